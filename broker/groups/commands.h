@@ -1,0 +1,163 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "broker/groups/effects.h"
+#include "protocol/types.h"
+
+/// What can be asked of a coordinator. Everything in a command is borrowed for the duration of the call.
+/// The versions are those of the request (they change some answers).
+
+namespace partita::groups {
+
+struct JoinGroup {
+    struct Protocol {
+        std::string_view name;
+        Bytes metadata;
+    };
+
+    std::string_view group_id;
+    /// Empty on the first try.
+    std::string_view member_id;
+    std::optional<std::string_view> group_instance_id;
+    std::string_view protocol_type;
+    /// In the member's order of preference.
+    std::span<const Protocol> protocols;
+    std::int32_t session_timeout_ms = 0;
+    /// JoinGroup v0 has none: pass the session timeout.
+    std::int32_t rebalance_timeout_ms = 0;
+    std::string_view client_id;
+    std::string_view client_host;
+    std::int16_t api_version = 0;
+    /// Random text (a UUID) that makes a generated member id unique: `<client or instance id>-<suffix>`.
+    std::string_view fresh_member_suffix;
+    ReplyToken reply_to;
+};
+
+struct SyncGroup {
+    struct Assignment {
+        std::string_view member_id;
+        Bytes assignment;
+    };
+
+    std::string_view group_id;
+    Generation generation;
+    std::string_view member_id;
+    std::optional<std::string_view> group_instance_id;
+    /// Only since v5; checked when given.
+    std::optional<std::string_view> protocol_type;
+    std::optional<std::string_view> protocol_name;
+    /// From the leader; ignored from others.
+    std::span<const Assignment> assignments;
+    ReplyToken reply_to;
+};
+
+struct Heartbeat {
+    std::string_view group_id;
+    Generation generation;
+    std::string_view member_id;
+    std::optional<std::string_view> group_instance_id;
+    ReplyToken reply_to;
+};
+
+struct LeaveGroup {
+    struct Member {
+        /// May be empty when the instance id is given (an administrator removes a static member).
+        std::string_view member_id;
+        std::optional<std::string_view> group_instance_id;
+    };
+
+    std::string_view group_id;
+    std::span<const Member> members;
+    ReplyToken reply_to;
+};
+
+struct OffsetCommit {
+    struct Partition {
+        PartitionIndex partition;
+        Offset offset;
+        LeaderEpoch leader_epoch = kNoLeaderEpoch;
+        /// Null on the wire is empty here.
+        std::string_view metadata;
+    };
+    struct Topic {
+        /// The handler resolves topic ids to names and answers for those that do not exist.
+        std::string_view name;
+        /// Zero when unknown.
+        TopicId topic_id;
+        std::span<const Partition> partitions;
+    };
+
+    std::string_view group_id;
+    /// -1 from a committer outside of the group's membership.
+    Generation generation{-1};
+    std::string_view member_id;
+    std::optional<std::string_view> group_instance_id;
+    /// Versions 2 to 4 only; -1 means the broker's retention.
+    std::int64_t retention_time_ms = -1;
+    std::span<const Topic> topics;
+    std::int16_t api_version = 0;
+    ReplyToken reply_to;
+};
+
+struct OffsetFetch {
+    struct Topic {
+        std::string_view name;
+        /// Zero when unknown. An offset that was committed under another id counts as none.
+        TopicId topic_id;
+        std::span<const PartitionIndex> partitions;
+    };
+    struct Group {
+        std::string_view group_id;
+        /// Since v9; unset and -1 from those who do not say who they are.
+        std::optional<std::string_view> member_id;
+        std::int32_t member_epoch = -1;
+        /// Unset: all topics that the group has offsets for.
+        std::optional<std::span<const Topic>> topics;
+    };
+
+    std::span<const Group> groups;
+    bool require_stable = false;
+    ReplyToken reply_to;
+};
+
+struct OffsetDelete {
+    struct Topic {
+        std::string_view name;
+        std::span<const PartitionIndex> partitions;
+    };
+
+    std::string_view group_id;
+    std::span<const Topic> topics;
+    ReplyToken reply_to;
+};
+
+struct DescribeGroups {
+    std::span<const std::string_view> group_ids;
+    std::int16_t api_version = 0;
+    ReplyToken reply_to;
+};
+
+struct ListGroups {
+    /// Empty: all. Compared without regard to case.
+    std::span<const std::string_view> states;
+    std::span<const std::string_view> types;
+    ReplyToken reply_to;
+};
+
+struct DeleteGroups {
+    std::span<const std::string_view> group_ids;
+    ReplyToken reply_to;
+};
+
+/// A topic was deleted: its offsets go in every group. Offsets under another (known) id of that name
+/// stay: they belong to a topic that was created since.
+struct TopicDeleted {
+    std::string_view name;
+    TopicId topic_id;
+};
+
+}  // namespace partita::groups

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "broker/groups/commands.h"
+#include "broker/groups/effects.h"
+#include "broker/groups/records.h"
+#include "broker/groups/results.h"
+#include "protocol/types.h"
+
+namespace partita::groups {
+
+/// The broker's settings that concern classic groups and offsets, with Kafka's defaults.
+struct GroupConfig {
+    std::int32_t min_session_timeout_ms = 6'000;            ///< group.min.session.timeout.ms
+    std::int32_t max_session_timeout_ms = 1'800'000;        ///< group.max.session.timeout.ms
+    std::int32_t initial_rebalance_delay_ms = 3'000;        ///< group.initial.rebalance.delay.ms
+    std::int32_t max_size = std::numeric_limits<std::int32_t>::max();  ///< group.max.size
+    std::int32_t offset_metadata_max_bytes = 4'096;         ///< offset.metadata.max.bytes
+    std::int64_t offsets_retention_ms = 7LL * 24 * 3600 * 1000;  ///< offsets.retention.minutes
+    std::int64_t offsets_retention_check_interval_ms = 600'000;  ///< offsets.retention.check.interval.ms
+};
+
+/// All groups whose state lives in ONE partition of `__consumer_offsets`: membership of classic
+/// groups (JoinGroup protocol) and committed offsets. It behaves as the group coordinator of Apache Kafka 4.3.1.
+///
+/// Pure: no clock, file, socket, thread, randomness. One caller at a time; calls run to their end.
+/// Each call appends to `effects`; see there for the order of persisting and replying. JoinGroup and SyncGroup
+/// may be answered by a later call (of anybody, or `tick`); everything else is answered by its own
+/// call. Each token is answered exactly once, with the result type that belongs to its command.
+///
+/// State changes at once, before the records are durable. That is safe because nobody hears of
+/// it earlier: replies of later calls must not overtake the records of earlier ones. When persisting
+/// fails, call `fail_waiting`, answer what was in the lost effects with an error, throw the
+/// object away and build another one from the log.
+///
+/// Disconnecting clients are no event here: as in Kafka a member lives until it leaves or its session ends. A
+/// reply whose connection is gone is simply dropped by the shell.
+class GroupCoordinator {
+public:
+    explicit GroupCoordinator(GroupConfig config);
+    ~GroupCoordinator();
+    GroupCoordinator(GroupCoordinator&&) noexcept;
+    GroupCoordinator& operator=(GroupCoordinator&&) noexcept;
+
+    // Start: replay every record of the log in order, then call `loaded` once.
+
+    /// Puts one record of the log into the state. Only before `loaded`.
+    void replay(const Record& record);
+    /// The log was replayed: sessions of known members start now.
+    void loaded(Now now, Effects& effects);
+
+    void join(const JoinGroup& command, Now now, Effects& effects);
+    void sync(const SyncGroup& command, Now now, Effects& effects);
+    void heartbeat(const Heartbeat& command, Now now, Effects& effects);
+    void leave(const LeaveGroup& command, Now now, Effects& effects);
+    void commit_offsets(const OffsetCommit& command, Now now, Effects& effects);
+    void fetch_offsets(const OffsetFetch& command, Now now, Effects& effects);
+    void delete_offsets(const OffsetDelete& command, Now now, Effects& effects);
+    void describe_groups(const DescribeGroups& command, Now now, Effects& effects);
+    void list_groups(const ListGroups& command, Now now, Effects& effects);
+    void delete_groups(const DeleteGroups& command, Now now, Effects& effects);
+    void topic_deleted(const TopicDeleted& event, Now now, Effects& effects);
+
+    /// Runs every timer that is due. Calling early or often is harmless.
+    void tick(Now now, Effects& effects);
+    /// When `tick` is needed next; unset when nothing waits.
+    [[nodiscard]] std::optional<Instant> next_deadline() const;
+
+    /// Answers every waiting join and sync with `error` and nothing else; the replies depend on no
+    /// record. For shutting down (NOT_COORDINATOR) and for throwing the object away.
+    void fail_waiting(ErrorCode error, Effects& effects);
+
+    /// Takes effect for later calls.
+    void reconfigure(const GroupConfig& config);
+
+    /// The durable part of the state as text, in a defined order: equal for two coordinators exactly
+    /// when they would rebuild alike. For tests and for a debug page.
+    [[nodiscard]] std::string dump() const;
+
+    [[nodiscard]] std::size_t group_count() const;
+    [[nodiscard]] std::size_t offset_count() const;
+
+    class Core;
+
+private:
+    std::unique_ptr<Core> core_;
+};
+
+}  // namespace partita::groups

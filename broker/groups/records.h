@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "protocol/types.h"
+
+/// What a coordinator persists, as plain values. They carry what Kafka's records of
+/// `__consumer_offsets` carry (OffsetCommitKey/Value, GroupMetadataKey/Value); `record_codec.h` turns
+/// them into those bytes and back. All texts and bytes are borrowed: from the arena of the `Effects` that hold the
+/// record, or from the buffer that a codec decoded. Each record replaces the previous one of its key.
+
+namespace partita::groups {
+
+/// The committed offset of one partition in one group.
+struct OffsetCommitRecord {
+    std::string_view group_id;
+    std::string_view topic;
+    PartitionIndex partition;
+    Offset offset;
+    LeaderEpoch leader_epoch = kNoLeaderEpoch;
+    std::string_view metadata;
+    TimestampMs commit_timestamp;
+    /// Set only by OffsetCommit v2 to v4 with a retention time.
+    TimestampMs expire_timestamp = kNoTimestamp;
+    /// Zero when the committer did not know the topic's id.
+    TopicId topic_id;
+};
+
+/// The group has no offset for this partition any more.
+struct OffsetTombstone {
+    std::string_view group_id;
+    std::string_view topic;
+    PartitionIndex partition;
+};
+
+/// A member as it is persisted.
+struct MemberRecord {
+    std::string_view member_id;
+    std::optional<std::string_view> group_instance_id;
+    std::string_view client_id;
+    std::string_view client_host;
+    std::int32_t rebalance_timeout_ms = -1;
+    std::int32_t session_timeout_ms = 0;
+    /// Metadata of the chosen protocol.
+    Bytes subscription;
+    Bytes assignment;
+};
+
+/// A group whose members hold an assignment (Stable), or a group without members (Empty). No other
+/// state is ever persisted.
+struct GroupMetadataRecord {
+    std::string_view group_id;
+    /// Empty for a group that only stores offsets.
+    std::string_view protocol_type;
+    Generation generation;
+    std::optional<std::string_view> protocol;
+    std::optional<std::string_view> leader;
+    /// When the group entered its state; -1 in records of old brokers.
+    TimestampMs current_state_timestamp = kNoTimestamp;
+    std::vector<MemberRecord> members;
+};
+
+/// The group is gone. (Its offsets have tombstones of their own.)
+struct GroupTombstone {
+    std::string_view group_id;
+};
+
+using Record = std::variant<OffsetCommitRecord, OffsetTombstone, GroupMetadataRecord, GroupTombstone>;
+
+}  // namespace partita::groups

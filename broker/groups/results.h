@@ -1,0 +1,168 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "protocol/error_code.h"
+#include "protocol/types.h"
+
+/// What the coordinator answers. Results own their data: they may wait for records to be persisted
+/// and for their turn on a connection.
+
+namespace partita::groups {
+
+using OwnedBytes = std::vector<std::byte>;
+
+/// States of a classic group.
+enum class GroupState : std::uint8_t { empty, preparing_rebalance, completing_rebalance, stable, dead };
+
+/// Kafka's name, for example "PreparingRebalance".
+[[nodiscard]] std::string_view state_name(GroupState state);
+
+struct JoinResult {
+    struct Member {
+        std::string member_id;
+        std::optional<std::string> group_instance_id;
+        /// What the member sent for the chosen protocol.
+        OwnedBytes metadata;
+    };
+
+    ErrorCode error = ErrorCode::none;
+    /// -1 on errors.
+    Generation generation{-1};
+    /// Unset on errors. (JoinGroup before v7 cannot say null: the handler writes "" there.)
+    std::optional<std::string> protocol_type;
+    std::optional<std::string> protocol_name;
+    /// Empty on errors, except where Kafka names one too.
+    std::string leader;
+    /// The leader shall not compute an assignment (KIP-814, v9).
+    bool skip_assignment = false;
+    std::string member_id;
+    /// Only for the leader, the whole group in order of joining.
+    std::vector<Member> members;
+};
+
+struct SyncResult {
+    ErrorCode error = ErrorCode::none;
+    std::optional<std::string> protocol_type;
+    std::optional<std::string> protocol_name;
+    OwnedBytes assignment;
+};
+
+struct HeartbeatResult {
+    ErrorCode error = ErrorCode::none;
+};
+
+struct LeaveResult {
+    struct Member {
+        std::string member_id;
+        std::optional<std::string> group_instance_id;
+        ErrorCode error = ErrorCode::none;
+    };
+    /// Of the whole request. Before v3 the handler answers with the error of the only member instead.
+    ErrorCode error = ErrorCode::none;
+    std::vector<Member> members;
+};
+
+struct OffsetCommitResult {
+    /// Of every partition when `partition_errors` is empty.
+    ErrorCode error = ErrorCode::none;
+    /// Empty, or one error for each partition in the order of the command.
+    std::vector<ErrorCode> partition_errors;
+};
+
+struct OffsetFetchResult {
+    struct Partition {
+        PartitionIndex partition;
+        /// -1: nothing committed, which is no error.
+        Offset offset = kNoOffset;
+        LeaderEpoch leader_epoch = kNoLeaderEpoch;
+        std::string metadata;
+        ErrorCode error = ErrorCode::none;
+    };
+    struct Topic {
+        std::string name;
+        /// As in the command; for "all topics" as it was committed (zero when unknown).
+        TopicId topic_id;
+        std::vector<Partition> partitions;
+    };
+    struct Group {
+        std::string group_id;
+        ErrorCode error = ErrorCode::none;
+        /// In the order of the command; for "all topics" ascending by name and partition.
+        std::vector<Topic> topics;
+    };
+    /// In the order of the command.
+    std::vector<Group> groups;
+};
+
+struct OffsetDeleteResult {
+    /// Of the whole request; then `topics` is empty.
+    ErrorCode error = ErrorCode::none;
+    struct Partition {
+        PartitionIndex partition;
+        ErrorCode error = ErrorCode::none;
+    };
+    struct Topic {
+        std::string name;
+        std::vector<Partition> partitions;
+    };
+    std::vector<Topic> topics;
+};
+
+struct DescribeGroupsResult {
+    struct Member {
+        std::string member_id;
+        std::optional<std::string> group_instance_id;
+        std::string client_id;
+        std::string client_host;
+        /// Of the chosen protocol; empty unless the group is Stable.
+        OwnedBytes metadata;
+        OwnedBytes assignment;
+    };
+    struct Group {
+        std::string group_id;
+        ErrorCode error = ErrorCode::none;
+        /// Set from v6 on for an unknown group.
+        std::optional<std::string> error_message;
+        GroupState state = GroupState::dead;
+        std::string protocol_type;
+        /// The chosen protocol; empty unless the group is Stable.
+        std::string protocol;
+        std::vector<Member> members;
+    };
+    /// In the order of the command.
+    std::vector<Group> groups;
+};
+
+struct ListGroupsResult {
+    struct Group {
+        std::string group_id;
+        std::string protocol_type;
+        std::string state;
+        /// "Classic".
+        std::string type;
+    };
+    /// Ascending by group id.
+    std::vector<Group> groups;
+};
+
+struct DeleteGroupsResult {
+    struct Group {
+        std::string group_id;
+        ErrorCode error = ErrorCode::none;
+    };
+    /// In the order of the command.
+    std::vector<Group> groups;
+};
+
+using Result = std::variant<JoinResult, SyncResult, HeartbeatResult, LeaveResult, OffsetCommitResult,
+                            OffsetFetchResult, OffsetDeleteResult, DescribeGroupsResult, ListGroupsResult,
+                            DeleteGroupsResult>;
+
+}  // namespace partita::groups
