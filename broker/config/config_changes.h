@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "broker/config/broker_config.h"
+#include "broker/config/config_definition.h"
+#include "broker/config/topic_config.h"
+
+namespace partita::config {
+
+/// Operations of IncrementalAlterConfigs with their numbers on the wire.
+enum class AlterOperation : std::int8_t { set = 0, remove = 1, append = 2, subtract = 3 };
+
+struct ConfigChange {
+    std::string name;
+    AlterOperation operation = AlterOperation::set;
+    std::optional<std::string> value;
+};
+
+/// Applies the changes of one topic (IncrementalAlterConfigs) to its overrides: all or none.
+/// Errors and texts are those of Kafka 4.3.1.
+[[nodiscard]] std::expected<ConfigMap, ConfigError> alter_topic_configs(const ConfigMap& overrides,
+                                                                       std::span<const ConfigChange> changes,
+                                                                       const BrokerConfig& broker);
+
+/// AlterConfigs (the old way): what is not named loses its override.
+[[nodiscard]] std::expected<ConfigMap, ConfigError> replace_topic_configs(std::span<const NamedValue> configs,
+                                                                         const BrokerConfig& broker);
+
+/// Which brokers a change of broker configs is for.
+enum class BrokerScope : std::uint8_t { this_broker, cluster_default };
+
+/// Applies the changes to the dynamic configs of a broker or of all: all or none.
+[[nodiscard]] std::expected<DynamicBrokerConfigs, ConfigError> alter_broker_configs(
+    const BrokerConfig& broker, BrokerScope scope, std::span<const ConfigChange> changes);
+
+/// AlterConfigs (the old way) for brokers.
+[[nodiscard]] std::expected<DynamicBrokerConfigs, ConfigError> replace_broker_configs(
+    const BrokerConfig& broker, BrokerScope scope, std::span<const NamedValue> configs);
+
+}  // namespace partita::config

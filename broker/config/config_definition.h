@@ -1,0 +1,151 @@
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "protocol/error_code.h"
+
+namespace partita::config {
+
+/// Names and texts of configs, in ascending order of names. Values are the texts as they were given,
+/// not the canonical ones: Kafka stores what the client sent.
+using ConfigMap = std::map<std::string, std::string, std::less<>>;
+
+/// A refusal in the form in which a client or a start-up line shows it. `message` is Kafka's text
+/// where Kafka has one.
+struct ConfigError {
+    ErrorCode code = ErrorCode::invalid_config;
+    std::string message;
+
+    friend bool operator==(const ConfigError&, const ConfigError&) = default;
+};
+
+/// Value types with the numbers that DescribeConfigs puts on the wire.
+enum class ConfigType : std::int8_t {
+    unknown = 0,
+    boolean = 1,
+    string = 2,
+    int32 = 3,
+    int16 = 4,
+    int64 = 5,
+    float64 = 6,
+    list = 7,
+    class_name = 8,
+    password = 9,
+};
+
+/// Where a value comes from, with the numbers that DescribeConfigs puts on the wire.
+enum class ConfigSource : std::int8_t {
+    unknown = 0,
+    topic_config = 1,
+    dynamic_broker_config = 2,
+    dynamic_default_broker_config = 3,
+    static_broker_config = 4,
+    default_config = 5,
+    dynamic_broker_logger_config = 6,
+    client_metrics_config = 7,
+    group_config = 8,
+};
+
+/// Whether a broker config may change while the broker runs.
+enum class UpdateMode : std::uint8_t {
+    read_only,     ///< only in server.properties, a restart is needed
+    per_broker,    ///< for one broker, by its id
+    cluster_wide,  ///< for one broker or as the default of all
+};
+
+/// A parsed value. `std::monostate` is Kafka's null (no value and no default). Classes and passwords
+/// are strings. Which alternative is held follows from the ConfigType alone.
+using ConfigValue = std::variant<std::monostate, bool, std::int16_t, std::int32_t, std::int64_t, double,
+                                 std::string, std::vector<std::string>>;
+
+/// What a value must satisfy beyond its type.
+enum class ValidatorKind : std::uint8_t {
+    none,
+    range,                      ///< `minimum` and `maximum`, either may be absent
+    one_of,                     ///< exactly one of `choices`
+    one_of_ignoring_case,       ///< one of `choices`, any case
+    list_of,                    ///< each item one of `choices` (no choices: any); see `list_may_be_empty`
+    non_empty_string,
+    non_null,
+    gzip_level,                 ///< 1 to 9, or -1
+    throttled_replicas,         ///< "*" or partition:broker,partition:broker
+    quorum_voters,              ///< id@host:port,...
+    quorum_bootstrap_servers,   ///< host:port,...
+};
+
+struct Validator {
+    ValidatorKind kind = ValidatorKind::none;
+    std::optional<double> minimum{};  ///< whole for integer types; exact up to 2^53, above only in use for maximum
+    std::optional<double> maximum{};
+    std::span<const std::string_view> choices{};
+    bool list_may_be_empty = true;
+};
+
+/// One config as Kafka 4.3.1 (or, for names that start with "partita.", this broker) defines it.
+struct ConfigDefinition {
+    std::string_view name;
+    ConfigType type = ConfigType::string;
+    /// Canonical text of the default; empty means null, see `required`.
+    std::optional<std::string_view> default_value;
+    Validator validator{};
+    /// Never printed or described, accepted all the same.
+    bool internal = false;
+    /// Kafka defines no default and does not start without it. This broker does (node.id, for one).
+    bool required = false;
+    UpdateMode update_mode = UpdateMode::read_only;
+    /// One or two plain sentences.
+    std::string_view documentation;
+
+    /// Kafka never sends values of passwords back.
+    [[nodiscard]] bool is_sensitive() const { return type == ConfigType::password; }
+};
+
+/// How the number of a broker config becomes the number of the topic config it stands for.
+enum class SynonymConversion : std::uint8_t { none, hours_to_ms, minutes_to_ms };
+
+/// A broker config that gives a topic config its value when the topic has none of its own.
+struct ConfigSynonym {
+    std::string_view broker_config;
+    SynonymConversion conversion = SynonymConversion::none;
+};
+
+struct TopicConfigDefinition {
+    ConfigDefinition definition;
+    /// In order of precedence: the first one that has a value wins. Empty for topic-only configs.
+    std::span<const ConfigSynonym> broker_synonyms;
+};
+
+/// All broker configs, Kafka's and ours, ascending by name.
+[[nodiscard]] std::span<const ConfigDefinition> broker_config_definitions();
+/// All topic configs, ascending by name.
+[[nodiscard]] std::span<const TopicConfigDefinition> topic_config_definitions();
+
+/// Null when there is no such config. The pointers live as long as the program.
+[[nodiscard]] const ConfigDefinition* find_broker_config(std::string_view name);
+[[nodiscard]] const TopicConfigDefinition* find_topic_config(std::string_view name);
+
+/// Parses the text of a value and validates it. Null text is accepted where the definition allows it.
+/// Errors carry Kafka's texts, for example "Invalid value x for configuration num.partitions: Not a
+/// number of type INT" and "Invalid value 0 for configuration num.partitions: Value must be at least 1".
+[[nodiscard]] std::expected<ConfigValue, ConfigError> parse_config_value(const ConfigDefinition& definition,
+                                                                        std::optional<std::string_view> text);
+
+/// Parses without validating: type errors only.
+[[nodiscard]] std::expected<ConfigValue, ConfigError> parse_config_type(std::string_view name, ConfigType type,
+                                                                       std::string_view text);
+
+/// Kafka's text of a value (lists joined by ",", doubles as Java prints them); empty for null.
+[[nodiscard]] std::optional<std::string> config_value_text(const ConfigValue& value);
+
+/// What may be given, in words, for start-up errors: "an integer of at least 1", "one of: a, b".
+[[nodiscard]] std::string allowed_values(const ConfigDefinition& definition);
+
+}  // namespace partita::config

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "broker/config/broker_config.h"
+#include "broker/config/config_definition.h"
+#include "broker/config/topic_config.h"
+
+namespace partita::config {
+
+/// One place that a config's value can come from, as DescribeConfigs lists it.
+struct SynonymEntry {
+    std::string name;
+    std::optional<std::string> value;
+    ConfigSource source = ConfigSource::unknown;
+
+    friend bool operator==(const SynonymEntry&, const SynonymEntry&) = default;
+};
+
+/// One config in the shape of DescribeConfigs (versions 0 and before derive IsDefault from `source`).
+struct ConfigEntry {
+    std::string name;
+    /// Null for sensitive configs and for those that have no value.
+    std::optional<std::string> value;
+    bool read_only = false;
+    ConfigSource source = ConfigSource::default_config;
+    bool sensitive = false;
+    /// In falling precedence, the one in effect first. Filled only when asked for.
+    std::vector<SynonymEntry> synonyms;
+    ConfigType type = ConfigType::unknown;
+    /// Filled only when asked for.
+    std::optional<std::string> documentation;
+};
+
+struct DescribeOptions {
+    /// Names asked for; nothing means all. Names that do not exist are left out, as Kafka does.
+    std::optional<std::vector<std::string>> names;
+    bool include_synonyms = false;
+    bool include_documentation = false;
+};
+
+/// Configs of a topic that exists, ascending by name.
+[[nodiscard]] std::vector<ConfigEntry> describe_topic_configs(const ConfigMap& overrides, const BrokerConfig& broker,
+                                                              const DescribeOptions& options);
+
+/// Configs of this broker (resource name is its id), ascending by name.
+[[nodiscard]] std::vector<ConfigEntry> describe_broker_configs(const BrokerConfig& broker,
+                                                               const DescribeOptions& options);
+
+/// The cluster's dynamic defaults (empty resource name): only what was set there.
+[[nodiscard]] std::vector<ConfigEntry> describe_default_broker_configs(const BrokerConfig& broker,
+                                                                       const DescribeOptions& options);
+
+}  // namespace partita::config

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "broker/config/config_definition.h"
+
+namespace partita::config {
+
+enum class SecurityProtocol : std::uint8_t { plaintext, ssl, sasl_plaintext, sasl_ssl };
+
+/// "PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL".
+[[nodiscard]] std::string_view security_protocol_name(SecurityProtocol protocol);
+
+/// One item of `listeners` or `advertised.listeners`.
+struct Endpoint {
+    /// Upper case, unique among the listeners of a broker.
+    std::string listener_name;
+    SecurityProtocol protocol = SecurityProtocol::plaintext;
+    /// A name or an address, IPv6 without brackets. Empty means every interface.
+    std::string host;
+    /// 0 lets the system choose when listening; as an advertised port it stands for the bound one.
+    std::uint16_t port = 0;
+
+    friend bool operator==(const Endpoint&, const Endpoint&) = default;
+};
+
+/// Host and port as they are told to clients.
+struct AdvertisedAddress {
+    std::string host;
+    std::uint16_t port = 0;
+
+    friend bool operator==(const AdvertisedAddress&, const AdvertisedAddress&) = default;
+};
+
+/// A listener that the broker opens.
+struct Listener {
+    Endpoint endpoint;
+    /// Addresses to bind, all with the same port. The first must succeed; the others are bound where
+    /// the machine has them ("localhost" is 127.0.0.1 and ::1, an empty host is :: for both families
+    /// and then 0.0.0.0 should :: be missing). With port 0 the first bound port is used for the rest.
+    std::vector<std::string> bind_hosts;
+    /// True for an empty host: the alternatives are tried in order and one is enough.
+    bool any_interface = false;
+};
+
+/// What the listener configs together say.
+struct ListenerSettings {
+    /// To be opened, in the order given. Controller listeners are not among them: this broker is its
+    /// own controller and needs no socket for it.
+    std::vector<Listener> listeners;
+    /// As given in `advertised.listeners`; empty when that is not set.
+    std::vector<Endpoint> advertised;
+    /// True when neither `listeners` nor `advertised.listeners` is set, so that clients are told the
+    /// address they came to.
+    bool listeners_by_default = true;
+    std::string inter_broker_listener_name = "PLAINTEXT";
+    std::vector<std::string> controller_listener_names;
+    std::map<std::string, SecurityProtocol, std::less<>> security_protocols;
+};
+
+/// Parses and cross-checks `listeners`, `advertised.listeners`, `listener.security.protocol.map`,
+/// `inter.broker.listener.name`, `security.inter.broker.protocol`, `controller.listener.names` of
+/// `given` (keys that are absent take their defaults; without `listeners` it is "PLAINTEXT://localhost:9092",
+/// loopback only, where Kafka listens on every interface: an open broker on a laptop lets strangers in).
+/// Errors: Kafka's texts for Kafka's rules; SSL and SASL listeners are valid names but refused with a
+/// line that says that this build does not serve them.
+[[nodiscard]] std::expected<ListenerSettings, ConfigError> parse_listeners(const ConfigMap& given);
+
+/// The address that a client of `listener_name` is told.
+/// 1. `advertised.listeners` names the listener: that host and port (port 0: `bound_port`).
+/// 2. `listeners` was given with a host other than a wildcard (empty, 0.0.0.0, ::): that host.
+/// 3. otherwise: `local_address`, the address of our end of the client's connection (numeric, IPv6 without
+///    brackets and zone), which works from where the client came. Kafka would tell the canonical
+///    host name of the machine, which often does not resolve elsewhere.
+/// `bound_port` is the port that the listener really has. Null when there is no such listener, or when
+/// `advertised.listeners` is set and does not name it.
+[[nodiscard]] std::optional<AdvertisedAddress> advertised_address(const ListenerSettings& settings,
+                                                                 std::string_view listener_name,
+                                                                 std::string_view local_address,
+                                                                 std::uint16_t bound_port);
+
+/// "host:port", IPv6 in brackets.
+[[nodiscard]] std::string to_string(const AdvertisedAddress& address);
+/// "NAME://host:port", IPv6 in brackets.
+[[nodiscard]] std::string to_string(const Endpoint& endpoint);
+
+}  // namespace partita::config
