@@ -1,0 +1,121 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "protocol/types.h"
+#include "storage/storage_error.h"
+
+namespace partita {
+
+/// An open file. Positions are explicit, so one File serves any number of threads at a time.
+/// Nothing here buffers: what `write_at` accepted survives a crash of the process; only what
+/// `sync_data` accepted survives a crash of the machine.
+class File {
+  public:
+    virtual ~File() = default;
+
+    /// Reads until `destination` is full or the file ends; returns the bytes read. Interrupted and
+    /// short reads are continued.
+    [[nodiscard]] virtual StorageResult<std::size_t> read_at(std::uint64_t position, MutableBytes destination) = 0;
+
+    /// Writes all pieces one after the other, starting at `position`, with as few system calls as
+    /// possible. After an error any prefix of them may be in the file: the caller cuts it off.
+    [[nodiscard]] virtual StorageResult<void> write_at(std::uint64_t position, std::span<const Bytes> pieces) = 0;
+
+    [[nodiscard]] virtual StorageResult<void> truncate(std::uint64_t size) = 0;
+
+    /// Makes the content and the size durable (fdatasync). A failure has kind `sync_failed`.
+    [[nodiscard]] virtual StorageResult<void> sync_data() = 0;
+
+    /// Allocates blocks for `[position, position + length)` without changing the size. Later writes
+    /// there are cheaper and cannot run out of space. A file system that cannot do it reports success.
+    [[nodiscard]] virtual StorageResult<void> reserve(std::uint64_t position, std::uint64_t length) = 0;
+
+    [[nodiscard]] virtual StorageResult<std::uint64_t> size() = 0;
+
+    /// For sendfile; -1 where there is no descriptor (tests), then the caller uses `read_at`.
+    [[nodiscard]] virtual int descriptor() const = 0;
+};
+
+/// Holds an advisory lock until destroyed; the operating system drops it when the process dies.
+class FileLock {
+  public:
+    virtual ~FileLock() = default;
+};
+
+struct DirectoryEntry {
+    std::string name;
+    bool is_directory = false;
+};
+
+enum class OpenMode {
+    /// The file must exist.
+    read_only,
+    /// The file must exist.
+    read_write,
+    /// Created when missing, content kept when not.
+    create,
+    /// Created when missing, emptied when not.
+    create_empty,
+};
+
+/// The operating system as the storage room sees it. All calls may come from any thread.
+/// Creating, renaming and removing names is durable only after `sync_directory` of the parent.
+class FileSystem {
+  public:
+    virtual ~FileSystem() = default;
+
+    [[nodiscard]] virtual StorageResult<std::shared_ptr<File>> open(const std::string& path, OpenMode mode) = 0;
+    /// Creates the directory and its missing parents. Success when it exists.
+    [[nodiscard]] virtual StorageResult<void> make_directories(const std::string& path) = 0;
+    /// Entries in ascending order of their names, without "." and "..".
+    [[nodiscard]] virtual StorageResult<std::vector<DirectoryEntry>> list(const std::string& path) = 0;
+    /// Atomic; replaces an existing file.
+    [[nodiscard]] virtual StorageResult<void> rename(const std::string& from, const std::string& to) = 0;
+    /// Removes a file or an empty directory. Success when it does not exist.
+    [[nodiscard]] virtual StorageResult<void> remove(const std::string& path) = 0;
+    [[nodiscard]] virtual StorageResult<void> sync_directory(const std::string& path) = 0;
+    [[nodiscard]] virtual StorageResult<bool> exists(const std::string& path) = 0;
+    /// Size of a file that need not be open.
+    [[nodiscard]] virtual StorageResult<std::uint64_t> file_size(const std::string& path) = 0;
+    /// Opens (creating it) and locks `path` against every other process and every other lock of
+    /// this one; does not wait. Kind `locked` when somebody else holds it. `content` replaces what
+    /// the file says, so that whoever is refused can read who holds it.
+    [[nodiscard]] virtual StorageResult<std::unique_ptr<FileLock>> lock(const std::string& path,
+                                                                        const std::string& content) = 0;
+};
+
+/// The real one. Stateless: one instance serves the process.
+class PosixFileSystem final : public FileSystem {
+  public:
+    StorageResult<std::shared_ptr<File>> open(const std::string& path, OpenMode mode) override;
+    StorageResult<void> make_directories(const std::string& path) override;
+    StorageResult<std::vector<DirectoryEntry>> list(const std::string& path) override;
+    StorageResult<void> rename(const std::string& from, const std::string& to) override;
+    StorageResult<void> remove(const std::string& path) override;
+    StorageResult<void> sync_directory(const std::string& path) override;
+    StorageResult<bool> exists(const std::string& path) override;
+    StorageResult<std::uint64_t> file_size(const std::string& path) override;
+    StorageResult<std::unique_ptr<FileLock>> lock(const std::string& path, const std::string& content) override;
+};
+
+/// Whole content of a small file. `limit_bytes` bounds what is allocated: a larger file is an error.
+[[nodiscard]] StorageResult<std::string> read_whole_file(FileSystem& file_system, const std::string& path,
+                                                         std::size_t limit_bytes);
+
+/// Replaces `path` so that a crash at any moment leaves the old content or the new one: writes
+/// `path`.tmp, syncs it, renames it, and syncs the directory when `durable` (a cache that can be
+/// rebuilt needs no sync at all).
+[[nodiscard]] StorageResult<void> replace_file(FileSystem& file_system, const std::string& path, Bytes content,
+                                               bool durable);
+
+[[nodiscard]] std::string join_path(std::string_view directory, std::string_view name);
+[[nodiscard]] std::string parent_directory(std::string_view path);
+
+/// Removes a directory and everything below it; success when it does not exist.
+[[nodiscard]] StorageResult<void> remove_recursively(FileSystem& file_system, const std::string& path);
+
+}  // namespace partita

@@ -1,0 +1,124 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "storage/partition_log.h"
+
+namespace partita {
+
+/// A data directory in Kafka's layout, held by one process at a time.
+///
+/// Files of its own: `.lock` (who holds it), `partita.properties` (format version),
+/// `recovery-point-offset-checkpoint` and `log-start-offset-checkpoint` (Kafka's text format) and
+/// `.kafka_cleanshutdown`. A directory written by Kafka is accepted; its other files are left alone.
+///
+/// Order at the clean stop: every log is synced and closed, then the checkpoints are written and
+/// synced, and only when all of it succeeded the clean mark. At the start the mark is removed first
+/// (and the removal synced), so a crash during recovery is never taken for a clean stop.
+///
+/// Deleting a partition renames its directory to `<name>.<id>-delete` before anything is unlinked:
+/// a crash cannot bring half of it back, and leftovers go at the next start.
+///
+/// Thread-safe; calls that touch the disk say so.
+class LogDirectory {
+  public:
+    /// What we write into partita.properties; a higher number on disk is refused.
+    static constexpr int kFormatVersion = 1;
+
+    struct Options {
+        /// Partitions are opened on so many threads.
+        std::size_t recovery_threads = 2;
+        /// Used for logs found on disk until their topic is claimed.
+        std::shared_ptr<const LogConfig> default_config;
+        TimestampMs now{0};
+    };
+
+    struct OpenReport {
+        bool was_clean = false;
+        /// One per partition directory found.
+        std::vector<RecoveryReport> partitions;
+        /// Directories that could not be opened: they are left untouched and are not served.
+        std::vector<std::pair<std::string, StorageError>> failed;
+        /// Leftovers of interrupted deletions that were removed.
+        std::vector<std::string> removed_leftovers;
+    };
+
+    /// Creates the directory when missing, locks it, checks the format version, removes leftovers
+    /// and recovers every partition found. Blocks on the disk.
+    [[nodiscard]] static StorageResult<std::unique_ptr<LogDirectory>> open(FileSystem& file_system,
+                                                                           OpenFiles& open_files,
+                                                                           const std::string& path,
+                                                                           const Options& options);
+    /// Does not write a clean mark; see `close`.
+    ~LogDirectory();
+    LogDirectory(const LogDirectory&) = delete;
+    LogDirectory& operator=(const LogDirectory&) = delete;
+
+    [[nodiscard]] const OpenReport& open_report() const { return open_report_; }
+    [[nodiscard]] const std::string& path() const { return environment_.directory; }
+
+    /// The log of a partition of a topic that the catalog knows. The one found on disk if its
+    /// partition.metadata names the same topic id (or names none, as old Kafka directories), else a
+    /// new, empty one. A directory of the same name that belongs to another topic id is a leftover of
+    /// a deleted topic: it is set aside for deletion. Touches the disk only in that last case.
+    [[nodiscard]] StorageResult<std::shared_ptr<PartitionLog>> claim(std::shared_ptr<const LogTopic> topic,
+                                                                     PartitionIndex partition,
+                                                                     std::shared_ptr<const LogConfig> config);
+
+    /// Logs found on disk that nobody claimed: topics of a Kafka directory to adopt, or strays.
+    struct Unclaimed {
+        std::string topic;
+        TopicId topic_id;
+        PartitionIndex partition;
+        Offset log_end_offset;
+    };
+    [[nodiscard]] std::vector<Unclaimed> unclaimed() const;
+
+    /// Deletes a partition: it fails with `closed` from now on and its name is free at once. The
+    /// space is freed by `purge_removed`. Renames a directory.
+    [[nodiscard]] StorageResult<void> remove(const std::shared_ptr<PartitionLog>& log);
+    /// Unlinks what `remove` set aside. Slow for large topics: for a background thread. What fails is
+    /// kept for the next call.
+    [[nodiscard]] StorageResult<void> purge_removed();
+
+    /// Every claimed log that has files.
+    [[nodiscard]] std::vector<std::shared_ptr<PartitionLog>> logs_with_files() const;
+    /// Claimed logs with unsynced data, for the background sync.
+    [[nodiscard]] std::vector<std::shared_ptr<PartitionLog>> logs_to_sync() const;
+
+    /// Writes the two checkpoint files from what the logs say now. Blocks on the device. A failure
+    /// is harmless (the old files stay) and may be retried.
+    [[nodiscard]] StorageResult<void> write_checkpoints();
+
+    /// Closes all logs, writes checkpoints, and last the clean mark. After a failure there is no
+    /// mark and the next start recovers. Call once; then only destroy.
+    [[nodiscard]] StorageResult<void> close();
+
+  private:
+    using Key = std::pair<std::string, std::int32_t>;
+
+    LogDirectory(FileSystem& file_system, OpenFiles& open_files, std::string path);
+
+    [[nodiscard]] StorageResult<void> check_format_version();
+    [[nodiscard]] StorageResult<void> take_clean_mark();
+    [[nodiscard]] StorageResult<void> load_partitions(const Options& options);
+    [[nodiscard]] StorageResult<void> set_aside_for_deletion(const std::string& directory_name);
+
+    LogEnvironment environment_;
+    std::unique_ptr<FileLock> lock_;
+    OpenReport open_report_;
+
+    mutable std::mutex mutex_;
+    // All guarded by mutex_.
+    std::map<Key, std::shared_ptr<PartitionLog>> claimed_;
+    std::map<Key, std::shared_ptr<PartitionLog>> unclaimed_;
+    std::vector<std::string> to_purge_;
+};
+
+}  // namespace partita

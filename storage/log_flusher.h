@@ -1,0 +1,83 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "storage/partition_log.h"
+
+namespace partita {
+
+/// Syncs logs on threads of its own, so that no reactor waits for a device.
+///
+/// Group commit: while one sync of a log runs, everybody who asks for that log waits for the next
+/// one, which serves them all. A request covers what was published before it was made, so the
+/// order is: append (result good), `request_sync`, reply in the callback. flush.messages=1 is
+/// exactly that; larger values and flush.ms are the caller counting or timing before it asks.
+///
+/// A failed sync is final for the process (see StorageError::Kind::sync_failed): it is latched,
+/// every later request fails with it at once, and the owner must stop serving.
+///
+/// Bound: at most kMaximumWaiting requests wait; a further one is refused (the caller answers with
+/// a storage error), which means that the device is hopelessly behind.
+class LogFlusher {
+  public:
+    using Callback = std::function<void(const StorageResult<Offset>&)>;
+    static constexpr std::size_t kMaximumWaiting = 1'000'000;
+
+    explicit LogFlusher(std::size_t threads = 1);
+    /// Serves what is queued, then stops.
+    ~LogFlusher();
+    LogFlusher(const LogFlusher&) = delete;
+    LogFlusher& operator=(const LogFlusher&) = delete;
+
+    /// Calls `callback` on a flusher thread once everything published in `log` so far is durable
+    /// (with the new recovery point), or with the failure. Callbacks must be short, must not throw
+    /// and may call `request_sync`. False when the bound is reached; then it is never called.
+    [[nodiscard]] bool request_sync(std::shared_ptr<PartitionLog> log, Callback callback);
+
+    /// For the background bound on loss: syncs without telling anybody. A log that is already
+    /// waiting is not queued twice.
+    void request_background_sync(std::shared_ptr<PartitionLog> log);
+
+    /// Waits until everything asked for before the call was served.
+    void drain();
+
+    [[nodiscard]] std::optional<StorageError> failure() const;
+
+    struct Counters {
+        std::uint64_t requests = 0;
+        /// Device syncs; requests / syncs is the merging factor.
+        std::uint64_t syncs = 0;
+    };
+    [[nodiscard]] Counters counters() const;
+
+  private:
+    struct Waiting {
+        std::shared_ptr<PartitionLog> log;
+        std::vector<Callback> callbacks;
+    };
+
+    void run();
+    void serve(Waiting& waiting);
+
+    mutable std::mutex mutex_;
+    // All guarded by mutex_.
+    std::condition_variable work_;
+    std::condition_variable idle_;
+    std::vector<Waiting> queue_;
+    std::vector<const PartitionLog*> in_progress_;
+    std::size_t waiting_count_ = 0;
+    bool stopping_ = false;
+    std::optional<StorageError> failure_;
+    Counters counters_;
+
+    std::vector<std::thread> threads_;
+};
+
+}  // namespace partita

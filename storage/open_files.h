@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "storage/file_system.h"
+
+namespace partita {
+
+class OpenFiles;
+
+/// The place of one file in an `OpenFiles`. Owned by whoever owns the file's name (a segment);
+/// must be destroyed before the pool. Costs 40 bytes while the file is closed.
+class FileSlot {
+  public:
+    FileSlot() = default;
+    FileSlot(const FileSlot&) = delete;
+    FileSlot& operator=(const FileSlot&) = delete;
+    ~FileSlot();
+
+  private:
+    friend class OpenFiles;
+    // All guarded by OpenFiles::mutex_.
+    OpenFiles* pool_ = nullptr;
+    std::shared_ptr<File> file_;
+    FileSlot* previous_ = nullptr;
+    FileSlot* next_ = nullptr;
+};
+
+/// Keeps at most `limit` files open, closing the least recently used: 20,000 partitions work under
+/// 256 descriptors, at the price of an open (2 us) per miss.
+///
+/// Handles are shared: a file that was evicted stays open until the last handle goes, so a
+/// sendfile in progress never loses its descriptor. Descriptors in use are therefore bounded by
+/// `limit` plus the handles held outside; callers hold one per request in progress.
+/// Closing a file loses nothing: its dirty pages stay in the page cache, and Linux (4.16 and later)
+/// reports a write-back error to the next fsync of any descriptor of that inode.
+///
+/// Thread-safe. The path is computed only on a miss. Files are opened outside the lock.
+class OpenFiles {
+  public:
+    OpenFiles(FileSystem& file_system, std::size_t limit);
+    ~OpenFiles();
+    OpenFiles(const OpenFiles&) = delete;
+    OpenFiles& operator=(const OpenFiles&) = delete;
+
+    /// Opens for reading and writing; `create` makes a missing file.
+    [[nodiscard]] StorageResult<std::shared_ptr<File>> acquire(FileSlot& slot,
+                                                               const std::function<std::string()>& path,
+                                                               bool create = false);
+    /// Forgets the slot's file; open handles stay valid. To be called before a rename or removal.
+    void release(FileSlot& slot);
+
+    [[nodiscard]] std::size_t open_count() const;
+    [[nodiscard]] std::size_t limit() const { return limit_; }
+    [[nodiscard]] FileSystem& file_system() const { return file_system_; }
+
+  private:
+    friend class FileSlot;
+    void unlink_locked(FileSlot& slot);
+    void push_front_locked(FileSlot& slot);
+
+    FileSystem& file_system_;
+    const std::size_t limit_;
+    mutable std::mutex mutex_;
+    // Guarded by mutex_: a ring through `recency_`, most recent first.
+    FileSlot recency_;
+    std::size_t open_count_ = 0;
+};
+
+}  // namespace partita

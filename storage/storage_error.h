@@ -1,0 +1,45 @@
+#pragma once
+
+#include <expected>
+#include <string>
+
+namespace partita {
+
+/// What went wrong below the log. A value, never an exception.
+struct StorageError {
+    enum class Kind {
+        /// The operating system refused an operation; `error_number` says why.
+        io,
+        /// fsync or fdatasync failed. The page cache may have dropped what it could not write, so
+        /// nothing that was read back can be trusted: the process must stop and recover on its
+        /// next start ("fsyncgate"). Never retried.
+        sync_failed,
+        /// Bytes on disk are not what the format allows.
+        corrupt,
+        /// The log was deleted or closed while it was being used.
+        closed,
+        /// Another process holds the data directory.
+        locked,
+        /// The data directory was written by a newer version of the program.
+        newer_format,
+    };
+
+    Kind kind = Kind::io;
+    /// errno of the failed call, 0 where no call failed.
+    int error_number = 0;
+    /// A readable sentence: operation, path and reason.
+    std::string message;
+
+    /// True when freeing space on the device heals the failure.
+    [[nodiscard]] bool is_out_of_space() const;
+    [[nodiscard]] bool is_not_found() const;
+};
+
+template <class T>
+using StorageResult = std::expected<T, StorageError>;
+
+/// An error of one system call on one path: "cannot write /data/t-0/...log: No space left on device".
+[[nodiscard]] StorageError io_error(std::string operation, const std::string& path, int error_number);
+[[nodiscard]] StorageError corrupt_error(const std::string& path, std::string what);
+
+}  // namespace partita
