@@ -1,0 +1,126 @@
+"""Client libraries as agents: child processes that all speak one small language over their standard streams.
+
+Each line sent is a request `{"id": n, "op": ..., ...}` and is answered by `{"reply": n, "ok": true, ...}`, or by
+`{"reply": n, "ok": false, "code": <Kafka's error code, or a negative one of the client's own>, "message": ...}`.
+
+    create_topic  topic partitions [configs]    create_partitions  topic count    delete_topic  topic
+    partitions    topic -> partitions: the ids that the client's metadata shows
+    produce       topic records [codec acks idempotence unknown_topic_wait_ms] -> acks: partition and offset, or a
+                  failure; a record has key, value (null allowed), headers, and may have partition and timestamp
+    read          topic count timeout_ms -> records: the whole topic from the beginning, without a group
+    offsets_for_time  topic timestamp -> offsets by partition, -1 where nothing is as late
+    committed     group topic -> offsets by partition
+    stream_start  name topic [keys interval_us metadata_age_ms]   a producer in the background, values 0, 1, 2 ...
+    stream_stop   name -> acked: [value, partition, offset], failed
+    member_start  name group topic [assignor session_timeout_ms instance_id metadata_age_ms]
+    member_stop   name: closes the consumer, which leaves the group
+
+Lines without "reply" are events: `{"member": name, "event": "owned", "partitions": [...]}` after every change of the
+assignment, "record" for each record before it is committed, "failed", "closed"; `{"stream": name, "event":
+"partition", ...}` at a stream's first acknowledgement from a partition and "progress" at every thousandth.
+"""
+
+import threading
+import time
+
+import harness
+
+CALL_DEADLINE_S = 60
+
+
+def java(bootstrap):
+    """The Java client of Kafka 4.3.1."""
+    return harness.java_command() + ["Agent", bootstrap]
+
+
+def franz(bootstrap):
+    """franz-go."""
+    return [str(harness.TOOLS / "franz-agent"), bootstrap]
+
+
+def confluent(bootstrap):
+    """The newest librdkafka, from confluent-kafka's wheel."""
+    return [str(harness.TOOLS / "venv" / "bin" / "python"), str(harness.HERE / "clients/librdkafka/agent.py"), bootstrap]
+
+
+def debian_librdkafka(bootstrap):
+    """Debian's librdkafka 2.0.2, under Debian's python3-confluent-kafka."""
+    return ["/usr/bin/python3", str(harness.HERE / "clients/librdkafka/agent.py"), bootstrap]
+
+
+class ClientError(Exception):
+    """A request that the client library answered with an error."""
+
+    def __init__(self, reply):
+        super().__init__(f"{reply.get('code')} {reply.get('type')}: {reply.get('message')}")
+        self.code = reply["code"]
+        self.message = reply["message"]
+
+
+class EventLog:
+    """Everything that the agents of one test report, in order of arrival, with one condition to wait on."""
+
+    def __init__(self):
+        self.changed = threading.Condition()
+        self.events = []
+
+    def add(self, event):
+        with self.changed:
+            self.events.append(event)
+            self.changed.notify_all()
+
+    def wait(self, condition, seconds, what):
+        """Returns the first true value of condition(events)."""
+        end = time.monotonic() + seconds
+        with self.changed:
+            while True:
+                failures = [e for e in self.events if e.get("event") == "failed"]
+                assert not failures, f"while waiting for {what}: {failures}"
+                value = condition(self.events)
+                if value:
+                    return value
+                left = end - time.monotonic()
+                if left <= 0:
+                    raise harness.Deadline(f"not within {seconds} s: {what}\n{self.summary()}")
+                self.changed.wait(left)
+
+    def summary(self):
+        counts = {}
+        for event in self.events:
+            if event.get("event") == "record":
+                counts[event["member"]] = counts.get(event["member"], 0) + 1
+        rest = [e for e in self.events if e.get("event") != "record"]
+        return f"records by member: {counts}; last other events: {rest[-20:]}"
+
+    def owned(self):
+        """Member -> the partitions it says it owns now; members that closed are absent."""
+        current = {}
+        for event in self.events:
+            if event.get("event") == "owned":
+                current[event["member"]] = event["partitions"]
+            elif event.get("event") == "closed":
+                current.pop(event["member"], None)
+        return current
+
+    def records(self):
+        return [event for event in self.events if event.get("event") == "record"]
+
+
+class Agent:
+    """One client process. `forget` names of members that died with it are the caller's business."""
+
+    def __init__(self, family, bootstrap, events=None):
+        self.events = events or EventLog()
+        self.process = harness.LineProcess(family(bootstrap), self.events.add)
+
+    def call(self, operation, seconds=CALL_DEADLINE_S, **request):
+        reply = self.process.call(operation, seconds, **request)
+        if not reply["ok"]:
+            raise ClientError(reply)
+        return reply
+
+    def kill(self):
+        self.process.kill()
+
+    def close(self):
+        self.process.close()

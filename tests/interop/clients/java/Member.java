@@ -1,0 +1,113 @@
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.RebalanceInProgressException;
+import org.apache.kafka.common.errors.WakeupException;
+
+/** One member of a group on its own thread: reports every record once it has it, then commits it. */
+final class Member extends Thread implements ConsumerRebalanceListener {
+    private final String name;
+    private final List<String> topics;
+    private final KafkaConsumer<byte[], byte[]> consumer;
+    private final Set<TopicPartition> owned = new HashSet<>();
+    private final Map<TopicPartition, OffsetAndMetadata> uncommitted = new HashMap<>();
+    private volatile boolean stopping;
+
+    Member(JsonNode request) {
+        name = Agent.text(request, "name");
+        topics = List.of(Agent.text(request, "topic"));
+        consumer = Agent.consumer(request);
+        setDaemon(true);
+    }
+
+    void finish() throws InterruptedException {
+        stopping = true;
+        consumer.wakeup();
+        join();
+    }
+
+    @Override
+    public void run() {
+        try {
+            consumer.subscribe(topics, this);
+            while (!stopping) {
+                for (ConsumerRecord<byte[], byte[]> record : consumer.poll(Duration.ofMillis(200))) {
+                    ObjectNode event = Agent.describe(record);
+                    event.put("member", name).put("event", "record");
+                    Agent.emit(event);
+                    uncommitted.put(new TopicPartition(record.topic(), record.partition()),
+                                    new OffsetAndMetadata(record.offset() + 1));
+                }
+                commit();
+            }
+        } catch (WakeupException e) {
+            // finish() interrupted a poll; nothing was lost by it.
+        } catch (Throwable e) {
+            ObjectNode event = Agent.JSON.createObjectNode().put("member", name).put("event", "failed");
+            Agent.fail(event, e);
+            Agent.emit(event);
+        } finally {
+            close();
+        }
+    }
+
+    private void close() {
+        try {
+            consumer.close();
+        } catch (WakeupException e) {
+            consumer.close();
+        }
+        Agent.emit(Agent.JSON.createObjectNode().put("member", name).put("event", "closed"));
+    }
+
+    private void commit() {
+        if (uncommitted.isEmpty()) return;
+        try {
+            consumer.commitSync(uncommitted);
+            uncommitted.clear();
+        } catch (RebalanceInProgressException e) {
+            // Kept for the next round: the client asks for a poll that completes the rebalance first.
+        } catch (WakeupException e) {
+            consumer.commitSync(uncommitted);
+            uncommitted.clear();
+        }
+    }
+
+    private void report(String change) {
+        ObjectNode event = Agent.JSON.createObjectNode().put("member", name).put("event", "owned");
+        event.put("change", change);
+        Agent.partitions(event.putArray("partitions"), owned);
+        Agent.emit(event);
+    }
+
+    @Override
+    public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
+        owned.addAll(partitions);
+        report("assigned");
+    }
+
+    @Override
+    public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
+        commit();
+        owned.removeAll(partitions);
+        report("revoked");
+    }
+
+    @Override
+    public void onPartitionsLost(Collection<TopicPartition> partitions) {
+        partitions.forEach(uncommitted::remove);
+        owned.removeAll(partitions);
+        report("lost");
+    }
+}
