@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "protocol/types.h"
+
+namespace partita {
+
+/// Compression codecs with their numbers in a batch's attributes (bits 0 to 2).
+enum class Codec : std::uint8_t { none = 0, gzip = 1, snappy = 2, lz4 = 3, zstd = 4 };
+
+/// The codec with that number; none for 5, 6 and 7, which nobody has defined.
+[[nodiscard]] std::optional<Codec> codec_from_id(int id);
+
+/// Kafka's name, as in `compression.type`: "none", "gzip", "snappy", "lz4", "zstd".
+[[nodiscard]] std::string_view codec_name(Codec codec);
+
+enum class CompressionError : std::uint8_t {
+    corrupt,    ///< Not the codec's format, damaged, or ends early.
+    too_large,  ///< Would yield more than the limit; what came until then was within it.
+};
+
+/// What a batch's records may grow to, whatever its size on the wire. A small batch of very repetitive
+/// records is legitimate (a thousandfold is easily reached with zstd), so the floor is generous;
+/// readers stream, hence this bounds work, and memory only where a single record is as large.
+inline constexpr std::size_t kMinDecompressedLimitBytes = std::size_t{64} << 20;
+/// Larger batches may grow by this factor.
+inline constexpr std::size_t kDecompressedLimitFactor = 16;
+
+/// The default limit for compressed input of that size: the greater of the two above.
+[[nodiscard]] constexpr std::size_t default_decompressed_limit(std::size_t compressed_bytes) {
+    const std::size_t scaled = compressed_bytes * kDecompressedLimitFactor;
+    return scaled > kMinDecompressedLimitBytes ? scaled : kMinDecompressedLimitBytes;
+}
+
+/// The largest zstd window accepted (2^27 bytes, what zstd's own default and the Java client accept;
+/// reached by level 22). Window memory is touched only as output fills it.
+inline constexpr int kMaxZstdWindowLog = 27;
+
+namespace internal {
+class DecompressionEngine;
+}
+
+/// Decompresses borrowed input piece by piece. Engines are kept per thread and reused, so that after the
+/// first use of a codec on a thread nothing is allocated; engines grown by unusual input are not kept.
+///
+/// Formats: gzip (RFC 1952, concatenated members); snappy raw or in the framing of the Java library
+/// (8 magic bytes, two version words, chunks with a 4-byte length), told apart by the magic, since the
+/// Java client writes the one and others write either; lz4 frames with independent blocks (the only ones
+/// that Kafka reads) and a correct header checksum; zstd frames. As Kafka does, bytes behind a complete
+/// lz4 frame or gzip member are ignored.
+class Decompressor {
+  public:
+    /// `input` must outlive the decompressor. At most `limit_bytes` come out.
+    Decompressor(Codec codec, Bytes input, std::size_t limit_bytes);
+    ~Decompressor();
+    Decompressor(const Decompressor&) = delete;
+    Decompressor& operator=(const Decompressor&) = delete;
+    Decompressor(Decompressor&&) = delete;
+    Decompressor& operator=(Decompressor&&) = delete;
+
+    /// Fills at most `out` (not empty); answers the bytes written, which is 0 only at the end of the
+    /// input. After an error every call answers the same error.
+    [[nodiscard]] std::expected<std::size_t, CompressionError> read(MutableBytes out);
+
+  private:
+    [[nodiscard]] std::expected<std::size_t, CompressionError> fail(CompressionError error);
+
+    Codec codec_;
+    Bytes input_;
+    std::size_t left_before_limit_;
+    std::optional<CompressionError> error_;
+    std::unique_ptr<internal::DecompressionEngine> engine_;
+};
+
+/// Appends the whole output to `out`. On an error `out` holds what came before it. Memory grows with
+/// the output that really comes, not with a declared size.
+[[nodiscard]] std::expected<void, CompressionError> decompress(Codec codec, Bytes input,
+                                                               std::size_t limit_bytes,
+                                                               std::vector<std::byte>& out);
+
+/// Levels are the codec's own (`compression.gzip.level` 1 to 9 and -1, lz4 1 to 17, zstd -131072 to
+/// 22); snappy and none have no level. Values outside are brought into the range.
+inline constexpr int kDefaultGzipLevel = -1;
+inline constexpr int kDefaultLz4Level = 9;
+inline constexpr int kDefaultZstdLevel = 3;
+[[nodiscard]] int default_compression_level(Codec codec);
+
+/// Appends the compressed form of `input` to `out`. Snappy is written in the Java framing and lz4 with
+/// independent 64 KiB blocks, as the Java client does, so that every consumer can read it.
+void compress(Codec codec, int level, Bytes input, std::vector<std::byte>& out);
+
+}  // namespace partita
