@@ -1,0 +1,106 @@
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "protocol/types.h"
+
+namespace partita {
+
+/// Big-endian integers at an address. The caller has checked that the bytes are there.
+template <class Integer>
+[[nodiscard]] inline Integer load_big_endian(const std::byte* from) {
+    Integer value;
+    std::memcpy(&value, from, sizeof value);
+    if constexpr (sizeof(Integer) == 2) value = static_cast<Integer>(__builtin_bswap16(static_cast<std::uint16_t>(value)));
+    if constexpr (sizeof(Integer) == 4) value = static_cast<Integer>(__builtin_bswap32(static_cast<std::uint32_t>(value)));
+    if constexpr (sizeof(Integer) == 8) value = static_cast<Integer>(__builtin_bswap64(static_cast<std::uint64_t>(value)));
+    return value;
+}
+
+template <class Integer>
+inline void store_big_endian(std::byte* to, Integer value) {
+    if constexpr (sizeof(Integer) == 2) value = static_cast<Integer>(__builtin_bswap16(static_cast<std::uint16_t>(value)));
+    if constexpr (sizeof(Integer) == 4) value = static_cast<Integer>(__builtin_bswap32(static_cast<std::uint32_t>(value)));
+    if constexpr (sizeof(Integer) == 8) value = static_cast<Integer>(__builtin_bswap64(static_cast<std::uint64_t>(value)));
+    std::memcpy(to, &value, sizeof value);
+}
+
+static_assert(std::endian::native == std::endian::little, "the wire is big-endian, the code assumes a little-endian host");
+
+/// The most bytes an unsigned varint of 32 bits takes.
+inline constexpr std::size_t kMaxVarintBytes = 5;
+
+/// Length of `value` as an unsigned varint: 1 to 5.
+[[nodiscard]] constexpr std::size_t unsigned_varint_size(std::uint32_t value) {
+    return value == 0 ? 1 : (static_cast<std::size_t>(std::bit_width(value)) + 6) / 7;
+}
+
+/// Writes `value` as an unsigned varint and returns the address after it.
+inline std::byte* store_unsigned_varint(std::byte* to, std::uint32_t value) {
+    while (value >= 0x80) {
+        *to++ = static_cast<std::byte>(value | 0x80);
+        value >>= 7;
+    }
+    *to++ = static_cast<std::byte>(value);
+    return to;
+}
+
+/// Reads bytes of strangers front to back. A read past the end returns false, moves nothing and
+/// leaves its result alone; no other way to the bytes exists.
+class Cursor {
+  public:
+    Cursor() = default;
+    explicit Cursor(Bytes bytes) : start_(bytes.data()), at_(start_), end_(start_ + bytes.size()) {}
+
+    [[nodiscard]] std::size_t remaining() const { return static_cast<std::size_t>(end_ - at_); }
+    [[nodiscard]] std::size_t position() const { return static_cast<std::size_t>(at_ - start_); }
+
+    template <class Integer>
+    [[nodiscard]] bool read(Integer& out) {
+        if (remaining() < sizeof(Integer)) return false;
+        out = load_big_endian<Integer>(at_);
+        at_ += sizeof(Integer);
+        return true;
+    }
+
+    /// At most five bytes and 32 bits; anything longer is refused, as by the Java readers.
+    [[nodiscard]] bool read_unsigned_varint(std::uint32_t& out) {
+        std::uint32_t value = 0;
+        const std::size_t most = remaining() < kMaxVarintBytes ? remaining() : kMaxVarintBytes;
+        for (std::size_t i = 0; i < most; ++i) {
+            const auto byte = static_cast<std::uint32_t>(at_[i]);
+            if (i == kMaxVarintBytes - 1 && byte > 0x0f) return false;
+            value |= (byte & 0x7f) << (7 * i);
+            if ((byte & 0x80) == 0) {
+                at_ += i + 1;
+                out = value;
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// A view of the next `size` bytes.
+    [[nodiscard]] bool read_bytes(std::size_t size, Bytes& out) {
+        if (size > remaining()) return false;
+        out = {at_, size};
+        at_ += size;
+        return true;
+    }
+
+    [[nodiscard]] bool skip(std::size_t size) {
+        if (size > remaining()) return false;
+        at_ += size;
+        return true;
+    }
+
+  private:
+    const std::byte* start_ = nullptr;
+    const std::byte* at_ = nullptr;
+    const std::byte* end_ = nullptr;
+};
+
+}  // namespace partita

@@ -1,0 +1,209 @@
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+#include "protocol/arena.h"
+#include "protocol/error_code.h"
+#include "protocol/types.h"
+
+/// Messages are plain structs, and beside each stands a table that says how its members travel: wire
+/// name, versions, nullability, tag. One codec (`protocol/codec.h`) interprets the tables. It is not
+/// a set of templates over the members, so all messages together compile in seconds, and there is
+/// one place where bytes of strangers are judged.
+namespace partita {
+
+struct Schema;
+
+// ---------------------------------------------------------------------------------------------
+// Member types of messages. All are trivially copyable views: the bytes belong to the request
+// buffer, to an arena, or to whoever builds the message, and must outlive it.
+// ---------------------------------------------------------------------------------------------
+
+/// What the codec knows of any Array<T>.
+struct ArrayBase {
+    void* data = nullptr;
+    std::int32_t size = 0;  ///< -1 stands for null.
+};
+
+/// A sequence, or null. A view: copying it copies no element. Handlers may build a std::vector,
+/// assign it to an Array member and keep the vector alive until the message is encoded.
+template <class T>
+struct Array : ArrayBase {
+    using value_type = T;
+
+    constexpr Array() = default;
+    constexpr Array(std::nullptr_t) : ArrayBase{nullptr, -1} {}
+    constexpr Array(T* elements, std::size_t count) : ArrayBase{elements, static_cast<std::int32_t>(count)} {}
+    constexpr Array(std::span<T> elements) : Array(elements.data(), elements.size()) {}
+    /// Borrows from an lvalue container (std::vector, std::array).
+    template <class Container>
+        requires requires(Container& container) {
+            { container.data() } -> std::convertible_to<const T*>;
+            { container.size() } -> std::convertible_to<std::size_t>;
+        }
+    Array(Container& container) : Array(const_cast<T*>(container.data()), container.size()) {}
+
+    [[nodiscard]] bool is_null() const { return size < 0; }
+    [[nodiscard]] bool empty() const { return size <= 0; }
+    /// Number of elements; 0 when null.
+    [[nodiscard]] std::size_t count() const { return size < 0 ? 0 : static_cast<std::size_t>(size); }
+    [[nodiscard]] T* begin() { return static_cast<T*>(data); }
+    [[nodiscard]] T* end() { return begin() + count(); }
+    [[nodiscard]] const T* begin() const { return static_cast<const T*>(data); }
+    [[nodiscard]] const T* end() const { return begin() + count(); }
+    [[nodiscard]] T& operator[](std::size_t index) { return begin()[index]; }
+    [[nodiscard]] const T& operator[](std::size_t index) const { return begin()[index]; }
+    [[nodiscard]] std::span<const T> span() const { return {begin(), count()}; }
+};
+
+/// Builds an Array in an arena. Growth leaves the old elements behind in the arena, so reserve when
+/// the count is known. Not bounded by the arena's limit: for replies, not for decoding.
+template <class T>
+class ArenaVector {
+    static_assert(std::is_trivially_copyable_v<T>);
+
+  public:
+    explicit ArenaVector(Arena& arena, std::size_t expected = 0) : arena_(&arena) { reserve(expected); }
+
+    void reserve(std::size_t count) {
+        if (count > capacity_) grow(count);
+    }
+    T& push_back(const T& element) {
+        if (size_ == capacity_) {
+            const T copy = element;  // The element may live in the array that is about to move.
+            grow(capacity_ < 4 ? 8 : capacity_ * 2);
+            return *new (data_ + size_++) T(copy);
+        }
+        return *new (data_ + size_++) T(element);
+    }
+    T& emplace_back() { return push_back(T()); }
+
+    [[nodiscard]] std::size_t size() const { return size_; }
+    [[nodiscard]] bool empty() const { return size_ == 0; }
+    [[nodiscard]] T* begin() { return data_; }
+    [[nodiscard]] T* end() { return data_ + size_; }
+    [[nodiscard]] T& operator[](std::size_t index) { return data_[index]; }
+    [[nodiscard]] T& back() { return data_[size_ - 1]; }
+    [[nodiscard]] Array<T> array() const { return Array<T>(data_, size_); }
+    operator Array<T>() const { return array(); }
+
+  private:
+    void grow(std::size_t capacity) {
+        auto* data = static_cast<T*>(arena_->allocate_unlimited(capacity * sizeof(T), alignof(T)));
+        if (size_ > 0) std::memcpy(static_cast<void*>(data), data_, size_ * sizeof(T));
+        data_ = data;
+        capacity_ = capacity;
+    }
+
+    Arena* arena_;
+    T* data_ = nullptr;
+    std::size_t size_ = 0;
+    std::size_t capacity_ = 0;
+};
+
+/// Record batches as they are on the wire, or null. Decoded, it is a view into the request buffer.
+/// For encoding it may also be a promise: `external(...)` makes the codec write only the length and
+/// report the place (SplitPoint), so that the caller sends the payload from where it lies (sendfile).
+struct Records {
+    static constexpr std::int32_t kInline = -1;
+
+    const std::byte* data = nullptr;
+    std::int32_t size = 0;                  ///< -1 stands for null.
+    std::int32_t external_index = kInline;  ///< What the caller called the payload.
+
+    constexpr Records() = default;
+    constexpr Records(std::nullptr_t) : size(-1) {}
+    constexpr Records(Bytes bytes) : data(bytes.data()), size(static_cast<std::int32_t>(bytes.size())) {}
+
+    [[nodiscard]] static constexpr Records external(std::int32_t index, std::int32_t size_bytes) {
+        Records records;
+        records.size = size_bytes;
+        records.external_index = index;
+        return records;
+    }
+
+    [[nodiscard]] bool is_null() const { return size < 0; }
+    [[nodiscard]] bool is_external() const { return external_index != kInline; }
+    /// The payload; empty when null or external.
+    [[nodiscard]] Bytes bytes() const {
+        return size <= 0 || is_external() ? Bytes{} : Bytes{data, static_cast<std::size_t>(size)};
+    }
+};
+
+// ---------------------------------------------------------------------------------------------
+// Tables
+// ---------------------------------------------------------------------------------------------
+
+/// An inclusive range of versions; empty when last < first.
+struct Versions {
+    std::int16_t first = 0;
+    std::int16_t last = std::numeric_limits<std::int16_t>::max();
+
+    [[nodiscard]] constexpr bool contains(std::int16_t version) const { return version >= first && version <= last; }
+    [[nodiscard]] constexpr bool empty() const { return last < first; }
+    friend constexpr bool operator==(Versions, Versions) = default;
+};
+
+inline constexpr Versions kNoVersions{0, -1};
+inline constexpr std::int16_t kNeverFlexible = std::numeric_limits<std::int16_t>::max();
+
+/// How one value travels. `nullable` of a field decides whether string, bytes and struct members are
+/// the optional forms; arrays and records carry their null in themselves.
+enum class Kind : std::uint8_t {
+    boolean,
+    int8,
+    int16,
+    uint16,
+    int32,
+    uint32,
+    int64,
+    float64,
+    uuid,
+    string,            ///< std::string_view
+    nullable_string,   ///< std::optional<std::string_view>
+    bytes,             ///< Bytes
+    nullable_bytes,    ///< std::optional<Bytes>
+    records,           ///< Records
+    structure,         ///< a message struct, inline
+    nullable_structure ///< pointer to a message struct, nullptr for null
+};
+
+struct Field {
+    std::string_view name;  ///< As in Kafka's definitions, for example "GroupInstanceId".
+    std::uint32_t offset = 0;
+    std::int32_t tag = -1;  ///< Valid when `tagged` is not empty.
+    Kind kind = Kind::boolean;  ///< Of the element, when `is_array`.
+    bool is_array = false;
+    /// In a version without this field a value other than the default is dropped (true) or makes
+    /// the message impossible to encode (false).
+    bool ignorable = false;
+    /// Keeps its classic length prefix in flexible versions.
+    bool always_classic = false;
+    Versions versions;
+    Versions nullable = kNoVersions;
+    Versions tagged = kNoVersions;  ///< Within these (flexible) versions the field travels as a tag.
+    const Schema* nested = nullptr;
+};
+
+/// The table of one struct. Message tables also state their versions; nested ones follow the message.
+struct Schema {
+    std::string_view name;
+    std::span<const Field> fields;
+    std::uint32_t size = 0;       ///< sizeof the struct
+    std::uint32_t alignment = 0;
+    const void* defaults = nullptr;  ///< a default-constructed instance
+    Versions versions;               ///< valid versions of the message
+    std::int16_t first_flexible = kNeverFlexible;
+
+    [[nodiscard]] constexpr bool is_flexible(std::int16_t version) const { return version >= first_flexible; }
+};
+
+}  // namespace partita
