@@ -1,0 +1,184 @@
+#include "protocol/record_batch_builder.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+
+#include "protocol/assert.h"
+#include "protocol/big_endian.h"
+#include "protocol/crc32c.h"
+#include "protocol/varint.h"
+
+namespace partita {
+namespace {
+
+std::size_t nullable_size(std::optional<Bytes> bytes) {
+    return bytes ? varint_size(static_cast<std::int32_t>(bytes->size())) + bytes->size() : varint_size(-1);
+}
+
+void append_bytes(std::vector<std::byte>& out, Bytes bytes) { out.insert(out.end(), bytes.begin(), bytes.end()); }
+
+void append_nullable(std::vector<std::byte>& out, std::optional<Bytes> bytes) {
+    append_varint(out, bytes ? static_cast<std::int32_t>(bytes->size()) : -1);
+    if (bytes) append_bytes(out, *bytes);
+}
+
+/// Times may lie anywhere in 64 bits; their difference wraps and wraps back when it is read.
+std::int64_t wrapping_difference(TimestampMs later, TimestampMs earlier) {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(later.value) -
+                                     static_cast<std::uint64_t>(earlier.value));
+}
+
+}  // namespace
+
+BatchBuilder::BatchBuilder(BatchOptions options) : options_(options) { reset(options); }
+
+void BatchBuilder::reset(BatchOptions options) {
+    options_ = options;
+    records_.clear();
+    record_count_ = 0;
+    last_offset_delta_ = -1;
+    base_timestamp_ = options.delete_horizon.value_or(kNoTimestamp);
+    max_timestamp_ = kNoTimestamp;
+}
+
+void BatchBuilder::begin_record(std::int32_t offset_delta, TimestampMs timestamp, std::optional<Bytes> key,
+                                std::optional<Bytes> value, std::int32_t header_count, std::size_t header_bytes) {
+    PARTITA_ASSERT(offset_delta > last_offset_delta_, "offsets ascend within a batch");
+    // The first record's time is the base, so that deltas stay short.
+    if (record_count_ == 0 && !options_.delete_horizon) base_timestamp_ = timestamp;
+    const std::int64_t timestamp_delta = wrapping_difference(timestamp, base_timestamp_);
+    const std::size_t body_bytes = 1 + varlong_size(timestamp_delta) + varint_size(offset_delta) +
+                                   nullable_size(key) + nullable_size(value) + varint_size(header_count) +
+                                   header_bytes;
+    PARTITA_ASSERT(body_bytes <= std::numeric_limits<std::int32_t>::max(), "callers bound their records");
+    append_varint(records_, static_cast<std::int32_t>(body_bytes));
+    records_.push_back(std::byte{0});  // Attributes: no bits are defined.
+    append_varlong(records_, timestamp_delta);
+    append_varint(records_, offset_delta);
+    append_nullable(records_, key);
+    append_nullable(records_, value);
+    append_varint(records_, header_count);
+    last_offset_delta_ = offset_delta;
+    max_timestamp_ = std::max(max_timestamp_, timestamp);
+    ++record_count_;
+}
+
+void BatchBuilder::append(TimestampMs timestamp, std::optional<Bytes> key, std::optional<Bytes> value,
+                          std::span<const RecordHeader> headers) {
+    append_at(last_offset_delta_ + 1, timestamp, key, value, headers);
+}
+
+void BatchBuilder::append_at(std::int32_t offset_delta, TimestampMs timestamp, std::optional<Bytes> key,
+                             std::optional<Bytes> value, std::span<const RecordHeader> headers) {
+    std::size_t header_bytes = 0;
+    for (const RecordHeader& header : headers) {
+        header_bytes += nullable_size(as_bytes(header.key)) + nullable_size(header.value);
+    }
+    begin_record(offset_delta, timestamp, key, value, static_cast<std::int32_t>(headers.size()), header_bytes);
+    for (const RecordHeader& header : headers) {
+        append_nullable(records_, as_bytes(header.key));
+        append_nullable(records_, header.value);
+    }
+}
+
+void BatchBuilder::append_copy(std::int32_t offset_delta, const RecordView& record) {
+    begin_record(offset_delta, record.timestamp, record.key, record.value, record.header_count,
+                 record.header_bytes.size());
+    append_bytes(records_, record.header_bytes);
+}
+
+void BatchBuilder::build(std::vector<std::byte>& out, std::optional<std::int32_t> last_offset_delta) {
+    const std::size_t start = out.size();
+    out.resize(start + kBatchHeaderBytes);
+    if (record_count_ > 0) {
+        const int level = options_.compression_level.value_or(default_compression_level(options_.codec));
+        compress(options_.codec, level, records_, out);
+    }
+    const std::size_t size = out.size() - start;
+    PARTITA_ASSERT(size <= std::numeric_limits<std::int32_t>::max(), "callers bound their batches");
+
+    int bits = static_cast<int>(options_.codec);
+    if (options_.log_append_time) bits |= BatchAttributes::kLogAppendTimeBit;
+    if (options_.transactional) bits |= BatchAttributes::kTransactionalBit;
+    if (options_.control) bits |= BatchAttributes::kControlBit;
+    if (options_.delete_horizon) bits |= BatchAttributes::kDeleteHorizonBit;
+
+    std::byte* data = out.data() + start;
+    store_big_endian(data + 0, options_.base_offset.value);
+    store_big_endian(data + 8, static_cast<std::int32_t>(size - kBatchPrefixBytes));
+    store_big_endian(data + 12, options_.partition_leader_epoch.value);
+    store_big_endian(data + 16, kCurrentMagic);
+    store_big_endian(data + 21, static_cast<std::int16_t>(bits));
+    store_big_endian(data + 23, last_offset_delta.value_or(last_offset_delta_));
+    store_big_endian(data + 27, base_timestamp_.value);
+    store_big_endian(data + 35, options_.log_append_time.value_or(max_timestamp_).value);
+    store_big_endian(data + 43, options_.producer_id.value);
+    store_big_endian(data + 51, options_.producer_epoch.value);
+    store_big_endian(data + 53, options_.base_sequence.value);
+    store_big_endian(data + 57, record_count_);
+    const Bytes covered = Bytes(out).subspan(start + kBatchCrcCoverageStart);
+    store_big_endian(data + 17, crc32c(covered));
+    reset(options_);
+}
+
+std::expected<void, BatchError> recompress_batch(const Batch& batch, Codec codec,
+                                                 std::optional<int> compression_level,
+                                                 std::vector<std::byte>& out) {
+    // The records are byte for byte the same in every codec, so only the payload and three fields change.
+    const auto source = batch.header.attributes.codec();
+    if (!source) return std::unexpected(BatchError::unknown_codec);
+    thread_local std::vector<std::byte> plain;
+    plain.clear();
+    const auto unpacked = decompress(*source, batch.payload(), default_decompressed_limit(batch.payload().size()), plain);
+    if (!unpacked) {
+        return std::unexpected(unpacked.error() == CompressionError::too_large ? BatchError::decompressed_too_large
+                                                                               : BatchError::corrupt_compression);
+    }
+    const std::size_t start = out.size();
+    out.insert(out.end(), batch.bytes.begin(), batch.bytes.begin() + kBatchHeaderBytes);
+    compress(codec, compression_level.value_or(default_compression_level(codec)), plain, out);
+    std::byte* data = out.data() + start;
+    const std::size_t size = out.size() - start;
+    const int bits = (batch.header.attributes.bits & ~BatchAttributes::kCodecMask) | static_cast<int>(codec);
+    store_big_endian(data + 8, static_cast<std::int32_t>(size - kBatchPrefixBytes));
+    store_big_endian(data + 21, static_cast<std::int16_t>(bits));
+    store_big_endian(data + 17, crc32c(Bytes(out).subspan(start + kBatchCrcCoverageStart)));
+    constexpr std::size_t kMaxKeptBytes = std::size_t{1} << 20;
+    if (plain.capacity() > kMaxKeptBytes) plain = {};
+    return {};
+}
+
+void build_end_transaction_marker(const EndTransactionMarker& marker, Offset base_offset,
+                                  LeaderEpoch partition_leader_epoch, ProducerId producer_id,
+                                  ProducerEpoch producer_epoch, TimestampMs timestamp,
+                                  std::vector<std::byte>& out) {
+    constexpr std::int16_t kVersion = 0;
+    std::array<std::byte, 4> key{};
+    store_big_endian(key.data(), kVersion);
+    store_big_endian(key.data() + 2, static_cast<std::int16_t>(marker.type));
+    std::array<std::byte, 6> value{};
+    store_big_endian(value.data(), kVersion);
+    store_big_endian(value.data() + 2, marker.coordinator_epoch);
+    BatchBuilder builder({.base_offset = base_offset,
+                          .partition_leader_epoch = partition_leader_epoch,
+                          .producer_id = producer_id,
+                          .producer_epoch = producer_epoch,
+                          .transactional = true,
+                          .control = true});
+    builder.append(timestamp, key, value);
+    builder.build(out);
+}
+
+std::optional<EndTransactionMarker> parse_end_transaction_marker(const RecordView& record) {
+    if (!record.key || record.key->size() < 4 || !record.value || record.value->size() < 6) return std::nullopt;
+    const auto key_version = load_big_endian<std::int16_t>(record.key->data());
+    const auto type = load_big_endian<std::int16_t>(record.key->data() + 2);
+    const auto value_version = load_big_endian<std::int16_t>(record.value->data());
+    if (key_version < 0 || value_version < 0 || type < 0 || type > 1) return std::nullopt;
+    return EndTransactionMarker{static_cast<ControlRecordType>(type),
+                                load_big_endian<std::int32_t>(record.value->data() + 2)};
+}
+
+}  // namespace partita

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "protocol/compression.h"
+#include "protocol/record_batch.h"
+#include "protocol/types.h"
+
+namespace partita {
+
+/// The fields of a batch that its builder cannot work out from the records.
+struct BatchOptions {
+    Offset base_offset{0};
+    LeaderEpoch partition_leader_epoch = kNoLeaderEpoch;
+    Codec codec = Codec::none;
+    /// None stands for the codec's default.
+    std::optional<int> compression_level;
+    ProducerId producer_id = kNoProducerId;
+    ProducerEpoch producer_epoch{-1};
+    Sequence base_sequence{-1};
+    bool transactional = false;
+    bool control = false;
+    /// Set: LogAppendTime with this time. Else CreateTime with the records' own.
+    std::optional<TimestampMs> log_append_time;
+    /// Set: the delete horizon bit, with this in the place of the base timestamp.
+    std::optional<TimestampMs> delete_horizon;
+};
+
+/// Encodes records into one batch. Records are encoded when appended, so that memory holds them once.
+///
+///     BatchBuilder builder({.base_offset = next});
+///     builder.append(now, key, value);
+///     builder.build(out);
+class BatchBuilder {
+  public:
+    explicit BatchBuilder(BatchOptions options = {});
+
+    /// Adds a record with the next offset. A missing key or value is null. No more than 2^31-1 records
+    /// and no record of 2 GiB: callers bound their batches far below.
+    void append(TimestampMs timestamp, std::optional<Bytes> key, std::optional<Bytes> value,
+                std::span<const RecordHeader> headers = {});
+
+    /// As `append`, with an offset of its own, greater than all before it: for batches with holes.
+    void append_at(std::int32_t offset_delta, TimestampMs timestamp, std::optional<Bytes> key,
+                   std::optional<Bytes> value, std::span<const RecordHeader> headers = {});
+
+    /// Adds a record with the headers of another one as they are.
+    void append_copy(std::int32_t offset_delta, const RecordView& record);
+
+    [[nodiscard]] std::int32_t record_count() const { return record_count_; }
+    /// What `build` would append without compression.
+    [[nodiscard]] std::size_t uncompressed_size_bytes() const { return kBatchHeaderBytes + records_.size(); }
+
+    /// Appends the finished batch, checksum included, to `out`. The builder is then empty, with the same
+    /// options; its memory stays for the next batch. `last_offset_delta` overrides that of the last
+    /// record, for batches whose last records were compacted away, or that have no records any more.
+    void build(std::vector<std::byte>& out, std::optional<std::int32_t> last_offset_delta = std::nullopt);
+
+    /// Empties the builder and changes its options.
+    void reset(BatchOptions options);
+
+  private:
+    void begin_record(std::int32_t offset_delta, TimestampMs timestamp, std::optional<Bytes> key,
+                      std::optional<Bytes> value, std::int32_t header_count, std::size_t header_bytes);
+
+    BatchOptions options_;
+    std::vector<std::byte> records_;
+    std::int32_t record_count_ = 0;
+    std::int32_t last_offset_delta_ = -1;
+    TimestampMs base_timestamp_ = kNoTimestamp;
+    TimestampMs max_timestamp_ = kNoTimestamp;
+};
+
+/// Appends to `out` a batch with the same records and fields in another codec. Record offsets and times
+/// stay. Used where a topic's `compression.type` is not what the producer chose. Errors as
+/// `RecordReader::next`; then `out` is unchanged.
+[[nodiscard]] std::expected<void, BatchError> recompress_batch(const Batch& batch, Codec codec,
+                                                               std::optional<int> compression_level,
+                                                               std::vector<std::byte>& out);
+
+/// The type of a control record, from its key (version int16, type int16).
+enum class ControlRecordType : std::int16_t { abort = 0, commit = 1 };
+
+/// The marker that ends a transaction in a partition.
+struct EndTransactionMarker {
+    ControlRecordType type = ControlRecordType::abort;
+    std::int32_t coordinator_epoch = 0;
+    friend bool operator==(const EndTransactionMarker&, const EndTransactionMarker&) = default;
+};
+
+/// Appends a control batch with one marker: transactional and control bits, no sequence.
+void build_end_transaction_marker(const EndTransactionMarker& marker, Offset base_offset,
+                                  LeaderEpoch partition_leader_epoch, ProducerId producer_id,
+                                  ProducerEpoch producer_epoch, TimestampMs timestamp,
+                                  std::vector<std::byte>& out);
+
+/// Reads the marker from a record of a control batch. Empty for a control record of another type (Kafka
+/// has some in its metadata log) or for one that is too short. Higher versions are read as version 0,
+/// which they extend.
+[[nodiscard]] std::optional<EndTransactionMarker> parse_end_transaction_marker(const RecordView& record);
+
+}  // namespace partita
