@@ -136,13 +136,14 @@ Offset BatchHeader::next_offset() const {
 }
 
 std::expected<BatchHeader, BatchError> parse_batch_header(Bytes bytes) {
-    if (bytes.size() < kMagicPlace + 1) return std::unexpected(BatchError::truncated);
+    if (bytes.size() < kBatchPrefixBytes) return std::unexpected(BatchError::truncated);
     const std::byte* data = bytes.data();
     BatchHeader header;
     header.base_offset = {load_big_endian<std::int64_t>(data + kBaseOffsetPlace)};
     header.batch_length = load_big_endian<std::int32_t>(data + kBatchLengthPlace);
-    header.magic = load_big_endian<std::int8_t>(data + kMagicPlace);
     if (header.batch_length < kMinLegacyLength) return std::unexpected(BatchError::length_too_small);
+    if (bytes.size() <= kMagicPlace) return std::unexpected(BatchError::truncated);
+    header.magic = load_big_endian<std::int8_t>(data + kMagicPlace);
     if (header.magic < 0 || header.magic > kCurrentMagic) return std::unexpected(BatchError::unknown_magic);
     if (header.magic < kCurrentMagic) return std::unexpected(BatchError::old_magic);
     if (header.size_bytes() < kBatchHeaderBytes) return std::unexpected(BatchError::length_too_small);

@@ -1,0 +1,136 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "protocol/error_code.h"
+#include "protocol/record_batch.h"
+#include "protocol/types.h"
+
+namespace partita {
+
+/// How far a producer's batch is looked into.
+enum class RecordCheck : std::uint8_t {
+    /// Every record, as Kafka does: form, offset deltas, times, and keys where the topic needs them. The
+    /// batch's max timestamp is put right when it is not the greatest of the records'. Uncompressed
+    /// records are walked in place; compressed ones are decompressed once, streaming.
+    deep,
+    /// Only the fixed fields and the checksum. The max timestamp stands for the times of all records and
+    /// is believed. A compacted topic is checked deep all the same, since a record without a key would
+    /// stop its compaction.
+    header_only,
+};
+
+/// What the topic and the request say about a batch.
+struct ProduceRules {
+    std::int32_t max_message_bytes = 1048588;
+    std::int32_t segment_bytes = 1 << 30;
+    std::int64_t timestamp_before_max_ms = INT64_MAX;
+    std::int64_t timestamp_after_max_ms = 3'600'000;
+    TimestampMs now{};
+    TimestampType timestamp_type = TimestampType::create_time;
+    bool compacted = false;
+    /// The version of the Produce request: zstd needs 7.
+    std::int16_t produce_version = 7;
+    RecordCheck check = RecordCheck::deep;
+    /// 0 stands for `default_decompressed_limit`.
+    std::size_t decompressed_limit_bytes = 0;
+};
+
+/// Why a producer's batch is refused. Order and meaning follow Apache Kafka 4.3.1, which judges in four
+/// places: the request (one batch, magic, zstd), the log (base offset, size, checksum, codec), the
+/// validator (counts, control, sequence, records) and the log again (segment size).
+enum class ProduceError : std::uint8_t {
+    no_batch,               ///< No complete batch at the start.
+    old_magic,              ///< Format 0 or 1.
+    zstd_before_version_7,
+    more_than_one_batch,
+    malformed_batch,        ///< A length or magic that cannot be, of this batch or of a further one.
+    base_offset_not_zero,
+    batch_too_large,        ///< Larger than max.message.bytes.
+    crc_mismatch,
+    unknown_codec,
+    invalid_offset_range,   ///< Negative last offset delta.
+    invalid_record_count,   ///< Zero or negative.
+    inconsistent_count,     ///< Last offset delta + 1 differs from the count.
+    control_batch,          ///< Only the broker writes those.
+    invalid_sequence,       ///< A producer id without a sequence.
+    invalid_record,         ///< A record's form, or more or fewer records than declared.
+    invalid_offset_delta,   ///< Deltas other than 0, 1, 2 ...
+    corrupt_compression,
+    decompressed_too_large,
+    record_without_key,     ///< In a compacted topic. `record_faults` tells which.
+    invalid_timestamp,      ///< Outside of the window, or LogAppendTime set. `record_faults` tells which.
+    batch_exceeds_segment,  ///< Larger than segment.bytes.
+};
+
+/// One refused record, for the `RecordErrors` of a Produce reply (version 8 and later).
+struct RecordFault {
+    enum class Kind : std::uint8_t { no_key, timestamp_out_of_range, log_append_time };
+    std::int32_t batch_index = 0;
+    Kind kind = Kind::no_key;
+    // What Kafka's text mentions.
+    Offset offset{};
+    TimestampMs timestamp{};
+    std::int32_t key_bytes = -1;
+    std::int32_t value_bytes = -1;
+};
+
+/// A reply names at most this many refused records, so that a batch of a million empty records does not
+/// make a reply of hundreds of megabytes. Kafka names all.
+inline constexpr std::size_t kMaxReportedRecordFaults = 1000;
+
+struct ProduceFailure {
+    ProduceError error;
+    std::vector<RecordFault> record_faults;  ///< The first `kMaxReportedRecordFaults`.
+    std::size_t record_fault_count = 0;      ///< All of them.
+    bool is_compressed = false;              ///< Kafka's text differs.
+};
+
+/// A batch that may be appended, once `finish_produced_batch` has been applied.
+struct ProducedBatch {
+    Batch batch;  ///< Borrows from the request.
+    /// What the log stores: the time of the append with LogAppendTime, else the greatest of the records.
+    TimestampMs max_timestamp{};
+    TimestampType timestamp_type = TimestampType::create_time;
+
+    /// Whether the stored batch differs from the received one in the fields under the checksum.
+    [[nodiscard]] bool changes_timestamps() const {
+        return batch.header.attributes.timestamp_type() != timestamp_type ||
+               batch.header.max_timestamp != max_timestamp;
+    }
+};
+
+/// Judges the `records` of one partition of a Produce request as a leader does, before topic and producer
+/// state come into it. `records` must hold exactly one batch; an incomplete one behind it is ignored and
+/// cut off, as Kafka does.
+///
+/// One intended difference: Kafka stores an uncompressed batch whose offset deltas are not 0, 1, 2 ... as
+/// it is, and consumers then see offsets twice or out of order. Here it is refused with INVALID_RECORD.
+[[nodiscard]] std::expected<ProducedBatch, ProduceFailure> validate_produced_batch(Bytes records,
+                                                                                   const ProduceRules& rules);
+
+/// Makes the received bytes what the log stores: base offset, leader epoch and, where they differ,
+/// timestamp type, max timestamp and checksum. `bytes` are those that `produced.batch` borrows.
+void finish_produced_batch(MutableBytes bytes, const ProducedBatch& produced, Offset base_offset,
+                           LeaderEpoch leader_epoch);
+
+/// Kafka's code for the partition's reply.
+[[nodiscard]] ErrorCode produce_error_code(ProduceError error);
+
+/// Kafka's text for the partition's `error_message`; none where Kafka sends null, which is everywhere but
+/// with refused records. `topic_partition` is in the form "topic-0".
+[[nodiscard]] std::optional<std::string> produce_error_message(const ProduceFailure& failure,
+                                                               const ProduceRules& rules,
+                                                               std::string_view topic_partition);
+
+/// Kafka's text for `batch_index_error_message`.
+[[nodiscard]] std::string record_fault_message(const ProduceFailure& failure, const RecordFault& fault,
+                                               const ProduceRules& rules, std::string_view topic_partition);
+
+}  // namespace partita
