@@ -1,0 +1,157 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "broker/topics/topic_index.h"
+#include "protocol/types.h"
+
+namespace partita::topics {
+
+/// Names and texts of configs in ascending order of names (the same type as in `broker/config`).
+using ConfigMap = std::map<std::string, std::string, std::less<>>;
+
+/// Names of the topics that Kafka calls internal, and of the log that may not be a topic at all.
+inline constexpr std::string_view kOffsetsTopicName = "__consumer_offsets";
+inline constexpr std::string_view kTransactionTopicName = "__transaction_state";
+inline constexpr std::string_view kShareGroupTopicName = "__share_group_state";
+inline constexpr std::string_view kClusterMetadataTopicName = "__cluster_metadata";
+
+/// True for the three topics that Metadata flags as internal.
+[[nodiscard]] bool is_internal_topic(std::string_view name);
+
+/// One change of a topic's partition count. Kafka keeps no such history; everything that explains
+/// where a key's records lie needs it.
+struct ExpansionEpoch {
+    /// 1 for the first expansion of a topic, then dense. (Epoch 0 is the topic's creation, which has no
+    /// entry of its own: it lasts from `Topic::created_time` to the first expansion.)
+    std::int32_t epoch = 0;
+    /// N, the count before.
+    std::int32_t old_partition_count = 0;
+    /// M, the count after; always greater.
+    std::int32_t new_partition_count = 0;
+    TimestampMs time = kNoTimestamp;
+    /// `CatalogSnapshot::sequence` of the snapshot that first shows the new count: tells the order of
+    /// expansions of different topics.
+    std::int64_t catalog_sequence = 0;
+    /// Log end offset of each old partition at the cut, by partition index. Entries at the end that are
+    /// zero are left out, so an expansion of an empty topic costs nothing. See `log_end_offset`.
+    std::vector<Offset> log_end_offsets;
+
+    /// Where the old partition ended when the topic grew. 0 for partitions that were empty then.
+    [[nodiscard]] Offset log_end_offset(PartitionIndex partition) const {
+        const auto index = static_cast<std::size_t>(partition.value);
+        return index < log_end_offsets.size() ? log_end_offsets[index] : Offset{0};
+    }
+    friend bool operator==(const ExpansionEpoch&, const ExpansionEpoch&) = default;
+};
+
+/// A topic as it is at one moment. Immutable; a change makes a new one. Its size does not depend on
+/// the number of partitions: all replicas are on one broker, so a partition has nothing of its own here.
+struct Topic {
+    std::string name;
+    /// Random, never zero, never used by another topic before or after.
+    TopicId id;
+    /// Partitions are 0 .. partition_count - 1. Never shrinks during the life of an id.
+    std::int32_t partition_count = 0;
+    std::int16_t replication_factor = 1;
+    bool internal = false;
+    TimestampMs created_time = kNoTimestamp;
+    /// Only what was set on the topic itself.
+    ConfigMap configs;
+    /// Ascending by epoch, complete: the first old count is the count of creation, each old count is
+    /// the new count of the entry before, the last new count is `partition_count`.
+    std::vector<std::shared_ptr<const ExpansionEpoch>> expansions;
+
+    [[nodiscard]] bool has_partition(PartitionIndex partition) const {
+        return partition.value >= 0 && partition.value < partition_count;
+    }
+};
+
+using TopicPointer = std::shared_ptr<const Topic>;
+
+/// Finalized features as ApiVersions tells them (feature name to level).
+using FeatureLevels = std::map<std::string, std::int16_t, std::less<>>;
+
+/// The whole catalog at one moment: topics, dynamic configs, identity. Immutable, so readers share it
+/// between threads as `std::shared_ptr<const CatalogSnapshot>` and look things up without a lock.
+/// Consecutive snapshots share what did not change: a change of one topic among 10,000 copies a few
+/// kilobytes (see `TopicIndex`), and a topic of 9,999 partitions is as small as one of 1.
+class CatalogSnapshot {
+  public:
+    /// Null when there is no such topic. The pointer lives as long as this snapshot.
+    [[nodiscard]] const Topic* find_topic(std::string_view name) const { return topics_.find(name).get(); }
+    [[nodiscard]] const Topic* find_topic(const TopicId& id) const { return topics_.find(id).get(); }
+    /// The same as an owner, for work that outlives the snapshot.
+    [[nodiscard]] TopicPointer share_topic(std::string_view name) const { return topics_.find(name); }
+    [[nodiscard]] TopicPointer share_topic(const TopicId& id) const { return topics_.find(id); }
+
+    [[nodiscard]] std::size_t topic_count() const { return topics_.size(); }
+    /// Sum over all topics. O(1).
+    [[nodiscard]] std::int64_t partition_count() const { return partition_count_; }
+
+    /// Range over all topics, ascending by name (bytewise): `for (const Topic& topic : snapshot.topics())`.
+    [[nodiscard]] const TopicIndex& topics() const { return topics_; }
+    /// Iterator to the first topic whose name is not less than `name`, for paged answers.
+    [[nodiscard]] TopicIndex::Iterator topics_from(std::string_view name) const { return topics_.lower_bound(name); }
+
+    /// 22 characters of base64url; empty until the data directory was given its identity.
+    [[nodiscard]] const std::string& cluster_id() const { return cluster_id_; }
+    /// One more for every change that was accepted since the catalog exists. Survives restarts.
+    [[nodiscard]] std::int64_t sequence() const { return sequence_; }
+    /// The first producer id that was never handed out in a block.
+    [[nodiscard]] ProducerId next_producer_id() const { return next_producer_id_; }
+    [[nodiscard]] const FeatureLevels& finalized_features() const { return *finalized_features_; }
+    /// Epoch that goes with the features in ApiVersions: grows with the catalog.
+    [[nodiscard]] std::int64_t finalized_features_epoch() const { return sequence_; }
+
+    /// Dynamic configs for every broker (kafka-configs --entity-type brokers --entity-default).
+    [[nodiscard]] const ConfigMap& default_broker_configs() const { return configs_of(kDefaultBroker, brokers_); }
+    /// Dynamic configs of one broker. Empty when it has none.
+    [[nodiscard]] const ConfigMap& broker_configs(BrokerId broker) const;
+    /// Configs of one group. Empty when it has none.
+    [[nodiscard]] const ConfigMap& group_configs(std::string_view group) const { return configs_of(group, groups_); }
+    /// Configs of one client metrics subscription. Empty when there is none.
+    [[nodiscard]] const ConfigMap& client_metrics_configs(std::string_view name) const {
+        return configs_of(name, client_metrics_);
+    }
+    /// All resources of a kind that have configs, ascending by name. The default of brokers is "".
+    using ConfigsByName = std::map<std::string, ConfigMap, std::less<>>;
+    [[nodiscard]] const ConfigsByName& all_broker_configs() const { return *brokers_; }
+    [[nodiscard]] const ConfigsByName& all_group_configs() const { return *groups_; }
+    [[nodiscard]] const ConfigsByName& all_client_metrics_configs() const { return *client_metrics_; }
+
+    /// An existing topic whose name differs from `name` only in '.' against '_', or null. The first by
+    /// name when there are several. (Metric names cannot tell such topics apart.)
+    [[nodiscard]] const Topic* find_colliding_topic(std::string_view name) const;
+
+    /// An empty catalog.
+    CatalogSnapshot();
+
+  private:
+    friend class SnapshotEditor;
+
+    static constexpr std::string_view kDefaultBroker = "";
+    using SharedConfigs = std::shared_ptr<const ConfigsByName>;
+    [[nodiscard]] static const ConfigMap& configs_of(std::string_view name, const SharedConfigs& configs);
+
+    TopicIndex topics_;
+    std::int64_t partition_count_ = 0;
+    std::int64_t sequence_ = 0;
+    ProducerId next_producer_id_{0};
+    std::string cluster_id_;
+    std::shared_ptr<const FeatureLevels> finalized_features_;
+    SharedConfigs brokers_;
+    SharedConfigs groups_;
+    SharedConfigs client_metrics_;
+};
+
+using CatalogPointer = std::shared_ptr<const CatalogSnapshot>;
+
+}  // namespace partita::topics

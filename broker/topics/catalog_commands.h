@@ -1,0 +1,296 @@
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "broker/topics/catalog.h"
+#include "protocol/error_code.h"
+#include "protocol/types.h"
+
+/// What goes into the catalog core and what comes out. Commands borrow from the request; replies and
+/// effects own what they hold.
+namespace partita::topics {
+
+// Bounds ---------------------------------------------------------------------------------------------
+
+/// Most partitions that one CreateTopics may ask for, and most records that Kafka writes for one
+/// request (measured on 4.3.1: a topic record, a record per config and one per partition).
+inline constexpr std::int64_t kMaxPartitionsPerRequest = 10000;
+inline constexpr std::int64_t kMaxRecordsPerRequest = 10000;
+inline constexpr std::int64_t kProducerIdBlockSize = 1000;
+inline constexpr std::size_t kMaxTopicNameLength = 249;
+/// Longest value of a config, in UTF-16 units as Java counts.
+inline constexpr std::size_t kMaxConfigValueLength = 32767;
+
+// Errors ---------------------------------------------------------------------------------------------
+
+/// A result as replies carry it. `message` is null where Kafka sends null.
+struct CatalogError {
+    ErrorCode code = ErrorCode::none;
+    std::optional<std::string> message;
+
+    [[nodiscard]] bool failed() const { return code != ErrorCode::none; }
+    friend bool operator==(const CatalogError&, const CatalogError&) = default;
+};
+
+/// Why persisted records are no catalog.
+struct CatalogReplayError {
+    enum class Kind {
+        /// Bytes that nobody wrote so: damage.
+        corrupt,
+        /// Written by a newer version of the program.
+        newer_version,
+    };
+    Kind kind = Kind::corrupt;
+    /// A sentence that names the record.
+    std::string message;
+};
+
+/// Empty for a valid topic name, else Kafka's text ("Topic name is invalid: ...").
+[[nodiscard]] std::optional<std::string> topic_name_problem(std::string_view name);
+
+// Configs --------------------------------------------------------------------------------------------
+
+enum class ConfigResourceType : std::int8_t {
+    unknown = 0,
+    topic = 2,
+    broker = 4,
+    broker_logger = 8,
+    client_metrics = 16,
+    group = 32,
+};
+
+struct ConfigResource {
+    ConfigResourceType type = ConfigResourceType::unknown;
+    /// Topic, broker id in decimal ("" for the default of all brokers), group, or subscription.
+    std::string_view name;
+};
+
+/// Judges names and values of configs. The catalog knows no config; the shell plugs in the definitions.
+class ConfigRules {
+  public:
+    virtual ~ConfigRules() = default;
+
+    /// Judges a complete set of overrides of a resource, as it would be after the change; `current` is
+    /// the set before it. Existence of the resource is not asked about. `none` to accept.
+    [[nodiscard]] virtual CatalogError validate(const ConfigResource& resource, const ConfigMap& overrides,
+                                                const ConfigMap& current) const = 0;
+    /// Whether values are comma-separated lists, so that APPEND and SUBTRACT work.
+    [[nodiscard]] virtual bool is_list(ConfigResourceType type, std::string_view name) const = 0;
+    /// What a list has when the resource sets nothing: the base for APPEND and SUBTRACT.
+    [[nodiscard]] virtual std::optional<std::string> default_value(ConfigResourceType type,
+                                                                   std::string_view name) const = 0;
+};
+
+// Surroundings ---------------------------------------------------------------------------------------
+
+/// The broker configs that the catalog acts on; taken anew for every command, since some may change.
+struct CatalogSettings {
+    /// Registered brokers. One node: its own id. All of them are alive.
+    std::vector<BrokerId> brokers{BrokerId{1}};
+    std::int32_t num_partitions = 1;
+    std::int32_t default_replication_factor = 1;
+    bool delete_topic_enable = true;
+    std::int32_t offsets_topic_num_partitions = 50;
+    std::int32_t offsets_topic_segment_bytes = 104857600;
+    std::int32_t transaction_state_log_num_partitions = 50;
+    std::int32_t transaction_state_log_segment_bytes = 104857600;
+    std::int32_t transaction_state_log_min_isr = 2;
+    std::int32_t share_coordinator_state_topic_num_partitions = 50;
+    std::int32_t share_coordinator_state_topic_segment_bytes = 104857600;
+    std::int32_t share_coordinator_state_topic_min_isr = 2;
+};
+
+struct CatalogContext {
+    Now now;
+    const CatalogSettings& settings;
+    /// A fresh random id (version 4). Ids that are zero, reserved or in use are asked for anew.
+    std::function<TopicId()> next_topic_id;
+    /// Log end offsets of a topic's partitions, by index, read at the cut. Fewer entries than partitions
+    /// mean that the rest is empty. May be unset where no expansion can happen.
+    std::function<std::vector<Offset>(const Topic&)> log_end_offsets;
+};
+
+// Effects --------------------------------------------------------------------------------------------
+
+/// A record of the catalog's log: replaces the earlier ones of its key; without value it removes them.
+struct CatalogRecord {
+    std::string key;
+    std::optional<std::string> value;
+};
+
+/// What a command changed, for those who act on it.
+struct CatalogChange {
+    enum class Kind { topic_created, topic_deleted, topic_expanded, topic_reconfigured, configs_changed, identity_changed };
+    Kind kind = Kind::topic_created;
+    /// Null for topic_created and for what is no topic.
+    TopicPointer before;
+    /// Null for topic_deleted and for what is no topic. The newest expansion is `after->expansions.back()`.
+    TopicPointer after;
+    /// For configs_changed.
+    ConfigResourceType resource_type = ConfigResourceType::unknown;
+    std::string resource_name;
+};
+
+struct Effects {
+    /// To be persisted together, all or none.
+    std::vector<CatalogRecord> records;
+    std::vector<CatalogChange> changes;
+    /// The catalog after the change; null when nothing changes.
+    CatalogPointer next;
+    /// The sequence of the snapshot that the command looked at.
+    std::int64_t base_sequence = 0;
+
+    [[nodiscard]] bool empty() const { return next == nullptr; }
+};
+
+template <class Reply>
+struct Decision {
+    Reply reply;
+    Effects effects;
+};
+
+// Commands and replies -------------------------------------------------------------------------------
+
+struct InitialiseReply {
+    std::string cluster_id;
+};
+
+struct NamedConfig {
+    std::string_view name;
+    std::optional<std::string_view> value;
+};
+
+struct ManualAssignment {
+    PartitionIndex partition;
+    std::vector<BrokerId> brokers;
+};
+
+struct TopicToCreate {
+    std::string_view name;
+    std::int32_t num_partitions = -1;
+    std::int16_t replication_factor = -1;
+    /// Not empty: `num_partitions` and `replication_factor` must be -1.
+    std::vector<ManualAssignment> assignments;
+    std::vector<NamedConfig> configs;
+};
+
+struct CreateTopicsCommand {
+    std::vector<TopicToCreate> topics;
+    bool validate_only = false;
+};
+
+struct CreatedTopic {
+    std::string name;
+    CatalogError error;
+    /// Of the new topic (of the existing one for `auto_create_topic`). Zero on errors. With
+    /// validate_only Kafka answers an id as well, one that never comes to life.
+    TopicId id;
+    std::int32_t num_partitions = -1;
+    std::int16_t replication_factor = -1;
+    /// The overrides stored; the handler derives the effective configs from them.
+    ConfigMap configs;
+};
+
+struct CreateTopicsReply {
+    std::vector<CreatedTopic> topics;
+};
+
+/// A topic by name or by id. Up to DeleteTopics v5 the id is zero.
+struct TopicReference {
+    std::optional<std::string_view> name;
+    TopicId id;
+};
+
+struct DeleteTopicsCommand {
+    std::vector<TopicReference> topics;
+    /// Decides between INVALID_REQUEST (below 3) and TOPIC_DELETION_DISABLED.
+    std::int16_t request_version = 6;
+};
+
+struct DeletedTopic {
+    std::optional<std::string> name;
+    TopicId id;
+    CatalogError error;
+};
+
+struct DeleteTopicsReply {
+    std::vector<DeletedTopic> topics;
+};
+
+struct TopicToExpand {
+    std::string_view name;
+    /// The count after the expansion.
+    std::int32_t count = 0;
+    /// Brokers of each new partition; null to let the broker choose.
+    std::optional<std::vector<std::vector<BrokerId>>> assignments;
+};
+
+struct CreatePartitionsCommand {
+    std::vector<TopicToExpand> topics;
+    bool validate_only = false;
+};
+
+struct ExpandedTopic {
+    std::string name;
+    CatalogError error;
+};
+
+struct CreatePartitionsReply {
+    std::vector<ExpandedTopic> topics;
+};
+
+enum class AlterOperation : std::int8_t { set = 0, remove = 1, append = 2, subtract = 3 };
+
+struct ConfigChange {
+    std::string_view name;
+    /// A number that is none of `AlterOperation` is refused.
+    std::int8_t operation = 0;
+    std::optional<std::string_view> value;
+};
+
+struct ResourceToAlter {
+    ConfigResource resource;
+    std::vector<ConfigChange> changes;
+};
+
+struct IncrementalAlterConfigsCommand {
+    std::vector<ResourceToAlter> resources;
+    bool validate_only = false;
+};
+
+struct ResourceToReplace {
+    ConfigResource resource;
+    std::vector<NamedConfig> configs;
+};
+
+struct AlterConfigsCommand {
+    std::vector<ResourceToReplace> resources;
+    bool validate_only = false;
+};
+
+struct AlteredResource {
+    ConfigResourceType type = ConfigResourceType::unknown;
+    std::string name;
+    CatalogError error;
+};
+
+/// One result per resource of the request, in its order.
+struct AlterConfigsReply {
+    std::vector<AlteredResource> resources;
+};
+
+struct ProducerIdBlockReply {
+    CatalogError error;
+    ProducerId first = kNoProducerId;
+    std::int64_t count = 0;
+};
+
+}  // namespace partita::topics

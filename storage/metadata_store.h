@@ -1,0 +1,159 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <shared_mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "protocol/types.h"
+#include "storage/storage_error.h"
+
+struct MDB_env;
+struct MDB_txn;
+
+namespace partita {
+
+struct MetadataStoreOptions {
+    /// Address space and apparent (sparse) size of the file at first. Grown by doubling.
+    std::uint64_t map_size_bytes = 64ULL << 20;
+    /// Growing stops here; a fold that needs more fails with an error of kind `io` and ENOSPC.
+    std::uint64_t max_map_size_bytes = 256ULL << 30;
+    /// Walk all pages of the file before LMDB touches them: see `open`. Reads the whole file once.
+    bool verify_pages = true;
+    /// Tests make keys collide with it. Hash of keys that are too long for LMDB.
+    std::function<std::uint64_t(Bytes)> long_key_hash;
+};
+
+/// One change of the folded state of a log: the last value of a key, or (no value) its tombstone.
+struct KeyedChange {
+    Bytes key;
+    std::optional<Bytes> value;
+};
+
+/// What one log contributes to a fold.
+struct LogFold {
+    /// Directory name of the log, for example "__consumer_offsets-17". At most `MetadataStore::kMaxLogNameLength`.
+    std::string_view log;
+    /// At most one change per key. All bytes must live until `fold` returns.
+    std::span<const KeyedChange> changes;
+    /// Every record of the log below it is in the store now (exclusive end).
+    Offset folded_until{0};
+};
+
+/// The folded state of keyed logs (`__consumer_offsets-*`, the catalog's log, ...), in LMDB.
+///
+/// A keyed log is an ordinary PartitionLog whose records have a key and a value or a tombstone; its
+/// meaning is the last value of every key. The log is written first and is the truth. This store is
+/// its checkpoint: (log, key) -> value, and for each log the offset up to which it was folded. Start-up
+/// is `load` and then the log's tail from `folded_until`; and because what was folded is here, the log's
+/// old segments may go. The store knows nothing of groups or topics: see `keyed_log_checkpoint.h` for the
+/// folding itself.
+///
+/// Promises
+/// - `fold` is one synced transaction for all logs in it: after a crash of the process or the machine
+///   either all of it is there or nothing. LMDB runs with its default sync, without NOSYNC, WRITEMAP
+///   or NOMETASYNC, so a crash cannot damage the file.
+/// - Every value carries a checksum, every log a count of its keys: `load` fails with kind `corrupt`
+///   rather than to hand out fewer or other values than were stored.
+/// - Keys may have any length up to `kMaxKeyBytes` (LMDB's own limit is 511), values up to
+///   `kMaxValueBytes`.
+/// - The map grows ahead, when four fifths are used, and whenever a transaction does not fit.
+///
+/// Threads: one thread at a time folds, forgets and closes; loads may run on other threads at the same
+/// time. Calls block on the device: never on a reactor. One environment per file and process (a rule of LMDB), and
+/// never across a fork.
+class MetadataStore {
+  public:
+    /// Format of rows and keys. A file with a greater number is refused with kind `newer_format`.
+    static constexpr std::uint32_t kFormatVersion = 1;
+    static constexpr std::size_t kMaxLogNameLength = 300;
+    static constexpr std::size_t kMaxKeyBytes = 1 << 20;
+    static constexpr std::size_t kMaxValueBytes = 1 << 30;
+    /// Longer keys are stored by their hash, with the whole key beside the value.
+    static constexpr std::size_t kMaxInlineKeyBytes = 500;
+    static constexpr std::string_view kFileName = "data.mdb";
+
+    /// Opens the store in `directory`, which is created when missing (its parent is not).
+    ///
+    /// Before LMDB maps the file its length is checked against its two meta pages, and (with
+    /// `verify_pages`) every reachable page against the format: LMDB itself trusts the file, so that a truncated one
+    /// ends in SIGBUS and a damaged one in a wild read. Errors: `corrupt` for damage, `newer_format`,
+    /// `io`. On `corrupt` the caller chooses: stop and say so (default, since old log segments may be
+    /// gone), or `set_aside` and rebuild from logs that still begin at offset 0.
+    [[nodiscard]] static StorageResult<std::unique_ptr<MetadataStore>> open(const std::string& directory,
+                                                                            const MetadataStoreOptions& options = {});
+
+    /// Renames a damaged store's file out of the way, within its directory, so that `open` starts anew.
+    /// Nothing is deleted. Returns the new path.
+    [[nodiscard]] static StorageResult<std::string> set_aside(const std::string& directory);
+
+    ~MetadataStore();
+    MetadataStore(const MetadataStore&) = delete;
+    MetadataStore& operator=(const MetadataStore&) = delete;
+
+    /// Return false to stop early (`load` then succeeds). The bytes are valid only during the call. Must not
+    /// call the store.
+    using Visitor = std::function<bool(Bytes key, Bytes value)>;
+
+    /// Hands out every key of the log, in an order that is fixed but means nothing. A log that was never
+    /// folded has none.
+    [[nodiscard]] StorageResult<void> load(std::string_view log, const Visitor& visitor) const;
+
+    /// The value of one key. For tests and tools; start-up uses `load`.
+    [[nodiscard]] StorageResult<std::optional<std::string>> find(std::string_view log, Bytes key) const;
+
+    /// Exclusive end of what was folded; null when the log was never folded.
+    [[nodiscard]] StorageResult<std::optional<Offset>> folded_until(std::string_view log) const;
+
+    /// Names of all logs that were folded, ascending.
+    [[nodiscard]] StorageResult<std::vector<std::string>> logs() const;
+
+    /// Applies the changes of several logs in one durable transaction. A log may appear once. Moving
+    /// `folded_until` backwards is allowed (see `replay_keyed_log` for the one reason). On an error nothing changed.
+    [[nodiscard]] StorageResult<void> fold(std::span<const LogFold> folds);
+    [[nodiscard]] StorageResult<void> fold(const LogFold& one) { return fold(std::span(&one, 1)); }
+
+    /// Removes everything of a log (its topic was deleted). Nothing happens when it is not there.
+    [[nodiscard]] StorageResult<void> forget(std::string_view log);
+
+    /// Copies of the file's figures, for metrics.
+    struct Statistics {
+        std::uint64_t map_size_bytes = 0;
+        /// Pages in use, in bytes: what growing ahead looks at.
+        std::uint64_t used_bytes = 0;
+        std::uint64_t rows = 0;
+        std::uint64_t map_growths = 0;
+    };
+    [[nodiscard]] Statistics statistics() const;
+
+  private:
+    class Writer;
+    explicit MetadataStore(std::string directory, MetadataStoreOptions options);
+
+    [[nodiscard]] StorageResult<void> open_environment();
+    [[nodiscard]] StorageResult<void> open_tables();
+    [[nodiscard]] StorageResult<void> grow_to(std::uint64_t map_size_bytes);
+    [[nodiscard]] StorageResult<void> grow_ahead();
+    /// Runs `work` in a write transaction, again with a larger map when it did not fit.
+    [[nodiscard]] StorageResult<void> write(const std::function<int(Writer&)>& work, std::string_view purpose);
+    [[nodiscard]] StorageError error(std::string_view operation, int code) const;
+    [[nodiscard]] std::uint64_t hash_long_key(Bytes key) const;
+
+    const std::string directory_;
+    const std::string path_;
+    const MetadataStoreOptions options_;
+    MDB_env* environment_ = nullptr;
+    unsigned int logs_table_ = 0;
+    unsigned int rows_table_ = 0;
+    std::uint64_t hash_seed_[2] = {0, 0};
+    std::uint64_t map_growths_ = 0;
+    /// Readers share it; changing the map size needs that no transaction is open.
+    mutable std::shared_mutex map_mutex_;
+};
+
+}  // namespace partita
