@@ -48,6 +48,23 @@ def wait_until(condition, seconds, what):
         time.sleep(POLL_INTERVAL_S)
 
 
+def at_once(check):
+    """Runs a check of what a change that was just acknowledged must have brought about.
+
+    Our broker shows a change to whoever asks after the acknowledgement. A real Kafka may take some milliseconds, as
+    its metadata log is applied in the background, so there the check is repeated."""
+    if TARGET == "partita":
+        return check()
+    end = time.monotonic() + 10
+    while True:
+        try:
+            return check()
+        except Exception:
+            if time.monotonic() > end:
+                raise
+        time.sleep(POLL_INTERVAL_S)
+
+
 def free_port():
     """A free loopback port below the ephemeral range: a client that retries there while the broker is down can
     otherwise be connected to itself."""

@@ -99,12 +99,17 @@ class ClientScenarios:
     unknown_topic_codes = (UNKNOWN_TOPIC_OR_PARTITION,)
     too_large_codes = (MESSAGE_TOO_LARGE,)
 
+    def wait_for_partitions(self, agent, topic, count):
+        def shown():
+            assert agent.call("partitions", topic=topic)["partitions"] == list(range(count))
+        harness.at_once(shown)
+
     def test_creates_widens_and_deletes_a_topic(self, agent, unique):
         topic = unique("topic")
         agent.call("create_topic", topic=topic, partitions=3, configs={"retention.ms": "3600000"})
-        assert agent.call("partitions", topic=topic)["partitions"] == [0, 1, 2]
+        self.wait_for_partitions(agent, topic, 3)
         agent.call("create_partitions", topic=topic, count=5)
-        assert agent.call("partitions", topic=topic)["partitions"] == [0, 1, 2, 3, 4]
+        self.wait_for_partitions(agent, topic, 5)
         agent.call("delete_topic", topic=topic)
         with pytest.raises(clients.ClientError) as gone:
             agent.call("create_partitions", topic=topic, count=6)
@@ -250,7 +255,7 @@ class ClientScenarios:
         agent.call("member_start", name="three", **member)
         scenario.wait_for_shares({"one": 1, "two": 1, "three": 1}, 3, "before the expansion")
         agent.call("create_partitions", topic=topic, count=6)
-        assert agent.call("partitions", topic=topic)["partitions"] == [0, 1, 2, 3, 4, 5]
+        self.wait_for_partitions(agent, topic, 6)
         scenario.events.wait(
             lambda events: {3, 4, 5} <= {e["partition"] for e in events if e.get("event") == "partition"},
             30, "the producer writes to the new partitions")

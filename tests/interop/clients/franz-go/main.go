@@ -16,6 +16,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 type header [2]*string
@@ -80,6 +81,14 @@ func failure(err error) object {
 	return object{"ok": false, "code": code, "type": name, "message": err.Error()}
 }
 
+// explained adds the text that the broker sent along with an error.
+func explained(err error, message string) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", err, message)
+}
+
 func options(r *request) []kgo.Opt {
 	opts := []kgo.Opt{kgo.SeedBrokers(bootstrap), kgo.FetchMaxWait(100 * time.Millisecond),
 		kgo.MetadataMinAge(100 * time.Millisecond)}
@@ -94,9 +103,10 @@ func newProducer(r *request) (*kgo.Client, error) {
 		kgo.BrokerMaxWriteBytes(100_000_000))
 	codecs := map[string]kgo.CompressionCodec{"none": kgo.NoCompression(), "gzip": kgo.GzipCompression(),
 		"snappy": kgo.SnappyCompression(), "lz4": kgo.Lz4Compression(), "zstd": kgo.ZstdCompression()}
-	if r.Codec != "" {
-		opts = append(opts, kgo.ProducerBatchCompression(codecs[r.Codec]))
+	if r.Codec == "" {
+		r.Codec = "none"
 	}
+	opts = append(opts, kgo.ProducerBatchCompression(codecs[r.Codec]))
 	if r.Idempotence != nil && !*r.Idempotence {
 		opts = append(opts, kgo.DisableIdempotentWrite())
 	}
@@ -271,28 +281,49 @@ func committed(r *request, reply object) error {
 	})
 }
 
+// createTopic goes below kadm, which drops the text of the broker's error.
+func createTopic(r *request) error {
+	topic := kmsg.NewCreateTopicsRequestTopic()
+	topic.Topic, topic.NumPartitions, topic.ReplicationFactor = r.Topic, r.Partitions, -1
+	for key, value := range r.Configs {
+		config := kmsg.NewCreateTopicsRequestTopicConfig()
+		config.Name, config.Value = key, kmsg.StringPtr(value)
+		topic.Configs = append(topic.Configs, config)
+	}
+	create := kmsg.NewPtrCreateTopicsRequest()
+	create.TimeoutMillis = 30000
+	create.Topics = append(create.Topics, topic)
+	client, err := kgo.NewClient(kgo.SeedBrokers(bootstrap))
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	created, err := create.RequestWith(context.Background(), client)
+	if err != nil {
+		return err
+	}
+	answer := created.Topics[0]
+	if answer.ErrorCode == 0 {
+		return nil
+	}
+	text := "no text"
+	if answer.ErrorMessage != nil {
+		text = *answer.ErrorMessage
+	}
+	return explained(kerr.ErrorForCode(answer.ErrorCode), text)
+}
+
 func handle(r *request, reply object) error {
 	switch r.Op {
 	case "create_topic":
-		configs := map[string]*string{}
-		for key, value := range r.Configs {
-			value := value
-			configs[key] = &value
-		}
-		return withAdmin(func(ctx context.Context, admin *kadm.Client) error {
-			created, err := admin.CreateTopic(ctx, r.Partitions, -1, configs, r.Topic)
-			if err != nil {
-				return err
-			}
-			return created.Err
-		})
+		return createTopic(r)
 	case "create_partitions":
 		return withAdmin(func(ctx context.Context, admin *kadm.Client) error {
 			updated, err := admin.UpdatePartitions(ctx, r.Count, r.Topic)
 			if err != nil {
 				return err
 			}
-			return updated[r.Topic].Err
+			return explained(updated[r.Topic].Err, updated[r.Topic].ErrMessage)
 		})
 	case "delete_topic":
 		return withAdmin(func(ctx context.Context, admin *kadm.Client) error {

@@ -111,20 +111,23 @@ def partition_ids(client, topic):
 def create_topic(request):
     topic = NewTopic(request["topic"], num_partitions=request["partitions"], replication_factor=1,
                      config={key: str(value) for key, value in request.get("configs", {}).items()})
-    for future in admin().create_topics([topic], request_timeout=ADMIN_TIMEOUT_S).values():
+    client = admin()  # must outlive the futures
+    for future in client.create_topics([topic], request_timeout=ADMIN_TIMEOUT_S).values():
         future.result()
     return {}
 
 
 def create_partitions(request):
     wanted = NewPartitions(request["topic"], request["count"])
-    for future in admin().create_partitions([wanted], request_timeout=ADMIN_TIMEOUT_S).values():
+    client = admin()
+    for future in client.create_partitions([wanted], request_timeout=ADMIN_TIMEOUT_S).values():
         future.result()
     return {}
 
 
 def delete_topic(request):
-    for future in admin().delete_topics([request["topic"]], request_timeout=ADMIN_TIMEOUT_S).values():
+    client = admin()
+    for future in client.delete_topics([request["topic"]], request_timeout=ADMIN_TIMEOUT_S).values():
         future.result()
     return {}
 
