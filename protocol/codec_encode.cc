@@ -83,6 +83,8 @@ class Encoder {
     [[nodiscard]] bool encode_value(const Field& field, bool flexible, const void* value);
     [[nodiscard]] bool encode_records(const Field& field, bool flexible, const Records& records);
     [[nodiscard]] bool encode_tags(const Schema& schema, const void* message, std::uint32_t count);
+    /// The field with the least tag above `tag`; nullptr when there is none.
+    [[nodiscard]] const Field* next_tagged(const Schema& schema, std::int32_t tag) const;
 
     /// Length or count, or the null form after checking that null may travel.
     template <class Classic>
@@ -137,12 +139,23 @@ bool Encoder<Sink>::encode_struct(const Schema& schema, const void* message) {
 }
 
 template <class Sink>
+const Field* Encoder<Sink>::next_tagged(const Schema& schema, std::int32_t tag) const {
+    const Field* next = nullptr;
+    for (const Field& field : schema.fields) {
+        if (!field.tagged.contains(version_) || !field.versions.contains(version_) || field.tag <= tag) continue;
+        if (next == nullptr || field.tag < next->tag) next = &field;
+    }
+    return next;
+}
+
+template <class Sink>
 bool Encoder<Sink>::encode_tags(const Schema& schema, const void* message, std::uint32_t count) {
     sink_.varint(count);
     if (count == 0) return true;
-    // Tags go in ascending order, and so they stand in every table (a test holds them to it).
-    for (const Field& field : schema.fields) {
-        if (!field.tagged.contains(version_) || !field.versions.contains(version_)) continue;
+    // Tags go in ascending order, fields in that of their definition; TransactionLogValue is where
+    // the two differ.
+    for (const Field* next = next_tagged(schema, -1); next != nullptr; next = next_tagged(schema, next->tag)) {
+        const Field& field = *next;
         if (is_default(schema, field, message)) continue;
         SizeSink measure;
         Encoder<SizeSink> measurer(measure, version_, flexible_);

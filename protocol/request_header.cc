@@ -61,4 +61,26 @@ void append_response_header(const ApiInfo& api, std::int16_t version, std::int32
     if (response_header_version(api, version) >= 1) out.append_big_endian(std::int8_t{0});
 }
 
+void append_request_header(const ApiInfo& api, std::int16_t version, std::int32_t correlation_id,
+                           std::string_view client_id, ByteBuffer& out) {
+    out.append_big_endian(static_cast<std::int16_t>(api.key));
+    out.append_big_endian(version);
+    out.append_big_endian(correlation_id);
+    out.append_big_endian(static_cast<std::int16_t>(client_id.size()));
+    out.append(as_bytes(client_id));
+    if (request_header_version(api, version) >= 2) out.append_big_endian(std::int8_t{0});
+}
+
+std::expected<ResponseHeader, HeaderError> parse_response_header(const ApiInfo& api, std::int16_t version,
+                                                                 Bytes frame) {
+    Cursor in(frame);
+    ResponseHeader header;
+    const bool with_tags = response_header_version(api, version) >= 1;
+    if (!in.read(header.correlation_id) || (with_tags && !skip_tags(in))) {
+        return std::unexpected(HeaderError{HeaderFailure::truncated, static_cast<std::int16_t>(api.key), version});
+    }
+    header.size = in.position();
+    return header;
+}
+
 }  // namespace partita

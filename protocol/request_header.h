@@ -48,4 +48,19 @@ struct HeaderError {
 /// section where the response is flexible. Not the frame length.
 void append_response_header(const ApiInfo& api, std::int16_t version, std::int32_t correlation_id, ByteBuffer& out);
 
+// The client's side, for our own commands and tests.
+
+/// Appends a request header of the version that belongs to (api, version). Not the frame length.
+void append_request_header(const ApiInfo& api, std::int16_t version, std::int32_t correlation_id,
+                           std::string_view client_id, ByteBuffer& out);
+
+struct ResponseHeader {
+    std::int32_t correlation_id = 0;
+    std::size_t size = 0;  ///< Bytes that the header took; the body follows.
+};
+
+/// Reads a response header from the front of a frame that answers (api, version).
+[[nodiscard]] std::expected<ResponseHeader, HeaderError> parse_response_header(const ApiInfo& api,
+                                                                               std::int16_t version, Bytes frame);
+
 }  // namespace partita
