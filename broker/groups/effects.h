@@ -1,16 +1,12 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
-#include <cstring>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <variant>
 #include <vector>
 
 #include "broker/groups/records.h"
 #include "broker/groups/results.h"
+#include "protocol/arena.h"
 #include "protocol/types.h"
 
 namespace partita::groups {
@@ -24,48 +20,6 @@ struct ReplyToken : StrongInt<struct ReplyTokenTag, std::uint64_t> {
 struct Reply {
     ReplyToken token;
     Result result;
-};
-
-/// Memory that grows and is freed as a whole. Addresses stay valid until `clear` or destruction, also
-/// when the arena itself is moved.
-class Arena {
-public:
-    [[nodiscard]] std::string_view keep(std::string_view text) {
-        if (text.empty()) {
-            return {};
-        }
-        char* place = allocate(text.size());
-        std::memcpy(place, text.data(), text.size());
-        return {place, text.size()};
-    }
-    [[nodiscard]] Bytes keep(Bytes bytes) { return as_bytes(keep(as_text(bytes))); }
-
-    /// Forgets everything but the newest block, which is reused.
-    void clear() {
-        if (blocks_.size() > 1) {
-            blocks_.front() = std::move(blocks_.back());
-            blocks_.resize(1);
-        }
-        used_ = 0;
-    }
-
-private:
-    static constexpr std::size_t kBlockBytes = 4096;
-
-    char* allocate(std::size_t size) {
-        if (blocks_.empty() || capacity_ - used_ < size) {
-            capacity_ = size > kBlockBytes ? size : kBlockBytes;
-            blocks_.push_back(std::make_unique_for_overwrite<char[]>(capacity_));
-            used_ = 0;
-        }
-        char* place = blocks_.back().get() + used_;
-        used_ += size;
-        return place;
-    }
-
-    std::vector<std::unique_ptr<char[]>> blocks_;
-    std::size_t capacity_ = 0;
-    std::size_t used_ = 0;
 };
 
 /// What a call of the coordinator wants to happen, in this order: first `records` become durable, in
@@ -83,7 +37,7 @@ struct Effects {
     void clear() {
         records.clear();
         replies.clear();
-        arena.clear();
+        arena.reset();
     }
     [[nodiscard]] bool empty() const { return records.empty() && replies.empty(); }
 };

@@ -1,0 +1,92 @@
+#include <utility>
+
+#include "broker/groups/core.h"
+#include "protocol/assert.h"
+
+namespace partita::groups {
+
+void GroupCoordinator::Core::expire_offsets(Now now, Effects& effects) {
+    for (Group* group : groups_in_order()) {
+        const bool nothing_left = expire_offsets_of(*group, now, effects);
+        if (nothing_left && group->is(GroupState::empty)) {
+            delete_group(*group, effects);
+        }
+    }
+    timers_.schedule(expiration_timer_, now.monotonic + config_.offsets_retention_check_interval_ms);
+}
+
+/// Says whether the group has no offsets (any more). What counts as unused:
+///   - a group that had members and is Empty: all offsets, from the moment it became Empty;
+///   - a Stable group of consumers: offsets of topics that no member subscribes to, since their commit;
+///   - a group that never had members: each offset since its commit;
+///   - in all other states nothing.
+/// A retention that the commit itself asked for (v2 to v4) replaces the broker's.
+bool GroupCoordinator::Core::expire_offsets_of(Group& group, Now now, Effects& effects) {
+    if (group.offsets.empty()) {
+        return true;
+    }
+    bool since_empty = false;
+    if (group.protocol_type) {
+        since_empty = group.is(GroupState::empty) && group.state_since != kNoTimestamp;
+        const bool unused_topics_are_known =
+            group.is(GroupState::stable) && group.uses_consumer_protocol() && group.topics;
+        if (!group.is(GroupState::empty) && !unused_topics_are_known) {
+            return false;
+        }
+    }
+    const std::string_view group_id = effects.arena.copy(group.id);
+    for (auto next = group.offsets.begin(); next != group.offsets.end();) {
+        const auto topic = next++;
+        if (group.is_subscribed_to(topic->first)) {
+            continue;
+        }
+        const std::string_view topic_name = effects.arena.copy(topic->first);
+        std::erase_if(topic->second, [&](const auto& entry) {
+            const CommittedOffset& committed = entry.second;
+            const TimestampMs since = since_empty ? group.state_since : committed.commit_timestamp;
+            const bool expired = committed.expire_timestamp != kNoTimestamp
+                                     ? now.wall >= committed.expire_timestamp
+                                     : now.wall.value - since.value >= config_.offsets_retention_ms;
+            if (expired) {
+                effects.records.push_back(OffsetTombstone{group_id, topic_name, entry.first});
+            }
+            return expired;
+        });
+        if (topic->second.empty()) {
+            group.offsets.erase(topic);
+        }
+    }
+    return group.offsets.empty();
+}
+
+void GroupCoordinator::Core::delete_group(Group& group, Effects& effects) {
+    PARTITA_ASSERT(group.is(GroupState::empty), "only a group without members is deleted");
+    const std::string_view group_id = effects.arena.copy(group.id);
+    for (const auto& [topic, partitions] : group.offsets) {
+        const std::string_view topic_name = effects.arena.copy(topic);
+        for (const auto& [partition, committed] : partitions) {
+            effects.records.push_back(OffsetTombstone{group_id, topic_name, partition});
+        }
+    }
+    effects.records.push_back(GroupTombstone{group_id});
+    groups_.erase(groups_.find(group.id));
+}
+
+void GroupCoordinator::Core::delete_groups(const DeleteGroups& command, Effects& effects) {
+    DeleteGroupsResult result;
+    result.groups.reserve(command.group_ids.size());
+    for (const std::string_view group_id : command.group_ids) {
+        ErrorCode error = ErrorCode::none;
+        if (Group* group = find_group(group_id); group == nullptr) {
+            error = ErrorCode::group_id_not_found;
+        } else if (!group->is(GroupState::empty)) {
+            error = ErrorCode::non_empty_group;
+        } else {
+            delete_group(*group, effects);
+        }
+        result.groups.push_back({std::string(group_id), error});
+    }
+    reply(effects, command.reply_to, std::move(result));
+}
+
+}  // namespace partita::groups

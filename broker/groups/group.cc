@@ -1,0 +1,280 @@
+#include "broker/groups/group.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "broker/groups/consumer_protocol.h"
+#include "protocol/assert.h"
+
+namespace partita::groups {
+namespace {
+
+bool same_bytes(Bytes left, Bytes right) {
+    return left.size() == right.size() && (left.empty() || std::memcmp(left.data(), right.data(), left.size()) == 0);
+}
+
+bool is_allowed(GroupState from, GroupState to) {
+    using enum GroupState;
+    switch (to) {
+        case empty: return from == preparing_rebalance;
+        case preparing_rebalance: return from == empty || from == completing_rebalance || from == stable;
+        case completing_rebalance: return from == preparing_rebalance;
+        case stable: return from == completing_rebalance;
+        case dead: return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+std::string_view state_name(GroupState state) {
+    switch (state) {
+        case GroupState::empty: return "Empty";
+        case GroupState::preparing_rebalance: return "PreparingRebalance";
+        case GroupState::completing_rebalance: return "CompletingRebalance";
+        case GroupState::stable: return "Stable";
+        case GroupState::dead: return "Dead";
+    }
+    return "";
+}
+
+std::vector<MemberProtocol> owned(std::span<const JoinGroup::Protocol> protocols) {
+    std::vector<MemberProtocol> result;
+    result.reserve(protocols.size());
+    for (const JoinGroup::Protocol& protocol : protocols) {
+        // A name said twice counts once, with what was said first.
+        if (std::ranges::find(result, protocol.name, &MemberProtocol::name) == result.end()) {
+            result.push_back({std::string(protocol.name), {protocol.metadata.begin(), protocol.metadata.end()}});
+        }
+    }
+    return result;
+}
+
+const OwnedBytes* Member::metadata(std::string_view protocol) const {
+    const auto found = std::ranges::find(protocols, protocol, &MemberProtocol::name);
+    return found == protocols.end() ? nullptr : &found->metadata;
+}
+
+bool Member::has_protocols(std::span<const JoinGroup::Protocol> others) const {
+    return std::ranges::equal(protocols, others, [](const MemberProtocol& mine, const JoinGroup::Protocol& other) {
+        return mine.name == other.name && same_bytes(mine.metadata, other.metadata);
+    });
+}
+
+void Group::transition_to(GroupState next, TimestampMs now) {
+    PARTITA_ASSERT(is_allowed(state_, next), "the group state machine has this transition");
+    previous_state_ = state_;
+    state_ = next;
+    state_since = now;
+}
+
+void Group::restore_state(GroupState state, TimestampMs since) {
+    state_ = state;
+    previous_state_ = GroupState::dead;
+    state_since = since;
+}
+
+Member* Group::find(std::string_view member_id) const {
+    const auto found = by_id_.find(member_id);
+    return found == by_id_.end() ? nullptr : found->second;
+}
+
+Member* Group::find_static(std::string_view instance_id) const {
+    const auto found = by_instance_id_.find(instance_id);
+    return found == by_instance_id_.end() ? nullptr : found->second;
+}
+
+ErrorCode Group::validate(std::string_view member_id, std::optional<std::string_view> instance_id) const {
+    if (instance_id) {
+        const Member* member = find_static(*instance_id);
+        if (member == nullptr) {
+            return ErrorCode::unknown_member_id;
+        }
+        if (member->id != member_id) {
+            return ErrorCode::fenced_instance_id;
+        }
+    }
+    return find(member_id) == nullptr ? ErrorCode::unknown_member_id : ErrorCode::none;
+}
+
+Member& Group::add(std::string_view member_id, std::optional<std::string_view> instance_id,
+                   std::string_view member_protocol_type, std::vector<MemberProtocol> protocols) {
+    PARTITA_ASSERT(find(member_id) == nullptr, "a member id is added once");
+    PARTITA_ASSERT(!instance_id || find_static(*instance_id) == nullptr, "an instance id is added once");
+    if (members_.empty()) {
+        protocol_type = std::string(member_protocol_type);
+    }
+    const std::uint64_t order = next_order_++;
+    Member& member = *members_.emplace(order, std::make_unique<Member>(*this, order)).first->second;
+    member.id = member_id;
+    by_id_.emplace(member.id, &member);
+    if (instance_id) {
+        member.instance_id = std::string(*instance_id);
+        by_instance_id_.emplace(*member.instance_id, &member);
+    }
+    member.protocols = std::move(protocols);
+    count_protocols(member, 1);
+    if (leader == nullptr) {
+        leader = &member;
+    }
+    if (const auto waiting = pending.find(member_id); waiting != pending.end()) {
+        pending.erase(waiting);
+    }
+    return member;
+}
+
+void Group::remove(std::string_view member_id) {
+    if (const auto waiting = pending.find(member_id); waiting != pending.end()) {
+        pending.erase(waiting);
+        return;
+    }
+    Member* member = find(member_id);
+    if (member == nullptr) {
+        return;
+    }
+    PARTITA_ASSERT(!member->waiting_join && !member->waiting_sync, "a member is answered before it is removed");
+    count_protocols(*member, -1);
+    owed_syncs -= member->owes_sync ? 1 : 0;
+    by_id_.erase(member->id);
+    if (member->instance_id) {
+        by_instance_id_.erase(*member->instance_id);
+    }
+    const bool was_leader = leader == member;
+    members_.erase(member->order);
+    if (was_leader) {
+        leader = members_.empty() ? nullptr : members_.begin()->second.get();
+    }
+}
+
+void Group::rename(Member& member, std::string_view new_id) {
+    by_id_.erase(member.id);
+    member.id = new_id;
+    by_id_.emplace(member.id, &member);
+}
+
+void Group::set_protocols(Member& member, std::span<const JoinGroup::Protocol> protocols) {
+    if (member.has_protocols(protocols)) {
+        return;
+    }
+    count_protocols(member, -1);
+    member.protocols = owned(protocols);
+    count_protocols(member, 1);
+}
+
+std::int32_t Group::rebalance_timeout_ms() const {
+    std::int32_t longest = 0;
+    for (const auto& [order, member] : members_) {
+        longest = std::max(longest, member->rebalance_timeout_ms);
+    }
+    return longest;
+}
+
+bool Group::elect_joined_leader() {
+    if (leader != nullptr && leader->waiting_join) {
+        return true;
+    }
+    for (const auto& [order, member] : members_) {
+        if (member->waiting_join) {
+            leader = member.get();
+            return true;
+        }
+    }
+    return false;
+}
+
+bool Group::supports(std::string_view type, std::span<const JoinGroup::Protocol> protocols) const {
+    if (is(GroupState::empty)) {
+        return !type.empty() && !protocols.empty();
+    }
+    if (!protocol_type || *protocol_type != type) {
+        return false;
+    }
+    return std::ranges::any_of(protocols, [this](const JoinGroup::Protocol& protocol) {
+        const auto found = supported_.find(protocol.name);
+        const std::int32_t supporters = found == supported_.end() ? 0 : found->second;
+        return std::cmp_equal(supporters, members_.size());
+    });
+}
+
+std::string Group::select_protocol() const {
+    PARTITA_ASSERT(!members_.empty(), "only a group with members has a protocol");
+    struct Candidate {
+        std::string_view name;
+        std::int32_t votes = 0;
+    };
+    std::vector<Candidate> candidates;
+    for (const MemberProtocol& protocol : members_.begin()->second->protocols) {
+        const auto found = supported_.find(protocol.name);
+        if (found != supported_.end() && std::cmp_equal(found->second, members_.size())) {
+            candidates.push_back({protocol.name, 0});
+        }
+    }
+    // Nobody is let in without a protocol that all others support, but a member may leave only to come
+    // back with other ones; then it is refused as inconsistent. So there always is a candidate.
+    PARTITA_ASSERT(!candidates.empty(), "members of a group have a protocol in common");
+    for (const auto& [order, member] : members_) {
+        for (const MemberProtocol& protocol : member->protocols) {
+            const auto choice = std::ranges::find(candidates, protocol.name, &Candidate::name);
+            if (choice != candidates.end()) {
+                ++choice->votes;
+                break;
+            }
+        }
+    }
+    return std::string(std::ranges::max_element(candidates, {}, &Candidate::votes)->name);
+}
+
+bool Group::uses_consumer_protocol() const { return protocol_type && *protocol_type == kConsumerProtocolType; }
+
+void Group::update_topics() {
+    topics.reset();
+    if (!uses_consumer_protocol()) {
+        return;
+    }
+    if (members_.empty()) {
+        topics.emplace();
+        return;
+    }
+    if (!protocol) {
+        return;
+    }
+    TextSet found;
+    Bytes previous;
+    for (const auto& [order, member] : members_) {
+        const OwnedBytes* metadata = member->metadata(*protocol);
+        if (metadata == nullptr) {
+            return;
+        }
+        // Most groups are many copies of one program.
+        if (!metadata->empty() && same_bytes(*metadata, previous)) {
+            continue;
+        }
+        previous = *metadata;
+        const auto member_topics = subscribed_topics(*metadata);
+        if (!member_topics) {
+            return;
+        }
+        for (const std::string_view topic : *member_topics) {
+            if (!found.contains(topic)) {
+                found.emplace(topic);
+            }
+        }
+    }
+    topics = std::move(found);
+}
+
+bool Group::is_subscribed_to(std::string_view topic) const {
+    return topics ? topics->contains(topic) : uses_consumer_protocol();
+}
+
+void Group::count_protocols(const Member& member, std::int32_t change) {
+    for (const MemberProtocol& protocol : member.protocols) {
+        const auto entry = supported_.try_emplace(protocol.name, 0).first;
+        entry->second += change;
+        if (entry->second == 0) {
+            supported_.erase(entry);
+        }
+    }
+}
+
+}  // namespace partita::groups

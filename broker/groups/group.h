@@ -1,0 +1,186 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "broker/groups/commands.h"
+#include "broker/groups/effects.h"
+#include "broker/groups/results.h"
+#include "broker/groups/timer_queue.h"
+#include "protocol/types.h"
+
+/// State of one group and the rules that concern nothing but this state. What happens when is in
+/// `core.h` and the files named after the requests.
+
+namespace partita::groups {
+
+/// Hash for looking up std::string keys by string_view.
+struct TextHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>{}(text); }
+};
+
+template <class Value>
+using TextMap = std::unordered_map<std::string, Value, TextHash, std::equal_to<>>;
+using TextSet = std::unordered_set<std::string, TextHash, std::equal_to<>>;
+
+/// A name that a member supports, with what it says to the assignor of that name.
+struct MemberProtocol {
+    std::string name;
+    OwnedBytes metadata;
+};
+
+struct Member {
+    Member(Group& group, std::uint64_t join_order) : order(join_order), session_timer(TimerKind::session, &group, this) {}
+
+    /// Position in the group: members are listed in the order in which they first joined.
+    const std::uint64_t order;
+    std::string id;
+    std::optional<std::string> instance_id;
+    std::string client_id;
+    std::string client_host;
+    std::int32_t rebalance_timeout_ms = 0;
+    std::int32_t session_timeout_ms = 0;
+    /// In order of preference, names unique.
+    std::vector<MemberProtocol> protocols;
+    OwnedBytes assignment;
+
+    /// The JoinGroup that waits for the rebalance to complete.
+    std::optional<ReplyToken> waiting_join;
+    /// The SyncGroup that waits for the leader's assignment.
+    std::optional<ReplyToken> waiting_sync;
+    /// Did not send SyncGroup in this generation yet.
+    bool owes_sync = false;
+    /// Not yet part of any generation. Such a member may be dropped while its JoinGroup waits: nobody
+    /// can tell whether the client is still there, and without an id it would come back as another member.
+    bool is_new = false;
+    Timer session_timer;
+
+    [[nodiscard]] bool is_static() const { return instance_id.has_value(); }
+    /// Null when the member does not support `protocol`.
+    [[nodiscard]] const OwnedBytes* metadata(std::string_view protocol) const;
+    [[nodiscard]] bool has_protocols(std::span<const JoinGroup::Protocol> others) const;
+};
+
+/// An id that was given out with MEMBER_ID_REQUIRED and did not come back yet.
+struct PendingMember {
+    PendingMember(Group& group, std::string_view member_id)
+        : id(member_id), timer(TimerKind::pending_member, &group, nullptr, this) {}
+
+    std::string id;
+    Timer timer;
+};
+
+struct CommittedOffset {
+    Offset offset;
+    TimestampMs commit_timestamp;
+    TimestampMs expire_timestamp = kNoTimestamp;
+    TopicId topic_id;
+    LeaderEpoch leader_epoch = kNoLeaderEpoch;
+    std::string metadata;
+};
+
+using PartitionOffsets = std::map<PartitionIndex, CommittedOffset>;
+using TopicOffsets = std::map<std::string, PartitionOffsets, std::less<>>;
+
+struct Group {
+    explicit Group(std::string_view group_id, TimestampMs now)
+        : id(group_id), state_since(now), initial_join_timer(TimerKind::initial_join, this),
+          join_timer(TimerKind::join, this), sync_timer(TimerKind::sync, this) {}
+    Group(const Group&) = delete;
+    Group& operator=(const Group&) = delete;
+
+    const std::string id;
+    std::optional<std::string> protocol_type;
+    /// Chosen in the current generation.
+    std::optional<std::string> protocol;
+    std::int32_t generation = 0;
+    /// -1 when a record of an old broker did not say.
+    TimestampMs state_since;
+    Member* leader = nullptr;
+    std::int32_t waiting_joins = 0;
+    std::int32_t owed_syncs = 0;
+    /// Somebody came during the initial delay, which is reason to extend it.
+    bool new_member_added = false;
+    std::int32_t initial_delay_ms = 0;
+    std::int32_t initial_remaining_ms = 0;
+    TextMap<std::unique_ptr<PendingMember>> pending;
+    /// Topics of the members in the current generation; unset when unknown. See `is_subscribed_to`.
+    std::optional<TextSet> topics;
+    TopicOffsets offsets;
+    Timer initial_join_timer;
+    Timer join_timer;
+    Timer sync_timer;
+
+    [[nodiscard]] GroupState state() const { return state_; }
+    [[nodiscard]] bool is(GroupState state) const { return state_ == state; }
+    [[nodiscard]] GroupState previous_state() const { return previous_state_; }
+    /// Asserts that Kafka's state machine has this transition.
+    void transition_to(GroupState next, TimestampMs now);
+    /// While replaying only: no transition, just the state that was written.
+    void restore_state(GroupState state, TimestampMs since);
+
+    // Members
+
+    /// In the order of first joining.
+    [[nodiscard]] const std::map<std::uint64_t, std::unique_ptr<Member>>& members() const { return members_; }
+    [[nodiscard]] std::size_t size() const { return members_.size(); }
+    [[nodiscard]] Member* find(std::string_view member_id) const;
+    [[nodiscard]] Member* find_static(std::string_view instance_id) const;
+    /// Who the member id and instance id belong to, or UNKNOWN_MEMBER_ID or FENCED_INSTANCE_ID.
+    [[nodiscard]] ErrorCode validate(std::string_view member_id, std::optional<std::string_view> instance_id) const;
+    /// A new member, not waiting for anything. The first one becomes the leader.
+    Member& add(std::string_view member_id, std::optional<std::string_view> instance_id,
+                std::string_view member_protocol_type, std::vector<MemberProtocol> protocols);
+    /// Removes the member or the pending member of that id, with its timers. The replies it waits for must
+    /// have been given before.
+    void remove(std::string_view member_id);
+    void rename(Member& member, std::string_view new_id);
+    void set_protocols(Member& member, std::span<const JoinGroup::Protocol> protocols);
+    /// Longest of all members; 0 without members.
+    [[nodiscard]] std::int32_t rebalance_timeout_ms() const;
+    [[nodiscard]] bool all_joined() const {
+        return std::cmp_equal(members_.size(), waiting_joins) && pending.empty();
+    }
+    /// Makes a member that rejoined the leader unless the leader did. False when nobody rejoined.
+    [[nodiscard]] bool elect_joined_leader();
+
+    // Protocols
+
+    [[nodiscard]] bool supports(std::string_view type, std::span<const JoinGroup::Protocol> protocols) const;
+    /// The protocol with most first choices among those that every member supports; the earliest
+    /// voter decides a tie. Only for a group with members.
+    [[nodiscard]] std::string select_protocol() const;
+    [[nodiscard]] bool uses_consumer_protocol() const;
+    /// Reads the topics of all members from their metadata.
+    void update_topics();
+    /// True also when a consumer group does not know its topics: then nothing is known to be unused.
+    [[nodiscard]] bool is_subscribed_to(std::string_view topic) const;
+
+private:
+    void count_protocols(const Member& member, std::int32_t change);
+
+    GroupState state_ = GroupState::empty;
+    GroupState previous_state_ = GroupState::dead;
+    std::uint64_t next_order_ = 0;
+    std::map<std::uint64_t, std::unique_ptr<Member>> members_;
+    /// Keys are the ids inside the members.
+    std::unordered_map<std::string_view, Member*> by_id_;
+    std::unordered_map<std::string_view, Member*> by_instance_id_;
+    /// How many members support a protocol.
+    TextMap<std::int32_t> supported_;
+};
+
+[[nodiscard]] std::vector<MemberProtocol> owned(std::span<const JoinGroup::Protocol> protocols);
+
+}  // namespace partita::groups

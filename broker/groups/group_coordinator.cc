@@ -1,0 +1,113 @@
+#include "broker/groups/group_coordinator.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "broker/groups/core.h"
+#include "protocol/assert.h"
+
+namespace partita::groups {
+
+GroupCoordinator::GroupCoordinator(GroupConfig config) : core_(std::make_unique<Core>(config)) {}
+GroupCoordinator::~GroupCoordinator() = default;
+GroupCoordinator::GroupCoordinator(GroupCoordinator&&) noexcept = default;
+GroupCoordinator& GroupCoordinator::operator=(GroupCoordinator&&) noexcept = default;
+
+void GroupCoordinator::replay(const Record& record) { core_->replay(record); }
+void GroupCoordinator::loaded(Now now, Effects& effects) { core_->loaded(now, effects); }
+void GroupCoordinator::join(const JoinGroup& command, Now now, Effects& effects) {
+    core_->join(command, now, effects);
+}
+void GroupCoordinator::sync(const SyncGroup& command, Now now, Effects& effects) {
+    core_->sync(command, now, effects);
+}
+void GroupCoordinator::heartbeat(const Heartbeat& command, Now now, Effects& effects) {
+    core_->heartbeat(command, now, effects);
+}
+void GroupCoordinator::leave(const LeaveGroup& command, Now now, Effects& effects) {
+    core_->leave(command, now, effects);
+}
+void GroupCoordinator::commit_offsets(const OffsetCommit& command, Now now, Effects& effects) {
+    core_->commit_offsets(command, now, effects);
+}
+void GroupCoordinator::fetch_offsets(const OffsetFetch& command, Now, Effects& effects) {
+    core_->fetch_offsets(command, effects);
+}
+void GroupCoordinator::delete_offsets(const OffsetDelete& command, Now, Effects& effects) {
+    core_->delete_offsets(command, effects);
+}
+void GroupCoordinator::describe_groups(const DescribeGroups& command, Now, Effects& effects) {
+    core_->describe_groups(command, effects);
+}
+void GroupCoordinator::list_groups(const ListGroups& command, Now, Effects& effects) {
+    core_->list_groups(command, effects);
+}
+void GroupCoordinator::delete_groups(const DeleteGroups& command, Now, Effects& effects) {
+    core_->delete_groups(command, effects);
+}
+void GroupCoordinator::topic_deleted(const TopicDeleted& event, Now, Effects& effects) {
+    core_->topic_deleted(event, effects);
+}
+void GroupCoordinator::tick(Now now, Effects& effects) { core_->tick(now, effects); }
+std::optional<Instant> GroupCoordinator::next_deadline() const { return core_->next_deadline(); }
+void GroupCoordinator::fail_waiting(ErrorCode error, Effects& effects) { core_->fail_waiting(error, effects); }
+void GroupCoordinator::reconfigure(const GroupConfig& config) { core_->reconfigure(config); }
+std::string GroupCoordinator::dump() const { return core_->dump(); }
+std::size_t GroupCoordinator::group_count() const { return core_->group_count(); }
+std::size_t GroupCoordinator::offset_count() const { return core_->offset_count(); }
+
+void GroupCoordinator::Core::tick(Now now, Effects& effects) {
+    while (Timer* due = timers_.pop_due(now.monotonic)) {
+        // Whatever runs here may destroy the timer, its member and its group, so nothing touches them afterwards.
+        switch (due->kind) {
+            case TimerKind::session: session_over(*due->group, *due->member, now, effects); break;
+            case TimerKind::pending_member: pending_member_over(*due->group, due->pending->id, now, effects); break;
+            case TimerKind::initial_join: initial_delay_over(*due->group, now, effects); break;
+            case TimerKind::join: complete_join(*due->group, now, effects); break;
+            case TimerKind::sync: sync_overdue(*due->group, now, effects); break;
+            case TimerKind::offset_expiration: expire_offsets(now, effects); break;
+        }
+    }
+}
+
+void GroupCoordinator::Core::fail_waiting(ErrorCode error, Effects& effects) {
+    for (Group* group : groups_in_order()) {
+        for (const auto& [order, member] : group->members()) {
+            answer_join(*group, *member, {.error = error, .member_id = member->id}, effects);
+            answer_sync(*member, {.error = error}, effects);
+        }
+    }
+}
+
+Group* GroupCoordinator::Core::find_group(std::string_view group_id) {
+    const auto found = groups_.find(group_id);
+    return found == groups_.end() ? nullptr : found->second.get();
+}
+
+Group& GroupCoordinator::Core::create_group(std::string_view group_id, TimestampMs now) {
+    const auto [entry, is_new] = groups_.try_emplace(std::string(group_id), std::make_unique<Group>(group_id, now));
+    PARTITA_ASSERT(is_new, "a group is created once");
+    return *entry->second;
+}
+
+std::vector<Group*> GroupCoordinator::Core::groups_in_order() const {
+    std::vector<Group*> groups;
+    groups.reserve(groups_.size());
+    for (const auto& [id, group] : groups_) {
+        groups.push_back(group.get());
+    }
+    std::ranges::sort(groups, {}, [](const Group* group) -> std::string_view { return group->id; });
+    return groups;
+}
+
+std::size_t GroupCoordinator::Core::offset_count() const {
+    std::size_t count = 0;
+    for (const auto& [id, group] : groups_) {
+        for (const auto& [topic, partitions] : group->offsets) {
+            count += partitions.size();
+        }
+    }
+    return count;
+}
+
+}  // namespace partita::groups

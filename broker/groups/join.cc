@@ -1,0 +1,211 @@
+#include <string>
+#include <utility>
+
+#include "broker/groups/core.h"
+#include "protocol/assert.h"
+
+namespace partita::groups {
+namespace {
+
+JoinResult join_error(ErrorCode error, std::string_view member_id) {
+    return {.error = error, .member_id = std::string(member_id)};
+}
+
+}  // namespace
+
+void GroupCoordinator::Core::join(const JoinGroup& command, Now now, Effects& effects) {
+    if (command.group_id.empty()) {
+        reply(effects, command.reply_to, join_error(ErrorCode::invalid_group_id, command.member_id));
+        return;
+    }
+    if (command.session_timeout_ms < config_.min_session_timeout_ms ||
+        command.session_timeout_ms > config_.max_session_timeout_ms) {
+        reply(effects, command.reply_to, join_error(ErrorCode::invalid_session_timeout, command.member_id));
+        return;
+    }
+    const bool without_id = command.member_id.empty();
+    Group* group = find_group(command.group_id);
+    const bool is_new_group = group == nullptr;
+    if (is_new_group && !without_id) {
+        reply(effects, command.reply_to, join_error(ErrorCode::unknown_member_id, command.member_id));
+        return;
+    }
+    if (is_new_group) {
+        // Kafka writes a group down as soon as somebody asked to join, so that it is listed from then on.
+        group = &create_group(command.group_id, now.wall);
+        persist_group(*group, effects);
+    }
+    if (!accepts(*group, command.member_id)) {
+        if (Member* member = group->find(command.member_id)) {
+            remove_member(*group, *member, ErrorCode::group_max_size_reached, effects);
+        } else {
+            group->remove(command.member_id);
+        }
+        reply(effects, command.reply_to, join_error(ErrorCode::group_max_size_reached, ""));
+        maybe_complete_join(*group, now, effects);
+    } else if (!group->supports(command.protocol_type, command.protocols)) {
+        reply(effects, command.reply_to, join_error(ErrorCode::inconsistent_group_protocol, command.member_id));
+    } else if (without_id) {
+        join_new_member(command, *group, now, effects);
+    } else {
+        join_known_member(command, *group, now, effects);
+    }
+}
+
+/// In a rebalance those who are already waiting count, not the members: so those who rejoin last fall out
+/// of a group that has grown too large (its limit may have been lowered).
+bool GroupCoordinator::Core::accepts(const Group& group, std::string_view member_id) const {
+    switch (group.state()) {
+        case GroupState::empty:
+        case GroupState::dead: return true;
+        case GroupState::preparing_rebalance: {
+            const Member* member = group.find(member_id);
+            return (member != nullptr && member->waiting_join) || group.waiting_joins < config_.max_size;
+        }
+        case GroupState::completing_rebalance:
+        case GroupState::stable:
+            return group.find(member_id) != nullptr || std::cmp_less(group.size(), config_.max_size);
+    }
+    return false;
+}
+
+void GroupCoordinator::Core::join_new_member(const JoinGroup& command, Group& group, Now now, Effects& effects) {
+    const std::string_view prefix = command.group_instance_id.value_or(command.client_id);
+    std::string member_id;
+    member_id.reserve(prefix.size() + 1 + command.fresh_member_suffix.size());
+    member_id.append(prefix).append("-").append(command.fresh_member_suffix);
+    PARTITA_ASSERT(group.find(member_id) == nullptr && !group.pending.contains(member_id),
+                   "the caller's suffixes make member ids unique");
+
+    if (command.group_instance_id) {
+        if (Member* member = group.find_static(*command.group_instance_id)) {
+            replace_static_member(command, *member, member_id, group, now, effects);
+        } else {
+            add_member(command, member_id, group, now, effects);
+        }
+        return;
+    }
+    if (command.api_version < kJoinVersionRequiringMemberId) {
+        add_member(command, member_id, group, now, effects);
+        return;
+    }
+    if (group.pending.size() >= kMaxPendingMembers) {
+        reply(effects, command.reply_to, join_error(ErrorCode::group_max_size_reached, ""));
+        return;
+    }
+    // KIP-394: the id must be known to the client before it becomes a member. Otherwise each retry of a JoinGroup
+    // whose answer was lost would leave a dead member behind.
+    auto& pending = group.pending.emplace(member_id, std::make_unique<PendingMember>(group, member_id)).first->second;
+    timers_.schedule(pending->timer, now.monotonic + command.session_timeout_ms);
+    reply(effects, command.reply_to, join_error(ErrorCode::member_id_required, member_id));
+}
+
+void GroupCoordinator::Core::join_known_member(const JoinGroup& command, Group& group, Now now, Effects& effects) {
+    if (group.pending.contains(command.member_id)) {
+        if (command.group_instance_id) {
+            // Pending ids are only given to dynamic members; Kafka fails with an exception here.
+            reply(effects, command.reply_to, join_error(ErrorCode::unknown_server_error, command.member_id));
+            return;
+        }
+        add_member(command, command.member_id, group, now, effects);
+        return;
+    }
+    if (const ErrorCode error = group.validate(command.member_id, command.group_instance_id);
+        error != ErrorCode::none) {
+        reply(effects, command.reply_to, join_error(error, command.member_id));
+        return;
+    }
+    Member& member = *group.find(command.member_id);
+    const bool unchanged = member.has_protocols(command.protocols);
+    // Who comes back unchanged to a finished join phase missed its answer. Only the leader of a Stable group means
+    // more by it: something that the coordinator does not know of (partitions of a topic) makes it want to assign anew.
+    const bool answer_now = unchanged && (group.is(GroupState::completing_rebalance) ||
+                                          (group.is(GroupState::stable) && group.leader != &member));
+    if (answer_now) {
+        reply(effects, command.reply_to, current_generation(group, member));
+        return;
+    }
+    PARTITA_ASSERT(!group.is(GroupState::empty), "an empty group has no members");
+    update_member(command, group, member, effects);
+    rebalance_or_complete(group, now, effects);
+}
+
+void GroupCoordinator::Core::add_member(const JoinGroup& command, std::string_view member_id, Group& group, Now now,
+                                        Effects& effects) {
+    if (group.is(GroupState::preparing_rebalance) && group.previous_state() == GroupState::empty) {
+        group.new_member_added = true;
+    }
+    Member& member = group.add(member_id, command.group_instance_id, command.protocol_type, owned(command.protocols));
+    member.client_id = command.client_id;
+    member.client_host = command.client_host;
+    member.rebalance_timeout_ms = command.rebalance_timeout_ms;
+    member.session_timeout_ms = command.session_timeout_ms;
+    member.is_new = true;
+    member.waiting_join = command.reply_to;
+    ++group.waiting_joins;
+    timers_.schedule(member.session_timer, now.monotonic + kNewMemberJoinTimeoutMs);
+    rebalance_or_complete(group, now, effects);
+}
+
+void GroupCoordinator::Core::update_member(const JoinGroup& command, Group& group, Member& member, Effects& effects) {
+    // A second JoinGroup of the same member takes the place of the first, whose sender no longer
+    // waits for it. (Kafka forgets the first; here every request is answered.)
+    answer_join(group, member, join_error(ErrorCode::rebalance_in_progress, member.id), effects);
+    group.set_protocols(member, command.protocols);
+    member.rebalance_timeout_ms = command.rebalance_timeout_ms;
+    member.session_timeout_ms = command.session_timeout_ms;
+    member.waiting_join = command.reply_to;
+    ++group.waiting_joins;
+}
+
+/// KIP-345: a static member that restarted has lost its id and comes with its instance id only. It takes
+/// over the membership under a new id; who still uses the old one is fenced.
+void GroupCoordinator::Core::replace_static_member(const JoinGroup& command, Member& member,
+                                                   std::string_view new_member_id, Group& group, Now now,
+                                                   Effects& effects) {
+    answer_join(group, member, join_error(ErrorCode::fenced_instance_id, member.id), effects);
+    answer_sync(member, {.error = ErrorCode::fenced_instance_id}, effects);
+    const std::string previous_leader = group.leader == nullptr ? std::string() : group.leader->id;
+    group.rename(member, new_member_id);
+    member.is_new = false;
+    restart_session(member, now);
+    update_member(command, group, member, effects);
+
+    switch (group.state()) {
+        case GroupState::stable:
+            if (group.protocol == group.select_protocol()) {
+                keep_generation_of_static_member(command, member, previous_leader, group, effects);
+            } else {
+                prepare_rebalance(group, now, effects);
+            }
+            return;
+        case GroupState::completing_rebalance:
+            // The leader may be computing an assignment for the old id, so the new one would end up without any.
+            prepare_rebalance(group, now, effects);
+            return;
+        case GroupState::preparing_rebalance: maybe_complete_join(group, now, effects); return;
+        case GroupState::empty:
+        case GroupState::dead: break;
+    }
+    PARTITA_ASSERT(false, "a group with a static member is not empty");
+}
+
+void GroupCoordinator::Core::keep_generation_of_static_member(const JoinGroup& command, Member& member,
+                                                              const std::string& previous_leader, Group& group,
+                                                              Effects& effects) {
+    // The members' metadata is persisted with the group, so the topics are read anew as a replay would.
+    group.update_topics();
+    persist_group(group, effects);
+    JoinResult result = current_generation(group, member);
+    if (command.api_version >= kJoinVersionSkippingAssignment) {
+        result.skip_assignment = group.leader == &member;
+    } else {
+        // An older client that finds itself leader would send an assignment. It is told of the leader
+        // that it was before the restart, so that it takes itself for a follower.
+        result.leader = previous_leader;
+        result.members.clear();
+    }
+    answer_join(group, member, std::move(result), effects);
+}
+
+}  // namespace partita::groups

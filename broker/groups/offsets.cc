@@ -1,0 +1,245 @@
+#include <algorithm>
+#include <utility>
+
+#include "broker/groups/core.h"
+#include "protocol/assert.h"
+
+namespace partita::groups {
+namespace {
+
+/// Length as Kafka counts it: in UTF-16 units.
+std::size_t utf16_length(std::string_view utf8) {
+    std::size_t units = 0;
+    for (const char c : utf8) {
+        const auto byte = static_cast<unsigned char>(c);
+        const bool continues = (byte & 0xC0) == 0x80;
+        const bool starts_four = byte >= 0xF0;
+        units += continues ? 0 : (starts_four ? 2 : 1);
+    }
+    return units;
+}
+
+bool is_other_topic(const TopicId& committed, const TopicId& wanted) {
+    return !committed.is_zero() && !wanted.is_zero() && committed != wanted;
+}
+
+OffsetFetchResult::Partition fetched(PartitionIndex partition, const CommittedOffset& committed) {
+    return {.partition = partition,
+            .offset = committed.offset,
+            .leader_epoch = committed.leader_epoch,
+            .metadata = committed.metadata};
+}
+
+}  // namespace
+
+/// Kafka's rules for who may commit. (Transactional commits will have looser ones: no state, no members needed.)
+ErrorCode GroupCoordinator::Core::validate_commit(const OffsetCommit& command, const Group& group) {
+    if (command.generation.value < 0 && group.is(GroupState::empty)) {
+        // Administrators and consumers that assign themselves.
+        return ErrorCode::none;
+    }
+    if (command.generation.value >= 0 || !command.member_id.empty() || command.group_instance_id) {
+        if (const ErrorCode error = group.validate(command.member_id, command.group_instance_id);
+            error != ErrorCode::none) {
+            return error;
+        }
+        if (command.generation.value != group.generation) {
+            return ErrorCode::illegal_generation;
+        }
+    } else {
+        return ErrorCode::unknown_member_id;
+    }
+    // In PreparingRebalance a commit is welcome: clients commit what they did before they give
+    // partitions away. In CompletingRebalance the generation is already the new one.
+    return group.is(GroupState::completing_rebalance) ? ErrorCode::rebalance_in_progress : ErrorCode::none;
+}
+
+bool GroupCoordinator::Core::metadata_too_large(std::string_view metadata) const {
+    return std::cmp_greater(metadata.size(), config_.offset_metadata_max_bytes) &&
+           std::cmp_greater(utf16_length(metadata), config_.offset_metadata_max_bytes);
+}
+
+void GroupCoordinator::Core::commit_offsets(const OffsetCommit& command, Now now, Effects& effects) {
+    Group* group = find_group(command.group_id);
+    const bool is_new_group = group == nullptr;
+    if (is_new_group) {
+        if (command.generation.value >= 0) {
+            reply(effects, command.reply_to,
+                  OffsetCommitResult{.error = command.api_version >= kCommitVersionKnowingUnknownGroups
+                                                  ? ErrorCode::group_id_not_found
+                                                  : ErrorCode::illegal_generation});
+            return;
+        }
+        group = &create_group(command.group_id, now.wall);
+    } else if (const ErrorCode error = validate_commit(command, *group); error != ErrorCode::none) {
+        reply(effects, command.reply_to, OffsetCommitResult{.error = error});
+        return;
+    }
+    if (group->is(GroupState::stable) || group->is(GroupState::preparing_rebalance)) {
+        restart_session(*group->find(command.member_id), now);
+    }
+
+    OffsetCommitResult result;
+    const TimestampMs expire = command.retention_time_ms == -1
+                                   ? kNoTimestamp
+                                   : TimestampMs{now.wall.value + command.retention_time_ms};
+    const std::string_view group_id = effects.arena.copy(command.group_id);
+    std::size_t position = 0;
+    for (const OffsetCommit::Topic& topic : command.topics) {
+        const std::string_view topic_name = effects.arena.copy(topic.name);
+        auto known = group->offsets.find(topic.name);
+        auto hint = known == group->offsets.end() ? PartitionOffsets::iterator() : known->second.begin();
+        for (const OffsetCommit::Partition& partition : topic.partitions) {
+            ++position;
+            if (metadata_too_large(partition.metadata)) {
+                result.partition_errors.resize(position, ErrorCode::none);
+                result.partition_errors.back() = ErrorCode::offset_metadata_too_large;
+                continue;
+            }
+            if (known == group->offsets.end()) {
+                known = group->offsets.try_emplace(std::string(topic.name)).first;
+                hint = known->second.begin();
+            }
+            PartitionOffsets& offsets = known->second;
+            // Clients list partitions in order, so the next one is mostly where the last one was.
+            if (hint == offsets.end() || hint->first != partition.partition) {
+                hint = offsets.try_emplace(hint, partition.partition);
+            }
+            CommittedOffset& committed = hint->second;
+            committed.offset = partition.offset;
+            committed.leader_epoch = partition.leader_epoch;
+            committed.commit_timestamp = now.wall;
+            committed.expire_timestamp = expire;
+            committed.topic_id = topic.topic_id;
+            committed.metadata.assign(partition.metadata);
+            ++hint;
+            effects.records.push_back(OffsetCommitRecord{.group_id = group_id,
+                                                         .topic = topic_name,
+                                                         .partition = partition.partition,
+                                                         .offset = partition.offset,
+                                                         .leader_epoch = partition.leader_epoch,
+                                                         .metadata = effects.arena.copy(partition.metadata),
+                                                         .commit_timestamp = now.wall,
+                                                         .expire_timestamp = expire,
+                                                         .topic_id = topic.topic_id});
+        }
+    }
+    if (!result.partition_errors.empty()) {
+        result.partition_errors.resize(position, ErrorCode::none);
+    }
+    if (is_new_group && group->offsets.empty()) {
+        // Nothing of it was written, so it must not be listed either.
+        groups_.erase(groups_.find(group->id));
+    }
+    reply(effects, command.reply_to, std::move(result));
+}
+
+/// A classic group lets everybody read: member id and epoch mean nothing to it. (When offsets of open
+/// transactions exist, `require_stable` will have to look for them here.)
+OffsetFetchResult::Group GroupCoordinator::Core::fetch_group(const OffsetFetch::Group& wanted, const Group* group) {
+    OffsetFetchResult::Group result{.group_id = std::string(wanted.group_id)};
+    if (!wanted.topics) {
+        if (group == nullptr) {
+            return result;
+        }
+        result.topics.reserve(group->offsets.size());
+        for (const auto& [name, partitions] : group->offsets) {
+            OffsetFetchResult::Topic& topic = result.topics.emplace_back();
+            topic.name = name;
+            topic.topic_id = partitions.empty() ? TopicId{} : partitions.begin()->second.topic_id;
+            topic.partitions.reserve(partitions.size());
+            for (const auto& [partition, committed] : partitions) {
+                topic.partitions.push_back(fetched(partition, committed));
+            }
+        }
+        return result;
+    }
+    result.topics.reserve(wanted.topics->size());
+    for (const OffsetFetch::Topic& wanted_topic : *wanted.topics) {
+        OffsetFetchResult::Topic& topic = result.topics.emplace_back();
+        topic.name = wanted_topic.name;
+        topic.topic_id = wanted_topic.topic_id;
+        topic.partitions.reserve(wanted_topic.partitions.size());
+        const PartitionOffsets* partitions = nullptr;
+        if (group != nullptr) {
+            const auto known = group->offsets.find(wanted_topic.name);
+            partitions = known == group->offsets.end() ? nullptr : &known->second;
+        }
+        for (const PartitionIndex partition : wanted_topic.partitions) {
+            const auto committed = partitions == nullptr ? PartitionOffsets::const_iterator() : partitions->find(partition);
+            const bool exists = partitions != nullptr && committed != partitions->end() &&
+                                !is_other_topic(committed->second.topic_id, wanted_topic.topic_id);
+            topic.partitions.push_back(exists ? fetched(partition, committed->second)
+                                              : OffsetFetchResult::Partition{.partition = partition});
+        }
+    }
+    return result;
+}
+
+void GroupCoordinator::Core::fetch_offsets(const OffsetFetch& command, Effects& effects) {
+    OffsetFetchResult result;
+    result.groups.reserve(command.groups.size());
+    for (const OffsetFetch::Group& wanted : command.groups) {
+        result.groups.push_back(fetch_group(wanted, find_group(wanted.group_id)));
+    }
+    reply(effects, command.reply_to, std::move(result));
+}
+
+void GroupCoordinator::Core::delete_offsets(const OffsetDelete& command, Effects& effects) {
+    OffsetDeleteResult result;
+    Group* group = find_group(command.group_id);
+    if (command.group_id.empty()) {
+        result.error = ErrorCode::invalid_group_id;
+    } else if (group == nullptr) {
+        result.error = ErrorCode::group_id_not_found;
+    } else if (!group->is(GroupState::empty) && !group->uses_consumer_protocol()) {
+        // Whether members of another protocol use the topic cannot be known.
+        result.error = ErrorCode::non_empty_group;
+    }
+    if (result.error != ErrorCode::none) {
+        reply(effects, command.reply_to, std::move(result));
+        return;
+    }
+    const std::string_view group_id = effects.arena.copy(group->id);
+    for (const OffsetDelete::Topic& topic : command.topics) {
+        OffsetDeleteResult::Topic& topic_result = result.topics.emplace_back();
+        topic_result.name = topic.name;
+        const bool subscribed = group->is_subscribed_to(topic.name);
+        const std::string_view topic_name = effects.arena.copy(topic.name);
+        const auto known = group->offsets.find(topic.name);
+        for (const PartitionIndex partition : topic.partitions) {
+            topic_result.partitions.push_back(
+                {partition, subscribed ? ErrorCode::group_subscribed_to_topic : ErrorCode::none});
+            if (!subscribed && known != group->offsets.end() && known->second.erase(partition) > 0) {
+                effects.records.push_back(OffsetTombstone{group_id, topic_name, partition});
+            }
+        }
+        if (known != group->offsets.end() && known->second.empty()) {
+            group->offsets.erase(known);
+        }
+    }
+    reply(effects, command.reply_to, std::move(result));
+}
+
+void GroupCoordinator::Core::topic_deleted(const TopicDeleted& event, Effects& effects) {
+    const std::string_view topic_name = effects.arena.copy(event.name);
+    for (Group* group : groups_in_order()) {
+        const auto known = group->offsets.find(event.name);
+        if (known == group->offsets.end()) {
+            continue;
+        }
+        const std::string_view group_id = effects.arena.copy(group->id);
+        std::erase_if(known->second, [&](const auto& entry) {
+            if (is_other_topic(entry.second.topic_id, event.topic_id)) {
+                return false;
+            }
+            effects.records.push_back(OffsetTombstone{group_id, topic_name, entry.first});
+            return true;
+        });
+        if (known->second.empty()) {
+            group->offsets.erase(known);
+        }
+    }
+}
+
+}  // namespace partita::groups

@@ -1,0 +1,148 @@
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "broker/groups/core.h"
+#include "protocol/assert.h"
+
+namespace partita::groups {
+
+void GroupCoordinator::Core::rebalance_or_complete(Group& group, Now now, Effects& effects) {
+    if (group.is(GroupState::preparing_rebalance)) {
+        maybe_complete_join(group, now, effects);
+    } else {
+        prepare_rebalance(group, now, effects);
+    }
+}
+
+/// The generation stays what it was until the join phase completes, so that members may still commit what they
+/// did in it.
+void GroupCoordinator::Core::prepare_rebalance(Group& group, Now now, Effects& effects) {
+    if (group.is(GroupState::completing_rebalance)) {
+        reset_assignments(group, ErrorCode::rebalance_in_progress, now, effects);
+    }
+    for (const auto& [order, member] : group.members()) {
+        member->owes_sync = false;
+    }
+    group.owed_syncs = 0;
+    group.sync_timer.cancel();
+
+    const bool is_initial = group.is(GroupState::empty);
+    group.transition_to(GroupState::preparing_rebalance, now.wall);
+    if (is_initial) {
+        // The first member of a group is rarely its last: waiting a little saves a rebalance for each other one.
+        group.new_member_added = false;
+        group.initial_delay_ms = config_.initial_rebalance_delay_ms;
+        group.initial_remaining_ms =
+            std::max(group.rebalance_timeout_ms() - config_.initial_rebalance_delay_ms, 0);
+        if (group.initial_delay_ms > 0) {
+            timers_.schedule(group.initial_join_timer, now.monotonic + group.initial_delay_ms);
+        } else {
+            complete_join(group, now, effects);
+        }
+    } else if (group.all_joined()) {
+        complete_join(group, now, effects);
+    } else {
+        timers_.schedule(group.join_timer, now.monotonic + std::max(group.rebalance_timeout_ms(), 1));
+    }
+}
+
+void GroupCoordinator::Core::maybe_complete_join(Group& group, Now now, Effects& effects) {
+    if (group.is(GroupState::preparing_rebalance) && group.previous_state() != GroupState::empty &&
+        group.all_joined()) {
+        complete_join(group, now, effects);
+    }
+}
+
+void GroupCoordinator::Core::initial_delay_over(Group& group, Now now, Effects& effects) {
+    if (!group.new_member_added || group.initial_remaining_ms == 0) {
+        complete_join(group, now, effects);
+        return;
+    }
+    group.new_member_added = false;
+    const std::int32_t delay_ms = std::min(config_.initial_rebalance_delay_ms, group.initial_remaining_ms);
+    group.initial_remaining_ms = std::max(group.initial_remaining_ms - group.initial_delay_ms, 0);
+    group.initial_delay_ms = delay_ms;
+    timers_.schedule(group.initial_join_timer, now.monotonic + std::max(delay_ms, 1));
+}
+
+void GroupCoordinator::Core::complete_join(Group& group, Now now, Effects& effects) {
+    PARTITA_ASSERT(group.is(GroupState::preparing_rebalance), "only a rebalance can be completed");
+    group.initial_join_timer.cancel();
+    group.join_timer.cancel();
+
+    // Dynamic members that did not come back are gone. Static ones stay until their session ends: they may
+    // be restarting (KIP-345).
+    for (auto next = group.members().begin(); next != group.members().end();) {
+        Member& member = *(next++)->second;
+        if (!member.waiting_join && !member.is_static()) {
+            remove_member(group, member, ErrorCode::unknown_member_id, effects);
+        }
+    }
+    if (group.size() > 0 && !group.elect_joined_leader()) {
+        // Only static members are left and none of them came: their sessions decide.
+        timers_.schedule(group.join_timer,
+                         now.monotonic + std::max(group.rebalance_timeout_ms(), kMinRebalanceRetryMs));
+        return;
+    }
+    group.generation = group.generation == std::numeric_limits<std::int32_t>::max() ? 0 : group.generation + 1;
+    if (group.size() == 0) {
+        group.protocol.reset();
+        group.update_topics();
+        group.transition_to(GroupState::empty, now.wall);
+        persist_group(group, effects);
+        return;
+    }
+    group.protocol = group.select_protocol();
+    group.update_topics();
+    group.transition_to(GroupState::completing_rebalance, now.wall);
+    effects.replies.reserve(effects.replies.size() + group.size());
+    for (const auto& [order, member] : group.members()) {
+        if (member->waiting_join) {
+            answer_join(group, *member, current_generation(group, *member), effects);
+        }
+        restart_session(*member, now);
+        member->is_new = false;
+        member->owes_sync = true;
+    }
+    group.owed_syncs = static_cast<std::int32_t>(group.size());
+    timers_.schedule(group.sync_timer, now.monotonic + std::max(group.rebalance_timeout_ms(), 1));
+}
+
+JoinResult GroupCoordinator::Core::current_generation(const Group& group, const Member& member) {
+    JoinResult result{.generation = {group.generation},
+                      .protocol_type = group.protocol_type,
+                      .protocol_name = group.protocol,
+                      .leader = group.leader == nullptr ? std::string() : group.leader->id,
+                      .member_id = member.id};
+    if (group.leader == &member) {
+        result.members.reserve(group.size());
+        for (const auto& [order, other] : group.members()) {
+            const OwnedBytes* metadata = group.protocol ? other->metadata(*group.protocol) : nullptr;
+            result.members.push_back({other->id, other->instance_id, metadata ? *metadata : OwnedBytes()});
+        }
+    }
+    return result;
+}
+
+void GroupCoordinator::Core::answer_join(Group& group, Member& member, JoinResult result, Effects& effects) {
+    if (member.waiting_join) {
+        reply(effects, *std::exchange(member.waiting_join, std::nullopt), std::move(result));
+        --group.waiting_joins;
+    }
+}
+
+void GroupCoordinator::Core::answer_sync(Member& member, SyncResult result, Effects& effects) {
+    if (member.waiting_sync) {
+        reply(effects, *std::exchange(member.waiting_sync, std::nullopt), std::move(result));
+    }
+}
+
+void GroupCoordinator::Core::remove_member(Group& group, Member& member, ErrorCode error, Effects& effects) {
+    // The empty id makes the client join anew, as if it never had one.
+    answer_join(group, member, {.error = error}, effects);
+    answer_sync(member, {.error = error}, effects);
+    group.remove(member.id);
+}
+
+}  // namespace partita::groups

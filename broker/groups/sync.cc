@@ -1,0 +1,117 @@
+#include <algorithm>
+#include <utility>
+
+#include "broker/groups/core.h"
+#include "protocol/assert.h"
+
+namespace partita::groups {
+namespace {
+
+bool differs(const std::optional<std::string_view>& said, const std::optional<std::string>& known) {
+    return said && known && *said != *known;
+}
+
+ErrorCode validate_sync(const SyncGroup& command, const Group& group) {
+    if (const ErrorCode error = group.validate(command.member_id, command.group_instance_id);
+        error != ErrorCode::none) {
+        return error;
+    }
+    if (command.generation.value != group.generation) {
+        return ErrorCode::illegal_generation;
+    }
+    if (differs(command.protocol_type, group.protocol_type) || differs(command.protocol_name, group.protocol)) {
+        return ErrorCode::inconsistent_group_protocol;
+    }
+    return group.is(GroupState::preparing_rebalance) ? ErrorCode::rebalance_in_progress : ErrorCode::none;
+}
+
+SyncResult current_assignment(const Group& group, const Member& member) {
+    return {.protocol_type = group.protocol_type, .protocol_name = group.protocol, .assignment = member.assignment};
+}
+
+}  // namespace
+
+void GroupCoordinator::Core::sync(const SyncGroup& command, Now now, Effects& effects) {
+    if (command.group_id.empty()) {
+        reply(effects, command.reply_to, SyncResult{.error = ErrorCode::invalid_group_id});
+        return;
+    }
+    Group* group = find_group(command.group_id);
+    if (group == nullptr || group->is(GroupState::empty)) {
+        reply(effects, command.reply_to, SyncResult{.error = ErrorCode::unknown_member_id});
+        return;
+    }
+    if (const ErrorCode error = validate_sync(command, *group); error != ErrorCode::none) {
+        reply(effects, command.reply_to, SyncResult{.error = error});
+        return;
+    }
+    Member& member = *group->find(command.member_id);
+    settle_sync(*group, member);
+    if (group->is(GroupState::stable)) {
+        reply(effects, command.reply_to, current_assignment(*group, member));
+        return;
+    }
+    PARTITA_ASSERT(group->is(GroupState::completing_rebalance), "the other states were answered");
+    answer_sync(member, {.error = ErrorCode::rebalance_in_progress}, effects);
+    member.waiting_sync = command.reply_to;
+    if (group->leader == &member) {
+        accept_assignment(command, *group, now, effects);
+    }
+}
+
+void GroupCoordinator::Core::accept_assignment(const SyncGroup& command, Group& group, Now now, Effects& effects) {
+    for (const auto& [order, member] : group.members()) {
+        member->assignment.clear();
+    }
+    for (const SyncGroup::Assignment& assignment : command.assignments) {
+        // Somebody who left meanwhile is no longer known, and the rebalance that this caused has begun.
+        if (Member* member = group.find(assignment.member_id)) {
+            member->assignment.assign(assignment.assignment.begin(), assignment.assignment.end());
+        }
+    }
+    group.transition_to(GroupState::stable, now.wall);
+    persist_group(group, effects);
+    for (const auto& [order, member] : group.members()) {
+        if (member->waiting_sync) {
+            answer_sync(*member, current_assignment(group, *member), effects);
+            restart_session(*member, now);
+        }
+    }
+}
+
+void GroupCoordinator::Core::reset_assignments(Group& group, ErrorCode error, Now now, Effects& effects) {
+    for (const auto& [order, member] : group.members()) {
+        member->assignment.clear();
+        if (member->waiting_sync) {
+            answer_sync(*member, {.error = error}, effects);
+            restart_session(*member, now);
+        }
+    }
+}
+
+void GroupCoordinator::Core::settle_sync(Group& group, Member& member) {
+    if (member.owes_sync) {
+        member.owes_sync = false;
+        --group.owed_syncs;
+    }
+    if (group.owed_syncs == 0) {
+        group.sync_timer.cancel();
+    }
+}
+
+/// Members that got a generation but never asked for their assignment would keep it without working on it
+/// (their heartbeats may go on). They are dropped after the rebalance timeout (KAFKA-12463).
+void GroupCoordinator::Core::sync_overdue(Group& group, Now now, Effects& effects) {
+    if (group.owed_syncs == 0) {
+        return;
+    }
+    for (auto next = group.members().begin(); next != group.members().end();) {
+        Member& member = *(next++)->second;
+        if (member.owes_sync) {
+            remove_member(group, member, ErrorCode::unknown_member_id, effects);
+        }
+    }
+    prepare_rebalance(group, now, effects);
+}
+
+}  // namespace partita::groups

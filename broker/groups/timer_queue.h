@@ -1,0 +1,157 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "protocol/assert.h"
+#include "protocol/types.h"
+
+namespace partita::groups {
+
+struct Group;
+struct Member;
+struct PendingMember;
+class TimerQueue;
+
+enum class TimerKind : std::uint8_t {
+    session,            ///< A member was silent for too long.
+    pending_member,     ///< An id was handed out (KIP-394) and nobody came back with it.
+    initial_join,       ///< The first rebalance of a group waited for company.
+    join,               ///< A rebalance waited for its members.
+    sync,               ///< A new generation waited for its members' SyncGroup.
+    offset_expiration,  ///< Time to look for expired offsets.
+};
+
+/// A deadline that is part of the object it belongs to. Destroying the owner cancels it.
+class Timer {
+public:
+    explicit Timer(TimerKind timer_kind, Group* timer_group = nullptr, Member* timer_member = nullptr,
+                   PendingMember* timer_pending = nullptr)
+        : kind(timer_kind), group(timer_group), member(timer_member), pending(timer_pending) {}
+    ~Timer() { cancel(); }
+    Timer(const Timer&) = delete;
+    Timer& operator=(const Timer&) = delete;
+
+    void cancel();
+    [[nodiscard]] bool is_scheduled() const { return queue_ != nullptr; }
+
+    const TimerKind kind;
+    Group* const group;
+    Member* const member;
+    PendingMember* const pending;
+
+private:
+    friend class TimerQueue;
+
+    TimerQueue* queue_ = nullptr;
+    std::size_t index_ = 0;
+    Instant deadline_;
+    std::uint64_t order_ = 0;
+};
+
+/// Scheduled timers, the earliest first; equal deadlines in the order of scheduling. A binary heap in
+/// which each timer knows its place: scheduling, rescheduling and cancelling are O(log n) and allocate
+/// nothing (heartbeats of many thousand members reschedule all the time). Must outlive its timers.
+class TimerQueue {
+public:
+    TimerQueue() = default;
+    TimerQueue(const TimerQueue&) = delete;
+    TimerQueue& operator=(const TimerQueue&) = delete;
+
+    /// (Re)schedules `timer`.
+    void schedule(Timer& timer, Instant deadline) {
+        timer.deadline_ = deadline;
+        timer.order_ = next_order_++;
+        if (timer.queue_ == nullptr) {
+            timer.queue_ = this;
+            timer.index_ = heap_.size();
+            heap_.push_back(&timer);
+        }
+        sift_up(timer.index_);
+        sift_down(timer.index_);
+    }
+
+    void cancel(Timer& timer) {
+        PARTITA_ASSERT(timer.queue_ == this, "a timer is cancelled in the queue that holds it");
+        const std::size_t hole = timer.index_;
+        Timer* last = heap_.back();
+        heap_.pop_back();
+        timer.queue_ = nullptr;
+        if (last != &timer) {
+            place(hole, last);
+            sift_up(hole);
+            sift_down(last->index_);
+        }
+    }
+
+    [[nodiscard]] std::optional<Instant> next_deadline() const {
+        if (heap_.empty()) {
+            return std::nullopt;
+        }
+        return heap_.front()->deadline_;
+    }
+
+    /// Takes the earliest timer that is due, or null.
+    [[nodiscard]] Timer* pop_due(Instant now) {
+        if (heap_.empty() || heap_.front()->deadline_ > now) {
+            return nullptr;
+        }
+        Timer* timer = heap_.front();
+        cancel(*timer);
+        return timer;
+    }
+
+    [[nodiscard]] std::size_t size() const { return heap_.size(); }
+
+private:
+    static bool before(const Timer* left, const Timer* right) {
+        return left->deadline_ != right->deadline_ ? left->deadline_ < right->deadline_
+                                                   : left->order_ < right->order_;
+    }
+
+    void place(std::size_t index, Timer* timer) {
+        heap_[index] = timer;
+        timer->index_ = index;
+    }
+
+    void sift_up(std::size_t index) {
+        Timer* timer = heap_[index];
+        while (index > 0 && before(timer, heap_[(index - 1) / 2])) {
+            place(index, heap_[(index - 1) / 2]);
+            index = (index - 1) / 2;
+        }
+        place(index, timer);
+    }
+
+    void sift_down(std::size_t index) {
+        Timer* timer = heap_[index];
+        while (true) {
+            std::size_t child = 2 * index + 1;
+            if (child >= heap_.size()) {
+                break;
+            }
+            if (child + 1 < heap_.size() && before(heap_[child + 1], heap_[child])) {
+                ++child;
+            }
+            if (!before(heap_[child], timer)) {
+                break;
+            }
+            place(index, heap_[child]);
+            index = child;
+        }
+        place(index, timer);
+    }
+
+    std::vector<Timer*> heap_;
+    std::uint64_t next_order_ = 0;
+};
+
+inline void Timer::cancel() {
+    if (queue_ != nullptr) {
+        queue_->cancel(*this);
+    }
+}
+
+}  // namespace partita::groups
