@@ -107,7 +107,7 @@ class EventLog:
 
 
 class Agent:
-    """One client process. `forget` names of members that died with it are the caller's business."""
+    """One client process."""
 
     def __init__(self, family, bootstrap, events=None):
         self.events = events or EventLog()
@@ -118,6 +118,21 @@ class Agent:
         if not reply["ok"]:
             raise ClientError(reply)
         return reply
+
+    def create_topic(self, topic, partitions, **request):
+        """Creates a topic and sees to it that clients find it; some look again only after minutes."""
+        self.call("create_topic", topic=topic, partitions=partitions, **request)
+        self.expect_partitions(topic, partitions)
+
+    def create_partitions(self, topic, count):
+        self.call("create_partitions", topic=topic, count=count)
+        self.expect_partitions(topic, count)
+
+    def expect_partitions(self, topic, count):
+        """Metadata shows the partitions at once, complete and ascending."""
+        def shown():
+            assert self.call("partitions", topic=topic)["partitions"] == list(range(count))
+        harness.at_once(shown)
 
     def kill(self):
         self.process.kill()

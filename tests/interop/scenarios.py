@@ -99,17 +99,10 @@ class ClientScenarios:
     unknown_topic_codes = (UNKNOWN_TOPIC_OR_PARTITION,)
     too_large_codes = (MESSAGE_TOO_LARGE,)
 
-    def wait_for_partitions(self, agent, topic, count):
-        def shown():
-            assert agent.call("partitions", topic=topic)["partitions"] == list(range(count))
-        harness.at_once(shown)
-
     def test_creates_widens_and_deletes_a_topic(self, agent, unique):
         topic = unique("topic")
-        agent.call("create_topic", topic=topic, partitions=3, configs={"retention.ms": "3600000"})
-        self.wait_for_partitions(agent, topic, 3)
-        agent.call("create_partitions", topic=topic, count=5)
-        self.wait_for_partitions(agent, topic, 5)
+        agent.create_topic(topic, partitions=3, configs={"retention.ms": "3600000"})
+        agent.create_partitions(topic, 5)
         agent.call("delete_topic", topic=topic)
         with pytest.raises(clients.ClientError) as gone:
             agent.call("create_partitions", topic=topic, count=6)
@@ -117,7 +110,7 @@ class ClientScenarios:
 
     def test_reports_an_existing_topic(self, agent, unique):
         topic = unique("topic")
-        agent.call("create_topic", topic=topic, partitions=1)
+        agent.create_topic(topic, partitions=1)
         with pytest.raises(clients.ClientError) as refused:
             agent.call("create_topic", topic=topic, partitions=1)
         assert refused.value.code == TOPIC_ALREADY_EXISTS
@@ -125,7 +118,7 @@ class ClientScenarios:
 
     def test_reports_counts_that_are_no_increase(self, agent, unique):
         topic = unique("topic")
-        agent.call("create_topic", topic=topic, partitions=3)
+        agent.create_topic(topic, partitions=3)
         for count, text in ((3, "Topic already has 3 partition(s)."),
                             (2, f"The topic {topic} currently has 3 partition(s); 2 would not be an increase.")):
             with pytest.raises(clients.ClientError) as refused:
@@ -140,7 +133,7 @@ class ClientScenarios:
 
     def test_reports_a_record_that_is_too_large(self, agent, unique):
         topic = unique("topic")
-        agent.call("create_topic", topic=topic, partitions=1, configs={"max.message.bytes": "10000"})
+        agent.create_topic(topic, partitions=1, configs={"max.message.bytes": "10000"})
         small, large = ({"key": None, "value": "x" * size} for size in (9000, 11000))
         ack, = agent.call("produce", topic=topic, records=[large])["acks"]
         assert ack.get("code") in self.too_large_codes, ack
@@ -150,7 +143,7 @@ class ClientScenarios:
     @pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
     def test_reads_back_what_it_produced(self, agent, unique, codec):
         topic = unique("topic")
-        agent.call("create_topic", topic=topic, partitions=2)
+        agent.create_topic(topic, partitions=2)
         sent = sample_records(0) + sample_records(1)
         acks = agent.call("produce", topic=topic, codec=codec, records=sent)["acks"]
         for partition in (0, 1):
@@ -163,7 +156,7 @@ class ClientScenarios:
     @pytest.mark.parametrize("acks", ["0", "1"])
     def test_produces_without_waiting_for_all(self, agent, unique, acks):
         topic = unique("topic")
-        agent.call("create_topic", topic=topic, partitions=1)
+        agent.create_topic(topic, partitions=1)
         sent = sample_records()
         agent.call("produce", topic=topic, acks=acks, idempotence=False, records=sent)
         read = agent.call("read", topic=topic, count=len(sent), timeout_ms=20000)["records"]
@@ -171,7 +164,7 @@ class ClientScenarios:
 
     def test_finds_offsets_by_time(self, agent, unique):
         topic = unique("topic")
-        agent.call("create_topic", topic=topic, partitions=2)
+        agent.create_topic(topic, partitions=2)
         sent = sample_records(0)
         agent.call("produce", topic=topic, records=sent)
         first, last = sent[0]["timestamp"], sent[-1]["timestamp"]
@@ -182,7 +175,7 @@ class ClientScenarios:
     def test_idempotent_producers_write_everything_once_and_in_order(self, scenario, unique):
         topic = unique("topic")
         agent = scenario.agent()
-        agent.call("create_topic", topic=topic, partitions=3)
+        agent.create_topic(topic, partitions=3)
         agent.call("stream_start", name="s", topic=topic, interval_us=20, keys=50)
         scenario.events.wait(lambda events: any(e.get("acked", 0) >= 3000 for e in events), 30, "3000 records acknowledged")
         stopped = agent.call("stream_stop", name="s")
@@ -201,7 +194,7 @@ class ClientScenarios:
     def test_a_group_resumes_where_it_committed(self, scenario, unique):
         topic, group = unique("topic"), unique("group")
         agent = scenario.agent()
-        agent.call("create_topic", topic=topic, partitions=2)
+        agent.create_topic(topic, partitions=2)
         records = [{"key": None, "value": str(n), "partition": n % 2} for n in range(20)]
         agent.call("produce", topic=topic, records=records[:12])
         agent.call("member_start", name="first", group=group, topic=topic)
@@ -219,7 +212,7 @@ class ClientScenarios:
     def test_a_group_survives_a_leave_and_a_death(self, scenario, unique, assignor):
         topic, group = unique("topic"), unique("group")
         agent, mortal = scenario.agent(), scenario.agent()
-        agent.call("create_topic", topic=topic, partitions=6)
+        agent.create_topic(topic, partitions=6)
         agent.call("stream_start", name="s", topic=topic)
         member = dict(group=group, topic=topic, assignor=assignor, session_timeout_ms=SESSION_TIMEOUT_MS)
         agent.call("member_start", name="one", **member)
@@ -247,15 +240,14 @@ class ClientScenarios:
     def test_sees_an_expansion_under_way(self, scenario, unique, assignor):
         topic, group = unique("topic"), unique("group")
         agent = scenario.agent()
-        agent.call("create_topic", topic=topic, partitions=3)
+        agent.create_topic(topic, partitions=3)
         member = dict(group=group, topic=topic, assignor=assignor, metadata_age_ms=METADATA_AGE_MS)
         agent.call("stream_start", name="s", topic=topic, metadata_age_ms=METADATA_AGE_MS)
         agent.call("member_start", name="one", **member)
         agent.call("member_start", name="two", **member)
         agent.call("member_start", name="three", **member)
         scenario.wait_for_shares({"one": 1, "two": 1, "three": 1}, 3, "before the expansion")
-        agent.call("create_partitions", topic=topic, count=6)
-        self.wait_for_partitions(agent, topic, 6)
+        agent.create_partitions(topic, 6)
         scenario.events.wait(
             lambda events: {3, 4, 5} <= {e["partition"] for e in events if e.get("event") == "partition"},
             30, "the producer writes to the new partitions")

@@ -16,7 +16,7 @@ class TestJava(ClientScenarios):
     def test_static_members_come_back_without_a_rebalance(self, scenario, unique):
         topic, group = unique("topic"), unique("group")
         agent, mortal = scenario.agent(), scenario.agent()
-        agent.call("create_topic", topic=topic, partitions=4)
+        agent.create_topic(topic, partitions=4)
         member = dict(group=group, topic=topic, assignor="range", session_timeout_ms=3 * SESSION_TIMEOUT_MS)
         agent.call("member_start", name="stays", instance_id="a", **member)
         mortal.call("member_start", name="before", instance_id="b", **member)

@@ -24,7 +24,7 @@ def writer(broker):
 def filled(writer, unique):
     """A topic with ten records in partition 0, five in 1 and none in 2; record n has the timestamp START + n."""
     topic = unique("topic")
-    writer.call("create_topic", topic=topic, partitions=3)
+    writer.create_topic(topic, partitions=3)
     records = [{"partition": p, "timestamp": START + n, "key": None, "value": str(n)}
                for p, count in ((0, 10), (1, 5)) for n in range(count)]
     writer.call("produce", topic=topic, records=records)
@@ -97,7 +97,7 @@ def test_delete_records_beyond_the_end_is_refused(tools, filled, tmp_path):
 
 def test_delete_records_of_a_compacted_topic_is_refused(tools, writer, unique, tmp_path):
     topic = unique("topic")
-    writer.call("create_topic", topic=topic, partitions=1, configs={"cleanup.policy": "compact"})
+    writer.create_topic(topic, partitions=1, configs={"cleanup.policy": "compact"})
     writer.call("produce", topic=topic, records=[{"key": "k", "value": "v"}])
     result = delete_records(tools, tmp_path, (topic, 0, 1))
     assert "PolicyViolation" in result.out + result.err, result

@@ -45,6 +45,8 @@ final class ToolRunner {
 
     private final PrintStream ownError = System.err;
     private final InputStream ownInput = System.in;
+    /** What the tool would have run at the end of its JVM; the console producer sends its last records there. */
+    private final List<Runnable> hooks = new ArrayList<>();
     private Integer exitCode;
     private String exitMessage;
     private Capture out;
@@ -53,20 +55,22 @@ final class ToolRunner {
     ToolRunner() {
         Exit.setExitProcedure(this::trap);
         Exit.setHaltProcedure(this::trap);
-        // The tools close their clients on the way out by themselves; hooks would pile up in a JVM that stays.
-        Exit.setShutdownHookAdder((name, runnable) -> { });
+        Exit.setShutdownHookAdder((name, runnable) -> hooks.add(runnable));
     }
 
     private void trap(int code, String message) {
-        if (exitCode == null) {
-            exitCode = code;
-            exitMessage = message;
-            System.out.flush();
-            System.err.flush();
-            out.finish();
-            err.finish();
-        }
+        if (exitCode == null) end(code, message);
         throw new ExitTrap();
+    }
+
+    private void end(int code, String message) {
+        exitCode = code;
+        exitMessage = message;
+        hooks.forEach(Runnable::run);
+        System.out.flush();
+        System.err.flush();
+        out.finish();
+        err.finish();
     }
 
     synchronized void run(JsonNode request, ObjectNode reply) throws Exception {
@@ -75,6 +79,7 @@ final class ToolRunner {
         byte[] input = request.path("input").asText("").getBytes(StandardCharsets.UTF_8);
         exitCode = null;
         exitMessage = null;
+        hooks.clear();
         out = new Capture();
         err = new Capture();
         System.setIn(new ByteArrayInputStream(input));
@@ -84,19 +89,18 @@ final class ToolRunner {
             Class<?> tool = Class.forName(request.get("class").asText());
             resetCounters(tool);
             tool.getMethod("main", String[].class).invoke(null, (Object) arguments.toArray(new String[0]));
+            if (exitCode == null) end(0, null);
         } catch (InvocationTargetException e) {
             if (!(e.getCause() instanceof ExitTrap)) {
                 e.getCause().printStackTrace();
-                if (exitCode == null) exitCode = 1;
+                if (exitCode == null) end(1, null);
             }
         } finally {
-            System.out.flush();
-            System.err.flush();
             System.setIn(ownInput);
             System.setOut(ownError);
             System.setErr(ownError);
         }
-        reply.put("exit", exitCode == null ? 0 : exitCode);
+        reply.put("exit", exitCode);
         reply.put("out", out.toString(StandardCharsets.UTF_8));
         reply.put("err", err.toString(StandardCharsets.UTF_8) + (exitMessage == null ? "" : exitMessage));
     }

@@ -10,11 +10,12 @@ import threading
 import time
 
 import confluent_kafka
-from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
 ADMIN_TIMEOUT_S = 30
 MAXIMUM_STREAM_RECORDS = 1_000_000
+MAXIMUM_BATCH = 500
 
 bootstrap = sys.argv[1]
 output_lock = threading.Lock()
@@ -282,20 +283,31 @@ class Member(threading.Thread):
             self.consumer.commit(offsets=offsets, asynchronous=False)
             self.uncommitted.clear()
         except KafkaException as e:
-            # REBALANCE_IN_PROGRESS: kept; the revocation or the next round commits it.
-            if e.args[0].code() != 27:
+            # A rebalance is under way, or is over and the answer to our join not yet here: kept, as the revocation
+            # or the next round commits it.
+            if e.args[0].code() not in (KafkaError.REBALANCE_IN_PROGRESS, KafkaError.ILLEGAL_GENERATION):
                 raise
+
+    def take(self, message):
+        if message.error():
+            raise KafkaException(message.error())
+        emit({"member": self.name_, "event": "record", **describe(message)})
+        self.uncommitted[message.partition()] = message.offset() + 1
 
     def run(self):
         try:
             self.consumer.subscribe([self.topic], on_assign=self.on_assign, on_revoke=self.on_revoke,
                                     on_lost=self.on_lost)
             while not self.stop.is_set():
-                for message in self.consumer.consume(500, timeout=0.1):
-                    if message.error():
-                        raise KafkaException(message.error())
-                    emit({"member": self.name_, "event": "record", **describe(message)})
-                    self.uncommitted[message.partition()] = message.offset() + 1
+                # Not consume(): before 2.2 it loses what it fetched for a partition that a rebalance takes away.
+                message = self.consumer.poll(0.1)
+                for _ in range(MAXIMUM_BATCH):
+                    if message is None:
+                        break
+                    self.take(message)
+                    message = self.consumer.poll(0)
+                if message is not None:
+                    self.take(message)
                 self.commit()
         except KafkaException as e:
             emit({"member": self.name_, "event": "failed", **failure(e.args[0])})
