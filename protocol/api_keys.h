@@ -109,15 +109,16 @@ enum class ApiKey : std::int16_t {
 /// One row of the registry.
 struct ApiInfo {
     ApiKey key{};
-    std::string_view name;       ///< Kafka's, for example "JoinGroup".
-    Versions versions;           ///< What 4.3.1 accepts; the last one may be unstable.
+    std::string_view name;         ///< Kafka's, for example "JoinGroup".
+    Versions versions;             ///< What 4.3.1 accepts; the last one may be unstable.
     bool latest_unstable = false;  ///< The last version needs unstable.api.versions.enable.
     std::int16_t first_flexible = kNeverFlexible;
     const Schema* request = nullptr;
     const Schema* response = nullptr;
 
     [[nodiscard]] constexpr std::int16_t latest_version(bool unstable_enabled) const {
-        return static_cast<std::int16_t>(latest_unstable && !unstable_enabled ? versions.last - 1 : versions.last);
+        return static_cast<std::int16_t>(latest_unstable && !unstable_enabled ? versions.last - 1
+                                                                              : versions.last);
     }
     [[nodiscard]] constexpr bool accepts(std::int16_t version, bool unstable_enabled) const {
         return version >= versions.first && version <= latest_version(unstable_enabled);

@@ -46,7 +46,8 @@ class Arena {
     /// Uninitialised memory; never nullptr.
     [[nodiscard]] void* allocate_unlimited(std::size_t size, std::size_t alignment) {
         const std::uintptr_t start = (position_ + alignment - 1) & ~(std::uintptr_t{alignment} - 1);
-        if (position_ == 0 || start > end_ || size > end_ - start) return allocate_in_new_chunk(size, alignment);
+        if (position_ == 0 || start > end_ || size > end_ - start)
+            return allocate_in_new_chunk(size, alignment);
         position_ = start + size;
         return reinterpret_cast<void*>(start);
     }
@@ -78,8 +79,8 @@ class Arena {
     void use(Chunk* chunk);
     void free_all();
 
-    Chunk* chunks_ = nullptr;   ///< All chunks in use, newest first.
-    Chunk* spare_ = nullptr;    ///< Chunks kept by reset, largest first.
+    Chunk* chunks_ = nullptr;  ///< All chunks in use, newest first.
+    Chunk* spare_ = nullptr;   ///< Chunks kept by reset, largest first.
     std::uintptr_t position_ = 0;
     std::uintptr_t end_ = 0;
     std::size_t limit_ = kNoLimit;

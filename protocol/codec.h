@@ -21,13 +21,13 @@ namespace partita {
 // ---------------------------------------------------------------------------------------------
 
 enum class DecodeFailure : std::uint8_t {
-    truncated,           ///< A value, length or count reaches beyond the end of the bytes.
-    null_not_allowed,    ///< Null where this version of the field has none.
-    string_too_long,     ///< More than 32,767 bytes in a compact string.
-    length_out_of_range, ///< A varint above 32 bits, or a length above 2^31 - 1.
-    tag_size_mismatch,   ///< A known tagged field is not as long as it says.
-    memory_limit,        ///< The arena's limit is reached.
-    unsupported_version, ///< The message does not exist in this version.
+    truncated,            ///< A value, length or count reaches beyond the end of the bytes.
+    null_not_allowed,     ///< Null where this version of the field has none.
+    string_too_long,      ///< More than 32,767 bytes in a compact string.
+    length_out_of_range,  ///< A varint above 32 bits, or a length above 2^31 - 1.
+    tag_size_mismatch,    ///< A known tagged field is not as long as it says.
+    memory_limit,         ///< The arena's limit is reached.
+    unsupported_version,  ///< The message does not exist in this version.
 };
 
 [[nodiscard]] std::string_view to_string(DecodeFailure failure);
@@ -57,8 +57,8 @@ struct DecodeError {
 /// times the least size of an element fits into what remains; unknown tagged fields are skipped and
 /// never stored. As in Kafka's generated readers, tags may come in any order and the last one of a
 /// number wins, text is not checked to be UTF-8, and any negative classic length is null.
-[[nodiscard]] std::expected<std::size_t, DecodeError> decode(const Schema& schema, Bytes bytes, std::int16_t version,
-                                                             Arena& arena, void* out);
+[[nodiscard]] std::expected<std::size_t, DecodeError> decode(const Schema& schema, Bytes bytes,
+                                                             std::int16_t version, Arena& arena, void* out);
 
 /// The same for a known type. Bytes after the message are ignored.
 template <class Message>
@@ -75,11 +75,11 @@ template <class Message>
 // ---------------------------------------------------------------------------------------------
 
 enum class EncodeFailure : std::uint8_t {
-    unsupported_version,     ///< The message does not exist in this version.
-    unsupported_field,       ///< A field that must not be dropped has a value but is not in this version.
-    null_not_allowed,        ///< Null in a version whose field has none.
-    too_long,                ///< A string above 32,767 bytes, or a message above 2^31 - 1.
-    external_not_expected,   ///< External records, and no list of split points was given.
+    unsupported_version,    ///< The message does not exist in this version.
+    unsupported_field,      ///< A field that must not be dropped has a value but is not in this version.
+    null_not_allowed,       ///< Null in a version whose field has none.
+    too_long,               ///< A string above 32,767 bytes, or a message above 2^31 - 1.
+    external_not_expected,  ///< External records, and no list of split points was given.
 };
 
 [[nodiscard]] std::string_view to_string(EncodeFailure failure);
@@ -115,7 +115,8 @@ struct EncodedSize {
                                                              std::vector<SplitPoint>* splits = nullptr);
 
 template <class Message>
-[[nodiscard]] std::expected<EncodedSize, EncodeError> encoded_size(const Message& message, std::int16_t version) {
+[[nodiscard]] std::expected<EncodedSize, EncodeError> encoded_size(const Message& message,
+                                                                   std::int16_t version) {
     return encoded_size(Message::schema, &message, version);
 }
 template <class Message>

@@ -105,17 +105,21 @@ Decoder::Length Decoder::decode_length(const Field& field, bool flexible, std::u
 bool Decoder::decode_array(const Field& field, bool flexible, void* out) {
     std::uint32_t count = 0;
     switch (decode_length<std::int32_t>(field, flexible, count)) {
-        case Length::failed: return false;
+        case Length::failed:
+            return false;
         case Length::null:
             if (!field.nullable.contains(version_)) return fail(DecodeFailure::null_not_allowed, field);
             put(out, ArrayBase{nullptr, -1});
             return true;
-        case Length::ok: break;
+        case Length::ok:
+            break;
     }
     // Bound first, then allocate: a count is a claim, the remaining bytes are a fact.
     std::size_t least = 1;
     switch (field.kind) {
-        case Kind::structure: least = min_encoded_size(*field.nested, version_, flexible_); break;
+        case Kind::structure:
+            least = min_encoded_size(*field.nested, version_, flexible_);
+            break;
         case Kind::boolean:
         case Kind::int8:
         case Kind::int16:
@@ -124,13 +128,21 @@ bool Decoder::decode_array(const Field& field, bool flexible, void* out) {
         case Kind::uint32:
         case Kind::int64:
         case Kind::float64:
-        case Kind::uuid: least = value_size(field.kind, nullptr); break;
+        case Kind::uuid:
+            least = value_size(field.kind, nullptr);
+            break;
         case Kind::string:
-        case Kind::nullable_string: least = flexible ? 1 : 2; break;
+        case Kind::nullable_string:
+            least = flexible ? 1 : 2;
+            break;
         case Kind::bytes:
         case Kind::nullable_bytes:
-        case Kind::records: least = flexible ? 1 : 4; break;
-        case Kind::nullable_structure: least = 1; break;
+        case Kind::records:
+            least = flexible ? 1 : 4;
+            break;
+        case Kind::nullable_structure:
+            least = 1;
+            break;
     }
     if (count > in_.remaining() / least) return fail(DecodeFailure::truncated, field);
 
@@ -156,9 +168,13 @@ bool Decoder::decode_array(const Field& field, bool flexible, void* out) {
 bool Decoder::decode_text(const Field& field, bool flexible, std::string_view& out, bool& null) {
     std::uint32_t length = 0;
     switch (decode_length<std::int16_t>(field, flexible, length)) {
-        case Length::failed: return false;
-        case Length::null: null = true; return true;
-        case Length::ok: break;
+        case Length::failed:
+            return false;
+        case Length::null:
+            null = true;
+            return true;
+        case Length::ok:
+            break;
     }
     if (length > kMaxStringBytes) return fail(DecodeFailure::string_too_long, field);
     Bytes bytes;
@@ -170,9 +186,13 @@ bool Decoder::decode_text(const Field& field, bool flexible, std::string_view& o
 bool Decoder::decode_blob(const Field& field, bool flexible, Bytes& out, bool& null) {
     std::uint32_t length = 0;
     switch (decode_length<std::int32_t>(field, flexible, length)) {
-        case Length::failed: return false;
-        case Length::null: null = true; return true;
-        case Length::ok: break;
+        case Length::failed:
+            return false;
+        case Length::null:
+            null = true;
+            return true;
+        case Length::ok:
+            break;
     }
     return in_.read_bytes(length, out) || fail(DecodeFailure::truncated, field);
 }
@@ -203,13 +223,20 @@ bool Decoder::decode_value(const Field& field, bool flexible, void* out) {
             put(out, value != 0);
             return true;
         }
-        case Kind::int8: return decode_integer<std::int8_t>(field, out);
-        case Kind::int16: return decode_integer<std::int16_t>(field, out);
-        case Kind::uint16: return decode_integer<std::uint16_t>(field, out);
-        case Kind::int32: return decode_integer<std::int32_t>(field, out);
-        case Kind::uint32: return decode_integer<std::uint32_t>(field, out);
-        case Kind::int64: return decode_integer<std::int64_t>(field, out);
-        case Kind::float64: return decode_integer<std::uint64_t>(field, out);  // Same size; bits as they are.
+        case Kind::int8:
+            return decode_integer<std::int8_t>(field, out);
+        case Kind::int16:
+            return decode_integer<std::int16_t>(field, out);
+        case Kind::uint16:
+            return decode_integer<std::uint16_t>(field, out);
+        case Kind::int32:
+            return decode_integer<std::int32_t>(field, out);
+        case Kind::uint32:
+            return decode_integer<std::uint32_t>(field, out);
+        case Kind::int64:
+            return decode_integer<std::int64_t>(field, out);
+        case Kind::float64:
+            return decode_integer<std::uint64_t>(field, out);  // Same size; bits as they are.
         case Kind::uuid: {
             Bytes bytes;
             if (!in_.read_bytes(sizeof(Uuid), bytes)) return fail(DecodeFailure::truncated, field);
@@ -220,7 +247,8 @@ bool Decoder::decode_value(const Field& field, bool flexible, void* out) {
         case Kind::nullable_string: {
             std::string_view text;
             if (!decode_text(field, flexible, text, null)) return false;
-            if (null && (!may_be_null || field.kind == Kind::string)) return fail(DecodeFailure::null_not_allowed, field);
+            if (null && (!may_be_null || field.kind == Kind::string))
+                return fail(DecodeFailure::null_not_allowed, field);
             if (field.kind == Kind::string) {
                 put(out, text);
             } else {
@@ -232,7 +260,8 @@ bool Decoder::decode_value(const Field& field, bool flexible, void* out) {
         case Kind::nullable_bytes: {
             Bytes bytes;
             if (!decode_blob(field, flexible, bytes, null)) return false;
-            if (null && (!may_be_null || field.kind == Kind::bytes)) return fail(DecodeFailure::null_not_allowed, field);
+            if (null && (!may_be_null || field.kind == Kind::bytes))
+                return fail(DecodeFailure::null_not_allowed, field);
             if (field.kind == Kind::bytes) {
                 put(out, bytes);
             } else {
@@ -247,8 +276,10 @@ bool Decoder::decode_value(const Field& field, bool flexible, void* out) {
             put<Records>(out, null ? Records(nullptr) : Records(bytes));
             return true;
         }
-        case Kind::structure: return decode_struct(*field.nested, out);
-        case Kind::nullable_structure: return decode_nullable_struct(field, out);
+        case Kind::structure:
+            return decode_struct(*field.nested, out);
+        case Kind::nullable_structure:
+            return decode_nullable_struct(field, out);
     }
     return false;
 }
@@ -309,22 +340,32 @@ std::size_t min_encoded_size(const Schema& schema, std::int16_t version, bool fl
             continue;
         }
         switch (field.kind) {
-            case Kind::structure: size += min_encoded_size(*field.nested, version, flexible); break;
-            case Kind::nullable_structure: size += 1; break;
+            case Kind::structure:
+                size += min_encoded_size(*field.nested, version, flexible);
+                break;
+            case Kind::nullable_structure:
+                size += 1;
+                break;
             case Kind::string:
-            case Kind::nullable_string: size += compact ? 1 : 2; break;
+            case Kind::nullable_string:
+                size += compact ? 1 : 2;
+                break;
             case Kind::bytes:
             case Kind::nullable_bytes:
-            case Kind::records: size += compact ? 1 : 4; break;
-            default: size += value_size(field.kind, nullptr);
+            case Kind::records:
+                size += compact ? 1 : 4;
+                break;
+            default:
+                size += value_size(field.kind, nullptr);
         }
     }
     return size == 0 ? 1 : size;
 }
 
-std::expected<std::size_t, DecodeError> decode(const Schema& schema, Bytes bytes, std::int16_t version, Arena& arena,
-                                               void* out) {
-    if (!schema.versions.contains(version)) return std::unexpected(DecodeError{DecodeFailure::unsupported_version, 0, {}});
+std::expected<std::size_t, DecodeError> decode(const Schema& schema, Bytes bytes, std::int16_t version,
+                                               Arena& arena, void* out) {
+    if (!schema.versions.contains(version))
+        return std::unexpected(DecodeError{DecodeFailure::unsupported_version, 0, {}});
     std::memcpy(out, schema.defaults, schema.size);
     Decoder decoder(schema, bytes, version, arena);
     if (!decoder.decode_struct(schema, out)) return std::unexpected(decoder.error());
@@ -333,13 +374,20 @@ std::expected<std::size_t, DecodeError> decode(const Schema& schema, Bytes bytes
 
 std::string_view to_string(DecodeFailure failure) {
     switch (failure) {
-        case DecodeFailure::truncated: return "a value reaches beyond the end";
-        case DecodeFailure::null_not_allowed: return "null where none is allowed";
-        case DecodeFailure::string_too_long: return "string too long";
-        case DecodeFailure::length_out_of_range: return "length out of range";
-        case DecodeFailure::tag_size_mismatch: return "a tagged field is not as long as it says";
-        case DecodeFailure::memory_limit: return "decoded form too large";
-        case DecodeFailure::unsupported_version: return "no such version";
+        case DecodeFailure::truncated:
+            return "a value reaches beyond the end";
+        case DecodeFailure::null_not_allowed:
+            return "null where none is allowed";
+        case DecodeFailure::string_too_long:
+            return "string too long";
+        case DecodeFailure::length_out_of_range:
+            return "length out of range";
+        case DecodeFailure::tag_size_mismatch:
+            return "a tagged field is not as long as it says";
+        case DecodeFailure::memory_limit:
+            return "decoded form too large";
+        case DecodeFailure::unsupported_version:
+            return "no such version";
     }
     return "unknown";
 }

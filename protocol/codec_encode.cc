@@ -58,7 +58,8 @@ class WriteSink {
         at_ += bytes.size();
     }
     void external(const Records& records) {
-        splits_->push_back({static_cast<std::size_t>(at_ - buffer_start_), records.external_index, records.size});
+        splits_->push_back(
+            {static_cast<std::size_t>(at_ - buffer_start_), records.external_index, records.size});
     }
 
     [[nodiscard]] const std::byte* at() const { return at_; }
@@ -72,7 +73,8 @@ class WriteSink {
 template <class Sink>
 class Encoder {
   public:
-    Encoder(Sink& sink, std::int16_t version, bool flexible) : sink_(sink), version_(version), flexible_(flexible) {}
+    Encoder(Sink& sink, std::int16_t version, bool flexible)
+        : sink_(sink), version_(version), flexible_(flexible) {}
 
     [[nodiscard]] bool encode_struct(const Schema& schema, const void* message);
     [[nodiscard]] bool encode_field(const Field& field, const void* value);
@@ -142,7 +144,8 @@ template <class Sink>
 const Field* Encoder<Sink>::next_tagged(const Schema& schema, std::int32_t tag) const {
     const Field* next = nullptr;
     for (const Field& field : schema.fields) {
-        if (!field.tagged.contains(version_) || !field.versions.contains(version_) || field.tag <= tag) continue;
+        if (!field.tagged.contains(version_) || !field.versions.contains(version_) || field.tag <= tag)
+            continue;
         if (next == nullptr || field.tag < next->tag) next = &field;
     }
     return next;
@@ -154,7 +157,8 @@ bool Encoder<Sink>::encode_tags(const Schema& schema, const void* message, std::
     if (count == 0) return true;
     // Tags go in ascending order, fields in that of their definition; TransactionLogValue is where
     // the two differ.
-    for (const Field* next = next_tagged(schema, -1); next != nullptr; next = next_tagged(schema, next->tag)) {
+    for (const Field* next = next_tagged(schema, -1); next != nullptr;
+         next = next_tagged(schema, next->tag)) {
         const Field& field = *next;
         if (is_default(schema, field, message)) continue;
         SizeSink measure;
@@ -173,7 +177,8 @@ bool Encoder<Sink>::encode_tags(const Schema& schema, const void* message, std::
 template <class Sink>
 bool Encoder<Sink>::encode_field(const Field& field, const void* value) {
     const bool flexible = flexible_ && !field.always_classic;
-    return field.is_array ? encode_array(field, flexible, as<ArrayBase>(value)) : encode_value(field, flexible, value);
+    return field.is_array ? encode_array(field, flexible, as<ArrayBase>(value))
+                          : encode_value(field, flexible, value);
 }
 
 template <class Sink>
@@ -203,15 +208,33 @@ bool Encoder<Sink>::encode_records(const Field& field, bool flexible, const Reco
 template <class Sink>
 bool Encoder<Sink>::encode_value(const Field& field, bool flexible, const void* value) {
     switch (field.kind) {
-        case Kind::boolean: sink_.integer(static_cast<std::int8_t>(as<bool>(value) ? 1 : 0)); return true;
-        case Kind::int8: sink_.integer(as<std::int8_t>(value)); return true;
-        case Kind::int16: sink_.integer(as<std::int16_t>(value)); return true;
-        case Kind::uint16: sink_.integer(as<std::uint16_t>(value)); return true;
-        case Kind::int32: sink_.integer(as<std::int32_t>(value)); return true;
-        case Kind::uint32: sink_.integer(as<std::uint32_t>(value)); return true;
-        case Kind::int64: sink_.integer(as<std::int64_t>(value)); return true;
-        case Kind::float64: sink_.integer(std::bit_cast<std::uint64_t>(as<double>(value))); return true;
-        case Kind::uuid: sink_.raw({static_cast<const std::byte*>(value), sizeof(Uuid)}); return true;
+        case Kind::boolean:
+            sink_.integer(static_cast<std::int8_t>(as<bool>(value) ? 1 : 0));
+            return true;
+        case Kind::int8:
+            sink_.integer(as<std::int8_t>(value));
+            return true;
+        case Kind::int16:
+            sink_.integer(as<std::int16_t>(value));
+            return true;
+        case Kind::uint16:
+            sink_.integer(as<std::uint16_t>(value));
+            return true;
+        case Kind::int32:
+            sink_.integer(as<std::int32_t>(value));
+            return true;
+        case Kind::uint32:
+            sink_.integer(as<std::uint32_t>(value));
+            return true;
+        case Kind::int64:
+            sink_.integer(as<std::int64_t>(value));
+            return true;
+        case Kind::float64:
+            sink_.integer(std::bit_cast<std::uint64_t>(as<double>(value)));
+            return true;
+        case Kind::uuid:
+            sink_.raw({static_cast<const std::byte*>(value), sizeof(Uuid)});
+            return true;
         case Kind::string:
         case Kind::nullable_string: {
             const std::optional<std::string_view> text = text_of(field.kind, value);
@@ -230,8 +253,10 @@ bool Encoder<Sink>::encode_value(const Field& field, bool flexible, const void* 
             sink_.raw(*bytes);
             return true;
         }
-        case Kind::records: return encode_records(field, flexible, as<Records>(value));
-        case Kind::structure: return encode_struct(*field.nested, value);
+        case Kind::records:
+            return encode_records(field, flexible, as<Records>(value));
+        case Kind::structure:
+            return encode_struct(*field.nested, value);
         case Kind::nullable_structure: {
             const void* object = struct_of(field.kind, value);
             if (object == nullptr) {
@@ -251,25 +276,30 @@ struct Measured {
     bool has_external = false;
 };
 
-std::expected<Measured, EncodeError> measure(const Schema& schema, const void* message, std::int16_t version) {
-    if (!schema.versions.contains(version)) return std::unexpected(EncodeError{EncodeFailure::unsupported_version, {}});
+std::expected<Measured, EncodeError> measure(const Schema& schema, const void* message,
+                                             std::int16_t version) {
+    if (!schema.versions.contains(version))
+        return std::unexpected(EncodeError{EncodeFailure::unsupported_version, {}});
     SizeSink sink;
     Encoder<SizeSink> encoder(sink, version, schema.is_flexible(version));
     if (!encoder.encode_struct(schema, message)) return std::unexpected(encoder.error());
-    if (sink.size().total() > kMaxMessageBytes) return std::unexpected(EncodeError{EncodeFailure::too_long, {}});
+    if (sink.size().total() > kMaxMessageBytes)
+        return std::unexpected(EncodeError{EncodeFailure::too_long, {}});
     return Measured{sink.size(), sink.has_external()};
 }
 
 }  // namespace
 
-std::expected<EncodedSize, EncodeError> encoded_size(const Schema& schema, const void* message, std::int16_t version) {
+std::expected<EncodedSize, EncodeError> encoded_size(const Schema& schema, const void* message,
+                                                     std::int16_t version) {
     auto measured = measure(schema, message, version);
     if (!measured) return std::unexpected(measured.error());
     return measured->size;
 }
 
-std::expected<EncodedSize, EncodeError> encode(const Schema& schema, const void* message, std::int16_t version,
-                                               ByteBuffer& out, std::vector<SplitPoint>* splits) {
+std::expected<EncodedSize, EncodeError> encode(const Schema& schema, const void* message,
+                                               std::int16_t version, ByteBuffer& out,
+                                               std::vector<SplitPoint>* splits) {
     auto measured = measure(schema, message, version);
     if (!measured) return std::unexpected(measured.error());
     if (measured->has_external && splits == nullptr) {
@@ -286,11 +316,16 @@ std::expected<EncodedSize, EncodeError> encode(const Schema& schema, const void*
 
 std::string_view to_string(EncodeFailure failure) {
     switch (failure) {
-        case EncodeFailure::unsupported_version: return "no such version";
-        case EncodeFailure::unsupported_field: return "the version has no such field";
-        case EncodeFailure::null_not_allowed: return "null where none is allowed";
-        case EncodeFailure::too_long: return "too long";
-        case EncodeFailure::external_not_expected: return "external records without split points";
+        case EncodeFailure::unsupported_version:
+            return "no such version";
+        case EncodeFailure::unsupported_field:
+            return "the version has no such field";
+        case EncodeFailure::null_not_allowed:
+            return "null where none is allowed";
+        case EncodeFailure::too_long:
+            return "too long";
+        case EncodeFailure::external_not_expected:
+            return "external records without split points";
     }
     return "unknown";
 }

@@ -10,24 +10,35 @@ namespace codec_detail {
 namespace {
 
 bool equal_bytes(Bytes left, Bytes right) {
-    return left.size() == right.size() && (left.empty() || std::memcmp(left.data(), right.data(), left.size()) == 0);
+    return left.size() == right.size() &&
+           (left.empty() || std::memcmp(left.data(), right.data(), left.size()) == 0);
 }
 
 bool equal_element(const Field& field, const void* left, const void* right) {
     switch (field.kind) {
-        case Kind::boolean: return as<bool>(left) == as<bool>(right);
-        case Kind::int8: return as<std::int8_t>(left) == as<std::int8_t>(right);
-        case Kind::int16: return as<std::int16_t>(left) == as<std::int16_t>(right);
-        case Kind::uint16: return as<std::uint16_t>(left) == as<std::uint16_t>(right);
-        case Kind::int32: return as<std::int32_t>(left) == as<std::int32_t>(right);
-        case Kind::uint32: return as<std::uint32_t>(left) == as<std::uint32_t>(right);
-        case Kind::int64: return as<std::int64_t>(left) == as<std::int64_t>(right);
+        case Kind::boolean:
+            return as<bool>(left) == as<bool>(right);
+        case Kind::int8:
+            return as<std::int8_t>(left) == as<std::int8_t>(right);
+        case Kind::int16:
+            return as<std::int16_t>(left) == as<std::int16_t>(right);
+        case Kind::uint16:
+            return as<std::uint16_t>(left) == as<std::uint16_t>(right);
+        case Kind::int32:
+            return as<std::int32_t>(left) == as<std::int32_t>(right);
+        case Kind::uint32:
+            return as<std::uint32_t>(left) == as<std::uint32_t>(right);
+        case Kind::int64:
+            return as<std::int64_t>(left) == as<std::int64_t>(right);
         // Bits, so that a NaN equals itself.
         case Kind::float64:
-            return std::bit_cast<std::uint64_t>(as<double>(left)) == std::bit_cast<std::uint64_t>(as<double>(right));
-        case Kind::uuid: return as<Uuid>(left) == as<Uuid>(right);
+            return std::bit_cast<std::uint64_t>(as<double>(left)) ==
+                   std::bit_cast<std::uint64_t>(as<double>(right));
+        case Kind::uuid:
+            return as<Uuid>(left) == as<Uuid>(right);
         case Kind::string:
-        case Kind::nullable_string: return text_of(field.kind, left) == text_of(field.kind, right);
+        case Kind::nullable_string:
+            return text_of(field.kind, left) == text_of(field.kind, right);
         case Kind::bytes:
         case Kind::nullable_bytes: {
             const auto a = bytes_of(field.kind, left);
@@ -37,9 +48,11 @@ bool equal_element(const Field& field, const void* left, const void* right) {
         case Kind::records: {
             const auto a = as<Records>(left);
             const auto b = as<Records>(right);
-            return a.size == b.size && a.external_index == b.external_index && equal_bytes(a.bytes(), b.bytes());
+            return a.size == b.size && a.external_index == b.external_index &&
+                   equal_bytes(a.bytes(), b.bytes());
         }
-        case Kind::structure: return equal(*field.nested, left, right);
+        case Kind::structure:
+            return equal(*field.nested, left, right);
         case Kind::nullable_structure: {
             const void* a = struct_of(field.kind, left);
             const void* b = struct_of(field.kind, right);
@@ -115,24 +128,42 @@ class TextWriter {
 
     void write_value(const Field& field, const void* value) {
         switch (field.kind) {
-            case Kind::boolean: text_ += as<bool>(value) ? "true" : "false"; return;
-            case Kind::int8: text_ += std::to_string(as<std::int8_t>(value)); return;
-            case Kind::int16: text_ += std::to_string(as<std::int16_t>(value)); return;
-            case Kind::uint16: text_ += std::to_string(as<std::uint16_t>(value)); return;
-            case Kind::int32: text_ += std::to_string(as<std::int32_t>(value)); return;
-            case Kind::uint32: text_ += std::to_string(as<std::uint32_t>(value)); return;
-            case Kind::int64: text_ += std::to_string(as<std::int64_t>(value)); return;
+            case Kind::boolean:
+                text_ += as<bool>(value) ? "true" : "false";
+                return;
+            case Kind::int8:
+                text_ += std::to_string(as<std::int8_t>(value));
+                return;
+            case Kind::int16:
+                text_ += std::to_string(as<std::int16_t>(value));
+                return;
+            case Kind::uint16:
+                text_ += std::to_string(as<std::uint16_t>(value));
+                return;
+            case Kind::int32:
+                text_ += std::to_string(as<std::int32_t>(value));
+                return;
+            case Kind::uint32:
+                text_ += std::to_string(as<std::uint32_t>(value));
+                return;
+            case Kind::int64:
+                text_ += std::to_string(as<std::int64_t>(value));
+                return;
             case Kind::float64: {
                 char digits[32];
                 std::snprintf(digits, sizeof digits, "%.17g", as<double>(value));
                 text_ += digits;
                 return;
             }
-            case Kind::uuid: text_ += as<Uuid>(value).to_string(); return;
+            case Kind::uuid:
+                text_ += as<Uuid>(value).to_string();
+                return;
             case Kind::string:
-            case Kind::nullable_string: return write_string(text_of(field.kind, value));
+            case Kind::nullable_string:
+                return write_string(text_of(field.kind, value));
             case Kind::bytes:
-            case Kind::nullable_bytes: return write_bytes(bytes_of(field.kind, value));
+            case Kind::nullable_bytes:
+                return write_bytes(bytes_of(field.kind, value));
             case Kind::records: {
                 const auto records = as<Records>(value);
                 if (records.is_external()) {
@@ -141,7 +172,8 @@ class TextWriter {
                 }
                 return write_bytes(records.is_null() ? std::nullopt : std::optional(records.bytes()));
             }
-            case Kind::structure: return write_struct(*field.nested, value);
+            case Kind::structure:
+                return write_struct(*field.nested, value);
             case Kind::nullable_structure: {
                 const void* object = struct_of(field.kind, value);
                 if (object != nullptr) return write_struct(*field.nested, object);

@@ -15,22 +15,36 @@ namespace partita::codec_detail {
 /// Size of one member, or of one element of an array.
 [[nodiscard]] constexpr std::size_t value_size(Kind kind, const Schema* nested) {
     switch (kind) {
-        case Kind::boolean: return sizeof(bool);
-        case Kind::int8: return 1;
+        case Kind::boolean:
+            return sizeof(bool);
+        case Kind::int8:
+            return 1;
         case Kind::int16:
-        case Kind::uint16: return 2;
+        case Kind::uint16:
+            return 2;
         case Kind::int32:
-        case Kind::uint32: return 4;
-        case Kind::int64: return 8;
-        case Kind::float64: return sizeof(double);
-        case Kind::uuid: return sizeof(Uuid);
-        case Kind::string: return sizeof(std::string_view);
-        case Kind::nullable_string: return sizeof(std::optional<std::string_view>);
-        case Kind::bytes: return sizeof(Bytes);
-        case Kind::nullable_bytes: return sizeof(std::optional<Bytes>);
-        case Kind::records: return sizeof(Records);
-        case Kind::structure: return nested->size;
-        case Kind::nullable_structure: return sizeof(void*);
+        case Kind::uint32:
+            return 4;
+        case Kind::int64:
+            return 8;
+        case Kind::float64:
+            return sizeof(double);
+        case Kind::uuid:
+            return sizeof(Uuid);
+        case Kind::string:
+            return sizeof(std::string_view);
+        case Kind::nullable_string:
+            return sizeof(std::optional<std::string_view>);
+        case Kind::bytes:
+            return sizeof(Bytes);
+        case Kind::nullable_bytes:
+            return sizeof(std::optional<Bytes>);
+        case Kind::records:
+            return sizeof(Records);
+        case Kind::structure:
+            return nested->size;
+        case Kind::nullable_structure:
+            return sizeof(void*);
     }
     return 0;
 }
@@ -39,13 +53,18 @@ namespace partita::codec_detail {
     switch (kind) {
         case Kind::boolean:
         case Kind::int8:
-        case Kind::uuid: return 1;
+        case Kind::uuid:
+            return 1;
         case Kind::int16:
-        case Kind::uint16: return 2;
+        case Kind::uint16:
+            return 2;
         case Kind::int32:
-        case Kind::uint32: return 4;
-        case Kind::structure: return nested->alignment;
-        default: return 8;
+        case Kind::uint32:
+            return 4;
+        case Kind::structure:
+            return nested->alignment;
+        default:
+            return 8;
     }
 }
 

@@ -20,9 +20,12 @@ bool skip_tags(Cursor& in) {
 
 std::string_view to_string(HeaderFailure failure) {
     switch (failure) {
-        case HeaderFailure::truncated: return "malformed request header";
-        case HeaderFailure::unknown_api: return "unknown api key";
-        case HeaderFailure::unsupported_version: return "unsupported api version";
+        case HeaderFailure::truncated:
+            return "malformed request header";
+        case HeaderFailure::unknown_api:
+            return "unknown api key";
+        case HeaderFailure::unsupported_version:
+            return "unsupported api version";
     }
     return "unknown";
 }
@@ -31,7 +34,8 @@ std::expected<RequestHeader, HeaderError> parse_request_header(Bytes frame, bool
     Cursor in(frame);
     RequestHeader header;
     std::int16_t key = 0;
-    if (!in.read(key) || !in.read(header.api_version)) return std::unexpected(HeaderError{HeaderFailure::truncated});
+    if (!in.read(key) || !in.read(header.api_version))
+        return std::unexpected(HeaderError{HeaderFailure::truncated});
     const auto failed = [&](HeaderFailure failure) {
         return std::unexpected(HeaderError{failure, key, header.api_version});
     };
@@ -43,10 +47,12 @@ std::expected<RequestHeader, HeaderError> parse_request_header(Bytes frame, bool
     }
 
     std::int16_t client_id_length = 0;
-    if (!in.read(header.correlation_id) || !in.read(client_id_length)) return failed(HeaderFailure::truncated);
+    if (!in.read(header.correlation_id) || !in.read(client_id_length))
+        return failed(HeaderFailure::truncated);
     if (client_id_length > 0) {
         Bytes client_id;
-        if (!in.read_bytes(static_cast<std::size_t>(client_id_length), client_id)) return failed(HeaderFailure::truncated);
+        if (!in.read_bytes(static_cast<std::size_t>(client_id_length), client_id))
+            return failed(HeaderFailure::truncated);
         header.client_id = as_text(client_id);
     }
     if (request_header_version(*header.api, header.api_version) >= 2 && !skip_tags(in)) {
@@ -56,7 +62,8 @@ std::expected<RequestHeader, HeaderError> parse_request_header(Bytes frame, bool
     return header;
 }
 
-void append_response_header(const ApiInfo& api, std::int16_t version, std::int32_t correlation_id, ByteBuffer& out) {
+void append_response_header(const ApiInfo& api, std::int16_t version, std::int32_t correlation_id,
+                            ByteBuffer& out) {
     out.append_big_endian(correlation_id);
     if (response_header_version(api, version) >= 1) out.append_big_endian(std::int8_t{0});
 }
@@ -77,7 +84,8 @@ std::expected<ResponseHeader, HeaderError> parse_response_header(const ApiInfo& 
     ResponseHeader header;
     const bool with_tags = response_header_version(api, version) >= 1;
     if (!in.read(header.correlation_id) || (with_tags && !skip_tags(in))) {
-        return std::unexpected(HeaderError{HeaderFailure::truncated, static_cast<std::int16_t>(api.key), version});
+        return std::unexpected(
+            HeaderError{HeaderFailure::truncated, static_cast<std::int16_t>(api.key), version});
     }
     header.size = in.position();
     return header;

@@ -147,7 +147,9 @@ struct Versions {
     std::int16_t first = 0;
     std::int16_t last = std::numeric_limits<std::int16_t>::max();
 
-    [[nodiscard]] constexpr bool contains(std::int16_t version) const { return version >= first && version <= last; }
+    [[nodiscard]] constexpr bool contains(std::int16_t version) const {
+        return version >= first && version <= last;
+    }
     [[nodiscard]] constexpr bool empty() const { return last < first; }
     friend constexpr bool operator==(Versions, Versions) = default;
 };
@@ -167,19 +169,19 @@ enum class Kind : std::uint8_t {
     int64,
     float64,
     uuid,
-    string,            ///< std::string_view
-    nullable_string,   ///< std::optional<std::string_view>
-    bytes,             ///< Bytes
-    nullable_bytes,    ///< std::optional<Bytes>
-    records,           ///< Records
-    structure,         ///< a message struct, inline
-    nullable_structure ///< pointer to a message struct, nullptr for null
+    string,             ///< std::string_view
+    nullable_string,    ///< std::optional<std::string_view>
+    bytes,              ///< Bytes
+    nullable_bytes,     ///< std::optional<Bytes>
+    records,            ///< Records
+    structure,          ///< a message struct, inline
+    nullable_structure  ///< pointer to a message struct, nullptr for null
 };
 
 struct Field {
     std::string_view name;  ///< As in Kafka's definitions, for example "GroupInstanceId".
     std::uint32_t offset = 0;
-    std::int32_t tag = -1;  ///< Valid when `tagged` is not empty.
+    std::int32_t tag = -1;      ///< Valid when `tagged` is not empty.
     Kind kind = Kind::boolean;  ///< Of the element, when `is_array`.
     bool is_array = false;
     /// In a version without this field a value other than the default is dropped (true) or makes
@@ -197,7 +199,7 @@ struct Field {
 struct Schema {
     std::string_view name;
     std::span<const Field> fields;
-    std::uint32_t size = 0;       ///< sizeof the struct
+    std::uint32_t size = 0;  ///< sizeof the struct
     std::uint32_t alignment = 0;
     const void* defaults = nullptr;  ///< a default-constructed instance
     Versions versions;               ///< valid versions of the message
