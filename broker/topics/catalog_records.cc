@@ -1,0 +1,292 @@
+#include "broker/topics/catalog_records.h"
+
+#include <utility>
+#include <vector>
+
+#include "protocol/arena.h"
+#include "protocol/assert.h"
+#include "protocol/byte_buffer.h"
+#include "protocol/codec.h"
+#include "protocol/cursor.h"
+#include "protocol/schema_table.h"
+
+namespace partita {
+
+using namespace table;
+using namespace topics;
+
+// clang-format off
+PARTITA_STRUCT(CatalogConfigEntry,
+    FIELD(name, "Name"),
+    FIELD(value, "Value"))
+
+PARTITA_MESSAGE(CatalogTopicRecord, versions(0, kCatalogRecordVersion), flexible_since(0),
+    FIELD(name, "Name"),
+    FIELD(partition_count, "PartitionCount"),
+    FIELD(replication_factor, "ReplicationFactor"),
+    FIELD(created_time_ms, "CreatedTimeMs"),
+    FIELD(configs, "Configs"))
+
+PARTITA_MESSAGE(CatalogExpansionRecord, versions(0, kCatalogRecordVersion), flexible_since(0),
+    FIELD(old_partition_count, "OldPartitionCount"),
+    FIELD(new_partition_count, "NewPartitionCount"),
+    FIELD(time_ms, "TimeMs"),
+    FIELD(catalog_sequence, "CatalogSequence"),
+    FIELD(log_end_offsets, "LogEndOffsets"))
+
+PARTITA_MESSAGE(CatalogConfigsRecord, versions(0, kCatalogRecordVersion), flexible_since(0),
+    FIELD(configs, "Configs"))
+
+PARTITA_MESSAGE(CatalogStateRecord, versions(0, kCatalogRecordVersion), flexible_since(0),
+    FIELD(sequence, "Sequence"),
+    FIELD(next_producer_id, "NextProducerId"))
+
+PARTITA_STRUCT(CatalogFeatureEntry,
+    FIELD(name, "Name"),
+    FIELD(level, "Level"))
+
+PARTITA_MESSAGE(CatalogIdentityRecord, versions(0, kCatalogRecordVersion), flexible_since(0),
+    FIELD(cluster_id, "ClusterId"),
+    FIELD(features, "Features"))
+// clang-format on
+
+}  // namespace partita
+
+namespace partita::topics {
+namespace {
+
+enum class RecordType : std::int16_t { topic = 1, expansion = 2, configs = 3, state = 4, identity = 5 };
+
+constexpr std::size_t kTypeBytes = 2;
+constexpr std::size_t kVersionBytes = 2;
+
+CatalogReplayError corrupt(std::string message) { return {CatalogReplayError::Kind::corrupt, std::move(message)}; }
+CatalogReplayError newer(std::string message) { return {CatalogReplayError::Kind::newer_version, std::move(message)}; }
+
+ByteBuffer start_key(RecordType type) {
+    ByteBuffer key;
+    key.append_big_endian(static_cast<std::int16_t>(type));
+    return key;
+}
+
+void append_id(ByteBuffer& key, const TopicId& id) { key.append(std::as_bytes(std::span(id.bytes))); }
+
+TopicId load_id(Bytes bytes) {
+    TopicId id;
+    std::memcpy(id.bytes.data(), bytes.data(), id.bytes.size());
+    return id;
+}
+
+std::string to_string(const ByteBuffer& buffer) { return std::string(as_text(buffer.bytes())); }
+
+template <class Message>
+std::string encode_value(const Message& message) {
+    ByteBuffer value;
+    value.append_big_endian(kCatalogRecordVersion);
+    const auto size = encode(message, kCatalogRecordVersion, value);
+    PARTITA_ASSERT(size.has_value(), "everything in a catalog was checked before it came in");
+    return to_string(value);
+}
+
+template <class Message>
+std::expected<Message, CatalogReplayError> decode_value(Bytes value, std::string_view what, Arena& arena) {
+    const std::string name(what);
+    if (value.size() < kVersionBytes) return std::unexpected(corrupt("a " + name + " record is too short"));
+    const auto version = load_big_endian<std::int16_t>(value.data());
+    if (version < 0) return std::unexpected(corrupt("a " + name + " record has a negative version"));
+    if (version > kCatalogRecordVersion) {
+        return std::unexpected(newer("a " + name + " record has version " + std::to_string(version) +
+                                     ", this program knows versions up to " + std::to_string(kCatalogRecordVersion)));
+    }
+    const Bytes body = value.subspan(kVersionBytes);
+    Message message;
+    const auto consumed = decode(Message::schema, body, version, arena, &message);
+    if (!consumed) {
+        return std::unexpected(corrupt("a " + name + " record cannot be decoded: " +
+                                       std::string(partita::to_string(consumed.error().failure)) + " at byte " +
+                                       std::to_string(consumed.error().position)));
+    }
+    if (*consumed != body.size()) return std::unexpected(corrupt("a " + name + " record is longer than its content"));
+    return message;
+}
+
+std::vector<CatalogConfigEntry> config_entries(const ConfigMap& configs) {
+    std::vector<CatalogConfigEntry> entries;
+    entries.reserve(configs.size());
+    for (const auto& [name, value] : configs) entries.push_back({name, as_bytes(value)});
+    return entries;
+}
+
+ConfigMap config_map(const Array<CatalogConfigEntry>& entries) {
+    ConfigMap configs;
+    for (const CatalogConfigEntry& entry : entries) {
+        configs.insert_or_assign(std::string(entry.name), std::string(as_text(entry.value)));
+    }
+    return configs;
+}
+
+}  // namespace
+
+std::string encode_key(const CatalogKey& key) {
+    struct Encoder {
+        ByteBuffer operator()(const TopicKey& topic) const {
+            ByteBuffer bytes = start_key(RecordType::topic);
+            append_id(bytes, topic.id);
+            return bytes;
+        }
+        ByteBuffer operator()(const ExpansionKey& expansion) const {
+            ByteBuffer bytes = start_key(RecordType::expansion);
+            append_id(bytes, expansion.id);
+            bytes.append_big_endian(expansion.epoch);
+            return bytes;
+        }
+        ByteBuffer operator()(const ConfigsKey& configs) const {
+            ByteBuffer bytes = start_key(RecordType::configs);
+            bytes.append_big_endian(static_cast<std::int8_t>(configs.type));
+            bytes.append(as_bytes(configs.name));
+            return bytes;
+        }
+        ByteBuffer operator()(const StateKey&) const { return start_key(RecordType::state); }
+        ByteBuffer operator()(const IdentityKey&) const { return start_key(RecordType::identity); }
+    };
+    return to_string(std::visit(Encoder{}, key));
+}
+
+std::expected<CatalogKey, CatalogReplayError> decode_key(Bytes bytes) {
+    if (bytes.size() < kTypeBytes) return std::unexpected(corrupt("a catalog key is too short"));
+    const auto type = load_big_endian<std::int16_t>(bytes.data());
+    const Bytes identity = bytes.subspan(kTypeBytes);
+    constexpr std::size_t kIdBytes = sizeof(TopicId::bytes);
+    const auto wrong_length = [&] {
+        return std::unexpected(corrupt("a catalog key of type " + std::to_string(type) + " has a wrong length"));
+    };
+    switch (static_cast<RecordType>(type)) {
+        case RecordType::topic:
+            if (identity.size() != kIdBytes) return wrong_length();
+            return TopicKey{load_id(identity)};
+        case RecordType::expansion:
+            if (identity.size() != kIdBytes + sizeof(std::int32_t)) return wrong_length();
+            return ExpansionKey{load_id(identity), load_big_endian<std::int32_t>(identity.data() + kIdBytes)};
+        case RecordType::configs: {
+            if (identity.empty()) return wrong_length();
+            const auto resource = static_cast<ConfigResourceType>(identity[0]);
+            if (resource != ConfigResourceType::broker && resource != ConfigResourceType::group &&
+                resource != ConfigResourceType::client_metrics) {
+                return std::unexpected(newer("configs of resource type " +
+                                             std::to_string(static_cast<int>(resource)) + " are not known"));
+            }
+            return ConfigsKey{resource, as_text(identity.subspan(1))};
+        }
+        case RecordType::state:
+            if (!identity.empty()) return wrong_length();
+            return StateKey{};
+        case RecordType::identity:
+            if (!identity.empty()) return wrong_length();
+            return IdentityKey{};
+    }
+    return std::unexpected(newer("catalog records of type " + std::to_string(type) + " are not known"));
+}
+
+CatalogRecord topic_record(const Topic& topic) {
+    std::vector<CatalogConfigEntry> configs = config_entries(topic.configs);
+    const CatalogTopicRecord record{.name = topic.name,
+                                    .partition_count = topic.partition_count,
+                                    .replication_factor = topic.replication_factor,
+                                    .created_time_ms = topic.created_time.value,
+                                    .configs = configs};
+    return {encode_key(TopicKey{topic.id}), encode_value(record)};
+}
+
+CatalogRecord expansion_record(const TopicId& id, const ExpansionEpoch& expansion) {
+    std::vector<std::int64_t> ends;
+    ends.reserve(expansion.log_end_offsets.size());
+    for (const Offset offset : expansion.log_end_offsets) ends.push_back(offset.value);
+    const CatalogExpansionRecord record{.old_partition_count = expansion.old_partition_count,
+                                        .new_partition_count = expansion.new_partition_count,
+                                        .time_ms = expansion.time.value,
+                                        .catalog_sequence = expansion.catalog_sequence,
+                                        .log_end_offsets = ends};
+    return {encode_key(ExpansionKey{id, expansion.epoch}), encode_value(record)};
+}
+
+CatalogRecord configs_record(ConfigResourceType type, std::string_view name, const ConfigMap& configs) {
+    std::vector<CatalogConfigEntry> entries = config_entries(configs);
+    return {encode_key(ConfigsKey{type, name}), encode_value(CatalogConfigsRecord{.configs = entries})};
+}
+
+CatalogRecord state_record(std::int64_t sequence, ProducerId next_producer_id) {
+    return {encode_key(StateKey{}),
+            encode_value(CatalogStateRecord{.sequence = sequence, .next_producer_id = next_producer_id.value})};
+}
+
+CatalogRecord identity_record(std::string_view cluster_id, const FeatureLevels& features) {
+    std::vector<CatalogFeatureEntry> entries;
+    for (const auto& [name, level] : features) entries.push_back({name, level});
+    return {encode_key(IdentityKey{}),
+            encode_value(CatalogIdentityRecord{.cluster_id = cluster_id, .features = entries})};
+}
+
+std::expected<Topic, CatalogReplayError> decode_topic(const TopicKey& key, Bytes value) {
+    Arena arena;
+    const auto record = decode_value<CatalogTopicRecord>(value, "topic", arena);
+    if (!record) return std::unexpected(record.error());
+    if (record->partition_count < 1) {
+        return std::unexpected(corrupt("topic " + std::string(record->name) + " has " +
+                                       std::to_string(record->partition_count) + " partitions"));
+    }
+    Topic topic;
+    topic.name = record->name;
+    topic.id = key.id;
+    topic.partition_count = record->partition_count;
+    topic.replication_factor = record->replication_factor;
+    topic.internal = is_internal_topic(record->name);
+    topic.created_time = TimestampMs{record->created_time_ms};
+    topic.configs = config_map(record->configs);
+    return topic;
+}
+
+std::expected<ExpansionEpoch, CatalogReplayError> decode_expansion(const ExpansionKey& key, Bytes value) {
+    Arena arena;
+    const auto record = decode_value<CatalogExpansionRecord>(value, "expansion", arena);
+    if (!record) return std::unexpected(record.error());
+    ExpansionEpoch expansion;
+    expansion.epoch = key.epoch;
+    expansion.old_partition_count = record->old_partition_count;
+    expansion.new_partition_count = record->new_partition_count;
+    expansion.time = TimestampMs{record->time_ms};
+    expansion.catalog_sequence = record->catalog_sequence;
+    expansion.log_end_offsets.reserve(record->log_end_offsets.count());
+    for (const std::int64_t offset : record->log_end_offsets) expansion.log_end_offsets.push_back(Offset{offset});
+    return expansion;
+}
+
+std::expected<ConfigMap, CatalogReplayError> decode_configs(Bytes value) {
+    Arena arena;
+    const auto record = decode_value<CatalogConfigsRecord>(value, "configs", arena);
+    if (!record) return std::unexpected(record.error());
+    return config_map(record->configs);
+}
+
+std::expected<CatalogState, CatalogReplayError> decode_state(Bytes value) {
+    Arena arena;
+    const auto record = decode_value<CatalogStateRecord>(value, "state", arena);
+    if (!record) return std::unexpected(record.error());
+    if (record->sequence < 0 || record->next_producer_id < 0) {
+        return std::unexpected(corrupt("a state record has a negative number"));
+    }
+    return CatalogState{record->sequence, ProducerId{record->next_producer_id}};
+}
+
+std::expected<CatalogIdentity, CatalogReplayError> decode_identity(Bytes value) {
+    Arena arena;
+    const auto record = decode_value<CatalogIdentityRecord>(value, "identity", arena);
+    if (!record) return std::unexpected(record.error());
+    CatalogIdentity identity;
+    identity.cluster_id = record->cluster_id;
+    for (const CatalogFeatureEntry& feature : record->features) {
+        identity.features.insert_or_assign(std::string(feature.name), feature.level);
+    }
+    return identity;
+}
+
+}  // namespace partita::topics

@@ -1,0 +1,133 @@
+#include "broker/topics/change_builder.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "broker/topics/catalog_records.h"
+#include "broker/topics/utf16_length.h"
+#include "protocol/assert.h"
+
+namespace partita::topics {
+
+SnapshotEditor& ChangeBuilder::editor() {
+    if (!editor_) editor_.emplace(*base_);
+    return *editor_;
+}
+
+void ChangeBuilder::create_topic(Topic topic) {
+    effects_.records.push_back(topic_record(topic));
+    auto after = std::make_shared<const Topic>(std::move(topic));
+    editor().insert_topic(after);
+    effects_.changes.push_back({.kind = CatalogChange::Kind::topic_created, .after = std::move(after)});
+}
+
+void ChangeBuilder::delete_topic(const TopicPointer& topic) {
+    effects_.records.push_back(tombstone(TopicKey{topic->id}));
+    for (const auto& expansion : topic->expansions) {
+        effects_.records.push_back(tombstone(ExpansionKey{topic->id, expansion->epoch}));
+    }
+    editor().erase_topic(*topic);
+    effects_.changes.push_back({.kind = CatalogChange::Kind::topic_deleted, .before = topic});
+}
+
+void ChangeBuilder::expand_topic(const TopicPointer& before, Topic after) {
+    PARTITA_ASSERT(after.expansions.size() == before->expansions.size() + 1, "every expansion leaves an entry");
+    effects_.records.push_back(topic_record(after));
+    effects_.records.push_back(expansion_record(after.id, *after.expansions.back()));
+    auto shared = std::make_shared<const Topic>(std::move(after));
+    editor().replace_topic(shared);
+    effects_.changes.push_back(
+        {.kind = CatalogChange::Kind::topic_expanded, .before = before, .after = std::move(shared)});
+}
+
+void ChangeBuilder::reconfigure_topic(const TopicPointer& before, ConfigMap configs) {
+    Topic after = *before;
+    after.configs = std::move(configs);
+    effects_.records.push_back(topic_record(after));
+    auto shared = std::make_shared<const Topic>(std::move(after));
+    editor().replace_topic(shared);
+    effects_.changes.push_back({.kind = CatalogChange::Kind::topic_reconfigured,
+                                .before = before,
+                                .after = std::move(shared),
+                                .resource_type = ConfigResourceType::topic,
+                                .resource_name = before->name});
+}
+
+void ChangeBuilder::set_configs(ConfigResourceType type, std::string_view name, ConfigMap configs) {
+    effects_.records.push_back(configs.empty() ? tombstone(ConfigsKey{type, name}) : configs_record(type, name, configs));
+    editor().set_configs(type, name, std::move(configs));
+    effects_.changes.push_back({.kind = CatalogChange::Kind::configs_changed,
+                                .resource_type = type,
+                                .resource_name = std::string(name)});
+}
+
+void ChangeBuilder::set_next_producer_id(ProducerId id) { editor().set_next_producer_id(id); }
+
+void ChangeBuilder::set_identity(std::string_view cluster_id, const FeatureLevels& features) {
+    effects_.records.push_back(identity_record(cluster_id, features));
+    editor().set_identity(std::string(cluster_id), features);
+    effects_.changes.push_back({.kind = CatalogChange::Kind::identity_changed});
+}
+
+Effects ChangeBuilder::finish() {
+    effects_.base_sequence = base_->sequence();
+    if (editor_) {
+        editor_->set_sequence(next_sequence());
+        effects_.records.push_back(state_record(next_sequence(), draft().next_producer_id()));
+        effects_.next = editor_->finish();
+        editor_.reset();
+    }
+    return std::move(effects_);
+}
+
+TopicId fresh_topic_id(const CatalogContext& context, const CatalogSnapshot& catalog) {
+    // A random id is used up with probability 2^-122; a generator that repeats itself is broken.
+    constexpr int kAttempts = 64;
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+        const TopicId id = context.next_topic_id();
+        // Kafka keeps 0 and 1 for itself (no id, and the metadata log's), and leaves out ids whose text begins
+        // with '-', which command lines take for an option.
+        const bool reserved = std::ranges::all_of(std::span(id.bytes).first(15), [](auto byte) { return byte == 0; }) &&
+                              id.bytes[15] <= 1;
+        const bool looks_like_an_option = (id.bytes[0] >> 2) == 62;
+        if (!reserved && !looks_like_an_option && catalog.find_topic(id) == nullptr) return id;
+    }
+    assertion_failed("a fresh topic id", "the generator of topic ids repeats itself");
+}
+
+std::optional<std::string> assignment_problem(std::span<const BrokerId> brokers,
+                                              std::optional<std::size_t> expected_replicas,
+                                              const CatalogSettings& settings) {
+    const std::string prefix = "The manual partition assignment includes ";
+    if (brokers.empty()) return prefix + "an empty replica list.";
+    std::vector<BrokerId> sorted(brokers.begin(), brokers.end());
+    std::ranges::sort(sorted);
+    for (std::size_t index = 0; index < sorted.size(); ++index) {
+        const std::string broker = std::to_string(sorted[index].value);
+        if (std::ranges::find(settings.brokers, sorted[index]) == settings.brokers.end()) {
+            return prefix + "broker " + broker + ", but no such broker is registered.";
+        }
+        if (index > 0 && sorted[index] == sorted[index - 1]) return prefix + "the broker " + broker + " more than once.";
+    }
+    if (expected_replicas && brokers.size() != *expected_replicas) {
+        return prefix + "a partition with " + std::to_string(brokers.size()) +
+               " replica(s), but this is not consistent with previous partitions, which have " +
+               std::to_string(*expected_replicas) + " replica(s).";
+    }
+    return std::nullopt;
+}
+
+std::optional<CatalogError> config_value_problem(const ConfigMap& configs) {
+    for (const auto& [name, value] : configs) {
+        if (utf16_length(value) > kMaxConfigValueLength) {
+            return CatalogError{ErrorCode::invalid_config,
+                                "The configuration value cannot be added because it exceeds the maximum value size of " +
+                                    std::to_string(kMaxConfigValueLength) + " bytes."};
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace partita::topics
