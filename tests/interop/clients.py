@@ -16,7 +16,8 @@ Each line sent is a request `{"id": n, "op": ..., ...}` and is answered by `{"re
     member_stop   name: closes the consumer, which leaves the group
 
 Lines without "reply" are events: `{"member": name, "event": "owned", "partitions": [...]}` after every change of the
-assignment, "record" for each record before it is committed, "failed", "closed"; `{"stream": name, "event":
+assignment, "record" for each record before it is committed, "commit_failed" for a commit that a rebalance refused and
+that will be tried again, "failed", "closed"; `{"stream": name, "event":
 "partition", ...}` at a stream's first acknowledgement from a partition and "progress" at every thousandth.
 """
 
@@ -102,6 +103,10 @@ class EventLog:
                 current.pop(event["member"], None)
         return current
 
+    def refused_commits(self):
+        """The partitions of which a commit met a rebalance."""
+        return {p for event in self.events if event.get("event") == "commit_failed" for p in event["partitions"]}
+
     def records(self):
         return [event for event in self.events if event.get("event") == "record"]
 
@@ -133,6 +138,19 @@ class Agent:
         def shown():
             assert self.call("partitions", topic=topic)["partitions"] == list(range(count))
         harness.at_once(shown)
+
+    def expect_committed(self, group, topic, offsets, seconds=30):
+        """Waits until the group has committed these offsets; what the coordinator says while it loads is no answer."""
+        last = None
+
+        def shown():
+            nonlocal last
+            try:
+                last = self.call("committed", group=group, topic=topic)["offsets"]
+            except ClientError as e:
+                last = e
+            return last == offsets
+        harness.wait_until(shown, seconds, lambda: f"{group} has committed {offsets}; it says {last}")
 
     def kill(self):
         self.process.kill()

@@ -98,6 +98,12 @@ class ClientScenarios:
     #: Error codes with which the library reports a topic that nobody created.
     unknown_topic_codes = (UNKNOWN_TOPIC_OR_PARTITION,)
     too_large_codes = (MESSAGE_TOO_LARGE,)
+    #: True if the library itself commits too early in a rebalance: it sends the old generation while its new one is
+    #: on the way, and then reads again what it could not commit. Seen against Apache Kafka, too.
+    commits_in_rebalances = False
+
+    def may_read_again(self, scenario):
+        return scenario.events.refused_commits() if self.commits_in_rebalances else set()
 
     def test_creates_widens_and_deletes_a_topic(self, agent, unique):
         topic = unique("topic")
@@ -234,7 +240,7 @@ class ClientScenarios:
         # Only what the dead member had read and not yet committed may be seen again.
         partition_of = {value: partition for value, partition, _ in stopped["acked"]}
         again = {partition_of[value] for value, count in counts.items() if count > 1}
-        assert again <= dead_owned
+        assert again <= dead_owned | self.may_read_again(scenario)
 
     @pytest.mark.parametrize("assignor", ["range", "cooperative"])
     def test_sees_an_expansion_under_way(self, scenario, unique, assignor):
@@ -258,7 +264,10 @@ class ClientScenarios:
         scenario.wait_for_values(acked, "everything acknowledged is read")
         for name in ("one", "two", "three"):
             agent.call("member_stop", name=name)
-        assert scenario.counts() == collections.Counter(acked), "every record exactly once"
+        assert set(scenario.counts()) == acked
+        partition_of = {value: partition for value, partition, _ in stopped["acked"]}
+        twice = {partition_of[value] for value, count in scenario.counts().items() if count > 1}
+        assert twice <= self.may_read_again(scenario), "every record exactly once"
         assert {r["partition"] for r in scenario.events.records()} == set(range(6))
         ends = collections.Counter(partition for _, partition, _ in stopped["acked"])
         committed = agent.call("committed", group=group, topic=topic)["offsets"]

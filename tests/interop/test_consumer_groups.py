@@ -6,7 +6,6 @@ import re
 import pytest
 
 import clients
-import harness
 
 BROKER_PROPERTIES = {"auto.create.topics.enable": "false", "group.initial.rebalance.delay.ms": 0}
 
@@ -40,7 +39,7 @@ class Filled:
         self.client.events.wait(
             lambda events: len([e for e in events if e.get("member") == self.group and e["event"] == "record"]) ==
             2 * RECORDS, 30, "the member reads everything")
-        harness.wait_until(lambda: self.committed() == {"0": RECORDS, "1": RECORDS}, 10, "the member commits everything")
+        self.client.expect_committed(self.group, self.topic, {"0": RECORDS, "1": RECORDS})
 
     def stop_member(self):
         self.client.call("member_stop", name=self.group)

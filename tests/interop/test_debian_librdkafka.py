@@ -9,3 +9,4 @@ BROKER_PROPERTIES = {"auto.create.topics.enable": "false", "group.initial.rebala
 class TestDebianLibrdkafka(ClientScenarios):
     family = staticmethod(clients.debian_librdkafka)
     unknown_topic_codes = (-188, 3)
+    commits_in_rebalances = True

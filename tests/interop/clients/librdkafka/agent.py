@@ -287,6 +287,8 @@ class Member(threading.Thread):
             # or the next round commits it.
             if e.args[0].code() not in (KafkaError.REBALANCE_IN_PROGRESS, KafkaError.ILLEGAL_GENERATION):
                 raise
+            emit({"member": self.name_, "event": "commit_failed", **failure(e.args[0]),
+                  "partitions": sorted(self.uncommitted)})
 
     def take(self, message):
         if message.error():
