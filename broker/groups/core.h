@@ -31,6 +31,9 @@ inline constexpr std::int32_t kNewMemberJoinTimeoutMs = 300'000;
 /// timeout; a client that never comes back with its id would let memory grow. More get GROUP_MAX_SIZE_REACHED.
 inline constexpr std::size_t kMaxPendingMembers = 65'536;
 
+/// Longest text that a record (and a reply) can hold. A member id that a client's name would make longer is refused.
+inline constexpr std::size_t kMaxTextBytes = 32'767;
+
 /// A rebalance nobody rejoined is tried again after the rebalance timeout, but not more often than this:
 /// members may have asked for a timeout of 0.
 inline constexpr std::int32_t kMinRebalanceRetryMs = 100;

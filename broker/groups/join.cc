@@ -74,6 +74,10 @@ void GroupCoordinator::Core::join_new_member(const JoinGroup& command, Group& gr
     std::string member_id;
     member_id.reserve(prefix.size() + 1 + command.fresh_member_suffix.size());
     member_id.append(prefix).append("-").append(command.fresh_member_suffix);
+    if (member_id.size() > kMaxTextBytes) {
+        reply(effects, command.reply_to, join_error(ErrorCode::invalid_request, ""));
+        return;
+    }
     PARTITA_ASSERT(group.find(member_id) == nullptr && !group.pending.contains(member_id),
                    "the caller's suffixes make member ids unique");
 

@@ -200,6 +200,11 @@ TEST_F(Join, OutstandingIdsAreLimited) {
     EXPECT_TRUE(is_waiting(first));
 }
 
+TEST_F(Join, MemberIdsThatNoRecordCouldHoldAreRefused) {
+    EXPECT_EQ(joined(join({.client = std::string(32'765, 'x')})).error, ErrorCode::invalid_request);
+    EXPECT_EQ(joined(join({.client = std::string(32'700, 'x')})).error, ErrorCode::member_id_required);
+}
+
 TEST_F(Join, UnchangedFollowerGetsTheCurrentGeneration) {
     const auto ids = stable_group(2);
     const JoinResult result = joined(join({.id = ids[1]}));

@@ -1,0 +1,207 @@
+#include "broker/groups/record_codec.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "protocol/cursor.h"
+#include "protocol/messages/group_metadata_record.h"
+#include "protocol/messages/offset_commit_record.h"
+
+namespace partita::groups {
+namespace {
+
+// A key starts with the type of the record. Type 0 is what offsets were before Kafka 0.9: same fields, older value.
+constexpr std::int16_t kLegacyOffsetCommitType = 0;
+constexpr std::int16_t kOffsetCommitType = 1;
+constexpr std::int16_t kGroupMetadataType = 2;
+constexpr std::int16_t kKeyVersion = 0;
+
+// A value starts with its version.
+constexpr std::int16_t kGroupMetadataVersion = 3;
+constexpr std::int16_t kOffsetCommitVersion = 4;
+/// The only version that has an expiry of its own.
+constexpr std::int16_t kOffsetCommitVersionWithExpiry = 1;
+constexpr std::int16_t kHighestOffsetCommitVersion = 4;
+constexpr std::int16_t kHighestGroupMetadataVersion = 4;
+
+template <class Message>
+std::expected<void, EncodeError> append(std::int16_t prefix, const Message& message, std::int16_t version,
+                                        ByteBuffer& buffer) {
+    buffer.append_big_endian(prefix);
+    if (auto encoded = encode(message, version, buffer); !encoded) {
+        return std::unexpected(encoded.error());
+    }
+    return {};
+}
+
+/// Encodes a key, and a value behind it; both are cut out at the end, because the buffer may move while it grows.
+template <class Key>
+std::expected<EncodedRecord, EncodeError> tombstone(std::int16_t type, const Key& key, ByteBuffer& buffer) {
+    if (auto done = append(type, key, kKeyVersion, buffer); !done) {
+        return std::unexpected(done.error());
+    }
+    return EncodedRecord{buffer.bytes(), std::nullopt};
+}
+
+template <class Key, class Value>
+std::expected<EncodedRecord, EncodeError> entry(std::int16_t type, const Key& key, std::int16_t version,
+                                                const Value& value, ByteBuffer& buffer) {
+    if (auto done = append(type, key, kKeyVersion, buffer); !done) {
+        return std::unexpected(done.error());
+    }
+    const std::size_t key_size = buffer.size();
+    if (auto done = append(version, value, version, buffer); !done) {
+        return std::unexpected(done.error());
+    }
+    return EncodedRecord{buffer.bytes(0, key_size), buffer.bytes(key_size, buffer.size() - key_size)};
+}
+
+std::expected<EncodedRecord, EncodeError> encode_one(const OffsetCommitRecord& record, ByteBuffer& buffer) {
+    const bool has_expiry = record.expire_timestamp != kNoTimestamp;
+    const OffsetCommitKey key{record.group_id, record.topic, record.partition.value};
+    // Epoch and topic id have no place in version 1 and are left out there.
+    const OffsetCommitValue value{.offset = record.offset.value,
+                                  .leader_epoch = record.leader_epoch.value,
+                                  .metadata = record.metadata,
+                                  .commit_timestamp = record.commit_timestamp.value,
+                                  .expire_timestamp = record.expire_timestamp.value,
+                                  .topic_id = record.topic_id};
+    return entry(kOffsetCommitType, key, has_expiry ? kOffsetCommitVersionWithExpiry : kOffsetCommitVersion, value,
+                 buffer);
+}
+
+std::expected<EncodedRecord, EncodeError> encode_one(const OffsetTombstone& record, ByteBuffer& buffer) {
+    return tombstone(kOffsetCommitType, OffsetCommitKey{record.group_id, record.topic, record.partition.value}, buffer);
+}
+
+std::expected<EncodedRecord, EncodeError> encode_one(const GroupMetadataRecord& record, ByteBuffer& buffer) {
+    std::vector<GroupMetadataValue::MemberMetadata> members;
+    members.reserve(record.members.size());
+    for (const MemberRecord& member : record.members) {
+        members.push_back({.member_id = member.member_id,
+                           .group_instance_id = member.group_instance_id,
+                           .client_id = member.client_id,
+                           .client_host = member.client_host,
+                           .rebalance_timeout = member.rebalance_timeout_ms,
+                           .session_timeout = member.session_timeout_ms,
+                           .subscription = member.subscription,
+                           .assignment = member.assignment});
+    }
+    const GroupMetadataValue value{.protocol_type = record.protocol_type,
+                                   .generation = record.generation.value,
+                                   .protocol = record.protocol,
+                                   .leader = record.leader,
+                                   .current_state_timestamp = record.current_state_timestamp.value,
+                                   .members = members};
+    return entry(kGroupMetadataType, GroupMetadataKey{record.group_id}, kGroupMetadataVersion, value, buffer);
+}
+
+std::expected<EncodedRecord, EncodeError> encode_one(const GroupTombstone& record, ByteBuffer& buffer) {
+    return tombstone(kGroupMetadataType, GroupMetadataKey{record.group_id}, buffer);
+}
+
+using DecodedRecord = std::expected<std::optional<Record>, DecodeError>;
+
+/// The number in front of a key or value, and what follows it.
+struct Prefixed {
+    std::int16_t prefix = 0;
+    Bytes rest;
+};
+std::expected<Prefixed, DecodeError> split(Bytes bytes) {
+    Cursor cursor(bytes);
+    Prefixed result;
+    if (!cursor.read(result.prefix)) {
+        return std::unexpected(DecodeError{DecodeFailure::truncated, 0, "version"});
+    }
+    result.rest = bytes.subspan(sizeof(result.prefix));
+    return result;
+}
+
+DecodedRecord decode_offset(Bytes key_bytes, const std::optional<Bytes>& value_bytes, Arena& arena) {
+    const auto key = decode<OffsetCommitKey>(key_bytes, kKeyVersion, arena);
+    if (!key) {
+        return std::unexpected(key.error());
+    }
+    if (!value_bytes) {
+        return OffsetTombstone{key->group, key->topic, {key->partition}};
+    }
+    const auto value_parts = split(*value_bytes);
+    if (!value_parts) {
+        return std::unexpected(value_parts.error());
+    }
+    // Versions above the known are flexible: what they add are tagged fields, so they read like the highest known.
+    const std::int16_t version = std::min(value_parts->prefix, kHighestOffsetCommitVersion);
+    const auto value = decode<OffsetCommitValue>(value_parts->rest, version, arena);
+    if (!value) {
+        return std::unexpected(value.error());
+    }
+    return OffsetCommitRecord{.group_id = key->group,
+                              .topic = key->topic,
+                              .partition = {key->partition},
+                              .offset = {value->offset},
+                              .leader_epoch = {value->leader_epoch},
+                              .metadata = value->metadata,
+                              .commit_timestamp = {value->commit_timestamp},
+                              .expire_timestamp = {value->expire_timestamp},
+                              .topic_id = value->topic_id};
+}
+
+DecodedRecord decode_group(Bytes key_bytes, const std::optional<Bytes>& value_bytes, Arena& arena) {
+    const auto key = decode<GroupMetadataKey>(key_bytes, kKeyVersion, arena);
+    if (!key) {
+        return std::unexpected(key.error());
+    }
+    if (!value_bytes) {
+        return GroupTombstone{key->group};
+    }
+    const auto value_parts = split(*value_bytes);
+    if (!value_parts) {
+        return std::unexpected(value_parts.error());
+    }
+    const std::int16_t version = std::min(value_parts->prefix, kHighestGroupMetadataVersion);
+    const auto value = decode<GroupMetadataValue>(value_parts->rest, version, arena);
+    if (!value) {
+        return std::unexpected(value.error());
+    }
+    GroupMetadataRecord record{.group_id = key->group,
+                               .protocol_type = value->protocol_type,
+                               .generation = {value->generation},
+                               .protocol = value->protocol,
+                               .leader = value->leader,
+                               .current_state_timestamp = {value->current_state_timestamp}};
+    record.members.reserve(value->members.count());
+    for (const GroupMetadataValue::MemberMetadata& member : value->members) {
+        record.members.push_back({.member_id = member.member_id,
+                                  .group_instance_id = member.group_instance_id,
+                                  .client_id = member.client_id,
+                                  .client_host = member.client_host,
+                                  .rebalance_timeout_ms = member.rebalance_timeout,
+                                  .session_timeout_ms = member.session_timeout,
+                                  .subscription = member.subscription,
+                                  .assignment = member.assignment});
+    }
+    return record;
+}
+
+}  // namespace
+
+std::expected<EncodedRecord, EncodeError> encode_record(const Record& record, ByteBuffer& buffer) {
+    buffer.clear();
+    return std::visit([&buffer](const auto& one) { return encode_one(one, buffer); }, record);
+}
+
+std::expected<std::optional<Record>, DecodeError> decode_record(Bytes key, std::optional<Bytes> value, Arena& arena) {
+    const auto key_parts = split(key);
+    if (!key_parts) {
+        return std::unexpected(key_parts.error());
+    }
+    switch (key_parts->prefix) {
+        case kLegacyOffsetCommitType:
+        case kOffsetCommitType: return decode_offset(key_parts->rest, value, arena);
+        case kGroupMetadataType: return decode_group(key_parts->rest, value, arena);
+        default: return std::nullopt;
+    }
+}
+
+}  // namespace partita::groups

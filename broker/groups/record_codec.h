@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <optional>
+
+#include "broker/groups/records.h"
+#include "protocol/arena.h"
+#include "protocol/byte_buffer.h"
+#include "protocol/codec.h"
+#include "protocol/types.h"
+
+/// Records of the coordinator as keys and values of `__consumer_offsets`, in the versions that Kafka 4.3.1
+/// writes, so that its tools and brokers read them: `kafka-dump-log --offsets-decoder`, lag exporters.
+
+namespace partita::groups {
+
+/// Key and value of a record of the log; no value is a tombstone.
+struct EncodedRecord {
+    Bytes key;
+    std::optional<Bytes> value;
+};
+
+/// Encodes into `buffer`, whose former content goes; the result is borrowed from it. Fails only for texts
+/// above 32,767 bytes and groups above 2 GiB, which can be no record: then the change cannot be persisted.
+[[nodiscard]] std::expected<EncodedRecord, EncodeError> encode_record(const Record& record, ByteBuffer& buffer);
+
+/// Reads a record of the log. Texts and bytes of the result are borrowed from `key` and `value`, arrays from `arena`.
+///
+/// Empty for records of other types (consumer groups of KIP-848, share groups, future ones), which are
+/// not for this coordinator. An error for bytes that are none of this.
+[[nodiscard]] std::expected<std::optional<Record>, DecodeError> decode_record(Bytes key, std::optional<Bytes> value,
+                                                                              Arena& arena);
+
+}  // namespace partita::groups
