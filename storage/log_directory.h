@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "storage/checkpoint_text.h"
 #include "storage/partition_log.h"
 
 namespace partita {
@@ -23,7 +24,7 @@ namespace partita {
 /// (and the removal synced), so a crash during recovery is never taken for a clean stop.
 ///
 /// Deleting a partition renames its directory to `<name>.<id>-delete` before anything is unlinked:
-/// a crash cannot bring half of it back, and leftovers go at the next start.
+/// a crash cannot bring half of it back, and leftovers are found at the next start.
 ///
 /// Thread-safe; calls that touch the disk say so.
 class LogDirectory {
@@ -45,11 +46,11 @@ class LogDirectory {
         std::vector<RecoveryReport> partitions;
         /// Directories that could not be opened: they are left untouched and are not served.
         std::vector<std::pair<std::string, StorageError>> failed;
-        /// Leftovers of interrupted deletions that were removed.
-        std::vector<std::string> removed_leftovers;
+        /// Leftovers of interrupted deletions; `purge_removed` unlinks them.
+        std::vector<std::string> leftovers;
     };
 
-    /// Creates the directory when missing, locks it, checks the format version, removes leftovers
+    /// Creates the directory when missing, locks it, checks the format version, notes leftovers
     /// and recovers every partition found. Blocks on the disk.
     [[nodiscard]] static StorageResult<std::unique_ptr<LogDirectory>> open(FileSystem& file_system,
                                                                            OpenFiles& open_files,
@@ -101,14 +102,21 @@ class LogDirectory {
     [[nodiscard]] StorageResult<void> close();
 
   private:
-    using Key = std::pair<std::string, std::int32_t>;
+    /// Index: the partition; empty where nobody claimed it.
+    using Partitions = std::vector<std::shared_ptr<PartitionLog>>;
 
     LogDirectory(FileSystem& file_system, OpenFiles& open_files, std::string path);
 
+    [[nodiscard]] StorageResult<void> take_lock(TimestampMs now);
     [[nodiscard]] StorageResult<void> check_format_version();
-    [[nodiscard]] StorageResult<void> take_clean_mark();
+    /// Removes the clean mark, durably; true when there was one.
+    [[nodiscard]] StorageResult<bool> take_clean_mark();
     [[nodiscard]] StorageResult<void> load_partitions(const Options& options);
+    [[nodiscard]] StorageResult<OffsetCheckpoint> read_checkpoint(std::string_view name);
+    /// Renames a partition's directory out of the way.
     [[nodiscard]] StorageResult<void> set_aside_for_deletion(const std::string& directory_name);
+    [[nodiscard]] std::string path_of(std::string_view name) const;
+    [[nodiscard]] std::vector<std::shared_ptr<PartitionLog>> all_logs() const;
 
     LogEnvironment environment_;
     std::unique_ptr<FileLock> lock_;
@@ -116,8 +124,8 @@ class LogDirectory {
 
     mutable std::mutex mutex_;
     // All guarded by mutex_.
-    std::map<Key, std::shared_ptr<PartitionLog>> claimed_;
-    std::map<Key, std::shared_ptr<PartitionLog>> unclaimed_;
+    std::map<std::string, Partitions> claimed_;
+    std::map<std::pair<std::string, std::int32_t>, std::shared_ptr<PartitionLog>> unclaimed_;
     std::vector<std::string> to_purge_;
 };
 

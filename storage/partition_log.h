@@ -329,6 +329,7 @@ class PartitionLog {
     void mark_deleted();
 
   private:
+    friend class LogAppender;
     friend class LogRecovery;
     friend class LogDirectory;
 

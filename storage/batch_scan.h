@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "protocol/record_batch.h"
+#include "storage/file_system.h"
+
+namespace partita {
+
+/// Reads whole batches of a file one after the other and judges their CRC: the slow, careful sibling of
+/// HeaderWalk, for recovery. Reads in pieces that stay in the processor's cache.
+class BatchScan {
+  public:
+    static constexpr std::size_t kReadBytes = 256 * 1024;
+
+    enum class Found { batch, end, bad };
+    struct Step {
+        Found found = Found::end;
+        /// Valid until the next step.
+        Batch batch;
+        /// Of the batch, or of what is not one.
+        std::uint64_t position = 0;
+        /// Why it is bad.
+        BatchError error = BatchError::truncated;
+    };
+
+    BatchScan(File& file, std::uint64_t position, std::uint64_t end) : file_(file), position_(position), end_(end) {}
+
+    /// After `bad` or `end` it answers the same again.
+    [[nodiscard]] StorageResult<Step> next();
+
+  private:
+    /// The bytes `[position_, position_ + count)`, fewer at the end.
+    [[nodiscard]] StorageResult<Bytes> window(std::size_t count);
+
+    File& file_;
+    std::uint64_t position_;
+    const std::uint64_t end_;
+    std::vector<std::byte> buffer_;
+    std::uint64_t buffer_start_ = 0;
+    std::size_t buffer_size_ = 0;
+};
+
+/// What stands behind a bad batch.
+struct DamagedTail {
+    bool all_zero = true;
+    /// Whole batches with a right CRC and offsets at or above `expected`.
+    std::uint64_t good_batches = 0;
+};
+
+/// Looks through `[position, end)`, at every byte, for batches that could be saved.
+[[nodiscard]] StorageResult<DamagedTail> inspect_damaged_tail(File& file, std::uint64_t position, std::uint64_t end,
+                                                              Offset expected);
+
+}  // namespace partita

@@ -1,0 +1,297 @@
+#include "storage/file_system.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+namespace partita {
+namespace {
+
+/// One pwritev takes at most so many pieces (IOV_MAX on Linux).
+constexpr std::size_t kMaximumPieces = 1024;
+
+std::unexpected<StorageError> failed(std::string operation, const std::string& path) {
+    return std::unexpected(io_error(std::move(operation), path, errno));
+}
+
+class PosixFile final : public File {
+  public:
+    PosixFile(int descriptor, std::string path) : descriptor_(descriptor), path_(std::move(path)) {}
+    ~PosixFile() override { ::close(descriptor_); }
+
+    StorageResult<std::size_t> read_at(std::uint64_t position, MutableBytes destination) override {
+        std::size_t done = 0;
+        while (done < destination.size()) {
+            const ssize_t count = ::pread(descriptor_, destination.data() + done, destination.size() - done,
+                                          static_cast<off_t>(position + done));
+            if (count < 0 && errno == EINTR) continue;
+            if (count < 0) return failed("read", path_);
+            if (count == 0) break;
+            done += static_cast<std::size_t>(count);
+        }
+        return done;
+    }
+
+    StorageResult<void> write_at(std::uint64_t position, std::span<const Bytes> pieces) override {
+        iovec vectors[kMaximumPieces];
+        std::size_t piece = 0;
+        std::size_t skip = 0;  // Bytes of pieces[piece] that an earlier, short write took.
+        while (piece < pieces.size()) {
+            std::size_t count = 0;
+            for (std::size_t i = piece; i < pieces.size() && count < kMaximumPieces; ++i, ++count) {
+                const std::size_t offset = i == piece ? skip : 0;
+                vectors[count].iov_base = const_cast<std::byte*>(pieces[i].data()) + offset;
+                vectors[count].iov_len = pieces[i].size() - offset;
+            }
+            const ssize_t written =
+                ::pwritev(descriptor_, vectors, static_cast<int>(count), static_cast<off_t>(position));
+            if (written < 0 && errno == EINTR) continue;
+            if (written < 0) return failed("write", path_);
+            if (written == 0 && pieces[piece].size() > skip) {
+                return std::unexpected(io_error("write", path_, EIO));  // Never seen; would loop for ever.
+            }
+            position += static_cast<std::uint64_t>(written);
+            auto left = static_cast<std::size_t>(written);
+            while (piece < pieces.size() && left >= pieces[piece].size() - skip) {
+                left -= pieces[piece].size() - skip;
+                skip = 0;
+                ++piece;
+            }
+            skip += left;
+        }
+        return {};
+    }
+
+    StorageResult<void> truncate(std::uint64_t size) override {
+        while (::ftruncate(descriptor_, static_cast<off_t>(size)) != 0) {
+            if (errno != EINTR) return failed("truncate", path_);
+        }
+        return {};
+    }
+
+    StorageResult<void> sync_data() override {
+        if (::fdatasync(descriptor_) == 0) return {};
+        StorageError error = io_error("sync", path_, errno);
+        error.kind = StorageError::Kind::sync_failed;
+        return std::unexpected(std::move(error));
+    }
+
+    StorageResult<void> reserve(std::uint64_t position, std::uint64_t length) override {
+        while (::fallocate(descriptor_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(position),
+                           static_cast<off_t>(length)) != 0) {
+            if (errno == EINTR) continue;
+            if (errno == EOPNOTSUPP || errno == ENOSYS) return {};
+            return failed("reserve space in", path_);
+        }
+        return {};
+    }
+
+    StorageResult<std::uint64_t> size() override {
+        struct stat status {};
+        if (::fstat(descriptor_, &status) != 0) return failed("stat", path_);
+        return static_cast<std::uint64_t>(status.st_size);
+    }
+
+    int descriptor() const override { return descriptor_; }
+
+  private:
+    const int descriptor_;
+    const std::string path_;
+};
+
+class PosixFileLock final : public FileLock {
+  public:
+    explicit PosixFileLock(int descriptor) : descriptor_(descriptor) {}
+    ~PosixFileLock() override { ::close(descriptor_); }
+
+  private:
+    const int descriptor_;
+};
+
+int open_flags(OpenMode mode) {
+    switch (mode) {
+        case OpenMode::read_only: return O_RDONLY;
+        case OpenMode::read_write: return O_RDWR;
+        case OpenMode::create: return O_RDWR | O_CREAT;
+        case OpenMode::create_empty: return O_RDWR | O_CREAT | O_TRUNC;
+    }
+    return O_RDONLY;
+}
+
+}  // namespace
+
+StorageResult<std::shared_ptr<File>> PosixFileSystem::open(const std::string& path, OpenMode mode) {
+    int descriptor = -1;
+    do {
+        descriptor = ::open(path.c_str(), open_flags(mode) | O_CLOEXEC, 0644);
+    } while (descriptor < 0 && errno == EINTR);
+    if (descriptor < 0) return failed("open", path);
+    return std::make_shared<PosixFile>(descriptor, path);
+}
+
+StorageResult<void> PosixFileSystem::make_directories(const std::string& path) {
+    if (::mkdir(path.c_str(), 0755) == 0) return {};
+    if (errno == EEXIST) {
+        struct stat status {};
+        if (::stat(path.c_str(), &status) != 0) return failed("stat", path);
+        if (S_ISDIR(status.st_mode)) return {};
+        return std::unexpected(io_error("create directory", path, ENOTDIR));
+    }
+    if (errno != ENOENT) return failed("create directory", path);
+    const std::string parent = parent_directory(path);
+    if (parent == path) return failed("create directory", path);
+    if (auto made = make_directories(parent); !made) return made;
+    if (::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) return failed("create directory", path);
+    return {};
+}
+
+StorageResult<std::vector<DirectoryEntry>> PosixFileSystem::list(const std::string& path) {
+    DIR* directory = ::opendir(path.c_str());
+    if (directory == nullptr) return failed("list", path);
+    std::vector<DirectoryEntry> entries;
+    errno = 0;
+    while (const dirent* entry = ::readdir(directory)) {
+        const std::string_view name = entry->d_name;
+        if (name == "." || name == "..") continue;
+        bool is_directory = entry->d_type == DT_DIR;
+        if (entry->d_type == DT_UNKNOWN || entry->d_type == DT_LNK) {
+            struct stat status {};
+            is_directory = ::fstatat(::dirfd(directory), entry->d_name, &status, 0) == 0 && S_ISDIR(status.st_mode);
+        }
+        entries.push_back({std::string(name), is_directory});
+        errno = 0;
+    }
+    const int error_number = errno;
+    ::closedir(directory);
+    if (error_number != 0) return std::unexpected(io_error("list", path, error_number));
+    std::ranges::sort(entries, {}, &DirectoryEntry::name);
+    return entries;
+}
+
+StorageResult<void> PosixFileSystem::rename(const std::string& from, const std::string& to) {
+    if (::rename(from.c_str(), to.c_str()) != 0) return failed("rename to " + to + " from", from);
+    return {};
+}
+
+StorageResult<void> PosixFileSystem::remove(const std::string& path) {
+    if (::remove(path.c_str()) != 0 && errno != ENOENT) return failed("remove", path);
+    return {};
+}
+
+StorageResult<void> PosixFileSystem::sync_directory(const std::string& path) {
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) return failed("open", path);
+    const int result = ::fsync(descriptor);
+    const int error_number = errno;
+    ::close(descriptor);
+    if (result == 0) return {};
+    StorageError error = io_error("sync directory", path, error_number);
+    error.kind = StorageError::Kind::sync_failed;
+    return std::unexpected(std::move(error));
+}
+
+StorageResult<bool> PosixFileSystem::exists(const std::string& path) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) == 0) return true;
+    if (errno == ENOENT || errno == ENOTDIR) return false;
+    return failed("stat", path);
+}
+
+StorageResult<std::uint64_t> PosixFileSystem::file_size(const std::string& path) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0) return failed("stat", path);
+    return static_cast<std::uint64_t>(status.st_size);
+}
+
+StorageResult<std::unique_ptr<FileLock>> PosixFileSystem::lock(const std::string& path, const std::string& content) {
+    const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (descriptor < 0) return failed("open", path);
+    auto holder = std::make_unique<PosixFileLock>(descriptor);
+    // An open-file-description lock excludes the record lock that the JVM takes on the same file, so
+    // a running Kafka is kept out too; unlike a record lock it belongs to this descriptor alone.
+    struct flock region {};
+    region.l_type = F_WRLCK;
+    region.l_whence = SEEK_SET;
+    if (::fcntl(descriptor, F_OFD_SETLK, &region) != 0) {
+        const bool taken = errno == EAGAIN || errno == EACCES;
+        StorageError error = io_error("lock", path, errno);
+        if (taken) error.kind = StorageError::Kind::locked;
+        return std::unexpected(std::move(error));
+    }
+    if (::ftruncate(descriptor, 0) != 0) return failed("truncate", path);
+    if (::pwrite(descriptor, content.data(), content.size(), 0) != static_cast<ssize_t>(content.size())) {
+        return failed("write", path);
+    }
+    return holder;
+}
+
+StorageResult<std::string> read_whole_file(FileSystem& file_system, const std::string& path,
+                                           std::size_t limit_bytes) {
+    auto file = file_system.open(path, OpenMode::read_only);
+    if (!file) return std::unexpected(std::move(file.error()));
+    const auto size = (*file)->size();
+    if (!size) return std::unexpected(size.error());
+    if (*size > limit_bytes) return std::unexpected(corrupt_error(path, "larger than it can be"));
+    std::string content(*size, '\0');
+    const auto read = (*file)->read_at(0, std::as_writable_bytes(std::span(content.data(), content.size())));
+    if (!read) return std::unexpected(read.error());
+    content.resize(*read);
+    return content;
+}
+
+StorageResult<void> replace_file(FileSystem& file_system, const std::string& path, Bytes content, bool durable) {
+    const std::string temporary = path + ".tmp";
+    {
+        auto file = file_system.open(temporary, OpenMode::create_empty);
+        if (!file) return std::unexpected(std::move(file.error()));
+        if (auto written = (*file)->write_at(0, std::span(&content, 1)); !written) return written;
+        if (durable) {
+            if (auto synced = (*file)->sync_data(); !synced) return synced;
+        }
+    }
+    if (auto renamed = file_system.rename(temporary, path); !renamed) return renamed;
+    return durable ? file_system.sync_directory(parent_directory(path)) : StorageResult<void>{};
+}
+
+std::string join_path(std::string_view directory, std::string_view name) {
+    std::string path;
+    path.reserve(directory.size() + 1 + name.size());
+    path += directory;
+    if (!path.empty() && path.back() != '/') path += '/';
+    path += name;
+    return path;
+}
+
+std::string parent_directory(std::string_view path) {
+    while (path.size() > 1 && path.back() == '/') path.remove_suffix(1);
+    const std::size_t slash = path.rfind('/');
+    if (slash == std::string_view::npos) return ".";
+    if (slash == 0) return "/";
+    return std::string(path.substr(0, slash));
+}
+
+StorageResult<void> remove_recursively(FileSystem& file_system, const std::string& path) {
+    auto entries = file_system.list(path);
+    if (!entries) {
+        if (entries.error().is_not_found()) return {};
+        return std::unexpected(std::move(entries.error()));
+    }
+    for (const DirectoryEntry& entry : *entries) {
+        const std::string child = join_path(path, entry.name);
+        auto removed = entry.is_directory ? remove_recursively(file_system, child) : file_system.remove(child);
+        if (!removed) return removed;
+    }
+    return file_system.remove(path);
+}
+
+}  // namespace partita

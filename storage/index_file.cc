@@ -1,0 +1,189 @@
+#include "storage/index_file.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "protocol/assert.h"
+
+namespace partita {
+namespace {
+
+/// A binary search ends with one read of so many entries instead of nine more reads of one.
+constexpr std::size_t kBlockEntries = 512;
+
+}  // namespace
+
+IndexFile::IndexFile(OpenFiles& open_files, std::string path, std::size_t entry_bytes)
+    : open_files_(open_files), path_(std::move(path)), entry_bytes_(entry_bytes) {
+    PARTITA_ASSERT(entry_bytes_ <= kMaximumEntryBytes, "entries are 8 or 12 bytes");
+}
+
+StorageResult<std::shared_ptr<File>> IndexFile::file(bool create) const {
+    return open_files_.acquire(slot_, [this] { return path_; }, create);
+}
+
+StorageResult<std::size_t> IndexFile::load() {
+    auto size = open_files_.file_system().file_size(path_);
+    if (!size && !size.error().is_not_found()) return std::unexpected(std::move(size.error()));
+    const std::lock_guard lock(mutex_);
+    persisted_ = size ? *size / entry_bytes_ : 0;
+    pending_.clear();
+    return persisted_;
+}
+
+void IndexFile::append(Bytes entry) {
+    PARTITA_ASSERT(entry.size() == entry_bytes_, "entries have one size");
+    const std::lock_guard lock(mutex_);
+    pending_.insert(pending_.end(), entry.begin(), entry.end());
+}
+
+std::size_t IndexFile::count() const {
+    const std::lock_guard lock(mutex_);
+    return persisted_ + pending_.size() / entry_bytes_;
+}
+
+std::size_t IndexFile::pending_count() const {
+    const std::lock_guard lock(mutex_);
+    return pending_.size() / entry_bytes_;
+}
+
+StorageResult<void> IndexFile::read(std::size_t index, MutableBytes destination) const {
+    {
+        const std::lock_guard lock(mutex_);
+        PARTITA_ASSERT(index < persisted_ + pending_.size() / entry_bytes_, "the entry exists");
+        if (index >= persisted_) {
+            std::memcpy(destination.data(), pending_.data() + (index - persisted_) * entry_bytes_, entry_bytes_);
+            return {};
+        }
+    }
+    auto opened = file(false);
+    if (!opened) return std::unexpected(std::move(opened.error()));
+    const auto count = (*opened)->read_at(index * entry_bytes_, destination.first(entry_bytes_));
+    if (!count) return std::unexpected(count.error());
+    if (*count != entry_bytes_) return std::unexpected(corrupt_error(path_, "ends before its last entry"));
+    return {};
+}
+
+StorageResult<std::vector<std::byte>> IndexFile::read_range(std::size_t first, std::size_t n) const {
+    std::vector<std::byte> bytes(n * entry_bytes_);
+    std::size_t from_file = 0;
+    {
+        const std::lock_guard lock(mutex_);
+        PARTITA_ASSERT(first + n <= persisted_ + pending_.size() / entry_bytes_, "the entries exist");
+        from_file = first >= persisted_ ? 0 : std::min(n, persisted_ - first);
+        const std::size_t skip = first > persisted_ ? first - persisted_ : 0;
+        if (n > from_file) {
+            std::memcpy(bytes.data() + from_file * entry_bytes_, pending_.data() + skip * entry_bytes_,
+                        (n - from_file) * entry_bytes_);
+        }
+    }
+    if (from_file == 0) return bytes;
+    auto opened = file(false);
+    if (!opened) return std::unexpected(std::move(opened.error()));
+    const auto count =
+        (*opened)->read_at(first * entry_bytes_, MutableBytes(bytes.data(), from_file * entry_bytes_));
+    if (!count) return std::unexpected(count.error());
+    if (*count != from_file * entry_bytes_) return std::unexpected(corrupt_error(path_, "ends before its last entry"));
+    return bytes;
+}
+
+StorageResult<std::optional<std::size_t>> IndexFile::find_last(
+    const std::function<bool(const std::byte*)>& belongs, MutableBytes destination) const {
+    std::size_t low = 0;  // Entries below it belong.
+    std::size_t high = 0;  // Entries from it on do not.
+    {
+        const std::lock_guard lock(mutex_);
+        const std::size_t pending = pending_.size() / entry_bytes_;
+        if (pending > 0 && belongs(pending_.data())) {
+            // The answer is in memory: the usual case near the end of a log.
+            std::size_t first = 0;
+            std::size_t last = pending;
+            while (last - first > 1) {
+                const std::size_t middle = first + (last - first) / 2;
+                (belongs(pending_.data() + middle * entry_bytes_) ? first : last) = middle;
+            }
+            std::memcpy(destination.data(), pending_.data() + first * entry_bytes_, entry_bytes_);
+            return persisted_ + first;
+        }
+        high = persisted_;
+    }
+    std::byte entry[kMaximumEntryBytes];
+    while (high - low > kBlockEntries) {
+        const std::size_t middle = low + (high - low) / 2;
+        if (auto done = read(middle, entry); !done) return std::unexpected(std::move(done.error()));
+        if (belongs(entry)) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    auto block = read_range(low, high - low);
+    if (!block) return std::unexpected(std::move(block.error()));
+    std::optional<std::size_t> found;
+    for (std::size_t i = low; i < high; ++i) {
+        const std::byte* candidate = block->data() + (i - low) * entry_bytes_;
+        if (!belongs(candidate)) break;
+        found = i;
+        std::memcpy(destination.data(), candidate, entry_bytes_);
+    }
+    return found;
+}
+
+StorageResult<void> IndexFile::write_pending() {
+    std::vector<std::byte> bytes;
+    std::size_t position = 0;
+    {
+        const std::lock_guard lock(mutex_);
+        if (pending_.empty()) return {};
+        bytes = pending_;
+        position = persisted_ * entry_bytes_;
+    }
+    auto opened = file(true);
+    if (!opened) return std::unexpected(std::move(opened.error()));
+    const Bytes piece(bytes);
+    if (auto written = (*opened)->write_at(position, std::span(&piece, 1)); !written) return written;
+    const std::lock_guard lock(mutex_);
+    PARTITA_ASSERT(pending_.size() == bytes.size(), "there is one appender");
+    persisted_ += bytes.size() / entry_bytes_;
+    pending_.clear();
+    return {};
+}
+
+StorageResult<void> IndexFile::sync() {
+    {
+        const std::lock_guard lock(mutex_);
+        if (persisted_ == 0) return {};
+    }
+    auto opened = file(false);
+    if (!opened) return std::unexpected(std::move(opened.error()));
+    return (*opened)->sync_data();
+}
+
+StorageResult<void> IndexFile::truncate(std::size_t count) {
+    std::size_t keep = 0;
+    {
+        const std::lock_guard lock(mutex_);
+        if (count >= persisted_) {
+            pending_.resize(std::min(pending_.size(), (count - persisted_) * entry_bytes_));
+            keep = persisted_;
+        } else {
+            pending_.clear();
+            persisted_ = count;
+            keep = count;
+        }
+    }
+    auto size = open_files_.file_system().file_size(path_);
+    if (!size) {
+        if (size.error().is_not_found()) return {};
+        return std::unexpected(std::move(size.error()));
+    }
+    if (*size == keep * entry_bytes_) return {};
+    auto opened = file(false);
+    if (!opened) return std::unexpected(std::move(opened.error()));
+    return (*opened)->truncate(keep * entry_bytes_);
+}
+
+void IndexFile::release() { open_files_.release(slot_); }
+
+}  // namespace partita

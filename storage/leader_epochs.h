@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/partition_log.h"
+
+namespace partita {
+
+/// Which leader epoch began at which offset: Kafka's leader-epoch-checkpoint. Pure. Both columns ascend.
+class LeaderEpochs {
+  public:
+    /// The file never has more lines than there were restarts; a longer one is not ours.
+    static constexpr std::size_t kMaximumEntries = 1'000'000;
+
+    /// Notes that `epoch` appends at `offset`. True when that is news (the file is to be written).
+    bool assign(LeaderEpoch epoch, Offset offset);
+    /// See PartitionLog::offset_for_leader_epoch.
+    [[nodiscard]] EpochEnd end_of(LeaderEpoch epoch, Offset log_end) const;
+    [[nodiscard]] LeaderEpoch at(Offset offset) const;
+    [[nodiscard]] LeaderEpoch latest() const;
+    /// Forgets epochs that begin at or above `end` (the log was cut there).
+    bool truncate_from_end(Offset end);
+    /// Forgets epochs that ended at or below `start`; the one that covers it begins there now.
+    bool truncate_from_start(Offset start);
+    [[nodiscard]] const std::vector<EpochStart>& entries() const { return entries_; }
+
+    /// "0\n", number of entries, then "epoch offset" lines.
+    [[nodiscard]] std::string to_text() const;
+    [[nodiscard]] static std::optional<LeaderEpochs> parse(std::string_view text);
+
+  private:
+    std::vector<EpochStart> entries_;
+};
+
+}  // namespace partita

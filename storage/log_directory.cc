@@ -1,0 +1,371 @@
+#include "storage/log_directory.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <ctime>
+#include <random>
+#include <thread>
+#include <utility>
+
+#include "storage/partition_log_state.h"
+
+namespace partita {
+namespace {
+
+constexpr std::string_view kLockName = ".lock";
+constexpr std::string_view kFormatName = "partita.properties";
+constexpr std::string_view kFormatKey = "format.version=";
+constexpr std::string_view kCleanMarkName = ".kafka_cleanshutdown";
+/// What Kafka's own reader expects in it.
+constexpr std::string_view kCleanMarkContent = "{\"version\":0,\"brokerEpoch\":-1}";
+constexpr std::string_view kRecoveryPointName = "recovery-point-offset-checkpoint";
+constexpr std::string_view kLogStartName = "log-start-offset-checkpoint";
+constexpr std::string_view kDeletedSuffix = "-delete";
+constexpr std::size_t kLargestCheckpoint = 1024 * 1024 * 1024;
+constexpr std::size_t kLargestSmallFile = 64 * 1024;
+constexpr std::size_t kLongestFileName = 255;
+
+std::string utc_text(TimestampMs time) {
+    const std::time_t seconds = time.value / 1000;
+    std::tm parts{};
+    ::gmtime_r(&seconds, &parts);
+    char text[32];
+    return std::string(text, std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts));
+}
+
+/// 32 hexadecimal digits, as Kafka names deleted directories.
+std::string random_hex() {
+    static constexpr char kDigits[] = "0123456789abcdef";
+    std::random_device random;
+    std::string text;
+    for (int word = 0; word < 4; ++word) {
+        unsigned value = random();
+        for (int digit = 0; digit < 8; ++digit, value >>= 4) text += kDigits[value & 15];
+    }
+    return text;
+}
+
+/// "<topic>-<partition>"; nothing for other names (also Kafka's -delete, -future and -stray ones).
+std::optional<std::pair<std::string, std::int32_t>> parse_directory_name(std::string_view name) {
+    const std::size_t dash = name.rfind('-');
+    if (dash == std::string_view::npos || dash == 0) return std::nullopt;
+    const auto partition = parse_integer(name.substr(dash + 1));
+    if (!partition || *partition < 0 || *partition > INT32_MAX) return std::nullopt;
+    if (std::to_string(*partition) != name.substr(dash + 1)) return std::nullopt;
+    return std::pair{std::string(name.substr(0, dash)), static_cast<std::int32_t>(*partition)};
+}
+
+/// Calls `work(i)` for every i below `count`, on so many threads.
+template <class Work>
+void in_parallel(std::size_t count, std::size_t threads, const Work& work) {
+    std::atomic<std::size_t> next{0};
+    const auto run = [&] {
+        for (std::size_t i = next++; i < count; i = next++) work(i);
+    };
+    std::vector<std::thread> helpers;
+    for (std::size_t i = 1; i < std::min(threads, count); ++i) helpers.emplace_back(run);
+    run();
+    for (std::thread& helper : helpers) helper.join();
+}
+
+}  // namespace
+
+LogDirectory::LogDirectory(FileSystem& file_system, OpenFiles& open_files, std::string path)
+    : environment_{file_system, open_files, std::move(path)} {}
+
+LogDirectory::~LogDirectory() = default;
+
+std::string LogDirectory::path_of(std::string_view name) const { return join_path(environment_.directory, name); }
+
+StorageResult<std::unique_ptr<LogDirectory>> LogDirectory::open(FileSystem& file_system, OpenFiles& open_files,
+                                                                const std::string& path, const Options& options) {
+    std::unique_ptr<LogDirectory> directory(new LogDirectory(file_system, open_files, path));
+    if (auto made = file_system.make_directories(path); !made) return std::unexpected(std::move(made.error()));
+    if (auto done = directory->take_lock(options.now); !done) return std::unexpected(std::move(done.error()));
+    if (auto done = directory->check_format_version(); !done) return std::unexpected(std::move(done.error()));
+    auto clean = directory->take_clean_mark();
+    if (!clean) return std::unexpected(std::move(clean.error()));
+    directory->open_report_.was_clean = *clean;
+    if (auto done = directory->load_partitions(options); !done) return std::unexpected(std::move(done.error()));
+    return directory;
+}
+
+StorageResult<void> LogDirectory::take_lock(TimestampMs now) {
+    const std::string holder = "process " + std::to_string(::getpid()) + ", started " + utc_text(now);
+    auto lock = environment_.file_system.lock(path_of(kLockName), holder + "\n");
+    if (lock) {
+        lock_ = std::move(*lock);
+        return {};
+    }
+    StorageError error = std::move(lock.error());
+    if (error.kind == StorageError::Kind::locked) {
+        auto text = read_whole_file(environment_.file_system, path_of(kLockName), kLargestSmallFile);
+        std::string who = text ? *text : "";
+        while (!who.empty() && who.back() == '\n') who.pop_back();
+        error.message = "the data directory " + environment_.directory + " is in use by " +
+                        (who.empty() ? "another broker" : who) + "; stop it, or use another directory";
+    }
+    return std::unexpected(std::move(error));
+}
+
+StorageResult<void> LogDirectory::check_format_version() {
+    FileSystem& file_system = environment_.file_system;
+    auto text = read_whole_file(file_system, path_of(kFormatName), kLargestSmallFile);
+    if (!text) {
+        if (!text.error().is_not_found()) return std::unexpected(std::move(text.error()));
+        // New, or written by Kafka: both are the first format.
+        const std::string content =
+            "# Data directory of Partita. Do not edit.\n" + std::string(kFormatKey) + std::to_string(kFormatVersion) + "\n";
+        return replace_file(file_system, path_of(kFormatName), as_bytes(content), true);
+    }
+    const std::size_t at = text->find(kFormatKey);
+    std::optional<std::int64_t> version;
+    if (at != std::string::npos) {
+        const std::size_t begin = at + kFormatKey.size();
+        version = parse_integer(std::string_view(*text).substr(begin, text->find('\n', begin) - begin));
+    }
+    if (!version || *version < 1) return std::unexpected(corrupt_error(path_of(kFormatName), "names no format version"));
+    if (*version > kFormatVersion) {
+        return std::unexpected(StorageError{
+            StorageError::Kind::newer_format, 0,
+            "the data directory " + environment_.directory + " has format " + std::to_string(*version) +
+                ", this version understands formats up to " + std::to_string(kFormatVersion) +
+                "; use the newer version, or another directory"});
+    }
+    return {};
+}
+
+StorageResult<bool> LogDirectory::take_clean_mark() {
+    FileSystem& file_system = environment_.file_system;
+    auto exists = file_system.exists(path_of(kCleanMarkName));
+    if (!exists || !*exists) return exists;
+    if (auto removed = file_system.remove(path_of(kCleanMarkName)); !removed) {
+        return std::unexpected(std::move(removed.error()));
+    }
+    if (auto synced = file_system.sync_directory(environment_.directory); !synced) {
+        return std::unexpected(std::move(synced.error()));
+    }
+    return true;
+}
+
+StorageResult<OffsetCheckpoint> LogDirectory::read_checkpoint(std::string_view name) {
+    auto text = read_whole_file(environment_.file_system, path_of(name), kLargestCheckpoint);
+    if (!text) {
+        if (text.error().is_not_found()) return OffsetCheckpoint{};
+        return std::unexpected(std::move(text.error()));
+    }
+    auto checkpoint = parse_offset_checkpoint(*text);
+    if (!checkpoint) return std::unexpected(corrupt_error(path_of(name), "is not a checkpoint file"));
+    return std::move(*checkpoint);
+}
+
+StorageResult<void> LogDirectory::load_partitions(const Options& options) {
+    FileSystem& file_system = environment_.file_system;
+    auto entries = file_system.list(environment_.directory);
+    if (!entries) return std::unexpected(std::move(entries.error()));
+    auto recovery_points = read_checkpoint(kRecoveryPointName);
+    // A damaged checkpoint costs a longer recovery, nothing else.
+    if (!recovery_points && recovery_points.error().kind == StorageError::Kind::corrupt) {
+        recovery_points = OffsetCheckpoint{};
+    }
+    if (!recovery_points) return std::unexpected(std::move(recovery_points.error()));
+    auto log_starts = read_checkpoint(kLogStartName);
+    if (!log_starts) return std::unexpected(std::move(log_starts.error()));
+
+    struct Found {
+        std::pair<std::string, std::int32_t> key;
+        std::shared_ptr<PartitionLog> log;
+        StorageResult<RecoveryReport> report;
+    };
+    std::vector<Found> found;
+    for (const DirectoryEntry& entry : *entries) {
+        if (!entry.is_directory) continue;
+        if (entry.name.ends_with(kDeletedSuffix)) {
+            open_report_.leftovers.push_back(entry.name);
+            to_purge_.push_back(entry.name);
+        } else if (auto key = parse_directory_name(entry.name)) {
+            found.push_back({std::move(*key), nullptr, RecoveryReport{}});
+        }
+    }
+    const auto config = options.default_config ? options.default_config : std::make_shared<const LogConfig>();
+    in_parallel(found.size(), options.recovery_threads, [&](std::size_t i) {
+        Found& partition = found[i];
+        auto topic = std::make_shared<LogTopic>();
+        topic->name = partition.key.first;
+        const std::string directory = path_of(topic->name + "-" + std::to_string(partition.key.second));
+        auto metadata = read_whole_file(file_system, join_path(directory, kPartitionMetadataFileName), kLargestSmallFile);
+        if (metadata) {
+            // Unreadable text counts as none: the catalog's claim then decides.
+            if (const auto id = parse_partition_metadata(*metadata)) topic->id = *id;
+        } else if (!metadata.error().is_not_found()) {
+            partition.report = std::unexpected(std::move(metadata.error()));
+            return;
+        }
+        partition.log = std::make_shared<PartitionLog>(environment_, std::move(topic),
+                                                       PartitionIndex{partition.key.second}, config);
+        PartitionLog::OpenHints hints{.clean = open_report_.was_clean, .now = options.now};
+        if (const auto at = recovery_points->find(partition.key); at != recovery_points->end()) {
+            hints.recovery_point = at->second;
+        }
+        if (const auto at = log_starts->find(partition.key); at != log_starts->end()) hints.log_start_offset = at->second;
+        partition.report = partition.log->open_existing(hints);
+    });
+    for (Found& partition : found) {
+        if (!partition.report) {
+            open_report_.failed.emplace_back(partition.key.first + "-" + std::to_string(partition.key.second),
+                                             std::move(partition.report.error()));
+            continue;
+        }
+        open_report_.partitions.push_back(std::move(*partition.report));
+        unclaimed_[std::move(partition.key)] = std::move(partition.log);
+    }
+    return {};
+}
+
+StorageResult<std::shared_ptr<PartitionLog>> LogDirectory::claim(std::shared_ptr<const LogTopic> topic,
+                                                                 PartitionIndex partition,
+                                                                 std::shared_ptr<const LogConfig> config) {
+    const std::lock_guard lock(mutex_);
+    Partitions& partitions = claimed_[topic->name];
+    const auto index = static_cast<std::size_t>(partition.value);
+    if (partitions.size() <= index) partitions.resize(index + 1);
+    if (partitions[index] != nullptr) return partitions[index];
+
+    const std::string name = topic->name + "-" + std::to_string(partition.value);
+    for (const auto& [failed, error] : open_report_.failed) {
+        if (failed == name) return std::unexpected(error);
+    }
+    if (const auto found = unclaimed_.find({topic->name, partition.value}); found != unclaimed_.end()) {
+        std::shared_ptr<PartitionLog> log = found->second;
+        const bool is_same = log->topic().id == topic->id || log->topic().id.is_zero() || topic->id.is_zero();
+        if (!is_same) {
+            log->mark_deleted();
+            if (auto done = set_aside_for_deletion(name); !done) return std::unexpected(std::move(done.error()));
+        } else if (log->topic().id.is_zero() && !topic->id.is_zero()) {
+            const std::string text = partition_metadata_text(topic->id);
+            auto written = replace_file(environment_.file_system,
+                                        join_path(path_of(name), kPartitionMetadataFileName), as_bytes(text), false);
+            if (!written) return std::unexpected(std::move(written.error()));
+        }
+        unclaimed_.erase(found);
+        if (is_same) {
+            log->topic_ = std::move(topic);
+            log->set_config(std::move(config));
+            return partitions[index] = std::move(log);
+        }
+    }
+    return partitions[index] =
+               std::make_shared<PartitionLog>(environment_, std::move(topic), partition, std::move(config));
+}
+
+std::vector<LogDirectory::Unclaimed> LogDirectory::unclaimed() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<Unclaimed> all;
+    for (const auto& [key, log] : unclaimed_) {
+        all.push_back({key.first, log->topic().id, {key.second}, log->log_end_offset()});
+    }
+    return all;
+}
+
+StorageResult<void> LogDirectory::set_aside_for_deletion(const std::string& directory_name) {
+    const std::string suffix = "." + random_hex() + std::string(kDeletedSuffix);
+    const std::string target = directory_name.substr(0, kLongestFileName - suffix.size()) + suffix;
+    auto renamed = environment_.file_system.rename(path_of(directory_name), path_of(target));
+    if (!renamed) {
+        if (renamed.error().is_not_found()) return {};
+        return renamed;
+    }
+    to_purge_.push_back(target);
+    return {};
+}
+
+StorageResult<void> LogDirectory::remove(const std::shared_ptr<PartitionLog>& log) {
+    log->mark_deleted();
+    const std::lock_guard lock(mutex_);
+    if (const auto found = claimed_.find(log->topic().name); found != claimed_.end()) {
+        Partitions& partitions = found->second;
+        const auto index = static_cast<std::size_t>(log->partition().value);
+        if (index < partitions.size() && partitions[index] == log) partitions[index] = nullptr;
+        while (!partitions.empty() && partitions.back() == nullptr) partitions.pop_back();
+        if (partitions.empty()) claimed_.erase(found);
+    }
+    // Without state it never had a directory.
+    if (log->state_.load() == nullptr) return {};
+    return set_aside_for_deletion(log->directory_name());
+}
+
+StorageResult<void> LogDirectory::purge_removed() {
+    std::vector<std::string> names;
+    {
+        const std::lock_guard lock(mutex_);
+        names = std::exchange(to_purge_, {});
+    }
+    StorageResult<void> result;
+    for (std::string& name : names) {
+        auto removed = remove_recursively(environment_.file_system, path_of(name));
+        if (removed) continue;
+        const std::lock_guard lock(mutex_);
+        to_purge_.push_back(std::move(name));
+        result = std::move(removed);
+    }
+    return result;
+}
+
+std::vector<std::shared_ptr<PartitionLog>> LogDirectory::all_logs() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::shared_ptr<PartitionLog>> logs;
+    for (const auto& [name, partitions] : claimed_) {
+        for (const auto& log : partitions) {
+            if (log != nullptr) logs.push_back(log);
+        }
+    }
+    for (const auto& [key, log] : unclaimed_) logs.push_back(log);
+    return logs;
+}
+
+std::vector<std::shared_ptr<PartitionLog>> LogDirectory::logs_with_files() const {
+    std::vector<std::shared_ptr<PartitionLog>> logs = all_logs();
+    std::erase_if(logs, [](const auto& log) { return !log->has_files(); });
+    return logs;
+}
+
+std::vector<std::shared_ptr<PartitionLog>> LogDirectory::logs_to_sync() const {
+    std::vector<std::shared_ptr<PartitionLog>> logs = all_logs();
+    std::erase_if(logs, [](const auto& log) { return !log->has_unsynced_data(); });
+    return logs;
+}
+
+StorageResult<void> LogDirectory::write_checkpoints() {
+    OffsetCheckpoint recovery_points;
+    OffsetCheckpoint log_starts;
+    for (const auto& log : logs_with_files()) {
+        const std::pair key{log->topic().name, log->partition().value};
+        recovery_points[key] = log->recovery_point();
+        if (log->log_start_offset() > Offset{0}) log_starts[key] = log->log_start_offset();
+    }
+    for (const auto& [name, checkpoint] :
+         {std::pair{kRecoveryPointName, &recovery_points}, std::pair{kLogStartName, &log_starts}}) {
+        const std::string text = to_text(*checkpoint);
+        auto written = replace_file(environment_.file_system, path_of(name), as_bytes(text), true);
+        if (!written) return written;
+    }
+    return {};
+}
+
+StorageResult<void> LogDirectory::close() {
+    StorageResult<void> result;
+    // Taken before, as closed logs still say where they ended.
+    const auto logs = all_logs();
+    for (const auto& log : logs) {
+        if (auto closed = log->close(); !closed && result) result = std::move(closed);
+    }
+    if (!result) return result;
+    if (auto written = write_checkpoints(); !written) return written;
+    // Partitions that failed to open were not looked at: the next start must do so.
+    if (!open_report_.failed.empty()) return {};
+    return replace_file(environment_.file_system, path_of(kCleanMarkName), as_bytes(kCleanMarkContent), true);
+}
+
+}  // namespace partita

@@ -1,0 +1,443 @@
+#include "storage/log_recovery.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "protocol/assert.h"
+#include "storage/batch_scan.h"
+#include "storage/partition_log_appender.h"
+#include "storage/producer_snapshot.h"
+
+namespace partita {
+namespace {
+
+constexpr std::size_t kLargestSmallFile = 64 * 1024 * 1024;
+constexpr std::size_t kCopyBytes = 1024 * 1024;
+
+StorageResult<void> copy_range(File& from, std::uint64_t position, std::uint64_t end, File& to) {
+    std::vector<std::byte> buffer(static_cast<std::size_t>(std::min<std::uint64_t>(kCopyBytes, end - position)));
+    std::uint64_t written = 0;
+    while (position < end) {
+        const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), end - position));
+        const auto count = from.read_at(position, MutableBytes(buffer.data(), wanted));
+        if (!count) return std::unexpected(count.error());
+        if (*count == 0) break;
+        const Bytes piece(buffer.data(), *count);
+        if (auto done = to.write_at(written, std::span(&piece, 1)); !done) return done;
+        position += *count;
+        written += *count;
+    }
+    return to.sync_data();
+}
+
+}  // namespace
+
+LogRecovery::LogRecovery(PartitionLog& log, PartitionLog::OpenHints hints)
+    : log_(log),
+      hints_(hints),
+      file_system_(log.environment_.file_system),
+      state_(std::make_unique<PartitionLogState>(log.directory_path())) {}
+
+std::string LogRecovery::path(Offset base, std::string_view extension) const {
+    return join_path(*state_->directory, segment_file_name(base, extension));
+}
+
+StorageResult<LogRecovery::Files> LogRecovery::list_files() {
+    auto entries = file_system_.list(*state_->directory);
+    if (!entries) return std::unexpected(std::move(entries.error()));
+    Files files;
+    for (const DirectoryEntry& entry : *entries) {
+        const std::string_view name = entry.name;
+        if (name.ends_with(".swap")) {
+            return std::unexpected(corrupt_error(join_path(*state_->directory, name),
+                                                 "Kafka was stopped while it swapped compacted segments; "
+                                                 "let Kafka finish that once"));
+        }
+        // Leftovers: half-written replacements, and segments that Kafka had already given up.
+        if (name.ends_with(".tmp") || name.ends_with(".deleted") || name.ends_with(".cleaned")) {
+            auto removed = file_system_.remove(join_path(*state_->directory, name));
+            if (!removed) return std::unexpected(std::move(removed.error()));
+            continue;
+        }
+        if (const auto base = parse_segment_file_name(name, ".log")) files.segments.push_back(*base);
+        if (const auto base = parse_segment_file_name(name, ".snapshot")) files.snapshots.push_back(*base);
+        if (const auto base = parse_segment_file_name(name, ".txnindex")) files.aborted.push_back(*base);
+        if (name == kLeaderEpochFileName) files.has_epochs = true;
+    }
+    for (auto* bases : {&files.segments, &files.snapshots, &files.aborted}) std::ranges::sort(*bases);
+    return files;
+}
+
+StorageResult<RecoveryReport> LogRecovery::run() {
+    report_.directory = log_.directory_name();
+    report_.was_clean = hints_.clean;
+    auto files = list_files();
+    if (!files) return std::unexpected(std::move(files.error()));
+    state_->directory_made = true;
+    if (!hints_.clean) trusted_end_ = std::max(hints_.recovery_point, Offset{0});
+    if (auto done = load_epochs(*files); !done) return std::unexpected(std::move(done.error()));
+    if (auto done = load_aborted(*files); !done) return std::unexpected(std::move(done.error()));
+    if (auto done = load_producers(*files); !done) return std::unexpected(std::move(done.error()));
+    if (auto done = open_segments(*files); !done) return std::unexpected(std::move(done.error()));
+    if (auto done = finish(*files); !done) return std::unexpected(std::move(done.error()));
+    return std::move(report_);
+}
+
+StorageResult<void> LogRecovery::load_epochs(const Files& files) {
+    if (files.has_epochs) {
+        auto text = read_whole_file(file_system_, join_path(*state_->directory, kLeaderEpochFileName), kLargestSmallFile);
+        if (!text) return std::unexpected(std::move(text.error()));
+        if (auto epochs = LeaderEpochs::parse(*text)) {
+            state_->epochs = std::move(*epochs);
+            return {};
+        }
+    }
+    // Every batch carries its epoch, so a lost file costs a walk over all headers.
+    state_->epochs_unwritten = true;
+    return {};
+}
+
+StorageResult<void> LogRecovery::load_aborted(const Files& files) {
+    for (const Offset base : files.aborted) {
+        auto text = read_whole_file(file_system_, path(base, ".txnindex"), kLargestSmallFile);
+        if (!text) return std::unexpected(std::move(text.error()));
+        Bytes bytes = as_bytes(*text);
+        while (bytes.size() >= AbortedTransaction::kEncodedBytes) {
+            const auto entry = AbortedTransaction::decode(bytes);
+            if (!entry || entry->last_offset >= trusted_end_) break;
+            state_->aborted.add(*entry);
+            bytes = bytes.subspan(AbortedTransaction::kEncodedBytes);
+        }
+    }
+    state_->aborted.mark_written();
+    return {};
+}
+
+StorageResult<void> LogRecovery::load_producers(const Files& files) {
+    // A snapshot behind the trusted part may describe batches that did not survive.
+    for (std::size_t i = files.snapshots.size(); i-- > 0;) {
+        const Offset offset = files.snapshots[i];
+        if (offset > trusted_end_) continue;
+        auto text = read_whole_file(file_system_, path(offset, ".snapshot"), kLargestSmallFile);
+        if (!text) return std::unexpected(std::move(text.error()));
+        auto entries = decode_producer_snapshot(as_bytes(*text));
+        if (!entries) continue;
+        state_->producers.load(std::move(*entries), hints_.now);
+        replay_from_ = offset;
+        return {};
+    }
+    // A clean stop writes a snapshot wherever a producer was ever seen.
+    if (hints_.clean && files.snapshots.empty()) replay_from_ = {std::numeric_limits<std::int64_t>::max()};
+    return {};
+}
+
+StorageResult<void> LogRecovery::open_segments(const Files& files) {
+    const auto& bases = files.segments;
+    const bool epochs_lost = state_->epochs_unwritten && !bases.empty();
+    const Offset look_from = epochs_lost ? Offset{0} : std::min(trusted_end_, replay_from_);
+    if (!bases.empty()) end_ = bases.front();
+    for (std::size_t i = 0; i < bases.size(); ++i) {
+        const bool is_last = i + 1 == bases.size();
+        const Offset next_base = is_last ? Offset{std::numeric_limits<std::int64_t>::max()} : bases[i + 1];
+        auto segment = std::make_shared<Segment>(log_.environment_.open_files, state_->directory, bases[i]);
+        segment->set_created(hints_.now);
+        segment->set_last_append(hints_.now);
+        const auto size = file_system_.file_size(segment->log_path());
+        if (!size) return std::unexpected(size.error());
+        segment->publish_size(*size);
+        for (IndexFile* index : {&segment->offset_index().file(), &segment->time_index().file()}) {
+            if (auto loaded = index->load(); !loaded) return std::unexpected(std::move(loaded.error()));
+        }
+        state_->segments.push_back(segment);
+        ++report_.segments;
+        if (!is_last && next_base <= look_from) {
+            auto accepted = accept_unread(*segment, next_base);
+            if (!accepted) return std::unexpected(std::move(accepted.error()));
+            if (*accepted) {
+                end_ = next_base;
+                continue;
+            }
+        }
+        end_ = std::max(end_, bases[i]);
+        auto start = prune_indexes(*segment, next_base);
+        if (!start) return std::unexpected(std::move(start.error()));
+        auto whole = walk(*segment);
+        if (!whole) return std::unexpected(std::move(whole.error()));
+        if (!hints_.clean) {
+            // Frees what a killed process had reserved behind the end.
+            auto file = segment->file();
+            if (!file) return std::unexpected(std::move(file.error()));
+            if (auto trimmed = (*file)->truncate(segment->size_bytes()); !trimmed) return trimmed;
+        }
+        const bool lost_end = *whole && !is_last && end_ < next_base && next_base > trusted_end_ && !seen_holes_;
+        if (lost_end) {
+            report_.cut_segment = segment_file_name(bases[i], ".log");
+            report_.cut_position = segment->size_bytes();
+            report_.cut_reason = "the segment ends before the next one begins";
+        }
+        if (!*whole || lost_end) return set_later_segments_aside(bases, i + 1);
+        if (!is_last) end_ = std::max(end_, next_base);
+    }
+    return {};
+}
+
+StorageResult<bool> LogRecovery::accept_unread(Segment& segment, Offset next_base) {
+    const auto last = segment.offset_index().last_entry();
+    if (!last) return std::unexpected(last.error());
+    if (*last) {
+        const bool plausible = (*last)->offset >= segment.base_offset() && (*last)->offset < next_base &&
+                               (*last)->position > 0 && (*last)->position < segment.size_bytes();
+        if (!plausible) return false;
+    } else if (segment.size_bytes() > 2 * static_cast<std::uint64_t>(log_.config_->index_interval_bytes)) {
+        return false;
+    }
+    if (auto loaded = segment.time_index().reload_last(); !loaded) return std::unexpected(std::move(loaded.error()));
+    const TimestampOffset newest = segment.time_index().last();
+    if (newest.offset < segment.base_offset() || newest.offset >= next_base) return false;
+    segment.set_max_timestamp(newest);
+    return true;
+}
+
+StorageResult<std::uint64_t> LogRecovery::prune_indexes(Segment& segment, Offset next_base) {
+    OffsetIndex& offsets = segment.offset_index();
+    TimeIndex& times = segment.time_index();
+    const std::size_t before = offsets.file().count();
+    auto keep = offsets.plausible_entries(segment.size_bytes());
+    if (!keep) return std::unexpected(std::move(keep.error()));
+    OffsetPosition last{segment.base_offset(), 0};
+    while (*keep > 0) {
+        auto entry = offsets.entry(*keep - 1);
+        if (!entry) return std::unexpected(std::move(entry.error()));
+        if (entry->offset < trusted_end_ && entry->offset < next_base) {
+            last = *entry;
+            break;
+        }
+        --*keep;
+    }
+    if (*keep > 0) {
+        // The newest believed entry must lead to a batch, else none of them is believed.
+        auto file = segment.file();
+        if (!file) return std::unexpected(std::move(file.error()));
+        HeaderWalk at(**file, last.position, segment.size_bytes());
+        const auto placed = at.next();
+        if (!placed && placed.error().kind != StorageError::Kind::corrupt) return std::unexpected(placed.error());
+        if (!placed || !*placed || (*placed)->header.last_offset() != last.offset) *keep = 0;
+    }
+    auto keep_times = times.plausible_entries(hints_.clean ? next_base : last.offset + 1);
+    if (!keep_times) return std::unexpected(std::move(keep_times.error()));
+    if (*keep > 0 && *keep_times == 0) *keep = 0;
+    if (*keep == 0) {
+        last = {segment.base_offset(), 0};
+        if (!hints_.clean || before > 0) *keep_times = 0;
+    }
+    if (*keep < before) ++report_.rebuilt_indexes;
+    if (auto done = offsets.file().truncate(*keep); !done) return std::unexpected(std::move(done.error()));
+    if (auto done = times.file().truncate(*keep_times); !done) return std::unexpected(std::move(done.error()));
+    if (auto done = times.reload_last(); !done) return std::unexpected(std::move(done.error()));
+    if (times.last().timestamp != kNoTimestamp) segment.set_max_timestamp(times.last());
+    indexed_until_ = last.position;
+    has_index_entry_ = *keep > 0;
+    return last.position;
+}
+
+StorageResult<bool> LogRecovery::walk(Segment& segment) {
+    const std::uint64_t size = segment.size_bytes();
+    if (size == 0) return true;
+    auto file = segment.file();
+    if (!file) return std::unexpected(std::move(file.error()));
+    std::uint64_t position = has_index_entry_ ? indexed_until_ : 0;
+    if (state_->epochs_unwritten) {
+        position = 0;
+    } else if (replay_from_ < end_ || replay_from_ < trusted_end_) {
+        auto entry = segment.offset_index().lookup(replay_from_);
+        if (!entry) return std::unexpected(std::move(entry.error()));
+        position = std::min<std::uint64_t>(position, entry->position);
+    }
+    segment.set_bytes_since_index_entry(0);
+    bool is_first = true;
+    const auto bad = [&](std::uint64_t at, BatchError error) -> StorageResult<bool> {
+        const bool is_torn = error == BatchError::truncated;
+        auto done = cut(segment, at, std::string(batch_error_text(error)), is_torn);
+        if (!done) return std::unexpected(std::move(done.error()));
+        return false;
+    };
+    // Below the trusted end headers are enough; a header that is not one makes us careful from there on.
+    if (trusted_end_ > segment.base_offset()) {
+        HeaderWalk headers(**file, position, size);
+        while (true) {
+            auto placed = headers.next();
+            if (!placed && placed.error().kind != StorageError::Kind::corrupt) {
+                return std::unexpected(std::move(placed.error()));
+            }
+            if (!placed || !*placed || (*placed)->header.base_offset >= trusted_end_) break;
+            const PlacedBatch& batch = **placed;
+            if (is_first && batch.position > 0) end_ = batch.header.base_offset;
+            if (!is_first && batch.header.base_offset < end_) break;
+            if (auto done = take(segment, batch.header, batch.position, std::nullopt); !done) {
+                return std::unexpected(std::move(done.error()));
+            }
+            position = batch.position + batch.header.size_bytes();
+            is_first = false;
+        }
+        if (position >= size) return true;
+    }
+    BatchScan scan(**file, position, size);
+    while (true) {
+        auto step = scan.next();
+        if (!step) return std::unexpected(std::move(step.error()));
+        if (step->found == BatchScan::Found::end) return true;
+        if (step->found == BatchScan::Found::bad) return bad(step->position, step->error);
+        const BatchHeader& header = step->batch.header;
+        const bool out_of_place = header.base_offset < (is_first ? segment.base_offset() : end_) ||
+                                  header.last_offset_delta < 0;
+        if (out_of_place) return bad(step->position, BatchError::invalid_offset_delta);
+        report_.scanned_bytes += header.size_bytes();
+        if (is_first && step->position > 0) end_ = header.base_offset;
+        if (auto done = take(segment, header, step->position, step->batch.bytes); !done) {
+            return std::unexpected(std::move(done.error()));
+        }
+        is_first = false;
+    }
+}
+
+StorageResult<void> LogRecovery::take(Segment& segment, const BatchHeader& header, std::uint64_t position,
+                                      std::optional<Bytes> bytes) {
+    if (header.record_count != header.last_offset_delta + 1) seen_holes_ = true;
+    if (header.base_offset > end_ && position > 0) seen_holes_ = true;
+    end_ = header.next_offset();
+    if (position == indexed_until_ && has_index_entry_) {
+        // This batch has the newest entry that was kept: counting starts with it.
+        segment.set_bytes_since_index_entry(header.size_bytes());
+    } else if (position > indexed_until_ || !has_index_entry_) {
+        segment.note_batch(header, position, *log_.config_);
+    }
+    if (state_->epochs.assign(header.partition_leader_epoch, header.base_offset)) state_->epochs_unwritten = true;
+
+    if (!header.has_producer_id() || header.base_offset < replay_from_) return {};
+    std::optional<ControlMarker> marker;
+    std::vector<std::byte> copy;
+    if (header.attributes.is_control()) {
+        if (!bytes) {
+            auto file = segment.file();
+            if (!file) return std::unexpected(std::move(file.error()));
+            copy.resize(header.size_bytes());
+            const auto count = (*file)->read_at(position, copy);
+            if (!count) return std::unexpected(count.error());
+            bytes = Bytes(copy);
+        }
+        marker = parse_control_marker({header, *bytes});
+        if (!marker) return {};
+    }
+    auto update = state_->producers.prepare(header, marker, hints_.now, ProducerState::Origin::replay);
+    PARTITA_ASSERT(update.has_value(), "replay judges nothing");
+    auto& change = std::get<ProducerState::Update>(*update);
+    const auto completed = change.completed;
+    state_->producers.commit(std::move(change));
+    if (completed && completed->is_aborted) {
+        const Offset stable = state_->producers.first_open_transaction().value_or(header.next_offset());
+        state_->aborted.add({.producer_id = completed->producer_id,
+                             .first_offset = completed->first_offset,
+                             .last_offset = completed->last_offset,
+                             .last_stable_offset = std::min(stable, header.next_offset())});
+    }
+    return {};
+}
+
+StorageResult<void> LogRecovery::cut(Segment& segment, std::uint64_t position, std::string reason,
+                                     bool is_truncated_tail) {
+    auto file = segment.file();
+    if (!file) return std::unexpected(std::move(file.error()));
+    const std::uint64_t size = segment.size_bytes();
+    auto tail = inspect_damaged_tail(**file, position, size, end_);
+    if (!tail) return std::unexpected(std::move(tail.error()));
+    const bool worth_keeping = !tail->all_zero && (tail->good_batches > 0 || !is_truncated_tail);
+    if (worth_keeping) {
+        const std::string name =
+            segment_file_name(segment.base_offset(), ".log") + "." + std::to_string(position) + ".corrupt";
+        auto aside = file_system_.open(join_path(*state_->directory, name), OpenMode::create_empty);
+        if (!aside) return std::unexpected(std::move(aside.error()));
+        if (auto done = copy_range(**file, position, size, **aside); !done) return done;
+        report_.set_aside.push_back(name);
+    }
+    report_.cut_segment = segment_file_name(segment.base_offset(), ".log");
+    report_.cut_position = position;
+    report_.cut_bytes += size - position;
+    report_.cut_reason = tail->all_zero ? "zeros" : tail->good_batches == 0 && is_truncated_tail ? "torn batch" : reason;
+    if (auto done = (*file)->truncate(position); !done) return done;
+    segment.publish_size(position);
+    state_->names_unsynced = true;
+    return {};
+}
+
+StorageResult<void> LogRecovery::set_later_segments_aside(const std::vector<Offset>& bases, std::size_t first) {
+    for (std::size_t i = first; i < bases.size(); ++i) {
+        const std::string name = segment_file_name(bases[i], ".log");
+        const auto size = file_system_.file_size(path(bases[i], ".log"));
+        if (!size) return std::unexpected(size.error());
+        if (*size == 0) {
+            if (auto done = file_system_.remove(path(bases[i], ".log")); !done) return done;
+        } else {
+            if (auto done = file_system_.rename(path(bases[i], ".log"), path(bases[i], ".log.corrupt")); !done) return done;
+            report_.cut_bytes += *size;
+            report_.set_aside.push_back(name + ".corrupt");
+        }
+        for (const std::string_view extension : {".index", ".timeindex", ".txnindex"}) {
+            if (auto done = file_system_.remove(path(bases[i], extension)); !done) return done;
+        }
+        state_->names_unsynced = true;
+    }
+    return {};
+}
+
+StorageResult<void> LogRecovery::finish(const Files& files) {
+    // Snapshots above the log end tell of batches that are gone.
+    for (const Offset offset : files.snapshots) {
+        if (offset <= end_ || state_->segments.empty()) {
+            state_->snapshots.push_back(offset);
+        } else if (auto done = file_system_.remove(path(offset, ".snapshot")); !done) {
+            return done;
+        }
+    }
+    if (state_->epochs.truncate_from_end(end_)) state_->epochs_unwritten = true;
+    state_->aborted.truncate_from_end(end_);
+
+    const Offset first = state_->segments.empty() ? Offset{0} : state_->segments.front()->base_offset();
+    const Offset start = std::max(hints_.log_start_offset, first);
+    log_.log_start_offset_ = start.value;
+    log_.log_end_offset_ = std::max(start, end_).value;
+    state_->next_offset = log_.log_end_offset();
+    state_->last_staged_epoch = state_->epochs.latest();
+    log_.recovery_point_ = (hints_.clean ? log_.log_end_offset() : std::min(trusted_end_, log_.log_end_offset())).value;
+    report_.log_start_offset = start;
+    report_.log_end_offset = log_.log_end_offset();
+    report_.producers = state_->producers.size();
+
+    if (!state_->segments.empty()) {
+        Segment& active = state_->active();
+        if (active.size_bytes() > 0) {
+            auto file = active.file();
+            if (!file) return std::unexpected(std::move(file.error()));
+            HeaderWalk walk(**file, 0, active.size_bytes());
+            auto placed = walk.next();
+            if (placed && *placed) active.set_rolling_timestamp((*placed)->header.max_timestamp);
+        }
+    }
+    const std::lock_guard lock(log_.append_mutex_);
+    PARTITA_ASSERT(log_.state_.load() == nullptr, "a log is opened once");
+    LogAppender appender(log_, *state_);
+    // A start above everything that survived: the log goes on there, in a segment of that name.
+    const bool needs_segment = state_->segments.empty() ? start > Offset{0} : end_ < start;
+    if (needs_segment) {
+        if (auto done = appender.roll(hints_.now); !done) return done;
+    }
+    appender.publish_last_stable_offset();
+    const std::lock_guard view(log_.view_mutex_);
+    log_.state_.store(state_.release());
+    return {};
+}
+
+StorageResult<RecoveryReport> PartitionLog::open_existing(const OpenHints& hints) {
+    return LogRecovery(*this, hints).run();
+}
+
+}  // namespace partita

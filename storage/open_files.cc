@@ -1,0 +1,79 @@
+#include "storage/open_files.h"
+
+#include <utility>
+
+#include "protocol/assert.h"
+
+namespace partita {
+
+FileSlot::~FileSlot() {
+    if (pool_ != nullptr) pool_->release(*this);
+}
+
+OpenFiles::OpenFiles(FileSystem& file_system, std::size_t limit)
+    : file_system_(file_system), limit_(limit == 0 ? 1 : limit) {
+    recency_.previous_ = &recency_;
+    recency_.next_ = &recency_;
+}
+
+OpenFiles::~OpenFiles() {
+    PARTITA_ASSERT(open_count_ == 0, "every file slot is destroyed before the pool");
+}
+
+void OpenFiles::unlink_locked(FileSlot& slot) {
+    slot.previous_->next_ = slot.next_;
+    slot.next_->previous_ = slot.previous_;
+    slot.previous_ = slot.next_ = nullptr;
+}
+
+void OpenFiles::push_front_locked(FileSlot& slot) {
+    slot.next_ = recency_.next_;
+    slot.previous_ = &recency_;
+    recency_.next_->previous_ = &slot;
+    recency_.next_ = &slot;
+}
+
+StorageResult<std::shared_ptr<File>> OpenFiles::acquire(FileSlot& slot, const std::function<std::string()>& path,
+                                                        bool create) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (slot.file_ != nullptr) {
+            unlink_locked(slot);
+            push_front_locked(slot);
+            return slot.file_;
+        }
+    }
+    auto opened = file_system_.open(path(), create ? OpenMode::create : OpenMode::read_write);
+    if (!opened) return opened;
+
+    std::shared_ptr<File> evicted;  // Closed after the lock is gone.
+    const std::lock_guard lock(mutex_);
+    // Somebody else may have opened it meanwhile; both descriptors are good, one is kept.
+    if (slot.file_ != nullptr) return slot.file_;
+    slot.pool_ = this;
+    slot.file_ = *opened;
+    push_front_locked(slot);
+    if (++open_count_ > limit_) {
+        FileSlot& oldest = *recency_.previous_;
+        unlink_locked(oldest);
+        evicted = std::exchange(oldest.file_, nullptr);
+        --open_count_;
+    }
+    return opened;
+}
+
+void OpenFiles::release(FileSlot& slot) {
+    std::shared_ptr<File> closed;  // Closed after the lock is gone.
+    const std::lock_guard lock(mutex_);
+    if (slot.file_ == nullptr) return;
+    unlink_locked(slot);
+    closed = std::exchange(slot.file_, nullptr);
+    --open_count_;
+}
+
+std::size_t OpenFiles::open_count() const {
+    const std::lock_guard lock(mutex_);
+    return open_count_;
+}
+
+}  // namespace partita

@@ -1,0 +1,141 @@
+#include "storage/partition_log.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "protocol/assert.h"
+#include "storage/partition_log_appender.h"
+#include "storage/partition_log_state.h"
+
+namespace partita {
+namespace {
+
+std::unexpected<AppendError> refuse(AppendFailure failure, std::string message) {
+    return std::unexpected(AppendError{failure, std::move(message)});
+}
+
+}  // namespace
+
+std::expected<void, AppendError> StagedAppend::result() const {
+    if (group == nullptr) return {};
+    PARTITA_ASSERT(group->resolved, "the result is asked for after flush_staged");
+    if (last_offset < group->published_end) return {};
+    return std::unexpected(group->error);
+}
+
+PartitionLog::PartitionLog(const LogEnvironment& environment, std::shared_ptr<const LogTopic> topic,
+                           PartitionIndex partition, std::shared_ptr<const LogConfig> config)
+    : environment_(environment), topic_(std::move(topic)), partition_(partition), config_(std::move(config)) {}
+
+PartitionLog::~PartitionLog() { delete state_.load(); }
+
+std::string PartitionLog::directory_name() const { return topic_->name + "-" + std::to_string(partition_.value); }
+
+std::string PartitionLog::directory_path() const { return join_path(environment_.directory, directory_name()); }
+
+bool PartitionLog::has_files() const {
+    const std::lock_guard lock(view_mutex_);
+    const PartitionLogState* state = state_.load();
+    return state != nullptr && !state->segments.empty();
+}
+
+std::expected<StagedAppend, AppendError> PartitionLog::stage(MutableBytes batch, const AppendContext& context) {
+    auto header = parse_batch_header(batch);
+    if (!header) return refuse(AppendFailure::malformed_batch, std::string(batch_error_text(header.error())));
+    if (header->size_bytes() != batch.size()) {
+        return refuse(AppendFailure::malformed_batch, "the batch's length is not that of its bytes");
+    }
+    if (header->last_offset_delta < 0) return refuse(AppendFailure::malformed_batch, "negative last offset delta");
+
+    const std::lock_guard lock(append_mutex_);
+    if (closed_) return refuse(AppendFailure::closed, "the log is closed");
+    if (state_.load() == nullptr) {
+        const std::lock_guard view(view_mutex_);
+        state_.store(new PartitionLogState(directory_path()));
+    }
+    PartitionLogState& state = *state_.load();
+    if (state.sync_failed) return refuse(AppendFailure::storage_error, "an earlier sync of this log failed");
+    if (state.staged.size() >= PartitionLogState::kMaximumStaged) {
+        return refuse(AppendFailure::storage_error, "too many batches wait to be written");
+    }
+    PARTITA_ASSERT(context.leader_epoch >= state.last_staged_epoch, "leader epochs never go back");
+
+    header->base_offset = state.next_offset;
+    header->partition_leader_epoch = context.leader_epoch;
+    StagedBatch staged;
+    staged.bytes = batch;
+    staged.header = *header;
+    staged.now = context.now;
+    staged.leader_epoch = context.leader_epoch;
+    if (header->has_producer_id()) {
+        std::optional<ControlMarker> marker;
+        if (header->attributes.is_control()) marker = parse_control_marker({*header, batch});
+        if (marker || !header->attributes.is_control()) {
+            auto checked = state.producers.prepare(*header, marker, context.now, ProducerState::Origin::client);
+            if (!checked) {
+                checked.error().message += " in partition " + directory_name();
+                return std::unexpected(std::move(checked.error()));
+            }
+            if (const auto* duplicate = std::get_if<ProducerState::Duplicate>(&*checked)) {
+                // The original may still be staged itself; then its fate is this one's too.
+                const bool is_published = duplicate->last_offset < log_end_offset();
+                return StagedAppend{.base_offset = duplicate->base_offset,
+                                    .last_offset = duplicate->last_offset,
+                                    .duplicate = true,
+                                    .duplicate_timestamp = duplicate->timestamp,
+                                    .group = is_published ? nullptr : state.group};
+            }
+            auto& update = std::get<ProducerState::Update>(*checked);
+            staged.completed = update.completed;
+            staged.undo = std::ssize(state.undo);
+            state.undo.push_back(state.producers.commit(std::move(update)));
+        }
+    }
+    patch_base_offset_and_epoch(batch, header->base_offset, context.leader_epoch);
+    state.last_staged_epoch = context.leader_epoch;
+    state.next_offset = header->next_offset();
+    if (state.group == nullptr) state.group = std::make_shared<FlushGroup>();
+    state.staged.push_back(staged);
+    return StagedAppend{.base_offset = header->base_offset, .last_offset = header->last_offset(), .group = state.group};
+}
+
+void PartitionLog::flush_staged() {
+    const std::lock_guard lock(append_mutex_);
+    PartitionLogState* state = state_.load();
+    if (state == nullptr || state->staged.empty()) return;
+    LogAppender(*this, *state).write_staged();
+}
+
+std::expected<StagedAppend, AppendError> PartitionLog::append(MutableBytes batch, const AppendContext& context) {
+    auto staged = stage(batch, context);
+    if (!staged) return staged;
+    flush_staged();
+    if (auto done = staged->result(); !done) return std::unexpected(std::move(done.error()));
+    return staged;
+}
+
+void PartitionLog::set_config(std::shared_ptr<const LogConfig> config) {
+    const std::lock_guard lock(append_mutex_);
+    const std::lock_guard view(view_mutex_);
+    config_ = std::move(config);
+}
+
+void PartitionLog::mark_deleted() {
+    const std::lock_guard lock(append_mutex_);
+    PartitionLogState* state = state_.load();
+    if (state != nullptr && !state->staged.empty()) LogAppender(*this, *state).fail_staged("the log was deleted");
+    const std::lock_guard view(view_mutex_);
+    closed_ = true;
+    if (state == nullptr) return;
+    for (const auto& segment : state->segments) segment->release_files();
+}
+
+void PartitionLog::expire_producers(TimestampMs now) {
+    const std::lock_guard lock(append_mutex_);
+    PartitionLogState* state = state_.load();
+    // A staged batch may have to restore its producer; the next round will do.
+    if (state == nullptr || !state->staged.empty()) return;
+    state->producers.expire(now, config_->producer_id_expiration_ms);
+}
+
+}  // namespace partita

@@ -1,0 +1,183 @@
+#include "storage/partition_log_appender.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "protocol/assert.h"
+
+namespace partita {
+
+LogAppender::LogAppender(PartitionLog& log, PartitionLogState& state)
+    : log_(log), state_(state), config_(*log.config_) {}
+
+void LogAppender::write_staged() {
+    std::size_t done = 0;
+    const std::size_t segments_before = state_.segments.size();
+    auto good = prepare(state_.staged.front().now);
+    while (good && done < state_.staged.size()) {
+        const std::size_t run = choose_run(done);
+        if (run == 0) {
+            good = roll(state_.staged[done].now);
+            continue;
+        }
+        good = write_run(done, run);
+        if (good) done += run;
+    }
+    finish(done, good ? AppendError{} : AppendError{AppendFailure::storage_error, good.error().message});
+    // After a roll, as Kafka does, but only now: the producers' state is that of the log end again. A
+    // missing snapshot only makes a recovery longer.
+    if (segments_before > 0 && state_.segments.size() > segments_before) {
+        (void)state_.write_snapshot(log_.environment_.file_system, log_.log_end_offset());
+    }
+}
+
+void LogAppender::fail_staged(std::string message) { finish(0, {AppendFailure::closed, std::move(message)}); }
+
+std::size_t LogAppender::choose_run(std::size_t first) const {
+    const Segment& active = state_.active();
+    std::uint64_t bytes = 0;
+    std::optional<TimestampMs> first_timestamp;
+    std::size_t count = 0;
+    for (; first + count < state_.staged.size() && count < kMaximumPieces; ++count) {
+        const StagedBatch& batch = state_.staged[first + count];
+        if (active.must_roll_before(batch.header, bytes, first_timestamp, batch.now, config_)) break;
+        if (!first_timestamp) first_timestamp = batch.header.max_timestamp;
+        bytes += batch.bytes.size();
+    }
+    return count;
+}
+
+StorageResult<void> LogAppender::write_run(std::size_t first, std::size_t count) {
+    Segment& active = state_.active();
+    auto file = active.file(true);
+    if (!file) return std::unexpected(std::move(file.error()));
+
+    Bytes few[16];
+    std::vector<Bytes> many;
+    if (count > std::size(few)) many.resize(count);
+    const std::span<Bytes> pieces = many.empty() ? std::span<Bytes>(few).first(count) : std::span<Bytes>(many);
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        pieces[i] = state_.staged[first + i].bytes;
+        bytes += pieces[i].size();
+    }
+    const std::uint64_t position = active.size_bytes();
+    active.reserve(**file, position + bytes, config_);
+    if (auto written = (*file)->write_at(position, pieces); !written) {
+        cut_tail(**file);
+        return written;
+    }
+    publish_run(first, count, position);
+    return {};
+}
+
+void LogAppender::cut_tail(File& file) {
+    // Where even this fails (the device is gone), the next append tries again before it writes; until
+    // then nobody reads beyond the published end, and recovery checks what lies there.
+    state_.tail_dirty = !file.truncate(state_.active().size_bytes());
+}
+
+void LogAppender::publish_run(std::size_t first, std::size_t count, std::uint64_t position) {
+    Segment& active = state_.active();
+    const std::lock_guard view(log_.view_mutex_);
+    for (std::size_t i = first; i < first + count; ++i) {
+        const StagedBatch& batch = state_.staged[i];
+        active.note_batch(batch.header, position, config_);
+        active.set_last_append(batch.now);
+        state_.tail.push({.base_offset = batch.header.base_offset,
+                          .position = position,
+                          .size_bytes = static_cast<std::uint32_t>(batch.bytes.size())});
+        position += batch.bytes.size();
+        if (state_.epochs.assign(batch.leader_epoch, batch.header.base_offset)) state_.epochs_unwritten = true;
+        if (batch.completed && batch.completed->is_aborted) {
+            const Offset stable = std::min(state_.producers.first_open_transaction().value_or(batch.header.next_offset()),
+                                           batch.header.next_offset());
+            state_.aborted.add({.producer_id = batch.completed->producer_id,
+                                .first_offset = batch.completed->first_offset,
+                                .last_offset = batch.completed->last_offset,
+                                .last_stable_offset = stable});
+        }
+    }
+    active.publish_size(position);
+    log_.log_end_offset_.store(state_.staged[first + count - 1].header.next_offset().value, std::memory_order_release);
+}
+
+void LogAppender::publish_last_stable_offset() {
+    const Offset end = log_.log_end_offset();
+    const Offset stable = std::min(state_.producers.first_open_transaction().value_or(end), end);
+    log_.last_stable_offset_.store(stable.value, std::memory_order_release);
+}
+
+void LogAppender::finish(std::size_t first, AppendError error) {
+    for (std::size_t i = state_.staged.size(); i-- > first;) {
+        const StagedBatch& batch = state_.staged[i];
+        if (batch.undo >= 0) state_.producers.restore(std::move(state_.undo[static_cast<std::size_t>(batch.undo)]));
+    }
+    state_.next_offset = log_.log_end_offset();
+    publish_last_stable_offset();
+    PARTITA_ASSERT(state_.group != nullptr, "staged batches have a group");
+    state_.group->published_end = state_.next_offset;
+    state_.group->error = std::move(error);
+    state_.group->resolved = true;
+    state_.group.reset();
+    state_.staged.clear();
+    state_.undo.clear();
+}
+
+StorageResult<void> LogAppender::make_directory() {
+    FileSystem& file_system = log_.environment_.file_system;
+    if (auto made = file_system.make_directories(*state_.directory); !made) return made;
+    state_.parent_unsynced = true;
+    state_.names_unsynced = true;
+    if (!log_.topic_->id.is_zero()) {
+        const std::string text = partition_metadata_text(log_.topic_->id);
+        const std::string path = join_path(*state_.directory, kPartitionMetadataFileName);
+        if (auto written = replace_file(file_system, path, as_bytes(text), false); !written) return written;
+    }
+    state_.directory_made = true;
+    return {};
+}
+
+StorageResult<void> LogAppender::prepare(TimestampMs now) {
+    if (!state_.directory_made) {
+        if (auto made = make_directory(); !made) return made;
+    }
+    if (state_.segments.empty()) return roll(now);
+    if (state_.tail_dirty) {
+        auto file = state_.active().file();
+        if (!file) return std::unexpected(std::move(file.error()));
+        if (auto cut = (*file)->truncate(state_.active().size_bytes()); !cut) return cut;
+        state_.tail_dirty = false;
+    }
+    return {};
+}
+
+StorageResult<void> LogAppender::roll(TimestampMs now) {
+    const Offset base = log_.log_end_offset();
+    PARTITA_ASSERT(state_.segments.empty() || state_.active().base_offset() < base, "an empty segment never rolls");
+    auto segment = std::make_shared<Segment>(log_.environment_.open_files, state_.directory, base);
+    segment->set_created(now);
+    auto file = segment->file(true);
+    if (!file) return std::unexpected(std::move(file.error()));
+    // Bytes there are of an attempt that was never published.
+    if (auto emptied = (*file)->truncate(0); !emptied) return std::unexpected(std::move(emptied.error()));
+    state_.names_unsynced = true;
+    if (!state_.segments.empty()) {
+        Segment& sealed = state_.active();
+        sealed.complete_time_index();
+        // What fails here is only put off: entries stay in memory, reserved blocks stay reserved. The next
+        // sync or the close tries again.
+        (void)sealed.offset_index().file().write_pending();
+        (void)sealed.time_index().file().write_pending();
+        if (auto old = sealed.file()) (void)sealed.trim(**old);
+    }
+    {
+        const std::lock_guard view(log_.view_mutex_);
+        state_.segments.push_back(std::move(segment));
+        state_.tail.clear();
+    }
+    if (state_.segments.size() > 1) (void)state_.write_aborted(log_.environment_.file_system);
+    return {};
+}
+
+}  // namespace partita

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "storage/partition_log.h"
+#include "storage/partition_log_state.h"
+
+namespace partita {
+
+/// The writing half of a PartitionLog: turns staged batches into published ones. The caller holds
+/// append_mutex_ for the whole life of this object.
+class LogAppender {
+  public:
+    /// Batches that one gathered write takes at most.
+    static constexpr std::size_t kMaximumPieces = 1024;
+
+    LogAppender(PartitionLog& log, PartitionLogState& state);
+
+    /// Writes all that is staged, publishes what was written, and resolves the group.
+    void write_staged();
+    /// Gives everything staged up.
+    void fail_staged(std::string message);
+    /// Makes a new active segment at the log end. The directory exists.
+    [[nodiscard]] StorageResult<void> roll(TimestampMs now);
+    /// Directory, first segment, and a clean tail: what a write needs.
+    [[nodiscard]] StorageResult<void> prepare(TimestampMs now);
+    /// From the open transactions and the log end.
+    void publish_last_stable_offset();
+
+  private:
+    /// As many of the staged batches from `first` on as the active segment takes; 0: roll first.
+    [[nodiscard]] std::size_t choose_run(std::size_t first) const;
+    [[nodiscard]] StorageResult<void> write_run(std::size_t first, std::size_t count);
+    void publish_run(std::size_t first, std::size_t count, std::uint64_t position);
+    /// Undoes the staged batches from `first` on and resolves the group.
+    void finish(std::size_t first, AppendError error);
+    [[nodiscard]] StorageResult<void> make_directory();
+    void cut_tail(File& file);
+
+    PartitionLog& log_;
+    PartitionLogState& state_;
+    const LogConfig& config_;
+};
+
+}  // namespace partita

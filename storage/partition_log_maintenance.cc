@@ -1,0 +1,211 @@
+#include <algorithm>
+#include <utility>
+
+#include "storage/partition_log.h"
+#include "storage/partition_log_appender.h"
+#include "storage/partition_log_state.h"
+#include "storage/retention.h"
+
+namespace partita {
+namespace {
+
+StorageError closed_error() { return {StorageError::Kind::closed, 0, "the log is closed"}; }
+
+/// Every file that belongs to a segment. Oldest segments first, the log itself last, so that a crash on
+/// the way leaves a log without holes.
+StorageResult<void> remove_segment_files(FileSystem& file_system, const std::string& directory, Offset base) {
+    for (const std::string_view extension : {".index", ".timeindex", ".txnindex", ".log"}) {
+        auto removed = file_system.remove(join_path(directory, segment_file_name(base, extension)));
+        if (!removed) return removed;
+    }
+    return {};
+}
+
+}  // namespace
+
+StorageResult<bool> PartitionLog::delete_records_before(Offset offset) {
+    std::vector<std::shared_ptr<Segment>> removed;
+    std::shared_ptr<const std::string> directory;
+    {
+        const std::lock_guard lock(append_mutex_);
+        if (closed_) return std::unexpected(closed_error());
+        if (offset > high_watermark()) return false;
+        if (offset <= log_start_offset()) return true;
+        PartitionLogState& state = *state_.load();
+        directory = state.directory;
+        const std::lock_guard view(view_mutex_);
+        log_start_offset_.store(offset.value, std::memory_order_release);
+        // The active segment stays even when it is wholly below: it remembers the log end.
+        while (state.segments.size() > 1 && state.segments[1]->base_offset() <= offset) {
+            removed.push_back(state.segments.front());
+            state.segments.erase(state.segments.begin());
+        }
+        if (state.epochs.truncate_from_start(offset)) state.epochs_unwritten = true;
+        state.aborted.truncate_from_start(offset);
+        if (recovery_point() < offset) recovery_point_.store(offset.value, std::memory_order_release);
+    }
+    for (const auto& segment : removed) {
+        segment->release_files();
+        auto done = remove_segment_files(environment_.file_system, *directory, segment->base_offset());
+        if (!done) return std::unexpected(std::move(done.error()));
+    }
+    return true;
+}
+
+StorageResult<std::vector<SegmentSummary>> PartitionLog::apply_retention(TimestampMs now) {
+    std::vector<SegmentSummary> summaries = segments();
+    std::vector<std::shared_ptr<Segment>> removed;
+    std::shared_ptr<const std::string> directory;
+    {
+        const std::lock_guard lock(append_mutex_);
+        if (closed_) return std::unexpected(closed_error());
+        PartitionLogState* state = state_.load();
+        if (state == nullptr || state->segments.empty() || !state->staged.empty()) return std::vector<SegmentSummary>{};
+        directory = state->directory;
+        summaries = segments();
+        const std::size_t count = segments_to_delete(summaries, *config_, now, log_start_offset());
+        summaries.resize(count);
+        if (count == 0) return summaries;
+        if (count == state->segments.size()) {
+            // The log end must outlive its records: an empty segment carries it in its name.
+            if (auto rolled = LogAppender(*this, *state).roll(now); !rolled) {
+                return std::unexpected(std::move(rolled.error()));
+            }
+        }
+        const std::lock_guard view(view_mutex_);
+        const auto keep = state->segments.begin() + static_cast<std::ptrdiff_t>(count);
+        removed.assign(state->segments.begin(), keep);
+        state->segments.erase(state->segments.begin(), keep);
+        const Offset start = std::max(log_start_offset(), state->segments.front()->base_offset());
+        log_start_offset_.store(start.value, std::memory_order_release);
+        if (recovery_point() < start) recovery_point_.store(start.value, std::memory_order_release);
+        if (state->epochs.truncate_from_start(start)) state->epochs_unwritten = true;
+        state->aborted.truncate_from_start(start);
+    }
+    for (const auto& segment : removed) {
+        segment->release_files();
+        auto done = remove_segment_files(environment_.file_system, *directory, segment->base_offset());
+        if (!done) return std::unexpected(std::move(done.error()));
+    }
+    return summaries;
+}
+
+StorageResult<Offset> PartitionLog::sync() {
+    PartitionLogState* state = state_.load();
+    if (state == nullptr) return log_end_offset();
+    const std::lock_guard one_at_a_time(state->sync_mutex);
+    Offset end{0};
+    std::vector<std::shared_ptr<Segment>> unsynced;
+    std::shared_ptr<Segment> active;
+    bool sync_names = false;
+    bool sync_parent = false;
+    FileSystem& file_system = environment_.file_system;
+    {
+        const std::lock_guard lock(append_mutex_);
+        if (closed_) return std::unexpected(closed_error());
+        if (state->sync_failed) {
+            return std::unexpected(StorageError{StorageError::Kind::sync_failed, 0,
+                                                "an earlier sync of " + *state->directory + " failed"});
+        }
+        end = log_end_offset();
+        if (state->segments.empty()) return end;
+        active = state->segments.back();
+        if (recovery_point() < end) {
+            for (std::size_t i = state->segment_index_for(recovery_point()); i < state->segments.size(); ++i) {
+                unsynced.push_back(state->segments[i]);
+            }
+        }
+        // Caches, which recovery rebuilds: losing them to a full disk must not fail the sync.
+        for (const auto& segment : unsynced) {
+            (void)segment->offset_index().file().write_pending();
+            (void)segment->time_index().file().write_pending();
+        }
+        (void)state->write_epochs(file_system);
+        (void)state->write_aborted(file_system);
+        sync_names = std::exchange(state->names_unsynced, false);
+        sync_parent = std::exchange(state->parent_unsynced, false);
+    }
+    const auto fail = [&](StorageError error) -> std::unexpected<StorageError> {
+        const std::lock_guard lock(append_mutex_);
+        if (closed_) return std::unexpected(closed_error());
+        state->names_unsynced = state->names_unsynced || sync_names;
+        state->parent_unsynced = state->parent_unsynced || sync_parent;
+        if (error.kind == StorageError::Kind::sync_failed) state->sync_failed = true;
+        return std::unexpected(std::move(error));
+    };
+    for (const auto& segment : unsynced) {
+        auto file = segment->file();
+        if (!file) return fail(std::move(file.error()));
+        if (auto synced = (*file)->sync_data(); !synced) return fail(std::move(synced.error()));
+        if (segment == active) continue;
+        // A sealed segment's indexes are believed at the next start, so they become durable with it.
+        if (auto synced = segment->offset_index().file().sync(); !synced) return fail(std::move(synced.error()));
+        if (auto synced = segment->time_index().file().sync(); !synced) return fail(std::move(synced.error()));
+    }
+    if (sync_names) {
+        if (auto synced = file_system.sync_directory(*state->directory); !synced) return fail(std::move(synced.error()));
+    }
+    if (sync_parent) {
+        if (auto synced = file_system.sync_directory(environment_.directory); !synced) {
+            return fail(std::move(synced.error()));
+        }
+    }
+    const std::lock_guard lock(append_mutex_);
+    if (recovery_point() < end) recovery_point_.store(end.value, std::memory_order_release);
+    return end;
+}
+
+StorageResult<Offset> PartitionLog::checkpoint() {
+    auto synced = sync();
+    if (!synced) return synced;
+    PartitionLogState* state = state_.load();
+    if (state == nullptr) return synced;
+    const std::lock_guard lock(append_mutex_);
+    if (closed_ || state->segments.empty() || !state->staged.empty()) return synced;
+    if (auto written = state->write_snapshot(environment_.file_system, log_end_offset()); !written) {
+        return std::unexpected(std::move(written.error()));
+    }
+    return synced;
+}
+
+StorageResult<void> PartitionLog::close() {
+    auto synced = sync();
+    if (!synced) {
+        if (synced.error().kind == StorageError::Kind::closed) return {};
+        return std::unexpected(std::move(synced.error()));
+    }
+    PartitionLogState* state = state_.load();
+    const std::lock_guard lock(append_mutex_);
+    if (state == nullptr || state->segments.empty()) {
+        closed_ = true;
+        return {};
+    }
+    if (!state->staged.empty()) LogAppender(*this, *state).fail_staged("the log is closing");
+    if (log_end_offset() != *synced) {
+        return std::unexpected(StorageError{StorageError::Kind::io, 0, *state->directory + ": appended to while closing"});
+    }
+    FileSystem& file_system = environment_.file_system;
+    Segment& active = state->active();
+    active.complete_time_index();
+    auto file = active.file();
+    if (!file) return std::unexpected(std::move(file.error()));
+    if (auto done = active.trim(**file); !done) return done;
+    for (const auto& segment : state->segments) {
+        if (auto done = segment->offset_index().file().write_pending(); !done) return done;
+        if (auto done = segment->time_index().file().write_pending(); !done) return done;
+    }
+    if (auto done = active.offset_index().file().sync(); !done) return done;
+    if (auto done = active.time_index().file().sync(); !done) return done;
+    if (auto done = state->write_snapshot(file_system, log_end_offset()); !done) return done;
+    if (auto done = state->write_epochs(file_system); !done) return done;
+    if (auto done = state->write_aborted(file_system); !done) return done;
+    if (std::exchange(state->names_unsynced, false)) {
+        if (auto done = file_system.sync_directory(*state->directory); !done) return done;
+    }
+    const std::lock_guard view(view_mutex_);
+    closed_ = true;
+    for (const auto& segment : state->segments) segment->release_files();
+    return {};
+}
+
+}  // namespace partita

@@ -1,0 +1,271 @@
+#include <algorithm>
+#include <utility>
+
+#include "protocol/assert.h"
+#include "storage/partition_log.h"
+#include "storage/partition_log_state.h"
+
+namespace partita {
+namespace {
+
+std::unexpected<ReadFailure> refuse(ReadError error, std::string message) {
+    return std::unexpected(ReadFailure{error, std::move(message)});
+}
+
+/// One whole batch with its records.
+StorageResult<std::vector<std::byte>> read_batch(const Segment& segment, const PlacedBatch& placed) {
+    auto file = segment.file();
+    if (!file) return std::unexpected(std::move(file.error()));
+    std::vector<std::byte> bytes(placed.header.size_bytes());
+    const auto count = (*file)->read_at(placed.position, bytes);
+    if (!count) return std::unexpected(count.error());
+    if (*count != bytes.size()) return std::unexpected(corrupt_error(segment.log_path(), "ends inside a batch"));
+    return bytes;
+}
+
+StorageError batch_error(const Segment& segment, const PlacedBatch& placed, std::string_view what) {
+    return corrupt_error(segment.log_path(),
+                         "batch at position " + std::to_string(placed.position) + ": " + std::string(what));
+}
+
+/// What a reader takes out of the view in one go.
+struct SegmentView {
+    std::shared_ptr<const Segment> segment;
+    std::uint64_t size_bytes = 0;
+    Offset end_offset{0};
+    TimestampOffset max_timestamp;
+};
+
+std::vector<SegmentView> view_segments(const PartitionLogState& state, Offset log_end) {
+    std::vector<SegmentView> views;
+    views.reserve(state.segments.size());
+    for (std::size_t i = 0; i < state.segments.size(); ++i) {
+        const auto& segment = state.segments[i];
+        const Offset end = i + 1 < state.segments.size() ? state.segments[i + 1]->base_offset() : log_end;
+        views.push_back({segment, segment->size_bytes(), end, segment->max_timestamp()});
+    }
+    return views;
+}
+
+}  // namespace
+
+std::expected<FileSlice, ReadFailure> PartitionLog::read(Offset from, const ReadLimits& limits) const {
+    std::shared_ptr<Segment> segment;
+    std::shared_ptr<Segment> next;
+    std::optional<TailPositions::Entry> tail;
+    bool is_active = false;
+    std::uint64_t size = 0;
+    Offset segment_end{0};
+    const auto closed = [] { return refuse(ReadError::closed, "the log is closed"); };
+    {
+        const std::lock_guard view(view_mutex_);
+        if (closed_) return closed();
+        const Offset end = log_end_offset();
+        if (from < log_start_offset() || from > end) {
+            return refuse(ReadError::out_of_range, "offset " + std::to_string(from.value) + " is outside of [" +
+                                                       std::to_string(log_start_offset().value) + ", " +
+                                                       std::to_string(end.value) + "]");
+        }
+        if (from >= std::min(limits.upper_bound, end)) return FileSlice{.base_offset = from};
+        const PartitionLogState& state = *state_.load();
+        std::size_t index = state.segment_index_for(from);
+        segment = state.segments[index];
+        is_active = index + 1 == state.segments.size();
+        if (!is_active) next = state.segments[index + 1];
+        segment_end = is_active ? end : next->base_offset();
+        size = segment->size_bytes();
+        if (is_active) tail = state.tail.find(from);
+    }
+    auto file = segment->file();
+    {
+        // A directory of the same name may have taken the place of a deleted one meanwhile.
+        const std::lock_guard view(view_mutex_);
+        if (closed_) return closed();
+    }
+    if (!file) return refuse(ReadError::storage_error, file.error().message);
+
+    FileSlice slice;
+    if (tail) {
+        slice.position = tail->position;
+        slice.base_offset = tail->base_offset;
+        slice.first_batch_size = tail->size_bytes;
+        slice.is_recent = true;
+    } else {
+        auto placed = segment->find(from, size);
+        if (!placed) return refuse(ReadError::storage_error, placed.error().message);
+        if (!*placed) {
+            // Compaction may leave a segment that ends before the next one begins.
+            if (next != nullptr && next->base_offset() > from) return read(next->base_offset(), limits);
+            return refuse(ReadError::storage_error, segment->log_path() + ": no batch holds offset " +
+                                                        std::to_string(from.value));
+        }
+        slice.position = (*placed)->position;
+        slice.base_offset = (*placed)->header.base_offset;
+        slice.first_batch_size = static_cast<std::uint32_t>((*placed)->header.size_bytes());
+    }
+    std::uint64_t end_position = size;
+    if (limits.upper_bound < segment_end) {
+        // The last stable offset is the first one of a batch: that batch is the first to be left out.
+        auto bound = segment->find(limits.upper_bound, size);
+        if (!bound) return refuse(ReadError::storage_error, bound.error().message);
+        if (*bound) end_position = (*bound)->position;
+    }
+    if (end_position <= slice.position) return FileSlice{.base_offset = from};
+    slice.available_bytes =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(end_position - slice.position, INT32_MAX));
+    if (slice.first_batch_size > limits.max_bytes && !limits.minimum_one_batch) {
+        return FileSlice{.base_offset = from, .available_bytes = slice.available_bytes};
+    }
+    slice.size = std::min(slice.available_bytes, std::max(limits.max_bytes, slice.first_batch_size));
+    slice.file = std::move(*file);
+    return slice;
+}
+
+Offset PartitionLog::active_segment_base() const {
+    const std::lock_guard view(view_mutex_);
+    const PartitionLogState* state = state_.load();
+    if (state == nullptr || state->segments.empty()) return log_start_offset();
+    return state->segments.back()->base_offset();
+}
+
+StorageResult<std::optional<TimestampedOffset>> PartitionLog::offset_for_timestamp(TimestampMs target,
+                                                                                   Offset upper_bound) const {
+    std::vector<SegmentView> views;
+    {
+        const std::lock_guard view(view_mutex_);
+        const PartitionLogState* state = state_.load();
+        if (closed_) return std::unexpected(StorageError{StorageError::Kind::closed, 0, "the log is closed"});
+        if (state == nullptr) return std::nullopt;
+        views = view_segments(*state, log_end_offset());
+    }
+    const Offset start = log_start_offset();
+    for (const SegmentView& view : views) {
+        if (view.max_timestamp.timestamp < target || view.end_offset <= start || view.size_bytes == 0) continue;
+        // No record before the entry's offset has a timestamp at or after the target.
+        auto entry = view.segment->time_index().lookup({target.value - 1});
+        if (!entry) return std::unexpected(std::move(entry.error()));
+        Offset at = std::max(start, *entry ? (*entry)->offset : view.segment->base_offset());
+        auto placed = view.segment->find(at, view.size_bytes);
+        if (!placed) return std::unexpected(std::move(placed.error()));
+        if (!*placed) continue;
+        auto file = view.segment->file();
+        if (!file) return std::unexpected(std::move(file.error()));
+        HeaderWalk walk(**file, (*placed)->position, view.size_bytes);
+        while (true) {
+            auto batch = walk.next();
+            if (!batch) return std::unexpected(std::move(batch.error()));
+            if (!*batch || (*batch)->header.base_offset >= upper_bound) break;
+            if ((*batch)->header.max_timestamp < target) continue;
+            auto bytes = read_batch(*view.segment, **batch);
+            if (!bytes) return std::unexpected(std::move(bytes.error()));
+            const auto found = find_first_at_or_after({(*batch)->header, *bytes}, target, start);
+            if (!found) {
+                return std::unexpected(batch_error(*view.segment, **batch, batch_error_text(found.error())));
+            }
+            if (!*found) continue;
+            if ((*found)->offset >= upper_bound) return std::nullopt;
+            return TimestampedOffset{(*found)->timestamp, (*found)->offset,
+                                     (*batch)->header.partition_leader_epoch};
+        }
+    }
+    return std::nullopt;
+}
+
+StorageResult<std::optional<TimestampedOffset>> PartitionLog::offset_of_max_timestamp() const {
+    std::vector<SegmentView> views;
+    {
+        const std::lock_guard view(view_mutex_);
+        const PartitionLogState* state = state_.load();
+        if (closed_) return std::unexpected(StorageError{StorageError::Kind::closed, 0, "the log is closed"});
+        if (state == nullptr) return std::nullopt;
+        views = view_segments(*state, log_end_offset());
+    }
+    const SegmentView* best = nullptr;
+    for (const SegmentView& view : views) {
+        if (view.size_bytes == 0 || view.max_timestamp.timestamp == kNoTimestamp) continue;
+        if (best == nullptr || view.max_timestamp.timestamp > best->max_timestamp.timestamp) best = &view;
+    }
+    if (best == nullptr) return std::nullopt;
+    auto placed = best->segment->find(best->max_timestamp.offset, best->size_bytes);
+    if (!placed) return std::unexpected(std::move(placed.error()));
+    if (!*placed) return std::nullopt;
+    auto bytes = read_batch(*best->segment, **placed);
+    if (!bytes) return std::unexpected(std::move(bytes.error()));
+    const auto found = find_max_timestamp({(*placed)->header, *bytes});
+    if (!found) return std::unexpected(batch_error(*best->segment, **placed, batch_error_text(found.error())));
+    if (!*found || (*found)->offset < log_start_offset()) return std::nullopt;
+    return TimestampedOffset{(*found)->timestamp, (*found)->offset, (*placed)->header.partition_leader_epoch};
+}
+
+EpochEnd PartitionLog::offset_for_leader_epoch(LeaderEpoch epoch) const {
+    const std::lock_guard view(view_mutex_);
+    const PartitionLogState* state = state_.load();
+    if (state == nullptr) return {kNoLeaderEpoch, kNoOffset};
+    return state->epochs.end_of(epoch, log_end_offset());
+}
+
+std::vector<EpochStart> PartitionLog::leader_epochs() const {
+    const std::lock_guard view(view_mutex_);
+    const PartitionLogState* state = state_.load();
+    return state == nullptr ? std::vector<EpochStart>{} : state->epochs.entries();
+}
+
+LeaderEpoch PartitionLog::latest_leader_epoch() const {
+    const std::lock_guard view(view_mutex_);
+    const PartitionLogState* state = state_.load();
+    return state == nullptr ? kNoLeaderEpoch : state->epochs.latest();
+}
+
+LeaderEpoch PartitionLog::leader_epoch_at(Offset offset) const {
+    const std::lock_guard view(view_mutex_);
+    const PartitionLogState* state = state_.load();
+    return state == nullptr ? kNoLeaderEpoch : state->epochs.at(offset);
+}
+
+std::vector<AbortedTransactionSummary> PartitionLog::aborted_transactions(Offset from, Offset to) const {
+    const std::lock_guard view(view_mutex_);
+    const PartitionLogState* state = state_.load();
+    return state == nullptr ? std::vector<AbortedTransactionSummary>{} : state->aborted.overlapping(from, to);
+}
+
+std::uint64_t PartitionLog::size_bytes() const {
+    const std::lock_guard view(view_mutex_);
+    const PartitionLogState* state = state_.load();
+    return state == nullptr ? 0 : state->total_bytes();
+}
+
+std::vector<SegmentSummary> PartitionLog::segments() const {
+    const std::lock_guard view(view_mutex_);
+    const PartitionLogState* state = state_.load();
+    std::vector<SegmentSummary> summaries;
+    if (state == nullptr) return summaries;
+    const Offset log_end = log_end_offset();
+    for (std::size_t i = 0; i < state->segments.size(); ++i) {
+        const Segment& segment = *state->segments[i];
+        const Offset end = i + 1 < state->segments.size() ? state->segments[i + 1]->base_offset() : log_end;
+        summaries.push_back({.base_offset = segment.base_offset(),
+                             .end_offset = end,
+                             .size_bytes = segment.size_bytes(),
+                             .max_timestamp = segment.max_timestamp().timestamp,
+                             .last_modified = segment.last_append()});
+    }
+    return summaries;
+}
+
+std::vector<ProducerSummary> PartitionLog::active_producers() const {
+    const std::lock_guard lock(append_mutex_);
+    const PartitionLogState* state = state_.load();
+    std::vector<ProducerSummary> summaries;
+    if (state == nullptr) return summaries;
+    for (const ProducerEntry& entry : state->producers.entries()) {
+        summaries.push_back({.producer_id = entry.producer_id,
+                             .producer_epoch = entry.producer_epoch,
+                             .last_sequence = entry.last_sequence(),
+                             .last_timestamp = entry.last_timestamp,
+                             .coordinator_epoch = entry.coordinator_epoch,
+                             .current_transaction_start = entry.current_transaction_start});
+    }
+    return summaries;
+}
+
+}  // namespace partita

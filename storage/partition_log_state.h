@@ -1,0 +1,109 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/aborted_transactions.h"
+#include "storage/leader_epochs.h"
+#include "storage/partition_log.h"
+#include "storage/producer_state.h"
+#include "storage/segment.h"
+
+namespace partita {
+
+/// Where the newest batches of the active segment lie, so that consumers at the end of a log cost no read.
+class TailPositions {
+  public:
+    static constexpr std::size_t kBatches = 16;
+    struct Entry {
+        Offset base_offset;
+        std::uint64_t position = 0;
+        std::uint32_t size_bytes = 0;
+    };
+
+    void clear() { count_ = 0; }
+    void push(const Entry& entry) { entries_[count_++ % kBatches] = entry; }
+    /// The batch that holds `offset`, which is below the log end; empty when it is too old.
+    [[nodiscard]] std::optional<Entry> find(Offset offset) const;
+
+  private:
+    std::array<Entry, kBatches> entries_{};
+    std::size_t count_ = 0;
+};
+
+struct StagedBatch {
+    MutableBytes bytes;
+    /// With its final base offset.
+    BatchHeader header;
+    TimestampMs now;
+    LeaderEpoch leader_epoch;
+    std::optional<CompletedTransaction> completed;
+    /// Index into `undo`; -1 without a producer.
+    std::int64_t undo = -1;
+};
+
+/// The heap half of a PartitionLog that has files.
+class PartitionLogState {
+  public:
+    /// More batches than this are not staged at once; a request frame holds fewer.
+    static constexpr std::size_t kMaximumStaged = 1 << 20;
+
+    explicit PartitionLogState(std::string directory)
+        : directory(std::make_shared<const std::string>(std::move(directory))) {}
+
+    const std::shared_ptr<const std::string> directory;
+
+    // Guarded by append_mutex_ ----------------------------------------------------------------------
+    std::vector<StagedBatch> staged;
+    std::vector<ProducerState::Undo> undo;
+    std::shared_ptr<FlushGroup> group;
+    /// What the next staged batch gets.
+    Offset next_offset{0};
+    LeaderEpoch last_staged_epoch{-1};
+    ProducerState producers;
+    /// A failed write left bytes behind the published end that could not be cut off yet.
+    bool tail_dirty = false;
+    /// The partition's directory exists.
+    bool directory_made = false;
+    /// Names in the directory changed since it was synced; the parent's too.
+    bool names_unsynced = false;
+    bool parent_unsynced = false;
+    bool epochs_unwritten = false;
+    /// Offsets of the .snapshot files in the directory, ascending.
+    std::vector<Offset> snapshots;
+    bool sync_failed = false;
+
+    // Guarded by view_mutex_; written with append_mutex_ held too -------------------------------------
+    /// Ascending; the last one is active. Empty before the first append.
+    std::vector<std::shared_ptr<Segment>> segments;
+    TailPositions tail;
+    LeaderEpochs epochs;
+    AbortedTransactions aborted;
+
+    /// One sync at a time; taken before append_mutex_.
+    std::mutex sync_mutex;
+
+    [[nodiscard]] Segment& active() { return *segments.back(); }
+    /// Index of the segment that covers `offset` (or the first one, for lower offsets).
+    [[nodiscard]] std::size_t segment_index_for(Offset offset) const;
+    [[nodiscard]] std::uint64_t total_bytes() const;
+    /// Writes the producers as they are before `offset` into `<offset>.snapshot` and removes snapshots
+    /// that are of no more use. The caller holds append_mutex_.
+    [[nodiscard]] StorageResult<void> write_snapshot(FileSystem& file_system, Offset offset);
+    [[nodiscard]] StorageResult<void> write_epochs(FileSystem& file_system);
+    [[nodiscard]] StorageResult<void> write_aborted(FileSystem& file_system);
+};
+
+inline constexpr std::string_view kLeaderEpochFileName = "leader-epoch-checkpoint";
+inline constexpr std::string_view kPartitionMetadataFileName = "partition.metadata";
+
+/// "version: 0\ntopic_id: <22 characters>\n".
+[[nodiscard]] std::string partition_metadata_text(const TopicId& id);
+[[nodiscard]] std::optional<TopicId> parse_partition_metadata(std::string_view text);
+
+}  // namespace partita

@@ -1,0 +1,168 @@
+#include "storage/segment.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <utility>
+
+namespace partita {
+
+StorageResult<std::optional<PlacedBatch>> HeaderWalk::next() {
+    if (position_ >= end_) return std::nullopt;
+    const bool in_window =
+        position_ >= window_start_ && position_ + kBatchHeaderBytes <= window_start_ + window_size_;
+    if (!in_window) {
+        const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(kWindowBytes, end_ - position_));
+        const auto read = file_.read_at(position_, MutableBytes(window_.data(), count));
+        if (!read) return std::unexpected(read.error());
+        window_start_ = position_;
+        window_size_ = *read;
+    }
+    const std::size_t skip = static_cast<std::size_t>(position_ - window_start_);
+    const auto header = parse_batch_header(Bytes(window_.data() + skip, window_size_ - skip));
+    if (!header) {
+        return std::unexpected(corrupt_error("batch at position " + std::to_string(position_),
+                                             std::string(batch_error_text(header.error()))));
+    }
+    if (header->size_bytes() > end_ - position_) {
+        return std::unexpected(corrupt_error("batch at position " + std::to_string(position_), "reaches beyond the end"));
+    }
+    const PlacedBatch placed{*header, position_};
+    position_ += header->size_bytes();
+    return placed;
+}
+
+std::string segment_file_name(Offset base_offset, std::string_view extension) {
+    constexpr std::size_t kDigits = 20;
+    std::string digits = std::to_string(base_offset.value);
+    std::string name(kDigits - std::min(kDigits, digits.size()), '0');
+    name += digits;
+    name += extension;
+    return name;
+}
+
+std::optional<Offset> parse_segment_file_name(std::string_view name, std::string_view extension) {
+    if (!name.ends_with(extension)) return std::nullopt;
+    name.remove_suffix(extension.size());
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), value);
+    if (name.empty() || error != std::errc() || end != name.data() + name.size() || value < 0) return std::nullopt;
+    return Offset{value};
+}
+
+Segment::Segment(OpenFiles& open_files, std::shared_ptr<const std::string> directory, Offset base_offset)
+    : open_files_(open_files),
+      directory_(std::move(directory)),
+      base_offset_(base_offset),
+      offset_index_(open_files, join_path(*directory_, segment_file_name(base_offset, ".index")), base_offset),
+      time_index_(open_files, join_path(*directory_, segment_file_name(base_offset, ".timeindex")), base_offset) {}
+
+std::string Segment::log_path() const { return join_path(*directory_, segment_file_name(base_offset_, ".log")); }
+
+StorageResult<std::shared_ptr<File>> Segment::file(bool create) const {
+    return open_files_.acquire(log_slot_, [this] { return log_path(); }, create);
+}
+
+StorageResult<std::optional<PlacedBatch>> Segment::find(Offset target, std::uint64_t end) const {
+    auto opened = file();
+    if (!opened) return std::unexpected(std::move(opened.error()));
+    auto entry = offset_index_.lookup(target);
+    std::uint64_t start = entry && entry->position < end ? entry->position : 0;
+    while (true) {
+        HeaderWalk walk(**opened, start, end);
+        bool astray = false;
+        while (true) {
+            auto placed = walk.next();
+            if (!placed) {
+                if (start == 0 || placed.error().kind != StorageError::Kind::corrupt) {
+                    return std::unexpected(std::move(placed.error()));
+                }
+                astray = true;
+                break;
+            }
+            if (!*placed) return std::nullopt;
+            const PlacedBatch& batch = **placed;
+            if (start != 0 && batch.position == start && batch.header.base_offset > target) {
+                astray = true;
+                break;
+            }
+            if (batch.header.last_offset() >= target) return batch;
+        }
+        if (!astray) return std::nullopt;
+        start = 0;
+    }
+}
+
+bool Segment::must_roll_before(const BatchHeader& batch, std::uint64_t pending_bytes,
+                               std::optional<TimestampMs> pending_timestamp, TimestampMs now,
+                               const LogConfig& config) const {
+    const std::uint64_t size = size_bytes() + pending_bytes;
+    if (size == 0) return false;
+    if (static_cast<std::int64_t>(size + batch.size_bytes()) > config.segment_bytes) return true;
+    if (batch.last_offset() - base_offset_ > std::numeric_limits<std::int32_t>::max()) return true;
+    // Positions in the index have 32 bits, read as signed by Kafka.
+    if (size > std::numeric_limits<std::int32_t>::max()) return true;
+
+    const auto index_limit = static_cast<std::size_t>(std::max<std::int64_t>(config.segment_index_bytes, 12));
+    if (offset_index_.file().count() >= index_limit / OffsetIndex::kEntryBytes) return true;
+    if (time_index_.file().count() >= index_limit / TimeIndex::kEntryBytes) return true;
+
+    std::int64_t jitter_ms = 0;
+    if (config.segment_jitter_ms > 0) {
+        const std::size_t seed = std::hash<std::string>{}(*directory_) ^ std::hash<std::int64_t>{}(base_offset_.value);
+        const std::int64_t bound = std::min(config.segment_jitter_ms, config.segment_ms);
+        jitter_ms = bound > 0 ? static_cast<std::int64_t>(seed % static_cast<std::size_t>(bound)) : 0;
+    }
+    // Time in record timestamps where there are any (so a replayed log rolls as the original did), else
+    // time since the segment was created.
+    const std::optional<TimestampMs> first = rolling_timestamp_ ? rolling_timestamp_ : pending_timestamp;
+    const std::int64_t waited_ms =
+        first && first->value >= 0 ? batch.max_timestamp.value - first->value : now.value - created_.value;
+    return waited_ms > config.segment_ms - jitter_ms;
+}
+
+void Segment::reserve(File& file, std::uint64_t end, const LogConfig& config) {
+    if (end <= reserved_end_ || end < kSmallestReservation) return;
+    std::uint64_t step = std::clamp(end, kSmallestReservation, kLargestReservation);
+    step -= step % kSmallestReservation;
+    const std::uint64_t limit = std::max(end, static_cast<std::uint64_t>(config.segment_bytes));
+    const std::uint64_t wanted = std::min(end + step, limit);
+    const std::uint64_t from = std::max(reserved_end_, size_bytes());
+    // A refusal (disk nearly full) is no failure: the write itself decides, and may still fit. The next
+    // attempt is made after as many bytes.
+    (void)file.reserve(from, wanted - from);
+    reserved_end_ = wanted;
+}
+
+StorageResult<void> Segment::trim(File& file) {
+    if (reserved_end_ <= size_bytes()) return {};
+    // Cutting a file to its own size frees the blocks beyond it.
+    auto cut = file.truncate(size_bytes());
+    if (cut) reserved_end_ = 0;
+    return cut;
+}
+
+void Segment::complete_time_index() {
+    if (max_timestamp_.timestamp != kNoTimestamp) time_index_.maybe_append(max_timestamp_);
+}
+
+void Segment::release_files() {
+    open_files_.release(log_slot_);
+    offset_index_.file().release();
+    time_index_.file().release();
+}
+
+void Segment::note_batch(const BatchHeader& header, std::uint64_t position, const LogConfig& config) {
+    if (!rolling_timestamp_) rolling_timestamp_ = header.max_timestamp;
+    if (header.max_timestamp > max_timestamp_.timestamp) {
+        max_timestamp_ = {header.max_timestamp, header.last_offset()};
+    }
+    if (static_cast<std::int64_t>(bytes_since_index_entry_) > config.index_interval_bytes) {
+        offset_index_.append(header.last_offset(), static_cast<std::uint32_t>(position));
+        if (max_timestamp_.timestamp != kNoTimestamp) time_index_.maybe_append(max_timestamp_);
+        bytes_since_index_entry_ = 0;
+    }
+    bytes_since_index_entry_ += header.size_bytes();
+}
+
+}  // namespace partita

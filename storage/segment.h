@@ -1,0 +1,127 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "protocol/record_batch.h"
+#include "storage/log_config.h"
+#include "storage/offset_index.h"
+#include "storage/open_files.h"
+#include "storage/time_index.h"
+
+namespace partita {
+
+struct PlacedBatch {
+    BatchHeader header;
+    std::uint64_t position = 0;
+};
+
+/// Walks over the headers of consecutive batches in `[position, end)` of a file, with one read per 4 KiB
+/// of small batches and one per large batch. Record bytes are not looked at.
+class HeaderWalk {
+  public:
+    static constexpr std::size_t kWindowBytes = 4096;
+
+    HeaderWalk(File& file, std::uint64_t position, std::uint64_t end)
+        : file_(file), position_(position), end_(end) {}
+
+    /// Empty at the end. Kind `corrupt` when there is no whole batch where one must be.
+    [[nodiscard]] StorageResult<std::optional<PlacedBatch>> next();
+
+  private:
+    File& file_;
+    std::uint64_t position_;
+    const std::uint64_t end_;
+    std::uint64_t window_start_ = 0;
+    std::size_t window_size_ = 0;
+    std::array<std::byte, kWindowBytes> window_;
+};
+
+/// Names by base offset: "00000000000000000042.log".
+[[nodiscard]] std::string segment_file_name(Offset base_offset, std::string_view extension);
+/// The base offset in such a name, if it has that extension.
+[[nodiscard]] std::optional<Offset> parse_segment_file_name(std::string_view name, std::string_view extension);
+
+/// One segment: a `.log` file of batches, with its offset and time index.
+///
+/// Ownership and threads: shared by the log and readers in progress. Bytes below `size_bytes` never
+/// change. Members are grouped by what protects them; the mutexes are those of the owning PartitionLog.
+class Segment {
+  public:
+    /// While a file is smaller than this nothing is reserved, so small topics stay small on disk.
+    static constexpr std::uint64_t kSmallestReservation = 64 * 1024;
+    static constexpr std::uint64_t kLargestReservation = 64 * 1024 * 1024;
+
+    Segment(OpenFiles& open_files, std::shared_ptr<const std::string> directory, Offset base_offset);
+
+    [[nodiscard]] Offset base_offset() const { return base_offset_; }
+    /// Published bytes.
+    [[nodiscard]] std::uint64_t size_bytes() const { return size_.load(std::memory_order_acquire); }
+    [[nodiscard]] std::string log_path() const;
+    [[nodiscard]] StorageResult<std::shared_ptr<File>> file(bool create = false) const;
+
+    /// The first batch, below `end` bytes, whose last offset is at or above `target`. An index that
+    /// leads astray is not believed: then the walk starts at the beginning.
+    [[nodiscard]] StorageResult<std::optional<PlacedBatch>> find(Offset target, std::uint64_t end) const;
+
+    [[nodiscard]] OffsetIndex& offset_index() { return offset_index_; }
+    [[nodiscard]] const OffsetIndex& offset_index() const { return offset_index_; }
+    [[nodiscard]] TimeIndex& time_index() { return time_index_; }
+    [[nodiscard]] const TimeIndex& time_index() const { return time_index_; }
+
+    // Guarded by the append mutex -----------------------------------------------------------------
+
+    /// Kafka's conditions for a new segment before `batch` (with `pending_bytes` already chosen to be
+    /// written in front of it, the first of them having `pending_timestamp`).
+    [[nodiscard]] bool must_roll_before(const BatchHeader& batch, std::uint64_t pending_bytes,
+                                        std::optional<TimestampMs> pending_timestamp, TimestampMs now,
+                                        const LogConfig& config) const;
+    /// Reserves space up to and beyond `end`, in steps that grow with the file. Best effort.
+    void reserve(File& file, std::uint64_t end, const LogConfig& config);
+    /// Gives back what is reserved beyond the published size.
+    [[nodiscard]] StorageResult<void> trim(File& file);
+    /// Puts the last entry into the time index, so that it tells the segment's greatest timestamp.
+    void complete_time_index();
+    /// Lets all descriptors go.
+    void release_files();
+    void set_created(TimestampMs created) { created_ = created; }
+
+    // Guarded by the append mutex and the view mutex ------------------------------------------------
+
+    /// Takes a batch that lies at `position` into the indexes and the statistics.
+    void note_batch(const BatchHeader& header, std::uint64_t position, const LogConfig& config);
+    void publish_size(std::uint64_t size) { size_.store(size, std::memory_order_release); }
+    /// Largest timestamp and the last offset of the first batch that reached it.
+    [[nodiscard]] TimestampOffset max_timestamp() const { return max_timestamp_; }
+    void set_max_timestamp(TimestampOffset max) { max_timestamp_ = max; }
+    [[nodiscard]] TimestampMs last_append() const { return last_append_; }
+    void set_last_append(TimestampMs time) { last_append_ = time; }
+    void set_rolling_timestamp(TimestampMs timestamp) { rolling_timestamp_ = timestamp; }
+    void set_bytes_since_index_entry(std::uint64_t bytes) { bytes_since_index_entry_ = bytes; }
+
+  private:
+    OpenFiles& open_files_;
+    const std::shared_ptr<const std::string> directory_;
+    const Offset base_offset_;
+    std::atomic<std::uint64_t> size_{0};
+    mutable FileSlot log_slot_;
+    OffsetIndex offset_index_;
+    TimeIndex time_index_;
+
+    // Guarded by the append mutex.
+    std::uint64_t reserved_end_ = 0;
+    TimestampMs created_{0};
+    std::uint64_t bytes_since_index_entry_ = 0;
+    /// Greatest timestamp of the first batch: segment.ms counts from it.
+    std::optional<TimestampMs> rolling_timestamp_;
+
+    // Written under the append and the view mutex, read under either.
+    TimestampOffset max_timestamp_;
+    TimestampMs last_append_ = kNoTimestamp;
+};
+
+}  // namespace partita

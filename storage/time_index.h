@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "storage/index_file.h"
+
+namespace partita {
+
+struct TimestampOffset {
+    TimestampMs timestamp = kNoTimestamp;
+    /// Last offset of the batch in which the timestamp was first reached.
+    Offset offset = kNoOffset;
+    friend bool operator==(const TimestampOffset&, const TimestampOffset&) = default;
+};
+
+/// Kafka's `.timeindex`: 12-byte entries, timestamp (int64) and offset relative to the segment's base
+/// (int32), big-endian. An entry (t, o) says that no record before o has a timestamp above t; so both
+/// columns ascend, whatever order the records' own timestamps have. Threads as in IndexFile.
+class TimeIndex {
+  public:
+    static constexpr std::size_t kEntryBytes = 12;
+
+    TimeIndex(OpenFiles& open_files, std::string path, Offset base_offset);
+
+    /// Reads the last entry back after `IndexFile::load` or a truncation.
+    [[nodiscard]] StorageResult<void> reload_last();
+    /// Appends unless the timestamp is not greater than that of the last entry.
+    void maybe_append(TimestampOffset entry);
+    /// The last entry with a timestamp at or below `target`; empty when there is none.
+    [[nodiscard]] StorageResult<std::optional<TimestampOffset>> lookup(TimestampMs target) const;
+    /// {kNoTimestamp, kNoOffset} when there is none. For the appender only.
+    [[nodiscard]] TimestampOffset last() const { return last_; }
+    [[nodiscard]] StorageResult<TimestampOffset> entry(std::size_t index) const;
+
+    /// Number of leading entries that ascend and name offsets below `end`. Zeros behind them are what
+    /// a killed Kafka leaves.
+    [[nodiscard]] StorageResult<std::size_t> plausible_entries(Offset end) const;
+
+    [[nodiscard]] IndexFile& file() { return file_; }
+    [[nodiscard]] const IndexFile& file() const { return file_; }
+
+  private:
+    [[nodiscard]] TimestampOffset decode(const std::byte* entry) const;
+
+    IndexFile file_;
+    const Offset base_offset_;
+    TimestampOffset last_;
+};
+
+}  // namespace partita
