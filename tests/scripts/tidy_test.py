@@ -1,7 +1,10 @@
 """Tests of scripts/tidy: small trees, each with one thing wrong, and the complaint that must come."""
 
+import contextlib
+import importlib.machinery
+import importlib.util
+import io
 import pathlib
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -11,9 +14,20 @@ SCRIPT = PROJECT / "scripts" / "tidy"
 HEADER = "#pragma once\n"
 
 
+sys.dont_write_bytecode = True
+LOADER = importlib.machinery.SourceFileLoader("tidy", str(SCRIPT))
+tidy = importlib.util.module_from_spec(importlib.util.spec_from_loader("tidy", LOADER))
+LOADER.exec_module(tidy)
+
+
 def run_tidy(*arguments):
-    done = subprocess.run([sys.executable, "-B", SCRIPT, *map(str, arguments)], capture_output=True, text=True)
-    return done.returncode, done.stdout, done.stderr
+    """Runs the script in this process; returns its exit code and what it printed on both streams."""
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as errors:
+        try:
+            code = tidy.main([str(argument) for argument in arguments])
+        except SystemExit as end:
+            code = end.code
+    return code, out.getvalue(), errors.getvalue()
 
 
 class Tidy(unittest.TestCase):
