@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "protocol/assert.h"
+#include "protocol/big_endian.h"
 
 namespace partita {
 namespace {
@@ -27,6 +28,19 @@ ProduceError from_parse_error(BatchError error) {
         case BatchError::old_magic: return ProduceError::old_magic;
         default: return ProduceError::malformed_batch;
     }
+}
+
+/// Kafka's text, which it has for what is wrong in the first 17 bytes only.
+std::string framing_text(Bytes records, BatchError error) {
+    constexpr std::int32_t kMinRecordOverhead = 14;
+    if (error == BatchError::unknown_magic) {
+        return "Invalid magic found in record: " + std::to_string(load_big_endian<std::int8_t>(records.data() + 16));
+    }
+    if (error != BatchError::length_too_small) return {};
+    const auto length = load_big_endian<std::int32_t>(records.data() + 8);
+    if (length >= kMinRecordOverhead) return {};
+    return "Record size " + std::to_string(length) + " is less than the minimum record overhead (" +
+           std::to_string(kMinRecordOverhead) + ")";
 }
 
 ProduceError from_record_error(BatchError error) {
@@ -139,7 +153,11 @@ std::expected<TimestampMs, ProduceFailure> judge_header_timestamp(const Batch& b
 
 std::expected<ProducedBatch, ProduceFailure> validate_produced_batch(Bytes records, const ProduceRules& rules) {
     const auto batch = parse_batch(records);
-    if (!batch) return refuse(from_parse_error(batch.error()));
+    if (!batch) {
+        auto refused = refuse(from_parse_error(batch.error()));
+        refused.error().framing_text = framing_text(records, batch.error());
+        return refused;
+    }
     if (batch->header.attributes.codec() == Codec::zstd && rules.produce_version < kFirstProduceVersionWithZstd) {
         return refuse(ProduceError::zstd_before_version_7);
     }
@@ -178,12 +196,12 @@ ErrorCode produce_error_code(ProduceError error) {
         case ProduceError::invalid_sequence:
         case ProduceError::invalid_record:
         case ProduceError::invalid_offset_delta:
-        case ProduceError::decompressed_too_large:
         case ProduceError::record_without_key: return ErrorCode::invalid_record;
         case ProduceError::zstd_before_version_7: return ErrorCode::unsupported_compression_type;
         case ProduceError::malformed_batch:
         case ProduceError::crc_mismatch: return ErrorCode::corrupt_message;
-        case ProduceError::batch_too_large: return ErrorCode::message_too_large;
+        case ProduceError::batch_too_large:
+        case ProduceError::decompressed_too_large: return ErrorCode::message_too_large;
         case ProduceError::batch_exceeds_segment: return ErrorCode::record_list_too_large;
         case ProduceError::invalid_timestamp: return ErrorCode::invalid_timestamp;
         // Kafka's decoders throw what has no code of its own.
@@ -222,6 +240,7 @@ std::string record_fault_message(const ProduceFailure& failure, const RecordFaul
 
 std::optional<std::string> produce_error_message(const ProduceFailure& failure, const ProduceRules& rules,
                                                  std::string_view topic_partition) {
+    if (!failure.framing_text.empty()) return failure.framing_text;
     if (failure.record_faults.empty()) return std::nullopt;
     if (failure.error == ProduceError::invalid_timestamp) {
         return "One or more records have been rejected due to invalid timestamp";

@@ -90,6 +90,9 @@ struct ProduceFailure {
     std::vector<RecordFault> record_faults;  ///< The first `kMaxReportedRecordFaults`.
     std::size_t record_fault_count = 0;      ///< All of them.
     bool is_compressed = false;              ///< Kafka's text differs.
+    /// Kafka's text about a length or magic that cannot be. Kafka meets those before it looks at partitions
+    /// one by one, and answers all partitions of the request with the same code and text.
+    std::string framing_text;
 };
 
 /// A batch that may be appended, once `finish_produced_batch` has been applied.
@@ -110,8 +113,11 @@ struct ProducedBatch {
 /// state come into it. `records` must hold exactly one batch; an incomplete one behind it is ignored and
 /// cut off, as Kafka does.
 ///
-/// One intended difference: Kafka stores an uncompressed batch whose offset deltas are not 0, 1, 2 ... as
-/// it is, and consumers then see offsets twice or out of order. Here it is refused with INVALID_RECORD.
+/// Intended differences, all about records that consumers could not read or could not tell apart: Kafka
+/// stores an uncompressed batch whose offset deltas are not 0, 1, 2 ..., and a compressed one whose records
+/// do not end where their lengths say; and for wrong deltas under compression, or a length of more than
+/// five bytes, it answers UNKNOWN_SERVER_ERROR. All of these are INVALID_RECORD here. Kafka has no limit on
+/// what records decompress to; here MESSAGE_TOO_LARGE answers it, since clients split such a batch.
 [[nodiscard]] std::expected<ProducedBatch, ProduceFailure> validate_produced_batch(Bytes records,
                                                                                    const ProduceRules& rules);
 
@@ -124,7 +130,7 @@ void finish_produced_batch(MutableBytes bytes, const ProducedBatch& produced, Of
 [[nodiscard]] ErrorCode produce_error_code(ProduceError error);
 
 /// Kafka's text for the partition's `error_message`; none where Kafka sends null, which is everywhere but
-/// with refused records. `topic_partition` is in the form "topic-0".
+/// with refused records and `framing_text`. `topic_partition` is in the form "topic-0".
 [[nodiscard]] std::optional<std::string> produce_error_message(const ProduceFailure& failure,
                                                                const ProduceRules& rules,
                                                                std::string_view topic_partition);
