@@ -83,10 +83,11 @@ enum class ValidatorKind : std::uint8_t {
 
 struct Validator {
     ValidatorKind kind = ValidatorKind::none;
-    std::optional<double> minimum{};  ///< whole for integer types; exact up to 2^53, above only in use for maximum
+    std::optional<double> minimum{};  ///< compared as doubles, as Kafka does, also for 64-bit integers
     std::optional<double> maximum{};
     std::span<const std::string_view> choices{};
     bool list_may_be_empty = true;
+    bool list_may_be_null = false;
 };
 
 /// One config as Kafka 4.3.1 (or, for names that start with "partita.", this broker) defines it.
@@ -96,7 +97,7 @@ struct ConfigDefinition {
     /// Canonical text of the default; empty means null, see `required`.
     std::optional<std::string_view> default_value;
     Validator validator{};
-    /// Never printed or described, accepted all the same.
+    /// Described only when it was given: Kafka's internal configs, and those that exist only dynamically.
     bool internal = false;
     /// Kafka defines no default and does not start without it. This broker does (node.id, for one).
     bool required = false;

@@ -1,0 +1,267 @@
+#include "broker/config/broker_config.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "broker/config/broker_rules.h"
+#include "broker/config/broker_synonyms.h"
+#include "broker/config/java_text.h"
+#include "broker/config/properties.h"
+#include "protocol/assert.h"
+
+namespace partita::config {
+
+namespace {
+
+template <auto Member>
+void assign(BrokerConfig& config, const ConfigValue& value) {
+    using Field = std::remove_cvref_t<decltype(config.*Member)>;
+    const Field* typed = std::get_if<Field>(&value);
+    PARTITA_ASSERT(typed != nullptr, "a field has the type of its config");
+    config.*Member = *typed;
+}
+
+struct Binding {
+    std::string_view name;
+    void (*apply)(BrokerConfig&, const ConfigValue&);
+};
+
+// Fields that take over their config as it is.
+constexpr Binding kBindings[] = {
+    {"num.network.threads", assign<&BrokerConfig::num_network_threads>},
+    {"num.io.threads", assign<&BrokerConfig::num_io_threads>},
+    {"background.threads", assign<&BrokerConfig::background_threads>},
+    {"num.recovery.threads.per.data.dir", assign<&BrokerConfig::num_recovery_threads_per_data_dir>},
+    {"socket.request.max.bytes", assign<&BrokerConfig::socket_request_max_bytes>},
+    {"socket.send.buffer.bytes", assign<&BrokerConfig::socket_send_buffer_bytes>},
+    {"socket.receive.buffer.bytes", assign<&BrokerConfig::socket_receive_buffer_bytes>},
+    {"socket.listen.backlog.size", assign<&BrokerConfig::socket_listen_backlog_size>},
+    {"connections.max.idle.ms", assign<&BrokerConfig::connections_max_idle_ms>},
+    {"max.connections", assign<&BrokerConfig::max_connections>},
+    {"max.connections.per.ip", assign<&BrokerConfig::max_connections_per_ip>},
+    {"max.connection.creation.rate", assign<&BrokerConfig::max_connection_creation_rate>},
+    {"queued.max.requests", assign<&BrokerConfig::queued_max_requests>},
+    {"queued.max.request.bytes", assign<&BrokerConfig::queued_max_request_bytes>},
+    {"request.timeout.ms", assign<&BrokerConfig::request_timeout_ms>},
+    {"fetch.max.bytes", assign<&BrokerConfig::fetch_max_bytes>},
+    {"max.incremental.fetch.session.cache.slots", assign<&BrokerConfig::max_incremental_fetch_session_cache_slots>},
+    {"max.request.partition.size.limit", assign<&BrokerConfig::max_request_partition_size_limit>},
+    {"auto.create.topics.enable", assign<&BrokerConfig::auto_create_topics_enable>},
+    {"delete.topic.enable", assign<&BrokerConfig::delete_topic_enable>},
+    {"num.partitions", assign<&BrokerConfig::num_partitions>},
+    {"default.replication.factor", assign<&BrokerConfig::default_replication_factor>},
+    {"log.retention.check.interval.ms", assign<&BrokerConfig::log_retention_check_interval_ms>},
+    {"log.flush.scheduler.interval.ms", assign<&BrokerConfig::log_flush_scheduler_interval_ms>},
+    {"log.flush.offset.checkpoint.interval.ms", assign<&BrokerConfig::log_flush_offset_checkpoint_interval_ms>},
+    {"log.initial.task.delay.ms", assign<&BrokerConfig::log_initial_task_delay_ms>},
+    {"log.cleaner.enable", assign<&BrokerConfig::log_cleaner_enable>},
+    {"log.cleaner.threads", assign<&BrokerConfig::log_cleaner_threads>},
+    {"log.cleaner.backoff.ms", assign<&BrokerConfig::log_cleaner_backoff_ms>},
+    {"log.cleaner.dedupe.buffer.size", assign<&BrokerConfig::log_cleaner_dedupe_buffer_size>},
+    {"log.cleaner.io.buffer.size", assign<&BrokerConfig::log_cleaner_io_buffer_size>},
+    {"log.cleaner.io.buffer.load.factor", assign<&BrokerConfig::log_cleaner_io_buffer_load_factor>},
+    {"log.cleaner.io.max.bytes.per.second", assign<&BrokerConfig::log_cleaner_io_max_bytes_per_second>},
+    {"producer.id.expiration.ms", assign<&BrokerConfig::producer_id_expiration_ms>},
+    {"producer.id.expiration.check.interval.ms", assign<&BrokerConfig::producer_id_expiration_check_interval_ms>},
+    {"offsets.topic.num.partitions", assign<&BrokerConfig::offsets_topic_num_partitions>},
+    {"offsets.topic.replication.factor", assign<&BrokerConfig::offsets_topic_replication_factor>},
+    {"offsets.topic.segment.bytes", assign<&BrokerConfig::offsets_topic_segment_bytes>},
+    {"offsets.retention.minutes", assign<&BrokerConfig::offsets_retention_minutes>},
+    {"offsets.retention.check.interval.ms", assign<&BrokerConfig::offsets_retention_check_interval_ms>},
+    {"offset.metadata.max.bytes", assign<&BrokerConfig::offset_metadata_max_bytes>},
+    {"offsets.commit.timeout.ms", assign<&BrokerConfig::offsets_commit_timeout_ms>},
+    {"group.initial.rebalance.delay.ms", assign<&BrokerConfig::group_initial_rebalance_delay_ms>},
+    {"group.min.session.timeout.ms", assign<&BrokerConfig::group_min_session_timeout_ms>},
+    {"group.max.session.timeout.ms", assign<&BrokerConfig::group_max_session_timeout_ms>},
+    {"group.max.size", assign<&BrokerConfig::group_max_size>},
+    {"group.consumer.session.timeout.ms", assign<&BrokerConfig::group_consumer_session_timeout_ms>},
+    {"group.consumer.min.session.timeout.ms", assign<&BrokerConfig::group_consumer_min_session_timeout_ms>},
+    {"group.consumer.max.session.timeout.ms", assign<&BrokerConfig::group_consumer_max_session_timeout_ms>},
+    {"group.consumer.heartbeat.interval.ms", assign<&BrokerConfig::group_consumer_heartbeat_interval_ms>},
+    {"group.consumer.min.heartbeat.interval.ms", assign<&BrokerConfig::group_consumer_min_heartbeat_interval_ms>},
+    {"group.consumer.max.heartbeat.interval.ms", assign<&BrokerConfig::group_consumer_max_heartbeat_interval_ms>},
+    {"group.consumer.max.size", assign<&BrokerConfig::group_consumer_max_size>},
+    {"group.consumer.assignment.interval.ms", assign<&BrokerConfig::group_consumer_assignment_interval_ms>},
+    {"group.consumer.regex.refresh.interval.ms", assign<&BrokerConfig::group_consumer_regex_refresh_interval_ms>},
+    {"transaction.state.log.num.partitions", assign<&BrokerConfig::transaction_state_log_num_partitions>},
+    {"transaction.state.log.replication.factor", assign<&BrokerConfig::transaction_state_log_replication_factor>},
+    {"transaction.state.log.min.isr", assign<&BrokerConfig::transaction_state_log_min_isr>},
+    {"transaction.state.log.segment.bytes", assign<&BrokerConfig::transaction_state_log_segment_bytes>},
+    {"transaction.max.timeout.ms", assign<&BrokerConfig::transaction_max_timeout_ms>},
+    {"transactional.id.expiration.ms", assign<&BrokerConfig::transactional_id_expiration_ms>},
+    {"transaction.abort.timed.out.transaction.cleanup.interval.ms",
+     assign<&BrokerConfig::transaction_abort_timed_out_transaction_cleanup_interval_ms>},
+    {"transaction.remove.expired.transaction.cleanup.interval.ms",
+     assign<&BrokerConfig::transaction_remove_expired_transaction_cleanup_interval_ms>},
+    {"transaction.partition.verification.enable", assign<&BrokerConfig::transaction_partition_verification_enable>},
+};
+
+RebalanceProtocols rebalance_protocols(const ConfigMap& effective) {
+    RebalanceProtocols protocols{false, false, false, false};
+    for (const std::string& name :
+         broker_list(effective, "group.coordinator.rebalance.protocols")) {
+        protocols.classic |= name == "classic";
+        protocols.consumer |= name == "consumer";
+        protocols.streams |= name == "streams";
+        protocols.share |= name == "share";
+    }
+    return protocols;
+}
+
+std::optional<AdvertisedAddress> http_listener(const ConfigMap& effective) {
+    const std::string text = std::get<std::string>(broker_value(effective, "partita.http.listener"));
+    if (text.empty()) {
+        return std::nullopt;
+    }
+    const auto address = parse_host_and_port(text);
+    PARTITA_ASSERT(address.has_value(), "the rules of the broker's configs were checked first");
+    return address;
+}
+
+// Everything typed, from values that were checked.
+std::expected<void, ConfigError> fill(BrokerConfig& config, const ConfigMap& given, const ConfigMap& effective) {
+    for (const Binding& binding : kBindings) {
+        binding.apply(config, broker_value(effective, binding.name));
+    }
+    config.node_id = BrokerId{std::get<std::int32_t>(broker_value(effective, "node.id"))};
+    config.broker_rack = config_value_text(broker_value(effective, "broker.rack"));
+    const ConfigValue directories = broker_value(effective, "log.dirs");
+    config.log_dirs = std::get<std::vector<std::string>>(
+        std::holds_alternative<std::monostate>(directories) ? broker_value(effective, "log.dir") : directories);
+    config.group_coordinator_rebalance_protocols = rebalance_protocols(effective);
+    config.group_consumer_migration_policy =
+        java::to_lower(std::get<std::string>(broker_value(effective, "group.consumer.migration.policy")));
+    config.group_consumer_assignors.clear();
+    for (const std::string& name :
+         broker_list(effective, "group.consumer.assignors")) {
+        config.group_consumer_assignors.emplace_back(consumer_assignor_name(name));
+    }
+    auto connections = parse_connection_overrides(
+        std::get<std::string>(broker_value(effective, "max.connections.per.ip.overrides")));
+    if (!connections) {
+        return std::unexpected(connections.error());
+    }
+    config.max_connections_per_ip_overrides = std::move(*connections);
+    config.http_listener = http_listener(effective);
+    auto listeners = parse_listeners(given);
+    if (!listeners) {
+        return std::unexpected(listeners.error());
+    }
+    config.listeners = std::move(*listeners);
+    return {};
+}
+
+// node.id and broker.id stand for each other; Kafka then describes both as given.
+std::expected<void, ConfigError> unify_ids(ConfigMap& given) {
+    const auto node = given.find("node.id");
+    const auto broker = given.find("broker.id");
+    if (node == given.end() && broker != given.end()) {
+        given.emplace("node.id", broker->second);
+    } else if (node != given.end() && broker == given.end()) {
+        given.emplace("broker.id", node->second);
+    } else if (node != given.end() && java::trim(node->second) != java::trim(broker->second)) {
+        return std::unexpected(ConfigError{.message = "You must set `node.id` to the same value as `broker.id`."});
+    }
+    return {};
+}
+
+bool is_unknown(std::string_view name) {
+    // Prefixes under which plugins and listeners have keys of their own.
+    for (const std::string_view prefix : {"listener.name.", "config.providers.", "rsm.config.", "rlmm.config.",
+                                          "remote.log.metadata.", "remote.log.storage."}) {
+        if (name.starts_with(prefix)) {
+            return false;
+        }
+    }
+    return find_broker_config(name) == nullptr;
+}
+
+}  // namespace
+
+ConfigValue BrokerConfig::value(std::string_view name) const {
+    const ConfigMap effective = effective_broker_values(given_, dynamic_);
+    for (const std::string& candidate : broker_config_names(name, true)) {
+        if (candidate == name && find_broker_config(name) != nullptr) {
+            return broker_value(effective, name);
+        }
+    }
+    return {};
+}
+
+std::expected<BrokerConfig, ConfigError> BrokerConfig::from(ConfigMap given) {
+    if (auto unified = unify_ids(given); !unified) {
+        return std::unexpected(unified.error());
+    }
+    if (auto verdict = check_broker_values(given); !verdict) {
+        return std::unexpected(verdict.error());
+    }
+    BrokerConfig config;
+    if (auto filled = fill(config, given, given); !filled) {
+        return std::unexpected(filled.error());
+    }
+    config.given_ = std::move(given);
+    return config;
+}
+
+std::expected<BrokerConfig, ConfigError> BrokerConfig::with_dynamic(DynamicBrokerConfigs dynamic) const {
+    const ConfigMap effective = effective_broker_values(given_, dynamic);
+    if (auto verdict = check_broker_values(effective); !verdict) {
+        return std::unexpected(verdict.error());
+    }
+    BrokerConfig config;
+    if (auto filled = fill(config, given_, effective); !filled) {
+        return std::unexpected(filled.error());
+    }
+    // Sockets are opened once; a dynamic `listeners` is stored and described, and takes effect at the next start.
+    config.given_ = given_;
+    config.dynamic_ = std::move(dynamic);
+    return config;
+}
+
+ConfigMap initial_cluster_default_configs() { return {{"min.insync.replicas", "1"}}; }
+
+std::expected<LoadedBrokerConfig, ConfigError> load_broker_config(const ConfigInputs& inputs) {
+    ConfigMap given;
+    if (inputs.properties) {
+        auto parsed = parse_properties(*inputs.properties);
+        if (!parsed) {
+            return std::unexpected(parsed.error());
+        }
+        given = std::move(*parsed);
+    }
+    for (auto& [name, value] : configs_of_environment(inputs.environment)) {
+        given.insert_or_assign(name, value);
+    }
+    for (const std::string& text : inputs.overrides) {
+        auto parsed = parse_override(text);
+        if (!parsed) {
+            return std::unexpected(parsed.error());
+        }
+        given.insert_or_assign(std::move(parsed->first), std::move(parsed->second));
+    }
+    LoadedBrokerConfig loaded;
+    for (const auto& [name, value] : given) {
+        if (is_unknown(name)) {
+            loaded.unknown_names.push_back(name);
+        } else if (const ConfigDefinition* definition = find_broker_config(name)) {
+            // Kafka's text alone does not always say what would be right ("Not a number of type INT").
+            if (auto parsed = parse_config_value(*definition, value); !parsed) {
+                return std::unexpected(ConfigError{
+                    .message = parsed.error().message + " (allowed: " + allowed_values(*definition) + ")"});
+            }
+        }
+    }
+    auto config = BrokerConfig::from(std::move(given));
+    if (!config) {
+        constexpr std::string_view kRequirement = "requirement failed: ";
+        ConfigError error = config.error();
+        if (error.message.starts_with(kRequirement)) {
+            error.message.erase(0, kRequirement.size());
+        }
+        return std::unexpected(std::move(error));
+    }
+    loaded.config = std::move(*config);
+    return loaded;
+}
+
+}  // namespace partita::config

@@ -1,0 +1,252 @@
+#include "broker/config/broker_rules.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "broker/config/broker_synonyms.h"
+#include "broker/config/java_text.h"
+
+namespace partita::config {
+
+namespace {
+
+using Verdict = std::expected<void, ConfigError>;
+
+Verdict refuse(std::string message) { return std::unexpected(ConfigError{.message = std::move(message)}); }
+
+std::int64_t number(const ConfigMap& effective, std::string_view name) {
+    const ConfigValue value = broker_value(effective, name);
+    if (const auto* small = std::get_if<std::int32_t>(&value)) {
+        return *small;
+    }
+    return std::get<std::int64_t>(value);
+}
+
+// The first of the chain log.retention.ms, .minutes, .hours (and its like) in milliseconds.
+std::int64_t topic_ms(const ConfigMap& effective, std::string_view topic_config) {
+    return std::get<std::int64_t>(topic_value_from_broker(*find_topic_config(topic_config), effective));
+}
+
+Verdict check_log_rules(const ConfigMap& effective) {
+    if (topic_ms(effective, "segment.ms") < 1) {
+        return refuse("requirement failed: log.roll.ms must be greater than or equal to 1");
+    }
+    if (topic_ms(effective, "segment.jitter.ms") < 0) {
+        return refuse("requirement failed: log.roll.jitter.ms must be greater than or equal to 0");
+    }
+    if (topic_ms(effective, "retention.ms") == 0) {
+        return refuse(
+            "requirement failed: log.retention.ms must be unlimited (-1) or, greater than or equal to 1");
+    }
+    const std::int64_t cleaner_threads = number(effective, "log.cleaner.threads");
+    if (cleaner_threads == 0) {
+        // Kafka divides by it ("/ by zero"); the rule behind that is worth a sentence.
+        return refuse("Invalid value 0 for configuration log.cleaner.threads: Value must be at least 1");
+    }
+    if (number(effective, "log.cleaner.dedupe.buffer.size") / cleaner_threads <= 1048576) {
+        return refuse("requirement failed: log.cleaner.dedupe.buffer.size must be at least 1MB per cleaner thread.");
+    }
+    return {};
+}
+
+Verdict check_network_rules(const ConfigMap& effective) {
+    if (number(effective, "replica.fetch.wait.max.ms") > number(effective, "replica.socket.timeout.ms")) {
+        return refuse(
+            "requirement failed: replica.socket.timeout.ms should always be at least replica.fetch.wait.max.ms "
+            "to prevent unnecessary socket timeouts");
+    }
+    const std::string overrides = std::get<std::string>(broker_value(effective, "max.connections.per.ip.overrides"));
+    if (number(effective, "max.connections.per.ip") == 0 && overrides.empty()) {
+        return refuse(
+            "requirement failed: max.connections.per.ip can be set to zero only if max.connections.per.ip.overrides "
+            "property is set.");
+    }
+    if (auto parsed = parse_connection_overrides(overrides); !parsed) {
+        return std::unexpected(parsed.error());
+    }
+    const std::int64_t queued_bytes = number(effective, "queued.max.request.bytes");
+    if (queued_bytes > 0 && queued_bytes < number(effective, "socket.request.max.bytes")) {
+        return refuse(
+            "requirement failed: queued.max.request.bytes must be larger or equal to socket.request.max.bytes");
+    }
+    return {};
+}
+
+Verdict not_below(const ConfigMap& effective, const std::string& name, const std::string& other) {
+    if (number(effective, name) < number(effective, other)) {
+        return refuse(name + " must be greater than or equal to " + other);
+    }
+    return {};
+}
+
+Verdict not_above(const ConfigMap& effective, const std::string& name, const std::string& other) {
+    if (number(effective, name) > number(effective, other)) {
+        return refuse(name + " must be less than or equal to " + other);
+    }
+    return {};
+}
+
+// The interval has a minimum and a maximum of its own, all three configs.
+Verdict check_bounded(const ConfigMap& effective, const std::string& prefix, const std::string& what) {
+    const std::string value = prefix + what;
+    const std::string minimum = prefix + "min." + what;
+    const std::string maximum = prefix + "max." + what;
+    if (Verdict verdict = not_below(effective, maximum, minimum); !verdict) {
+        return verdict;
+    }
+    if (Verdict verdict = not_below(effective, value, minimum); !verdict) {
+        return verdict;
+    }
+    return not_above(effective, value, maximum);
+}
+
+Verdict check_group_rules(const ConfigMap& effective) {
+    for (const std::string prefix : {"group.consumer.", "group.share.", "group.streams."}) {
+        for (const std::string what : {"heartbeat.interval.ms", "session.timeout.ms", "assignment.interval.ms"}) {
+            if (Verdict verdict = check_bounded(effective, prefix, what); !verdict) {
+                return verdict;
+            }
+        }
+    }
+    const auto protocols =
+        broker_list(effective, "group.coordinator.rebalance.protocols");
+    if (std::ranges::find(protocols, "classic") == protocols.end()) {
+        return refuse("Disabling the 'classic' protocol is not supported.");
+    }
+    for (const std::string& assignor :
+         broker_list(effective, "group.consumer.assignors")) {
+        if (consumer_assignor_name(assignor).empty()) {
+            return refuse("Class " + assignor + " cannot be found");
+        }
+    }
+    return {};
+}
+
+Verdict check_places(const ConfigMap& effective) {
+    ConfigValue directories = broker_value(effective, "log.dirs");
+    if (std::holds_alternative<std::monostate>(directories)) {
+        directories = broker_value(effective, "log.dir");
+    }
+    const auto& known = std::get<std::vector<std::string>>(directories);
+    const ConfigValue cordoned_value = broker_value(effective, "cordoned.log.dirs");
+    std::vector<std::string> missing;
+    if (const auto* cordoned = std::get_if<std::vector<std::string>>(&cordoned_value)) {
+        for (const std::string& directory : *cordoned) {
+            if (directory != "*" && std::ranges::find(known, directory) == known.end()) {
+                missing.push_back(directory);
+            }
+        }
+    }
+    if (!missing.empty()) {
+        return refuse(
+            "requirement failed: All entries in cordoned.log.dirs must be present in log.dirs or log.dir. Missing "
+            "entries : " +
+            java::join(missing, ","));
+    }
+    const std::string http = std::get<std::string>(broker_value(effective, "partita.http.listener"));
+    if (!http.empty() && !parse_host_and_port(http)) {
+        return refuse("Invalid value " + http +
+                      " for configuration partita.http.listener: it must be host:port, or empty for no HTTP");
+    }
+    return {};
+}
+
+}  // namespace
+
+std::expected<std::vector<std::pair<std::string, std::string>>, ConfigError> parse_map(std::string_view config,
+                                                                                      std::string_view text) {
+    std::vector<std::pair<std::string, std::string>> entries;
+    for (const std::string& item : java::split_list(text)) {
+        const std::size_t colon = item.rfind(':');
+        if (colon == std::string::npos) {
+            // The end of this text is what Java says when it cuts before the colon that is not there.
+            return std::unexpected(ConfigError{.message = "Error parsing configuration property '" +
+                                                          std::string(config) + "': begin 0, end -1, length " +
+                                                          std::to_string(item.size())});
+        }
+        std::string key(java::trim(std::string_view(item).substr(0, colon)));
+        std::string value(java::trim(std::string_view(item).substr(colon + 1)));
+        const auto same = std::ranges::find(entries, key, &std::pair<std::string, std::string>::first);
+        if (same != entries.end()) {
+            same->second = std::move(value);
+        } else {
+            entries.emplace_back(std::move(key), std::move(value));
+        }
+    }
+    return entries;
+}
+
+std::expected<std::vector<std::pair<std::string, std::int32_t>>, ConfigError> parse_connection_overrides(
+    std::string_view text) {
+    constexpr std::string_view kName = "max.connections.per.ip.overrides";
+    auto entries = parse_map(kName, text);
+    if (!entries) {
+        return std::unexpected(entries.error());
+    }
+    std::vector<std::pair<std::string, std::int32_t>> overrides;
+    std::vector<std::string> invalid_hosts;
+    for (auto& [host, count_text] : *entries) {
+        const auto count = java::parse_integer(count_text, std::numeric_limits<std::int32_t>::min(),
+                                               std::numeric_limits<std::int32_t>::max());
+        if (!count) {
+            return std::unexpected(ConfigError{.message = "For input string: \"" + count_text + "\""});
+        }
+        if (host.find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-%._:") !=
+            std::string::npos) {
+            invalid_hosts.push_back(host);
+        }
+        overrides.emplace_back(std::move(host), static_cast<std::int32_t>(*count));
+    }
+    if (!invalid_hosts.empty()) {
+        return std::unexpected(ConfigError{.message = std::string(kName) + " contains invalid addresses : " +
+                                                      java::join(invalid_hosts, ",")});
+    }
+    return overrides;
+}
+
+std::optional<AdvertisedAddress> parse_host_and_port(std::string_view text) {
+    text = java::trim(text);
+    const std::size_t colon = text.rfind(':');
+    if (colon == std::string_view::npos) {
+        return std::nullopt;
+    }
+    const auto port = java::parse_integer(text.substr(colon + 1), 0, 65535);
+    std::string_view host = text.substr(0, colon);
+    if (host.starts_with('[') && host.ends_with(']')) {
+        host = host.substr(1, host.size() - 2);
+    } else if (host.find_first_of("[]:/ ") != std::string_view::npos) {
+        return std::nullopt;
+    }
+    if (!port) {
+        return std::nullopt;
+    }
+    return AdvertisedAddress{std::string(host), static_cast<std::uint16_t>(*port)};
+}
+
+std::string_view consumer_assignor_name(std::string_view given) {
+    if (given == "uniform" || given == "org.apache.kafka.coordinator.group.assignor.UniformAssignor") {
+        return "uniform";
+    }
+    if (given == "range" || given == "org.apache.kafka.coordinator.group.assignor.RangeAssignor") {
+        return "range";
+    }
+    return {};
+}
+
+std::expected<void, ConfigError> check_broker_values(const ConfigMap& effective) {
+    for (const auto& [name, text] : effective) {
+        if (const ConfigDefinition* definition = find_broker_config(name)) {
+            if (auto parsed = parse_config_value(*definition, text); !parsed) {
+                return std::unexpected(parsed.error());
+            }
+        }
+    }
+    for (const auto check : {check_log_rules, check_network_rules, check_group_rules, check_places}) {
+        if (Verdict verdict = check(effective); !verdict) {
+            return verdict;
+        }
+    }
+    return {};
+}
+
+}  // namespace partita::config

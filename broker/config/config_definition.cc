@@ -1,0 +1,95 @@
+#include "broker/config/config_definition.h"
+
+#include <algorithm>
+
+#include "broker/config/definition_tables.h"
+#include "protocol/assert.h"
+
+namespace partita::config {
+
+namespace {
+
+std::vector<ConfigDefinition> joined_broker_definitions() {
+    std::vector<ConfigDefinition> all;
+    for (const std::span<const ConfigDefinition> part : {broker_definitions_a_to_f(), broker_definitions_g_to_l(),
+                                                         broker_definitions_m_to_r(), broker_definitions_s_to_z()}) {
+        all.insert(all.end(), part.begin(), part.end());
+    }
+    PARTITA_ASSERT(std::ranges::is_sorted(all, {}, &ConfigDefinition::name),
+                   "lookups by name are binary searches over the joined tables");
+    return all;
+}
+
+
+std::span<const ConfigSynonym> synonyms_of(std::string_view topic_config) {
+    using enum SynonymConversion;
+    static const std::map<std::string_view, std::vector<ConfigSynonym>> kSynonyms = {
+        {"cleanup.policy", {{"log.cleanup.policy"}}},
+        {"compression.gzip.level", {{"compression.gzip.level"}}},
+        {"compression.lz4.level", {{"compression.lz4.level"}}},
+        {"compression.type", {{"compression.type"}}},
+        {"compression.zstd.level", {{"compression.zstd.level"}}},
+        {"delete.retention.ms", {{"log.cleaner.delete.retention.ms"}}},
+        {"file.delete.delay.ms", {{"log.segment.delete.delay.ms"}}},
+        {"flush.messages", {{"log.flush.interval.messages"}}},
+        {"flush.ms", {{"log.flush.interval.ms"}, {"log.flush.scheduler.interval.ms"}}},
+        {"index.interval.bytes", {{"log.index.interval.bytes"}}},
+        {"local.retention.bytes", {{"log.local.retention.bytes"}}},
+        {"local.retention.ms", {{"log.local.retention.ms"}}},
+        {"max.compaction.lag.ms", {{"log.cleaner.max.compaction.lag.ms"}}},
+        {"max.message.bytes", {{"message.max.bytes"}}},
+        {"message.timestamp.after.max.ms", {{"log.message.timestamp.after.max.ms"}}},
+        {"message.timestamp.before.max.ms", {{"log.message.timestamp.before.max.ms"}}},
+        {"message.timestamp.type", {{"log.message.timestamp.type"}}},
+        {"min.cleanable.dirty.ratio", {{"log.cleaner.min.cleanable.ratio"}}},
+        {"min.compaction.lag.ms", {{"log.cleaner.min.compaction.lag.ms"}}},
+        {"min.insync.replicas", {{"min.insync.replicas"}}},
+        {"preallocate", {{"log.preallocate"}}},
+        {"retention.bytes", {{"log.retention.bytes"}}},
+        {"retention.ms",
+         {{"log.retention.ms"}, {"log.retention.minutes", minutes_to_ms}, {"log.retention.hours", hours_to_ms}}},
+        {"segment.bytes", {{"log.segment.bytes"}}},
+        {"segment.index.bytes", {{"log.index.size.max.bytes"}}},
+        {"segment.jitter.ms", {{"log.roll.jitter.ms"}, {"log.roll.jitter.hours", hours_to_ms}}},
+        {"segment.ms", {{"log.roll.ms"}, {"log.roll.hours", hours_to_ms}}},
+        {"unclean.leader.election.enable", {{"unclean.leader.election.enable"}}},
+    };
+    const auto found = kSynonyms.find(topic_config);
+    if (found == kSynonyms.end()) {
+        return {};
+    }
+    return found->second;
+}
+
+}  // namespace
+
+std::span<const ConfigDefinition> broker_config_definitions() {
+    static const std::vector<ConfigDefinition> kAll = joined_broker_definitions();
+    return kAll;
+}
+
+std::span<const TopicConfigDefinition> topic_config_definitions() {
+    static const std::vector<TopicConfigDefinition> kAll = [] {
+        std::vector<TopicConfigDefinition> all;
+        for (const ConfigDefinition& definition : topic_definitions()) {
+            all.push_back({definition, synonyms_of(definition.name)});
+        }
+        return all;
+    }();
+    return kAll;
+}
+
+const ConfigDefinition* find_broker_config(std::string_view name) {
+    const std::span<const ConfigDefinition> all = broker_config_definitions();
+    const auto found = std::ranges::lower_bound(all, name, {}, &ConfigDefinition::name);
+    return found != all.end() && found->name == name ? &*found : nullptr;
+}
+
+const TopicConfigDefinition* find_topic_config(std::string_view name) {
+    const std::span<const TopicConfigDefinition> all = topic_config_definitions();
+    const auto name_of = [](const TopicConfigDefinition& topic) { return topic.definition.name; };
+    const auto found = std::ranges::lower_bound(all, name, {}, name_of);
+    return found != all.end() && found->definition.name == name ? &*found : nullptr;
+}
+
+}  // namespace partita::config

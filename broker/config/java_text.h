@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// How Java reads and prints the values that Kafka's configs hold. Kafka's answers carry Java's texts, so
+/// they must be matched to the character.
+namespace partita::config::java {
+
+/// Without leading and trailing characters up to and including the space (String.trim).
+[[nodiscard]] std::string_view trim(std::string_view text);
+
+/// Integer.parseInt and its sisters: an optional sign and decimal digits, nothing else, within bounds.
+[[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text, std::int64_t minimum,
+                                                        std::int64_t maximum);
+
+/// Double.parseDouble: also a trailing f, F, d or D, hexadecimal, "NaN" and "Infinity".
+[[nodiscard]] std::optional<double> parse_double(std::string_view text);
+
+/// Double.toString: "0.5", "1.0E-5", "1.7976931348623157E308".
+[[nodiscard]] std::string double_text(double value);
+
+/// Items between commas, white space around commas dropped; an empty text has no items.
+[[nodiscard]] std::vector<std::string> split_list(std::string_view text);
+
+/// String.split(","): trailing empty items are dropped, white space stays.
+[[nodiscard]] std::vector<std::string> split_commas(std::string_view text);
+
+[[nodiscard]] std::string join(const std::vector<std::string>& items, std::string_view separator);
+
+/// ASCII letters only.
+[[nodiscard]] bool equal_ignoring_case(std::string_view left, std::string_view right);
+[[nodiscard]] std::string to_upper(std::string_view text);
+[[nodiscard]] std::string to_lower(std::string_view text);
+
+}  // namespace partita::config::java

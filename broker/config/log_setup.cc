@@ -1,0 +1,143 @@
+#include "broker/config/log_setup.h"
+
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace partita::log {
+
+namespace {
+
+spdlog::level::level_enum spdlog_level(Level level) {
+    switch (level) {
+        case Level::debug:
+            return spdlog::level::debug;
+        case Level::info:
+            return spdlog::level::info;
+        case Level::warning:
+            return spdlog::level::warn;
+        case Level::error:
+            return spdlog::level::err;
+        case Level::off:
+            return spdlog::level::off;
+    }
+    return spdlog::level::off;
+}
+
+std::string_view level_name(Level level) {
+    switch (level) {
+        case Level::debug:
+            return "DEBUG";
+        case Level::info:
+            return "INFO";
+        case Level::warning:
+            return "WARN";
+        case Level::error:
+            return "ERROR";
+        case Level::off:
+            return "OFF";
+    }
+    return "OFF";
+}
+
+std::shared_ptr<spdlog::logger>& logger() {
+    // Never destroyed by order of statics: a thread may still write while the program ends.
+    static auto* instance = new std::shared_ptr<spdlog::logger>;
+    return *instance;
+}
+
+void append_value(std::string& line, std::string_view value) {
+    const auto is_plain = [](char character) {
+        const auto byte = static_cast<unsigned char>(character);
+        return byte > ' ' && byte != 0x7F && character != '"' && character != '=' && character != '\\';
+    };
+    if (!value.empty() && std::ranges::all_of(value, is_plain)) {
+        line += value;
+        return;
+    }
+    line += '"';
+    for (const char character : value) {
+        const auto byte = static_cast<unsigned char>(character);
+        if (character == '"' || character == '\\') {
+            line += '\\';
+            line += character;
+        } else if (byte < ' ' || byte == 0x7F) {
+            line += fmt::format("\\x{:02x}", byte);
+        } else {
+            line += character;
+        }
+    }
+    line += '"';
+}
+
+}  // namespace
+
+std::optional<Level> parse_level(std::string_view name) {
+    for (const auto& [text, level] : std::initializer_list<std::pair<std::string_view, Level>>{
+             {"debug", Level::debug},
+             {"info", Level::info},
+             {"warning", Level::warning},
+             {"warn", Level::warning},
+             {"error", Level::error},
+             {"off", Level::off}}) {
+        if (text == name) {
+            return level;
+        }
+    }
+    return std::nullopt;
+}
+
+void open(Level level) {
+    auto sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
+    auto opened = std::make_shared<spdlog::logger>("partita", std::move(sink));
+    opened->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %v", spdlog::pattern_time_type::utc);
+    opened->set_level(spdlog_level(level));
+    opened->flush_on(spdlog::level::debug);
+    logger() = std::move(opened);
+}
+
+bool is_on(Level level) { return logger() && logger()->should_log(spdlog_level(level)); }
+
+void write(Level level, std::string_view area, std::string_view message, std::initializer_list<Field> fields) {
+    if (is_on(level)) {
+        logger()->log(spdlog_level(level), "{}", format_event(level, area, message, fields));
+    }
+}
+
+std::string format_event(Level level, std::string_view area, std::string_view message,
+                         std::initializer_list<Field> fields) {
+    std::string line = fmt::format("{} {} {}", level_name(level), area, message);
+    for (const Field& field : fields) {
+        line += ' ';
+        line += field.key;
+        line += '=';
+        append_value(line, field.value);
+    }
+    return line;
+}
+
+std::optional<std::uint64_t> RateLimiter::admit(std::string_view reason, Instant now) {
+    const std::lock_guard lock(mutex_);
+    auto found = reasons_.find(reason);
+    if (found == reasons_.end() && reasons_.size() >= kMaxReasons) {
+        // Callers name reasons from a fixed list; should one not, its lines share a place rather than memory.
+        found = reasons_.find("");
+        reason = "";
+    }
+    if (found == reasons_.end()) {
+        reasons_.emplace(std::string(reason), State{now, 0});
+        return 0;
+    }
+    State& state = found->second;
+    if (now - state.last < kInterval_ms) {
+        ++state.suppressed;
+        return std::nullopt;
+    }
+    state.last = now;
+    return std::exchange(state.suppressed, 0);
+}
+
+}  // namespace partita::log

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <expected>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "broker/config/config_definition.h"
+
+namespace partita::config {
+
+/// Reads the syntax of Java's Properties: "key=value", "key: value", "key value", comments with # and !,
+/// continuation lines, \t \n \r \f \uXXXX and escaped separators. The last of duplicate keys wins.
+/// Input is UTF-8. Fails on a malformed \u escape, naming the line.
+[[nodiscard]] std::expected<ConfigMap, ConfigError> parse_properties(std::string_view text);
+
+/// The config that an environment variable of the official Docker image sets: KAFKA_LOG_RETENTION_MS is
+/// log.retention.ms, "__" stands for "_" and "___" for "-". Null for variables of other names and for
+/// those that belong to the image or its JVM (KAFKA_OPTS, KAFKA_HEAP_OPTS, KAFKA_LOG4J_..., ...).
+[[nodiscard]] std::optional<std::string> config_name_of_environment(std::string_view variable);
+
+/// Configs set by an environment given as "NAME=value".
+[[nodiscard]] ConfigMap configs_of_environment(std::span<const std::string> environment);
+
+/// "key=value" of an --override.
+[[nodiscard]] std::expected<std::pair<std::string, std::string>, ConfigError> parse_override(std::string_view text);
+
+}  // namespace partita::config

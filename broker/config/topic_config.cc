@@ -1,0 +1,189 @@
+#include "broker/config/topic_config.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "broker/config/broker_synonyms.h"
+#include "broker/config/java_text.h"
+#include "protocol/assert.h"
+
+namespace partita::config {
+
+namespace {
+
+using Verdict = std::expected<void, ConfigError>;
+
+// Parsed values of all topic configs: the topic's own, else the broker's, else the default.
+using TopicValues = std::map<std::string_view, ConfigValue>;
+
+std::expected<TopicValues, ConfigError> values_of(const ConfigMap& overrides, const BrokerConfig& broker) {
+    const ConfigMap effective = effective_broker_values(broker.given(), broker.dynamic());
+    TopicValues values;
+    for (const TopicConfigDefinition& topic : topic_config_definitions()) {
+        const std::string_view name = topic.definition.name;
+        if (const auto given = overrides.find(name); given != overrides.end()) {
+            auto parsed = parse_config_value(topic.definition, given->second);
+            if (!parsed) {
+                return std::unexpected(parsed.error());
+            }
+            values[name] = std::move(*parsed);
+            continue;
+        }
+        ConfigValue from_broker = topic_value_from_broker(topic, effective);
+        if (std::holds_alternative<std::monostate>(from_broker) && topic.definition.default_value) {
+            auto parsed = parse_config_type(name, topic.definition.type, *topic.definition.default_value);
+            PARTITA_ASSERT(parsed.has_value(), "defaults parse");
+            from_broker = std::move(*parsed);
+        }
+        values[name] = std::move(from_broker);
+    }
+    return values;
+}
+
+template <auto Member>
+void assign(TopicConfig& config, const ConfigValue& value) {
+    using Field = std::remove_cvref_t<decltype(config.*Member)>;
+    const Field* typed = std::get_if<Field>(&value);
+    PARTITA_ASSERT(typed != nullptr, "a field has the type of its config");
+    config.*Member = *typed;
+}
+
+struct Binding {
+    std::string_view name;
+    void (*apply)(TopicConfig&, const ConfigValue&);
+};
+
+constexpr Binding kBindings[] = {
+    {"compression.gzip.level", assign<&TopicConfig::compression_gzip_level>},
+    {"compression.lz4.level", assign<&TopicConfig::compression_lz4_level>},
+    {"compression.zstd.level", assign<&TopicConfig::compression_zstd_level>},
+    {"delete.retention.ms", assign<&TopicConfig::delete_retention_ms>},
+    {"file.delete.delay.ms", assign<&TopicConfig::file_delete_delay_ms>},
+    {"flush.messages", assign<&TopicConfig::flush_messages>},
+    {"flush.ms", assign<&TopicConfig::flush_ms>},
+    {"index.interval.bytes", assign<&TopicConfig::index_interval_bytes>},
+    {"max.compaction.lag.ms", assign<&TopicConfig::max_compaction_lag_ms>},
+    {"max.message.bytes", assign<&TopicConfig::max_message_bytes>},
+    {"message.timestamp.after.max.ms", assign<&TopicConfig::message_timestamp_after_max_ms>},
+    {"message.timestamp.before.max.ms", assign<&TopicConfig::message_timestamp_before_max_ms>},
+    {"min.cleanable.dirty.ratio", assign<&TopicConfig::min_cleanable_dirty_ratio>},
+    {"min.compaction.lag.ms", assign<&TopicConfig::min_compaction_lag_ms>},
+    {"min.insync.replicas", assign<&TopicConfig::min_insync_replicas>},
+    {"preallocate", assign<&TopicConfig::preallocate>},
+    {"retention.bytes", assign<&TopicConfig::retention_bytes>},
+    {"retention.ms", assign<&TopicConfig::retention_ms>},
+    {"segment.bytes", assign<&TopicConfig::segment_bytes>},
+    {"segment.index.bytes", assign<&TopicConfig::segment_index_bytes>},
+    {"segment.jitter.ms", assign<&TopicConfig::segment_jitter_ms>},
+    {"segment.ms", assign<&TopicConfig::segment_ms>},
+    {"unclean.leader.election.enable", assign<&TopicConfig::unclean_leader_election_enable>},
+};
+
+CompressionSetting compression_of(std::string_view name) {
+    constexpr std::pair<std::string_view, CompressionSetting> kNames[] = {
+        {"producer", CompressionSetting::producer}, {"uncompressed", CompressionSetting::uncompressed},
+        {"gzip", CompressionSetting::gzip},         {"snappy", CompressionSetting::snappy},
+        {"lz4", CompressionSetting::lz4},           {"zstd", CompressionSetting::zstd},
+    };
+    const auto found = std::ranges::find(kNames, name, &std::pair<std::string_view, CompressionSetting>::first);
+    PARTITA_ASSERT(found != std::end(kNames), "the validator of compression.type knows the same names");
+    return found->second;
+}
+
+TopicConfig typed(const TopicValues& values) {
+    TopicConfig config;
+    for (const Binding& binding : kBindings) {
+        binding.apply(config, values.at(binding.name));
+    }
+    const auto& policies = std::get<std::vector<std::string>>(values.at("cleanup.policy"));
+    config.cleanup_delete = std::ranges::find(policies, "delete") != policies.end();
+    config.cleanup_compact = std::ranges::find(policies, "compact") != policies.end();
+    config.compression_type = compression_of(std::get<std::string>(values.at("compression.type")));
+    config.message_timestamp_type = std::get<std::string>(values.at("message.timestamp.type")) == "LogAppendTime"
+                                        ? TimestampType::log_append_time
+                                        : TimestampType::create_time;
+    // A test's way around the lower limit of segment.bytes.
+    if (const auto* bytes = std::get_if<std::int32_t>(&values.at("internal.segment.bytes"))) {
+        config.segment_bytes = *bytes;
+    }
+    return config;
+}
+
+Verdict check_names(const ConfigMap& overrides) {
+    for (const auto& [name, value] : overrides) {
+        if (find_topic_config(name) == nullptr) {
+            return std::unexpected(ConfigError{.message = "Unknown topic config name: " + name});
+        }
+    }
+    return {};
+}
+
+Verdict check_together(const TopicValues& values) {
+    const std::int64_t minimum = std::get<std::int64_t>(values.at("min.compaction.lag.ms"));
+    const std::int64_t maximum = std::get<std::int64_t>(values.at("max.compaction.lag.ms"));
+    if (minimum > maximum) {
+        return std::unexpected(
+            ConfigError{.message = "conflict topic config setting min.compaction.lag.ms (" + std::to_string(minimum) +
+                                   ") > max.compaction.lag.ms (" + std::to_string(maximum) + ")"});
+    }
+    // Without tiered storage this is the first of its rules that can fail, so it is the only one.
+    if (std::get<bool>(values.at("remote.storage.enable"))) {
+        return std::unexpected(
+            ConfigError{.message = "Tiered Storage functionality is disabled in the broker. Topic cannot be configured "
+                                   "with remote log storage."});
+    }
+    return {};
+}
+
+}  // namespace
+
+std::expected<TopicConfig, ConfigError> effective_topic_config(const ConfigMap& overrides,
+                                                              const BrokerConfig& broker) {
+    const auto values = values_of(overrides, broker);
+    if (!values) {
+        return std::unexpected(values.error());
+    }
+    return typed(*values);
+}
+
+std::expected<ConfigValue, ConfigError> validate_topic_config(std::string_view name, std::string_view value) {
+    const TopicConfigDefinition* topic = find_topic_config(name);
+    if (topic == nullptr) {
+        return std::unexpected(ConfigError{.message = "Unknown topic config name: " + std::string(name)});
+    }
+    return parse_config_value(topic->definition, value);
+}
+
+std::expected<void, ConfigError> validate_topic_configs(const ConfigMap& overrides, const BrokerConfig& broker) {
+    if (Verdict verdict = check_names(overrides); !verdict) {
+        return verdict;
+    }
+    const auto values = values_of(overrides, broker);
+    if (!values) {
+        return std::unexpected(values.error());
+    }
+    return check_together(*values);
+}
+
+std::expected<ConfigMap, ConfigError> topic_configs_of_creation(std::span<const NamedValue> configs,
+                                                               const BrokerConfig& broker) {
+    ConfigMap overrides;
+    std::vector<std::string> nulls;
+    for (const NamedValue& config : configs) {
+        if (config.value) {
+            overrides.insert_or_assign(config.name, *config.value);
+        } else {
+            nulls.push_back(config.name);
+        }
+    }
+    if (!nulls.empty()) {
+        return std::unexpected(
+            ConfigError{.message = "Null value not supported for topic configs: " + java::join(nulls, ",")});
+    }
+    if (Verdict verdict = validate_topic_configs(overrides, broker); !verdict) {
+        return std::unexpected(verdict.error());
+    }
+    return overrides;
+}
+
+}  // namespace partita::config

@@ -1,0 +1,87 @@
+#include "broker/config/definition_helpers.h"
+#include "broker/config/definition_tables.h"
+
+namespace partita::config {
+
+namespace {
+
+// Ascending by name; facts of Apache Kafka 4.3.1.
+constexpr ConfigDefinition kDefinitions[] = {
+    define("cleanup.policy", ConfigType::list, "delete", list_of(kCleanupPolicies, true, false), kClusterWide,
+           "What happens to old data: delete, compact, both, or (empty) nothing."),
+    define("compression.gzip.level", ConfigType::int32, "-1", kGzipLevel, kClusterWide,
+           "Level used when the topic is compressed with gzip by the broker: 1 to 9, or -1 for gzip's "
+           "default."),
+    define("compression.lz4.level", ConfigType::int32, "9", range(1, 17), kClusterWide,
+           "Level used when the topic is compressed with lz4 by the broker."),
+    define("compression.type", ConfigType::string, "producer", one_of(kCompressionTypes), kClusterWide,
+           "Codec in which batches are stored; \"producer\" keeps what the producer chose."),
+    define("compression.zstd.level", ConfigType::int32, "3", range(-131072, 22), kClusterWide,
+           "Level used when the topic is compressed with zstd by the broker."),
+    define("delete.retention.ms", ConfigType::int64, "86400000", range(0), kClusterWide,
+           "How long tombstones survive compaction; also the time a reader has to see all of them."),
+    define("file.delete.delay.ms", ConfigType::int64, "60000", range(0), kClusterWide,
+           "How long the files of a deleted segment stay."),
+    define("flush.messages", ConfigType::int64, "9223372036854775807", range(1), kClusterWide,
+           "Records of a partition after which it is synced to the device. 1 syncs before each reply."),
+    define("flush.ms", ConfigType::int64, "9223372036854775807", range(0), kClusterWide,
+           "Longest time that a record waits for a sync to the device."),
+    define("follower.replication.throttled.replicas", ConfigType::list, "", kThrottledReplicas, kClusterWide,
+           "Followers whose replication is throttled, as partition:broker items, or *."),
+    define("index.interval.bytes", ConfigType::int32, "4096", range(0), kClusterWide,
+           "Bytes between two entries of an offset index."),
+    internal("internal.segment.bytes", ConfigType::int32, kNone, kAny, kClusterWide,
+           "Segment size without a lower limit, for tests."),
+    define("leader.replication.throttled.replicas", ConfigType::list, "", kThrottledReplicas, kClusterWide,
+           "Leaders whose replication is throttled, as partition:broker items, or *."),
+    define("local.retention.bytes", ConfigType::int64, "-2", range(-2), kClusterWide,
+           "Bytes of a tiered partition that are kept locally; -2 means as retention.bytes."),
+    define("local.retention.ms", ConfigType::int64, "-2", range(-2), kClusterWide,
+           "How long a tiered partition is kept locally; -2 means as retention.ms."),
+    define("max.compaction.lag.ms", ConfigType::int64, "9223372036854775807", range(1), kClusterWide,
+           "Longest time until a record must be compacted."),
+    define("max.message.bytes", ConfigType::int32, "1048588", range(0), kClusterWide,
+           "Largest batch that is accepted, after compression."),
+    define("message.timestamp.after.max.ms", ConfigType::int64, "3600000", range(0), kClusterWide,
+           "How far a record's timestamp may lie ahead of the broker's clock."),
+    define("message.timestamp.before.max.ms", ConfigType::int64, "9223372036854775807", range(0), kClusterWide,
+           "How far a record's timestamp may lie behind the broker's clock."),
+    define("message.timestamp.type", ConfigType::string, "CreateTime", one_of(kTimestampTypes), kClusterWide,
+           "Whether records carry the time of their creation or of their append."),
+    define("min.cleanable.dirty.ratio", ConfigType::float64, "0.5", range(0, 1), kClusterWide,
+           "Share of uncleaned data from which a log is compacted."),
+    define("min.compaction.lag.ms", ConfigType::int64, "0", range(0), kClusterWide,
+           "Shortest time that a record stays uncompacted."),
+    define("min.insync.replicas", ConfigType::int32, "1", range(1), kClusterWide,
+           "In-sync replicas that must be there for a write with acks=all."),
+    define("preallocate", ConfigType::boolean, "false", kAny, kClusterWide,
+           "Whether a new segment gets its full size at once."),
+    define("remote.log.copy.disable", ConfigType::boolean, "false", kAny, kClusterWide,
+           "Whether nothing more is copied to tiered storage."),
+    define("remote.log.delete.on.disable", ConfigType::boolean, "false", kAny, kClusterWide,
+           "Whether tiered data is deleted when tiering is switched off."),
+    define("remote.storage.enable", ConfigType::boolean, "false", kAny, kClusterWide,
+           "Whether the topic uses tiered storage. This broker has none."),
+    define("retention.bytes", ConfigType::int64, "-1", kAny, kClusterWide,
+           "Size of a partition from which old segments are deleted; -1 is no limit."),
+    define("retention.ms", ConfigType::int64, "604800000", range(-1), kClusterWide,
+           "How long records are kept; -1 is for ever."),
+    define("segment.bytes", ConfigType::int32, "1073741824", range(1048576), kClusterWide,
+           "Size from which a new segment is begun."),
+    define("segment.index.bytes", ConfigType::int32, "10485760", range(4), kClusterWide,
+           "Largest size of an offset index."),
+    define("segment.jitter.ms", ConfigType::int64, "0", range(0), kClusterWide,
+           "Most milliseconds taken off segment.ms at random."),
+    define("segment.ms", ConfigType::int64, "604800000", range(1), kClusterWide,
+           "Time after which a new segment is begun."),
+    define("unclean.leader.election.enable", ConfigType::boolean, "false", kAny, kClusterWide,
+           "Whether a replica that is not in sync may become leader, losing records."),
+};
+
+}  // namespace
+
+std::span<const ConfigDefinition> topic_definitions() {
+    return kDefinitions;
+}
+
+}  // namespace partita::config
