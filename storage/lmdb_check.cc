@@ -211,7 +211,7 @@ class Checker {
         }
         ++(is_leaf ? found.leaf_pages : found.branch_pages);
         const std::size_t count = (lower - kPageHeaderBytes) / 2;
-        if (count == 0 || (!is_leaf && count < 2)) return damaged_page(number, "has too few nodes");
+        if (count == 0 || (!is_leaf && count < 2 && kind != TreeKind::free_list)) return damaged_page(number, "has too few nodes");
         Bytes previous_key;
         for (std::size_t index = 0; index < count; ++index) {
             const auto start = load<std::uint16_t>(page.data() + kPageHeaderBytes + 2 * index);
