@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "storage/big_endian.h"
+#include "protocol/big_endian.h"
 
 namespace partita {
 

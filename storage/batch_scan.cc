@@ -4,7 +4,7 @@
 #include <cstring>
 #include <limits>
 
-#include "storage/big_endian.h"
+#include "protocol/big_endian.h"
 
 namespace partita {
 

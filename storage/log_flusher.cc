@@ -24,14 +24,10 @@ bool LogFlusher::request_sync(std::shared_ptr<PartitionLog> log, Callback callba
         if (waiting_count_ >= kMaximumWaiting) return false;
         ++waiting_count_;
         ++counters_.requests;
-        const auto waiting = std::ranges::find(queue_, log, &Waiting::log);
-        if (waiting != queue_.end()) {
-            waiting->callbacks.push_back(std::move(callback));
-            return true;  // Somebody is on the way already.
-        }
-        Waiting fresh{std::move(log), {}};
-        fresh.callbacks.push_back(std::move(callback));
-        queue_.push_back(std::move(fresh));
+        const auto [waiting, is_new] = queued_.try_emplace(log.get());
+        if (is_new) waiting->second = queue_.insert(queue_.end(), Waiting{std::move(log), {}});
+        waiting->second->callbacks.push_back(std::move(callback));
+        if (!is_new) return true;  // Somebody is on the way already.
     }
     work_.notify_one();
     return true;
@@ -41,8 +37,9 @@ void LogFlusher::request_background_sync(std::shared_ptr<PartitionLog> log) {
     {
         const std::lock_guard lock(mutex_);
         if (waiting_count_ >= kMaximumWaiting) return;
-        if (std::ranges::find(queue_, log, &Waiting::log) != queue_.end()) return;
-        queue_.push_back({std::move(log), {}});
+        const auto [waiting, is_new] = queued_.try_emplace(log.get());
+        if (!is_new) return;
+        waiting->second = queue_.insert(queue_.end(), Waiting{std::move(log), {}});
     }
     work_.notify_one();
 }
@@ -67,7 +64,7 @@ void LogFlusher::run() {
     while (true) {
         // One thread at a time per log: a second one would only wait for the first.
         const auto is_free = [this](const Waiting& waiting) {
-            return std::ranges::find(in_progress_, waiting.log.get()) == in_progress_.end();
+            return !in_progress_.contains(waiting.log.get());
         };
         auto next = std::ranges::find_if(queue_, is_free);
         if (next == queue_.end()) {
@@ -76,13 +73,14 @@ void LogFlusher::run() {
             continue;
         }
         Waiting waiting = std::move(*next);
+        queued_.erase(waiting.log.get());
         queue_.erase(next);
         waiting_count_ -= waiting.callbacks.size();
-        in_progress_.push_back(waiting.log.get());
+        in_progress_.insert(waiting.log.get());
         lock.unlock();
         serve(waiting);
         lock.lock();
-        std::erase(in_progress_, waiting.log.get());
+        in_progress_.erase(waiting.log.get());
         work_.notify_all();
         if (queue_.empty() && in_progress_.empty()) idle_.notify_all();
     }

@@ -3,10 +3,13 @@
 #include <condition_variable>
 #include <cstddef>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "storage/partition_log.h"
@@ -70,8 +73,9 @@ class LogFlusher {
     // All guarded by mutex_.
     std::condition_variable work_;
     std::condition_variable idle_;
-    std::vector<Waiting> queue_;
-    std::vector<const PartitionLog*> in_progress_;
+    std::list<Waiting> queue_;
+    std::unordered_map<const PartitionLog*, std::list<Waiting>::iterator> queued_;
+    std::unordered_set<const PartitionLog*> in_progress_;
     std::size_t waiting_count_ = 0;
     bool stopping_ = false;
     std::optional<StorageError> failure_;

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "protocol/assert.h"
-#include "storage/big_endian.h"
+#include "protocol/big_endian.h"
 
 namespace partita {
 

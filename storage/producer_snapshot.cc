@@ -1,7 +1,7 @@
 #include "storage/producer_snapshot.h"
 
 #include "protocol/crc32c.h"
-#include "storage/big_endian.h"
+#include "protocol/big_endian.h"
 
 namespace partita {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "storage/big_endian.h"
+#include "protocol/big_endian.h"
 
 namespace partita {
 namespace {
