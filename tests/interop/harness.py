@@ -55,7 +55,7 @@ def at_once(check):
     its metadata log is applied in the background, so there the check is repeated."""
     if TARGET == "partita":
         return check()
-    end = time.monotonic() + 10
+    end = time.monotonic() + 30
     while True:
         try:
             return check()

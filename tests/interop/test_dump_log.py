@@ -40,7 +40,7 @@ def dump(tools, files, *more):
 @pytest.fixture(scope="module")
 def written(broker, unique_topic, tmp_path_factory):
     """A partition of several segments with batches of every codec, from a broker that was stopped in order."""
-    agent = clients.Agent(clients.confluent, broker.bootstrap)
+    agent = clients.Agent(clients.java, broker.bootstrap)
     agent.create_topic(unique_topic, 1, configs=TOPIC_CONFIGS)
     for codec in CODECS:
         # Noise, which no codec can make small, in batches of 30 records.
