@@ -3,39 +3,11 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
+#include "protocol/big_endian.h"
 #include "protocol/types.h"
 
 namespace partita {
-
-/// Big-endian integers at an address. The caller has checked that the bytes are there.
-template <class Integer>
-[[nodiscard]] inline Integer load_big_endian(const std::byte* from) {
-    Integer value;
-    std::memcpy(&value, from, sizeof value);
-    if constexpr (sizeof(Integer) == 2)
-        value = static_cast<Integer>(__builtin_bswap16(static_cast<std::uint16_t>(value)));
-    if constexpr (sizeof(Integer) == 4)
-        value = static_cast<Integer>(__builtin_bswap32(static_cast<std::uint32_t>(value)));
-    if constexpr (sizeof(Integer) == 8)
-        value = static_cast<Integer>(__builtin_bswap64(static_cast<std::uint64_t>(value)));
-    return value;
-}
-
-template <class Integer>
-inline void store_big_endian(std::byte* to, Integer value) {
-    if constexpr (sizeof(Integer) == 2)
-        value = static_cast<Integer>(__builtin_bswap16(static_cast<std::uint16_t>(value)));
-    if constexpr (sizeof(Integer) == 4)
-        value = static_cast<Integer>(__builtin_bswap32(static_cast<std::uint32_t>(value)));
-    if constexpr (sizeof(Integer) == 8)
-        value = static_cast<Integer>(__builtin_bswap64(static_cast<std::uint64_t>(value)));
-    std::memcpy(to, &value, sizeof value);
-}
-
-static_assert(std::endian::native == std::endian::little,
-              "the wire is big-endian, the code assumes a little-endian host");
 
 /// The most bytes an unsigned varint of 32 bits takes.
 inline constexpr std::size_t kMaxVarintBytes = 5;
