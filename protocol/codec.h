@@ -38,6 +38,10 @@ struct DecodeError {
     std::string_view field;    ///< Wire name; empty when it was the tag section of a struct.
 };
 
+/// No input can make the decoder take more than this times its size from the arena: the worst is an
+/// array of tiny structs, three bytes on the wire and 48 in memory. A test holds the tables to it.
+inline constexpr std::size_t kMaxDecodeAmplification = 24;
+
 /// What decoding `input_bytes` may take from an arena. An empty compact string is one byte on the
 /// wire and 16 in memory, so a small request may be many times larger once decoded; a large one of
 /// honest content is not (records and strings stay views). Requests below 2 MiB thus get room for any

@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <initializer_list>
 #include <string>
 #include <vector>
 
 #include "protocol/codec.h"
+#include "protocol/codec_member.h"
 #include "protocol/messages/00_produce.h"
 #include "protocol/messages/03_metadata.h"
 #include "protocol/messages/08_offset_commit.h"
@@ -12,6 +14,7 @@
 #include "protocol/messages/16_list_groups.h"
 #include "protocol/messages/18_api_versions.h"
 #include "protocol/messages/75_describe_topic_partitions.h"
+#include "tests/unit/protocol/message_catalogue.h"
 
 namespace partita {
 namespace {
@@ -239,6 +242,39 @@ TEST(HostileInput, EmptyArraysAreLegal) {
     ASSERT_TRUE(request.has_value());
     EXPECT_TRUE(request->topics.empty());
     EXPECT_FALSE(request->topics.is_null());
+}
+
+/// Bytes in memory per byte on the wire, of the worst array in the struct or below.
+std::size_t worst_amplification(const Schema& schema, std::int16_t version, bool flexible) {
+    std::size_t worst = 0;
+    for (const Field& field : schema.fields) {
+        if (!field.versions.contains(version)) continue;
+        const std::size_t memory = codec_detail::value_size(field.kind, field.nested);
+        if (field.nested != nullptr) {
+            const std::size_t least = min_encoded_size(*field.nested, version, flexible);
+            if (field.is_array) worst = std::max(worst, (memory + least - 1) / least);
+            if (field.kind == Kind::nullable_structure) {
+                worst = std::max(worst, (field.nested->size + least) / (least + 1));
+            }
+            worst = std::max(worst, worst_amplification(*field.nested, version, flexible));
+        } else if (field.is_array) {
+            const bool text = field.kind == Kind::string || field.kind == Kind::bytes;
+            const std::size_t least = !text ? memory : flexible ? 1 : field.kind == Kind::string ? 2 : 4;
+            worst = std::max(worst, (memory + least - 1) / least);
+        }
+    }
+    return worst;
+}
+
+TEST(HostileInput, NoMessageTakesMoreMemoryPerByteThanStated) {
+    std::size_t worst = 0;
+    for (const testing::MessageVersion& message : testing::all_message_versions()) {
+        const std::size_t amplification = worst_amplification(*message.schema, message.version,
+                                                              message.schema->is_flexible(message.version));
+        EXPECT_LE(amplification, kMaxDecodeAmplification) << message.label();
+        worst = std::max(worst, amplification);
+    }
+    EXPECT_GT(worst, kMaxDecodeAmplification / 2) << "the bound has become loose";
 }
 
 }  // namespace
