@@ -1,0 +1,353 @@
+#include "tests/support/memory_file_system.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace partita::test {
+
+class MemoryFile final : public File {
+  public:
+    MemoryFile(MemoryFileSystem& system, std::shared_ptr<MemoryFileSystem::Node> node, std::string path,
+               std::uint64_t generation)
+        : system_(system), node_(std::move(node)), path_(std::move(path)), generation_(generation) {}
+
+    StorageResult<std::size_t> read_at(std::uint64_t position, MutableBytes destination) override {
+        const std::lock_guard lock(system_.mutex_);
+        if (const int error = system_.fault_locked(false)) return std::unexpected(io_error("read", path_, error));
+        const std::string& bytes = node_->current;
+        if (position >= bytes.size()) return std::size_t{0};
+        const std::size_t count = std::min<std::size_t>(destination.size(), bytes.size() - position);
+        std::memcpy(destination.data(), bytes.data() + position, count);
+        return count;
+    }
+
+    StorageResult<void> write_at(std::uint64_t position, std::span<const Bytes> pieces) override {
+        const std::lock_guard lock(system_.mutex_);
+        std::string bytes;
+        for (const Bytes piece : pieces) bytes += as_text(piece);
+        const int error = system_.fault_locked(true);
+        if (error != 0) bytes.resize(bytes.size() / 2);
+        if (is_alive() && !bytes.empty()) {
+            node_->unsynced.push_back({position, bytes, false});
+            MemoryFileSystem::apply(node_->current, node_->unsynced.back());
+        }
+        if (error != 0) return std::unexpected(io_error("write", path_, error));
+        return {};
+    }
+
+    StorageResult<void> truncate(std::uint64_t size) override {
+        const std::lock_guard lock(system_.mutex_);
+        if (const int error = system_.fault_locked(false)) return std::unexpected(io_error("truncate", path_, error));
+        if (!is_alive() || node_->current.size() == size) return {};
+        node_->unsynced.push_back({size, "", true});
+        MemoryFileSystem::apply(node_->current, node_->unsynced.back());
+        return {};
+    }
+
+    StorageResult<void> sync_data() override {
+        const std::lock_guard lock(system_.mutex_);
+        if (const int error = system_.fault_locked(false)) {
+            StorageError failure = io_error("sync", path_, error);
+            failure.kind = StorageError::Kind::sync_failed;
+            return std::unexpected(std::move(failure));
+        }
+        if (!is_alive()) return {};
+        node_->durable = node_->current;
+        node_->unsynced.clear();
+        return {};
+    }
+
+    StorageResult<void> reserve(std::uint64_t, std::uint64_t) override {
+        const std::lock_guard lock(system_.mutex_);
+        if (const int error = system_.fault_locked(true)) return std::unexpected(io_error("reserve", path_, error));
+        return {};
+    }
+
+    StorageResult<std::uint64_t> size() override {
+        const std::lock_guard lock(system_.mutex_);
+        return node_->current.size();
+    }
+
+    int descriptor() const override { return -1; }
+
+  private:
+    bool is_alive() const { return generation_ == system_.generation_; }
+
+    MemoryFileSystem& system_;
+    const std::shared_ptr<MemoryFileSystem::Node> node_;
+    const std::string path_;
+    const std::uint64_t generation_;
+};
+
+namespace {
+
+class MemoryLock final : public FileLock {
+  public:
+    explicit MemoryLock(std::function<void()> release) : release_(std::move(release)) {}
+    ~MemoryLock() override { release_(); }
+
+  private:
+    std::function<void()> release_;
+};
+
+}  // namespace
+
+MemoryFileSystem::MemoryFileSystem() : root_(std::make_shared<Node>()) { root_->is_directory = true; }
+
+MemoryFileSystem::NodePointer MemoryFileSystem::find_locked(const std::string& path) {
+    NodePointer node = root_;
+    std::size_t at = 0;
+    while (at < path.size()) {
+        if (path[at] == '/') {
+            ++at;
+            continue;
+        }
+        const std::size_t end = std::min(path.find('/', at), path.size());
+        const auto found = node->names.find(path.substr(at, end - at));
+        if (found == node->names.end()) return nullptr;
+        node = found->second;
+        at = end;
+    }
+    return node;
+}
+
+std::pair<MemoryFileSystem::NodePointer, std::string> MemoryFileSystem::parent_locked(const std::string& path) {
+    const std::size_t slash = path.rfind('/');
+    if (slash == std::string::npos) return {root_, path};
+    return {find_locked(path.substr(0, slash)), path.substr(slash + 1)};
+}
+
+int MemoryFileSystem::fault_locked(bool grows) {
+    if (only_growing_ && !grows) return 0;
+    ++calls_;
+    const bool fails = fail_at_ != 0 && (calls_ == fail_at_ || (forever_ && calls_ > fail_at_));
+    if (!fails) return 0;
+    fault_happened_ = true;
+    return error_number_;
+}
+
+void MemoryFileSystem::fail_call(std::uint64_t n, int error_number, bool forever, bool only_growing) {
+    const std::lock_guard lock(mutex_);
+    calls_ = 0;
+    fail_at_ = n;
+    error_number_ = error_number;
+    forever_ = forever;
+    only_growing_ = only_growing;
+    fault_happened_ = false;
+}
+
+void MemoryFileSystem::heal() { fail_call(0, 0); }
+
+void MemoryFileSystem::apply(std::string& bytes, const Write& write) {
+    if (write.is_truncate) {
+        bytes.resize(write.position, '\0');
+        return;
+    }
+    if (bytes.size() < write.position + write.bytes.size()) bytes.resize(write.position + write.bytes.size(), '\0');
+    bytes.replace(write.position, write.bytes.size(), write.bytes);
+}
+
+void MemoryFileSystem::change_names(Node& directory, std::function<void(std::map<std::string, NodePointer>&)> change) {
+    change(directory.names);
+    directory.unsynced_names.push_back(std::move(change));
+}
+
+StorageResult<std::shared_ptr<File>> MemoryFileSystem::open(const std::string& path, OpenMode mode) {
+    const std::lock_guard lock(mutex_);
+    const bool creates = mode == OpenMode::create || mode == OpenMode::create_empty;
+    NodePointer node = find_locked(path);
+    if (const int error = fault_locked(creates && node == nullptr)) return std::unexpected(io_error("open", path, error));
+    if (node == nullptr) {
+        auto [parent, name] = parent_locked(path);
+        if (!creates || parent == nullptr) return std::unexpected(io_error("open", path, ENOENT));
+        node = std::make_shared<Node>();
+        change_names(*parent, [name = name, node](auto& names) { names[name] = node; });
+    }
+    if (node->is_directory) return std::unexpected(io_error("open", path, EISDIR));
+    if (mode == OpenMode::create_empty && !node->current.empty()) {
+        node->unsynced.push_back({0, "", true});
+        node->current.clear();
+    }
+    return std::make_shared<MemoryFile>(*this, node, path, generation_);
+}
+
+StorageResult<void> MemoryFileSystem::make_directories(const std::string& path) {
+    const std::lock_guard lock(mutex_);
+    if (find_locked(path) != nullptr) return {};
+    if (const int error = fault_locked(true)) return std::unexpected(io_error("create directory", path, error));
+    std::size_t at = 0;
+    while (at != std::string::npos) {
+        at = path.find('/', at + 1);
+        const std::string part = path.substr(0, at);
+        if (part.empty() || find_locked(part) != nullptr) continue;
+        auto [parent, name] = parent_locked(part);
+        auto node = std::make_shared<Node>();
+        node->is_directory = true;
+        change_names(*parent, [name = name, node](auto& names) { names[name] = node; });
+    }
+    return {};
+}
+
+StorageResult<std::vector<DirectoryEntry>> MemoryFileSystem::list(const std::string& path) {
+    const std::lock_guard lock(mutex_);
+    if (const int error = fault_locked(false)) return std::unexpected(io_error("list", path, error));
+    const NodePointer node = find_locked(path);
+    if (node == nullptr || !node->is_directory) return std::unexpected(io_error("list", path, ENOENT));
+    std::vector<DirectoryEntry> entries;
+    for (const auto& [name, child] : node->names) entries.push_back({name, child->is_directory});
+    return entries;
+}
+
+StorageResult<void> MemoryFileSystem::rename(const std::string& from, const std::string& to) {
+    const std::lock_guard lock(mutex_);
+    if (const int error = fault_locked(false)) return std::unexpected(io_error("rename", from, error));
+    const NodePointer node = find_locked(from);
+    auto [parent, old_name] = parent_locked(from);
+    auto [target, new_name] = parent_locked(to);
+    if (node == nullptr || target != parent) return std::unexpected(io_error("rename", from, ENOENT));
+    change_names(*parent, [old_name = old_name, new_name = new_name, node](auto& names) {
+        names.erase(old_name);
+        names[new_name] = node;
+    });
+    return {};
+}
+
+StorageResult<void> MemoryFileSystem::remove(const std::string& path) {
+    const std::lock_guard lock(mutex_);
+    if (const int error = fault_locked(false)) return std::unexpected(io_error("remove", path, error));
+    const NodePointer node = find_locked(path);
+    if (node == nullptr) return {};
+    if (!node->names.empty()) return std::unexpected(io_error("remove", path, ENOTEMPTY));
+    auto [parent, name] = parent_locked(path);
+    change_names(*parent, [name = name](auto& names) { names.erase(name); });
+    return {};
+}
+
+StorageResult<void> MemoryFileSystem::sync_directory(const std::string& path) {
+    const std::lock_guard lock(mutex_);
+    if (const int error = fault_locked(false)) {
+        StorageError failure = io_error("sync directory", path, error);
+        failure.kind = StorageError::Kind::sync_failed;
+        return std::unexpected(std::move(failure));
+    }
+    const NodePointer node = find_locked(path);
+    if (node == nullptr) return std::unexpected(io_error("open", path, ENOENT));
+    node->durable_names = node->names;
+    node->unsynced_names.clear();
+    return {};
+}
+
+StorageResult<bool> MemoryFileSystem::exists(const std::string& path) {
+    const std::lock_guard lock(mutex_);
+    if (const int error = fault_locked(false)) return std::unexpected(io_error("stat", path, error));
+    return find_locked(path) != nullptr;
+}
+
+StorageResult<std::uint64_t> MemoryFileSystem::file_size(const std::string& path) {
+    const std::lock_guard lock(mutex_);
+    if (const int error = fault_locked(false)) return std::unexpected(io_error("stat", path, error));
+    const NodePointer node = find_locked(path);
+    if (node == nullptr) return std::unexpected(io_error("stat", path, ENOENT));
+    return node->current.size();
+}
+
+StorageResult<std::unique_ptr<FileLock>> MemoryFileSystem::lock(const std::string& path, const std::string& content) {
+    if (auto file = open(path, OpenMode::create); !file) return std::unexpected(std::move(file.error()));
+    const std::lock_guard guard(mutex_);
+    if (!locks_.insert(path).second) {
+        StorageError error = io_error("lock", path, EAGAIN);
+        error.kind = StorageError::Kind::locked;
+        return std::unexpected(std::move(error));
+    }
+    find_locked(path)->current = content;
+    const std::uint64_t generation = generation_;
+    return std::make_unique<MemoryLock>([this, path, generation] {
+        const std::lock_guard again(mutex_);
+        if (generation == generation_) locks_.erase(path);
+    });
+}
+
+void MemoryFileSystem::crash_process() {
+    const std::lock_guard lock(mutex_);
+    ++generation_;
+    locks_.clear();
+}
+
+void MemoryFileSystem::crash_power(std::uint64_t seed) {
+    const std::lock_guard lock(mutex_);
+    ++generation_;
+    locks_.clear();
+    std::mt19937_64 random(seed);
+    crash_node(*root_, random);
+}
+
+void MemoryFileSystem::crash_node(Node& node, std::mt19937_64& random) {
+    if (node.is_directory) {
+        auto names = node.durable_names;
+        const std::size_t survive = random() % (node.unsynced_names.size() + 1);
+        for (std::size_t i = 0; i < survive; ++i) node.unsynced_names[i](names);
+        node.names = names;
+        node.durable_names = std::move(names);
+        node.unsynced_names.clear();
+        for (auto& [name, child] : node.names) crash_node(*child, random);
+        return;
+    }
+    // 0: nothing since the sync, 1: everything, 2: a prefix, 3: any subset.
+    const auto mode = random() % 4;
+    const std::size_t prefix = random() % (node.unsynced.size() + 1);
+    std::string bytes = node.durable;
+    for (std::size_t i = 0; i < node.unsynced.size(); ++i) {
+        Write write = node.unsynced[i];
+        const bool survives = mode == 1 || (mode == 2 && i < prefix) || (mode == 3 && random() % 2 == 0);
+        if (survives) {
+            apply(bytes, write);
+        } else if (mode == 2 && i == prefix && !write.is_truncate) {
+            const std::size_t blocks = write.bytes.size() / 512;
+            write.bytes.resize(random() % (blocks + 1) * 512);
+            if (!write.bytes.empty()) apply(bytes, write);
+        }
+    }
+    node.current = bytes;
+    node.durable = std::move(bytes);
+    node.unsynced.clear();
+}
+
+std::string MemoryFileSystem::content(const std::string& path) {
+    const std::lock_guard lock(mutex_);
+    const NodePointer node = find_locked(path);
+    return node == nullptr ? std::string() : node->current;
+}
+
+void MemoryFileSystem::set_content(const std::string& path, std::string bytes) {
+    const std::lock_guard lock(mutex_);
+    NodePointer node = find_locked(path);
+    if (node == nullptr) {
+        auto [parent, name] = parent_locked(path);
+        node = std::make_shared<Node>();
+        change_names(*parent, [name = name, node](auto& names) { names[name] = node; });
+    }
+    node->current = bytes;
+    node->durable = std::move(bytes);
+    node->unsynced.clear();
+}
+
+void MemoryFileSystem::collect(const Node& node, const std::string& path, std::vector<std::string>& out) {
+    for (const auto& [name, child] : node.names) {
+        const std::string child_path = join_path(path, name);
+        if (child->is_directory) {
+            collect(*child, child_path, out);
+        } else {
+            out.push_back(child_path);
+        }
+    }
+}
+
+std::vector<std::string> MemoryFileSystem::files_below(const std::string& path) {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::string> files;
+    if (const NodePointer node = find_locked(path)) collect(*node, path, files);
+    return files;
+}
+
+}  // namespace partita::test

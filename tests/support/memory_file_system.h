@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "storage/file_system.h"
+
+namespace partita::test {
+
+/// A file system in memory that can die in two ways and refuse any call.
+///
+/// `crash_power(seed)`: of each file the bytes of the last sync survive, and of the writes since then a
+/// random choice, the last of them possibly torn at a 512-byte border; a grown file shows zeros where a
+/// write was lost. Of the names created, renamed and removed since the last sync of their directory a
+/// random prefix survives. A killed process (`crash_process`) loses nothing that was written.
+/// Handles of the life before keep working on nothing.
+class MemoryFileSystem final : public FileSystem {
+  public:
+    MemoryFileSystem();
+
+    StorageResult<std::shared_ptr<File>> open(const std::string& path, OpenMode mode) override;
+    StorageResult<void> make_directories(const std::string& path) override;
+    StorageResult<std::vector<DirectoryEntry>> list(const std::string& path) override;
+    StorageResult<void> rename(const std::string& from, const std::string& to) override;
+    StorageResult<void> remove(const std::string& path) override;
+    StorageResult<void> sync_directory(const std::string& path) override;
+    StorageResult<bool> exists(const std::string& path) override;
+    StorageResult<std::uint64_t> file_size(const std::string& path) override;
+    StorageResult<std::unique_ptr<FileLock>> lock(const std::string& path, const std::string& content) override;
+
+    void crash_power(std::uint64_t seed);
+    void crash_process();
+
+    /// Call number `n` (from now, counting from 1) fails with `error_number`; when `forever`, all later
+    /// ones too. A failing write leaves a part of its bytes in the file. Removals, truncations and reads
+    /// go on where a full disk would let them (`only_growing`).
+    void fail_call(std::uint64_t n, int error_number, bool forever = false, bool only_growing = false);
+    void heal();
+    /// Calls that could have failed, since the last `fail_call` or `heal`.
+    [[nodiscard]] std::uint64_t calls() const { return calls_; }
+    [[nodiscard]] bool fault_happened() const { return fault_happened_; }
+
+    /// Whole content of a file, empty when missing.
+    [[nodiscard]] std::string content(const std::string& path);
+    void set_content(const std::string& path, std::string bytes);
+    [[nodiscard]] std::vector<std::string> files_below(const std::string& path);
+
+  private:
+    friend class MemoryFile;
+    struct Write {
+        std::uint64_t position = 0;
+        std::string bytes;
+        /// Not a write but a truncation to `position`.
+        bool is_truncate = false;
+    };
+    struct Node {
+        bool is_directory = false;
+        std::string current;
+        std::string durable;
+        std::vector<Write> unsynced;
+        std::map<std::string, std::shared_ptr<Node>> names;
+        std::map<std::string, std::shared_ptr<Node>> durable_names;
+        std::vector<std::function<void(std::map<std::string, std::shared_ptr<Node>>&)>> unsynced_names;
+    };
+    using NodePointer = std::shared_ptr<Node>;
+
+    NodePointer find_locked(const std::string& path);
+    std::pair<NodePointer, std::string> parent_locked(const std::string& path);
+    /// 0, or the errno that this call fails with.
+    int fault_locked(bool grows);
+    static void apply(std::string& bytes, const Write& write);
+    void crash_node(Node& node, std::mt19937_64& random);
+    static void change_names(Node& directory, std::function<void(std::map<std::string, NodePointer>&)> change);
+    static void collect(const Node& node, const std::string& path, std::vector<std::string>& out);
+
+    std::mutex mutex_;
+    NodePointer root_;
+    std::set<std::string> locks_;
+    std::uint64_t generation_ = 0;
+    std::uint64_t calls_ = 0;
+    std::uint64_t fail_at_ = 0;
+    int error_number_ = 0;
+    bool forever_ = false;
+    bool only_growing_ = false;
+    bool fault_happened_ = false;
+};
+
+}  // namespace partita::test
