@@ -147,7 +147,7 @@ class Tidy(unittest.TestCase):
 
     def test_lmdb_is_known_to_the_metadata_store_only(self):
         text = "#include <lmdb.h>\n"
-        self.assert_clean({"storage/metadata_store.cc": text, "storage/metadata_store_fold.cc": text})
+        self.assert_clean({"storage/metadata_store.cc": text, "storage/metadata_writer.h": HEADER + text})
         self.assert_complaint({"storage/partition_log.cc": text}, "storage/partition_log.cc:1: ", "LMDB")
 
     # Pure cores.
