@@ -47,8 +47,8 @@ class GzipCompressor {
     explicit GzipCompressor(int level) : level_(level) {
         constexpr int kLargestWindowGzip = 15 + 16;
         constexpr int kDefaultMemoryLevel = 8;
-        const int result =
-            deflateInit2(&stream_, level, Z_DEFLATED, kLargestWindowGzip, kDefaultMemoryLevel, Z_DEFAULT_STRATEGY);
+        const int result = deflateInit2(&stream_, level, Z_DEFLATED, kLargestWindowGzip, kDefaultMemoryLevel,
+                                        Z_DEFAULT_STRATEGY);
         PARTITA_ASSERT(result == Z_OK, "zlib fails here only without memory");
     }
     ~GzipCompressor() { deflateEnd(&stream_); }
@@ -101,7 +101,8 @@ void compress_snappy(Bytes input, std::vector<std::byte>& out) {
         out.resize(length_place + sizeof(std::int32_t) + snappy::MaxCompressedLength(chunk.size()));
         std::size_t written = 0;
         snappy::RawCompress(reinterpret_cast<const char*>(chunk.data()), chunk.size(),
-                            reinterpret_cast<char*>(out.data() + length_place + sizeof(std::int32_t)), &written);
+                            reinterpret_cast<char*>(out.data() + length_place + sizeof(std::int32_t)),
+                            &written);
         store_big_endian(out.data() + length_place, static_cast<std::int32_t>(written));
         out.resize(length_place + sizeof(std::int32_t) + written);
     }
@@ -127,8 +128,8 @@ void compress_lz4(int level, Bytes input, std::vector<std::byte>& out) {
         written += result;
     };
     step(LZ4F_compressBegin(context.get(), out.data() + written, out.size() - written, &preferences));
-    step(LZ4F_compressUpdate(context.get(), out.data() + written, out.size() - written, input.data(), input.size(),
-                             nullptr));
+    step(LZ4F_compressUpdate(context.get(), out.data() + written, out.size() - written, input.data(),
+                             input.size(), nullptr));
     step(LZ4F_compressEnd(context.get(), out.data() + written, out.size() - written, nullptr));
     out.resize(written);
 }
@@ -151,10 +152,14 @@ void compress_zstd(int level, Bytes input, std::vector<std::byte>& out) {
 int level_within(Codec codec, int level) {
     switch (codec) {
         case Codec::none:
-        case Codec::snappy: return 0;
-        case Codec::gzip: return level == Z_DEFAULT_COMPRESSION ? level : std::clamp(level, 1, 9);
-        case Codec::lz4: return std::clamp(level, 1, 17);
-        case Codec::zstd: return std::clamp(level, ZSTD_minCLevel(), ZSTD_maxCLevel());
+        case Codec::snappy:
+            return 0;
+        case Codec::gzip:
+            return level == Z_DEFAULT_COMPRESSION ? level : std::clamp(level, 1, 9);
+        case Codec::lz4:
+            return std::clamp(level, 1, 17);
+        case Codec::zstd:
+            return std::clamp(level, ZSTD_minCLevel(), ZSTD_maxCLevel());
     }
     return level;
 }
@@ -168,11 +173,16 @@ std::optional<Codec> codec_from_id(int id) {
 
 std::string_view codec_name(Codec codec) {
     switch (codec) {
-        case Codec::none: return "none";
-        case Codec::gzip: return "gzip";
-        case Codec::snappy: return "snappy";
-        case Codec::lz4: return "lz4";
-        case Codec::zstd: return "zstd";
+        case Codec::none:
+            return "none";
+        case Codec::gzip:
+            return "gzip";
+        case Codec::snappy:
+            return "snappy";
+        case Codec::lz4:
+            return "lz4";
+        case Codec::zstd:
+            return "zstd";
     }
     return "unknown";
 }
@@ -186,7 +196,8 @@ Decompressor::Decompressor(Codec codec, Bytes input, std::size_t limit_bytes)
 }
 
 Decompressor::~Decompressor() {
-    if (engine_ && !engine_->has_outgrown()) idle_engines[static_cast<std::size_t>(codec_)] = std::move(engine_);
+    if (engine_ && !engine_->has_outgrown())
+        idle_engines[static_cast<std::size_t>(codec_)] = std::move(engine_);
 }
 
 std::expected<std::size_t, CompressionError> Decompressor::fail(CompressionError error) {
@@ -200,7 +211,8 @@ std::expected<std::size_t, CompressionError> Decompressor::read(MutableBytes out
     // At the limit one more byte is asked for, since only that tells too much from just enough.
     std::byte probe{};
     const bool at_limit = left_before_limit_ == 0;
-    const MutableBytes room = at_limit ? MutableBytes(&probe, 1) : out.first(std::min(out.size(), left_before_limit_));
+    const MutableBytes room =
+        at_limit ? MutableBytes(&probe, 1) : out.first(std::min(out.size(), left_before_limit_));
     std::size_t count = 0;
     if (engine_) {
         const auto got = engine_->read(room);
@@ -221,7 +233,8 @@ std::expected<void, CompressionError> decompress(Codec codec, Bytes input, std::
     Decompressor decompressor(codec, input, limit_bytes);
     std::size_t filled = out.size();
     while (true) {
-        if (out.size() - filled < kOutputStepBytes) out.resize(std::max(filled + kOutputStepBytes, out.size() * 3 / 2));
+        if (out.size() - filled < kOutputStepBytes)
+            out.resize(std::max(filled + kOutputStepBytes, out.size() * 3 / 2));
         const auto got = decompressor.read(MutableBytes(out).subspan(filled));
         if (got) filled += *got;
         if (got && *got > 0) continue;
@@ -234,10 +247,14 @@ std::expected<void, CompressionError> decompress(Codec codec, Bytes input, std::
 int default_compression_level(Codec codec) {
     switch (codec) {
         case Codec::none:
-        case Codec::snappy: return 0;
-        case Codec::gzip: return kDefaultGzipLevel;
-        case Codec::lz4: return kDefaultLz4Level;
-        case Codec::zstd: return kDefaultZstdLevel;
+        case Codec::snappy:
+            return 0;
+        case Codec::gzip:
+            return kDefaultGzipLevel;
+        case Codec::lz4:
+            return kDefaultLz4Level;
+        case Codec::zstd:
+            return kDefaultZstdLevel;
     }
     return 0;
 }
@@ -245,11 +262,21 @@ int default_compression_level(Codec codec) {
 void compress(Codec codec, int level, Bytes input, std::vector<std::byte>& out) {
     const int allowed_level = level_within(codec, level);
     switch (codec) {
-        case Codec::none: out.insert(out.end(), input.begin(), input.end()); return;
-        case Codec::gzip: compress_gzip(allowed_level, input, out); return;
-        case Codec::snappy: compress_snappy(input, out); return;
-        case Codec::lz4: compress_lz4(allowed_level, input, out); return;
-        case Codec::zstd: compress_zstd(allowed_level, input, out); return;
+        case Codec::none:
+            out.insert(out.end(), input.begin(), input.end());
+            return;
+        case Codec::gzip:
+            compress_gzip(allowed_level, input, out);
+            return;
+        case Codec::snappy:
+            compress_snappy(input, out);
+            return;
+        case Codec::lz4:
+            compress_lz4(allowed_level, input, out);
+            return;
+        case Codec::zstd:
+            compress_zstd(allowed_level, input, out);
+            return;
     }
 }
 

@@ -24,9 +24,12 @@ std::int64_t wrapping_add(std::int64_t left, std::int64_t right) {
 
 ProduceError from_parse_error(BatchError error) {
     switch (error) {
-        case BatchError::truncated: return ProduceError::no_batch;
-        case BatchError::old_magic: return ProduceError::old_magic;
-        default: return ProduceError::malformed_batch;
+        case BatchError::truncated:
+            return ProduceError::no_batch;
+        case BatchError::old_magic:
+            return ProduceError::old_magic;
+        default:
+            return ProduceError::malformed_batch;
     }
 }
 
@@ -34,7 +37,8 @@ ProduceError from_parse_error(BatchError error) {
 std::string framing_text(Bytes records, BatchError error) {
     constexpr std::int32_t kMinRecordOverhead = 14;
     if (error == BatchError::unknown_magic) {
-        return "Invalid magic found in record: " + std::to_string(load_big_endian<std::int8_t>(records.data() + 16));
+        return "Invalid magic found in record: " +
+               std::to_string(load_big_endian<std::int8_t>(records.data() + 16));
     }
     if (error != BatchError::length_too_small) return {};
     const auto length = load_big_endian<std::int32_t>(records.data() + 8);
@@ -45,11 +49,16 @@ std::string framing_text(Bytes records, BatchError error) {
 
 ProduceError from_record_error(BatchError error) {
     switch (error) {
-        case BatchError::unknown_codec: return ProduceError::unknown_codec;
-        case BatchError::invalid_offset_delta: return ProduceError::invalid_offset_delta;
-        case BatchError::corrupt_compression: return ProduceError::corrupt_compression;
-        case BatchError::decompressed_too_large: return ProduceError::decompressed_too_large;
-        default: return ProduceError::invalid_record;
+        case BatchError::unknown_codec:
+            return ProduceError::unknown_codec;
+        case BatchError::invalid_offset_delta:
+            return ProduceError::invalid_offset_delta;
+        case BatchError::corrupt_compression:
+            return ProduceError::corrupt_compression;
+        case BatchError::decompressed_too_large:
+            return ProduceError::decompressed_too_large;
+        default:
+            return ProduceError::invalid_record;
     }
 }
 
@@ -58,9 +67,12 @@ std::optional<ProduceError> judge_rest(Bytes rest) {
     const auto next = parse_batch(rest);
     if (next) return ProduceError::more_than_one_batch;
     switch (next.error()) {
-        case BatchError::truncated: return std::nullopt;
-        case BatchError::old_magic: return ProduceError::more_than_one_batch;
-        default: return ProduceError::malformed_batch;
+        case BatchError::truncated:
+            return std::nullopt;
+        case BatchError::old_magic:
+            return ProduceError::more_than_one_batch;
+        default:
+            return ProduceError::malformed_batch;
     }
 }
 
@@ -75,7 +87,8 @@ std::optional<ProduceError> judge_fixed_fields(const Batch& batch, const Produce
     if (!header.attributes.codec()) return ProduceError::unknown_codec;
     if (header.last_offset_delta < 0) return ProduceError::invalid_offset_range;
     if (header.record_count <= 0) return ProduceError::invalid_record_count;
-    if (std::int64_t{header.last_offset_delta} + 1 != header.record_count) return ProduceError::inconsistent_count;
+    if (std::int64_t{header.last_offset_delta} + 1 != header.record_count)
+        return ProduceError::inconsistent_count;
     if (header.attributes.is_control()) return ProduceError::control_batch;
     if (header.has_producer_id() && header.base_sequence.value < 0) return ProduceError::invalid_sequence;
     return std::nullopt;
@@ -98,24 +111,27 @@ std::optional<RecordFault::Kind> judge_timestamp(TimestampMs timestamp, Timestam
     return std::nullopt;
 }
 
-void note_fault(ProduceFailure& failure, RecordFault::Kind kind, std::int32_t index, const RecordView& record) {
+void note_fault(ProduceFailure& failure, RecordFault::Kind kind, std::int32_t index,
+                const RecordView& record) {
     ++failure.record_fault_count;
     // One invalid time decides the code of the whole batch.
     if (kind != RecordFault::Kind::no_key) failure.error = ProduceError::invalid_timestamp;
     if (failure.record_faults.size() == kMaxReportedRecordFaults) return;
-    failure.record_faults.push_back({.batch_index = index,
-                                     .kind = kind,
-                                     .offset = record.offset,
-                                     .timestamp = record.timestamp,
-                                     .key_bytes = record.key ? static_cast<std::int32_t>(record.key->size()) : -1,
-                                     .value_bytes = record.value ? static_cast<std::int32_t>(record.value->size()) : -1});
+    failure.record_faults.push_back(
+        {.batch_index = index,
+         .kind = kind,
+         .offset = record.offset,
+         .timestamp = record.timestamp,
+         .key_bytes = record.key ? static_cast<std::int32_t>(record.key->size()) : -1,
+         .value_bytes = record.value ? static_cast<std::int32_t>(record.value->size()) : -1});
 }
 
 /// Walks over the records and answers the greatest time.
 std::expected<TimestampMs, ProduceFailure> judge_records(const Batch& batch, const ProduceRules& rules) {
     const TimestampType batch_type = batch.header.attributes.timestamp_type();
     const bool is_compressed = batch.header.attributes.codec() != Codec::none;
-    ProduceFailure failure{.error = ProduceError::record_without_key, .record_faults = {}, .is_compressed = is_compressed};
+    ProduceFailure failure{
+        .error = ProduceError::record_without_key, .record_faults = {}, .is_compressed = is_compressed};
     TimestampMs greatest = kNoTimestamp;
     std::int32_t index = 0;
     RecordReader reader(batch, {.offset_deltas = OffsetDeltas::dense,
@@ -138,7 +154,8 @@ std::expected<TimestampMs, ProduceFailure> judge_records(const Batch& batch, con
 }
 
 /// The believed max timestamp, judged as if it were a record's.
-std::expected<TimestampMs, ProduceFailure> judge_header_timestamp(const Batch& batch, const ProduceRules& rules) {
+std::expected<TimestampMs, ProduceFailure> judge_header_timestamp(const Batch& batch,
+                                                                  const ProduceRules& rules) {
     const BatchHeader& header = batch.header;
     const auto kind = judge_timestamp(header.max_timestamp, header.attributes.timestamp_type(), rules);
     if (!kind) return header.max_timestamp;
@@ -151,14 +168,16 @@ std::expected<TimestampMs, ProduceFailure> judge_header_timestamp(const Batch& b
 
 }  // namespace
 
-std::expected<ProducedBatch, ProduceFailure> validate_produced_batch(Bytes records, const ProduceRules& rules) {
+std::expected<ProducedBatch, ProduceFailure> validate_produced_batch(Bytes records,
+                                                                     const ProduceRules& rules) {
     const auto batch = parse_batch(records);
     if (!batch) {
         auto refused = refuse(from_parse_error(batch.error()));
         refused.error().framing_text = framing_text(records, batch.error());
         return refused;
     }
-    if (batch->header.attributes.codec() == Codec::zstd && rules.produce_version < kFirstProduceVersionWithZstd) {
+    if (batch->header.attributes.codec() == Codec::zstd &&
+        rules.produce_version < kFirstProduceVersionWithZstd) {
         return refuse(ProduceError::zstd_before_version_7);
     }
     if (const auto error = judge_rest(records.subspan(batch->bytes.size()))) return refuse(*error);
@@ -180,7 +199,8 @@ void finish_produced_batch(MutableBytes bytes, const ProducedBatch& produced, Of
                    "the bytes that were validated are the ones to change");
     const MutableBytes batch = bytes.first(produced.batch.bytes.size());
     patch_base_offset_and_epoch(batch, base_offset, leader_epoch);
-    if (produced.changes_timestamps()) patch_max_timestamp(batch, produced.timestamp_type, produced.max_timestamp);
+    if (produced.changes_timestamps())
+        patch_max_timestamp(batch, produced.timestamp_type, produced.max_timestamp);
 }
 
 ErrorCode produce_error_code(ProduceError error) {
@@ -196,23 +216,30 @@ ErrorCode produce_error_code(ProduceError error) {
         case ProduceError::invalid_sequence:
         case ProduceError::invalid_record:
         case ProduceError::invalid_offset_delta:
-        case ProduceError::record_without_key: return ErrorCode::invalid_record;
-        case ProduceError::zstd_before_version_7: return ErrorCode::unsupported_compression_type;
+        case ProduceError::record_without_key:
+            return ErrorCode::invalid_record;
+        case ProduceError::zstd_before_version_7:
+            return ErrorCode::unsupported_compression_type;
         case ProduceError::malformed_batch:
-        case ProduceError::crc_mismatch: return ErrorCode::corrupt_message;
+        case ProduceError::crc_mismatch:
+            return ErrorCode::corrupt_message;
         case ProduceError::batch_too_large:
-        case ProduceError::decompressed_too_large: return ErrorCode::message_too_large;
-        case ProduceError::batch_exceeds_segment: return ErrorCode::record_list_too_large;
-        case ProduceError::invalid_timestamp: return ErrorCode::invalid_timestamp;
+        case ProduceError::decompressed_too_large:
+            return ErrorCode::message_too_large;
+        case ProduceError::batch_exceeds_segment:
+            return ErrorCode::record_list_too_large;
+        case ProduceError::invalid_timestamp:
+            return ErrorCode::invalid_timestamp;
         // Kafka's decoders throw what has no code of its own.
         case ProduceError::unknown_codec:
-        case ProduceError::corrupt_compression: return ErrorCode::unknown_server_error;
+        case ProduceError::corrupt_compression:
+            return ErrorCode::unknown_server_error;
     }
     return ErrorCode::unknown_server_error;
 }
 
-std::string record_fault_message(const ProduceFailure& failure, const RecordFault& fault, const ProduceRules& rules,
-                                 std::string_view topic_partition) {
+std::string record_fault_message(const ProduceFailure& failure, const RecordFault& fault,
+                                 const ProduceRules& rules, std::string_view topic_partition) {
     switch (fault.kind) {
         case RecordFault::Kind::no_key:
             return "Compacted topic cannot accept message without key in topic partition " +
@@ -230,8 +257,8 @@ std::string record_fault_message(const ProduceFailure& failure, const RecordFaul
             return std::string("Invalid timestamp type in message ") +
                    (failure.is_compressed ? "PartialDefaultRecord" : "DefaultRecord") +
                    "(offset=" + std::to_string(fault.offset.value) +
-                   ", timestamp=" + std::to_string(fault.timestamp.value) + ", key=" + shown(fault.key_bytes) +
-                   " bytes, value=" + shown(fault.value_bytes) +
+                   ", timestamp=" + std::to_string(fault.timestamp.value) +
+                   ", key=" + shown(fault.key_bytes) + " bytes, value=" + shown(fault.value_bytes) +
                    " bytes). Producer should not set timestamp type to LogAppendTime.";
         }
     }

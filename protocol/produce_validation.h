@@ -46,22 +46,22 @@ struct ProduceRules {
 /// places: the request (one batch, magic, zstd), the log (base offset, size, checksum, codec), the
 /// validator (counts, control, sequence, records) and the log again (segment size).
 enum class ProduceError : std::uint8_t {
-    no_batch,               ///< No complete batch at the start.
-    old_magic,              ///< Format 0 or 1.
+    no_batch,   ///< No complete batch at the start.
+    old_magic,  ///< Format 0 or 1.
     zstd_before_version_7,
     more_than_one_batch,
-    malformed_batch,        ///< A length or magic that cannot be, of this batch or of a further one.
+    malformed_batch,  ///< A length or magic that cannot be, of this batch or of a further one.
     base_offset_not_zero,
-    batch_too_large,        ///< Larger than max.message.bytes.
+    batch_too_large,  ///< Larger than max.message.bytes.
     crc_mismatch,
     unknown_codec,
-    invalid_offset_range,   ///< Negative last offset delta.
-    invalid_record_count,   ///< Zero or negative.
-    inconsistent_count,     ///< Last offset delta + 1 differs from the count.
-    control_batch,          ///< Only the broker writes those.
-    invalid_sequence,       ///< A producer id without a sequence.
-    invalid_record,         ///< A record's form, or more or fewer records than declared.
-    invalid_offset_delta,   ///< Deltas other than 0, 1, 2 ...
+    invalid_offset_range,  ///< Negative last offset delta.
+    invalid_record_count,  ///< Zero or negative.
+    inconsistent_count,    ///< Last offset delta + 1 differs from the count.
+    control_batch,         ///< Only the broker writes those.
+    invalid_sequence,      ///< A producer id without a sequence.
+    invalid_record,        ///< A record's form, or more or fewer records than declared.
+    invalid_offset_delta,  ///< Deltas other than 0, 1, 2 ...
     corrupt_compression,
     decompressed_too_large,
     record_without_key,     ///< In a compacted topic. `record_faults` tells which.

@@ -38,12 +38,14 @@ std::int64_t wrapping_add(std::int64_t left, std::int64_t right) {
 /// Reads a length-prefixed part; any negative length means null, as Kafka reads it.
 bool decode_nullable_bytes(const std::byte*& cursor, const std::byte* end, std::optional<Bytes>& out) {
     std::int32_t length;
-    if (!decode_varint(cursor, end, length)) [[unlikely]] return false;
+    if (!decode_varint(cursor, end, length)) [[unlikely]]
+        return false;
     if (length < 0) {
         out.reset();
         return true;
     }
-    if (length > end - cursor) [[unlikely]] return false;
+    if (length > end - cursor) [[unlikely]]
+        return false;
     out.emplace(cursor, static_cast<std::size_t>(length));
     cursor += length;
     return true;
@@ -73,23 +75,29 @@ struct RecordDeltas {
 };
 
 /// Reads the body (behind the length prefix) that fills [cursor, end) exactly.
-bool decode_record_body(const std::byte* cursor, const std::byte* end, RecordView& record, RecordDeltas& deltas) {
-    if (cursor == end) [[unlikely]] return false;
+bool decode_record_body(const std::byte* cursor, const std::byte* end, RecordView& record,
+                        RecordDeltas& deltas) {
+    if (cursor == end) [[unlikely]]
+        return false;
     record.attributes = static_cast<std::int8_t>(*cursor++);
     if (!decode_varlong(cursor, end, deltas.timestamp) || !decode_varint(cursor, end, deltas.offset) ||
-        !decode_nullable_bytes(cursor, end, record.key) || !decode_nullable_bytes(cursor, end, record.value) ||
-        !decode_varint(cursor, end, record.header_count)) [[unlikely]] {
+        !decode_nullable_bytes(cursor, end, record.key) ||
+        !decode_nullable_bytes(cursor, end, record.value) || !decode_varint(cursor, end, record.header_count))
+        [[unlikely]] {
         return false;
     }
     record.header_bytes = {cursor, static_cast<std::size_t>(end - cursor)};
-    if (record.header_count == 0) [[likely]] return cursor == end;
+    if (record.header_count == 0) [[likely]]
+        return cursor == end;
     return check_headers(cursor, end, record.header_count);
 }
 
 BatchError from_compression_error(CompressionError error) {
     switch (error) {
-        case CompressionError::corrupt: return BatchError::corrupt_compression;
-        case CompressionError::too_large: return BatchError::decompressed_too_large;
+        case CompressionError::corrupt:
+            return BatchError::corrupt_compression;
+        case CompressionError::too_large:
+            return BatchError::decompressed_too_large;
     }
     return BatchError::corrupt_compression;
 }
@@ -105,19 +113,32 @@ thread_local std::vector<std::byte> spare_window;
 
 std::string_view batch_error_text(BatchError error) {
     switch (error) {
-        case BatchError::truncated: return "truncated batch";
-        case BatchError::length_too_small: return "batch length is too small";
-        case BatchError::old_magic: return "old message format (magic 0 or 1)";
-        case BatchError::unknown_magic: return "unknown magic";
-        case BatchError::crc_mismatch: return "checksum mismatch";
-        case BatchError::unknown_codec: return "unknown compression codec";
-        case BatchError::invalid_record_count: return "invalid record count";
-        case BatchError::too_few_records: return "fewer records than declared";
-        case BatchError::records_left_over: return "bytes left over behind the last record";
-        case BatchError::invalid_record: return "invalid record";
-        case BatchError::invalid_offset_delta: return "invalid offset delta";
-        case BatchError::corrupt_compression: return "corrupt compressed data";
-        case BatchError::decompressed_too_large: return "decompressed records exceed the limit";
+        case BatchError::truncated:
+            return "truncated batch";
+        case BatchError::length_too_small:
+            return "batch length is too small";
+        case BatchError::old_magic:
+            return "old message format (magic 0 or 1)";
+        case BatchError::unknown_magic:
+            return "unknown magic";
+        case BatchError::crc_mismatch:
+            return "checksum mismatch";
+        case BatchError::unknown_codec:
+            return "unknown compression codec";
+        case BatchError::invalid_record_count:
+            return "invalid record count";
+        case BatchError::too_few_records:
+            return "fewer records than declared";
+        case BatchError::records_left_over:
+            return "bytes left over behind the last record";
+        case BatchError::invalid_record:
+            return "invalid record";
+        case BatchError::invalid_offset_delta:
+            return "invalid offset delta";
+        case BatchError::corrupt_compression:
+            return "corrupt compressed data";
+        case BatchError::decompressed_too_large:
+            return "decompressed records exceed the limit";
     }
     return "unknown batch error";
 }
@@ -281,16 +302,20 @@ std::expected<bool, BatchError> RecordReader::finish() {
 }
 
 std::expected<bool, BatchError> RecordReader::next(RecordView& record) {
-    if (error_) [[unlikely]] return std::unexpected(*error_);
-    if (records_left_ == 0) [[unlikely]] return finish();
+    if (error_) [[unlikely]]
+        return std::unexpected(*error_);
+    if (records_left_ == 0) [[unlikely]]
+        return finish();
 
     std::int32_t length;
     const std::byte* body;
     while (true) {
         body = cursor_;
         const bool has_length = decode_varint(body, end_, length);
-        if (has_length && length < 0) [[unlikely]] return fail(BatchError::invalid_record);
-        if (has_length && length <= end_ - body) [[likely]] break;
+        if (has_length && length < 0) [[unlikely]]
+            return fail(BatchError::invalid_record);
+        if (has_length && length <= end_ - body) [[likely]]
+            break;
         if (!has_length && end_ - cursor_ >= static_cast<std::ptrdiff_t>(kMaxVarintBytes)) {
             return fail(BatchError::invalid_record);
         }
@@ -309,7 +334,8 @@ std::expected<bool, BatchError> RecordReader::next(RecordView& record) {
                               ? deltas.offset == next_delta_
                               : deltas.offset >= next_delta_ && deltas.offset <= last_offset_delta_;
         // The largest delta has no successor; a further record could not be told from it.
-        if (!fits || (deltas.offset == std::numeric_limits<std::int32_t>::max() && records_left_ > 1)) [[unlikely]] {
+        if (!fits || (deltas.offset == std::numeric_limits<std::int32_t>::max() && records_left_ > 1))
+            [[unlikely]] {
             return fail(BatchError::invalid_offset_delta);
         }
         if (deltas.offset != std::numeric_limits<std::int32_t>::max()) next_delta_ = deltas.offset + 1;
@@ -331,7 +357,8 @@ std::expected<std::optional<TimestampAndOffset>, BatchError> find_first_at_or_af
     std::optional<TimestampAndOffset> found;
     if (batch.header.max_timestamp < target || batch.header.last_offset() < from_offset) return found;
     const auto walked = for_each_record(batch, {}, [&](const RecordView& record) {
-        if (record.timestamp >= target && record.offset >= from_offset) found = {record.timestamp, record.offset};
+        if (record.timestamp >= target && record.offset >= from_offset)
+            found = {record.timestamp, record.offset};
         return !found;
     });
     if (!walked) return std::unexpected(walked.error());

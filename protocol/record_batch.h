@@ -35,10 +35,10 @@ inline constexpr std::int8_t kCurrentMagic = 2;
 
 /// What can be wrong with the bytes of a batch. The edge maps these to Kafka's codes.
 enum class BatchError : std::uint8_t {
-    truncated,               ///< The bytes end before the batch does (a torn tail, or a short request).
-    length_too_small,        ///< Negative, or less than the fixed fields need.
-    old_magic,               ///< Format 0 or 1, no longer accepted since Kafka 4.0.
-    unknown_magic,           ///< Neither 0, 1 nor 2.
+    truncated,         ///< The bytes end before the batch does (a torn tail, or a short request).
+    length_too_small,  ///< Negative, or less than the fixed fields need.
+    old_magic,         ///< Format 0 or 1, no longer accepted since Kafka 4.0.
+    unknown_magic,     ///< Neither 0, 1 nor 2.
     crc_mismatch,
     unknown_codec,           ///< Codec number 5, 6 or 7.
     invalid_record_count,    ///< Negative.
@@ -296,6 +296,7 @@ struct TimestampAndOffset {
 /// The batch's max timestamp and the first record that has it (ListOffsets with -3). With LogAppendTime
 /// all records have it, hence the first one is named, as Kafka does. Empty when no record has the header's
 /// max timestamp, which only a log that somebody else damaged can show.
-[[nodiscard]] std::expected<std::optional<TimestampAndOffset>, BatchError> find_max_timestamp(const Batch& batch);
+[[nodiscard]] std::expected<std::optional<TimestampAndOffset>, BatchError> find_max_timestamp(
+    const Batch& batch);
 
 }  // namespace partita

@@ -17,7 +17,9 @@ std::size_t nullable_size(std::optional<Bytes> bytes) {
     return bytes ? varint_size(static_cast<std::int32_t>(bytes->size())) + bytes->size() : varint_size(-1);
 }
 
-void append_bytes(std::vector<std::byte>& out, Bytes bytes) { out.insert(out.end(), bytes.begin(), bytes.end()); }
+void append_bytes(std::vector<std::byte>& out, Bytes bytes) {
+    out.insert(out.end(), bytes.begin(), bytes.end());
+}
 
 void append_nullable(std::vector<std::byte>& out, std::optional<Bytes> bytes) {
     append_varint(out, bytes ? static_cast<std::int32_t>(bytes->size()) : -1);
@@ -44,7 +46,8 @@ void BatchBuilder::reset(BatchOptions options) {
 }
 
 void BatchBuilder::begin_record(std::int32_t offset_delta, TimestampMs timestamp, std::optional<Bytes> key,
-                                std::optional<Bytes> value, std::int32_t header_count, std::size_t header_bytes) {
+                                std::optional<Bytes> value, std::int32_t header_count,
+                                std::size_t header_bytes) {
     PARTITA_ASSERT(offset_delta > last_offset_delta_, "offsets ascend within a batch");
     // The first record's time is the base, so that deltas stay short.
     if (record_count_ == 0 && !options_.delete_horizon) base_timestamp_ = timestamp;
@@ -76,7 +79,8 @@ void BatchBuilder::append_at(std::int32_t offset_delta, TimestampMs timestamp, s
     for (const RecordHeader& header : headers) {
         header_bytes += nullable_size(as_bytes(header.key)) + nullable_size(header.value);
     }
-    begin_record(offset_delta, timestamp, key, value, static_cast<std::int32_t>(headers.size()), header_bytes);
+    begin_record(offset_delta, timestamp, key, value, static_cast<std::int32_t>(headers.size()),
+                 header_bytes);
     for (const RecordHeader& header : headers) {
         append_nullable(records_, as_bytes(header.key));
         append_nullable(records_, header.value);
@@ -131,10 +135,12 @@ std::expected<void, BatchError> recompress_batch(const Batch& batch, Codec codec
     if (!source) return std::unexpected(BatchError::unknown_codec);
     thread_local std::vector<std::byte> plain;
     plain.clear();
-    const auto unpacked = decompress(*source, batch.payload(), default_decompressed_limit(batch.payload().size()), plain);
+    const auto unpacked =
+        decompress(*source, batch.payload(), default_decompressed_limit(batch.payload().size()), plain);
     if (!unpacked) {
-        return std::unexpected(unpacked.error() == CompressionError::too_large ? BatchError::decompressed_too_large
-                                                                               : BatchError::corrupt_compression);
+        return std::unexpected(unpacked.error() == CompressionError::too_large
+                                   ? BatchError::decompressed_too_large
+                                   : BatchError::corrupt_compression);
     }
     const std::size_t start = out.size();
     out.insert(out.end(), batch.bytes.begin(), batch.bytes.begin() + kBatchHeaderBytes);
@@ -172,7 +178,8 @@ void build_end_transaction_marker(const EndTransactionMarker& marker, Offset bas
 }
 
 std::optional<EndTransactionMarker> parse_end_transaction_marker(const RecordView& record) {
-    if (!record.key || record.key->size() < 4 || !record.value || record.value->size() < 6) return std::nullopt;
+    if (!record.key || record.key->size() < 4 || !record.value || record.value->size() < 6)
+        return std::nullopt;
     const auto key_version = load_big_endian<std::int16_t>(record.key->data());
     const auto type = load_big_endian<std::int16_t>(record.key->data() + 2);
     const auto value_version = load_big_endian<std::int16_t>(record.value->data());

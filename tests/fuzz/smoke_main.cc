@@ -24,11 +24,21 @@ Input damaged(Input input, std::mt19937_64& random) {
     for (std::uint64_t damage = 0; damage < damages && !input.empty(); ++damage) {
         const auto place = static_cast<std::ptrdiff_t>(random() % input.size());
         switch (random() % 6) {
-            case 0: input[static_cast<std::size_t>(place)] ^= static_cast<std::byte>(1u << (random() % 8)); break;
-            case 1: input[static_cast<std::size_t>(place)] = static_cast<std::byte>(random()); break;
-            case 2: input[static_cast<std::size_t>(place)] = random() % 2 ? std::byte{0xff} : std::byte{0x7f}; break;
-            case 3: input.resize(static_cast<std::size_t>(place)); break;
-            case 4: input.insert(input.begin() + place, static_cast<std::byte>(random())); break;
+            case 0:
+                input[static_cast<std::size_t>(place)] ^= static_cast<std::byte>(1u << (random() % 8));
+                break;
+            case 1:
+                input[static_cast<std::size_t>(place)] = static_cast<std::byte>(random());
+                break;
+            case 2:
+                input[static_cast<std::size_t>(place)] = random() % 2 ? std::byte{0xff} : std::byte{0x7f};
+                break;
+            case 3:
+                input.resize(static_cast<std::size_t>(place));
+                break;
+            case 4:
+                input.insert(input.begin() + place, static_cast<std::byte>(random()));
+                break;
             case 5: {
                 const Input tail(input.begin() + place, input.end());
                 if (input.size() < 1u << 16) input.insert(input.end(), tail.begin(), tail.end());
@@ -58,7 +68,8 @@ TEST(FuzzSmoke, ThePropertyHoldsForSeedsTheirPrefixesAndDamagedCopies) {
             run(Input(input.begin(), input.begin() + static_cast<std::ptrdiff_t>(size)));
         }
     }
-    for (std::uint64_t round = 0; round < rounds; ++round) run(damaged(seeds[random() % seeds.size()], random));
+    for (std::uint64_t round = 0; round < rounds; ++round)
+        run(damaged(seeds[random() % seeds.size()], random));
 }
 
 }  // namespace

@@ -53,7 +53,8 @@ inline OwnedRecord owned(const RecordView& view) {
     return record;
 }
 
-inline std::expected<std::vector<OwnedRecord>, BatchError> read_all(Bytes bytes, RecordReaderOptions options = {}) {
+inline std::expected<std::vector<OwnedRecord>, BatchError> read_all(Bytes bytes,
+                                                                    RecordReaderOptions options = {}) {
     const auto batch = parse_batch(bytes);
     if (!batch) return std::unexpected(batch.error());
     std::vector<OwnedRecord> records;

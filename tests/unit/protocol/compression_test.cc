@@ -34,7 +34,8 @@ Buffer random_bytes(std::size_t size, unsigned seed) {
 
 Buffer repetitive_bytes(std::size_t size) {
     Buffer bytes(size);
-    for (std::size_t index = 0; index < size; ++index) bytes[index] = static_cast<std::byte>(index / 100 % 7 + 'a');
+    for (std::size_t index = 0; index < size; ++index)
+        bytes[index] = static_cast<std::byte>(index / 100 % 7 + 'a');
     return bytes;
 }
 
@@ -62,9 +63,11 @@ TEST(Compression, WhatIsCompressedComesBackInEveryCodecAndSize) {
                                        std::size_t{32769}, 2 * kMiB + 17}) {
             for (const Buffer& input : {random_bytes(size, 3), repetitive_bytes(size)}) {
                 Buffer out{std::byte{'x'}};
-                ASSERT_TRUE(decompress(codec, compressed(codec, input), 16 * kMiB, out)) << codec_name(codec) << size;
+                ASSERT_TRUE(decompress(codec, compressed(codec, input), 16 * kMiB, out))
+                    << codec_name(codec) << size;
                 ASSERT_EQ(out.size(), size + 1);
-                EXPECT_TRUE(std::equal(input.begin(), input.end(), out.begin() + 1)) << codec_name(codec) << size;
+                EXPECT_TRUE(std::equal(input.begin(), input.end(), out.begin() + 1))
+                    << codec_name(codec) << size;
             }
         }
     }
@@ -89,7 +92,8 @@ TEST(Compression, ReadsArriveInPiecesOfAnySize) {
     const Buffer input = repetitive_bytes(70000);
     for (const Codec codec : kCodecs) {
         const Buffer packed = compressed(codec, input);
-        for (const std::size_t step : {std::size_t{1}, std::size_t{7}, std::size_t{4096}, std::size_t{100000}}) {
+        for (const std::size_t step :
+             {std::size_t{1}, std::size_t{7}, std::size_t{4096}, std::size_t{100000}}) {
             Decompressor decompressor(codec, packed, kMiB);
             Buffer out;
             Buffer piece(step);

@@ -34,11 +34,13 @@ Buffer produced(BatchOptions options = {}, std::int64_t time = kNow) {
     return bytes;
 }
 
-void expect_refused(const Buffer& bytes, ProduceError error, ErrorCode code, const ProduceRules& with = rules()) {
+void expect_refused(const Buffer& bytes, ProduceError error, ErrorCode code,
+                    const ProduceRules& with = rules()) {
     const auto result = validate_produced_batch(bytes, with);
     ASSERT_FALSE(result);
     EXPECT_EQ(static_cast<int>(result.error().error), static_cast<int>(error));
-    EXPECT_EQ(produce_error_code(result.error().error), code) << error_name(produce_error_code(result.error().error));
+    EXPECT_EQ(produce_error_code(result.error().error), code)
+        << error_name(produce_error_code(result.error().error));
 }
 
 TEST(ProduceValidation, AcceptsWhatRealClientsSendInEveryCodec) {
@@ -87,7 +89,8 @@ std::vector<Verdict> verdicts_of_a_real_kafka() {
         verdict.record_text = fields.at(5);
         verdict.text = fields.at(6);
         for (std::size_t place = 0; place + 1 < fields.at(7).size(); place += 2) {
-            verdict.records.push_back(static_cast<std::byte>(std::stoi(fields.at(7).substr(place, 2), nullptr, 16)));
+            verdict.records.push_back(
+                static_cast<std::byte>(std::stoi(fields.at(7).substr(place, 2), nullptr, 16)));
         }
         verdicts.push_back(verdict);
     }
@@ -97,7 +100,8 @@ std::vector<Verdict> verdicts_of_a_real_kafka() {
 /// Where the header says that we differ on purpose: the code that we give.
 std::optional<int> intended_difference(const std::string& name) {
     constexpr int kInvalidRecord = 87;
-    for (const char* different : {"deltas 0,0 plain", "deltas 0,5 gzip", "length mismatch gzip", "overlong varint plain"}) {
+    for (const char* different :
+         {"deltas 0,0 plain", "deltas 0,5 gzip", "length mismatch gzip", "overlong varint plain"}) {
         if (name == different) return kInvalidRecord;
     }
     return std::nullopt;
@@ -117,7 +121,8 @@ TEST(ProduceValidation, JudgesAsARealKafkaDid) {
         EXPECT_EQ(code, intended_difference(verdict.name).value_or(verdict.code)) << verdict.name;
         if (result || intended_difference(verdict.name)) continue;
         const std::string partition = verdict.topic + "-0";
-        EXPECT_EQ(produce_error_message(result.error(), with, partition).value_or("-"), verdict.text) << verdict.name;
+        EXPECT_EQ(produce_error_message(result.error(), with, partition).value_or("-"), verdict.text)
+            << verdict.name;
         if (verdict.record_text == "-") continue;
         EXPECT_EQ(record_fault_message(result.error(), result.error().record_faults.at(0), with, partition),
                   verdict.record_text)
@@ -236,7 +241,8 @@ TEST(ProduceValidation, LogRules) {
     small_segment.segment_bytes = static_cast<std::int32_t>(produced().size());
     EXPECT_TRUE(validate_produced_batch(produced(), small_segment));
     --small_segment.segment_bytes;
-    expect_refused(produced(), ProduceError::batch_exceeds_segment, ErrorCode::record_list_too_large, small_segment);
+    expect_refused(produced(), ProduceError::batch_exceeds_segment, ErrorCode::record_list_too_large,
+                   small_segment);
 }
 
 TEST(ProduceValidation, CountsAgree) {
@@ -260,7 +266,8 @@ TEST(ProduceValidation, ClientsWriteNoControlBatchesAndNoIdWithoutSequence) {
     expect_refused(produced({.control = true}), ProduceError::control_batch, ErrorCode::invalid_record);
     expect_refused(produced({.producer_id = {7}, .producer_epoch = {0}}), ProduceError::invalid_sequence,
                    ErrorCode::invalid_record);
-    EXPECT_TRUE(validate_produced_batch(produced({.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {0}}), rules()));
+    EXPECT_TRUE(validate_produced_batch(
+        produced({.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {0}}), rules()));
 }
 
 TEST(ProduceValidation, RecordsInsideAreCheckedDeepOnly) {
@@ -303,7 +310,8 @@ TEST(ProduceValidation, TimesOutsideOfTheWindowAreNamedWithKafkasTexts) {
         EXPECT_EQ(produce_error_message(result.error(), with, "t-0"),
                   "One or more records have been rejected due to invalid timestamp");
         EXPECT_EQ(record_fault_message(result.error(), result.error().record_faults[0], with, "t-0"),
-                  "Timestamp 1699999999899 of message with offset 0 is out of range. The timestamp should be within "
+                  "Timestamp 1699999999899 of message with offset 0 is out of range. The timestamp should be "
+                  "within "
                   "[1699999999900, 1700000000050]");
     }
     const auto late = validate_produced_batch(produced({}, kNow + 49), with);
@@ -312,7 +320,8 @@ TEST(ProduceValidation, TimesOutsideOfTheWindowAreNamedWithKafkasTexts) {
     EXPECT_EQ(late.error().record_faults[0].batch_index, 1);
 
     with.check = RecordCheck::header_only;
-    expect_refused(produced({}, kNow + 49), ProduceError::invalid_timestamp, ErrorCode::invalid_timestamp, with);
+    expect_refused(produced({}, kNow + 49), ProduceError::invalid_timestamp, ErrorCode::invalid_timestamp,
+                   with);
 }
 
 TEST(ProduceValidation, RecordsWithoutATimeAreOutsideOfNoWindow) {
@@ -343,11 +352,12 @@ TEST(ProduceValidation, CompactedTopicsNeedKeysAndNameEveryRecordWithoutOne) {
     EXPECT_EQ(result.error().record_faults[1].batch_index, 2);
     const std::string text = "Compacted topic cannot accept message without key in topic partition t-0";
     EXPECT_EQ(record_fault_message(result.error(), result.error().record_faults[1], with, "t-0"), text);
-    EXPECT_EQ(produce_error_message(result.error(), with, "t-0"),
-              "One or more records have been rejected due to 4 record errors in total, and only showing the first "
-              "three errors at most: [RecordError(batchIndex=0, message='" + text +
-                  "'), RecordError(batchIndex=2, message='" + text + "'), RecordError(batchIndex=3, message='" + text +
-                  "')]");
+    EXPECT_EQ(
+        produce_error_message(result.error(), with, "t-0"),
+        "One or more records have been rejected due to 4 record errors in total, and only showing the first "
+        "three errors at most: [RecordError(batchIndex=0, message='" +
+            text + "'), RecordError(batchIndex=2, message='" + text +
+            "'), RecordError(batchIndex=3, message='" + text + "')]");
 }
 
 TEST(ProduceValidation, TheListOfRefusedRecordsIsBounded) {
@@ -373,7 +383,8 @@ TEST(ProduceValidation, TheLogAppendTimeBitIsRefusedWhereKafkaLooksAtIt) {
     ASSERT_FALSE(result);
     EXPECT_EQ(produce_error_code(result.error().error), ErrorCode::invalid_timestamp);
     EXPECT_EQ(record_fault_message(result.error(), result.error().record_faults[0], with, "t-0"),
-              "Invalid timestamp type in message DefaultRecord(offset=0, timestamp=1700000000000, key=1 bytes, value=1 "
+              "Invalid timestamp type in message DefaultRecord(offset=0, timestamp=1700000000000, key=1 "
+              "bytes, value=1 "
               "bytes). Producer should not set timestamp type to LogAppendTime.");
 
     // With CreateTime Kafka judges the time instead and clears the bit.
