@@ -105,7 +105,7 @@ def test_delete_records_of_a_compacted_topic_is_refused(tools, writer, unique, t
 
 def test_broker_api_versions(tools):
     result = tools("kafka-broker-api-versions").succeeded()
-    assert re.match(r"127\.0\.0\.1:\d+ \(id: \d+ rack: null isFenced: false\) -> \(", result.lines[0]), result
+    assert re.match(r"(127\.0\.0\.1|localhost):\d+ \(id: \d+ rack: null isFenced: false\) -> \(", result.lines[0]), result
     served = dict(re.findall(r"^\t(\w+)\(\d+\): (.*?),?$", result.out, re.M))
     assert served["Produce"].startswith("0 to ")
     for name in ("Fetch", "ListOffsets", "Metadata", "OffsetCommit", "OffsetFetch", "FindCoordinator", "JoinGroup",
