@@ -1,0 +1,175 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "broker/groups/group_coordinator.h"
+#include "broker/groups/record_codec.h"
+
+/// A world around one coordinator: clients that behave like real ones (join, sync, heartbeat, commit), a
+/// network that loses requests and replies, a log that gets records late, and crashes before, in the middle of and
+/// after every call. Everything follows from the seed.
+
+namespace partita::groups::simulation {
+
+/// What the harness may do wrong on purpose, to show that the invariants notice.
+enum class Sabotage {
+    none,
+    lose_commit_records,     ///< acknowledges offsets whose records were not written
+    lose_group_records,      ///< answers SyncGroup although the group was not written
+    reply_before_writing,    ///< sends replies although the records were lost in a crash
+    stop_the_clock_of_core,  ///< never calls tick
+};
+
+struct Options {
+    std::uint64_t seed = 0;
+    std::int64_t faulty_ms = 90'000;
+    Sabotage sabotage = Sabotage::none;
+};
+
+struct Statistics {
+    std::uint64_t calls = 0;
+    std::uint64_t crashes = 0;
+    std::uint64_t generations = 0;
+    std::uint64_t acknowledged_commits = 0;
+    std::uint64_t fenced = 0;
+    std::uint64_t static_rejoins = 0;
+    std::int64_t settled_after_ms = 0;
+};
+
+class World {
+public:
+    explicit World(const Options& options);
+
+    /// Runs to the end. Says what was violated first, or nothing.
+    std::optional<std::string> run();
+    [[nodiscard]] const Statistics& statistics() const { return statistics_; }
+
+private:
+    static constexpr std::int32_t kSlots = 12;
+    static constexpr std::int32_t kPartitions = 4;
+    static constexpr std::int64_t kSettleLimitMs = 30 * 60'000;
+
+    enum class Phase { off, joining, syncing, stable };
+    struct Client {
+        std::size_t index = 0;
+        std::string group;
+        std::optional<std::string> instance;
+        std::int16_t join_version = 9;
+        std::int32_t session_ms = 10'000;
+        std::int32_t rebalance_ms = 20'000;
+        std::string metadata = "v0";
+        std::vector<std::string> protocols;
+
+        Phase phase = Phase::off;
+        /// Events and replies of an earlier try find another number here and are void.
+        std::uint64_t attempt = 0;
+        std::string id;
+        std::int32_t generation = -1;
+    };
+    enum class Kind { join, sync, heartbeat, leave, commit, other };
+    struct Request {
+        Kind kind = Kind::other;
+        std::size_t client = 0;
+        std::uint64_t attempt = 0;
+        std::string group;
+        std::string identity;  ///< instance id, or member id
+        std::int32_t generation = -1;
+        std::int32_t partition = -1;
+        std::int64_t number = -1;
+    };
+
+    // Chance
+    std::int64_t between(std::int64_t low, std::int64_t high) {
+        return low + static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(high - low + 1));
+    }
+    bool chance(int percent) { return between(1, 100) <= percent; }
+
+    // Time
+    void at(std::int64_t delay_ms, std::function<void()> what) {
+        events_.emplace(now_.monotonic.value + delay_ms, std::move(what));
+    }
+    void run_until(std::int64_t end);
+    void run_core_timers(std::int64_t until);
+
+    // Shell
+    void start_coordinator();
+    template <class Call>
+    void deliver(Call&& call);
+    void flush();
+    void write(const Record& record);
+    void release(const Reply& reply);
+    void crash(const std::optional<std::string>& dump_before);
+    void check_record(const Record& record);
+    void check_rebuilt(const std::string& before);
+    void check_offsets();
+
+    // Clients
+    void start_client(Client& client);
+    void stop_client(Client& client);
+    void send_join(Client& client);
+    void send_sync(Client& client, const JoinResult& joined);
+    void send_heartbeat(Client& client);
+    void send_commit(Client& client);
+    void send_admin_commit();
+    void send_leave(Client& client);
+    void rejoin(Client& client, std::int64_t delay_ms);
+    void forget_id_and_rejoin(Client& client);
+    void on_reply(const Request& request, const Result& result);
+    void on_joined(Client& client, const JoinResult& result);
+    void on_synced(Client& client, const SyncResult& result);
+    void on_heartbeat(Client& client, ErrorCode error);
+    ReplyToken remember(Request request);
+    void expect_answer(Client& client, std::int64_t timeout_ms);
+    void random_event();
+
+    [[nodiscard]] std::optional<std::string> unsettled();
+    DescribeGroupsResult::Group describe(const std::string& group);
+    void violate(const std::string& what) {
+        if (!violation_) violation_ = "at " + std::to_string(now_.monotonic.value) + " ms: " + what;
+    }
+
+    Options options_;
+    std::mt19937_64 random_;
+    GroupConfig config_;
+    bool faulty_ = true;
+    int crash_percent_ = 0;
+    int loss_percent_ = 0;
+    int late_write_percent_ = 0;
+
+    Now now_{{0}, {1'700'000'000'000}};
+    std::multimap<std::int64_t, std::function<void()>> events_;
+
+    std::optional<GroupCoordinator> coordinator_;
+    std::uint64_t life_ = 0;
+    std::vector<std::pair<std::string, std::optional<std::string>>> log_;
+    Effects pending_;
+    /// The durable state when `pending_` began to hold what is not written yet.
+    std::optional<std::string> dump_before_pending_;
+
+    std::vector<Client> clients_;
+    std::map<std::uint64_t, Request> requests_;
+    std::uint64_t tokens_ = 0;
+    std::uint64_t suffixes_ = 0;
+
+    // What was seen
+    std::map<std::string, std::int32_t> written_generation_;
+    std::map<std::pair<std::uint64_t, std::string>, std::int32_t> announced_generation_;
+    std::map<std::tuple<std::uint64_t, std::string, std::int32_t>, std::set<std::string>> leaders_;
+    std::map<std::tuple<std::string, std::int32_t, std::int32_t>, std::string> slot_owner_;
+    std::map<std::pair<std::string, std::int32_t>, std::int64_t> acknowledged_;
+    std::int64_t commit_numbers_ = 0;
+    std::optional<std::string> violation_;
+    Statistics statistics_;
+};
+
+}  // namespace partita::groups::simulation
