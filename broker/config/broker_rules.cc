@@ -113,6 +113,13 @@ Verdict check_group_rules(const ConfigMap& effective) {
     if (std::ranges::find(protocols, "classic") == protocols.end()) {
         return refuse("Disabling the 'classic' protocol is not supported.");
     }
+    for (const std::string_view name :
+         {"offsets.topic.compression.codec", "share.coordinator.state.topic.compression.codec"}) {
+        // 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd.
+        if (const std::int64_t codec = number(effective, name); codec < 0 || codec > 4) {
+            return refuse("Unknown compression type id: " + std::to_string(codec));
+        }
+    }
     for (const std::string& assignor :
          broker_list(effective, "group.consumer.assignors")) {
         if (consumer_assignor_name(assignor).empty()) {

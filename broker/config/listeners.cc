@@ -232,19 +232,19 @@ Verdict check_together(const ListenerSettings& settings, const std::vector<Endpo
                        const std::vector<Endpoint>& effective_advertised) {
     if (effective_advertised.empty()) {
         return refusal(
-            "There must be at least one broker advertised listener. Perhaps all listeners appear in "
+            "requirement failed: There must be at least one broker advertised listener. Perhaps all listeners appear in "
             "controller.listener.names?");
     }
     if (!has_name(effective_advertised, settings.inter_broker_listener_name)) {
         return refusal(
-            "inter.broker.listener.name must be a listener name defined in advertised.listeners. The valid options "
+            "requirement failed: inter.broker.listener.name must be a listener name defined in advertised.listeners. The valid options "
             "based on currently configured listeners are " +
             names_of(effective_advertised, ","));
     }
     for (const Endpoint& endpoint : effective_advertised) {
         if (!has_name(all, endpoint.listener_name)) {
             return refusal(
-                "advertised.listeners listener names must be equal to or a subset of the ones defined in listeners. "
+                "requirement failed: advertised.listeners listener names must be equal to or a subset of the ones defined in listeners. "
                 "Found " +
                 names_of(effective_advertised, ",") + ". The valid options based on the current configuration are " +
                 names_of(all, ","));
@@ -253,7 +253,7 @@ Verdict check_together(const ListenerSettings& settings, const std::vector<Endpo
     for (const Endpoint& endpoint : settings.advertised) {
         if (endpoint.host == "0.0.0.0") {
             return refusal(
-                "advertised.listeners cannot use the nonroutable meta-address 0.0.0.0. Use a routable IP address.");
+                "requirement failed: advertised.listeners cannot use the nonroutable meta-address 0.0.0.0. Use a routable IP address.");
         }
     }
     return {};
@@ -324,6 +324,13 @@ std::expected<ListenerSettings, ConfigError> parse_listeners(const ConfigMap& gi
     }
     if (Verdict verdict = check_together(settings, *all, effective_advertised); !verdict) {
         return std::unexpected(verdict.error());
+    }
+    for (const std::string& early : broker_list(given, "early.start.listeners")) {
+        const std::string name = java::to_upper(early);
+        if (!has_name(*all, name) && !is_controller(settings, name)) {
+            return refusal("early.start.listeners contains listener " + name +
+                           ", but this is not contained in listeners or controller.listener.names");
+        }
     }
     for (const Endpoint& endpoint : *all) {
         if (is_controller(settings, endpoint.listener_name)) {
