@@ -17,7 +17,8 @@ constexpr ConfigDefinition kDefinitions[] = {
            "Class that judges config changes. Kept, without effect: this broker loads no classes."),
     define("alter.log.dirs.replication.quota.window.num", ConfigType::int32, "11", range(1), kReadOnly,
            "Number of samples kept for the quota on moves between log directories."),
-    define("alter.log.dirs.replication.quota.window.size.seconds", ConfigType::int32, "1", range(1), kReadOnly,
+    define("alter.log.dirs.replication.quota.window.size.seconds", ConfigType::int32,
+           "1", range(1), kReadOnly,
            "Length of one sample of the quota on moves between log directories."),
     define("authorizer.class.name", ConfigType::string, "", kNonNull, kReadOnly,
            "Class that decides who may do what. Empty: everybody may do everything."),
@@ -56,7 +57,8 @@ constexpr ConfigDefinition kDefinitions[] = {
            "Longest time until an authenticated session must authenticate again; 0 is never."),
     define("controlled.shutdown.enable", ConfigType::boolean, "true", kAny, kReadOnly,
            "Whether a stopping broker hands its leaderships over first."),
-    required("controller.listener.names", ConfigType::list, "CONTROLLER", list_of({}, false, false), kReadOnly,
+    required("controller.listener.names", ConfigType::list,
+           "CONTROLLER", list_of({}, false, false), kReadOnly,
            "Names of the listeners that belong to the controller. This broker is its own controller "
            "and opens none of them."),
     internal("controller.performance.always.log.threshold.ms", ConfigType::int64, "2000", range(0), kReadOnly,
@@ -117,7 +119,8 @@ constexpr ConfigDefinition kDefinitions[] = {
            "Purge interval of waiting fetches, in requests."),
     define("follower.fetch.last.tiered.offset.enable", ConfigType::boolean, "false", kAny, kClusterWide,
            "Whether new followers start at the last tiered offset."),
-    internal("follower.replication.throttled.rate", ConfigType::int64, "9223372036854775807", range(0), kClusterWide,
+    internal("follower.replication.throttled.rate", ConfigType::int64,
+           "9223372036854775807", range(0), kClusterWide,
            "Bytes per second for throttled replicas on followers."),
 };
 

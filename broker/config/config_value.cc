@@ -72,7 +72,7 @@ std::expected<ConfigValue, ConfigError> parse_integer(std::string_view name, Con
     const auto value = java::parse_integer(java::trim(text), std::numeric_limits<Integer>::min(),
                                            std::numeric_limits<Integer>::max());
     if (!value) {
-        return std::unexpected(invalid(name, text, std::string("Not a number of type ") + std::string(type_name(type))));
+        return std::unexpected(invalid(name, text, "Not a number of type " + std::string(type_name(type))));
     }
     return ConfigValue{static_cast<Integer>(*value)};
 }

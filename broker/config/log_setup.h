@@ -21,8 +21,8 @@ enum class Level : std::uint8_t { debug, info, warning, error, off };
 /// "debug", "info", "warning" (or "warn"), "error", "off".
 [[nodiscard]] std::optional<Level> parse_level(std::string_view name);
 
-/// One `key=value` of a line. Values with white space, quotes, '=' or control characters are quoted and escaped, so that
-/// what a client sends can neither forge a line nor a field.
+/// One `key=value` of a line. Values with white space, quotes, "=" or control characters are quoted and
+/// escaped, so that what a client sends can neither forge a line nor a field.
 struct Field {
     std::string_view key;
     std::string value;
