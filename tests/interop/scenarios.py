@@ -64,9 +64,12 @@ class Scenario:
         self.events.wait(settled, REBALANCE_DEADLINE_S, f"{what}: shares {shares} of {partition_count} partitions")
 
     def wait_for_values(self, values, what, seconds=30):
-        def seen(_):
-            return values <= {int(record["value"]) for record in self.events.records()}
-        self.events.wait(seen, seconds, what)
+        def missing():
+            return values - {int(record["value"]) for record in self.events.records()}
+        try:
+            self.events.wait(lambda _: not missing(), seconds, what)
+        except harness.Deadline as e:
+            raise harness.Deadline(f"{e}\n{len(missing())} missing, among them {sorted(missing())[:20]}")
 
     def counts(self):
         return collections.Counter(int(record["value"]) for record in self.events.records())

@@ -100,6 +100,7 @@ final class Member extends Thread implements ConsumerRebalanceListener {
     @Override
     public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
         commit();
+        partitions.forEach(uncommitted::remove);
         owned.removeAll(partitions);
         report("revoked");
     }

@@ -266,6 +266,8 @@ class Member(threading.Thread):
 
     def on_revoke(self, _, revoked):
         self.commit()
+        for p in revoked:
+            self.uncommitted.pop(p.partition, None)
         self.owned -= {p.partition for p in revoked}
         self.report("revoked")
 
