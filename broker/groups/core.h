@@ -34,6 +34,9 @@ inline constexpr std::size_t kMaxPendingMembers = 65'536;
 /// Longest text that a record (and a reply) can hold. A member id that a client's name would make longer is refused.
 inline constexpr std::size_t kMaxTextBytes = 32'767;
 
+/// Protocols that one member may name. Clients name a handful; the vote takes time with the square of it.
+inline constexpr std::size_t kMaxProtocolsPerMember = 128;
+
 /// A rebalance nobody rejoined is tried again after the rebalance timeout, but not more often than this:
 /// members may have asked for a timeout of 0.
 inline constexpr std::int32_t kMinRebalanceRetryMs = 100;

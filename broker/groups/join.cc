@@ -23,6 +23,10 @@ void GroupCoordinator::Core::join(const JoinGroup& command, Now now, Effects& ef
         reply(effects, command.reply_to, join_error(ErrorCode::invalid_session_timeout, command.member_id));
         return;
     }
+    if (command.protocols.size() > kMaxProtocolsPerMember) {
+        reply(effects, command.reply_to, join_error(ErrorCode::invalid_request, command.member_id));
+        return;
+    }
     const bool without_id = command.member_id.empty();
     Group* group = find_group(command.group_id);
     const bool is_new_group = group == nullptr;

@@ -167,6 +167,7 @@ private:
     std::map<std::tuple<std::uint64_t, std::string, std::int32_t>, std::set<std::string>> leaders_;
     std::map<std::tuple<std::string, std::int32_t, std::int32_t>, std::string> slot_owner_;
     std::map<std::pair<std::string, std::int32_t>, std::int64_t> acknowledged_;
+    std::map<std::pair<std::string, std::int32_t>, std::int64_t> removed_up_to_;
     std::int64_t commit_numbers_ = 0;
     std::optional<std::string> violation_;
     Statistics statistics_;

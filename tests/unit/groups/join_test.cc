@@ -205,6 +205,21 @@ TEST_F(Join, MemberIdsThatNoRecordCouldHoldAreRefused) {
     EXPECT_EQ(joined(join({.client = std::string(32'700, 'x')})).error, ErrorCode::member_id_required);
 }
 
+TEST_F(Join, MemberNamesALimitedNumberOfProtocols) {
+    Joining joining;
+    joining.protocols.clear();
+    for (int number = 0; number < 128; ++number) joining.protocols.emplace_back("p" + std::to_string(number), "");
+    EXPECT_EQ(joined(join(joining)).error, ErrorCode::member_id_required);
+    joining.protocols.emplace_back("one-more", "");
+    EXPECT_EQ(joined(join(joining)).error, ErrorCode::invalid_request);
+}
+
+TEST_F(Join, ProtocolNamedTwiceCountsOnce) {
+    const ReplyToken token = join({.protocols = {{"a", "first"}, {"a", "second"}}, .version = 3});
+    advance_ms(3'000);
+    EXPECT_EQ(text_of(joined(token).members.at(0).metadata), "first");
+}
+
 TEST_F(Join, UnchangedFollowerGetsTheCurrentGeneration) {
     const auto ids = stable_group(2);
     const JoinResult result = joined(join({.id = ids[1]}));
