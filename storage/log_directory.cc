@@ -82,7 +82,14 @@ std::string LogDirectory::path_of(std::string_view name) const { return join_pat
 StorageResult<std::unique_ptr<LogDirectory>> LogDirectory::open(FileSystem& file_system, OpenFiles& open_files,
                                                                 const std::string& path, const Options& options) {
     std::unique_ptr<LogDirectory> directory(new LogDirectory(file_system, open_files, path));
+    auto existed = file_system.exists(path);
+    if (!existed) return std::unexpected(std::move(existed.error()));
     if (auto made = file_system.make_directories(path); !made) return std::unexpected(std::move(made.error()));
+    if (!*existed) {
+        // Else a power loss could take the whole directory, however well its files were synced.
+        auto synced = file_system.sync_directory(parent_directory(path));
+        if (!synced) return std::unexpected(std::move(synced.error()));
+    }
     if (auto done = directory->take_lock(options.now); !done) return std::unexpected(std::move(done.error()));
     if (auto done = directory->check_format_version(); !done) return std::unexpected(std::move(done.error()));
     auto clean = directory->take_clean_mark();

@@ -74,7 +74,12 @@ StorageResult<RecoveryReport> LogRecovery::run() {
     auto files = list_files();
     if (!files) return std::unexpected(std::move(files.error()));
     state_->directory_made = true;
-    if (!hints_.clean) trusted_end_ = std::max(hints_.recovery_point, Offset{0});
+    if (!hints_.clean) {
+        trusted_end_ = std::max(hints_.recovery_point, Offset{0});
+        // The life before may have created files whose names it never synced.
+        state_->names_unsynced = true;
+        state_->parent_unsynced = true;
+    }
     if (auto done = load_epochs(*files); !done) return std::unexpected(std::move(done.error()));
     if (auto done = load_aborted(*files); !done) return std::unexpected(std::move(done.error()));
     if (auto done = load_producers(*files); !done) return std::unexpected(std::move(done.error()));
@@ -176,7 +181,10 @@ StorageResult<void> LogRecovery::open_segments(const Files& files) {
             report_.cut_reason = "the segment ends before the next one begins";
         }
         if (!*whole || lost_end) return set_later_segments_aside(bases, i + 1);
-        if (!is_last) end_ = std::max(end_, next_base);
+        if (!is_last) {
+            segment->complete_time_index();
+            end_ = std::max(end_, next_base);
+        }
     }
     return {};
 }
@@ -204,17 +212,26 @@ StorageResult<std::uint64_t> LogRecovery::prune_indexes(Segment& segment, Offset
     const std::size_t before = offsets.file().count();
     auto keep = offsets.plausible_entries(segment.size_bytes());
     if (!keep) return std::unexpected(std::move(keep.error()));
+    if (auto done = offsets.file().truncate(*keep); !done) return std::unexpected(std::move(done.error()));
+    const Offset believed_end = std::min(trusted_end_, next_base);
+    auto keep_times = times.plausible_entries(believed_end);
+    if (!keep_times) return std::unexpected(std::move(keep_times.error()));
+    if (auto done = times.file().truncate(*keep_times); !done) return std::unexpected(std::move(done.error()));
+
+    // After a power loss the end of either file may be missing while the other's is there. The time index
+    // is the one that cannot be made anew from its own end on, so the walk starts where it stops.
+    Offset last_wanted = believed_end - 1;
+    if (!hints_.clean || *keep_times == 0) {
+        if (auto done = times.reload_last(); !done) return std::unexpected(std::move(done.error()));
+        last_wanted = std::min(last_wanted, times.last().offset);
+    }
+    keep = offsets.count_up_to(last_wanted);
+    if (!keep) return std::unexpected(std::move(keep.error()));
     OffsetPosition last{segment.base_offset(), 0};
-    while (*keep > 0) {
+    if (*keep > 0) {
         auto entry = offsets.entry(*keep - 1);
         if (!entry) return std::unexpected(std::move(entry.error()));
-        if (entry->offset < trusted_end_ && entry->offset < next_base) {
-            last = *entry;
-            break;
-        }
-        --*keep;
-    }
-    if (*keep > 0) {
+        last = *entry;
         // The newest believed entry must lead to a batch, else none of them is believed.
         auto file = segment.file();
         if (!file) return std::unexpected(std::move(file.error()));
@@ -223,9 +240,6 @@ StorageResult<std::uint64_t> LogRecovery::prune_indexes(Segment& segment, Offset
         if (!placed && placed.error().kind != StorageError::Kind::corrupt) return std::unexpected(placed.error());
         if (!placed || !*placed || (*placed)->header.last_offset() != last.offset) *keep = 0;
     }
-    auto keep_times = times.plausible_entries(hints_.clean ? next_base : last.offset + 1);
-    if (!keep_times) return std::unexpected(std::move(keep_times.error()));
-    if (*keep > 0 && *keep_times == 0) *keep = 0;
     if (*keep == 0) {
         last = {segment.base_offset(), 0};
         if (!hints_.clean || before > 0) *keep_times = 0;

@@ -36,6 +36,15 @@ StorageResult<OffsetPosition> OffsetIndex::lookup(Offset target) const {
     return decode(entry);
 }
 
+StorageResult<std::size_t> OffsetIndex::count_up_to(Offset target) const {
+    std::byte entry[kEntryBytes];
+    const std::int64_t relative = target - base_offset_;
+    auto found = file_.find_last(
+        [relative](const std::byte* candidate) { return load_big_endian<std::int32_t>(candidate) <= relative; }, entry);
+    if (!found) return std::unexpected(std::move(found.error()));
+    return *found ? **found + 1 : 0;
+}
+
 StorageResult<std::optional<OffsetPosition>> OffsetIndex::last_entry() const {
     const std::size_t count = file_.count();
     if (count == 0) return std::nullopt;

@@ -32,6 +32,9 @@ class OffsetIndex {
     [[nodiscard]] StorageResult<std::optional<OffsetPosition>> last_entry() const;
     [[nodiscard]] StorageResult<OffsetPosition> entry(std::size_t index) const;
 
+    /// Number of entries at or below `target`.
+    [[nodiscard]] StorageResult<std::size_t> count_up_to(Offset target) const;
+
     /// Number of leading entries that are plausible for a segment of `segment_bytes`: ascending,
     /// within the segment, not zero (a Kafka that was killed leaves zeros behind the last entry).
     [[nodiscard]] StorageResult<std::size_t> plausible_entries(std::uint64_t segment_bytes) const;

@@ -95,6 +95,7 @@ StorageResult<Offset> PartitionLog::sync() {
     if (state == nullptr) return log_end_offset();
     const std::lock_guard one_at_a_time(state->sync_mutex);
     Offset end{0};
+    Offset vouched_end{0};
     std::vector<std::shared_ptr<Segment>> unsynced;
     std::shared_ptr<Segment> active;
     bool sync_names = false;
@@ -108,6 +109,7 @@ StorageResult<Offset> PartitionLog::sync() {
                                                 "an earlier sync of " + *state->directory + " failed"});
         }
         end = log_end_offset();
+        vouched_end = end;
         if (state->segments.empty()) return end;
         active = state->segments.back();
         if (recovery_point() < end) {
@@ -119,6 +121,10 @@ StorageResult<Offset> PartitionLog::sync() {
         for (const auto& segment : unsynced) {
             (void)segment->offset_index().file().write_pending();
             (void)segment->time_index().file().write_pending();
+            const bool is_whole = segment->offset_index().file().pending_count() == 0 &&
+                                  segment->time_index().file().pending_count() == 0;
+            // A sealed segment below the recovery point is accepted unread, so its indexes must be whole.
+            if (segment != active && !is_whole) vouched_end = std::min(vouched_end, segment->base_offset());
         }
         (void)state->write_epochs(file_system);
         (void)state->write_aborted(file_system);
@@ -151,7 +157,7 @@ StorageResult<Offset> PartitionLog::sync() {
         }
     }
     const std::lock_guard lock(append_mutex_);
-    if (recovery_point() < end) recovery_point_.store(end.value, std::memory_order_release);
+    if (recovery_point() < vouched_end) recovery_point_.store(vouched_end.value, std::memory_order_release);
     return end;
 }
 

@@ -121,7 +121,9 @@ class LogLife {
             expected = std::max(batch.base, log.log_start_offset());
         }
         ASSERT_EQ(found->has_value(), expected.has_value());
-        if (expected) ASSERT_EQ((*found)->offset, *expected);
+        if (expected) {
+            ASSERT_EQ((*found)->offset, *expected);
+        }
     }
 
     void sync() {
@@ -175,7 +177,9 @@ class LogLife {
         end_ = survived;
         synced_ = std::min(synced_, end_);
         while (!batches_.empty() && batches_.back().base >= end_) batches_.pop_back();
-        if (!batches_.empty()) ASSERT_LT(batches_.back().last, end_) << "whole batches survive";
+        if (!batches_.empty()) {
+            ASSERT_LT(batches_.back().last, end_) << "whole batches survive";
+        }
         check_everything();
         // What the producer believes to have sent is gone: it starts anew, as a client does.
         const auto producers = world_.log().active_producers();
@@ -291,14 +295,11 @@ TEST(StorageLog, FaultsDuringRecoveryNeverLoseDataNorPassForAClean) {
         FaultyLife life(world);
         for (int i = 0; i < 10; ++i) life.append();
         // A torn tail, so that recovery has something to do.
-        const auto files = world.system.files_below("/data/t-0");
-        for (const std::string& file : files) {
-            if (file.ends_with(".log") && file == *std::ranges::max_element(files, {}, [](const std::string& name) {
-                    return name.ends_with(".log") ? name : std::string();
-                })) {
-                world.system.set_content(file, world.system.content(file) + "torn");
-            }
+        std::string newest;
+        for (const std::string& file : world.system.files_below("/data/t-0")) {
+            if (file.ends_with(".log")) newest = std::max(newest, file);
         }
+        world.system.set_content(newest, world.system.content(newest) + "torn");
         world.vanish();
         world.system.crash_process();
         world.files = std::make_unique<OpenFiles>(world.system, 8);
