@@ -1,0 +1,164 @@
+#include "storage/keyed_log_checkpoint.h"
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "storage/keyed_log_reader.h"
+
+namespace partita {
+namespace {
+
+/// Where the log's tail begins for the store. Fails when records between the two are gone.
+StorageResult<Offset> tail_start(const PartitionLog& log, const MetadataStore& store, const KeyedLogOptions& options) {
+    const auto folded = store.folded_until(log.directory_name());
+    if (!folded) return std::unexpected(folded.error());
+    const Offset start = log.log_start_offset();
+    const Offset known = folded->value_or(Offset{0});
+    if (known >= start) return known;
+    if (!options.accept_missing_history) {
+        return std::unexpected(corrupt_error(
+            log.directory_path(), "the checkpoint of this log ends at offset " + std::to_string(known.value) +
+                                      " and the log begins at " + std::to_string(start.value) +
+                                      ": what was in between is lost"));
+    }
+    return start;
+}
+
+/// The last value of every key that a fold has read and not yet stored, of one log.
+struct HeldLog {
+    std::string name;
+    std::unordered_map<std::string, std::optional<std::string>> changes;
+    Offset folded_until{0};
+    bool has_news = false;
+};
+
+class Folder {
+  public:
+    Folder(MetadataStore& store, const KeyedLogOptions& options) : store_(store), options_(options) {}
+
+    StorageResult<void> read(PartitionLog& log) {
+        report_.logs.push_back({log.directory_name(), Offset{0}});
+        const auto from = tail_start(log, store_, options_);
+        if (!from) return std::unexpected(from.error());
+        report_.logs.back().folded_until = *from;
+        if (*from >= log.last_stable_offset()) return {};
+        // First the log, then the store: so the store is never ahead after a power cut.
+        const auto synced = log.sync();
+        if (!synced) return std::unexpected(synced.error());
+        const Offset to = std::min(*synced, log.last_stable_offset());
+        KeyedLogReader reader(log, *from, to, options_);
+        held_.push_back({log.directory_name(), {}, *from, false});
+        while (true) {
+            const auto more = reader.next_batch([&](const KeyedRecord& record) { return hold(record); });
+            if (!more) return std::unexpected(more.error());
+            HeldLog& held = held_.back();
+            // Batches that only had markers or aborted records move the position too.
+            held.has_news = held.has_news || reader.position() > held.folded_until;
+            held.folded_until = reader.position();
+            report_.logs.back().folded_until = reader.position();
+            if (held_bytes_ >= options_.held_bytes) {
+                if (auto stored = store(); !stored) return stored;
+                held_.push_back({log.directory_name(), {}, reader.position(), false});
+            }
+            if (!*more) return {};
+        }
+    }
+
+    /// Commits what is held.
+    StorageResult<void> store() {
+        std::vector<std::vector<KeyedChange>> changes(held_.size());
+        std::vector<LogFold> folds;
+        for (std::size_t index = 0; index < held_.size(); ++index) {
+            const HeldLog& held = held_[index];
+            if (!held.has_news) continue;
+            changes[index].reserve(held.changes.size());
+            for (const auto& [key, value] : held.changes) {
+                changes[index].push_back(
+                    {as_bytes(key), value ? std::optional<Bytes>(as_bytes(*value)) : std::nullopt});
+            }
+            // In the order of the store's rows neighbours share pages.
+            std::ranges::sort(changes[index], {}, [](const KeyedChange& change) { return as_text(change.key); });
+            folds.push_back({held.name, changes[index], held.folded_until});
+            report_.changes += changes[index].size();
+        }
+        if (!folds.empty()) {
+            if (auto folded = store_.fold(folds); !folded) return folded;
+            ++report_.transactions;
+        }
+        held_.clear();
+        held_bytes_ = 0;
+        return {};
+    }
+
+    [[nodiscard]] KeyedFoldReport take_report() { return std::move(report_); }
+
+  private:
+    StorageResult<void> hold(const KeyedRecord& record) {
+        std::optional<std::string> value;
+        if (record.value) value.emplace(as_text(*record.value));
+        // Bytes of a replaced value stay counted: the bound is on the safe side.
+        held_bytes_ += record.key.size() + (value ? value->size() : 0) + sizeof(HeldLog);
+        held_.back().changes.insert_or_assign(std::string(as_text(record.key)), std::move(value));
+        ++report_.records;
+        return {};
+    }
+
+    MetadataStore& store_;
+    const KeyedLogOptions& options_;
+    std::vector<HeldLog> held_;
+    std::size_t held_bytes_ = 0;
+    KeyedFoldReport report_;
+};
+
+}  // namespace
+
+StorageResult<KeyedReplayReport> replay_keyed_log(const PartitionLog& log, MetadataStore& store,
+                                                  const KeyedRecordVisitor& visitor, const KeyedLogOptions& options) {
+    KeyedReplayReport report;
+    auto from = tail_start(log, store, options);
+    if (!from) return std::unexpected(from.error());
+    const Offset end = log.log_end_offset();
+    if (*from > end) {
+        const std::string name = log.directory_name();
+        const LogFold rewind{name, {}, end};
+        if (auto done = store.fold(rewind); !done) return std::unexpected(done.error());
+        report.rewound_records = *from - end;
+        from = end;
+    }
+
+    StorageResult<void> visited;
+    const auto loaded = store.load(log.directory_name(), [&](Bytes key, Bytes value) {
+        visited = visitor({.key = key, .value = value});
+        ++report.checkpoint_rows;
+        return visited.has_value();
+    });
+    if (!loaded) return std::unexpected(loaded.error());
+    if (!visited) return std::unexpected(visited.error());
+
+    report.tail_start = *from;
+    KeyedLogReader reader(log, *from, end, options);
+    while (true) {
+        const auto more = reader.next_batch([&](const KeyedRecord& record) {
+            ++report.tail_records;
+            return visitor(record);
+        });
+        if (!more) return std::unexpected(more.error());
+        if (!*more) break;
+    }
+    report.tail_end = end;
+    return report;
+}
+
+StorageResult<KeyedFoldReport> fold_keyed_logs(std::span<const std::shared_ptr<PartitionLog>> logs,
+                                               MetadataStore& store, const KeyedLogOptions& options) {
+    Folder folder(store, options);
+    for (const auto& log : logs) {
+        if (auto read = folder.read(*log); !read) return std::unexpected(read.error());
+    }
+    if (auto stored = folder.store(); !stored) return std::unexpected(stored.error());
+    return folder.take_report();
+}
+
+}  // namespace partita

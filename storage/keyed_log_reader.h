@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include "protocol/record_batch.h"
+#include "storage/keyed_log_checkpoint.h"
+
+namespace partita {
+
+/// Walks over the decided records of a keyed log, one batch at a time.
+class KeyedLogReader {
+  public:
+    /// Reads `[from, to)`; `from` is the start of a batch or lies in one.
+    KeyedLogReader(const PartitionLog& log, Offset from, Offset to, const KeyedLogOptions& options);
+
+    /// Hands out the records of the next data batch; false at the end. Afterwards `position` is the end of that batch.
+    [[nodiscard]] StorageResult<bool> next_batch(const KeyedRecordVisitor& visitor);
+    /// Everything below it was handed out.
+    [[nodiscard]] Offset position() const { return position_; }
+
+  private:
+    [[nodiscard]] StorageResult<bool> fill();
+    [[nodiscard]] StorageResult<void> visit_batch(const Batch& batch, const KeyedRecordVisitor& visitor);
+    [[nodiscard]] bool is_aborted(const Batch& batch);
+    [[nodiscard]] bool is_open(const Batch& batch) const;
+    [[nodiscard]] StorageError damaged(Offset at, std::string_view why) const;
+
+    const PartitionLog& log_;
+    const Offset from_;
+    const Offset to_;
+    const KeyedLogOptions options_;
+    Offset position_;
+    std::vector<std::byte> buffer_;
+    std::size_t consumed_ = 0;
+    /// Aborted transactions, ascending by first offset; those before `next_aborted_` have begun.
+    std::vector<AbortedTransactionSummary> aborted_;
+    std::size_t next_aborted_ = 0;
+    std::set<std::int64_t> aborting_producers_;
+    std::vector<ProducerSummary> open_transactions_;
+};
+
+}  // namespace partita
