@@ -39,7 +39,8 @@ struct DecodeError {
 };
 
 /// No input can make the decoder take more than this times its size from the arena: the worst is an
-/// array of tiny structs, three bytes on the wire and 48 in memory. A test holds the tables to it.
+/// array of tiny structs (LeaveGroup v4 members), three bytes on the wire and 64 in memory. A test holds the
+/// tables to it.
 inline constexpr std::size_t kMaxDecodeAmplification = 24;
 
 /// What decoding `input_bytes` may take from an arena. An empty compact string is one byte on the

@@ -54,7 +54,15 @@ class Decoder {
         return false;
     }
 
+    /// Bytes that elements announced but not yet read do not need at the least.
+    [[nodiscard]] std::size_t unclaimed() const {
+        return in_.remaining() > claimed_ ? in_.remaining() - claimed_ : 0;
+    }
+
     Cursor in_;
+    /// The least bytes of all array elements around the present place that are still to come. Without
+    /// it every level of nested arrays could lay claim to the same bytes, and be allocated for them.
+    std::size_t claimed_ = 0;
     std::size_t base_ = 0;  ///< Position of in_'s start in the whole input, for messages.
     std::int16_t version_;
     bool flexible_;
@@ -144,7 +152,7 @@ bool Decoder::decode_array(const Field& field, bool flexible, void* out) {
             least = 1;
             break;
     }
-    if (count > in_.remaining() / least) return fail(DecodeFailure::truncated, field);
+    if (count > unclaimed() / least) return fail(DecodeFailure::truncated, field);
 
     const std::size_t element_size = value_size(field.kind, field.nested);
     void* elements = nullptr;
@@ -154,7 +162,9 @@ bool Decoder::decode_array(const Field& field, bool flexible, void* out) {
     }
     put(out, ArrayBase{elements, static_cast<std::int32_t>(count)});
     auto* element = static_cast<std::byte*>(elements);
+    claimed_ += count * least;
     for (std::uint32_t i = 0; i < count; ++i, element += element_size) {
+        claimed_ -= least;
         if (field.kind == Kind::structure) {
             std::memcpy(element, field.nested->defaults, element_size);
         } else {
@@ -288,11 +298,11 @@ bool Decoder::decode_tags(const Schema& schema, void* out) {
     std::uint32_t count = 0;
     if (!in_.read_unsigned_varint(count)) return fail(DecodeFailure::truncated, std::string_view{});
     // A tagged field is at least a tag and a size, one byte each.
-    if (count > in_.remaining() / 2) return fail(DecodeFailure::truncated, std::string_view{});
+    if (count > unclaimed() / 2) return fail(DecodeFailure::truncated, std::string_view{});
     for (std::uint32_t i = 0; i < count; ++i) {
         std::uint32_t tag = 0;
         std::uint32_t size = 0;
-        if (!in_.read_unsigned_varint(tag) || !in_.read_unsigned_varint(size) || size > in_.remaining()) {
+        if (!in_.read_unsigned_varint(tag) || !in_.read_unsigned_varint(size) || size > unclaimed()) {
             return fail(DecodeFailure::truncated, std::string_view{});
         }
         const Field* known = nullptr;
@@ -314,7 +324,9 @@ bool Decoder::decode_known_tag(const Field& field, std::uint32_t size, void* out
     if (!in_.read_bytes(size, bytes)) return fail(DecodeFailure::truncated, field);
     const Cursor rest = in_;
     const std::size_t base = base_;
+    const std::size_t claimed = claimed_;
     in_ = Cursor(bytes);
+    claimed_ = 0;  // Elements to come lie behind the tag, not in it.
     base_ = start;
     // A tag may come twice; what the first left behind in an inline struct must not show through.
     if (field.kind == Kind::structure && !field.is_array) {
@@ -324,6 +336,7 @@ bool Decoder::decode_known_tag(const Field& field, std::uint32_t size, void* out
     if (in_.remaining() != 0) return fail(DecodeFailure::tag_size_mismatch, field);
     in_ = rest;
     base_ = base;
+    claimed_ = claimed;
     return true;
 }
 

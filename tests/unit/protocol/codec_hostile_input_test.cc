@@ -10,6 +10,7 @@
 #include "protocol/messages/00_produce.h"
 #include "protocol/messages/03_metadata.h"
 #include "protocol/messages/08_offset_commit.h"
+#include "protocol/messages/09_offset_fetch.h"
 #include "protocol/messages/11_join_group.h"
 #include "protocol/messages/16_list_groups.h"
 #include "protocol/messages/18_api_versions.h"
@@ -89,6 +90,20 @@ TEST(HostileInput, NestedArrayCountsAreHeldAgainstWhatRemains) {
     wire.int16(-1).int16(1).int32(1000);  // no transactional id, acks, timeout
     wire.int32(1).text("t").int32(0x10000000);
     EXPECT_EQ(failure_of<ProduceRequest>(wire, 7), DecodeFailure::truncated);
+}
+
+TEST(HostileInput, NestedArraysCannotClaimTheSameBytesTwice) {
+    // OffsetFetch v8: groups, their topics and their partitions each announce what nearly fills the request.
+    // Found by the message fuzzer: every level was allocated for the same bytes.
+    constexpr std::size_t kBytes = 30'000;
+    Wire wire;
+    wire.varint(kBytes / 3);                                   // groups of at least 3 bytes
+    wire.compact_text("").varint(kBytes / 3);                  // topics of at least 3 bytes
+    wire.compact_text("").varint(kBytes / 4).fill(kBytes, 1);  // partitions of 4 bytes
+    Arena arena;
+    arena.reset();
+    EXPECT_FALSE(decode<OffsetFetchRequest>(wire.bytes(), 8, arena).has_value());
+    EXPECT_LE(arena.limited_bytes(), kMaxDecodeAmplification * wire.bytes().size());
 }
 
 TEST(HostileInput, NegativeCountsAreNullAndNullIsRefusedWhereNoneIsAllowed) {
