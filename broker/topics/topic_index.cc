@@ -96,12 +96,10 @@ TopicIndex::TopicIndex(std::vector<TopicPointer> topics) {
         ordered_.push_back(std::make_shared<Chunk>(topics.begin() + static_cast<std::ptrdiff_t>(first),
                                                    topics.begin() + static_cast<std::ptrdiff_t>(last)));
     }
-    for (TopicPointer& topic : topics) {
+    for (const TopicPointer& topic : topics) {
         by_name_.insert(hash_of(topic->name), topic);
         by_id_.insert(hash_of(topic->id), topic);
-        if (has_collision_characters(topic->name)) {
-            by_unified_name_.insert(unified_hash_of(topic->name), std::move(topic));
-        }
+        if (has_collision_characters(topic->name)) by_unified_name_.insert(unified_hash_of(topic->name), topic);
     }
 }
 

@@ -80,11 +80,12 @@ TEST(TopicIndex, BuiltAtOnceEqualsBuiltByInserts) {
     std::vector<TopicPointer> topics;
     std::map<std::string, TopicPointer> model;
     for (int number = 0; number < 10000; ++number) {
-        topics.push_back(make_topic("t" + std::to_string(number), ids()));
+        topics.push_back(make_topic((number % 2 == 0 ? "t." : "t") + std::to_string(number), ids()));
         model[topics.back()->name] = topics.back();
     }
     TopicIndex index(topics);
     expect_equal(index, model);
+    EXPECT_EQ(index.find_colliding("t_2")->name, "t.2");
     TopicPointer more = make_topic("zz", ids());
     index.insert(more);
     model["zz"] = more;
