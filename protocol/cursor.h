@@ -1,30 +1,22 @@
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
 #include "protocol/big_endian.h"
 #include "protocol/types.h"
+#include "protocol/varint.h"
 
 namespace partita {
 
-/// The most bytes an unsigned varint of 32 bits takes.
-inline constexpr std::size_t kMaxVarintBytes = 5;
-
 /// Length of `value` as an unsigned varint: 1 to 5.
 [[nodiscard]] constexpr std::size_t unsigned_varint_size(std::uint32_t value) {
-    return value == 0 ? 1 : (static_cast<std::size_t>(std::bit_width(value)) + 6) / 7;
+    return unsigned_varlong_size(value);
 }
 
 /// Writes `value` as an unsigned varint and returns the address after it.
 inline std::byte* store_unsigned_varint(std::byte* to, std::uint32_t value) {
-    while (value >= 0x80) {
-        *to++ = static_cast<std::byte>(value | 0x80);
-        value >>= 7;
-    }
-    *to++ = static_cast<std::byte>(value);
-    return to;
+    return encode_unsigned_varlong(to, value);
 }
 
 /// Reads bytes of strangers front to back. A read past the end returns false, moves nothing and
@@ -45,7 +37,8 @@ class Cursor {
         return true;
     }
 
-    /// At most five bytes and 32 bits; anything longer is refused, as by the Java readers.
+    /// At most five bytes and 32 bits. Longer encodings than needed are taken, as by Kafka's readers;
+    /// bits above the 32nd are refused, where those drop them: no client writes such lengths.
     [[nodiscard]] bool read_unsigned_varint(std::uint32_t& out) {
         std::uint32_t value = 0;
         const std::size_t most = remaining() < kMaxVarintBytes ? remaining() : kMaxVarintBytes;
