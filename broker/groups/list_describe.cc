@@ -7,7 +7,8 @@
 namespace partita::groups {
 namespace {
 
-constexpr std::string_view kClassicType = "Classic";
+// In small letters on the wire; clients compare without regard to case.
+constexpr std::string_view kClassicType = "classic";
 
 bool equal_ignoring_case(std::string_view left, std::string_view right) {
     return std::ranges::equal(left, right, [](unsigned char a, unsigned char b) {

@@ -145,7 +145,7 @@ struct ListGroupsResult {
         std::string group_id;
         std::string protocol_type;
         std::string state;
-        /// "Classic".
+        /// "classic": in small letters, as 4.3.1 writes it.
         std::string type;
     };
     /// Ascending by group id.

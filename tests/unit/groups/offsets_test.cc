@@ -16,7 +16,7 @@ TEST_F(Offsets, CommitFromOutsideCreatesASimpleGroup) {
     EXPECT_EQ(committed("topic", 0), 5);
     EXPECT_EQ(committed("topic", 3), 6);
     EXPECT_EQ(committed("topic", 1), -1);
-    EXPECT_EQ(list(), std::vector<std::string>{"g  Empty Classic"});
+    EXPECT_EQ(list(), std::vector<std::string>{"g  Empty classic"});
     EXPECT_EQ(group_records(), 0U);
 }
 

@@ -16,9 +16,9 @@ protected:
 
 TEST_F(ListAndDescribe, ListsAllInOrder) {
     one_of_each();
-    EXPECT_EQ(list(), (std::vector<std::string>{"g consumer Stable Classic",
-                                                "preparing consumer PreparingRebalance Classic",
-                                                "simple  Empty Classic"}));
+    EXPECT_EQ(list(), (std::vector<std::string>{"g consumer Stable classic",
+                                                "preparing consumer PreparingRebalance classic",
+                                                "simple  Empty classic"}));
 }
 
 TEST_F(ListAndDescribe, FiltersIgnoreCase) {
