@@ -379,8 +379,9 @@ StorageResult<void> LogRecovery::cut(Segment& segment, std::uint64_t position, s
     report_.cut_reason = tail->all_zero ? "zeros" : tail->good_batches == 0 && is_truncated_tail ? "torn batch" : reason;
     if (auto done = (*file)->truncate(position); !done) return done;
     segment.publish_size(position);
-    state_->names_unsynced = true;
-    return {};
+    // Durable before anything is appended: else a power loss could bring the cut bytes back in the place of
+    // newer batches with the same offsets.
+    return (*file)->sync_data();
 }
 
 StorageResult<void> LogRecovery::set_later_segments_aside(const std::vector<Offset>& bases, std::size_t first) {
@@ -398,21 +399,31 @@ StorageResult<void> LogRecovery::set_later_segments_aside(const std::vector<Offs
         for (const std::string_view extension : {".index", ".timeindex", ".txnindex"}) {
             if (auto done = file_system_.remove(path(bases[i], extension)); !done) return done;
         }
-        state_->names_unsynced = true;
     }
-    return {};
+    return file_system_.sync_directory(*state_->directory);
 }
 
 StorageResult<void> LogRecovery::finish(const Files& files) {
-    // Snapshots above the log end tell of batches that are gone.
+    // Snapshots that were not believed may tell of batches that are gone. They, and such epochs, must be
+    // gone for good before new batches take those offsets: a later recovery would believe them.
+    const Offset believed_end = std::min(trusted_end_, std::max(end_, hints_.log_start_offset));
+    bool forgot = false;
     for (const Offset offset : files.snapshots) {
-        if (offset <= end_ || state_->segments.empty()) {
+        if (offset <= believed_end) {
             state_->snapshots.push_back(offset);
         } else if (auto done = file_system_.remove(path(offset, ".snapshot")); !done) {
             return done;
+        } else {
+            forgot = true;
         }
     }
-    if (state_->epochs.truncate_from_end(end_)) state_->epochs_unwritten = true;
+    if (state_->epochs.truncate_from_end(end_)) {
+        state_->epochs_unwritten = true;
+        if (auto done = state_->write_epochs(file_system_); !done) return done;
+    }
+    if (forgot) {
+        if (auto done = file_system_.sync_directory(*state_->directory); !done) return done;
+    }
     state_->aborted.truncate_from_end(end_);
 
     const Offset first = state_->segments.empty() ? Offset{0} : state_->segments.front()->base_offset();

@@ -42,7 +42,6 @@ StorageResult<bool> PartitionLog::delete_records_before(Offset offset) {
         }
         if (state.epochs.truncate_from_start(offset)) state.epochs_unwritten = true;
         state.aborted.truncate_from_start(offset);
-        if (recovery_point() < offset) recovery_point_.store(offset.value, std::memory_order_release);
     }
     for (const auto& segment : removed) {
         segment->release_files();
@@ -78,7 +77,6 @@ StorageResult<std::vector<SegmentSummary>> PartitionLog::apply_retention(Timesta
         state->segments.erase(state->segments.begin(), keep);
         const Offset start = std::max(log_start_offset(), state->segments.front()->base_offset());
         log_start_offset_.store(start.value, std::memory_order_release);
-        if (recovery_point() < start) recovery_point_.store(start.value, std::memory_order_release);
         if (state->epochs.truncate_from_start(start)) state->epochs_unwritten = true;
         state->aborted.truncate_from_start(start);
     }

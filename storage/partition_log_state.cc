@@ -58,11 +58,9 @@ StorageResult<void> PartitionLogState::write_snapshot(FileSystem& file_system, O
 StorageResult<void> PartitionLogState::write_epochs(FileSystem& file_system) {
     if (!epochs_unwritten) return {};
     const std::string text = epochs.to_text();
-    auto written = replace_file(file_system, join_path(*directory, kLeaderEpochFileName), as_bytes(text), false);
-    if (written) {
-        epochs_unwritten = false;
-        names_unsynced = true;
-    }
+    // Durable, since what is below the recovery point is not walked again; an epoch begins rarely.
+    auto written = replace_file(file_system, join_path(*directory, kLeaderEpochFileName), as_bytes(text), true);
+    if (written) epochs_unwritten = false;
     return written;
 }
 
@@ -80,6 +78,8 @@ StorageResult<void> PartitionLogState::write_aborted(FileSystem& file_system) {
         const Bytes piece(entry);
         const std::uint64_t whole = *size - *size % AbortedTransaction::kEncodedBytes;
         if (auto written = (*file)->write_at(whole, std::span(&piece, 1)); !written) return written;
+        // Durable: a forgotten abort would show its records to read_committed consumers.
+        if (auto synced = (*file)->sync_data(); !synced) return synced;
         names_unsynced = true;
     }
     aborted.mark_written();
