@@ -123,6 +123,9 @@ StorageResult<void> LogRecovery::load_producers(const Files& files) {
     for (std::size_t i = files.snapshots.size(); i-- > 0;) {
         const Offset offset = files.snapshots[i];
         if (offset > trusted_end_) continue;
+        // Batches between the snapshot and the first segment were deleted: what it says of its producers is
+        // out of date, and knowing nothing (any sequence may come next) is better than knowing wrong.
+        if (!files.segments.empty() && offset < files.segments.front()) break;
         auto text = read_whole_file(file_system_, path(offset, ".snapshot"), kLargestSmallFile);
         if (!text) return std::unexpected(std::move(text.error()));
         auto entries = decode_producer_snapshot(as_bytes(*text));
