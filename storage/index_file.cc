@@ -151,12 +151,12 @@ StorageResult<void> IndexFile::write_pending() {
 }
 
 StorageResult<void> IndexFile::sync() {
-    {
-        const std::lock_guard lock(mutex_);
-        if (persisted_ == 0) return {};
-    }
     auto opened = file(false);
-    if (!opened) return std::unexpected(std::move(opened.error()));
+    if (!opened) {
+        // An index without entries may have no file.
+        if (opened.error().is_not_found()) return {};
+        return std::unexpected(std::move(opened.error()));
+    }
     return (*opened)->sync_data();
 }
 

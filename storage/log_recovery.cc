@@ -213,6 +213,7 @@ StorageResult<std::uint64_t> LogRecovery::prune_indexes(Segment& segment, Offset
     OffsetIndex& offsets = segment.offset_index();
     TimeIndex& times = segment.time_index();
     const std::size_t before = offsets.file().count();
+    const std::size_t times_before = times.file().count();
     auto keep = offsets.plausible_entries(segment.size_bytes());
     if (!keep) return std::unexpected(std::move(keep.error()));
     if (auto done = offsets.file().truncate(*keep); !done) return std::unexpected(std::move(done.error()));
@@ -250,6 +251,11 @@ StorageResult<std::uint64_t> LogRecovery::prune_indexes(Segment& segment, Offset
     if (*keep < before) ++report_.rebuilt_indexes;
     if (auto done = offsets.file().truncate(*keep); !done) return std::unexpected(std::move(done.error()));
     if (auto done = times.file().truncate(*keep_times); !done) return std::unexpected(std::move(done.error()));
+    if (*keep < before || *keep_times < times_before) {
+        // Dropped entries must not come back after a power loss, when new batches have their offsets.
+        if (auto done = offsets.file().sync(); !done) return std::unexpected(std::move(done.error()));
+        if (auto done = times.file().sync(); !done) return std::unexpected(std::move(done.error()));
+    }
     if (auto done = times.reload_last(); !done) return std::unexpected(std::move(done.error()));
     if (times.last().timestamp != kNoTimestamp) segment.set_max_timestamp(times.last());
     indexed_until_ = last.position;
