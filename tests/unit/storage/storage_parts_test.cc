@@ -1,0 +1,228 @@
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <filesystem>
+#include <limits>
+#include <thread>
+
+#include "storage/checkpoint_text.h"
+#include "storage/leader_epochs.h"
+#include "storage/log_flusher.h"
+#include "storage/producer_snapshot.h"
+#include "storage/producer_state.h"
+#include "storage/retention.h"
+#include "tests/support/storage_fixture.h"
+
+namespace partita::test {
+namespace {
+
+TEST(CheckpointText, RoundTripsAndRefusesWhatIsNotOne) {
+    const OffsetCheckpoint checkpoint{{{"a", 0}, {5}}, {{"b-c", 12}, {7}}};
+    EXPECT_EQ(to_text(checkpoint), "0\n2\na 0 5\nb-c 12 7\n");
+    EXPECT_EQ(parse_offset_checkpoint(to_text(checkpoint)), checkpoint);
+    for (const char* bad : {"", "1\n0\n", "0\n2\na 0 5\n", "0\n1\na 0\n", "0\n1\na 0 -5\n", "0\n1\na 0 5", "0\n-1\n"}) {
+        EXPECT_FALSE(parse_offset_checkpoint(bad)) << bad;
+    }
+}
+
+TEST(LeaderEpochs, EndOfAnEpochIsTheStartOfTheNext) {
+    LeaderEpochs epochs;
+    EXPECT_TRUE(epochs.assign({1}, {0}));
+    EXPECT_FALSE(epochs.assign({1}, {5}));
+    EXPECT_TRUE(epochs.assign({4}, {10}));
+    EXPECT_EQ(epochs.end_of({1}, {20}).end_offset, Offset{10});
+    EXPECT_EQ(epochs.end_of({3}, {20}).leader_epoch, LeaderEpoch{1});
+    EXPECT_EQ(epochs.end_of({4}, {20}).end_offset, Offset{20});
+    EXPECT_EQ(epochs.end_of({5}, {20}).end_offset, kNoOffset);
+    EXPECT_EQ(LeaderEpochs::parse(epochs.to_text())->entries(), epochs.entries());
+    EXPECT_FALSE(LeaderEpochs::parse("0\n2\n4 10\n1 0\n"));
+}
+
+TEST(ProducerState, SequenceWrapsFromTheLargestToZero) {
+    ProducerState state;
+    BatchHeader header;
+    header.producer_id = {1};
+    header.producer_epoch = {0};
+    header.base_sequence = {std::numeric_limits<std::int32_t>::max() - 1};
+    header.last_offset_delta = 3;
+    header.record_count = 4;
+    auto update = state.prepare(header, std::nullopt, {0}, ProducerState::Origin::client);
+    ASSERT_TRUE(update);
+    state.commit(std::get<ProducerState::Update>(*update));
+    EXPECT_EQ(state.find({1})->last_sequence(), Sequence{1});
+    auto again = state.prepare(header, std::nullopt, {0}, ProducerState::Origin::client);
+    ASSERT_TRUE(again);
+    EXPECT_TRUE(std::holds_alternative<ProducerState::Duplicate>(*again));
+    header.base_sequence = {2};
+    EXPECT_TRUE(state.prepare(header, std::nullopt, {0}, ProducerState::Origin::client));
+}
+
+TEST(ProducerState, OnlyFiveBatchesAreRemembered) {
+    ProducerState state;
+    for (int i = 0; i < 6; ++i) {
+        BatchHeader header;
+        header.base_offset = {i};
+        header.producer_id = {1};
+        header.producer_epoch = {0};
+        header.base_sequence = {i};
+        state.commit(std::get<ProducerState::Update>(
+            *state.prepare(header, std::nullopt, {0}, ProducerState::Origin::client)));
+    }
+    BatchHeader old;
+    old.producer_id = {1};
+    old.producer_epoch = {0};
+    old.base_sequence = {0};
+    EXPECT_EQ(state.prepare(old, std::nullopt, {0}, ProducerState::Origin::client).error().failure,
+              AppendFailure::out_of_order_sequence);
+    old.base_sequence = {1};
+    EXPECT_TRUE(state.prepare(old, std::nullopt, {0}, ProducerState::Origin::client));
+}
+
+TEST(ProducerState, NewEpochStartsAtZeroAndIdleProducersExpire) {
+    ProducerState state;
+    BatchHeader header;
+    header.producer_id = {1};
+    header.producer_epoch = {0};
+    header.base_sequence = {5};
+    state.commit(std::get<ProducerState::Update>(
+        *state.prepare(header, std::nullopt, {1000}, ProducerState::Origin::client)));
+    header.producer_epoch = {1};
+    EXPECT_FALSE(state.prepare(header, std::nullopt, {0}, ProducerState::Origin::client));
+    header.base_sequence = {0};
+    EXPECT_TRUE(state.prepare(header, std::nullopt, {0}, ProducerState::Origin::client));
+    state.expire({1999}, 1000);
+    EXPECT_EQ(state.size(), 1u);
+    state.expire({2000}, 1000);
+    EXPECT_TRUE(state.empty());
+}
+
+TEST(ProducerState, MoreProducersThanTheBoundForgetTheIdlest) {
+    ProducerState state;
+    for (std::size_t i = 0; i <= ProducerState::kMaximumProducers; ++i) {
+        ProducerEntry entry;
+        entry.producer_id = {static_cast<std::int64_t>(i)};
+        entry.last_seen = {static_cast<std::int64_t>(i)};
+        state.commit({entry, std::nullopt});
+    }
+    EXPECT_LE(state.size(), ProducerState::kMaximumProducers);
+    EXPECT_EQ(state.find({0}), nullptr);
+    EXPECT_NE(state.find({static_cast<std::int64_t>(ProducerState::kMaximumProducers)}), nullptr);
+}
+
+TEST(ProducerSnapshot, RoundTripsAndRefusesEveryFlippedBit) {
+    ProducerEntry entry;
+    entry.producer_id = {42};
+    entry.producer_epoch = {3};
+    entry.last_timestamp = {99};
+    entry.add_batch({.last_sequence = {8}, .offset_delta = 2, .last_offset = {100}, .timestamp = {99}});
+    auto bytes = encode_producer_snapshot({entry});
+    auto decoded = decode_producer_snapshot(bytes);
+    ASSERT_TRUE(decoded && decoded->size() == 1);
+    EXPECT_EQ((*decoded)[0].batches[0], entry.batches[0]);
+    for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+        auto damaged = bytes;
+        damaged[bit / 8] ^= static_cast<std::byte>(1 << bit % 8);
+        EXPECT_FALSE(decode_producer_snapshot(damaged)) << bit;
+    }
+    for (std::size_t size = 0; size < bytes.size(); ++size) {
+        EXPECT_FALSE(decode_producer_snapshot(Bytes(bytes).first(size)));
+    }
+}
+
+TEST(Retention, DeletesOldestWhileExpiredOrTooMuch) {
+    const auto segment = [](std::int64_t base, std::int64_t time, std::uint64_t size) {
+        return SegmentSummary{{base}, {base + 10}, size, {time}, {time}};
+    };
+    const std::vector<SegmentSummary> log{segment(0, 100, 50), segment(10, 900, 50), segment(20, 200, 50)};
+    LogConfig config;
+    config.retention_ms = 500;
+    EXPECT_EQ(segments_to_delete(log, config, {1000}, {0}), 1u) << "a young segment shields what is behind it";
+    config.retention_ms = -1;
+    EXPECT_EQ(segments_to_delete(log, config, {1000}, {0}), 0u);
+    config.retention_bytes = 100;
+    EXPECT_EQ(segments_to_delete(log, config, {1000}, {0}), 1u);
+    config.retention_bytes = 101;
+    EXPECT_EQ(segments_to_delete(log, config, {1000}, {0}), 0u);
+    config.delete_old_segments = false;
+    config.retention_bytes = 0;
+    EXPECT_EQ(segments_to_delete(log, config, {1000}, {20}), 2u) << "below the log start everything goes";
+}
+
+TEST(LogFlusher, MergesRequestsOfManyWaiters) {
+    StorageWorld world;
+    auto log = world.shared_log();
+    LogFlusher flusher;
+    std::atomic<int> done{0};
+    for (int i = 0; i < 1000; ++i) {
+        auto bytes = make_batch();
+        ASSERT_TRUE(log->append(bytes, {}));
+        const Offset end = log->log_end_offset();
+        ASSERT_TRUE(flusher.request_sync(log, [&done, end](const StorageResult<Offset>& synced) {
+            EXPECT_TRUE(synced && *synced >= end);
+            ++done;
+        }));
+    }
+    flusher.drain();
+    EXPECT_EQ(done, 1000);
+    EXPECT_EQ(log->recovery_point(), Offset{1000});
+    EXPECT_LE(flusher.counters().syncs, flusher.counters().requests);
+}
+
+TEST(LogFlusher, FailureIsFinal) {
+    StorageWorld world;
+    auto log = world.shared_log();
+    auto bytes = make_batch();
+    ASSERT_TRUE(log->append(bytes, {}));
+    LogFlusher flusher;
+    world.system.fail_call(1, EIO, true);
+    std::atomic<int> failed{0};
+    const auto count = [&failed](const StorageResult<Offset>& synced) { failed += synced ? 0 : 1; };
+    ASSERT_TRUE(flusher.request_sync(log, count));
+    flusher.drain();
+    world.system.heal();
+    ASSERT_TRUE(flusher.request_sync(log, count));
+    flusher.drain();
+    EXPECT_EQ(failed, 2);
+    ASSERT_TRUE(flusher.failure());
+    EXPECT_EQ(flusher.failure()->kind, StorageError::Kind::sync_failed);
+}
+
+TEST(OpenFiles, ThousandPartitionsWorkUnderFewDescriptors) {
+    const std::string path = ::testing::TempDir() + "/partita-open-files";
+    std::filesystem::remove_all(path);
+    PosixFileSystem system;
+    {
+        OpenFiles files(system, 20);
+        auto directory = LogDirectory::open(system, files, path, {});
+        ASSERT_TRUE(directory) << directory.error().message;
+        auto topic = std::make_shared<LogTopic>(LogTopic{"many", {{1}}});
+        auto config = std::make_shared<const LogConfig>();
+        std::vector<std::shared_ptr<PartitionLog>> logs;
+        for (int i = 0; i < 1000; ++i) logs.push_back(*(*directory)->claim(topic, PartitionIndex{i}, config));
+        EXPECT_EQ(files.open_count(), 0u);
+        for (int round = 0; round < 2; ++round) {
+            for (const auto& log : logs) {
+                auto bytes = make_batch();
+                auto done = log->append(bytes, {});
+                ASSERT_TRUE(done) << done.error().message;
+            }
+        }
+        EXPECT_LE(files.open_count(), 20u);
+        auto held = logs[0]->read({0}, {.upper_bound = {2}});
+        for (const auto& log : logs) ASSERT_EQ(read_all(*log, {0}).find("error"), std::string::npos);
+        EXPECT_LE(files.open_count(), 20u);
+        std::byte byte;
+        EXPECT_TRUE(held->file->read_at(0, MutableBytes(&byte, 1))) << "a handle outlives its eviction";
+        ASSERT_TRUE((*directory)->close());
+    }
+    OpenFiles files(system, 20);
+    auto again = LogDirectory::open(system, files, path, {});
+    ASSERT_TRUE(again);
+    EXPECT_EQ((*again)->unclaimed().size(), 1000u);
+    again->reset();
+    std::filesystem::remove_all(path);
+}
+
+}  // namespace
+}  // namespace partita::test
