@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <queue>
+#include <unordered_map>
+#include <vector>
+
+#include "protocol/types.h"
+
+namespace partita::fetch {
+
+/// Names a partition for waiting purposes. The shell gives every partition one number for its
+/// lifetime and never uses it again.
+struct PartitionKey : StrongInt<struct PartitionKeyTag, std::uint64_t> {
+    friend constexpr auto operator<=>(PartitionKey, PartitionKey) = default;
+};
+
+/// Names a waiting fetch. Never used again by the same FetchWaiters.
+struct WaiterId : StrongInt<struct WaiterIdTag, std::uint64_t> {
+    friend constexpr auto operator<=>(WaiterId, WaiterId) = default;
+};
+
+/// Fetches that could not be answered at once (KIP-30 calls the place a purgatory).
+///
+/// A fetch waits until one of these holds, as in Kafka's DelayedFetch:
+///  - the partitions it reads have gained at least `missing_bytes` (each counted up to its own cap);
+///  - a partition changed in a way that only a new read can tell (deleted, start moved, failed): `on_change`;
+///  - its deadline passed.
+/// Then its id comes out of the call that made it so, exactly once, and the shell reads again: what
+/// the reply holds is decided by that read, not here.
+///
+/// A pure core: one caller at a time, no clock, no I/O. Costs grow with the partitions that have
+/// waiters, not with the partitions that exist.
+class FetchWaiters {
+  public:
+    struct WaitedPartition {
+        PartitionKey partition;
+        /// The most that this partition may count towards `missing_bytes`; its own fetch limit less
+        /// what was already readable when the wait began.
+        std::int64_t countable_bytes = 0;
+    };
+
+    /// Starts a wait. `missing_bytes` must be above zero and `partitions` may name a partition once.
+    WaiterId add(std::vector<WaitedPartition> partitions, std::int64_t missing_bytes, Instant deadline);
+
+    /// Ends a wait without an answer (the connection is gone). Unknown ids are ignored, since the
+    /// wait may have ended in the same turn.
+    void cancel(WaiterId waiter);
+
+    /// `appended_bytes` became readable in `partition`. Completed waiters are appended to `completed`.
+    void on_append(PartitionKey partition, std::int64_t appended_bytes, std::vector<WaiterId>& completed);
+
+    /// Everybody who waits for `partition` has to read again.
+    void on_change(PartitionKey partition, std::vector<WaiterId>& completed);
+
+    /// Completes all waits whose deadline is at or before `now`.
+    void advance(Instant now, std::vector<WaiterId>& completed);
+
+    /// Completes every wait, for shutdown.
+    void complete_all(std::vector<WaiterId>& completed);
+
+    /// When `advance` has something to do next; empty when nothing waits.
+    [[nodiscard]] std::optional<Instant> next_deadline();
+
+    [[nodiscard]] bool waits_for(PartitionKey partition) const { return by_partition_.contains(partition); }
+    [[nodiscard]] std::size_t size() const { return waiters_.size(); }
+
+  private:
+    struct Waiter {
+        std::vector<WaitedPartition> partitions;
+        std::int64_t missing_bytes;
+    };
+    struct Deadline {
+        Instant at;
+        WaiterId waiter;
+        // Earliest first; equal deadlines in the order of arrival.
+        friend bool operator<(const Deadline& left, const Deadline& right) {
+            return left.at != right.at ? left.at > right.at : left.waiter > right.waiter;
+        }
+    };
+
+    void remove(std::unordered_map<WaiterId, Waiter>::iterator waiter);
+    void drop_dead_deadlines();
+
+    std::unordered_map<WaiterId, Waiter> waiters_;
+    std::unordered_map<PartitionKey, std::vector<WaiterId>> by_partition_;
+    // Holds the deadlines of ended waits too, until they reach the top.
+    std::priority_queue<Deadline> deadlines_;
+    std::uint64_t last_waiter_ = 0;
+};
+
+}  // namespace partita::fetch

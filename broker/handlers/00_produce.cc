@@ -1,0 +1,341 @@
+// Produce: v3-13.
+//
+//   v8: errors of single records; v9: flexible; v10: leader hints (never needed on one broker, all
+//   partitions are here); v12: implicit AddPartitionsToTxn; v13: topics by id only.
+//
+// acks=0 is answered with nothing, and with a closed connection when a partition failed. Appends of all
+// requests in a loop turn are staged and written together; the reply is made after that
+// (finish_produce), or, with flush.messages, after the sync.
+//
+// Not served yet: transactions. A transactional batch is refused with INVALID_TXN_STATE, since no
+// coordinator knows its transaction.
+
+#include <atomic>
+#include <vector>
+
+#include "broker/handlers/registry.h"
+#include "broker/handlers/topic_lookup.h"
+#include "broker/runtime/broker.h"
+#include "broker/runtime/turn.h"
+#include "protocol/assert.h"
+#include "protocol/messages/00_produce.h"
+#include "protocol/produce_validation.h"
+#include "protocol/record_batch_builder.h"
+
+namespace partita::handlers {
+namespace {
+
+using runtime::StagedPartition;
+using runtime::StagedRequest;
+using runtime::TopicState;
+using runtime::Turn;
+using PartitionResponse = ProduceResponse::PartitionProduceResponse;
+
+constexpr std::string_view kAdminClientId = "__admin_client";
+
+/// What a produce remembers until its appends are written; in the turn's arena.
+struct ProduceInProgress {
+    ProduceResponse response;
+    Array<PartitionResponse> partitions;  ///< All of the reply's partitions, in order.
+    std::int16_t acks = -1;
+    bool failed = false;
+};
+
+ErrorCode append_error_code(AppendFailure failure) {
+    switch (failure) {
+        case AppendFailure::out_of_order_sequence:
+            return ErrorCode::out_of_order_sequence_number;
+        case AppendFailure::invalid_producer_epoch:
+            return ErrorCode::invalid_producer_epoch;
+        case AppendFailure::invalid_transaction_state:
+            return ErrorCode::invalid_txn_state;
+        case AppendFailure::malformed_batch:
+            return ErrorCode::corrupt_message;
+        case AppendFailure::storage_error:
+            return ErrorCode::kafka_storage_error;
+        case AppendFailure::closed:
+            return ErrorCode::not_leader_or_follower;
+    }
+    return ErrorCode::unknown_server_error;
+}
+
+void fail(PartitionResponse& response, ErrorCode code) {
+    response.error_code = code;
+    response.base_offset = -1;
+    response.log_append_time_ms = -1;
+}
+
+void fail_validation(PartitionResponse& response, const ProduceFailure& failure, const ProduceRules& rules,
+                     std::string_view topic_partition, Arena& arena) {
+    fail(response, produce_error_code(failure.error));
+    if (const auto message = produce_error_message(failure, rules, topic_partition)) {
+        response.error_message = arena.copy(*message);
+    }
+    ArenaVector<ProduceResponse::BatchIndexAndErrorMessage> faults(arena, failure.record_faults.size());
+    for (const RecordFault& fault : failure.record_faults) {
+        faults.push_back({.batch_index = fault.batch_index,
+                          .batch_index_error_message =
+                              arena.copy(record_fault_message(failure, fault, rules, topic_partition))});
+    }
+    response.record_errors = faults;
+}
+
+ProduceRules rules_for(const config::TopicConfig& config, TimestampMs now, std::int16_t version) {
+    return {
+        .max_message_bytes = config.max_message_bytes,
+        .segment_bytes = config.segment_bytes,
+        .timestamp_before_max_ms = config.message_timestamp_before_max_ms,
+        .timestamp_after_max_ms = config.message_timestamp_after_max_ms,
+        .now = now,
+        .timestamp_type = config.message_timestamp_type == config::TimestampType::log_append_time
+                              ? TimestampType::log_append_time
+                              : TimestampType::create_time,
+        .compacted = config.cleanup_compact,
+        .produce_version = version,
+    };
+}
+
+std::optional<Codec> forced_codec(config::CompressionSetting setting) {
+    switch (setting) {
+        case config::CompressionSetting::producer:
+            return std::nullopt;
+        case config::CompressionSetting::uncompressed:
+            return Codec::none;
+        case config::CompressionSetting::gzip:
+            return Codec::gzip;
+        case config::CompressionSetting::snappy:
+            return Codec::snappy;
+        case config::CompressionSetting::lz4:
+            return Codec::lz4;
+        case config::CompressionSetting::zstd:
+            return Codec::zstd;
+    }
+    return std::nullopt;
+}
+
+std::optional<int> compression_level(const config::TopicConfig& config, Codec codec) {
+    switch (codec) {
+        case Codec::gzip:
+            return config.compression_gzip_level;
+        case Codec::lz4:
+            return config.compression_lz4_level;
+        case Codec::zstd:
+            return config.compression_zstd_level;
+        case Codec::none:
+        case Codec::snappy:
+            return std::nullopt;
+    }
+    return std::nullopt;
+}
+
+/// The bytes to store: those received, or, where the topic's compression.type is another codec, a new
+/// batch in the turn's arena.
+std::expected<MutableBytes, BatchError> bytes_to_store(MutableBytes received, const ProducedBatch& produced,
+                                                       const config::TopicConfig& config, Arena& arena) {
+    const std::optional<Codec> wanted = forced_codec(config.compression_type);
+    if (!wanted || produced.batch.header.attributes.codec() == wanted) {
+        return received.first(produced.batch.bytes.size());
+    }
+    std::vector<std::byte> recompressed;
+    if (auto done = recompress_batch(produced.batch, *wanted, compression_level(config, *wanted), recompressed); !done) {
+        return std::unexpected(done.error());
+    }
+    auto* stored = static_cast<std::byte*>(arena.allocate_unlimited(recompressed.size(), 1));
+    std::memcpy(stored, recompressed.data(), recompressed.size());
+    return MutableBytes(stored, recompressed.size());
+}
+
+/// Validates and stages one partition. Fills `response` when that fails.
+void stage_partition(runtime::RequestContext& context, StagedRequest& staged, const TopicState& topic,
+                     const ProduceRequest::PartitionProduceData& data, std::size_t reply_index,
+                     PartitionResponse& response) {
+    runtime::Partition* partition = topic.partition(data.index);
+    if (partition == nullptr) {
+        return fail(response, ErrorCode::unknown_topic_or_partition);
+    }
+    if (topic.topic->internal && context.client_id != kAdminClientId) {
+        return fail(response, ErrorCode::invalid_topic_exception);
+    }
+    const config::TopicConfig& config = *topic.config;
+    const TimestampMs now = context.now().wall;
+    const ProduceRules rules = rules_for(config, now, context.version());
+    const std::expected<ProducedBatch, ProduceFailure> produced = validate_produced_batch(data.records.bytes(), rules);
+    if (!produced) {
+        return fail_validation(response, produced.error(), rules, partition->log->directory_name(), context.arena());
+    }
+    if (produced->batch.header.attributes.is_transactional()) {
+        return fail(response, ErrorCode::invalid_txn_state);
+    }
+    // The request's bytes are ours to change: they lie in the connection's read buffer.
+    const MutableBytes received(const_cast<std::byte*>(data.records.data), static_cast<std::size_t>(data.records.size));
+    const auto stored = bytes_to_store(received, *produced, config, context.arena());
+    if (!stored) {
+        return fail(response, ErrorCode::corrupt_message);
+    }
+    if (produced->changes_timestamps()) {
+        patch_max_timestamp(*stored, produced->timestamp_type, produced->max_timestamp);
+    }
+    auto append = partition->log->stage(*stored, {.leader_epoch = partition->leader_epoch(), .now = now});
+    if (!append) {
+        return fail(response, append_error_code(append.error().failure));
+    }
+    context.turn.mark_dirty(*partition);
+    response.base_offset = append->base_offset.value;
+    response.log_append_time_ms = rules.timestamp_type == TimestampType::log_append_time ? now.value : -1;
+    if (append->duplicate && rules.timestamp_type == TimestampType::log_append_time) {
+        response.log_append_time_ms = append->duplicate_timestamp.value;
+    }
+    staged.partitions.push_back({.partition = partition,
+                                 .topic = &topic,
+                                 .append = std::move(*append),
+                                 .size_bytes = stored->size(),
+                                 .record_count = produced->batch.header.record_count,
+                                 .reply_index = reply_index});
+}
+
+void send_reply(runtime::Broker& broker, const runtime::PendingReply& pending, const ProduceInProgress& progress) {
+    if (progress.acks == 0) {
+        runtime::Reply nothing;
+        nothing.close = progress.failed;
+        broker.deliver(pending.target, std::move(nothing));
+        return;
+    }
+    broker.deliver(pending.target, runtime::encode_reply(pending, progress.response));
+}
+
+/// A reply that waits until the data it acknowledges is synced (flush.messages). Keeps the encoded reply
+/// for the good case and what is needed to say otherwise.
+struct SyncWait {
+    std::atomic<std::size_t> outstanding;
+    runtime::PendingReply pending;
+    runtime::Reply reply;
+};
+
+/// True when the topic asks for a sync before this append may be acknowledged.
+bool needs_sync(const StagedPartition& staged) {
+    const std::int64_t limit = staged.topic->config->flush_messages;
+    if (limit == std::numeric_limits<std::int64_t>::max()) {
+        return false;
+    }
+    std::atomic<std::int64_t>& unsynced = staged.partition->unsynced_records;
+    if (unsynced.fetch_add(staged.record_count, std::memory_order_relaxed) + staged.record_count < limit) {
+        return false;
+    }
+    unsynced.store(0, std::memory_order_relaxed);
+    return true;
+}
+
+void sync_then_send(Turn& turn, const StagedRequest& request, const ProduceInProgress& progress,
+                    const std::vector<const StagedPartition*>& to_sync) {
+    auto wait = std::make_shared<SyncWait>();
+    wait->outstanding = to_sync.size();
+    wait->pending = request.pending;
+    if (progress.acks == 0) {
+        wait->reply.close = progress.failed;
+    } else {
+        wait->reply = runtime::encode_reply(request.pending, progress.response);
+    }
+    runtime::Broker& broker = turn.broker();
+    for (const StagedPartition* staged : to_sync) {
+        const bool queued = broker.flusher().request_sync(
+            staged->partition->log, [wait, &broker](const StorageResult<Offset>& synced) {
+                if (!synced) {
+                    broker.fail_stop(synced.error());
+                }
+                if (wait->outstanding.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+                    broker.deliver(wait->pending.target, std::move(wait->reply));
+                }
+            });
+        if (!queued) {
+            broker.fail_stop(io_error("sync", staged->partition->log->directory_path(), EBUSY));
+        }
+    }
+}
+
+void finish_produce(StagedRequest& request, Turn& turn) {
+    auto& progress = *static_cast<ProduceInProgress*>(request.message);
+    runtime::Broker::Counters& counters = turn.broker().counters();
+    thread_local std::vector<const StagedPartition*> to_sync;
+    to_sync.clear();
+    for (StagedPartition& staged : request.partitions) {
+        PartitionResponse& response = progress.partitions[staged.reply_index];
+        if (const auto result = staged.append.result(); !result) {
+            fail(response, append_error_code(result.error().failure));
+            if (result.error().failure == AppendFailure::storage_error) {
+                turn.broker().log_storage_failure(result.error().message);
+            }
+            progress.failed = true;
+            counters.failed_produces.fetch_add(1, std::memory_order_relaxed);
+            continue;
+        }
+        response.log_start_offset = staged.partition->log->log_start_offset().value;
+        if (!staged.append.duplicate) {
+            counters.produced_bytes.fetch_add(staged.size_bytes, std::memory_order_relaxed);
+            counters.produced_records.fetch_add(static_cast<std::uint64_t>(staged.record_count),
+                                                std::memory_order_relaxed);
+        }
+        if (needs_sync(staged)) {
+            to_sync.push_back(&staged);
+        }
+    }
+    if (!request.partitions.empty()) {
+        turn.broker().data_written();
+    }
+    if (to_sync.empty()) {
+        send_reply(turn.broker(), request.pending, progress);
+    } else {
+        sync_then_send(turn, request, progress, to_sync);
+    }
+}
+
+bool is_valid_acks(std::int16_t acks) { return acks >= -1 && acks <= 1; }
+
+}  // namespace
+
+void produce(runtime::RequestContext& context) {
+    const ProduceRequest* request = context.decode<ProduceRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    Arena& arena = context.arena();
+    auto* progress = new (arena.allocate_unlimited(sizeof(ProduceInProgress), alignof(ProduceInProgress))) ProduceInProgress;
+    progress->acks = request->acks;
+    StagedRequest& staged = context.turn.begin_staged_request();
+    staged.message = progress;
+    staged.finish = finish_produce;
+
+    std::size_t partition_count = 0;
+    for (const ProduceRequest::TopicProduceData& topic : request->topic_data) {
+        partition_count += topic.partition_data.count();
+    }
+    ArenaVector<PartitionResponse> partitions(arena, partition_count);
+    ArenaVector<ProduceResponse::TopicProduceResponse> topics(arena, request->topic_data.count());
+    for (const ProduceRequest::TopicProduceData& topic_data : request->topic_data) {
+        const TopicLookup topic = find_topic(context, topic_data.name, topic_data.topic_id, context.version() >= 13);
+        const std::size_t first = partitions.size();
+        for (const ProduceRequest::PartitionProduceData& data : topic_data.partition_data) {
+            PartitionResponse& response = partitions.emplace_back();
+            response.index = data.index;
+            if (!is_valid_acks(request->acks)) {
+                fail(response, ErrorCode::invalid_required_acks);
+            } else if (topic.state == nullptr) {
+                fail(response, topic.error);
+            } else {
+                stage_partition(context, staged, *topic.state, data, partitions.size() - 1, response);
+            }
+            if (response.error_code != ErrorCode::none) {
+                progress->failed = true;
+                context.broker.counters().failed_produces.fetch_add(1, std::memory_order_relaxed);
+            }
+        }
+        ProduceResponse::TopicProduceResponse& response = topics.emplace_back();
+        response.name = topic_data.name;
+        response.topic_id = topic_data.topic_id;
+        response.partition_responses = Array<PartitionResponse>(partitions.begin() + first, partitions.size() - first);
+    }
+    progress->partitions = partitions;
+    progress->response.responses = topics;
+    staged.pending = context.defer();
+}
+
+}  // namespace partita::handlers

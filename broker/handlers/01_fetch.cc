@@ -1,0 +1,481 @@
+// Fetch: v4-18.
+//
+//   v5: log start offset; v7: sessions (KIP-227); v9: leader epoch of the client; v11: rack; v12: flexible,
+//   last fetched epoch; v13: topics by id; v15 to v18: fields of followers, which this broker has none of.
+//
+// The byte budget is spent on the partitions in the order of the request (or session). The first one with
+// data gives its first batch whole, whatever the limits. Without enough data the fetch waits, and what it
+// answers is decided by reading again.
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "broker/handlers/registry.h"
+#include "broker/handlers/topic_lookup.h"
+#include "broker/runtime/broker.h"
+#include "broker/runtime/turn.h"
+#include "protocol/assert.h"
+#include "protocol/messages/01_fetch.h"
+
+namespace partita::handlers {
+namespace {
+
+using fetch::FetchSession;
+using fetch::SessionPartition;
+using fetch::TopicPartitionName;
+using runtime::Partition;
+using runtime::TopicState;
+using runtime::Turn;
+
+// Below this, copying costs less than a sendfile of its own (docs/performance.md).
+constexpr std::uint32_t kCopiedBytesMax = 4096;
+
+constexpr std::int32_t kFinalEpoch = -1;
+
+/// One partition that a fetch reads.
+struct Target {
+    std::string_view topic_name;
+    TopicId topic_id;
+    std::int32_t index = 0;
+    std::shared_ptr<Partition> partition;
+    ErrorCode lookup_error = ErrorCode::none;
+    LeaderEpoch current_leader_epoch = kNoLeaderEpoch;
+    Offset fetch_offset;
+    LeaderEpoch last_fetched_epoch = kNoLeaderEpoch;
+    std::int32_t max_bytes = 0;
+    /// Valid while the session is at the epoch that this fetch was served at.
+    FetchSession::Partitions::iterator in_session;
+};
+
+/// What one read of a target gave.
+struct Outcome {
+    ErrorCode error = ErrorCode::none;
+    Offset high_watermark = kNoOffset;
+    Offset last_stable_offset = kNoOffset;
+    Offset log_start_offset = kNoOffset;
+    EpochEnd diverging{kNoLeaderEpoch, kNoOffset};
+    FileSlice slice;
+};
+
+ErrorCode read_error_code(ReadError error) {
+    switch (error) {
+        case ReadError::out_of_range:
+            return ErrorCode::offset_out_of_range;
+        case ReadError::storage_error:
+            return ErrorCode::kafka_storage_error;
+        case ReadError::closed:
+            return ErrorCode::unknown_topic_or_partition;
+    }
+    return ErrorCode::unknown_server_error;
+}
+
+class FetchOperation final : public runtime::WaitingFetch {
+  public:
+    std::int16_t version = 0;
+    runtime::PendingReply pending;
+    std::int32_t min_bytes = 0;
+    std::int32_t max_bytes = 0;
+    bool read_committed = false;
+    std::vector<Target> targets;
+
+    std::shared_ptr<FetchSession> session;
+    std::int32_t session_epoch = 0;  ///< The session's next epoch while this fetch is the latest.
+    bool incremental = false;
+    std::int32_t session_id = 0;
+
+    /// Keeps topics alive that targets point into, while waiting.
+    std::shared_ptr<const runtime::TopicTable> table;
+    /// Names that no topic has, while waiting.
+    std::vector<std::unique_ptr<std::string>> owned_names;
+
+    void read(Turn& turn);
+    [[nodiscard]] bool must_answer_now() const;
+    [[nodiscard]] std::int64_t total_bytes() const { return total_bytes_; }
+    [[nodiscard]] const std::vector<Outcome>& outcomes() const { return outcomes_; }
+    void own_names();
+    void complete(Turn& turn) override {
+        read(turn);
+        send(turn);
+    }
+    void send(Turn& turn);
+
+  private:
+    [[nodiscard]] Outcome read_target(const Target& target, std::int64_t budget, bool minimum_one_batch) const;
+    [[nodiscard]] bool has_news(const Target& target, const Outcome& outcome) const;
+    void fill(Arena& arena, const Target& target, Outcome& outcome, FetchResponse::PartitionData& data,
+              std::vector<FileSlice>& slices) const;
+
+    std::vector<Outcome> outcomes_;
+    std::int64_t total_bytes_ = 0;
+    bool any_error_ = false;
+    bool any_on_older_segment_ = false;
+};
+
+void FetchOperation::read(Turn& turn) {
+    outcomes_.clear();
+    outcomes_.reserve(targets.size());
+    total_bytes_ = 0;
+    any_error_ = false;
+    any_on_older_segment_ = false;
+    std::int64_t budget = max_bytes;
+    for (const Target& target : targets) {
+        outcomes_.push_back(read_target(target, budget, total_bytes_ == 0));
+        const Outcome& outcome = outcomes_.back();
+        total_bytes_ += outcome.slice.size;
+        budget = std::max<std::int64_t>(0, budget - outcome.slice.size);
+        if (outcome.error != ErrorCode::none || outcome.diverging.leader_epoch != kNoLeaderEpoch) {
+            any_error_ = true;
+            if (outcome.error == ErrorCode::kafka_storage_error) {
+                turn.broker().counters().failed_fetches.fetch_add(1, std::memory_order_relaxed);
+            }
+        } else if (target.partition && target.fetch_offset < target.partition->log->active_segment_base()) {
+            any_on_older_segment_ = true;
+        }
+    }
+}
+
+Outcome FetchOperation::read_target(const Target& target, std::int64_t budget, bool minimum_one_batch) const {
+    Outcome outcome;
+    if (target.lookup_error != ErrorCode::none) {
+        outcome.error = target.lookup_error;
+        return outcome;
+    }
+    outcome.error = target.partition->judge_leader_epoch(target.current_leader_epoch);
+    if (outcome.error != ErrorCode::none) {
+        return outcome;
+    }
+    const PartitionLog& log = *target.partition->log;
+    outcome.high_watermark = log.high_watermark();
+    outcome.last_stable_offset = log.last_stable_offset();
+    outcome.log_start_offset = log.log_start_offset();
+    if (target.last_fetched_epoch > kNoLeaderEpoch) {
+        const EpochEnd end = log.offset_for_leader_epoch(target.last_fetched_epoch);
+        if (end.leader_epoch < target.last_fetched_epoch || end.end_offset < target.fetch_offset) {
+            outcome.diverging = end;
+            return outcome;
+        }
+    }
+    const std::int64_t limit = std::clamp<std::int64_t>(target.max_bytes, 0, budget);
+    auto slice = log.read(target.fetch_offset,
+                          {.upper_bound = read_committed ? outcome.last_stable_offset : outcome.high_watermark,
+                           .max_bytes = static_cast<std::uint32_t>(limit),
+                           .minimum_one_batch = minimum_one_batch});
+    if (!slice) {
+        return {.error = read_error_code(slice.error().error)};
+    }
+    outcome.slice = std::move(*slice);
+    return outcome;
+}
+
+bool FetchOperation::must_answer_now() const {
+    return targets.empty() || any_error_ || any_on_older_segment_ || total_bytes_ >= min_bytes;
+}
+
+void FetchOperation::own_names() {
+    for (Target& target : targets) {
+        if (!target.partition && !target.topic_name.empty()) {
+            owned_names.push_back(std::make_unique<std::string>(target.topic_name));
+            target.topic_name = *owned_names.back();
+        }
+    }
+}
+
+bool FetchOperation::has_news(const Target& target, const Outcome& outcome) const {
+    return outcome.error != ErrorCode::none || outcome.slice.size > 0 ||
+           outcome.diverging.leader_epoch != kNoLeaderEpoch ||
+           outcome.high_watermark != target.in_session->sent_high_watermark ||
+           outcome.log_start_offset != target.in_session->sent_log_start_offset;
+}
+
+void FetchOperation::fill(Arena& arena, const Target& target, Outcome& outcome, FetchResponse::PartitionData& data,
+                          std::vector<FileSlice>& slices) const {
+    data.partition_index = target.index;
+    data.error_code = outcome.error;
+    data.high_watermark = outcome.high_watermark.value;
+    data.last_stable_offset = outcome.last_stable_offset.value;
+    data.log_start_offset = outcome.log_start_offset.value;
+    data.aborted_transactions = nullptr;
+    if (outcome.diverging.leader_epoch != kNoLeaderEpoch) {
+        data.diverging_epoch = {.epoch = outcome.diverging.leader_epoch.value,
+                                .end_offset = outcome.diverging.end_offset.value};
+    }
+    if (read_committed && outcome.error == ErrorCode::none) {
+        ArenaVector<FetchResponse::AbortedTransaction> aborted(arena);
+        if (outcome.slice.size > 0) {
+            for (const AbortedTransactionSummary& transaction :
+                 target.partition->log->aborted_transactions(target.fetch_offset, outcome.last_stable_offset)) {
+                aborted.push_back({.producer_id = transaction.producer_id.value,
+                                   .first_offset = transaction.first_offset.value});
+            }
+        }
+        data.aborted_transactions = aborted;
+    }
+    FileSlice& slice = outcome.slice;
+    if (slice.size == 0) {
+        data.records = Records(Bytes());
+        return;
+    }
+    if (slice.size >= kCopiedBytesMax && slice.file->descriptor() >= 0) {
+        data.records = Records::external(static_cast<std::int32_t>(slices.size()), static_cast<std::int32_t>(slice.size));
+        slices.push_back(std::move(slice));
+        return;
+    }
+    auto* copied = static_cast<std::byte*>(arena.allocate_unlimited(slice.size, 1));
+    const auto read = slice.file->read_at(slice.position, {copied, slice.size});
+    if (!read || *read != slice.size) {
+        data.error_code = ErrorCode::kafka_storage_error;
+        data.records = Records(Bytes());
+        return;
+    }
+    data.records = Records(Bytes(copied, slice.size));
+}
+
+void FetchOperation::send(Turn& turn) {
+    Arena& arena = turn.arena();
+    thread_local std::vector<FileSlice> slices;
+    slices.clear();
+    FetchResponse response;
+    response.session_id = session_id;
+    ArenaVector<FetchResponse::PartitionData> partitions(arena, targets.size());
+    ArenaVector<FetchResponse::FetchableTopicResponse> topics(arena);
+    std::vector<std::size_t> starts;
+
+    std::unique_lock<std::mutex> lock;
+    bool session_is_current = false;
+    if (session) {
+        lock = std::unique_lock(turn.broker().fetch_sessions_mutex());
+        session_is_current = session->next_epoch() == session_epoch;
+    }
+    const Target* previous = nullptr;
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+        const Target& target = targets[i];
+        Outcome& outcome = outcomes_[i];
+        if (session_is_current) {
+            if (incremental && !has_news(target, outcome)) {
+                continue;
+            }
+            target.in_session->sent_high_watermark = outcome.high_watermark;
+            target.in_session->sent_log_start_offset = outcome.log_start_offset;
+            if (outcome.slice.size > 0) {
+                session->move_to_end(target.in_session);
+            }
+        }
+        if (previous == nullptr || previous->topic_id != target.topic_id || previous->topic_name != target.topic_name) {
+            FetchResponse::FetchableTopicResponse& topic = topics.emplace_back();
+            topic.topic = target.topic_name;
+            topic.topic_id = target.topic_id;
+            starts.push_back(partitions.size());
+        }
+        previous = &target;
+        fill(arena, target, outcome, partitions.emplace_back(), slices);
+    }
+    if (lock.owns_lock()) {
+        lock.unlock();
+    }
+    for (std::size_t i = 0; i < topics.size(); ++i) {
+        const std::size_t end = i + 1 < starts.size() ? starts[i + 1] : partitions.size();
+        topics[i].partitions =
+            Array<FetchResponse::PartitionData>(partitions.begin() + starts[i], end - starts[i]);
+    }
+    response.responses = topics;
+    turn.broker().counters().fetched_bytes.fetch_add(static_cast<std::uint64_t>(total_bytes_), std::memory_order_relaxed);
+    turn.broker().deliver(pending.target, runtime::encode_reply(pending, response, slices));
+}
+
+SessionPartition session_partition(const FetchRequest::FetchTopic& topic, const FetchRequest::FetchPartition& partition,
+                                   bool by_id) {
+    SessionPartition result;
+    result.name.topic_id = topic.topic_id;
+    if (!by_id) {
+        result.name.topic = topic.topic;
+    }
+    result.name.partition = PartitionIndex{partition.partition};
+    result.current_leader_epoch = LeaderEpoch{partition.current_leader_epoch};
+    result.fetch_offset = Offset{partition.fetch_offset};
+    result.last_fetched_epoch = LeaderEpoch{partition.last_fetched_epoch};
+    result.max_bytes = partition.partition_max_bytes;
+    return result;
+}
+
+void resolve(runtime::RequestContext& context, Target& target, bool by_id) {
+    const TopicLookup topic = find_topic(context, target.topic_name, target.topic_id, by_id);
+    if (topic.state == nullptr) {
+        target.lookup_error = topic.error;
+        return;
+    }
+    if (topic.state->partition(target.index) == nullptr) {
+        target.lookup_error = ErrorCode::unknown_topic_or_partition;
+        return;
+    }
+    target.partition = topic.state->partitions[static_cast<std::size_t>(target.index)];
+    if (!by_id) {
+        target.topic_name = topic.state->topic->name;
+    }
+}
+
+Target target_of(runtime::RequestContext& context, const SessionPartition& partition, bool by_id) {
+    Target target;
+    target.topic_name = partition.name.topic;
+    target.topic_id = partition.name.topic_id;
+    target.index = partition.name.partition.value;
+    target.current_leader_epoch = partition.current_leader_epoch;
+    target.fetch_offset = partition.fetch_offset;
+    target.last_fetched_epoch = partition.last_fetched_epoch;
+    target.max_bytes = partition.max_bytes;
+    resolve(context, target, by_id);
+    return target;
+}
+
+std::int32_t random_session_id() {
+    std::int32_t id = 0;
+    while (id <= 0) {
+        const ssize_t filled = ::getrandom(&id, sizeof id, 0);
+        PARTITA_ASSERT(filled == sizeof id, "the kernel gives four random bytes");
+        id &= 0x7fffffff;
+    }
+    return id;
+}
+
+/// Fills the targets from a request that names all of them.
+void take_full_request(runtime::RequestContext& context, const FetchRequest& request, FetchOperation& operation,
+                       bool by_id) {
+    std::size_t count = 0;
+    for (const FetchRequest::FetchTopic& topic : request.topics) {
+        count += topic.partitions.count();
+    }
+    operation.targets.reserve(count);
+    for (const FetchRequest::FetchTopic& topic : request.topics) {
+        for (const FetchRequest::FetchPartition& partition : topic.partitions) {
+            Target& target = operation.targets.emplace_back();
+            target.topic_name = by_id ? std::string_view() : topic.topic;
+            target.topic_id = by_id ? topic.topic_id : TopicId{};
+            target.index = partition.partition;
+            target.current_leader_epoch = LeaderEpoch{partition.current_leader_epoch};
+            target.fetch_offset = Offset{partition.fetch_offset};
+            target.last_fetched_epoch = LeaderEpoch{partition.last_fetched_epoch};
+            target.max_bytes = partition.partition_max_bytes;
+            resolve(context, target, by_id);
+        }
+    }
+}
+
+/// Serves the session part of a request: which partitions are meant. A top-level error otherwise.
+ErrorCode take_session(runtime::RequestContext& context, const FetchRequest& request, FetchOperation& operation,
+                       bool by_id) {
+    runtime::Broker& broker = context.broker;
+    const Instant now = context.now().monotonic;
+    if (request.session_epoch == 0 || request.session_epoch == kFinalEpoch) {
+        take_full_request(context, request, operation, by_id);
+        if (context.version() < 7) {
+            return ErrorCode::none;
+        }
+        const std::scoped_lock lock(broker.fetch_sessions_mutex());
+        if (request.session_id != 0) {
+            broker.fetch_sessions().remove(request.session_id);
+        }
+        if (request.session_epoch == kFinalEpoch || operation.targets.empty()) {
+            return ErrorCode::none;
+        }
+        operation.session = broker.fetch_sessions().create(random_session_id(), by_id, operation.targets.size(), now);
+        if (operation.session) {
+            operation.session_id = operation.session->id();
+            std::size_t i = 0;
+            for (const FetchRequest::FetchTopic& topic : request.topics) {
+                for (const FetchRequest::FetchPartition& partition : topic.partitions) {
+                    operation.targets[i++].in_session = operation.session->put(session_partition(topic, partition, by_id));
+                }
+            }
+            operation.session_epoch = operation.session->next_epoch();
+        }
+        return ErrorCode::none;
+    }
+    const std::scoped_lock lock(broker.fetch_sessions_mutex());
+    const fetch::FetchSessions::Found found =
+        broker.fetch_sessions().use(request.session_id, request.session_epoch, by_id, now);
+    if (found.error != ErrorCode::none) {
+        return found.error;
+    }
+    operation.session = found.session;
+    operation.session_id = found.session->id();
+    operation.incremental = true;
+    for (const FetchRequest::ForgottenTopic& topic : request.forgotten_topics_data) {
+        for (const std::int32_t partition : topic.partitions) {
+            found.session->forget({.topic_id = topic.topic_id,
+                                   .topic = by_id ? std::string() : std::string(topic.topic),
+                                   .partition = PartitionIndex{partition}});
+        }
+    }
+    for (const FetchRequest::FetchTopic& topic : request.topics) {
+        for (const FetchRequest::FetchPartition& partition : topic.partitions) {
+            found.session->put(session_partition(topic, partition, by_id));
+        }
+    }
+    operation.session_epoch = found.session->next_epoch();
+    operation.targets.reserve(found.session->partition_count());
+    for (auto partition = found.session->partitions().begin(); partition != found.session->partitions().end();
+         ++partition) {
+        operation.targets.push_back(target_of(context, *partition, by_id));
+        operation.targets.back().in_session = partition;
+        if (!operation.targets.back().partition) {
+            // The name belongs to the session, which others may change meanwhile.
+            operation.owned_names.push_back(std::make_unique<std::string>(partition->name.topic));
+            operation.targets.back().topic_name = *operation.owned_names.back();
+        }
+    }
+    return ErrorCode::none;
+}
+
+void park(runtime::RequestContext& context, std::unique_ptr<FetchOperation> operation, std::int32_t max_wait_ms) {
+    std::vector<Turn::WaitFor> waits;
+    waits.reserve(operation->targets.size());
+    for (std::size_t i = 0; i < operation->targets.size(); ++i) {
+        const Target& target = operation->targets[i];
+        const std::int64_t countable = std::max<std::int64_t>(1, target.max_bytes) - operation->outcomes()[i].slice.size;
+        const bool listed = std::ranges::any_of(
+            waits, [&](const Turn::WaitFor& wait) { return wait.partition == target.partition; });
+        if (!listed) {
+            waits.push_back({.partition = target.partition,
+                             .seen_end = operation->outcomes()[i].high_watermark,
+                             .countable_bytes = std::max<std::int64_t>(0, countable)});
+        }
+    }
+    const std::int64_t missing = operation->min_bytes - operation->total_bytes();
+    operation->pending = context.park();
+    operation->table = context.turn.shared_topics();
+    operation->own_names();
+    const Instant deadline = context.now().monotonic + max_wait_ms;
+    context.client.parked_fetch = context.turn.park_fetch(std::move(operation), waits, missing, deadline);
+}
+
+}  // namespace
+
+void fetch(runtime::RequestContext& context) {
+    const FetchRequest* request = context.decode<FetchRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    const bool by_id = context.version() >= 13;
+    auto operation = std::make_unique<FetchOperation>();
+    operation->version = context.version();
+    operation->read_committed = request->isolation_level == 1;
+    operation->max_bytes = std::min(request->max_bytes, context.broker.config()->fetch_max_bytes);
+    operation->min_bytes = std::min(request->min_bytes, operation->max_bytes);
+
+    if (const ErrorCode error = take_session(context, *request, *operation, by_id); error != ErrorCode::none) {
+        FetchResponse response;
+        response.error_code = error;
+        context.reply(response);
+        return;
+    }
+    operation->read(context.turn);
+    if (request->max_wait_ms <= 0 || operation->must_answer_now()) {
+        operation->pending = context.defer();
+        operation->send(context.turn);
+        return;
+    }
+    park(context, std::move(operation), request->max_wait_ms);
+}
+
+}  // namespace partita::handlers

@@ -1,0 +1,131 @@
+// ListOffsets: v1-11.
+//
+//   v2: isolation level; v4: leader epochs; v6: flexible; v7: -3, the offset of the greatest timestamp;
+//   v8: -4, earliest local; v9: -5, latest tiered; v10: timeout; v11: -6, earliest pending upload.
+//
+// Without tiered storage the local log is all there is: -4 is -2, and -5 and -6 have no offset.
+
+#include <unordered_set>
+
+#include "broker/handlers/registry.h"
+#include "broker/handlers/topic_lookup.h"
+#include "broker/runtime/broker.h"
+#include "broker/runtime/turn.h"
+#include "protocol/messages/02_list_offsets.h"
+
+namespace partita::handlers {
+namespace {
+
+using Request = ListOffsetsRequest::ListOffsetsPartition;
+using Response = ListOffsetsResponse::ListOffsetsPartitionResponse;
+
+constexpr std::int64_t kLatest = -1;
+constexpr std::int64_t kEarliest = -2;
+constexpr std::int64_t kMaxTimestamp = -3;
+constexpr std::int64_t kEarliestLocal = -4;
+constexpr std::int64_t kLatestTiered = -5;
+constexpr std::int64_t kEarliestPendingUpload = -6;
+
+/// First version that knows a special timestamp; above all versions for those that nobody knows.
+std::int16_t first_version_of(std::int64_t timestamp) {
+    switch (timestamp) {
+        case kLatest:
+        case kEarliest:
+            return 1;
+        case kMaxTimestamp:
+            return 7;
+        case kEarliestLocal:
+            return 8;
+        case kLatestTiered:
+            return 9;
+        case kEarliestPendingUpload:
+            return 11;
+        default:
+            return timestamp < 0 ? INT16_MAX : 0;
+    }
+}
+
+void fill(Response& response, const StorageResult<std::optional<TimestampedOffset>>& found) {
+    if (!found) {
+        response.error_code = ErrorCode::kafka_storage_error;
+    } else if (*found) {
+        response.timestamp = (*found)->timestamp.value;
+        response.offset = (*found)->offset.value;
+        response.leader_epoch = (*found)->leader_epoch.value;
+    }
+}
+
+void look_up(const runtime::Partition& partition, std::int64_t timestamp, bool read_committed, Response& response) {
+    const PartitionLog& log = *partition.log;
+    const Offset bound = read_committed ? log.last_stable_offset() : log.high_watermark();
+    switch (timestamp) {
+        case kLatest:
+            response.offset = bound.value;
+            response.leader_epoch = partition.leader_epoch().value;
+            return;
+        case kEarliest:
+        case kEarliestLocal: {
+            response.offset = log.log_start_offset().value;
+            const LeaderEpoch epoch = log.leader_epoch_at(log.log_start_offset());
+            response.leader_epoch = std::max(epoch, LeaderEpoch{0}).value;
+            return;
+        }
+        case kMaxTimestamp:
+            fill(response, log.offset_of_max_timestamp());
+            return;
+        case kLatestTiered:
+        case kEarliestPendingUpload:
+            return;
+        default:
+            fill(response, log.offset_for_timestamp(TimestampMs{timestamp}, bound));
+    }
+}
+
+}  // namespace
+
+void list_offsets(runtime::RequestContext& context) {
+    const ListOffsetsRequest* request = context.decode<ListOffsetsRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    Arena& arena = context.arena();
+    ArenaVector<ListOffsetsResponse::ListOffsetsTopicResponse> topics(arena, request->topics.count());
+    for (const ListOffsetsRequest::ListOffsetsTopic& topic : request->topics) {
+        const TopicLookup found = find_topic(context, topic.name, {}, false);
+        std::unordered_set<std::int32_t> seen;
+        std::unordered_set<std::int32_t> repeated;
+        for (const Request& partition : topic.partitions) {
+            if (!seen.insert(partition.partition_index).second) {
+                repeated.insert(partition.partition_index);
+            }
+        }
+        ArenaVector<Response> partitions(arena, topic.partitions.count());
+        for (const Request& asked : topic.partitions) {
+            Response& response = partitions.emplace_back();
+            response.partition_index = asked.partition_index;
+            const runtime::Partition* partition =
+                found.state != nullptr ? found.state->partition(asked.partition_index) : nullptr;
+            if (repeated.contains(asked.partition_index)) {
+                response.error_code = ErrorCode::invalid_request;
+            } else if (context.version() < first_version_of(asked.timestamp)) {
+                response.error_code = ErrorCode::unsupported_version;
+            } else if (partition == nullptr) {
+                response.error_code = ErrorCode::unknown_topic_or_partition;
+            } else if (const ErrorCode epoch = partition->judge_leader_epoch(LeaderEpoch{asked.current_leader_epoch});
+                       epoch != ErrorCode::none) {
+                response.error_code = epoch;
+            } else {
+                look_up(*partition, asked.timestamp, request->isolation_level == 1, response);
+            }
+            if (context.version() < 4) {
+                response.leader_epoch = -1;  // The field came with v4.
+            }
+        }
+        topics.push_back({.name = topic.name, .partitions = partitions});
+    }
+    ListOffsetsResponse response;
+    response.topics = topics;
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

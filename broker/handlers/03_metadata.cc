@@ -1,0 +1,159 @@
+// Metadata: v0-13.
+//
+//   v0: an empty list means all topics; v1: null does, and empty means none; v4: auto-creation can be
+//   switched off; v9: flexible; v10: topic ids; v12: topics asked for by id; v13: top-level error.
+//
+// Every partition is listed, ascending: clients count the list to place keys, so a gap would remap them
+// all (hazard H51). A topic that is created on the way is answered with UNKNOWN_TOPIC_OR_PARTITION once,
+// as Kafka does, and clients ask again.
+
+#include <algorithm>
+#include <vector>
+
+#include "broker/handlers/registry.h"
+#include "broker/runtime/broker.h"
+#include "broker/runtime/turn.h"
+#include "protocol/messages/03_metadata.h"
+
+namespace partita::handlers {
+namespace {
+
+/// READ, WRITE, CREATE, DELETE, ALTER, DESCRIBE, DESCRIBE_CONFIGS, ALTER_CONFIGS of Kafka's AclOperation:
+/// what an unauthenticated client may do with a topic when nothing is authorised.
+constexpr std::int32_t kAllTopicOperations = 1 << 3 | 1 << 4 | 1 << 5 | 1 << 6 | 1 << 7 | 1 << 8 | 1 << 10 | 1 << 11;
+/// CREATE, ALTER, DESCRIBE, CLUSTER_ACTION, DESCRIBE_CONFIGS, ALTER_CONFIGS, IDEMPOTENT_WRITE and the two of
+/// delegation tokens' owners (CREATE_TOKENS, DESCRIBE_TOKENS) as Kafka answers for the cluster.
+constexpr std::int32_t kAllClusterOperations = 1 << 5 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 10 | 1 << 11 | 1 << 12;
+
+struct Reply {
+    runtime::RequestContext& context;
+    bool topic_operations = false;
+    Array<std::int32_t> this_broker;
+    ArenaVector<MetadataResponse::Topic> topics;
+};
+
+void add_topic(Reply& reply, const runtime::TopicState& state) {
+    const topics::Topic& topic = *state.topic;
+    MetadataResponse::Topic& item = reply.topics.emplace_back();
+    item.name = topic.name;
+    item.topic_id = topic.id;
+    item.is_internal = topic.internal;
+    if (reply.topic_operations) {
+        item.topic_authorized_operations = kAllTopicOperations;
+    }
+    ArenaVector<MetadataResponse::Partition> partitions(reply.context.arena(),
+                                                        static_cast<std::size_t>(topic.partition_count));
+    for (std::int32_t index = 0; index < topic.partition_count; ++index) {
+        partitions.push_back({.error_code = ErrorCode::none,
+                              .partition_index = index,
+                              .leader_id = reply.context.broker.node_id().value,
+                              .leader_epoch = state.partition(index)->leader_epoch().value,
+                              .replica_nodes = reply.this_broker,
+                              .isr_nodes = reply.this_broker,
+                              .offline_replicas = {}});
+    }
+    item.partitions = partitions;
+}
+
+void add_failure(Reply& reply, ErrorCode error, std::optional<std::string_view> name, const TopicId& id) {
+    MetadataResponse::Topic& item = reply.topics.emplace_back();
+    item.error_code = error;
+    item.name = name;
+    if (!item.name && reply.context.version() < 12) {
+        item.name = "";  // Null is only possible from v12 on.
+    }
+    item.topic_id = id;
+    item.is_internal = name && topics::is_internal_topic(*name);
+    if (reply.topic_operations) {
+        item.topic_authorized_operations = 0;
+    }
+}
+
+/// A name that is not there: created when allowed, and answered as not known yet.
+void add_unknown_name(Reply& reply, std::string_view name, bool may_create) {
+    ErrorCode error = ErrorCode::unknown_topic_or_partition;
+    if (may_create && !topics::topic_name_problem(name)) {
+        const auto created = reply.context.broker.change_catalog<topics::CreatedTopic>(
+            reply.context.turn, [&](const topics::CatalogCore& core, const topics::CatalogContext& context) {
+                return core.auto_create_topic(name, context);
+            });
+        if (created && created->error.code == ErrorCode::invalid_topic_exception) {
+            error = ErrorCode::invalid_topic_exception;
+        }
+    } else if (may_create) {
+        error = ErrorCode::invalid_topic_exception;
+    }
+    add_failure(reply, error, name, {});
+}
+
+void add_requested(Reply& reply, const MetadataRequest::Topic& wanted, bool may_create) {
+    const runtime::TopicTable& table = reply.context.turn.topics();
+    if (!wanted.topic_id.is_zero()) {
+        if (const runtime::TopicState* topic = table.find(wanted.topic_id)) {
+            add_topic(reply, *topic);
+        } else {
+            add_failure(reply, ErrorCode::unknown_topic_id, std::nullopt, wanted.topic_id);
+        }
+        return;
+    }
+    const std::string_view name = wanted.name.value_or("");
+    if (const runtime::TopicState* topic = table.find(name)) {
+        add_topic(reply, *topic);
+    } else {
+        add_unknown_name(reply, name, may_create);
+    }
+}
+
+}  // namespace
+
+void metadata(runtime::RequestContext& context) {
+    const MetadataRequest* request = context.decode<MetadataRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    // By id and by name cannot be mixed, and ids are only good from v12 on (KIP-516).
+    const bool any_id = std::ranges::any_of(request->topics, [](const auto& topic) { return !topic.topic_id.is_zero(); });
+    const bool any_null = std::ranges::any_of(request->topics, [](const auto& topic) { return !topic.name.has_value(); });
+    if (context.version() < 12 && (any_id || any_null)) {
+        context.close_connection("Metadata below v12 names a topic by id");
+        return;
+    }
+    Arena& arena = context.arena();
+    ArenaVector<std::int32_t> node(arena, 1);
+    node.push_back(context.broker.node_id().value);
+    Reply reply{context, request->include_topic_authorized_operations, node, ArenaVector<MetadataResponse::Topic>(arena)};
+
+    const bool all = request->topics.is_null() || (context.version() == 0 && request->topics.empty());
+    if (all) {
+        const runtime::TopicTable& table = context.turn.topics();
+        for (const topics::Topic& topic : table.catalog->topics()) {
+            add_topic(reply, *table.find(topic.id));
+        }
+    } else {
+        const bool may_create = request->allow_auto_topic_creation && context.broker.config()->auto_create_topics_enable;
+        for (const MetadataRequest::Topic& wanted : request->topics) {
+            add_requested(reply, wanted, may_create);
+        }
+    }
+    MetadataResponse response;
+    ArenaVector<MetadataResponse::Broker> brokers(arena, 1);
+    const auto config = context.broker.config();
+    std::optional<std::string_view> rack;
+    if (config->broker_rack) {
+        rack = arena.copy(*config->broker_rack);
+    }
+    brokers.push_back({.node_id = context.broker.node_id().value,
+                       .host = context.client.advertised.host,
+                       .port = context.client.advertised.port,
+                       .rack = rack});
+    response.brokers = brokers;
+    response.cluster_id = context.broker.cluster_id();
+    response.controller_id = context.broker.node_id().value;
+    response.topics = reply.topics;
+    if (request->include_cluster_authorized_operations && context.version() >= 8 && context.version() <= 10) {
+        response.cluster_authorized_operations = kAllClusterOperations;
+    }
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

@@ -1,0 +1,106 @@
+// OffsetCommit: v2-10.
+//
+//   up to v4: retention time; v6: leader epoch; v7: static members; v8: flexible; v9: members of KIP-848
+//   groups; v10: topics by id.
+//
+// Topics and partitions that do not exist are answered here, one by one; the rest goes to the coordinator.
+
+#include <vector>
+
+#include "broker/handlers/group_replies.h"
+#include "broker/handlers/registry.h"
+#include "broker/handlers/topic_lookup.h"
+#include "broker/runtime/broker.h"
+#include "broker/runtime/turn.h"
+#include "protocol/messages/08_offset_commit.h"
+
+namespace partita::handlers {
+namespace {
+
+struct Collected {
+    ArenaVector<groups::OffsetCommit::Topic> topics;
+    /// The reply's partitions that the coordinator decides, in the order of the command.
+    ArenaVector<OffsetCommitResponse::Partition*> undecided;
+};
+
+void collect_topic(runtime::RequestContext& context, const OffsetCommitRequest::Topic& topic, Collected& collected,
+                   OffsetCommitResponse::Topic& reply) {
+    const bool by_id = context.version() >= 10;
+    const TopicLookup found = find_topic(context, topic.name, topic.topic_id, by_id);
+    ArenaVector<OffsetCommitResponse::Partition> replies(context.arena(), topic.partitions.count());
+    ArenaVector<groups::OffsetCommit::Partition> partitions(context.arena(), topic.partitions.count());
+    for (const OffsetCommitRequest::Partition& partition : topic.partitions) {
+        OffsetCommitResponse::Partition& item = replies.emplace_back();
+        item.partition_index = partition.partition_index;
+        if (found.state == nullptr) {
+            item.error_code = found.error;
+        } else if (found.state->partition(partition.partition_index) == nullptr) {
+            item.error_code = ErrorCode::unknown_topic_or_partition;
+        } else {
+            partitions.push_back({.partition = PartitionIndex{partition.partition_index},
+                                  .offset = Offset{partition.committed_offset},
+                                  .leader_epoch = LeaderEpoch{partition.committed_leader_epoch},
+                                  .metadata = partition.committed_metadata.value_or("")});
+            collected.undecided.push_back(&item);
+        }
+    }
+    reply.name = topic.name;
+    reply.topic_id = topic.topic_id;
+    reply.partitions = replies;
+    if (!partitions.empty()) {
+        collected.topics.push_back({.name = found.state->topic->name,
+                                    .topic_id = found.state->topic->id,
+                                    .partitions = {partitions.begin(), partitions.size()}});
+    }
+}
+
+}  // namespace
+
+void offset_commit(runtime::RequestContext& context) {
+    const OffsetCommitRequest* request = context.decode<OffsetCommitRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    Arena& arena = context.arena();
+    Collected collected{ArenaVector<groups::OffsetCommit::Topic>(arena, request->topics.count()),
+                        ArenaVector<OffsetCommitResponse::Partition*>(arena)};
+    ArenaVector<OffsetCommitResponse::Topic> replies(arena, request->topics.count());
+    for (const OffsetCommitRequest::Topic& topic : request->topics) {
+        collect_topic(context, topic, collected, replies.emplace_back());
+    }
+    const bool available = coordinator_is_available(context);
+    std::optional<groups::Result> result;
+    // Without a topic that exists Kafka answers without asking the coordinator.
+    const bool ask = available && (!collected.topics.empty() || request->topics.empty());
+    if (ask) {
+        result = context.broker.groups().ask(
+            context.turn, request->group_id,
+            [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
+                coordinator.commit_offsets({.group_id = request->group_id,
+                                            .generation = Generation{request->generation_id_or_member_epoch},
+                                            .member_id = request->member_id,
+                                            .group_instance_id = request->group_instance_id,
+                                            .retention_time_ms = request->retention_time_ms,
+                                            .topics = {collected.topics.begin(), collected.topics.size()},
+                                            .api_version = context.version(),
+                                            .reply_to = token},
+                                           context.now(), effects);
+            });
+    }
+    const auto* committed = result ? std::get_if<groups::OffsetCommitResult>(&*result) : nullptr;
+    for (std::size_t i = 0; i < collected.undecided.size(); ++i) {
+        ErrorCode& error = collected.undecided[i]->error_code;
+        if (committed == nullptr) {
+            error = available ? ErrorCode::not_coordinator : ErrorCode::coordinator_not_available;
+        } else if (committed->partition_errors.empty()) {
+            error = committed->error;
+        } else {
+            error = committed->partition_errors[i];
+        }
+    }
+    OffsetCommitResponse response;
+    response.topics = replies;
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

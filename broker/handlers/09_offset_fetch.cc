@@ -1,0 +1,194 @@
+// OffsetFetch: v1-10.
+//
+//   v2: null means all topics, top-level error; v5: leader epoch; v6: flexible; v7: require stable;
+//   v8: several groups; v9: member id and epoch; v10: topics by id.
+
+#include <vector>
+
+#include "broker/handlers/group_replies.h"
+#include "broker/handlers/registry.h"
+#include "broker/handlers/topic_lookup.h"
+#include "broker/runtime/broker.h"
+#include "broker/runtime/turn.h"
+#include "protocol/messages/09_offset_fetch.h"
+
+namespace partita::handlers {
+namespace {
+
+using GroupResult = groups::OffsetFetchResult::Group;
+
+/// Asks for one group. Unset when there is no coordinator or it failed.
+std::optional<GroupResult> ask_for_group(runtime::RequestContext& context, const groups::OffsetFetch::Group& group,
+                                         bool require_stable) {
+    auto result = context.broker.groups().ask(
+        context.turn, group.group_id,
+        [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
+            coordinator.fetch_offsets({.groups = {&group, 1}, .require_stable = require_stable, .reply_to = token},
+                                      context.now(), effects);
+        });
+    if (!result) {
+        return std::nullopt;
+    }
+    return std::move(std::get<groups::OffsetFetchResult>(*result).groups.front());
+}
+
+std::span<const PartitionIndex> partition_indexes(Arena& arena, const Array<std::int32_t>& indexes) {
+    ArenaVector<PartitionIndex> partitions(arena, indexes.count());
+    for (const std::int32_t index : indexes) {
+        partitions.push_back(PartitionIndex{index});
+    }
+    return {partitions.begin(), partitions.size()};
+}
+
+void reply_old(runtime::RequestContext& context, const OffsetFetchRequest& request) {
+    Arena& arena = context.arena();
+    groups::OffsetFetch::Group group;
+    group.group_id = request.group_id;
+    ArenaVector<groups::OffsetFetch::Topic> topics(arena, request.topics.count());
+    for (const OffsetFetchRequest::Topic& topic : request.topics) {
+        const TopicLookup found = find_topic(context, topic.name, {}, false);
+        topics.push_back({.name = topic.name,
+                          .topic_id = found.state != nullptr ? found.state->topic->id : TopicId{},
+                          .partitions = partition_indexes(arena, topic.partition_indexes)});
+    }
+    if (!request.topics.is_null()) {
+        group.topics = std::span<const groups::OffsetFetch::Topic>(topics.begin(), topics.size());
+    }
+    const std::optional<GroupResult> result = ask_for_group(context, group, request.require_stable);
+    OffsetFetchResponse response;
+    const ErrorCode error = result ? result->error : ErrorCode::not_coordinator;
+    ArenaVector<OffsetFetchResponse::Topic> replies(arena);
+    if (error != ErrorCode::none) {
+        response.error_code = error;
+        if (context.version() < 2) {
+            // Without a field at the top every partition carries the error.
+            for (const OffsetFetchRequest::Topic& topic : request.topics) {
+                ArenaVector<OffsetFetchResponse::Partition> partitions(arena, topic.partition_indexes.count());
+                for (const std::int32_t index : topic.partition_indexes) {
+                    partitions.push_back({.partition_index = index, .committed_offset = -1, .error_code = error});
+                }
+                replies.push_back({.name = topic.name, .partitions = partitions});
+            }
+        }
+    } else {
+        for (const groups::OffsetFetchResult::Topic& topic : result->topics) {
+            ArenaVector<OffsetFetchResponse::Partition> partitions(arena, topic.partitions.size());
+            for (const groups::OffsetFetchResult::Partition& partition : topic.partitions) {
+                partitions.push_back({.partition_index = partition.partition.value,
+                                      .committed_offset = partition.offset.value,
+                                      .committed_leader_epoch = partition.leader_epoch.value,
+                                      .metadata = partition.metadata,
+                                      .error_code = partition.error});
+            }
+            replies.push_back({.name = topic.name, .partitions = partitions});
+        }
+    }
+    response.topics = replies;
+    context.reply(response);
+}
+
+
+OffsetFetchResponse::Topics reply_topic(Arena& arena, const groups::OffsetFetchResult::Topic& topic, std::int16_t version) {
+    ArenaVector<OffsetFetchResponse::Partitions> partitions(arena, topic.partitions.size());
+    for (const groups::OffsetFetchResult::Partition& partition : topic.partitions) {
+        partitions.push_back({.partition_index = partition.partition.value,
+                              .committed_offset = partition.offset.value,
+                              .committed_leader_epoch = partition.leader_epoch.value,
+                              .metadata = arena.copy(partition.metadata),
+                              .error_code = partition.error});
+    }
+    return {.name = version >= 10 ? std::string_view() : arena.copy(topic.name),
+            .topic_id = version >= 10 ? topic.topic_id : TopicId{},
+            .partitions = partitions};
+}
+
+OffsetFetchResponse::Group reply_group(runtime::RequestContext& context, const OffsetFetchRequest::Group& request,
+                                       bool require_stable) {
+    Arena& arena = context.arena();
+    const bool by_id = context.version() >= 10;
+    OffsetFetchResponse::Group reply;
+    reply.group_id = request.group_id;
+    groups::OffsetFetch::Group group;
+    group.group_id = request.group_id;
+    if (context.version() >= 9) {
+        group.member_id = request.member_id;
+        group.member_epoch = request.member_epoch;
+    }
+    ArenaVector<groups::OffsetFetch::Topic> topics(arena, request.topics.count());
+    ArenaVector<OffsetFetchResponse::Topics> unknown(arena);
+    for (const OffsetFetchRequest::Topics& topic : request.topics) {
+        const TopicLookup found = find_topic(context, topic.name, topic.topic_id, by_id);
+        if (by_id && found.state == nullptr) {
+            ArenaVector<OffsetFetchResponse::Partitions> partitions(arena, topic.partition_indexes.count());
+            for (const std::int32_t index : topic.partition_indexes) {
+                partitions.push_back({.partition_index = index, .committed_offset = -1, .error_code = found.error});
+            }
+            unknown.push_back({.topic_id = topic.topic_id, .partitions = partitions});
+            continue;
+        }
+        topics.push_back({.name = by_id ? std::string_view(found.state->topic->name) : topic.name,
+                          .topic_id = found.state != nullptr ? found.state->topic->id : TopicId{},
+                          .partitions = partition_indexes(arena, topic.partition_indexes)});
+    }
+    if (!request.topics.is_null()) {
+        group.topics = std::span<const groups::OffsetFetch::Topic>(topics.begin(), topics.size());
+    }
+    const std::optional<GroupResult> result = ask_for_group(context, group, require_stable);
+    if (!result || result->error != ErrorCode::none) {
+        reply.error_code = result ? result->error : ErrorCode::not_coordinator;
+        return reply;
+    }
+    ArenaVector<OffsetFetchResponse::Topics> replies(arena, result->topics.size() + unknown.size());
+    for (const groups::OffsetFetchResult::Topic& topic : result->topics) {
+        OffsetFetchResponse::Topics item = reply_topic(arena, topic, context.version());
+        if (by_id && request.topics.is_null()) {
+            // For all topics the ids are those of today; a topic that is gone cannot be named.
+            const runtime::TopicState* state = context.turn.topics().find(topic.name);
+            if (state == nullptr) {
+                continue;
+            }
+            item.topic_id = state->topic->id;
+        }
+        replies.push_back(item);
+    }
+    for (const OffsetFetchResponse::Topics& topic : unknown) {
+        replies.push_back(topic);
+    }
+    reply.topics = replies;
+    return reply;
+}
+
+}  // namespace
+
+void offset_fetch(runtime::RequestContext& context) {
+    const OffsetFetchRequest* request = context.decode<OffsetFetchRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    OffsetFetchResponse response;
+    if (!coordinator_is_available(context)) {
+        response.error_code = ErrorCode::coordinator_not_available;
+        ArenaVector<OffsetFetchResponse::Group> groups(context.arena(), request->groups.count());
+        if (context.version() >= 8) {
+            response.error_code = ErrorCode::none;
+            for (const OffsetFetchRequest::Group& group : request->groups) {
+                groups.push_back({.group_id = group.group_id, .error_code = ErrorCode::coordinator_not_available});
+            }
+        }
+        response.groups = groups;
+        context.reply(response);
+        return;
+    }
+    if (context.version() < 8) {
+        reply_old(context, *request);
+        return;
+    }
+    ArenaVector<OffsetFetchResponse::Group> groups(context.arena(), request->groups.count());
+    for (const OffsetFetchRequest::Group& group : request->groups) {
+        groups.push_back(reply_group(context, group, request->require_stable));
+    }
+    response.groups = groups;
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

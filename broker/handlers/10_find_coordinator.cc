@@ -1,0 +1,74 @@
+// FindCoordinator: v0-6.
+//
+//   v1: key type (0 group, 1 transaction); v3: flexible; v4: several keys; v6: share groups (not served).
+//
+// The only broker coordinates everything. The topic behind the coordinators is created on first use; Kafka
+// answers COORDINATOR_NOT_AVAILABLE until it is there, which here is at once.
+
+#include "broker/handlers/group_replies.h"
+#include "broker/handlers/registry.h"
+#include "broker/runtime/broker.h"
+#include "broker/runtime/turn.h"
+#include "protocol/messages/10_find_coordinator.h"
+
+namespace partita::handlers {
+namespace {
+
+constexpr std::int8_t kGroupKey = 0;
+constexpr std::int8_t kTransactionKey = 1;
+
+struct Answer {
+    ErrorCode error = ErrorCode::none;
+    std::optional<std::string_view> message;
+};
+
+Answer answer_for(runtime::RequestContext& context, std::int8_t key_type) {
+    if (key_type == kTransactionKey) {
+        // Transactions are not served yet; their clients wait and try again, as while a coordinator loads.
+        return {ErrorCode::coordinator_not_available, error_message(ErrorCode::coordinator_not_available)};
+    }
+    if (key_type != kGroupKey) {
+        return {ErrorCode::invalid_request, error_message(ErrorCode::invalid_request)};
+    }
+    if (!coordinator_is_available(context)) {
+        return {ErrorCode::coordinator_not_available, error_message(ErrorCode::coordinator_not_available)};
+    }
+    return {};
+}
+
+}  // namespace
+
+void find_coordinator(runtime::RequestContext& context) {
+    const FindCoordinatorRequest* request = context.decode<FindCoordinatorRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    const Answer answer = answer_for(context, request->key_type);
+    const bool found = answer.error == ErrorCode::none;
+    const std::int32_t node_id = found ? context.broker.node_id().value : -1;
+    const std::string_view host = found ? std::string_view(context.client.advertised.host) : std::string_view();
+    const std::int32_t port = found ? context.client.advertised.port : -1;
+    FindCoordinatorResponse response;
+    if (context.version() < 4) {
+        response.error_code = answer.error;
+        response.error_message = found ? error_name(ErrorCode::none) : answer.message;
+        response.node_id = node_id;
+        response.host = host;
+        response.port = port;
+        context.reply(response);
+        return;
+    }
+    ArenaVector<FindCoordinatorResponse::Coordinator> coordinators(context.arena(), request->coordinator_keys.count());
+    for (const std::string_view key : request->coordinator_keys) {
+        coordinators.push_back({.key = key,
+                                .node_id = node_id,
+                                .host = host,
+                                .port = port,
+                                .error_code = answer.error,
+                                .error_message = found ? std::optional<std::string_view>() : answer.message});
+    }
+    response.coordinators = coordinators;
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

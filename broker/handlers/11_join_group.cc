@@ -1,0 +1,51 @@
+// JoinGroup: v0-9.
+//
+//   v1: own rebalance timeout; v4: a member without id is given one first (KIP-394); v5: static members
+//   (KIP-345); v6: flexible; v7: protocol type and null protocol name; v8: reason; v9: the leader may be
+//   told to skip the assignment (KIP-814).
+
+#include <vector>
+
+#include "broker/handlers/group_replies.h"
+#include "broker/handlers/registry.h"
+#include "broker/runtime/broker.h"
+#include "broker/runtime/turn.h"
+#include "protocol/messages/11_join_group.h"
+
+namespace partita::handlers {
+
+void join_group(runtime::RequestContext& context) {
+    const JoinGroupRequest* request = context.decode<JoinGroupRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    if (!coordinator_is_available(context)) {
+        context.reply(JoinGroupResponse{.error_code = ErrorCode::coordinator_not_available});
+        return;
+    }
+    ArenaVector<groups::JoinGroup::Protocol> protocols(context.arena(), request->protocols.count());
+    for (const JoinGroupRequest::Protocol& protocol : request->protocols) {
+        protocols.push_back({.name = protocol.name, .metadata = protocol.metadata});
+    }
+    const std::string suffix = context.broker.random_uuid_text();
+    groups::JoinGroup command;
+    command.group_id = request->group_id;
+    command.member_id = request->member_id;
+    command.group_instance_id = request->group_instance_id;
+    command.protocol_type = request->protocol_type;
+    command.protocols = {protocols.begin(), protocols.size()};
+    command.session_timeout_ms = request->session_timeout_ms;
+    command.rebalance_timeout_ms = context.version() >= 1 ? request->rebalance_timeout_ms : request->session_timeout_ms;
+    command.client_id = context.client_id;
+    command.client_host = context.client.host;
+    command.api_version = context.version();
+    command.fresh_member_suffix = suffix;
+    context.broker.groups().execute(
+        context.turn, request->group_id, context.park(),
+        [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
+            command.reply_to = token;
+            coordinator.join(command, context.now(), effects);
+        });
+}
+
+}  // namespace partita::handlers

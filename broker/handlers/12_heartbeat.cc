@@ -1,0 +1,36 @@
+// Heartbeat: v0-4.
+//
+//   v3: static members; v4: flexible.
+
+#include "broker/handlers/group_replies.h"
+#include "broker/handlers/registry.h"
+#include "broker/runtime/broker.h"
+#include "broker/runtime/turn.h"
+#include "protocol/messages/12_heartbeat.h"
+
+namespace partita::handlers {
+
+void heartbeat(runtime::RequestContext& context) {
+    const HeartbeatRequest* request = context.decode<HeartbeatRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    HeartbeatResponse response;
+    response.error_code = ErrorCode::coordinator_not_available;
+    if (coordinator_is_available(context)) {
+        const auto result = context.broker.groups().ask(
+            context.turn, request->group_id,
+            [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
+                coordinator.heartbeat({.group_id = request->group_id,
+                                       .generation = Generation{request->generation_id},
+                                       .member_id = request->member_id,
+                                       .group_instance_id = request->group_instance_id,
+                                       .reply_to = token},
+                                      context.now(), effects);
+            });
+        response.error_code = result ? std::get<groups::HeartbeatResult>(*result).error : ErrorCode::not_coordinator;
+    }
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

@@ -1,0 +1,63 @@
+// LeaveGroup: v0-5.
+//
+//   up to v2: one member, answered at the top; v3: several, by id or instance id (KIP-345); v4: flexible;
+//   v5: reason.
+
+#include "broker/handlers/group_replies.h"
+#include "broker/handlers/registry.h"
+#include "broker/runtime/broker.h"
+#include "broker/runtime/turn.h"
+#include "protocol/messages/13_leave_group.h"
+
+namespace partita::handlers {
+
+void leave_group(runtime::RequestContext& context) {
+    const LeaveGroupRequest* request = context.decode<LeaveGroupRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    if (!coordinator_is_available(context)) {
+        context.reply(LeaveGroupResponse{.error_code = ErrorCode::coordinator_not_available});
+        return;
+    }
+    ArenaVector<groups::LeaveGroup::Member> members(context.arena(), request->members.count() + 1);
+    if (context.version() < 3) {
+        members.push_back({.member_id = request->member_id, .group_instance_id = std::nullopt});
+    }
+    for (const LeaveGroupRequest::MemberIdentity& member : request->members) {
+        members.push_back({.member_id = member.member_id, .group_instance_id = member.group_instance_id});
+    }
+    const auto result = context.broker.groups().ask(
+        context.turn, request->group_id,
+        [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
+            coordinator.leave({.group_id = request->group_id, .members = {members.begin(), members.size()}, .reply_to = token},
+                              context.now(), effects);
+        });
+    LeaveGroupResponse response;
+    if (!result) {
+        response.error_code = ErrorCode::not_coordinator;
+        context.reply(response);
+        return;
+    }
+    const auto& left = std::get<groups::LeaveResult>(*result);
+    response.error_code = left.error;
+    if (context.version() < 3) {
+        if (left.error == ErrorCode::none && !left.members.empty()) {
+            response.error_code = left.members.front().error;
+        }
+        context.reply(response);
+        return;
+    }
+    ArenaVector<LeaveGroupResponse::MemberResponse> responses(context.arena(), left.members.size());
+    for (const groups::LeaveResult::Member& member : left.members) {
+        LeaveGroupResponse::MemberResponse& item = responses.emplace_back();
+        item.member_id = member.member_id;
+        item.group_instance_id =
+            member.group_instance_id ? std::optional<std::string_view>(*member.group_instance_id) : std::nullopt;
+        item.error_code = member.error;
+    }
+    response.members = responses;
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

@@ -1,0 +1,47 @@
+// SyncGroup: v0-5.
+//
+//   v3: static members; v4: flexible; v5: protocol type and name, checked when given.
+
+#include "broker/handlers/group_replies.h"
+#include "broker/handlers/registry.h"
+#include "broker/runtime/broker.h"
+#include "broker/runtime/turn.h"
+#include "protocol/messages/14_sync_group.h"
+
+namespace partita::handlers {
+
+void sync_group(runtime::RequestContext& context) {
+    const SyncGroupRequest* request = context.decode<SyncGroupRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    // From v5 on both are mandatory (KIP-559).
+    if (context.version() >= 5 && (!request->protocol_type || !request->protocol_name)) {
+        context.reply(SyncGroupResponse{.error_code = ErrorCode::inconsistent_group_protocol});
+        return;
+    }
+    if (!coordinator_is_available(context)) {
+        context.reply(SyncGroupResponse{.error_code = ErrorCode::coordinator_not_available});
+        return;
+    }
+    ArenaVector<groups::SyncGroup::Assignment> assignments(context.arena(), request->assignments.count());
+    for (const SyncGroupRequest::Assignment& assignment : request->assignments) {
+        assignments.push_back({.member_id = assignment.member_id, .assignment = assignment.assignment});
+    }
+    groups::SyncGroup command;
+    command.group_id = request->group_id;
+    command.generation = Generation{request->generation_id};
+    command.member_id = request->member_id;
+    command.group_instance_id = request->group_instance_id;
+    command.protocol_type = request->protocol_type;
+    command.protocol_name = request->protocol_name;
+    command.assignments = {assignments.begin(), assignments.size()};
+    context.broker.groups().execute(
+        context.turn, request->group_id, context.park(),
+        [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
+            command.reply_to = token;
+            coordinator.sync(command, context.now(), effects);
+        });
+}
+
+}  // namespace partita::handlers

@@ -1,0 +1,82 @@
+// DescribeGroups: v0-6.
+//
+//   v3: authorised operations; v4: static members; v5: flexible; v6: unknown groups are an error with a
+//   message (KIP-1043), before they were "Dead".
+
+#include "broker/handlers/group_replies.h"
+#include "broker/handlers/registry.h"
+#include "broker/runtime/broker.h"
+#include "broker/runtime/turn.h"
+#include "protocol/messages/15_describe_groups.h"
+
+namespace partita::handlers {
+namespace {
+
+/// READ, DELETE, DESCRIBE, DESCRIBE_CONFIGS, ALTER_CONFIGS of Kafka's AclOperation for groups.
+constexpr std::int32_t kAllGroupOperations = 1 << 3 | 1 << 6 | 1 << 8 | 1 << 10 | 1 << 11;
+
+DescribeGroupsResponse::DescribedGroup reply_group(Arena& arena, const groups::DescribeGroupsResult::Group& group,
+                                                   bool include_operations) {
+    DescribeGroupsResponse::DescribedGroup item;
+    item.error_code = group.error;
+    if (group.error_message) {
+        item.error_message = arena.copy(*group.error_message);
+    }
+    item.group_id = arena.copy(group.group_id);
+    item.group_state = groups::state_name(group.state);
+    item.protocol_type = arena.copy(group.protocol_type);
+    item.protocol_data = arena.copy(group.protocol);
+    ArenaVector<DescribeGroupsResponse::DescribedGroupMember> members(arena, group.members.size());
+    for (const groups::DescribeGroupsResult::Member& member : group.members) {
+        DescribeGroupsResponse::DescribedGroupMember& described = members.emplace_back();
+        described.member_id = arena.copy(member.member_id);
+        if (member.group_instance_id) {
+            described.group_instance_id = arena.copy(*member.group_instance_id);
+        }
+        described.client_id = arena.copy(member.client_id);
+        described.client_host = arena.copy(member.client_host);
+        described.member_metadata = as_bytes(arena.copy(as_text(member.metadata)));
+        described.member_assignment = as_bytes(arena.copy(as_text(member.assignment)));
+    }
+    item.members = members;
+    if (include_operations && group.error == ErrorCode::none) {
+        item.authorized_operations = kAllGroupOperations;
+    }
+    return item;
+}
+
+}  // namespace
+
+void describe_groups(runtime::RequestContext& context) {
+    const DescribeGroupsRequest* request = context.decode<DescribeGroupsRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    const bool available = coordinator_is_available(context);
+    ArenaVector<DescribeGroupsResponse::DescribedGroup> described(context.arena(), request->groups.count());
+    for (const std::string_view group_id : request->groups) {
+        std::optional<groups::Result> result;
+        if (available) {
+            result = context.broker.groups().ask(
+                context.turn, group_id,
+                [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
+                    coordinator.describe_groups(
+                        {.group_ids = {&group_id, 1}, .api_version = context.version(), .reply_to = token}, context.now(),
+                        effects);
+                });
+        }
+        if (!result) {
+            described.push_back({.error_code = available ? ErrorCode::not_coordinator : ErrorCode::coordinator_not_available,
+                                 .group_id = group_id});
+            continue;
+        }
+        for (const groups::DescribeGroupsResult::Group& group : std::get<groups::DescribeGroupsResult>(*result).groups) {
+            described.push_back(reply_group(context.arena(), group, request->include_authorized_operations));
+        }
+    }
+    DescribeGroupsResponse response;
+    response.groups = described;
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

@@ -1,0 +1,44 @@
+// ListGroups: v0-5.
+//
+//   v3: flexible; v4: filter by state; v5: filter by type.
+
+#include "broker/handlers/registry.h"
+#include "broker/runtime/broker.h"
+#include "broker/runtime/turn.h"
+#include "protocol/messages/16_list_groups.h"
+
+namespace partita::handlers {
+
+void list_groups(runtime::RequestContext& context) {
+    const ListGroupsRequest* request = context.decode<ListGroupsRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    Arena& arena = context.arena();
+    ListGroupsResponse response;
+    ArenaVector<ListGroupsResponse::ListedGroup> listed(arena);
+    for (std::size_t shard = 0; shard < context.broker.groups().shard_count(); ++shard) {
+        const auto result = context.broker.groups().ask_shard(
+            context.turn, shard,
+            [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
+                coordinator.list_groups({.states = request->states_filter.span(),
+                                         .types = request->types_filter.span(),
+                                         .reply_to = token},
+                                        context.now(), effects);
+            });
+        if (!result) {
+            response.error_code = ErrorCode::coordinator_not_available;
+            continue;
+        }
+        for (const groups::ListGroupsResult::Group& group : std::get<groups::ListGroupsResult>(*result).groups) {
+            listed.push_back({.group_id = arena.copy(group.group_id),
+                              .protocol_type = arena.copy(group.protocol_type),
+                              .group_state = arena.copy(group.state),
+                              .group_type = arena.copy(group.type)});
+        }
+    }
+    response.groups = listed;
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

@@ -1,0 +1,107 @@
+// ApiVersions: v0-4.
+//
+//   v3: flexible body, client software name and version, features; v4: features that start at level 0 may
+//   be listed (older clients cannot parse them, KAFKA-17011).
+//
+// A version from the future is answered in version 0 with UNSUPPORTED_VERSION and our range for this API
+// alone, so that the client can come again (KIP-511).
+
+#include <algorithm>
+
+#include "broker/handlers/registry.h"
+#include "broker/runtime/broker.h"
+#include "broker/runtime/turn.h"
+#include "protocol/messages/18_api_versions.h"
+
+namespace partita::handlers {
+namespace {
+
+bool is_alphanumeric(char character) {
+    return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') ||
+           (character >= '0' && character <= '9');
+}
+
+/// Kafka's pattern for software names and versions: alphanumeric ends, '-' and '.' allowed between.
+bool is_software_text(std::string_view text) {
+    return !text.empty() && is_alphanumeric(text.front()) && is_alphanumeric(text.back()) &&
+           std::ranges::all_of(text, [](char c) { return is_alphanumeric(c) || c == '-' || c == '.'; });
+}
+
+ApiVersionsResponse::ApiVersion advertised(const ApiInfo& api) {
+    return {.api_key = static_cast<std::int16_t>(api.key),
+            .min_version = api.key == ApiKey::produce ? kAdvertisedProduceMinVersion : api.versions.first,
+            .max_version = api.latest_version(false)};
+}
+
+void reply_unsupported_version(runtime::RequestContext& context) {
+    ApiVersionsResponse response;
+    response.error_code = ErrorCode::unsupported_version;
+    ArenaVector<ApiVersionsResponse::ApiVersion> apis(context.arena());
+    apis.push_back(advertised(context.api()));
+    response.api_keys = apis;
+    context.reply_in_version(0, response);
+}
+
+struct Feature {
+    std::string_view name;
+    std::int16_t min_version;
+    std::int16_t max_version;
+};
+
+/// Features whose meaning this broker serves, with the levels that Kafka 4.3.1 supports.
+constexpr Feature kSupportedFeatures[] = {
+    {"kraft.version", 0, 1},
+    {"metadata.version", 7, 30},
+};
+
+void add_features(runtime::RequestContext& context, ApiVersionsResponse& response) {
+    const topics::CatalogSnapshot& catalog = *context.turn.topics().catalog;
+    ArenaVector<ApiVersionsResponse::SupportedFeatureKey> supported(context.arena());
+    for (const Feature& feature : kSupportedFeatures) {
+        if (feature.min_version > 0 || context.version() >= 4) {
+            supported.push_back(
+                {.name = feature.name, .min_version = feature.min_version, .max_version = feature.max_version});
+        }
+    }
+    ArenaVector<ApiVersionsResponse::FinalizedFeatureKey> finalized(context.arena());
+    for (const auto& [name, level] : catalog.finalized_features()) {
+        if (level > 0) {
+            finalized.push_back({.name = context.arena().copy(name), .max_version_level = level, .min_version_level = level});
+        }
+    }
+    response.supported_features = supported;
+    response.finalized_features = finalized;
+    response.finalized_features_epoch = catalog.finalized_features_epoch();
+}
+
+}  // namespace
+
+void api_versions(runtime::RequestContext& context) {
+    if (!context.version_supported) {
+        reply_unsupported_version(context);
+        return;
+    }
+    const ApiVersionsRequest* request = context.decode<ApiVersionsRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    ApiVersionsResponse response;
+    if (context.version() >= 3) {
+        if (!is_software_text(request->client_software_name) || !is_software_text(request->client_software_version)) {
+            response.error_code = ErrorCode::invalid_request;
+            context.reply(response);
+            return;
+        }
+        context.client.software_name = request->client_software_name;
+        context.client.software_version = request->client_software_version;
+        add_features(context, response);
+    }
+    ArenaVector<ApiVersionsResponse::ApiVersion> apis(context.arena(), served_apis().size());
+    for (const ServedApi& served : served_apis()) {
+        apis.push_back(advertised(*find_api(served.key)));
+    }
+    response.api_keys = apis;
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

@@ -1,0 +1,95 @@
+// CreateTopics: v2-7.
+//
+//   v4: -1 for the broker's defaults; v5: flexible, effective configs in the reply; v7: topic ids.
+
+#include "broker/config/describe_configs.h"
+#include "broker/handlers/admin_replies.h"
+#include "broker/handlers/registry.h"
+#include "broker/runtime/broker.h"
+#include "broker/runtime/turn.h"
+#include "protocol/messages/19_create_topics.h"
+
+namespace partita::handlers {
+namespace {
+
+using Result = CreateTopicsResponse::CreatableTopicResult;
+
+topics::TopicToCreate to_create(const CreateTopicsRequest::CreatableTopic& topic) {
+    topics::TopicToCreate wanted;
+    wanted.name = topic.name;
+    wanted.num_partitions = topic.num_partitions;
+    wanted.replication_factor = topic.replication_factor;
+    for (const CreateTopicsRequest::CreatableReplicaAssignment& assignment : topic.assignments) {
+        topics::ManualAssignment& manual = wanted.assignments.emplace_back();
+        manual.partition = PartitionIndex{assignment.partition_index};
+        for (const std::int32_t broker : assignment.broker_ids) {
+            manual.brokers.push_back(BrokerId{broker});
+        }
+    }
+    for (const CreateTopicsRequest::CreatableTopicConfig& config : topic.configs) {
+        wanted.configs.push_back({.name = config.name, .value = config.value});
+    }
+    return wanted;
+}
+
+void add_configs(runtime::RequestContext& context, const topics::CreatedTopic& created, Result& result) {
+    Arena& arena = context.arena();
+    ArenaVector<CreateTopicsResponse::CreatableTopicConfigs> configs(arena);
+    for (const config::ConfigEntry& entry :
+         config::describe_topic_configs(created.configs, *context.broker.config(), {})) {
+        CreateTopicsResponse::CreatableTopicConfigs& item = configs.emplace_back();
+        item.name = arena.copy(entry.name);
+        item.value = entry.value ? std::optional<std::string_view>(arena.copy(*entry.value)) : std::nullopt;
+        item.read_only = entry.read_only;
+        item.config_source = static_cast<std::int8_t>(entry.source);
+        item.is_sensitive = entry.sensitive;
+    }
+    result.configs = configs;
+}
+
+}  // namespace
+
+void create_topics(runtime::RequestContext& context) {
+    const CreateTopicsRequest* request = context.decode<CreateTopicsRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    Arena& arena = context.arena();
+    topics::CreateTopicsCommand command;
+    command.validate_only = request->validate_only;
+    for (const CreateTopicsRequest::CreatableTopic& topic : request->topics) {
+        command.topics.push_back(to_create(topic));
+    }
+    const auto reply = context.broker.change_catalog<topics::CreateTopicsReply>(
+        context.turn, [&](const topics::CatalogCore& core, const topics::CatalogContext& catalog) {
+            return core.create_topics(command, catalog);
+        });
+    ArenaVector<Result> results(arena, request->topics.count());
+    if (!reply) {
+        for (const CreateTopicsRequest::CreatableTopic& topic : request->topics) {
+            results.push_back({.name = topic.name,
+                               .error_code = ErrorCode::kafka_storage_error,
+                               .error_message = kCatalogNotWritten});
+        }
+    } else {
+        for (const topics::CreatedTopic& created : reply->topics) {
+            Result& result = results.emplace_back();
+            result.name = arena.copy(created.name);
+            result.error_code = created.error.code;
+            result.error_message = message_of(created.error, arena);
+            if (!created.error.failed()) {
+                result.topic_id = created.id;
+                result.num_partitions = created.num_partitions;
+                result.replication_factor = created.replication_factor;
+                if (context.version() >= 5) {
+                    add_configs(context, created, result);
+                }
+            }
+        }
+    }
+    CreateTopicsResponse response;
+    response.topics = results;
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

@@ -1,0 +1,57 @@
+// DeleteTopics: v1-6.
+//
+//   v4: flexible; v5: error messages; v6: by id.
+
+#include "broker/handlers/admin_replies.h"
+#include "broker/handlers/registry.h"
+#include "broker/runtime/broker.h"
+#include "broker/runtime/turn.h"
+#include "protocol/messages/20_delete_topics.h"
+
+namespace partita::handlers {
+
+void delete_topics(runtime::RequestContext& context) {
+    const DeleteTopicsRequest* request = context.decode<DeleteTopicsRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    Arena& arena = context.arena();
+    topics::DeleteTopicsCommand command;
+    command.request_version = context.version();
+    for (const DeleteTopicsRequest::DeleteTopicState& topic : request->topics) {
+        command.topics.push_back({.name = topic.name, .id = topic.topic_id});
+    }
+    for (const std::string_view name : request->topic_names) {
+        command.topics.push_back({.name = name, .id = {}});
+    }
+    const auto reply = context.broker.change_catalog<topics::DeleteTopicsReply>(
+        context.turn, [&](const topics::CatalogCore& core, const topics::CatalogContext& catalog) {
+            return core.delete_topics(command, catalog);
+        });
+    ArenaVector<DeleteTopicsResponse::DeletableTopicResult> results(arena, command.topics.size());
+    const auto add = [&](std::optional<std::string_view> name, const TopicId& id, ErrorCode error,
+                         std::optional<std::string_view> message) {
+        if (!name && context.version() < 6) {
+            name = "";
+        }
+        results.push_back({.name = name,
+                           .topic_id = context.version() >= 6 ? id : TopicId{},
+                           .error_code = error,
+                           .error_message = context.version() >= 5 ? message : std::nullopt});
+    };
+    if (!reply) {
+        for (const topics::TopicReference& topic : command.topics) {
+            add(topic.name, topic.id, ErrorCode::kafka_storage_error, kCatalogNotWritten);
+        }
+    } else {
+        for (const topics::DeletedTopic& deleted : reply->topics) {
+            add(deleted.name ? std::optional<std::string_view>(arena.copy(*deleted.name)) : std::nullopt, deleted.id,
+                deleted.error.code, message_of(deleted.error, arena));
+        }
+    }
+    DeleteTopicsResponse response;
+    response.responses = results;
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

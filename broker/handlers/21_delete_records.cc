@@ -1,0 +1,73 @@
+// DeleteRecords: v0-2.
+//
+//   v2: flexible. Offset -1 stands for the high watermark.
+
+#include "broker/handlers/registry.h"
+#include "broker/handlers/topic_lookup.h"
+#include "broker/runtime/broker.h"
+#include "broker/runtime/turn.h"
+#include "protocol/messages/21_delete_records.h"
+
+namespace partita::handlers {
+namespace {
+
+constexpr std::int64_t kHighWatermark = -1;
+constexpr std::int64_t kUnknownLowWatermark = -1;
+
+ErrorCode delete_before(runtime::RequestContext& context, const runtime::TopicState& topic, std::int32_t index,
+                        std::int64_t offset, std::int64_t& low_watermark) {
+    const runtime::Partition* partition = topic.partition(index);
+    if (partition == nullptr) {
+        return ErrorCode::unknown_topic_or_partition;
+    }
+    if (topic.topic->internal) {
+        return ErrorCode::invalid_topic_exception;
+    }
+    if (!topic.config->cleanup_delete) {
+        return ErrorCode::policy_violation;
+    }
+    PartitionLog& log = *partition->log;
+    const Offset target = offset == kHighWatermark ? log.high_watermark() : Offset{offset};
+    if (target < Offset{0} || target > log.high_watermark()) {
+        return ErrorCode::offset_out_of_range;
+    }
+    const StorageResult<bool> deleted = log.delete_records_before(target);
+    if (!deleted) {
+        context.broker.log_storage_failure(deleted.error().message);
+        return ErrorCode::kafka_storage_error;
+    }
+    low_watermark = log.log_start_offset().value;
+    context.broker.post_change(*partition);
+    context.broker.log_start_moved();
+    return ErrorCode::none;
+}
+
+}  // namespace
+
+void delete_records(runtime::RequestContext& context) {
+    const DeleteRecordsRequest* request = context.decode<DeleteRecordsRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    Arena& arena = context.arena();
+    ArenaVector<DeleteRecordsResponse::DeleteRecordsTopicResult> topics(arena, request->topics.count());
+    for (const DeleteRecordsRequest::DeleteRecordsTopic& topic : request->topics) {
+        const TopicLookup found = find_topic(context, topic.name, {}, false);
+        ArenaVector<DeleteRecordsResponse::DeleteRecordsPartitionResult> partitions(arena, topic.partitions.count());
+        for (const DeleteRecordsRequest::DeleteRecordsPartition& partition : topic.partitions) {
+            DeleteRecordsResponse::DeleteRecordsPartitionResult& result = partitions.emplace_back();
+            result.partition_index = partition.partition_index;
+            result.low_watermark = kUnknownLowWatermark;
+            result.error_code = found.state == nullptr
+                                    ? found.error
+                                    : delete_before(context, *found.state, partition.partition_index, partition.offset,
+                                                    result.low_watermark);
+        }
+        topics.push_back({.name = topic.name, .partitions = partitions});
+    }
+    DeleteRecordsResponse response;
+    response.topics = topics;
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

@@ -1,0 +1,63 @@
+// OffsetForLeaderEpoch: v2-4.
+//
+//   v3: replica id; v4: flexible.
+
+#include "broker/handlers/registry.h"
+#include "broker/handlers/topic_lookup.h"
+#include "broker/runtime/broker.h"
+#include "broker/runtime/turn.h"
+#include "protocol/messages/23_offset_for_leader_epoch.h"
+
+namespace partita::handlers {
+namespace {
+
+using Request = OffsetForLeaderEpochRequest::OffsetForLeaderPartition;
+using Response = OffsetForLeaderEpochResponse::EpochEndOffset;
+
+Response answer(const TopicLookup& topic, const Request& asked) {
+    Response response;
+    response.partition = asked.partition;
+    const runtime::Partition* partition = topic.state != nullptr ? topic.state->partition(asked.partition) : nullptr;
+    if (partition == nullptr) {
+        response.error_code = ErrorCode::unknown_topic_or_partition;
+        return response;
+    }
+    response.error_code = partition->judge_leader_epoch(LeaderEpoch{asked.current_leader_epoch});
+    if (response.error_code != ErrorCode::none) {
+        return response;
+    }
+    if (LeaderEpoch{asked.leader_epoch} == partition->leader_epoch()) {
+        // The present epoch goes on; also when nothing was appended in it yet.
+        response.leader_epoch = asked.leader_epoch;
+        response.end_offset = partition->log->log_end_offset().value;
+        return response;
+    }
+    const EpochEnd end = partition->log->offset_for_leader_epoch(LeaderEpoch{asked.leader_epoch});
+    response.leader_epoch = end.leader_epoch.value;
+    response.end_offset = end.end_offset.value;
+    return response;
+}
+
+}  // namespace
+
+void offset_for_leader_epoch(runtime::RequestContext& context) {
+    const OffsetForLeaderEpochRequest* request = context.decode<OffsetForLeaderEpochRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    Arena& arena = context.arena();
+    ArenaVector<OffsetForLeaderEpochResponse::OffsetForLeaderTopicResult> topics(arena, request->topics.count());
+    for (const OffsetForLeaderEpochRequest::OffsetForLeaderTopic& topic : request->topics) {
+        const TopicLookup found = find_topic(context, topic.topic, {}, false);
+        ArenaVector<Response> partitions(arena, topic.partitions.count());
+        for (const Request& partition : topic.partitions) {
+            partitions.push_back(answer(found, partition));
+        }
+        topics.push_back({.topic = topic.topic, .partitions = partitions});
+    }
+    OffsetForLeaderEpochResponse response;
+    response.topics = topics;
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

@@ -1,0 +1,123 @@
+// DescribeConfigs: v1-4, for topics and brokers.
+//
+//   v1: sources and synonyms; v3: types and documentation; v4: flexible.
+
+#include <charconv>
+
+#include "broker/config/describe_configs.h"
+#include "broker/handlers/registry.h"
+#include "broker/runtime/broker.h"
+#include "broker/runtime/turn.h"
+#include "protocol/messages/32_describe_configs.h"
+
+namespace partita::handlers {
+namespace {
+
+using Request = DescribeConfigsRequest::DescribeConfigsResource;
+using Result = DescribeConfigsResponse::DescribeConfigsResult;
+
+std::optional<std::string_view> copy(Arena& arena, const std::optional<std::string>& text) {
+    return text ? std::optional<std::string_view>(arena.copy(*text)) : std::nullopt;
+}
+
+void add_entries(Arena& arena, const std::vector<config::ConfigEntry>& entries, Result& result) {
+    ArenaVector<DescribeConfigsResponse::DescribeConfigsResourceResult> configs(arena, entries.size());
+    for (const config::ConfigEntry& entry : entries) {
+        ArenaVector<DescribeConfigsResponse::DescribeConfigsSynonym> synonyms(arena, entry.synonyms.size());
+        for (const config::SynonymEntry& synonym : entry.synonyms) {
+            synonyms.push_back({.name = arena.copy(synonym.name),
+                                .value = copy(arena, synonym.value),
+                                .source = static_cast<std::int8_t>(synonym.source)});
+        }
+        configs.push_back({.name = arena.copy(entry.name),
+                           .value = copy(arena, entry.value),
+                           .read_only = entry.read_only,
+                           .config_source = static_cast<std::int8_t>(entry.source),
+                           .is_sensitive = entry.sensitive,
+                           .synonyms = synonyms,
+                           .config_type = static_cast<std::int8_t>(entry.type),
+                           .documentation = copy(arena, entry.documentation)});
+    }
+    result.configs = configs;
+}
+
+void refuse(Result& result, ErrorCode code, std::string_view message) {
+    result.error_code = code;
+    result.error_message = message;
+}
+
+void describe_broker(runtime::RequestContext& context, const Request& resource, const config::DescribeOptions& options,
+                     Result& result) {
+    const auto config = context.broker.config();
+    if (resource.resource_name.empty()) {
+        add_entries(context.arena(), config::describe_default_broker_configs(*config, options), result);
+        return;
+    }
+    std::int32_t id = -1;
+    const std::string_view name = resource.resource_name;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), id);
+    if (error != std::errc() || end != name.data() + name.size()) {
+        refuse(result, ErrorCode::invalid_request,
+               context.arena().copy("Broker id must be an integer, but it is: " + std::string(name)));
+        return;
+    }
+    if (id != context.broker.node_id().value) {
+        refuse(result, ErrorCode::invalid_request,
+               context.arena().copy("Unexpected broker id, expected " + std::to_string(context.broker.node_id().value) +
+                                    " or empty string, but received " + std::string(name)));
+        return;
+    }
+    add_entries(context.arena(), config::describe_broker_configs(*config, options), result);
+}
+
+void describe_topic(runtime::RequestContext& context, const Request& resource, const config::DescribeOptions& options,
+                    Result& result) {
+    if (const auto problem = topics::topic_name_problem(resource.resource_name)) {
+        refuse(result, ErrorCode::invalid_topic_exception, context.arena().copy(*problem));
+        return;
+    }
+    const topics::Topic* topic = context.turn.topics().catalog->find_topic(resource.resource_name);
+    if (topic == nullptr) {
+        refuse(result, ErrorCode::unknown_topic_or_partition, error_message(ErrorCode::unknown_topic_or_partition));
+        return;
+    }
+    add_entries(context.arena(), config::describe_topic_configs(topic->configs, *context.broker.config(), options), result);
+}
+
+}  // namespace
+
+void describe_configs(runtime::RequestContext& context) {
+    const DescribeConfigsRequest* request = context.decode<DescribeConfigsRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    ArenaVector<Result> results(context.arena(), request->resources.count());
+    for (const Request& resource : request->resources) {
+        Result& result = results.emplace_back();
+        result.error_message = std::nullopt;
+        result.resource_type = resource.resource_type;
+        result.resource_name = resource.resource_name;
+        config::DescribeOptions options;
+        options.include_synonyms = request->include_synonyms;
+        options.include_documentation = request->include_documentation;
+        if (!resource.configuration_keys.is_null()) {
+            options.names.emplace(resource.configuration_keys.begin(), resource.configuration_keys.end());
+        }
+        switch (static_cast<topics::ConfigResourceType>(resource.resource_type)) {
+            case topics::ConfigResourceType::topic:
+                describe_topic(context, resource, options, result);
+                break;
+            case topics::ConfigResourceType::broker:
+                describe_broker(context, resource, options, result);
+                break;
+            default:
+                refuse(result, ErrorCode::invalid_request,
+                       context.arena().copy("Unsupported resource type: " + std::to_string(resource.resource_type)));
+        }
+    }
+    DescribeConfigsResponse response;
+    response.results = results;
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

@@ -1,0 +1,45 @@
+// AlterConfigs: v0-2, the old way that replaces all overrides of a resource.
+//
+//   v2: flexible.
+
+#include "broker/handlers/admin_replies.h"
+#include "broker/handlers/registry.h"
+#include "broker/runtime/broker.h"
+#include "broker/runtime/turn.h"
+#include "protocol/messages/33_alter_configs.h"
+
+namespace partita::handlers {
+
+void alter_configs(runtime::RequestContext& context) {
+    const AlterConfigsRequest* request = context.decode<AlterConfigsRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    Arena& arena = context.arena();
+    topics::AlterConfigsCommand command;
+    command.validate_only = request->validate_only;
+    for (const AlterConfigsRequest::AlterConfigsResource& resource : request->resources) {
+        topics::ResourceToReplace& item = command.resources.emplace_back();
+        item.resource = {static_cast<topics::ConfigResourceType>(resource.resource_type), resource.resource_name};
+        for (const AlterConfigsRequest::AlterableConfig& config : resource.configs) {
+            item.configs.push_back({.name = config.name, .value = config.value});
+        }
+    }
+    const auto reply = context.broker.change_catalog<topics::AlterConfigsReply>(
+        context.turn, [&](const topics::CatalogCore& core, const topics::CatalogContext& catalog) {
+            return core.alter_configs(command, catalog);
+        });
+    ArenaVector<AlterConfigsResponse::AlterConfigsResourceResponse> results(arena, request->resources.count());
+    for (std::size_t i = 0; i < request->resources.count(); ++i) {
+        AlterConfigsResponse::AlterConfigsResourceResponse& result = results.emplace_back();
+        result.resource_type = request->resources[i].resource_type;
+        result.resource_name = request->resources[i].resource_name;
+        result.error_code = reply ? reply->resources[i].error.code : ErrorCode::kafka_storage_error;
+        result.error_message = reply ? message_of(reply->resources[i].error, arena) : kCatalogNotWritten;
+    }
+    AlterConfigsResponse response;
+    response.responses = results;
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

@@ -1,0 +1,61 @@
+// CreatePartitions: v0-3.
+//
+//   v2: flexible; v3: quota errors.
+//
+// The new partitions are in Metadata before the reply leaves. Existing partitions keep their leader epochs,
+// and classic groups notice when their leader refreshes its metadata, as with Kafka.
+
+#include "broker/handlers/admin_replies.h"
+#include "broker/handlers/registry.h"
+#include "broker/runtime/broker.h"
+#include "broker/runtime/turn.h"
+#include "protocol/messages/37_create_partitions.h"
+
+namespace partita::handlers {
+
+void create_partitions(runtime::RequestContext& context) {
+    const CreatePartitionsRequest* request = context.decode<CreatePartitionsRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    Arena& arena = context.arena();
+    topics::CreatePartitionsCommand command;
+    command.validate_only = request->validate_only;
+    for (const CreatePartitionsRequest::CreatePartitionsTopic& topic : request->topics) {
+        topics::TopicToExpand& wanted = command.topics.emplace_back();
+        wanted.name = topic.name;
+        wanted.count = topic.count;
+        if (!topic.assignments.is_null()) {
+            wanted.assignments.emplace();
+            for (const CreatePartitionsRequest::CreatePartitionsAssignment& assignment : topic.assignments) {
+                std::vector<BrokerId>& brokers = wanted.assignments->emplace_back();
+                for (const std::int32_t broker : assignment.broker_ids) {
+                    brokers.push_back(BrokerId{broker});
+                }
+            }
+        }
+    }
+    const auto reply = context.broker.change_catalog<topics::CreatePartitionsReply>(
+        context.turn, [&](const topics::CatalogCore& core, const topics::CatalogContext& catalog) {
+            return core.create_partitions(command, catalog);
+        });
+    ArenaVector<CreatePartitionsResponse::CreatePartitionsTopicResult> results(arena, request->topics.count());
+    if (!reply) {
+        for (const topics::TopicToExpand& topic : command.topics) {
+            results.push_back({.name = topic.name,
+                               .error_code = ErrorCode::kafka_storage_error,
+                               .error_message = kCatalogNotWritten});
+        }
+    } else {
+        for (const topics::ExpandedTopic& expanded : reply->topics) {
+            results.push_back({.name = arena.copy(expanded.name),
+                               .error_code = expanded.error.code,
+                               .error_message = message_of(expanded.error, arena)});
+        }
+    }
+    CreatePartitionsResponse response;
+    response.results = results;
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

@@ -1,0 +1,39 @@
+// DeleteGroups: v0-2.
+//
+//   v2: flexible.
+
+#include "broker/handlers/group_replies.h"
+#include "broker/handlers/registry.h"
+#include "broker/runtime/broker.h"
+#include "broker/runtime/turn.h"
+#include "protocol/messages/42_delete_groups.h"
+
+namespace partita::handlers {
+
+void delete_groups(runtime::RequestContext& context) {
+    const DeleteGroupsRequest* request = context.decode<DeleteGroupsRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    const bool available = coordinator_is_available(context);
+    ArenaVector<DeleteGroupsResponse::DeletableGroupResult> results(context.arena(), request->groups_names.count());
+    for (const std::string_view group_id : request->groups_names) {
+        ErrorCode error = available ? ErrorCode::not_coordinator : ErrorCode::coordinator_not_available;
+        if (available) {
+            const auto result = context.broker.groups().ask(
+                context.turn, group_id,
+                [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
+                    coordinator.delete_groups({.group_ids = {&group_id, 1}, .reply_to = token}, context.now(), effects);
+                });
+            if (result) {
+                error = std::get<groups::DeleteGroupsResult>(*result).groups.front().error;
+            }
+        }
+        results.push_back({.group_id = group_id, .error_code = error});
+    }
+    DeleteGroupsResponse response;
+    response.results = results;
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

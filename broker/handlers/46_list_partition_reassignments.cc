@@ -1,0 +1,19 @@
+// ListPartitionReassignments: v0, flexible.
+//
+// One broker has nowhere to move a replica to, so there are never any. kafka-topics --describe asks.
+
+#include "broker/handlers/registry.h"
+#include "protocol/messages/46_list_partition_reassignments.h"
+
+namespace partita::handlers {
+
+void list_partition_reassignments(runtime::RequestContext& context) {
+    if (context.decode<ListPartitionReassignmentsRequest>() == nullptr) {
+        return;
+    }
+    ListPartitionReassignmentsResponse response;
+    response.error_message = std::nullopt;
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

@@ -1,0 +1,75 @@
+// OffsetDelete: v0, never flexible.
+
+#include "broker/handlers/group_replies.h"
+#include "broker/handlers/registry.h"
+#include "broker/handlers/topic_lookup.h"
+#include "broker/runtime/broker.h"
+#include "broker/runtime/turn.h"
+#include "protocol/messages/47_offset_delete.h"
+
+namespace partita::handlers {
+
+void offset_delete(runtime::RequestContext& context) {
+    const OffsetDeleteRequest* request = context.decode<OffsetDeleteRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    Arena& arena = context.arena();
+    OffsetDeleteResponse response;
+    if (!coordinator_is_available(context)) {
+        response.error_code = ErrorCode::coordinator_not_available;
+        context.reply(response);
+        return;
+    }
+    ArenaVector<groups::OffsetDelete::Topic> topics(arena, request->topics.count());
+    ArenaVector<OffsetDeleteResponse::Topic> replies(arena, request->topics.count());
+    // Partitions that do not exist are answered here, the others by the coordinator.
+    for (const OffsetDeleteRequest::Topic& topic : request->topics) {
+        const TopicLookup found = find_topic(context, topic.name, {}, false);
+        ArenaVector<PartitionIndex> known(arena, topic.partitions.count());
+        ArenaVector<OffsetDeleteResponse::Partition> unknown(arena, topic.partitions.count());
+        for (const OffsetDeleteRequest::Partition& partition : topic.partitions) {
+            if (found.state != nullptr && found.state->partition(partition.partition_index) != nullptr) {
+                known.push_back(PartitionIndex{partition.partition_index});
+            } else {
+                unknown.push_back({.partition_index = partition.partition_index,
+                                   .error_code = ErrorCode::unknown_topic_or_partition});
+            }
+        }
+        if (!known.empty()) {
+            topics.push_back({.name = topic.name, .partitions = {known.begin(), known.size()}});
+        }
+        if (!unknown.empty()) {
+            replies.push_back({.name = topic.name, .partitions = unknown});
+        }
+    }
+    const auto result = context.broker.groups().ask(
+        context.turn, request->group_id,
+        [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
+            coordinator.delete_offsets(
+                {.group_id = request->group_id, .topics = {topics.begin(), topics.size()}, .reply_to = token}, context.now(),
+                effects);
+        });
+    if (!result) {
+        response.error_code = ErrorCode::not_coordinator;
+        context.reply(response);
+        return;
+    }
+    const auto& deleted = std::get<groups::OffsetDeleteResult>(*result);
+    if (deleted.error != ErrorCode::none) {
+        response.error_code = deleted.error;
+        context.reply(response);
+        return;
+    }
+    for (const groups::OffsetDeleteResult::Topic& topic : deleted.topics) {
+        ArenaVector<OffsetDeleteResponse::Partition> partitions(arena, topic.partitions.size());
+        for (const groups::OffsetDeleteResult::Partition& partition : topic.partitions) {
+            partitions.push_back({.partition_index = partition.partition.value, .error_code = partition.error});
+        }
+        replies.push_back({.name = arena.copy(topic.name), .partitions = partitions});
+    }
+    response.topics = replies;
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

@@ -1,0 +1,56 @@
+// DescribeCluster: v0-2, flexible.
+//
+//   v1: endpoint type (1 brokers, 2 controllers); v2: fenced brokers.
+
+#include "broker/handlers/registry.h"
+#include "broker/runtime/broker.h"
+#include "broker/runtime/turn.h"
+#include "protocol/messages/60_describe_cluster.h"
+
+namespace partita::handlers {
+namespace {
+
+constexpr std::int8_t kBrokerEndpoints = 1;
+constexpr std::int8_t kControllerEndpoints = 2;
+/// CREATE, ALTER, DESCRIBE, CLUSTER_ACTION, DESCRIBE_CONFIGS, ALTER_CONFIGS, IDEMPOTENT_WRITE of AclOperation.
+constexpr std::int32_t kAllClusterOperations = 1 << 5 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 10 | 1 << 11 | 1 << 12;
+
+}  // namespace
+
+void describe_cluster(runtime::RequestContext& context) {
+    const DescribeClusterRequest* request = context.decode<DescribeClusterRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    Arena& arena = context.arena();
+    DescribeClusterResponse response;
+    if (request->endpoint_type != kBrokerEndpoints) {
+        const bool controller = request->endpoint_type == kControllerEndpoints;
+        response.error_code =
+            controller ? ErrorCode::mismatched_endpoint_type : ErrorCode::unsupported_endpoint_type;
+        response.error_message = arena.copy(
+            controller ? "The request was sent to an endpoint of type BROKER, but we wanted an endpoint of type CONTROLLER"
+                       : "Unsupported endpoint type " + std::to_string(request->endpoint_type));
+        context.reply(response);
+        return;
+    }
+    const auto config = context.broker.config();
+    ArenaVector<DescribeClusterResponse::DescribeClusterBroker> brokers(arena, 1);
+    std::optional<std::string_view> rack;
+    if (config->broker_rack) {
+        rack = arena.copy(*config->broker_rack);
+    }
+    brokers.push_back({.broker_id = context.broker.node_id().value,
+                       .host = context.client.advertised.host,
+                       .port = context.client.advertised.port,
+                       .rack = rack});
+    response.cluster_id = context.broker.cluster_id();
+    response.controller_id = context.broker.node_id().value;
+    response.brokers = brokers;
+    if (request->include_cluster_authorized_operations) {
+        response.cluster_authorized_operations = kAllClusterOperations;
+    }
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

@@ -1,0 +1,129 @@
+// DescribeTopicPartitions: v0, flexible (KIP-966).
+//
+// Topics come sorted by name, with at most the limit of partitions per reply; the cursor says where the
+// next reply goes on.
+
+#include <algorithm>
+#include <vector>
+
+#include "broker/handlers/registry.h"
+#include "broker/runtime/broker.h"
+#include "broker/runtime/turn.h"
+#include "protocol/messages/75_describe_topic_partitions.h"
+
+namespace partita::handlers {
+namespace {
+
+using Response = DescribeTopicPartitionsResponse;
+
+/// READ, WRITE, CREATE, DELETE, ALTER, DESCRIBE, DESCRIBE_CONFIGS, ALTER_CONFIGS of Kafka's AclOperation.
+constexpr std::int32_t kAllTopicOperations = 1 << 3 | 1 << 4 | 1 << 5 | 1 << 6 | 1 << 7 | 1 << 8 | 1 << 10 | 1 << 11;
+
+struct Page {
+    runtime::RequestContext& context;
+    Array<std::int32_t> this_broker;
+    ArenaVector<Response::Topic> topics;
+    std::int32_t room;
+    Response::Cursor* next = nullptr;
+
+    void set_next(std::string_view topic, std::int32_t partition) {
+        next = new (context.arena().allocate_unlimited(sizeof(Response::Cursor), alignof(Response::Cursor)))
+            Response::Cursor{.topic_name = topic, .partition_index = partition};
+    }
+};
+
+/// False when the page is full; then `next` says where it goes on.
+bool add_topic(Page& page, const runtime::TopicState& state, std::int32_t first) {
+    const topics::Topic& topic = *state.topic;
+    Response::Topic& item = page.topics.emplace_back();
+    item.name = topic.name;
+    item.topic_id = topic.id;
+    item.is_internal = topic.internal;
+    item.topic_authorized_operations = kAllTopicOperations;
+    const std::int32_t end = std::min(topic.partition_count, first + page.room);
+    ArenaVector<Response::Partition> partitions(page.context.arena(), static_cast<std::size_t>(std::max(0, end - first)));
+    for (std::int32_t index = first; index < end; ++index) {
+        Response::Partition& partition = partitions.emplace_back();
+        partition.partition_index = index;
+        partition.leader_id = page.context.broker.node_id().value;
+        partition.leader_epoch = state.partition(index)->leader_epoch().value;
+        partition.replica_nodes = page.this_broker;
+        partition.isr_nodes = page.this_broker;
+        partition.eligible_leader_replicas = Array<std::int32_t>();
+        partition.last_known_elr = Array<std::int32_t>();
+    }
+    item.partitions = partitions;
+    page.room -= std::max(0, end - first);
+    if (end < topic.partition_count) {
+        page.set_next(topic.name, end);
+        return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+void describe_topic_partitions(runtime::RequestContext& context) {
+    const DescribeTopicPartitionsRequest* request = context.decode<DescribeTopicPartitionsRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    Arena& arena = context.arena();
+    const runtime::TopicTable& table = context.turn.topics();
+    const bool all = request->topics.empty();
+    std::vector<std::string_view> names;
+    if (all) {
+        for (const topics::Topic& topic : table.catalog->topics()) {
+            names.push_back(topic.name);
+        }
+    } else {
+        for (const DescribeTopicPartitionsRequest::TopicRequest& topic : request->topics) {
+            names.push_back(topic.name);
+        }
+        std::ranges::sort(names);
+        const auto repeated = std::ranges::unique(names);
+        names.erase(repeated.begin(), repeated.end());
+    }
+    Response response;
+    const auto* cursor = request->cursor;
+    if (cursor != nullptr) {
+        const bool listed = all || std::ranges::binary_search(names, cursor->topic_name);
+        if (cursor->partition_index < 0 || !listed) {
+            ArenaVector<Response::Topic> topics(arena, names.size());
+            for (const std::string_view name : names) {
+                topics.push_back({.error_code = ErrorCode::invalid_request, .name = name, .partitions = {}});
+            }
+            response.topics = topics;
+            context.reply(response);
+            return;
+        }
+        names.erase(names.begin(), std::ranges::lower_bound(names, cursor->topic_name));
+    }
+    ArenaVector<std::int32_t> node(arena, 1);
+    node.push_back(context.broker.node_id().value);
+    const std::int32_t limit_max = context.broker.config()->max_request_partition_size_limit;
+    Page page{context, node, ArenaVector<Response::Topic>(arena), std::clamp(request->response_partition_limit, 1, limit_max)};
+    for (const std::string_view name : names) {
+        const runtime::TopicState* state = table.find(name);
+        if (state == nullptr) {
+            const ErrorCode error = topics::topic_name_problem(name) ? ErrorCode::invalid_topic_exception
+                                                                     : ErrorCode::unknown_topic_or_partition;
+            page.topics.push_back({.error_code = error, .name = name, .partitions = {}});
+            continue;
+        }
+        if (page.room == 0) {
+            page.set_next(name, 0);
+            break;
+        }
+        const std::int32_t first =
+            cursor != nullptr && cursor->topic_name == name ? cursor->partition_index : 0;
+        if (!add_topic(page, *state, first)) {
+            break;
+        }
+    }
+    response.topics = page.topics;
+    response.next_cursor = page.next;
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

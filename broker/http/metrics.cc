@@ -1,0 +1,78 @@
+#include "broker/http/metrics.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "broker/runtime/broker.h"
+#include "broker/runtime/network_statistics.h"
+
+namespace partita::http {
+namespace {
+
+class Text {
+  public:
+    void gauge(std::string_view name, std::string_view help, std::uint64_t value) { add(name, "gauge", help, value); }
+    void counter(std::string_view name, std::string_view help, std::uint64_t value) { add(name, "counter", help, value); }
+    [[nodiscard]] std::string take() { return std::move(text_); }
+
+  private:
+    void add(std::string_view name, std::string_view type, std::string_view help, std::uint64_t value) {
+        text_.append("# HELP ").append(name).append(" ").append(help).append("\n");
+        text_.append("# TYPE ").append(name).append(" ").append(type).append("\n");
+        text_.append(name).append(" ").append(std::to_string(value)).append("\n");
+    }
+    std::string text_;
+};
+
+std::uint64_t resident_bytes() {
+    std::uint64_t pages = 0;
+    if (std::FILE* file = std::fopen("/proc/self/statm", "r")) {
+        unsigned long long total = 0;
+        unsigned long long resident = 0;
+        if (std::fscanf(file, "%llu %llu", &total, &resident) == 2) {
+            pages = resident;
+        }
+        std::fclose(file);
+    }
+    return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace
+
+std::string metrics_text(runtime::Broker& broker, const runtime::NetworkStatistics& network) {
+    const auto table = broker.topic_table();
+    const runtime::Broker::Counters& counters = broker.counters();
+    Text text;
+    const auto load = [](const std::atomic<std::uint64_t>& counter) { return counter.load(std::memory_order_relaxed); };
+
+    text.counter("kafka_server_brokertopicmetrics_bytesin_total", "Bytes of record batches appended by producers.",
+                 load(counters.produced_bytes));
+    text.counter("kafka_server_brokertopicmetrics_messagesin_total", "Records appended by producers.",
+                 load(counters.produced_records));
+    text.counter("kafka_server_brokertopicmetrics_bytesout_total", "Bytes of record batches sent to consumers.",
+                 load(counters.fetched_bytes));
+    text.counter("kafka_server_brokertopicmetrics_failedproducerequests_total", "Partitions of produce requests that failed.",
+                 load(counters.failed_produces));
+    text.counter("kafka_server_brokertopicmetrics_failedfetchrequests_total", "Partitions of fetch requests that failed.",
+                 load(counters.failed_fetches));
+    text.counter("kafka_network_requestmetrics_requests_total", "Requests served.", load(counters.requests));
+    text.gauge("kafka_server_socketservermetrics_connection_count", "Open client connections.",
+               static_cast<std::uint64_t>(network.connection_count()));
+    text.counter("kafka_server_socketservermetrics_incoming_byte_total", "Bytes received.", network.received_bytes());
+    text.counter("kafka_server_socketservermetrics_outgoing_byte_total", "Bytes sent.", network.sent_bytes());
+    text.gauge("kafka_controller_kafkacontroller_globaltopiccount", "Topics.", table->catalog->topic_count());
+    text.gauge("kafka_controller_kafkacontroller_globalpartitioncount", "Partitions.",
+               static_cast<std::uint64_t>(table->catalog->partition_count()));
+    text.gauge("kafka_coordinator_group_groups", "Consumer groups known to the coordinators.",
+               broker.groups().group_count());
+    text.counter("partita_log_syncs_total", "Device syncs that acknowledgements or the background asked for.",
+                 broker.flusher().counters().syncs);
+    text.gauge("partita_open_log_files", "Log files that are open.", broker.open_files().open_count());
+    text.counter("partita_connections_closed_for_bad_input_total", "Connections closed because of what they sent.",
+                 load(counters.closed_for_bad_input));
+    text.gauge("process_resident_memory_bytes", "Resident memory of the broker.", resident_bytes());
+    return text.take();
+}
+
+}  // namespace partita::http

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <boost/asio/ip/tcp.hpp>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "broker/net/buffers.h"
+#include "broker/runtime/request_context.h"
+#include "broker/runtime/turn.h"
+
+namespace partita::net {
+
+class NetReactor;
+
+/// One client connection: frames in, replies out, in order.
+///
+/// Requests are served as they are parsed; several in one read are served in one turn and answered
+/// in one write. Like Kafka's muted channel, no request is served behind one that is parked (waiting
+/// fetch, join, sync), nor while more than `kQueuedReplyBytesMax` wait to be sent: then nothing is
+/// read either, and TCP pushes back on the client.
+///
+/// An idle connection holds no buffer. Owned by its NetReactor; all calls on its reactor's thread.
+class Connection final : public runtime::ReplyReceiver, public std::enable_shared_from_this<Connection> {
+  public:
+    static constexpr std::size_t kQueuedReplyBytesMax = 4 * 1024 * 1024;
+    static constexpr std::size_t kPipelinedRequestsMax = 1024;
+    /// One sendfile at most, so that one fast reader does not hold the turn.
+    static constexpr std::size_t kSendChunkBytes = 1024 * 1024;
+
+    Connection(NetReactor& owner, boost::asio::ip::tcp::socket socket, runtime::ClientConnection client);
+    ~Connection() override;
+
+    /// Registers with the reactor, tells the id, and begins to read.
+    void start(const std::function<void(std::uint64_t)>& on_id);
+    /// Serves requests that were read but had to wait; called when the obstacle went away.
+    void resume();
+    void close(std::string_view reason);
+
+    void fill_slot(std::uint64_t slot, runtime::Reply&& reply) override;
+    void send_ready() override;
+
+    [[nodiscard]] std::uint64_t id() const { return id_; }
+    [[nodiscard]] Instant last_active() const { return last_active_; }
+    void set_last_active(Instant now) { last_active_ = now; }
+    [[nodiscard]] bool is_waiting_for_request() const { return slots_.empty() && !blocked_by_park_; }
+    [[nodiscard]] const runtime::ClientConnection& client() const { return client_; }
+    [[nodiscard]] bool is_idle_for_drain() const { return slots_.empty(); }
+
+  private:
+    enum class Progress : std::uint8_t { drained, more, starved, closed };
+
+    void wait_readable();
+    void wait_writable();
+    void on_readable();
+    [[nodiscard]] Progress read_once();
+    [[nodiscard]] bool make_space();
+    void serve_frames();
+    /// False when the connection was closed.
+    [[nodiscard]] bool serve_frame(MutableBytes frame);
+    [[nodiscard]] bool may_serve() const;
+    [[nodiscard]] bool send_some();
+    [[nodiscard]] bool send_front(runtime::Reply& reply);
+    bool send_error(int error_number);
+    void release_buffer();
+
+    struct Slot {
+        runtime::Reply reply;
+        bool ready = false;
+    };
+
+    NetReactor& owner_;
+    boost::asio::ip::tcp::socket socket_;
+    runtime::ClientConnection client_;
+    std::uint64_t id_ = 0;
+    std::unique_ptr<ReadBuffer> buffer_;
+    // Requests that are not answered yet, oldest first; the first has the number first_slot_.
+    std::deque<Slot> slots_;
+    std::uint64_t first_slot_ = 0;
+    std::uint64_t parked_slot_ = 0;
+    std::size_t queued_reply_bytes_ = 0;
+    // Progress within the first reply.
+    std::size_t sent_bytes_ = 0;
+    std::size_t sent_pieces_ = 0;
+    std::uint32_t sent_of_piece_ = 0;
+    std::size_t next_frame_bytes_ = 0;
+    Instant last_active_;
+    bool blocked_by_park_ = false;
+    bool waiting_readable_ = false;
+    bool waiting_writable_ = false;
+    bool send_requested_ = false;
+    bool end_of_input_ = false;
+    bool close_after_send_ = false;
+    bool closed_ = false;
+};
+
+}  // namespace partita::net

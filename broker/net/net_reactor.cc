@@ -1,0 +1,123 @@
+#include "broker/net/net_reactor.h"
+
+#include <malloc.h>
+
+#include <algorithm>
+
+#include "broker/runtime/broker.h"
+#include "protocol/assert.h"
+
+namespace partita::net {
+
+NetReactor::NetReactor(runtime::Broker& broker, runtime::Turn& turn, RequestMemory& memory,
+                       ConnectionObserver& observer, std::int32_t frame_bytes_max, std::int64_t idle_ms_max)
+    : broker_(broker), turn_(turn), observer_(observer), pool_(memory), frame_bytes_max_(frame_bytes_max),
+      idle_ms_max_(idle_ms_max) {}
+
+void NetReactor::adopt(boost::asio::ip::tcp::socket socket, runtime::ClientConnection client) {
+    auto connection = std::make_shared<Connection>(*this, std::move(socket), std::move(client));
+    connections_.push_back(connection);
+    const auto place = std::prev(connections_.end());
+    // `start` hands out the id; its first event needs the connection to be known by it.
+    connection->start([&](std::uint64_t id) { by_id_.emplace(id, place); });
+}
+
+void NetReactor::end_turn(Now now) {
+    for (std::unique_ptr<ReadBuffer>& buffer : retired_) {
+        pool_.give_back(std::move(buffer));
+    }
+    if (!retired_.empty()) {
+        trim_at_ = now.monotonic + kTrimAfterMs;
+    }
+    retired_.clear();
+    retired_bytes_ = 0;
+    if (!starved_.empty()) {
+        std::vector<std::uint64_t> starved;
+        starved.swap(starved_);
+        for (const std::uint64_t id : starved) {
+            if (const auto found = by_id_.find(id); found != by_id_.end()) {
+                (*found->second)->resume();
+            }
+        }
+    }
+    close_idle(now);
+    if (trim_at_ && *trim_at_ <= now.monotonic) {
+        pool_.trim();
+        ::malloc_trim(0);
+        trim_at_.reset();
+    }
+}
+
+std::optional<Instant> NetReactor::next_deadline() {
+    std::optional<Instant> next = trim_at_;
+    if (idle_ms_max_ > 0 && !connections_.empty()) {
+        const Instant idle = connections_.front()->last_active() + idle_ms_max_;
+        next = next ? std::min(*next, idle) : idle;
+    }
+    if (!starved_.empty()) {
+        // Memory is given back by other reactors too, and they do not tell.
+        constexpr std::int64_t kStarvedRetryMs = 10;
+        const Instant retry = turn_.now().monotonic + kStarvedRetryMs;
+        next = next ? std::min(*next, retry) : retry;
+    }
+    return next;
+}
+
+void NetReactor::close_idle(Now now) {
+    while (idle_ms_max_ > 0 && !connections_.empty()) {
+        Connection& oldest = *connections_.front();
+        if (now.monotonic - oldest.last_active() < idle_ms_max_) {
+            return;
+        }
+        if (oldest.is_waiting_for_request()) {
+            oldest.close("");
+        } else {
+            touch(oldest);  // It waits for us.
+        }
+    }
+}
+
+void NetReactor::close_all() {
+    while (!connections_.empty()) {
+        connections_.front()->close("");
+    }
+}
+
+bool NetReactor::all_answered() const {
+    return std::ranges::all_of(connections_, [](const auto& connection) { return connection->is_idle_for_drain(); });
+}
+
+std::shared_ptr<Connection> NetReactor::share(Connection& connection) { return connection.shared_from_this(); }
+
+void NetReactor::retire(std::unique_ptr<ReadBuffer> buffer) {
+    retired_bytes_ += buffer->capacity;
+    retired_.push_back(std::move(buffer));
+}
+
+void NetReactor::touch(Connection& connection) {
+    connection.set_last_active(turn_.now().monotonic);
+    const auto found = by_id_.find(connection.id());
+    PARTITA_ASSERT(found != by_id_.end(), "an open connection is known");
+    connections_.splice(connections_.end(), connections_, found->second);
+}
+
+void NetReactor::forget(Connection& connection) {
+    observer_.connection_closed(connection.client());
+    if (const auto found = by_id_.find(connection.id()); found != by_id_.end()) {
+        const Connections::iterator place = found->second;
+        by_id_.erase(found);
+        connections_.erase(place);
+    }
+}
+
+void NetReactor::finish_turn_if_full() {
+    if (retired_bytes_ >= kTurnBytesMax) {
+        turn_.reactor().finish_turn();
+    }
+}
+
+void NetReactor::log_closed(const runtime::ClientConnection& client, std::string_view reason) {
+    broker_.log_closed_connection(client, reason);
+}
+
+}  // namespace partita::net

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <atomic>
+#include <list>
+#include <memory>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "broker/net/buffers.h"
+#include "broker/net/connection.h"
+#include "broker/runtime/turn.h"
+
+namespace partita::net {
+
+/// Told when a connection ends, so that limits per address can be kept.
+class ConnectionObserver {
+  public:
+    virtual ~ConnectionObserver() = default;
+    /// From the thread of the connection's reactor.
+    virtual void connection_closed(const runtime::ClientConnection& client) = 0;
+};
+
+/// The connections of one reactor, their buffers and their idle timeouts. Registered as a turn
+/// participant behind the Turn: buffers of served requests come back once their appends are written.
+class NetReactor final : public runtime::TurnParticipant {
+  public:
+    /// Buffers of served requests in one turn; more and the turn ends early.
+    static constexpr std::size_t kTurnBytesMax = 8 * 1024 * 1024;
+    static constexpr std::int64_t kTrimAfterMs = 10'000;
+
+    NetReactor(runtime::Broker& broker, runtime::Turn& turn, RequestMemory& memory, ConnectionObserver& observer,
+               std::int32_t frame_bytes_max, std::int64_t idle_ms_max);
+
+    /// Takes over a connected socket. On this reactor's thread.
+    void adopt(boost::asio::ip::tcp::socket socket, runtime::ClientConnection client);
+
+    void end_turn(Now now) override;
+    [[nodiscard]] std::optional<Instant> next_deadline() override;
+
+    /// Closes every connection, at shutdown.
+    void close_all();
+    [[nodiscard]] bool all_answered() const;
+
+    // For connections.
+    [[nodiscard]] runtime::Reactor& reactor() { return turn_.reactor(); }
+    [[nodiscard]] runtime::Turn& turn() { return turn_; }
+    [[nodiscard]] runtime::Broker& broker() { return broker_; }
+    [[nodiscard]] BufferPool& pool() { return pool_; }
+    [[nodiscard]] std::int32_t frame_bytes_max() const { return frame_bytes_max_; }
+    [[nodiscard]] std::shared_ptr<Connection> share(Connection& connection);
+    void retire(std::unique_ptr<ReadBuffer> buffer);
+    void add_starved(Connection& connection) { starved_.push_back(connection.id()); }
+    void touch(Connection& connection);
+    void forget(Connection& connection);
+    void finish_turn_if_full();
+    void log_closed(const runtime::ClientConnection& client, std::string_view reason);
+    void count_received(std::size_t bytes) { received_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
+    void count_sent(std::size_t bytes) { sent_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
+
+    [[nodiscard]] std::uint64_t received_bytes() const { return received_bytes_.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::uint64_t sent_bytes() const { return sent_bytes_.load(std::memory_order_relaxed); }
+
+  private:
+    // Least recently active first.
+    using Connections = std::list<std::shared_ptr<Connection>>;
+
+    void close_idle(Now now);
+
+    runtime::Broker& broker_;
+    runtime::Turn& turn_;
+    ConnectionObserver& observer_;
+    BufferPool pool_;
+    const std::int32_t frame_bytes_max_;
+    const std::int64_t idle_ms_max_;
+    Connections connections_;
+    std::unordered_map<std::uint64_t, Connections::iterator> by_id_;
+    std::vector<std::unique_ptr<ReadBuffer>> retired_;
+    std::size_t retired_bytes_ = 0;
+    std::vector<std::uint64_t> starved_;
+    std::optional<Instant> trim_at_;
+    std::atomic<std::uint64_t> received_bytes_ = 0;
+    std::atomic<std::uint64_t> sent_bytes_ = 0;
+};
+
+}  // namespace partita::net

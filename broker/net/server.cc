@@ -1,0 +1,322 @@
+#include "broker/net/server.h"
+
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ip/v6_only.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+
+#include "broker/runtime/broker.h"
+
+namespace partita::net {
+
+using boost::asio::ip::tcp;
+
+namespace {
+
+/// The default bound on request bytes in memory when queued.max.request.bytes is not set (Kafka: none).
+constexpr std::int64_t kRequestMemoryBytes = std::int64_t{1} << 30;
+
+// How long an acceptor rests when there is no descriptor or no slot for a connection.
+constexpr std::chrono::milliseconds kAcceptPause{100};
+
+std::string numeric_address(const boost::asio::ip::address& address) {
+    if (address.is_v6() && address.to_v6().is_v4_mapped()) {
+        return boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, address.to_v6()).to_string();
+    }
+    std::string text = address.to_string();
+    if (const std::size_t zone = text.find('%'); zone != std::string::npos) {
+        text.resize(zone);
+    }
+    return text;
+}
+
+bool is_loopback(const boost::asio::ip::address& address) {
+    if (address.is_v6() && address.to_v6().is_v4_mapped()) {
+        return boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, address.to_v6()).is_loopback();
+    }
+    return address.is_loopback();
+}
+
+std::string bind_advice(const boost::system::error_code& error, const std::string& host, std::uint16_t port) {
+    const std::string place = config::to_string(config::AdvertisedAddress{host, port});
+    if (error == boost::asio::error::address_in_use) {
+        return "cannot listen on " + place + ": the port is taken; stop the process that has it or choose another port " +
+               "(--port, or listeners)";
+    }
+    if (error == boost::asio::error::access_denied) {
+        return "cannot listen on " + place + ": permission denied; choose a port above 1023";
+    }
+    return "cannot listen on " + place + ": " + error.message() + "; check the host in listeners";
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------------------------------------
+
+ConnectionQuota::ConnectionQuota(const config::BrokerConfig& config)
+    : max_connections_(config.max_connections), max_per_address_(config.max_connections_per_ip) {
+    for (const auto& [address, limit] : config.max_connections_per_ip_overrides) {
+        max_per_address_overrides_[address] = limit;
+    }
+}
+
+ConnectionQuota::Decision ConnectionQuota::open(const std::string& address) {
+    const std::scoped_lock lock(mutex_);
+    const auto override = max_per_address_overrides_.find(address);
+    const std::int32_t limit = override == max_per_address_overrides_.end() ? max_per_address_ : override->second;
+    std::int32_t& count = per_address_[address];
+    if (count >= limit) {
+        if (count == 0) {
+            per_address_.erase(address);
+        }
+        return Decision::too_many_from_address;
+    }
+    ++count;
+    ++total_;
+    return Decision::accepted;
+}
+
+void ConnectionQuota::close(const std::string& address) {
+    const std::scoped_lock lock(mutex_);
+    if (const auto found = per_address_.find(address); found != per_address_.end()) {
+        --total_;
+        if (--found->second == 0) {
+            per_address_.erase(found);
+        }
+    }
+}
+
+bool ConnectionQuota::has_room() const {
+    const std::scoped_lock lock(mutex_);
+    return total_ < max_connections_;
+}
+
+std::int32_t ConnectionQuota::count() const {
+    const std::scoped_lock lock(mutex_);
+    return total_;
+}
+
+// ---------------------------------------------------------------------------------------------
+
+struct Server::Acceptor {
+    explicit Acceptor(boost::asio::io_context& context) : socket(context), pause_timer(context) {}
+
+    tcp::acceptor socket;
+    boost::asio::steady_timer pause_timer;
+    std::string listener_name;
+    std::uint16_t port = 0;
+};
+
+Server::Server(runtime::Broker& broker, std::vector<std::unique_ptr<runtime::Turn>>& turns)
+    : broker_(broker), quota_(*broker.config()),
+      memory_(broker.config()->queued_max_request_bytes > 0 ? broker.config()->queued_max_request_bytes
+                                                            : kRequestMemoryBytes) {
+    const auto config = broker.config();
+    for (const std::unique_ptr<runtime::Turn>& turn : turns) {
+        reactors_.push_back(std::make_unique<NetReactor>(broker, *turn, memory_, *this, config->socket_request_max_bytes,
+                                                         config->connections_max_idle_ms));
+        turn->reactor().add_participant(*reactors_.back());
+    }
+}
+
+Server::~Server() = default;
+
+std::expected<std::vector<BoundListener>, std::string> Server::open() {
+    std::vector<BoundListener> bound;
+    for (const config::Listener& listener : broker_.config()->listeners.listeners) {
+        if (auto opened = open_listener(listener, bound); !opened) {
+            return std::unexpected(opened.error());
+        }
+    }
+    return bound;
+}
+
+std::expected<void, std::string> Server::open_listener(const config::Listener& listener,
+                                                       std::vector<BoundListener>& bound) {
+    std::uint16_t port = listener.endpoint.port;
+    bool any_bound = false;
+    std::string first_error;
+    for (const std::string& host : listener.bind_hosts) {
+        if (listener.any_interface && any_bound) {
+            break;
+        }
+        auto acceptor = std::make_unique<Acceptor>(reactors_.front()->reactor().context());
+        boost::system::error_code error;
+        boost::asio::ip::address address = boost::asio::ip::make_address(host, error);
+        if (error) {
+            tcp::resolver resolver(reactors_.front()->reactor().context());
+            const auto results = resolver.resolve(host, "", error);
+            if (error || results.empty()) {
+                return std::unexpected("cannot listen on " + host + ": the name does not resolve; check listeners");
+            }
+            address = results.begin()->endpoint().address();
+        }
+        const tcp::endpoint endpoint(address, port);
+        acceptor->socket.open(endpoint.protocol(), error);
+        if (!error) {
+            acceptor->socket.set_option(tcp::acceptor::reuse_address(true), error);
+        }
+        if (!error && address.is_v6()) {
+            acceptor->socket.set_option(boost::asio::ip::v6_only(!listener.any_interface), error);
+        }
+        if (!error) {
+            acceptor->socket.bind(endpoint, error);
+        }
+        if (!error) {
+            const int backlog = broker_.config()->socket_listen_backlog_size;
+            acceptor->socket.listen(backlog, error);
+        }
+        if (error) {
+            if (!any_bound && first_error.empty()) {
+                first_error = bind_advice(error, host, port);
+            }
+            // The first address must work; the others are for where the machine has them (a port that is
+            // taken is a conflict on any of them).
+            if ((!listener.any_interface && !any_bound) || (any_bound && error == boost::asio::error::address_in_use)) {
+                return std::unexpected(bind_advice(error, host, port));
+            }
+            continue;
+        }
+        any_bound = true;
+        port = acceptor->socket.local_endpoint().port();
+        acceptor->listener_name = listener.endpoint.listener_name;
+        acceptor->port = port;
+        bound.push_back({listener.endpoint.listener_name, host, port});
+        acceptors_.push_back(std::move(acceptor));
+    }
+    if (!any_bound) {
+        return std::unexpected(first_error);
+    }
+    return {};
+}
+
+void Server::start() {
+    for (const std::unique_ptr<Acceptor>& acceptor : acceptors_) {
+        accept(*acceptor);
+    }
+}
+
+void Server::stop_accepting() {
+    stopping_ = true;
+    for (const std::unique_ptr<Acceptor>& acceptor : acceptors_) {
+        boost::system::error_code ignored;
+        acceptor->pause_timer.cancel();
+        acceptor->socket.close(ignored);
+    }
+}
+
+void Server::accept(Acceptor& acceptor) {
+    if (stopping_) {
+        return;
+    }
+    if (!quota_.has_room()) {
+        pause(acceptor);
+        return;
+    }
+    const std::size_t reactor = least_loaded_reactor();
+    acceptor.socket.async_accept(
+        reactors_[reactor]->reactor().context(),
+        [this, &acceptor, reactor](const boost::system::error_code& error, tcp::socket socket) {
+            if (stopping_) {
+                return;
+            }
+            if (!error) {
+                on_accepted(acceptor, std::move(socket), reactor);
+                accept(acceptor);
+                return;
+            }
+            if (error == boost::asio::error::connection_aborted) {
+                accept(acceptor);
+                return;
+            }
+            // Out of descriptors or memory: trying again at once would only burn the processor.
+            broker_.log_accept_failure(error.message());
+            pause(acceptor);
+        });
+}
+
+void Server::pause(Acceptor& acceptor) {
+    acceptor.pause_timer.expires_after(kAcceptPause);
+    acceptor.pause_timer.async_wait([this, &acceptor](const boost::system::error_code& error) {
+        if (!error) {
+            accept(acceptor);
+        }
+    });
+}
+
+std::size_t Server::least_loaded_reactor() const {
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < reactors_.size(); ++i) {
+        if (reactors_[i]->reactor().receiver_count() < reactors_[best]->reactor().receiver_count()) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+void Server::on_accepted(Acceptor& acceptor, tcp::socket socket, std::size_t reactor) {
+    boost::system::error_code error;
+    const tcp::endpoint remote = socket.remote_endpoint(error);
+    if (error) {
+        return;  // Gone already.
+    }
+    const tcp::endpoint local = socket.local_endpoint(error);
+    if (error) {
+        return;
+    }
+    const std::string address = numeric_address(remote.address());
+    runtime::ClientConnection client;
+    client.listener_name = acceptor.listener_name;
+    client.host = "/" + address;
+    client.port = remote.port();
+    if (quota_.open(address) != ConnectionQuota::Decision::accepted) {
+        broker_.log_closed_connection(client, "too many connections from this address (max.connections.per.ip)");
+        return;
+    }
+    const auto config = broker_.config();
+    client.advertised = config::advertised_address(config->listeners, acceptor.listener_name,
+                                                   numeric_address(local.address()), acceptor.port)
+                            .value_or(config::AdvertisedAddress{numeric_address(local.address()), acceptor.port});
+
+    const int descriptor = socket.native_handle();
+    const int on = 1;
+    ::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    ::setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    if (is_loopback(remote.address())) {
+        // Where the system default is bbr, its pacing timers slow large replies on loopback by a factor
+        // of three to four. Without permission or module nothing changes.
+        ::setsockopt(descriptor, IPPROTO_TCP, TCP_CONGESTION, "reno", 4);
+    }
+    NetReactor& target = *reactors_[reactor];
+    if (reactor == 0) {
+        target.adopt(std::move(socket), std::move(client));
+        return;
+    }
+    auto handed_over = std::make_shared<tcp::socket>(std::move(socket));
+    target.reactor().post([&target, handed_over, client = std::move(client)]() mutable {
+        target.adopt(std::move(*handed_over), std::move(client));
+    });
+}
+
+void Server::connection_closed(const runtime::ClientConnection& client) { quota_.close(client.host.substr(1)); }
+
+std::uint64_t Server::received_bytes() const {
+    std::uint64_t total = 0;
+    for (const auto& reactor : reactors_) {
+        total += reactor->received_bytes();
+    }
+    return total;
+}
+
+std::uint64_t Server::sent_bytes() const {
+    std::uint64_t total = 0;
+    for (const auto& reactor : reactors_) {
+        total += reactor->sent_bytes();
+    }
+    return total;
+}
+
+}  // namespace partita::net

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "broker/config/broker_config.h"
+#include "broker/net/net_reactor.h"
+#include "broker/runtime/network_statistics.h"
+
+namespace partita::net {
+
+/// Counts connections against `max.connections`, `max.connections.per.ip` and its overrides. Thread-safe.
+class ConnectionQuota {
+  public:
+    explicit ConnectionQuota(const config::BrokerConfig& config);
+
+    enum class Decision : std::uint8_t { accepted, too_many_from_address };
+    /// Counts a connection from `address` (numeric) unless its address has too many.
+    [[nodiscard]] Decision open(const std::string& address);
+    void close(const std::string& address);
+    /// False while `max.connections` are open: then nothing is accepted (as in Kafka, whose acceptor waits).
+    [[nodiscard]] bool has_room() const;
+    [[nodiscard]] std::int32_t count() const;
+
+  private:
+    const std::int32_t max_connections_;
+    const std::int32_t max_per_address_;
+    std::unordered_map<std::string, std::int32_t> max_per_address_overrides_;
+    mutable std::mutex mutex_;
+    // Guarded by mutex_.
+    std::unordered_map<std::string, std::int32_t> per_address_;
+    std::int32_t total_ = 0;
+};
+
+/// A socket that listens, as it is told to people and to tests.
+struct BoundListener {
+    std::string name;
+    std::string address;
+    std::uint16_t port = 0;
+};
+
+/// The Kafka listeners of the broker: opens them, accepts, and spreads connections over the reactors.
+class Server final : public ConnectionObserver, public runtime::NetworkStatistics {
+  public:
+    Server(runtime::Broker& broker, std::vector<std::unique_ptr<runtime::Turn>>& turns);
+    ~Server() override;
+
+    /// Binds and listens. The error is one line that says what to do (port taken, address not ours,
+    /// no permission). Nothing is accepted yet.
+    [[nodiscard]] std::expected<std::vector<BoundListener>, std::string> open();
+
+    /// Starts to accept, on the first reactor.
+    void start();
+    /// Stops accepting. Connections live on. On the first reactor's thread.
+    void stop_accepting();
+    /// Connections of one reactor, on its thread.
+    [[nodiscard]] NetReactor& net_reactor(std::size_t index) { return *reactors_[index]; }
+
+    void connection_closed(const runtime::ClientConnection& client) override;
+
+    [[nodiscard]] std::int32_t connection_count() const override { return quota_.count(); }
+    [[nodiscard]] std::uint64_t received_bytes() const override;
+    [[nodiscard]] std::uint64_t sent_bytes() const override;
+
+  private:
+    struct Acceptor;
+
+    [[nodiscard]] std::expected<void, std::string> open_listener(const config::Listener& listener,
+                                                                 std::vector<BoundListener>& bound);
+    void accept(Acceptor& acceptor);
+    void on_accepted(Acceptor& acceptor, boost::asio::ip::tcp::socket socket, std::size_t reactor);
+    void pause(Acceptor& acceptor);
+    [[nodiscard]] std::size_t least_loaded_reactor() const;
+
+    runtime::Broker& broker_;
+    ConnectionQuota quota_;
+    RequestMemory memory_;
+    std::vector<std::unique_ptr<NetReactor>> reactors_;
+    std::vector<std::unique_ptr<Acceptor>> acceptors_;
+    std::size_t next_reactor_ = 0;
+    bool stopping_ = false;
+};
+
+}  // namespace partita::net

@@ -1,0 +1,383 @@
+#include "broker/runtime/broker.h"
+
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "broker/runtime/clock.h"
+#include "broker/runtime/config_rules.h"
+#include "protocol/assert.h"
+
+namespace partita::runtime {
+namespace {
+
+/// The catalog's log is no topic; its fixed id only tells its directory from a topic's.
+constexpr TopicId kCatalogLogId{{'p', 'a', 'r', 't', 'i', 't', 'a', '-', 'c', 'a', 't', 'a', 'l', 'o', 'g', 1}};
+
+/// Levels that a new cluster of Kafka 4.3.1 finalizes, as far as this broker serves what they stand for
+/// (behaviour that clients switch on by them: transactions v2, KIP-848 groups).
+const topics::FeatureLevels kServedFeatures{{"metadata.version", 30}, {"kraft.version", 1}};
+
+std::size_t descriptor_limit() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+        return 1024;
+    }
+    if (limit.rlim_cur < limit.rlim_max) {
+        rlimit raised = limit;
+        raised.rlim_cur = limit.rlim_max;
+        if (::setrlimit(RLIMIT_NOFILE, &raised) == 0) {
+            limit = raised;
+        }
+    }
+    return static_cast<std::size_t>(limit.rlim_cur);
+}
+
+/// Half of the descriptors are for log files, the rest for connections and everything else.
+std::size_t open_file_limit() {
+    constexpr std::size_t kFewest = 16;
+    constexpr std::size_t kMost = 100'000;
+    return std::clamp(descriptor_limit() / 2, kFewest, kMost);
+}
+
+std::string make_ephemeral_directory() {
+    for (const char* parent : {"/dev/shm", "/tmp"}) {
+        std::string path = std::string(parent) + "/partita-XXXXXX";
+        if (::mkdtemp(path.data()) != nullptr) {
+            return path;
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+Broker::Broker(const Options& options)
+    : config_(options.config), node_id_(options.config->node_id), ephemeral_(options.ephemeral), groups_(*this),
+      fetch_sessions_(static_cast<std::size_t>(std::max(0, options.config->max_incremental_fetch_session_cache_slots))) {
+    PARTITA_ASSERT(options.reactor_count >= 1 && options.reactor_count <= Partition::kReactorsMax,
+                   "one bit per reactor");
+    for (std::uint32_t index = 0; index < options.reactor_count; ++index) {
+        reactors_.push_back(std::make_unique<Reactor>(index));
+        turns_.push_back(std::make_unique<Turn>(*this, *reactors_.back()));
+        reactors_.back()->add_participant(*turns_.back());
+    }
+    config_rules_ = std::make_unique<DefinedConfigRules>([this] { return config(); });
+    catalog_ = std::make_unique<topics::CatalogCore>(*config_rules_);
+    maintenance_ = std::make_unique<Maintenance>(*this);
+}
+
+Broker::~Broker() {
+    maintenance_->stop();
+    flusher_.reset();
+    metadata_store_.reset();
+    groups_.detach();
+    topic_table_.reset();
+    turns_.clear();
+    catalog_partition_.reset();
+    logs_.reset();
+    if (ephemeral_ && !data_directory_.empty()) {
+        std::error_code ignored;
+        std::filesystem::remove_all(data_directory_, ignored);
+    }
+}
+
+std::expected<std::unique_ptr<Broker>, StartError> Broker::open(const Options& options) {
+    std::unique_ptr<Broker> broker(new Broker(options));
+    if (auto done = broker->open_storage(); !done) {
+        return std::unexpected(done.error());
+    }
+    if (auto done = broker->load_catalog(); !done) {
+        return std::unexpected(done.error());
+    }
+    if (auto done = broker->load_topics(); !done) {
+        return std::unexpected(done.error());
+    }
+    if (auto done = broker->load_groups(); !done) {
+        return std::unexpected(done.error());
+    }
+    return broker;
+}
+
+std::expected<void, StartError> Broker::open_storage() {
+    data_directory_ = ephemeral_ ? make_ephemeral_directory() : config_->log_dirs.front();
+    if (data_directory_.empty()) {
+        return std::unexpected(StartError{"no memory-backed directory for --ephemeral: neither /dev/shm nor /tmp is writable"});
+    }
+    if (config_->log_dirs.size() > 1) {
+        log::warning("storage", "only the first of several log.dirs is used", {{"directory", data_directory_}});
+    }
+    open_files_ = std::make_unique<OpenFiles>(file_system_, open_file_limit());
+    LogDirectory::Options directory_options;
+    directory_options.recovery_threads = static_cast<std::size_t>(std::max(1, config_->num_recovery_threads_per_data_dir));
+    directory_options.default_config = std::make_shared<const LogConfig>();
+    directory_options.now = read_clock().wall;
+    auto logs = LogDirectory::open(file_system_, *open_files_, data_directory_, directory_options);
+    if (!logs) {
+        return std::unexpected(StartError{logs.error().message});
+    }
+    logs_ = std::move(*logs);
+    const LogDirectory::OpenReport& report = logs_->open_report();
+    for (const RecoveryReport& partition : report.partitions) {
+        if (partition.cut_bytes > 0) {
+            log::warning("recovery", "a damaged tail was cut off",
+                         {{"partition", partition.directory},
+                          {"segment", partition.cut_segment},
+                          {"position", partition.cut_position},
+                          {"bytes", partition.cut_bytes},
+                          {"reason", partition.cut_reason},
+                          {"set_aside", partition.set_aside.empty() ? "nothing" : partition.set_aside.front()}});
+        }
+    }
+    for (const auto& [directory, error] : report.failed) {
+        log::error("recovery", "a partition's directory cannot be opened and is not served",
+                   {{"directory", directory}, {"reason", error.message}});
+    }
+    if (!report.was_clean && !report.partitions.empty()) {
+        std::uint64_t scanned = 0;
+        for (const RecoveryReport& partition : report.partitions) {
+            scanned += partition.scanned_bytes;
+        }
+        log::info("recovery", "recovered after an unclean stop",
+                  {{"partitions", report.partitions.size()}, {"scanned_bytes", scanned}});
+    }
+    auto store = MetadataStore::open(data_directory_ + "/partita-metadata");
+    if (!store) {
+        return std::unexpected(StartError{store.error().message});
+    }
+    metadata_store_ = std::move(*store);
+    flusher_ = std::make_unique<LogFlusher>();
+    return {};
+}
+
+std::expected<void, StartError> Broker::load_catalog() {
+    auto log_topic = std::make_shared<const LogTopic>(LogTopic{std::string(kCatalogLogName), kCatalogLogId});
+    auto log_config = std::make_shared<LogConfig>();
+    log_config->delete_old_segments = false;
+    auto log = logs_->claim(log_topic, PartitionIndex{0}, log_config);
+    if (!log) {
+        return std::unexpected(StartError{log.error().message});
+    }
+    catalog_partition_ = std::make_unique<Partition>(std::move(*log), fetch::PartitionKey{0});
+
+    const auto visit = [&](const KeyedRecord& record) -> StorageResult<void> {
+        if (auto done = catalog_->replay(record.key, record.value); !done) {
+            return std::unexpected(corrupt_error(catalog_partition_->log->directory_path(), done.error().message));
+        }
+        return {};
+    };
+    const auto replayed = replay_keyed_log(*catalog_partition_->log, *metadata_store_, visit);
+    if (!replayed) {
+        return std::unexpected(StartError{replayed.error().message});
+    }
+    log_rewound_checkpoint(*catalog_partition_->log, replayed->rewound_records);
+    if (auto done = catalog_->finish_replay(); !done) {
+        return std::unexpected(StartError{"the catalog cannot be read: " + done.error().message});
+    }
+    auto empty = std::make_shared<TopicTable>();
+    empty->catalog = catalog_->snapshot();
+    publish(empty);
+
+    const Now now = read_clock();
+    const bool is_new = catalog_->snapshot()->cluster_id().empty();
+    const std::string fresh_cluster_id = random_uuid().to_string();
+    const topics::Decision<topics::InitialiseReply> decision =
+        with_catalog_context(now, [&](const topics::CatalogContext& context) {
+            return catalog_->initialise(fresh_cluster_id, kServedFeatures, context);
+        });
+    if ((!decision.effects.empty() && !apply_catalog_effects(nullptr, decision.effects, now)) ||
+        (is_new && !set_initial_cluster_configs(now))) {
+        return std::unexpected(StartError{"the catalog cannot be written in " + data_directory_ +
+                                          "; free some space or check the directory's permissions"});
+    }
+    cluster_id_ = decision.reply.cluster_id;
+    return {};
+}
+
+bool Broker::set_initial_cluster_configs(Now now) {
+    const config::ConfigMap initial = config::initial_cluster_default_configs();
+    topics::IncrementalAlterConfigsCommand command;
+    topics::ResourceToAlter& resource = command.resources.emplace_back();
+    resource.resource = {topics::ConfigResourceType::broker, ""};
+    for (const auto& [name, value] : initial) {
+        resource.changes.push_back({.name = name, .operation = 0, .value = value});
+    }
+    const auto decision = with_catalog_context(now, [&](const topics::CatalogContext& context) {
+        return catalog_->incremental_alter_configs(command, context);
+    });
+    PARTITA_ASSERT(!decision.reply.resources.front().error.failed(), "the configs of a new cluster are valid");
+    return decision.effects.empty() || apply_catalog_effects(nullptr, decision.effects, now);
+}
+
+void Broker::log_rewound_checkpoint(const PartitionLog& log, std::int64_t records) {
+    if (records > 0) {
+        log::warning("recovery", "a checkpoint knows more than its log, which must have lost its end",
+                     {{"log", log.directory_name()}, {"records", records}});
+    }
+}
+
+std::expected<void, StartError> Broker::load_topics() {
+    const topics::CatalogPointer catalog = catalog_->snapshot();
+    auto dynamic = config_->with_dynamic(
+        {.cluster_default = catalog->default_broker_configs(), .this_broker = catalog->broker_configs(node_id_)});
+    if (!dynamic) {
+        return std::unexpected(StartError{"dynamic broker configs do not apply: " + dynamic.error().message});
+    }
+    config_ = std::make_shared<const config::BrokerConfig>(std::move(*dynamic));
+    auto table = std::make_shared<TopicTable>();
+    table->catalog = catalog;
+    for (const topics::Topic& topic : catalog->topics()) {
+        table->put(make_topic_state(catalog->share_topic(topic.id), nullptr));
+    }
+    publish(std::move(table));
+    for (const LogDirectory::Unclaimed& unclaimed : logs_->unclaimed()) {
+        log::warning("recovery", "a directory belongs to no topic of the catalog and is left alone",
+                     {{"topic", unclaimed.topic}, {"partition", unclaimed.partition.value}});
+    }
+    return {};
+}
+
+std::expected<void, StartError> Broker::load_groups() {
+    const TopicState* offsets = topic_table()->find(topics::kOffsetsTopicName);
+    if (offsets == nullptr) {
+        return {};
+    }
+    groups_.attach(offsets->partitions, group_config());
+    if (auto loaded = groups_.load(read_clock()); !loaded) {
+        return std::unexpected(StartError{"committed offsets cannot be loaded: " + loaded.error().message});
+    }
+    return {};
+}
+
+groups::GroupConfig Broker::group_config() const {
+    const auto config = this->config();
+    groups::GroupConfig groups;
+    groups.min_session_timeout_ms = config->group_min_session_timeout_ms;
+    groups.max_session_timeout_ms = config->group_max_session_timeout_ms;
+    groups.initial_rebalance_delay_ms = config->group_initial_rebalance_delay_ms;
+    groups.max_size = config->group_max_size;
+    groups.offset_metadata_max_bytes = config->offset_metadata_max_bytes;
+    groups.offsets_retention_ms = std::int64_t{config->offsets_retention_minutes} * 60'000;
+    groups.offsets_retention_check_interval_ms = config->offsets_retention_check_interval_ms;
+    return groups;
+}
+
+std::shared_ptr<const config::BrokerConfig> Broker::config() const {
+    const std::scoped_lock lock(config_mutex_);
+    return config_;
+}
+
+TopicId Broker::random_uuid() {
+    TopicId id;
+    const ssize_t filled = ::getrandom(id.bytes.data(), id.bytes.size(), 0);
+    PARTITA_ASSERT(filled == static_cast<ssize_t>(id.bytes.size()), "the kernel gives sixteen random bytes");
+    // Version 4, variant 1 of RFC 4122.
+    id.bytes[6] = static_cast<std::uint8_t>((id.bytes[6] & 0x0f) | 0x40);
+    id.bytes[8] = static_cast<std::uint8_t>((id.bytes[8] & 0x3f) | 0x80);
+    return id;
+}
+
+std::string Broker::random_uuid_text() {
+    const TopicId id = random_uuid();
+    constexpr std::string_view kHexDigits = "0123456789abcdef";
+    std::string text;
+    text.reserve(36);
+    for (std::size_t i = 0; i < id.bytes.size(); ++i) {
+        if (i == 4 || i == 6 || i == 8 || i == 10) {
+            text.push_back('-');
+        }
+        text.push_back(kHexDigits[id.bytes[i] >> 4]);
+        text.push_back(kHexDigits[id.bytes[i] & 0x0f]);
+    }
+    return text;
+}
+
+void Broker::post_append(std::uint32_t reactor, fetch::PartitionKey partition, std::size_t size_bytes) {
+    Turn& turn = *turns_[reactor];
+    reactors_[reactor]->post([&turn, partition, size_bytes] { turn.on_foreign_append(partition, size_bytes); });
+}
+
+void Broker::post_change(const Partition& partition) {
+    std::uint64_t waiting = partition.waiting_reactors.load(std::memory_order_seq_cst);
+    for (std::size_t index = 0; waiting != 0; ++index, waiting >>= 1) {
+        if ((waiting & 1) != 0) {
+            Turn& turn = *turns_[index];
+            reactors_[index]->post([&turn, key = partition.key] { turn.on_change(key); });
+        }
+    }
+}
+
+void Broker::data_written() { maintenance_->wake(); }
+
+void Broker::log_start_moved() { maintenance_->checkpoint_soon(); }
+
+void Broker::fail_stop(const StorageError& error) {
+    log::error("storage", "storage failed; the broker stops, and recovers what is safe at its next start",
+               {{"reason", error.message}});
+    std::_Exit(1);
+}
+
+void Broker::start_maintenance() { maintenance_->start(); }
+
+void Broker::answer_waiting_requests() {
+    groups_.fail_waiting(*turns_.front());
+    for (std::size_t index = 0; index < reactors_.size(); ++index) {
+        Turn& turn = *turns_[index];
+        reactors_[index]->post([&turn] { turn.complete_all_fetches(); });
+    }
+}
+
+bool Broker::close() {
+    maintenance_->stop();
+    flusher_->drain();
+    maintenance_->fold();
+    if (auto closed = logs_->close(); !closed) {
+        log::error("storage", "the clean stop failed, the next start recovers", {{"reason", closed.error().message}});
+        return false;
+    }
+    return true;
+}
+
+std::vector<std::shared_ptr<PartitionLog>> Broker::keyed_logs() {
+    std::vector<std::shared_ptr<PartitionLog>> logs;
+    logs.push_back(catalog_partition_->log);
+    if (const TopicState* offsets = topic_table()->find(topics::kOffsetsTopicName)) {
+        for (const std::shared_ptr<Partition>& partition : offsets->partitions) {
+            if (partition->log->has_files()) {
+                logs.push_back(partition->log);
+            }
+        }
+    }
+    return logs;
+}
+
+void Broker::log_closed_connection(const ClientConnection& client, std::string_view reason) {
+    counters_.closed_for_bad_input.fetch_add(1, std::memory_order_relaxed);
+    // Numbers in the reason are a stranger's choice; what stands before them names it.
+    const std::string_view kind = reason.substr(0, reason.find_first_of("0123456789"));
+    if (const auto left_out = rate_limiter_.admit(kind, read_clock().monotonic)) {
+        log::warning("net", "connection closed",
+                     {{"client", client.host + ":" + std::to_string(client.port)},
+                      {"listener", client.listener_name},
+                      {"reason", reason},
+                      {"left_out", *left_out}});
+    }
+}
+
+void Broker::log_storage_failure(std::string_view reason) {
+    if (const auto left_out = rate_limiter_.admit("append failed", read_clock().monotonic)) {
+        log::error("storage", "an append failed; the producer is told KAFKA_STORAGE_ERROR and may try again",
+                   {{"reason", reason}, {"left_out", *left_out}});
+    }
+}
+
+void Broker::log_accept_failure(std::string_view reason) {
+    if (const auto left_out = rate_limiter_.admit("accept failed", read_clock().monotonic)) {
+        log::warning("net", "connections cannot be accepted for a moment", {{"reason", reason}, {"left_out", *left_out}});
+    }
+}
+
+}  // namespace partita::runtime

@@ -1,0 +1,233 @@
+#pragma once
+
+#include <atomic>
+#include <expected>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "broker/config/broker_config.h"
+#include "broker/config/log_setup.h"
+#include "broker/fetch/fetch_sessions.h"
+#include "broker/runtime/group_shards.h"
+#include "broker/runtime/maintenance.h"
+#include "broker/runtime/reactor.h"
+#include "broker/runtime/request_context.h"
+#include "broker/runtime/topic_table.h"
+#include "broker/runtime/turn.h"
+#include "broker/topics/catalog_core.h"
+#include "storage/keyed_log_checkpoint.h"
+#include "storage/log_directory.h"
+#include "storage/log_flusher.h"
+#include "storage/metadata_store.h"
+
+namespace partita::runtime {
+
+/// The name of the log that holds the catalog. Not a topic: clients cannot see it.
+inline constexpr std::string_view kCatalogLogName = "__partita_catalog";
+
+/// Why the broker does not start: one line for the user, who can act on it.
+struct StartError {
+    std::string message;
+};
+
+/// Everything that the threads of a running broker share: settings, logs, catalog, coordinators.
+///
+/// Handlers run on reactor threads and call it from there; what may block on a device happens on the
+/// flusher and maintenance threads. Locks are held for memory work and page-cache writes only. Order:
+/// catalog before group shard before log.
+class Broker {
+  public:
+    struct Options {
+        std::shared_ptr<const config::BrokerConfig> config;
+        /// One per reactor that will run.
+        std::size_t reactor_count = 1;
+        /// The data directory lives in memory and is removed at the end.
+        bool ephemeral = false;
+    };
+
+    /// Opens the data directory, recovers it and loads the catalog and coordinators. Blocks on the disk.
+    [[nodiscard]] static std::expected<std::unique_ptr<Broker>, StartError> open(const Options& options);
+    ~Broker();
+    Broker(const Broker&) = delete;
+    Broker& operator=(const Broker&) = delete;
+
+    // Settings -----------------------------------------------------------------------------------
+
+    [[nodiscard]] std::shared_ptr<const config::BrokerConfig> config() const;
+    [[nodiscard]] BrokerId node_id() const { return node_id_; }
+    [[nodiscard]] const std::string& cluster_id() const { return cluster_id_; }
+
+    // Threads ------------------------------------------------------------------------------------
+
+    [[nodiscard]] std::vector<std::unique_ptr<Reactor>>& reactors() { return reactors_; }
+    [[nodiscard]] std::vector<std::unique_ptr<Turn>>& turns() { return turns_; }
+    void deliver(const ReplyTarget& target, Reply&& reply) { Reactor::deliver(reactors_, target, std::move(reply)); }
+    /// Tells another reactor's waiting fetches of an append.
+    void post_append(std::uint32_t reactor, fetch::PartitionKey partition, std::size_t size_bytes);
+    /// Tells every reactor's waiting fetches that the partition changed.
+    void post_change(const Partition& partition);
+
+    // Topics -------------------------------------------------------------------------------------
+
+    [[nodiscard]] std::uint64_t topic_table_version() const { return topic_table_version_.load(std::memory_order_acquire); }
+    [[nodiscard]] std::shared_ptr<const TopicTable> topic_table() const;
+
+    /// Runs a command of the catalog and makes its outcome durable and visible, in this order. The reply
+    /// may leave when this returned. Empty when the outcome could not be persisted: nothing changed,
+    /// and the request is answered with a storage error.
+    template <class Reply>
+    [[nodiscard]] std::optional<Reply> change_catalog(
+        Turn& turn, const std::function<topics::Decision<Reply>(const topics::CatalogCore&, const topics::CatalogContext&)>& decide) {
+        const std::scoped_lock lock(catalog_mutex_);
+        topics::Decision<Reply> decision = with_catalog_context(
+            turn.now(), [&](const topics::CatalogContext& context) { return decide(*catalog_, context); });
+        if (!decision.effects.empty() && !apply_catalog_effects(&turn, decision.effects, turn.now())) {
+            return std::nullopt;
+        }
+        return std::move(decision.reply);
+    }
+
+    /// Random text that nobody had before, for member ids: a UUID in its usual form.
+    [[nodiscard]] std::string random_uuid_text();
+    /// A fresh producer id, never given out before.
+    [[nodiscard]] std::optional<ProducerId> next_producer_id(Turn& turn);
+
+    // Coordinators -------------------------------------------------------------------------------
+
+    [[nodiscard]] GroupShards& groups() { return groups_; }
+    /// Creates `__consumer_offsets` when it is not there yet. False when that failed.
+    [[nodiscard]] bool ensure_offsets_topic(Turn& turn);
+
+    // Reading ------------------------------------------------------------------------------------
+
+    [[nodiscard]] std::mutex& fetch_sessions_mutex() { return fetch_sessions_mutex_; }
+    [[nodiscard]] fetch::FetchSessions& fetch_sessions() { return fetch_sessions_; }
+
+    // Storage ------------------------------------------------------------------------------------
+
+    [[nodiscard]] LogFlusher& flusher() { return *flusher_; }
+    [[nodiscard]] LogDirectory& logs() { return *logs_; }
+    [[nodiscard]] MetadataStore& metadata_store() { return *metadata_store_; }
+    [[nodiscard]] OpenFiles& open_files() { return *open_files_; }
+    /// A device failed to make data durable: what the page cache holds can no longer be trusted. Ends the
+    /// process without a clean mark, so that the next start recovers.
+    [[noreturn]] void fail_stop(const StorageError& error);
+
+    // Life ---------------------------------------------------------------------------------------
+
+    [[nodiscard]] bool is_ready() const { return ready_.load(std::memory_order_acquire); }
+    void set_ready(bool ready) { ready_.store(ready, std::memory_order_release); }
+    void start_maintenance();
+    /// Answers everything that waits in coordinators and fetches. On the first reactor's thread.
+    void answer_waiting_requests();
+    /// Writes everything out, closes the logs and leaves the clean mark. After all reactors stopped.
+    [[nodiscard]] bool close();
+
+    // Log lines ----------------------------------------------------------------------------------
+
+    void log_closed_connection(const ClientConnection& client, std::string_view reason);
+    void log_accept_failure(std::string_view reason);
+    void log_storage_failure(std::string_view reason);
+
+    /// Counters for /metrics.
+    struct Counters {
+        std::atomic<std::uint64_t> requests = 0;
+        std::atomic<std::uint64_t> produced_bytes = 0;
+        std::atomic<std::uint64_t> produced_records = 0;
+        std::atomic<std::uint64_t> fetched_bytes = 0;
+        std::atomic<std::uint64_t> failed_produces = 0;
+        std::atomic<std::uint64_t> failed_fetches = 0;
+        std::atomic<std::uint64_t> closed_for_bad_input = 0;
+    };
+    [[nodiscard]] Counters& counters() { return counters_; }
+
+    /// A log start was moved by a client: it is checkpointed soon, so that a crash does not bring the
+    /// records back.
+    void log_start_moved();
+    /// Something was appended or removed: maintenance has work sooner or later. Cheap.
+    void data_written();
+
+    // For maintenance.
+    /// The logs whose meaning is the last value of each key, with checkpoints in the metadata store.
+    [[nodiscard]] std::vector<std::shared_ptr<PartitionLog>> keyed_logs();
+    void log_rewound_checkpoint(const PartitionLog& log, std::int64_t records);
+    [[nodiscard]] std::shared_ptr<PartitionLog> catalog_log() { return catalog_partition_->log; }
+
+  private:
+    explicit Broker(const Options& options);
+
+    [[nodiscard]] std::expected<void, StartError> open_storage();
+    [[nodiscard]] std::expected<void, StartError> load_catalog();
+    [[nodiscard]] bool set_initial_cluster_configs(Now now);
+    [[nodiscard]] std::expected<void, StartError> load_topics();
+    [[nodiscard]] std::expected<void, StartError> load_groups();
+
+    template <class Decide>
+    auto with_catalog_context(Now now, Decide&& decide) {
+        const topics::CatalogSettings settings = catalog_settings();
+        const topics::CatalogContext context{
+            .now = now,
+            .settings = settings,
+            .next_topic_id = [this] { return random_uuid(); },
+            .log_end_offsets = [this](const topics::Topic& topic) { return log_end_offsets(topic); },
+        };
+        return decide(context);
+    }
+    [[nodiscard]] groups::GroupConfig group_config() const;
+    [[nodiscard]] topics::CatalogSettings catalog_settings() const;
+    [[nodiscard]] std::vector<Offset> log_end_offsets(const topics::Topic& topic) const;
+    [[nodiscard]] TopicId random_uuid();
+
+    // With catalog_mutex_ held.
+    [[nodiscard]] bool apply_catalog_effects(Turn* turn, const topics::Effects& effects, Now now);
+    [[nodiscard]] std::shared_ptr<const TopicState> make_topic_state(const topics::TopicPointer& topic,
+                                                                     const TopicState* before);
+    void apply_change(TopicTable& table, const topics::CatalogChange& change, Turn* turn, Now now);
+    void apply_config_change(const topics::CatalogChange& change, TopicTable& table);
+    void publish(std::shared_ptr<const TopicTable> table);
+    void warn_of_expansion(const TopicState& before, const topics::Topic& after);
+
+    std::shared_ptr<const config::BrokerConfig> config_;
+    mutable std::mutex config_mutex_;
+    const BrokerId node_id_;
+    const bool ephemeral_;
+    std::string cluster_id_;
+    std::string data_directory_;
+    std::atomic<bool> ready_ = false;
+    Counters counters_;
+    log::RateLimiter rate_limiter_;
+
+    PosixFileSystem file_system_;
+    std::unique_ptr<OpenFiles> open_files_;
+    std::unique_ptr<LogDirectory> logs_;
+    std::unique_ptr<MetadataStore> metadata_store_;
+    std::unique_ptr<LogFlusher> flusher_;
+
+    std::unique_ptr<topics::ConfigRules> config_rules_;
+    std::mutex catalog_mutex_;
+    // Guarded by catalog_mutex_.
+    std::unique_ptr<topics::CatalogCore> catalog_;
+    std::unique_ptr<Partition> catalog_partition_;
+    ProducerId next_producer_id_{0};
+    std::int64_t producer_ids_left_ = 0;
+
+    std::atomic<std::uint64_t> next_partition_key_ = 1;
+    mutable std::mutex topic_table_mutex_;
+    // Guarded by topic_table_mutex_.
+    std::shared_ptr<const TopicTable> topic_table_;
+    std::atomic<std::uint64_t> topic_table_version_ = 0;
+
+    GroupShards groups_;
+    std::mutex fetch_sessions_mutex_;
+    // Guarded by fetch_sessions_mutex_.
+    fetch::FetchSessions fetch_sessions_;
+
+    std::vector<std::unique_ptr<Reactor>> reactors_;
+    std::vector<std::unique_ptr<Turn>> turns_;
+    std::unique_ptr<Maintenance> maintenance_;
+};
+
+}  // namespace partita::runtime

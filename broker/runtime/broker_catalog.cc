@@ -1,0 +1,253 @@
+// How the broker changes its catalog and follows the changes. See broker.h.
+
+#include <algorithm>
+
+#include "broker/expansion/lineage.h"
+#include "broker/runtime/broker.h"
+#include "broker/runtime/config_rules.h"
+#include "broker/runtime/topic_sample.h"
+#include "protocol/assert.h"
+#include "protocol/record_batch_builder.h"
+
+namespace partita::runtime {
+
+topics::CatalogSettings Broker::catalog_settings() const {
+    const auto config = this->config();
+    topics::CatalogSettings settings;
+    settings.brokers = {node_id_};
+    settings.num_partitions = config->num_partitions;
+    settings.default_replication_factor = config->default_replication_factor;
+    settings.delete_topic_enable = config->delete_topic_enable;
+    settings.offsets_topic_num_partitions = config->offsets_topic_num_partitions;
+    settings.offsets_topic_segment_bytes = config->offsets_topic_segment_bytes;
+    settings.transaction_state_log_num_partitions = config->transaction_state_log_num_partitions;
+    settings.transaction_state_log_segment_bytes = config->transaction_state_log_segment_bytes;
+    settings.transaction_state_log_min_isr = config->transaction_state_log_min_isr;
+    return settings;
+}
+
+std::vector<Offset> Broker::log_end_offsets(const topics::Topic& topic) const {
+    std::vector<Offset> ends;
+    if (const auto state = topic_table()->share(topic.id)) {
+        ends.reserve(state->partitions.size());
+        for (const std::shared_ptr<Partition>& partition : state->partitions) {
+            ends.push_back(partition->log->log_end_offset());
+        }
+    }
+    return ends;
+}
+
+bool Broker::apply_catalog_effects(Turn* turn, const topics::Effects& effects, Now now) {
+    if (!effects.records.empty()) {
+        BatchBuilder builder;
+        for (const topics::CatalogRecord& record : effects.records) {
+            builder.append(now.wall, as_bytes(record.key),
+                           record.value ? std::optional<Bytes>(as_bytes(*record.value)) : std::nullopt);
+        }
+        std::vector<std::byte> batch;
+        builder.build(batch);
+        const auto appended = catalog_partition_->log->append(batch, {.leader_epoch = LeaderEpoch{0}, .now = now.wall});
+        if (!appended) {
+            log::error("catalog", "a change cannot be written and was refused", {{"reason", appended.error().message}});
+            return false;
+        }
+        data_written();
+    }
+    const std::shared_ptr<const TopicTable> before = topic_table();
+    catalog_->commit(effects);
+    auto next = std::make_shared<TopicTable>(*before);
+    next->catalog = catalog_->snapshot();
+    for (const topics::CatalogChange& change : effects.changes) {
+        apply_change(*next, change, turn, now);
+    }
+    publish(next);
+
+    for (const topics::CatalogChange& change : effects.changes) {
+        if (change.kind == topics::CatalogChange::Kind::topic_deleted) {
+            if (const auto state = before->share(change.before->id)) {
+                for (const std::shared_ptr<Partition>& partition : state->partitions) {
+                    if (auto removed = logs_->remove(partition->log); !removed) {
+                        log::error("storage", "a deleted partition cannot be removed",
+                                   {{"partition", partition->log->directory_name()}, {"reason", removed.error().message}});
+                    }
+                    post_change(*partition);
+                }
+            }
+            groups_.topic_deleted(turn, {.name = change.before->name, .topic_id = change.before->id}, now);
+            data_written();
+        }
+    }
+    return true;
+}
+
+void Broker::apply_change(TopicTable& table, const topics::CatalogChange& change, Turn* /*turn*/, Now /*now*/) {
+    using Kind = topics::CatalogChange::Kind;
+    switch (change.kind) {
+        case Kind::topic_created:
+            table.put(make_topic_state(change.after, nullptr));
+            log::info("catalog", "topic created",
+                      {{"topic", change.after->name}, {"partitions", change.after->partition_count}});
+            return;
+        case Kind::topic_deleted:
+            table.remove(change.before->id);
+            log::info("catalog", "topic deleted", {{"topic", change.before->name}});
+            return;
+        case Kind::topic_expanded: {
+            const auto before = table.share(change.after->id);
+            PARTITA_ASSERT(before != nullptr, "a topic that grows is known");
+            warn_of_expansion(*before, *change.after);
+            table.put(make_topic_state(change.after, before.get()));
+            return;
+        }
+        case Kind::topic_reconfigured: {
+            const auto before = table.share(change.after->id);
+            table.put(make_topic_state(change.after, before.get()));
+            return;
+        }
+        case Kind::configs_changed:
+            apply_config_change(change, table);
+            return;
+        case Kind::identity_changed:
+            return;
+    }
+}
+
+void Broker::apply_config_change(const topics::CatalogChange& change, TopicTable& table) {
+    if (change.resource_type != topics::ConfigResourceType::broker) {
+        return;
+    }
+    const topics::CatalogSnapshot& catalog = *table.catalog;
+    auto changed = config()->with_dynamic(
+        {.cluster_default = catalog.default_broker_configs(), .this_broker = catalog.broker_configs(node_id_)});
+    if (!changed) {
+        log::error("config", "dynamic broker configs do not apply", {{"reason", changed.error().message}});
+        return;
+    }
+    {
+        const std::scoped_lock lock(config_mutex_);
+        config_ = std::make_shared<const config::BrokerConfig>(std::move(*changed));
+    }
+    // Topics inherit from the broker.
+    std::vector<std::shared_ptr<const TopicState>> states;
+    table.for_each([&](const TopicState& state) { states.push_back(table.share(state.topic->id)); });
+    for (const std::shared_ptr<const TopicState>& state : states) {
+        table.put(make_topic_state(state->topic, state.get()));
+    }
+    groups_.reconfigure(group_config());
+}
+
+std::shared_ptr<const TopicState> Broker::make_topic_state(const topics::TopicPointer& topic,
+                                                           const TopicState* before) {
+    auto state = std::make_shared<TopicState>();
+    state->topic = topic;
+    const auto config = this->config();
+    auto effective = config::effective_topic_config(topic->configs, *config);
+    if (!effective) {
+        log::error("config", "a topic's settings cannot be read, the defaults serve instead",
+                   {{"topic", topic->name}, {"reason", effective.error().message}});
+        effective = config::TopicConfig{};
+    }
+    state->config = std::make_shared<const config::TopicConfig>(*effective);
+    auto log_config = std::make_shared<LogConfig>();
+    log_config->segment_bytes = effective->segment_bytes;
+    log_config->segment_ms = effective->segment_ms;
+    log_config->segment_jitter_ms = effective->segment_jitter_ms;
+    log_config->segment_index_bytes = effective->segment_index_bytes;
+    log_config->index_interval_bytes = effective->index_interval_bytes;
+    log_config->retention_ms = effective->retention_ms;
+    log_config->retention_bytes = effective->retention_bytes;
+    log_config->delete_old_segments = effective->cleanup_delete;
+    log_config->producer_id_expiration_ms = config->producer_id_expiration_ms;
+
+    if (before != nullptr) {
+        state->partitions = before->partitions;
+        for (const std::shared_ptr<Partition>& partition : state->partitions) {
+            partition->log->set_config(log_config);
+        }
+    }
+    if (state->partitions.size() < static_cast<std::size_t>(topic->partition_count)) {
+        auto log_topic = std::make_shared<const LogTopic>(LogTopic{topic->name, topic->id});
+        state->partitions.reserve(static_cast<std::size_t>(topic->partition_count));
+        for (auto index = static_cast<std::int32_t>(state->partitions.size()); index < topic->partition_count; ++index) {
+            auto log = logs_->claim(log_topic, PartitionIndex{index}, log_config);
+            if (!log) {
+                // Only a directory in the way can fail here, and it needs a hand.
+                fail_stop(log.error());
+            }
+            const fetch::PartitionKey key{next_partition_key_.fetch_add(1, std::memory_order_relaxed)};
+            state->partitions.push_back(std::make_shared<Partition>(std::move(*log), key));
+        }
+    }
+    return state;
+}
+
+void Broker::publish(std::shared_ptr<const TopicTable> table) {
+    {
+        const std::scoped_lock lock(topic_table_mutex_);
+        topic_table_ = std::move(table);
+    }
+    topic_table_version_.fetch_add(1, std::memory_order_acq_rel);
+}
+
+std::shared_ptr<const TopicTable> Broker::topic_table() const {
+    const std::scoped_lock lock(topic_table_mutex_);
+    return topic_table_;
+}
+
+void Broker::warn_of_expansion(const TopicState& before, const topics::Topic& after) {
+    const std::int32_t old_count = before.topic->partition_count;
+    const std::int32_t new_count = after.partition_count;
+    if (topic_has_keys(before)) {
+        log::warning("expansion", expansion::expansion_warning(after.name, old_count, new_count));
+    } else {
+        log::info("expansion", "topic without keys expanded",
+                  {{"topic", after.name}, {"from", old_count}, {"to", new_count}});
+    }
+}
+
+std::optional<ProducerId> Broker::next_producer_id(Turn& turn) {
+    const std::scoped_lock lock(catalog_mutex_);
+    if (producer_ids_left_ == 0) {
+        const topics::Decision<topics::ProducerIdBlockReply> decision =
+            with_catalog_context(turn.now(), [&](const topics::CatalogContext& context) {
+                return catalog_->allocate_producer_ids(context);
+            });
+        if (decision.reply.error.failed() || !apply_catalog_effects(&turn, decision.effects, turn.now())) {
+            return std::nullopt;
+        }
+        next_producer_id_ = decision.reply.first;
+        producer_ids_left_ = decision.reply.count;
+    }
+    const ProducerId id = next_producer_id_;
+    next_producer_id_ = ProducerId{id.value + 1};
+    --producer_ids_left_;
+    return id;
+}
+
+bool Broker::ensure_offsets_topic(Turn& turn) {
+    if (groups_.is_attached()) {
+        return true;
+    }
+    const auto created = change_catalog<topics::CreatedTopic>(
+        turn, [](const topics::CatalogCore& core, const topics::CatalogContext& context) {
+            return core.auto_create_topic(topics::kOffsetsTopicName, context);
+        });
+    if (!created || created->error.failed()) {
+        return false;
+    }
+    const std::scoped_lock lock(catalog_mutex_);
+    if (groups_.is_attached()) {
+        return true;
+    }
+    const TopicState* offsets = topic_table()->find(topics::kOffsetsTopicName);
+    if (offsets == nullptr) {
+        return false;
+    }
+    groups_.attach(offsets->partitions, group_config());
+    if (auto loaded = groups_.load(turn.now()); !loaded) {
+        fail_stop(loaded.error());
+    }
+    return true;
+}
+
+}  // namespace partita::runtime

@@ -1,0 +1,85 @@
+#include "broker/runtime/config_rules.h"
+
+#include "broker/config/config_definition.h"
+#include "broker/config/topic_config.h"
+
+namespace partita::runtime {
+namespace {
+
+topics::CatalogError refusal(const config::ConfigError& error) { return {error.code, error.message}; }
+
+}  // namespace
+
+topics::CatalogError DefinedConfigRules::validate(const topics::ConfigResource& resource,
+                                                  const topics::ConfigMap& overrides,
+                                                  const topics::ConfigMap& current) const {
+    switch (resource.type) {
+        case topics::ConfigResourceType::topic: {
+            const auto valid = config::validate_topic_configs(overrides, *broker_());
+            return valid ? topics::CatalogError{} : refusal(valid.error());
+        }
+        case topics::ConfigResourceType::broker: {
+            // What did not change was accepted before, or came with the start.
+            for (const auto& [name, value] : overrides) {
+                if (const auto known = current.find(name); known != current.end() && known->second == value) {
+                    continue;
+                }
+                const config::ConfigDefinition* definition = config::find_broker_config(name);
+                if (definition == nullptr) {
+                    continue;  // Kafka stores unknown names for others to read.
+                }
+                if (definition->update_mode == config::UpdateMode::read_only) {
+                    return {ErrorCode::invalid_request,
+                            "Cannot update these configs dynamically: Set(" + name + ")"};
+                }
+                if (resource.name.empty() && definition->update_mode == config::UpdateMode::per_broker) {
+                    return {ErrorCode::invalid_request,
+                            "Cannot update these configs at default cluster level, broker id must be specified: Set(" +
+                                name + ")"};
+                }
+                if (const auto parsed = config::parse_config_value(*definition, value); !parsed) {
+                    return refusal(parsed.error());
+                }
+            }
+            return {};
+        }
+        case topics::ConfigResourceType::group:
+        case topics::ConfigResourceType::client_metrics:
+        case topics::ConfigResourceType::broker_logger:
+        case topics::ConfigResourceType::unknown:
+            return {ErrorCode::invalid_request, "Configs of this resource type are not served by this broker."};
+    }
+    return {};
+}
+
+bool DefinedConfigRules::is_list(topics::ConfigResourceType type, std::string_view name) const {
+    if (type == topics::ConfigResourceType::topic) {
+        const config::TopicConfigDefinition* definition = config::find_topic_config(name);
+        return definition != nullptr && definition->definition.type == config::ConfigType::list;
+    }
+    const config::ConfigDefinition* definition = config::find_broker_config(name);
+    return definition != nullptr && definition->type == config::ConfigType::list;
+}
+
+std::optional<std::string> DefinedConfigRules::default_value(topics::ConfigResourceType type,
+                                                             std::string_view name) const {
+    const config::ConfigDefinition* definition = nullptr;
+    if (type == topics::ConfigResourceType::topic) {
+        if (const config::TopicConfigDefinition* topic = config::find_topic_config(name)) {
+            for (const config::ConfigSynonym& synonym : topic->broker_synonyms) {
+                if (const auto text = config::config_value_text(broker_()->value(synonym.broker_config))) {
+                    return text;
+                }
+            }
+            definition = &topic->definition;
+        }
+    } else {
+        definition = config::find_broker_config(name);
+    }
+    if (definition == nullptr || !definition->default_value) {
+        return std::nullopt;
+    }
+    return std::string(*definition->default_value);
+}
+
+}  // namespace partita::runtime

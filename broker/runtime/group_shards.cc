@@ -1,0 +1,292 @@
+#include "broker/runtime/group_shards.h"
+
+#include <limits>
+
+#include "broker/config/log_setup.h"
+#include "broker/groups/record_codec.h"
+#include "broker/runtime/broker.h"
+#include "broker/runtime/clock.h"
+#include "protocol/assert.h"
+#include "protocol/record_batch_builder.h"
+#include "storage/keyed_log_checkpoint.h"
+
+namespace partita::runtime {
+namespace {
+
+constexpr std::int64_t kNoDeadlineMs = std::numeric_limits<std::int64_t>::max();
+
+/// Java's String.hashCode of the text: 31 * hash + unit over its UTF-16 units.
+std::int32_t java_string_hash(std::string_view text) {
+    std::uint32_t hash = 0;
+    const auto add = [&hash](std::uint32_t unit) { hash = 31 * hash + unit; };
+    for (std::size_t i = 0; i < text.size();) {
+        const auto lead = static_cast<std::uint8_t>(text[i]);
+        const std::size_t length = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+        if (length == 1 || lead < 0xc0 || i + length > text.size()) {
+            // Malformed text reaches us as Java would never send it; each byte counts as it is.
+            add(lead);
+            ++i;
+            continue;
+        }
+        std::uint32_t code_point = lead & (0xffu >> (length + 1));
+        for (std::size_t k = 1; k < length; ++k) {
+            code_point = code_point << 6 | (static_cast<std::uint8_t>(text[i + k]) & 0x3f);
+        }
+        if (code_point >= 0x10000) {
+            add(0xd800 + ((code_point - 0x10000) >> 10));
+            add(0xdc00 + ((code_point - 0x10000) & 0x3ff));
+        } else {
+            add(code_point);
+        }
+        i += length;
+    }
+    return static_cast<std::int32_t>(hash);
+}
+
+}  // namespace
+
+std::size_t group_shard_index(std::string_view group_id, std::size_t shards) {
+    const std::int32_t hash = java_string_hash(group_id);
+    // Kafka's Utils.abs: the one number without a positive twin counts as 0.
+    const std::int32_t positive = hash == std::numeric_limits<std::int32_t>::min() ? 0 : std::abs(hash);
+    return static_cast<std::size_t>(positive) % shards;
+}
+
+void GroupShards::attach(std::span<const std::shared_ptr<Partition>> partitions, const groups::GroupConfig& config) {
+    PARTITA_ASSERT(!is_attached(), "the offsets topic is set up once");
+    config_ = config;
+    for (const std::shared_ptr<Partition>& partition : partitions) {
+        auto shard = std::make_unique<Shard>();
+        shard->partition = partition;
+        shard->deadline_ms = kNoDeadlineMs;
+        shards_.push_back(std::move(shard));
+    }
+}
+
+StorageResult<void> GroupShards::load(Now now) {
+    for (const std::unique_ptr<Shard>& shard : shards_) {
+        const std::scoped_lock lock(shard->mutex);
+        if (auto loaded = load_shard(*shard, now); !loaded) {
+            return loaded;
+        }
+    }
+    attached_.store(true, std::memory_order_release);
+    return {};
+}
+
+StorageResult<void> GroupShards::load_shard(Shard& shard, Now now) {
+    shard.coordinator = std::make_unique<groups::GroupCoordinator>(config_);
+    shard.effects.clear();
+    Arena arena;
+    const auto visit = [&](const KeyedRecord& persisted) -> StorageResult<void> {
+        arena.reset();
+        const auto record = groups::decode_record(persisted.key, persisted.value, arena);
+        if (!record) {
+            return std::unexpected(corrupt_error(
+                shard.partition->log->directory_path(),
+                "a record cannot be read: " + std::string(to_string(record.error().failure))));
+        }
+        if (*record) {
+            shard.coordinator->replay(**record);
+        }
+        return {};
+    };
+    const auto replayed = replay_keyed_log(*shard.partition->log, broker_.metadata_store(), visit);
+    if (!replayed) {
+        return std::unexpected(replayed.error());
+    }
+    broker_.log_rewound_checkpoint(*shard.partition->log, replayed->rewound_records);
+    shard.coordinator->loaded(now, shard.effects);
+    settle(shard, nullptr, now, std::nullopt);
+    return {};
+}
+
+void GroupShards::reconfigure(const groups::GroupConfig& config) {
+    config_ = config;
+    for (const std::unique_ptr<Shard>& shard : shards_) {
+        const std::scoped_lock lock(shard->mutex);
+        if (shard->coordinator) {
+            shard->coordinator->reconfigure(config);
+        }
+    }
+}
+
+void GroupShards::execute(
+    Turn& turn, std::string_view group_id, const PendingReply& pending,
+    const std::function<void(groups::GroupCoordinator&, groups::ReplyToken, groups::Effects&)>& command) {
+    Shard& shard = *shards_[shard_of(group_id)];
+    const std::scoped_lock lock(shard.mutex);
+    const groups::ReplyToken token{next_token_.fetch_add(1, std::memory_order_relaxed)};
+    shard.waiting.emplace(token.value, pending);
+    command(*shard.coordinator, token, shard.effects);
+    settle(shard, &turn, turn.now(), std::nullopt);
+}
+
+std::optional<groups::Result> GroupShards::ask(
+    Turn& turn, std::string_view group_id,
+    const std::function<void(groups::GroupCoordinator&, groups::ReplyToken, groups::Effects&)>& command) {
+    return ask_shard(turn, shard_of(group_id), command);
+}
+
+std::optional<groups::Result> GroupShards::ask_shard(
+    Turn& turn, std::size_t index,
+    const std::function<void(groups::GroupCoordinator&, groups::ReplyToken, groups::Effects&)>& command) {
+    Shard& shard = *shards_[index];
+    const std::scoped_lock lock(shard.mutex);
+    const groups::ReplyToken token{next_token_.fetch_add(1, std::memory_order_relaxed)};
+    command(*shard.coordinator, token, shard.effects);
+    return settle(shard, &turn, turn.now(), token);
+}
+
+void GroupShards::topic_deleted(Turn* turn, const groups::TopicDeleted& event, Now now) {
+    if (!is_attached()) {
+        return;
+    }
+    for (const std::unique_ptr<Shard>& shard : shards_) {
+        const std::scoped_lock lock(shard->mutex);
+        shard->coordinator->topic_deleted(event, now, shard->effects);
+        settle(*shard, turn, now, std::nullopt);
+    }
+}
+
+void GroupShards::tick(Turn& turn, Now now) {
+    if (!is_attached()) {
+        return;
+    }
+    for (const std::unique_ptr<Shard>& shard : shards_) {
+        if (shard->deadline_ms.load(std::memory_order_relaxed) > now.monotonic.value) {
+            continue;
+        }
+        const std::scoped_lock lock(shard->mutex);
+        shard->coordinator->tick(now, shard->effects);
+        settle(*shard, &turn, now, std::nullopt);
+    }
+}
+
+std::optional<Instant> GroupShards::next_deadline() const {
+    if (!is_attached()) {
+        return std::nullopt;
+    }
+    std::int64_t next = kNoDeadlineMs;
+    for (const std::unique_ptr<Shard>& shard : shards_) {
+        next = std::min(next, shard->deadline_ms.load(std::memory_order_relaxed));
+    }
+    if (next == kNoDeadlineMs) {
+        return std::nullopt;
+    }
+    return Instant{next};
+}
+
+void GroupShards::fail_waiting(Turn& turn) {
+    if (!is_attached()) {
+        return;
+    }
+    for (const std::unique_ptr<Shard>& shard : shards_) {
+        const std::scoped_lock lock(shard->mutex);
+        shard->coordinator->fail_waiting(ErrorCode::not_coordinator, shard->effects);
+        settle(*shard, &turn, turn.now(), std::nullopt);
+    }
+}
+
+std::size_t GroupShards::group_count() {
+    std::size_t count = 0;
+    if (is_attached()) {
+        for (const std::unique_ptr<Shard>& shard : shards_) {
+            const std::scoped_lock lock(shard->mutex);
+            count += shard->coordinator->group_count();
+        }
+    }
+    return count;
+}
+
+std::optional<groups::Result> GroupShards::settle(Shard& shard, Turn* turn, Now now,
+                                                  std::optional<groups::ReplyToken> own) {
+    std::optional<groups::Result> result;
+    if (!shard.effects.records.empty() && !persist(shard, turn, now)) {
+        start_anew(shard, now);
+    } else {
+        for (groups::Reply& reply : shard.effects.replies) {
+            if (own && reply.token == *own) {
+                result = std::move(reply.result);
+            } else {
+                send(shard, reply);
+            }
+        }
+    }
+    shard.effects.clear();
+    update_deadline(shard);
+    return result;
+}
+
+bool GroupShards::persist(Shard& shard, Turn* turn, Now now) {
+    BatchBuilder builder;
+    ByteBuffer buffer;
+    shard.batch.clear();
+    for (const groups::Record& record : shard.effects.records) {
+        const auto encoded = groups::encode_record(record, buffer);
+        if (!encoded) {
+            log::error("groups", "a record is too large for the log",
+                       {{"log", shard.partition->log->directory_name()}, {"reason", to_string(encoded.error().failure)}});
+            return false;
+        }
+        builder.append(now.wall, encoded->key, encoded->value);
+    }
+    builder.build(shard.batch);
+    const auto appended =
+        shard.partition->log->append(shard.batch, {.leader_epoch = LeaderEpoch{0}, .now = now.wall});
+    if (!appended) {
+        log::error("groups", "records cannot be written, the coordinator starts anew from its log",
+                   {{"log", shard.partition->log->directory_name()}, {"reason", appended.error().message}});
+        return false;
+    }
+    if (turn != nullptr) {
+        turn->appended(*shard.partition, shard.batch.size());
+    }
+    broker_.data_written();
+    return true;
+}
+
+void GroupShards::start_anew(Shard& shard, Now now) {
+    // Nobody was told of what could not be written. Those who wait, and those whose replies were in the
+    // lost effects, find their coordinator again and repeat themselves.
+    groups::Effects failed;
+    shard.coordinator->fail_waiting(ErrorCode::not_coordinator, failed);
+    for (groups::Reply& reply : failed.replies) {
+        send(shard, reply);
+    }
+    for (groups::Reply& reply : shard.effects.replies) {
+        if (shard.waiting.contains(reply.token.value)) {
+            std::visit([](auto& result) {
+                if constexpr (requires { result.error; }) {
+                    result = {};
+                    result.error = ErrorCode::not_coordinator;
+                }
+            }, reply.result);
+            send(shard, reply);
+        }
+    }
+    if (auto loaded = load_shard(shard, now); !loaded) {
+        broker_.fail_stop(loaded.error());
+    }
+}
+
+void GroupShards::send(Shard& shard, groups::Reply& reply) {
+    const auto waiting = shard.waiting.find(reply.token.value);
+    if (waiting == shard.waiting.end()) {
+        return;
+    }
+    const PendingReply pending = waiting->second;
+    shard.waiting.erase(waiting);
+    broker_.deliver(pending.target, encoder_(pending, reply.result));
+}
+
+void GroupShards::update_deadline(Shard& shard) {
+    const std::optional<Instant> deadline = shard.coordinator->next_deadline();
+    const std::int64_t deadline_ms = deadline ? deadline->value : kNoDeadlineMs;
+    const std::int64_t before = shard.deadline_ms.exchange(deadline_ms, std::memory_order_relaxed);
+    if (deadline_ms < before && !broker_.reactors().empty()) {
+        broker_.reactors().front()->wake_at(Instant{deadline_ms});
+    }
+}
+
+}  // namespace partita::runtime

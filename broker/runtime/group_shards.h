@@ -1,0 +1,108 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "broker/groups/group_coordinator.h"
+#include "broker/runtime/partition.h"
+#include "broker/runtime/reactor.h"
+#include "broker/runtime/reply.h"
+#include "storage/storage_error.h"
+
+namespace partita::runtime {
+
+class Broker;
+class Turn;
+
+/// Where a group's state lives: Kafka's `abs(hashCode(group)) % partitions of __consumer_offsets`, with
+/// Java's hash over UTF-16 units, so that tools which compute it agree.
+[[nodiscard]] std::size_t group_shard_index(std::string_view group_id, std::size_t shards);
+
+/// The group coordinators, one per partition of `__consumer_offsets`, each with the log that makes it
+/// durable. A shard is a small mutex-guarded state, not the property of a thread: a client's group
+/// requests are served on the thread of its connection.
+///
+/// The rule that everything here serves: records are in the log before a reply leaves. If they cannot
+/// be written, the coordinator's memory is thrown away and rebuilt from the log, and everybody who
+/// waited is told NOT_COORDINATOR, as Kafka does when a coordinator fails to write.
+class GroupShards {
+  public:
+    explicit GroupShards(Broker& broker) : broker_(broker) {}
+
+    /// Sets up the shards for the partitions of `__consumer_offsets`; called once, when it exists.
+    void attach(std::span<const std::shared_ptr<Partition>> partitions, const groups::GroupConfig& config);
+    /// Lets go of everything, before the logs go.
+    void detach() { attached_.store(false, std::memory_order_release); shards_.clear(); }
+    [[nodiscard]] bool is_attached() const { return attached_.load(std::memory_order_acquire); }
+    /// Rebuilds all shards from checkpoint and log. Blocks on the disk: at start.
+    [[nodiscard]] StorageResult<void> load(Now now);
+    void reconfigure(const groups::GroupConfig& config);
+
+    /// Turns the result of a join or sync that had to wait into a reply. Set once, before requests come.
+    using ReplyEncoder = Reply (*)(const PendingReply& pending, const groups::Result& result);
+    void set_reply_encoder(ReplyEncoder encoder) { encoder_ = encoder; }
+
+    /// Runs a command in the shard of `group_id` whose reply may come later. The reply is encoded and
+    /// delivered when it comes, maybe before this returns.
+    void execute(Turn& turn, std::string_view group_id, const PendingReply& pending,
+                 const std::function<void(groups::GroupCoordinator&, groups::ReplyToken, groups::Effects&)>& command);
+
+    /// Runs a command that is answered by its own call, and returns the result once it is durable; empty
+    /// when it could not be persisted.
+    [[nodiscard]] std::optional<groups::Result> ask(
+        Turn& turn, std::string_view group_id,
+        const std::function<void(groups::GroupCoordinator&, groups::ReplyToken, groups::Effects&)>& command);
+    /// The same for a shard by its number, for requests that go to all.
+    [[nodiscard]] std::optional<groups::Result> ask_shard(
+        Turn& turn, std::size_t shard,
+        const std::function<void(groups::GroupCoordinator&, groups::ReplyToken, groups::Effects&)>& command);
+    [[nodiscard]] std::size_t shard_count() const { return attached_.load(std::memory_order_acquire) ? shards_.size() : 0; }
+    [[nodiscard]] std::size_t shard_of(std::string_view group_id) const { return group_shard_index(group_id, shards_.size()); }
+
+    void topic_deleted(Turn* turn, const groups::TopicDeleted& event, Now now);
+    /// Runs the timers that are due. On the first reactor.
+    void tick(Turn& turn, Now now);
+    [[nodiscard]] std::optional<Instant> next_deadline() const;
+    /// Answers everything that waits with NOT_COORDINATOR, at shutdown.
+    void fail_waiting(Turn& turn);
+
+    [[nodiscard]] std::size_t group_count();
+
+  private:
+    struct Shard {
+        std::mutex mutex;
+        // All guarded by mutex.
+        std::unique_ptr<groups::GroupCoordinator> coordinator;
+        std::shared_ptr<Partition> partition;
+        groups::Effects effects;
+        std::unordered_map<std::uint64_t, PendingReply> waiting;
+        std::vector<std::byte> batch;
+        /// For readers without the lock; the largest number when there is no deadline.
+        std::atomic<std::int64_t> deadline_ms;
+    };
+
+    [[nodiscard]] StorageResult<void> load_shard(Shard& shard, Now now);
+    /// Persists the effects and sends the replies that wait for them. With the shard's lock held. The
+    /// result that belongs to `own`, if any, is returned instead of sent.
+    std::optional<groups::Result> settle(Shard& shard, Turn* turn, Now now, std::optional<groups::ReplyToken> own);
+    [[nodiscard]] bool persist(Shard& shard, Turn* turn, Now now);
+    void start_anew(Shard& shard, Now now);
+    void send(Shard& shard, groups::Reply& reply);
+    void update_deadline(Shard& shard);
+
+    Broker& broker_;
+    ReplyEncoder encoder_ = nullptr;
+    groups::GroupConfig config_;
+    std::vector<std::unique_ptr<Shard>> shards_;
+    std::atomic<bool> attached_ = false;
+    std::atomic<std::uint64_t> next_token_ = 1;
+};
+
+}  // namespace partita::runtime

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+
+namespace partita::runtime {
+
+/// What the network side counts, for metrics. Any thread may ask.
+class NetworkStatistics {
+  public:
+    virtual ~NetworkStatistics() = default;
+    [[nodiscard]] virtual std::int32_t connection_count() const = 0;
+    [[nodiscard]] virtual std::uint64_t received_bytes() const = 0;
+    [[nodiscard]] virtual std::uint64_t sent_bytes() const = 0;
+};
+
+}  // namespace partita::runtime

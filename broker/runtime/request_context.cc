@@ -1,0 +1,121 @@
+#include "broker/runtime/request_context.h"
+
+#include "broker/config/log_setup.h"
+#include "broker/runtime/turn.h"
+#include "protocol/assert.h"
+#include "protocol/codec.h"
+#include "protocol/request_header.h"
+
+namespace partita::runtime {
+namespace {
+
+constexpr std::size_t kPooledReplyBuffersMax = 64;
+constexpr std::size_t kPooledReplyBytesMax = 64 * 1024;
+
+// Below this a copy costs less than a sendfile of its own (docs/performance.md).
+constexpr std::uint32_t kCopiedPieceBytesMax = 4096;
+
+std::vector<ByteBuffer>& pooled_reply_buffers() {
+    thread_local std::vector<ByteBuffer> buffers;
+    return buffers;
+}
+
+}  // namespace
+
+ByteBuffer take_reply_buffer() {
+    std::vector<ByteBuffer>& pooled = pooled_reply_buffers();
+    if (pooled.empty()) {
+        return {};
+    }
+    ByteBuffer buffer = std::move(pooled.back());
+    pooled.pop_back();
+    return buffer;
+}
+
+void recycle_reply_buffer(ByteBuffer&& buffer) {
+    std::vector<ByteBuffer>& pooled = pooled_reply_buffers();
+    if (buffer.capacity() == 0 || buffer.capacity() > kPooledReplyBytesMax ||
+        pooled.size() >= kPooledReplyBuffersMax) {
+        buffer.release();
+        return;
+    }
+    buffer.clear();
+    pooled.push_back(std::move(buffer));
+}
+
+Arena& RequestContext::arena() { return turn.arena(); }
+
+Now RequestContext::now() const { return turn.now(); }
+
+void* RequestContext::decode_as(const Schema& schema) {
+    void* message = arena().allocate_unlimited(schema.size, schema.alignment);
+    const auto consumed = partita::decode(schema, body, version(), arena(), message);
+    if (!consumed) {
+        close_connection("malformed " + std::string(schema.name) + " v" + std::to_string(version()) + ": " +
+                         std::string(to_string(consumed.error().failure)) + " at byte " +
+                         std::to_string(consumed.error().position) + " " + std::string(consumed.error().field));
+        return nullptr;
+    }
+    return message;
+}
+
+void RequestContext::reply_as(const Schema& schema, const void* response) {
+    PARTITA_ASSERT(outcome_ == Outcome::none, "a request is answered once");
+    outcome_ = Outcome::replied;
+    reply_ = encode_reply(pending_, schema, response);
+}
+
+void RequestContext::reply_nothing() {
+    PARTITA_ASSERT(outcome_ == Outcome::none, "a request is answered once");
+    outcome_ = Outcome::nothing;
+}
+
+void RequestContext::close_connection(std::string_view reason) {
+    PARTITA_ASSERT(outcome_ == Outcome::none, "a request is answered once");
+    outcome_ = Outcome::closed;
+    close_reason_ = reason;
+}
+
+PendingReply RequestContext::defer() {
+    PARTITA_ASSERT(outcome_ == Outcome::none, "a request is answered once");
+    outcome_ = Outcome::deferred;
+    return pending_;
+}
+
+PendingReply RequestContext::park() {
+    PARTITA_ASSERT(outcome_ == Outcome::none, "a request is answered once");
+    outcome_ = Outcome::parked;
+    return pending_;
+}
+
+Reply encode_reply(const PendingReply& pending, const Schema& schema, const void* response,
+                   std::span<FileSlice> slices) {
+    Reply reply;
+    reply.bytes = take_reply_buffer();
+    reply.bytes.append_big_endian(std::int32_t{0});
+    append_response_header(*pending.api, pending.api_version, pending.correlation_id, reply.bytes);
+    std::vector<SplitPoint> splits;
+    const std::size_t header_bytes = reply.bytes.size();
+    const auto size = encode(schema, response, pending.api_version, reply.bytes, slices.empty() ? nullptr : &splits);
+    if (!size) {
+        // A handler filled in what the version cannot carry: a fault of ours, but no reason to take other
+        // clients down with this one.
+        log::error("net", "a reply cannot be encoded, the connection is closed",
+                   {{"message", schema.name},
+                    {"version", pending.api_version},
+                    {"field", size.error().field},
+                    {"reason", to_string(size.error().failure)}});
+        recycle_reply_buffer(std::move(reply.bytes));
+        Reply failed;
+        failed.close = true;
+        return failed;
+    }
+    reply.bytes.patch_big_endian(0, static_cast<std::int32_t>(header_bytes - 4 + size->total()));
+    for (const SplitPoint& split : splits) {
+        FileSlice& slice = slices[static_cast<std::size_t>(split.external_index)];
+        reply.pieces.push_back({.position = split.position, .slice = std::move(slice)});
+    }
+    return reply;
+}
+
+}  // namespace partita::runtime

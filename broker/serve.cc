@@ -1,0 +1,186 @@
+#include "broker/serve.h"
+
+#include <signal.h>
+
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <thread>
+
+#include "broker/config/log_setup.h"
+#include "broker/handlers/group_replies.h"
+#include "broker/http/http_server.h"
+#include "broker/net/server.h"
+#include "broker/runtime/broker.h"
+#include "broker/runtime/group_timers.h"
+
+namespace partita {
+namespace {
+
+constexpr int kExitRefused = 2;
+// How long clients get to take their last replies at a stop.
+constexpr std::chrono::milliseconds kDrainTimeout{2000};
+constexpr std::chrono::milliseconds kDrainPoll{5};
+
+int refuse(const std::string& message) {
+    std::fprintf(stderr, "partita: %s\n", message.c_str());
+    return kExitRefused;
+}
+
+std::size_t reactor_count() {
+    constexpr unsigned kMost = 16;
+    return std::clamp(std::thread::hardware_concurrency(), 1u, kMost);
+}
+
+bool write_port_file(const std::string& path, std::uint16_t port) {
+    // Readers wait for the file to appear, so it appears whole.
+    const std::string temporary = path + ".tmp";
+    {
+        std::ofstream file(temporary, std::ios::trunc);
+        file << port << "\n";
+        if (!file.flush()) {
+            return false;
+        }
+    }
+    return std::rename(temporary.c_str(), path.c_str()) == 0;
+}
+
+/// The stop, step by step on the first reactor: no new connections, waiting requests answered, replies
+/// sent, then the end of all loops.
+class Shutdown {
+  public:
+    Shutdown(runtime::Broker& broker, net::Server& server, http::HttpServer& http)
+        : broker_(broker), server_(server), http_(http), timer_(broker.reactors().front()->context()) {}
+
+    void begin() {
+        if (begun_) {
+            return;
+        }
+        begun_ = true;
+        broker_.set_ready(false);
+        server_.stop_accepting();
+        http_.stop();
+        broker_.answer_waiting_requests();
+        deadline_ = std::chrono::steady_clock::now() + kDrainTimeout;
+        poll();
+    }
+
+  private:
+    void poll() {
+        // Each reactor is asked, on its own thread, whether all replies are out.
+        auto open_questions = std::make_shared<std::atomic<std::size_t>>(broker_.reactors().size());
+        auto all_answered = std::make_shared<std::atomic<bool>>(true);
+        for (std::size_t index = 0; index < broker_.reactors().size(); ++index) {
+            broker_.reactors()[index]->post([this, index, open_questions, all_answered] {
+                if (!server_.net_reactor(index).all_answered()) {
+                    all_answered->store(false);
+                }
+                if (open_questions->fetch_sub(1) == 1) {
+                    const bool done = all_answered->load();
+                    broker_.reactors().front()->post([this, done] { on_answers(done); });
+                }
+            });
+        }
+    }
+
+    void on_answers(bool all_answered) {
+        if (!all_answered && std::chrono::steady_clock::now() < deadline_) {
+            timer_.expires_after(kDrainPoll);
+            timer_.async_wait([this](const boost::system::error_code& error) {
+                if (!error) {
+                    poll();
+                }
+            });
+            return;
+        }
+        for (std::size_t index = 0; index < broker_.reactors().size(); ++index) {
+            broker_.reactors()[index]->post([this, index] {
+                server_.net_reactor(index).close_all();
+                broker_.reactors()[index]->stop();
+            });
+        }
+    }
+
+    runtime::Broker& broker_;
+    net::Server& server_;
+    http::HttpServer& http_;
+    boost::asio::steady_timer timer_;
+    std::chrono::steady_clock::time_point deadline_;
+    bool begun_ = false;
+};
+
+void announce(const runtime::Broker& broker, const std::vector<net::BoundListener>& listeners, const std::string& http) {
+    const auto config = broker.config();
+    for (const net::BoundListener& listener : listeners) {
+        const auto advertised =
+            config::advertised_address(config->listeners, listener.name, listener.address, listener.port);
+        log::info("net", "listening",
+                  {{"listener", listener.name},
+                   {"address", config::to_string(config::AdvertisedAddress{listener.address, listener.port})},
+                   {"advertises", advertised ? config::to_string(*advertised) : "nothing"}});
+    }
+    if (!http.empty()) {
+        log::info("http", "listening", {{"address", http}});
+    }
+}
+
+}  // namespace
+
+int serve(const ServeOptions& options) {
+    // Threads inherit the mask: signals reach only the signal set of the first reactor.
+    ::signal(SIGPIPE, SIG_IGN);
+    auto opened = runtime::Broker::open(
+        {.config = options.config, .reactor_count = reactor_count(), .ephemeral = options.ephemeral});
+    if (!opened) {
+        return refuse(opened.error().message);
+    }
+    const std::unique_ptr<runtime::Broker> broker = std::move(*opened);
+    broker->groups().set_reply_encoder(handlers::encode_group_reply);
+
+    runtime::GroupTimers group_timers(*broker, *broker->turns().front());
+    broker->reactors().front()->add_participant(group_timers);
+
+    net::Server server(*broker, broker->turns());
+    auto listeners = server.open();
+    if (!listeners) {
+        return refuse(listeners.error());
+    }
+    http::HttpServer http(*broker, server);
+    const std::string http_address = http.open(options.http_port);
+
+    boost::asio::signal_set signals(broker->reactors().front()->context(), SIGTERM, SIGINT);
+    Shutdown shutdown(*broker, server, http);
+    signals.async_wait([&shutdown](const boost::system::error_code& error, int signal_number) {
+        if (!error) {
+            log::info("broker", "stopping", {{"signal", signal_number}});
+            shutdown.begin();
+        }
+    });
+    server.start();
+    http.start();
+    broker->start_maintenance();
+    broker->set_ready(true);
+    announce(*broker, *listeners, http_address);
+    if (!options.port_file.empty() && !listeners->empty() &&
+        !write_port_file(options.port_file, listeners->front().port)) {
+        return refuse("cannot write " + options.port_file + "; check its directory");
+    }
+
+    std::vector<std::thread> threads;
+    for (std::size_t index = 1; index < broker->reactors().size(); ++index) {
+        threads.emplace_back([&broker, index] { broker->reactors()[index]->run(); });
+    }
+    broker->reactors().front()->run();
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    if (!options.port_file.empty()) {
+        std::remove(options.port_file.c_str());
+    }
+    return broker->close() ? 0 : 1;
+}
+
+}  // namespace partita
