@@ -46,6 +46,9 @@ std::expected<StagedAppend, AppendError> PartitionLog::stage(MutableBytes batch,
         return refuse(AppendFailure::malformed_batch, "the batch's length is not that of its bytes");
     }
     if (header->last_offset_delta < 0) return refuse(AppendFailure::malformed_batch, "negative last offset delta");
+    if (header->has_producer_id() && !header->attributes.is_control() && header->base_sequence.value < 0) {
+        return refuse(AppendFailure::malformed_batch, "a producer id without a sequence");
+    }
 
     const std::lock_guard lock(append_mutex_);
     if (closed_) return refuse(AppendFailure::closed, "the log is closed");
