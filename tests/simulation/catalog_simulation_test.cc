@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "../unit/topics/catalog_fixture.h"
+#include "tests/unit/topics/catalog_fixture.h"
 #include "broker/topics/catalog_core.h"
 
 // Random commands against the catalog core, with a crash after any step: before the records are

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "broker/topics/catalog_records.h"
-#include "catalog_fixture.h"
+#include "tests/unit/topics/catalog_fixture.h"
 
 namespace partita::topics {
 namespace {

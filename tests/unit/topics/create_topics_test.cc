@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "catalog_fixture.h"
+#include "tests/unit/topics/catalog_fixture.h"
 
 // Codes, texts and the order of checks are those of Apache Kafka 4.3.1
 // (ReplicationControlManager.createTopics, ControllerApis.createTopics).

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "broker/topics/catalog.h"
-#include "catalog_fixture.h"
+#include "tests/unit/topics/catalog_fixture.h"
 
 namespace partita::topics {
 namespace {
