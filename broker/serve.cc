@@ -63,7 +63,10 @@ class Shutdown {
         broker_.set_ready(false);
         server_.stop_accepting();
         http_.stop();
-        broker_.answer_waiting_requests();
+        for (std::size_t index = 0; index < broker_.reactors().size(); ++index) {
+            broker_.reactors()[index]->post([this, index] { server_.net_reactor(index).begin_drain(); });
+        }
+        broker_.reactors().front()->post([this] { broker_.answer_waiting_requests(); });
         deadline_ = std::chrono::steady_clock::now() + kDrainTimeout;
         poll();
     }

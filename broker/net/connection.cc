@@ -90,7 +90,7 @@ void Connection::close(std::string_view reason) {
 }
 
 bool Connection::may_serve() const {
-    return !closed_ && !blocked_by_park_ && !close_after_send_ && queued_reply_bytes_ < kQueuedReplyBytesMax &&
+    return !closed_ && !owner_.is_draining() && !blocked_by_park_ && !close_after_send_ && queued_reply_bytes_ < kQueuedReplyBytesMax &&
            slots_.size() < kPipelinedRequestsMax;
 }
 

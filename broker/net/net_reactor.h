@@ -38,6 +38,10 @@ class NetReactor final : public runtime::TurnParticipant {
     void end_turn(Now now) override;
     [[nodiscard]] std::optional<Instant> next_deadline() override;
 
+    /// From now on no further request is served, only replies are sent: otherwise clients whose waiting
+    /// requests are answered at a stop would send them again, and again be waited for.
+    void begin_drain() { draining_ = true; }
+    [[nodiscard]] bool is_draining() const { return draining_; }
     /// Closes every connection, at shutdown.
     void close_all();
     [[nodiscard]] bool all_answered() const;
@@ -79,6 +83,7 @@ class NetReactor final : public runtime::TurnParticipant {
     std::size_t retired_bytes_ = 0;
     std::vector<std::uint64_t> starved_;
     std::optional<Instant> trim_at_;
+    bool draining_ = false;
     std::atomic<std::uint64_t> received_bytes_ = 0;
     std::atomic<std::uint64_t> sent_bytes_ = 0;
 };
