@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "broker/handlers/authorized_operations.h"
 #include "broker/handlers/registry.h"
 #include "broker/runtime/broker.h"
 #include "broker/runtime/turn.h"
@@ -17,13 +18,6 @@
 
 namespace partita::handlers {
 namespace {
-
-/// READ, WRITE, CREATE, DELETE, ALTER, DESCRIBE, DESCRIBE_CONFIGS, ALTER_CONFIGS of Kafka's AclOperation:
-/// what an unauthenticated client may do with a topic when nothing is authorised.
-constexpr std::int32_t kAllTopicOperations = 1 << 3 | 1 << 4 | 1 << 5 | 1 << 6 | 1 << 7 | 1 << 8 | 1 << 10 | 1 << 11;
-/// CREATE, ALTER, DESCRIBE, CLUSTER_ACTION, DESCRIBE_CONFIGS, ALTER_CONFIGS, IDEMPOTENT_WRITE and the two of
-/// delegation tokens' owners (CREATE_TOKENS, DESCRIBE_TOKENS) as Kafka answers for the cluster.
-constexpr std::int32_t kAllClusterOperations = 1 << 5 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 10 | 1 << 11 | 1 << 12;
 
 struct Reply {
     runtime::RequestContext& context;

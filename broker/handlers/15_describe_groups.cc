@@ -3,6 +3,7 @@
 //   v3: authorised operations; v4: static members; v5: flexible; v6: unknown groups are an error with a
 //   message (KIP-1043), before they were "Dead".
 
+#include "broker/handlers/authorized_operations.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
 #include "broker/runtime/broker.h"
@@ -11,9 +12,6 @@
 
 namespace partita::handlers {
 namespace {
-
-/// READ, DELETE, DESCRIBE, DESCRIBE_CONFIGS, ALTER_CONFIGS of Kafka's AclOperation for groups.
-constexpr std::int32_t kAllGroupOperations = 1 << 3 | 1 << 6 | 1 << 8 | 1 << 10 | 1 << 11;
 
 DescribeGroupsResponse::DescribedGroup reply_group(Arena& arena, const groups::DescribeGroupsResult::Group& group,
                                                    bool include_operations) {

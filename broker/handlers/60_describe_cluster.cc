@@ -2,6 +2,7 @@
 //
 //   v1: endpoint type (1 brokers, 2 controllers); v2: fenced brokers.
 
+#include "broker/handlers/authorized_operations.h"
 #include "broker/handlers/registry.h"
 #include "broker/runtime/broker.h"
 #include "broker/runtime/turn.h"
@@ -12,8 +13,6 @@ namespace {
 
 constexpr std::int8_t kBrokerEndpoints = 1;
 constexpr std::int8_t kControllerEndpoints = 2;
-/// CREATE, ALTER, DESCRIBE, CLUSTER_ACTION, DESCRIBE_CONFIGS, ALTER_CONFIGS, IDEMPOTENT_WRITE of AclOperation.
-constexpr std::int32_t kAllClusterOperations = 1 << 5 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 10 | 1 << 11 | 1 << 12;
 
 }  // namespace
 

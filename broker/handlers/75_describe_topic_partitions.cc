@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "broker/handlers/authorized_operations.h"
 #include "broker/handlers/registry.h"
 #include "broker/runtime/broker.h"
 #include "broker/runtime/turn.h"
@@ -15,9 +16,6 @@ namespace partita::handlers {
 namespace {
 
 using Response = DescribeTopicPartitionsResponse;
-
-/// READ, WRITE, CREATE, DELETE, ALTER, DESCRIBE, DESCRIBE_CONFIGS, ALTER_CONFIGS of Kafka's AclOperation.
-constexpr std::int32_t kAllTopicOperations = 1 << 3 | 1 << 4 | 1 << 5 | 1 << 6 | 1 << 7 | 1 << 8 | 1 << 10 | 1 << 11;
 
 struct Page {
     runtime::RequestContext& context;
