@@ -127,31 +127,49 @@ std::uint64_t MetadataStore::hash_long_key(Bytes key) const {
 StorageResult<std::unique_ptr<MetadataStore>> MetadataStore::open(const std::string& directory,
                                                                   const MetadataStoreOptions& options) {
     PosixFileSystem files;
-    const std::string path = join_path(directory, kFileName);
-    if (auto made = files.make_directories(directory); !made) return std::unexpected(made.error());
-    const auto exists = files.exists(path);
-    if (!exists) return std::unexpected(exists.error());
-    if (!*exists) {
-        // Made elsewhere and renamed, so that a file with the final name was synced whole at least once: after
-        // a power cut an empty or half-made file is damage, never "new".
-        const std::string creation = join_path(directory, kCreationDirectory);
-        if (auto removed = remove_recursively(files, creation); !removed) return std::unexpected(removed.error());
-        if (auto made = files.make_directories(creation); !made) return std::unexpected(made.error());
-        {
-            MetadataStore creator(creation, options);
-            if (auto opened = creator.open_environment(); !opened) return std::unexpected(opened.error());
-            if (auto opened = creator.open_tables(); !opened) return std::unexpected(opened.error());
-        }
-        const auto created = files.rename(join_path(creation, kFileName), path);
-        if (!created) return std::unexpected(created.error());
-        if (auto removed = remove_recursively(files, creation); !removed) return std::unexpected(removed.error());
-        if (auto synced = files.sync_directory(directory); !synced) return std::unexpected(synced.error());
-    }
-    if (auto checked = check_lmdb_file(path, options.verify_pages); !checked) return std::unexpected(checked.error());
     std::unique_ptr<MetadataStore> store(new MetadataStore(directory, options));
-    if (auto opened = store->open_environment(); !opened) return std::unexpected(opened.error());
-    if (auto opened = store->open_tables(); !opened) return std::unexpected(opened.error());
+    const auto exists = files.exists(store->path_);
+    if (!exists) return std::unexpected(exists.error());
+    if (!*exists) return store;
+    if (auto opened = store->open_file(); !opened) return std::unexpected(opened.error());
     return store;
+}
+
+StorageResult<void> MetadataStore::open_file() {
+    if (auto checked = check_lmdb_file(path_, options_.verify_pages); !checked) return std::unexpected(checked.error());
+    if (auto opened = open_environment(); !opened) return opened;
+    return open_tables();
+}
+
+StorageResult<void> MetadataStore::create_file() const {
+    PosixFileSystem files;
+    // Made elsewhere and renamed, so that a file with the final name was synced whole at least once: after
+    // a power cut an empty or half-made file is damage, never "new".
+    const std::string creation = join_path(directory_, kCreationDirectory);
+    if (auto made = files.make_directories(directory_); !made) return made;
+    if (auto removed = remove_recursively(files, creation); !removed) return removed;
+    if (auto made = files.make_directories(creation); !made) return made;
+    {
+        MetadataStore creator(creation, options_);
+        if (auto opened = creator.open_environment(); !opened) return opened;
+        if (auto opened = creator.open_tables(); !opened) return opened;
+    }
+    if (auto renamed = files.rename(join_path(creation, kFileName), path_); !renamed) return renamed;
+    if (auto removed = remove_recursively(files, creation); !removed) return removed;
+    return files.sync_directory(directory_);
+}
+
+StorageResult<void> MetadataStore::create_if_missing() {
+    if (environment_ != nullptr) return {};
+    if (auto created = create_file(); !created) return created;
+    MetadataStore opened(directory_, options_);
+    if (auto done = opened.open_file(); !done) return done;
+    const std::unique_lock lock(map_mutex_);
+    std::swap(environment_, opened.environment_);
+    std::swap(hash_seed_, opened.hash_seed_);
+    logs_table_ = opened.logs_table_;
+    rows_table_ = opened.rows_table_;
+    return {};
 }
 
 StorageResult<void> MetadataStore::open_environment() {
@@ -306,6 +324,7 @@ StorageResult<void> MetadataStore::fold(std::span<const LogFold> folds) {
             }
         }
     }
+    if (auto created = create_if_missing(); !created) return created;
     const auto folded = write(
         [&](Writer& writer) {
             for (const LogFold& fold : folds) {
@@ -327,6 +346,7 @@ StorageResult<void> MetadataStore::fold(std::span<const LogFold> folds) {
 }
 
 StorageResult<void> MetadataStore::forget(std::string_view log) {
+    if (environment_ == nullptr) return {};
     return write([&](Writer& writer) { return writer.remove_log(log); }, "write to");
 }
 
@@ -334,6 +354,7 @@ StorageResult<void> MetadataStore::forget(std::string_view log) {
 
 StorageResult<void> MetadataStore::load(std::string_view log, const Visitor& visitor) const {
     const std::shared_lock lock(map_mutex_);
+    if (environment_ == nullptr) return {};
     const Reader reader(environment_);
     if (reader.code() != 0) return std::unexpected(error("read", reader.code()));
     MDB_val name{log.size(), const_cast<char*>(log.data())};
@@ -381,6 +402,7 @@ StorageResult<std::optional<std::string>> MetadataStore::find(std::string_view l
 
 StorageResult<std::optional<Offset>> MetadataStore::folded_until(std::string_view log) const {
     const std::shared_lock lock(map_mutex_);
+    if (environment_ == nullptr) return std::nullopt;
     const Reader reader(environment_);
     if (reader.code() != 0) return std::unexpected(error("read", reader.code()));
     MDB_val name{log.size(), const_cast<char*>(log.data())};
@@ -395,6 +417,7 @@ StorageResult<std::optional<Offset>> MetadataStore::folded_until(std::string_vie
 
 StorageResult<std::vector<std::string>> MetadataStore::logs() const {
     const std::shared_lock lock(map_mutex_);
+    if (environment_ == nullptr) return std::vector<std::string>{};
     const Reader reader(environment_);
     if (reader.code() != 0) return std::unexpected(error("read", reader.code()));
     Cursor cursor(reader.get(), logs_table_);
@@ -411,6 +434,7 @@ StorageResult<std::vector<std::string>> MetadataStore::logs() const {
 MetadataStore::Statistics MetadataStore::statistics() const {
     const std::shared_lock lock(map_mutex_);
     Statistics statistics;
+    if (environment_ == nullptr) return statistics;
     statistics.map_size_bytes = map_size_of(environment_);
     statistics.used_bytes = used_bytes_of(environment_);
     statistics.map_growths = map_growths_;

@@ -78,7 +78,9 @@ class MetadataStore {
     static constexpr std::size_t kMaxInlineKeyBytes = 500;
     static constexpr std::string_view kFileName = "data.mdb";
 
-    /// Opens the store in `directory`, which is created when missing (its parent is not).
+    /// Opens the store in `directory`. Where there is none yet, nothing is written: the store is empty, and the first
+    /// fold makes it (directory included, not its parent), since that costs several device syncs that a
+    /// start need not wait for.
     ///
     /// Before LMDB maps the file its length is checked against its two meta pages, and (with
     /// `verify_pages`) every reachable page against the format: LMDB itself trusts the file, so that a truncated one
@@ -135,6 +137,10 @@ class MetadataStore {
     class Writer;
     explicit MetadataStore(std::string directory, MetadataStoreOptions options);
 
+    [[nodiscard]] StorageResult<void> open_file();
+    /// Makes a new, empty file, durably.
+    [[nodiscard]] StorageResult<void> create_file() const;
+    [[nodiscard]] StorageResult<void> create_if_missing();
     [[nodiscard]] StorageResult<void> open_environment();
     [[nodiscard]] StorageResult<void> open_tables();
     [[nodiscard]] StorageResult<void> grow_to(std::uint64_t map_size_bytes);
@@ -147,6 +153,7 @@ class MetadataStore {
     const std::string directory_;
     const std::string path_;
     const MetadataStoreOptions options_;
+    /// Null until there is a file. Set by the folding thread, under map_mutex_ for the others.
     MDB_env* environment_ = nullptr;
     unsigned int logs_table_ = 0;
     unsigned int rows_table_ = 0;

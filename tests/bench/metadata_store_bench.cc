@@ -121,7 +121,11 @@ void CreateTheStore(benchmark::State& state) {
         state.PauseTiming();
         Directory directory;
         state.ResumeTiming();
-        if (!MetadataStore::open(directory.path)) return state.SkipWithError("no store");
+        auto store = MetadataStore::open(directory.path);
+        const KeyedChange change{as_bytes(std::string_view("key")), as_bytes(std::string_view("value"))};
+        if (!store || !(*store)->fold(LogFold{"a-0", std::span(&change, 1), Offset{1}})) {
+            return state.SkipWithError("no store");
+        }
     }
 }
 BENCHMARK(CreateTheStore)->Unit(benchmark::kMillisecond);

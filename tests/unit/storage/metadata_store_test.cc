@@ -66,6 +66,12 @@ StorageResult<void> fold(MetadataStore& store, std::string_view log, const Chang
     return store.fold(LogFold{log, view, Offset{until}});
 }
 
+bool fold_one(MetadataStore& store) {
+    Changes changes;
+    changes.put("key", "value");
+    return fold(store, "a-0", changes, 1).has_value();
+}
+
 Model load(const MetadataStore& store, std::string_view log) {
     Model model;
     const auto loaded = store.load(log, [&](Bytes key, Bytes value) {
@@ -312,12 +318,32 @@ TEST(MetadataStore, CreationThatWasCutOffStartsAnew) {
     std::ofstream(directory.path() + "/creating/data.mdb") << "half";
     auto store = open_store(directory);
     ASSERT_NE(store, nullptr);
+    EXPECT_TRUE(fold_one(*store));
     EXPECT_FALSE(std::filesystem::exists(directory.path() + "/creating"));
+}
+
+TEST(MetadataStore, NothingIsWrittenBeforeTheFirstFold) {
+    TemporaryDirectory directory;
+    auto store = open_store(directory);
+    ASSERT_NE(store, nullptr);
+    EXPECT_FALSE(std::filesystem::exists(directory.path()));
+    EXPECT_TRUE(load(*store, "a-0").empty());
+    EXPECT_EQ(store->folded_until("a-0").value(), std::nullopt);
+    EXPECT_TRUE(store->logs().value().empty());
+    EXPECT_TRUE(store->forget("a-0").has_value());
+    EXPECT_EQ(store->statistics().rows, 0u);
+    EXPECT_FALSE(std::filesystem::exists(directory.path()));
+
+    ASSERT_TRUE(fold_one(*store));
+    EXPECT_TRUE(std::filesystem::exists(directory.file()));
+    EXPECT_THAT(store->logs().value(), ElementsAre("a-0"));
+    store.reset();
+    EXPECT_EQ(load(*open_store(directory), "a-0"), (Model{{"key", "value"}}));
 }
 
 TEST(MetadataStore, RefusesANewerFormat) {
     TemporaryDirectory directory;
-    open_store(directory).reset();
+    ASSERT_TRUE(fold_one(*open_store(directory)));
     std::fstream file(directory.file(), std::ios::in | std::ios::out | std::ios::binary);
     std::string content((std::istreambuf_iterator<char>(file)), {});
     const std::string row = std::string("format_version") + std::string("\0\0\0\1", 4);
@@ -434,7 +460,7 @@ TEST(MetadataStore, DamagedFileNeverTellsAnythingElse) {
 
 TEST(MetadataStore, DamagedStoreIsSetAsideAndStartedAnew) {
     TemporaryDirectory directory;
-    open_store(directory).reset();
+    ASSERT_TRUE(fold_one(*open_store(directory)));
     std::filesystem::resize_file(directory.file(), 5000);
     ASSERT_FALSE(MetadataStore::open(directory.path(), small_map()).has_value());
     const auto path = MetadataStore::set_aside(directory.path());
