@@ -310,4 +310,21 @@ std::expected<DynamicBrokerConfigs, ConfigError> replace_broker_configs(const Br
     return checked(broker, scope, changes, std::move(overrides));
 }
 
+std::expected<void, ConfigError> validate_broker_configs(const BrokerConfig& broker, BrokerScope scope,
+                                                        const ConfigMap& overrides) {
+    const ConfigMap& present =
+        scope == BrokerScope::this_broker ? broker.dynamic().this_broker : broker.dynamic().cluster_default;
+    std::vector<ConfigChange> changes;
+    for (const auto& [name, value] : overrides) {
+        if (const auto known = present.find(name); known == present.end() || known->second != value) {
+            changes.push_back({.name = name, .value = value});
+        }
+    }
+    const auto judged = checked(broker, scope, changes, overrides);
+    if (!judged) {
+        return std::unexpected(judged.error());
+    }
+    return {};
+}
+
 }  // namespace partita::config

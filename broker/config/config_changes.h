@@ -42,4 +42,9 @@ enum class BrokerScope : std::uint8_t { this_broker, cluster_default };
 [[nodiscard]] std::expected<DynamicBrokerConfigs, ConfigError> replace_broker_configs(
     const BrokerConfig& broker, BrokerScope scope, std::span<const NamedValue> configs);
 
+/// Judges a complete new set of dynamic configs of a broker or of all, as it would stand after a change.
+/// Errors and texts are those of `alter_broker_configs`; for those who apply the changes themselves.
+[[nodiscard]] std::expected<void, ConfigError> validate_broker_configs(const BrokerConfig& broker, BrokerScope scope,
+                                                                      const ConfigMap& overrides);
+
 }  // namespace partita::config

@@ -1,5 +1,6 @@
 #include "broker/runtime/config_rules.h"
 
+#include "broker/config/config_changes.h"
 #include "broker/config/config_definition.h"
 #include "broker/config/topic_config.h"
 
@@ -12,36 +13,17 @@ topics::CatalogError refusal(const config::ConfigError& error) { return {error.c
 
 topics::CatalogError DefinedConfigRules::validate(const topics::ConfigResource& resource,
                                                   const topics::ConfigMap& overrides,
-                                                  const topics::ConfigMap& current) const {
+                                                  const topics::ConfigMap& /*current*/) const {
     switch (resource.type) {
         case topics::ConfigResourceType::topic: {
             const auto valid = config::validate_topic_configs(overrides, *broker_());
             return valid ? topics::CatalogError{} : refusal(valid.error());
         }
         case topics::ConfigResourceType::broker: {
-            // What did not change was accepted before, or came with the start.
-            for (const auto& [name, value] : overrides) {
-                if (const auto known = current.find(name); known != current.end() && known->second == value) {
-                    continue;
-                }
-                const config::ConfigDefinition* definition = config::find_broker_config(name);
-                if (definition == nullptr) {
-                    continue;  // Kafka stores unknown names for others to read.
-                }
-                if (definition->update_mode == config::UpdateMode::read_only) {
-                    return {ErrorCode::invalid_request,
-                            "Cannot update these configs dynamically: Set(" + name + ")"};
-                }
-                if (resource.name.empty() && definition->update_mode == config::UpdateMode::per_broker) {
-                    return {ErrorCode::invalid_request,
-                            "Cannot update these configs at default cluster level, broker id must be specified: Set(" +
-                                name + ")"};
-                }
-                if (const auto parsed = config::parse_config_value(*definition, value); !parsed) {
-                    return refusal(parsed.error());
-                }
-            }
-            return {};
+            const auto scope =
+                resource.name.empty() ? config::BrokerScope::cluster_default : config::BrokerScope::this_broker;
+            const auto valid = config::validate_broker_configs(*broker_(), scope, overrides);
+            return valid ? topics::CatalogError{} : refusal(valid.error());
         }
         case topics::ConfigResourceType::group:
         case topics::ConfigResourceType::client_metrics:

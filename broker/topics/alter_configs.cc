@@ -116,9 +116,14 @@ std::expected<ConfigMap, CatalogError> apply_changes(const ResourceToAlter& wish
             case AlterOperation::subtract: {
                 const bool is_append = operation == AlterOperation::append;
                 if (!rules.is_list(wish.resource.type, change.name)) {
-                    return std::unexpected(refused(ErrorCode::invalid_config,
-                                                   std::string("Can't ") + (is_append ? "APPEND" : "SUBTRACT") +
-                                                       " to key " + name + " because its type is not LIST."));
+                    // Kafka's broker refuses for brokers, its controller for topics, each in its own words.
+                    return std::unexpected(refused(
+                        ErrorCode::invalid_config,
+                        wish.resource.type == ConfigResourceType::broker
+                            ? std::string("Config value ") + (is_append ? "append" : "subtract") +
+                                  " is not allowed for config key: " + name
+                            : std::string("Can't ") + (is_append ? "APPEND" : "SUBTRACT") + " to key " + name +
+                                  " because its type is not LIST."));
                 }
                 const auto found = configs.find(name);
                 const std::string base = found != configs.end()

@@ -342,3 +342,57 @@ def test_configs_of_the_broker_are_described(tools, unique):
     assert values["num.partitions"] == "1"
     assert values["auto.create.topics.enable"] == "false"
     assert values["message.max.bytes"] == "1048588"
+
+
+def test_configs_of_the_broker_are_altered_and_deleted(tools, unique):
+    topic = unique("topic")
+    create(tools, topic)
+    node = re.search(r"Leader: (\d+)", tools("kafka-topics", "--describe", "--topic", topic).out)[1]
+    broker = ("--entity-type", "brokers", "--entity-name", node)
+    changed = tools("kafka-configs", "--alter", *broker, "--add-config", "log.retention.ms=70000").succeeded()
+    assert changed.lines == [f"Completed updating config for broker {node}."]
+
+    def shown():
+        described = tools("kafka-configs", "--describe", *broker).succeeded()
+        assert described.lines == [
+            f"Dynamic configs for broker {node} are:",
+            "  log.retention.ms=70000 sensitive=false synonyms={DYNAMIC_BROKER_CONFIG:log.retention.ms=70000, "
+            "DEFAULT_CONFIG:log.retention.hours=168}"]
+        # Topics without a value of their own follow the broker.
+        assert topic_configs(tools, topic, "--all")[1]["retention.ms"] == (
+            "70000", "DYNAMIC_BROKER_CONFIG:log.retention.ms=70000, DEFAULT_CONFIG:log.retention.hours=168")
+    harness.at_once(shown)
+    tools("kafka-configs", "--alter", *broker, "--delete-config", "log.retention.ms").succeeded()
+
+    def removed():
+        described = tools("kafka-configs", "--describe", *broker).succeeded()
+        assert described.lines == [f"Dynamic configs for broker {node} are:"]
+    harness.at_once(removed)
+
+
+def test_min_insync_replicas_belongs_to_the_cluster(tools):
+    described = tools("kafka-configs", "--describe", "--entity-type", "brokers", "--entity-default").succeeded()
+    assert ("  min.insync.replicas=1 sensitive=false synonyms={DYNAMIC_DEFAULT_BROKER_CONFIG:min.insync.replicas=1}"
+            in described.lines), described
+
+
+def test_bad_configs_of_the_broker_are_refused(tools, unique):
+    topic = unique("topic")
+    create(tools, topic)
+    node = re.search(r"Leader: (\d+)", tools("kafka-topics", "--describe", "--topic", topic).out)[1]
+    one, all_brokers = ("--entity-name", node), ("--entity-default",)
+    for entity, change, text in (
+            (one, "num.partitions=5", "InvalidRequestException: Cannot update these configs dynamically: [num.partitions]"),
+            (one, "num.partitions=5,node.id=3",
+             "InvalidRequestException: Cannot update these configs dynamically: [node.id, num.partitions]"),
+            (one, "log.retention.ms=soon", "InvalidRequestException: "
+             "Invalid value soon for configuration log.retention.ms: Not a number of type LONG"),
+            (one, "listeners=nowhere", "InvalidRequestException: Unable to parse a listener name from nowhere"),
+            (all_brokers, "listeners=PLAINTEXT://127.0.0.1:1", "InvalidRequestException: "
+             "Cannot update these configs at default cluster level, broker id must be specified: [listeners]"),
+            (one, "min.insync.replicas=2", "InvalidConfigurationException: "
+             "Broker-level min.insync.replicas cannot be altered while ELR is enabled.")):
+        result = tools("kafka-configs", "--alter", "--entity-type", "brokers", *entity, "--add-config", change)
+        assert result.code == 1 and text in result.out + result.err, result
+    described = tools("kafka-configs", "--describe", "--entity-type", "brokers", *one).succeeded()
+    assert described.lines == [f"Dynamic configs for broker {node} are:"]
