@@ -23,6 +23,9 @@ constexpr std::string_view kCleanMarkContent = "{\"version\":0,\"brokerEpoch\":-
 constexpr std::string_view kRecoveryPointName = "recovery-point-offset-checkpoint";
 constexpr std::string_view kLogStartName = "log-start-offset-checkpoint";
 constexpr std::string_view kDeletedSuffix = "-delete";
+constexpr std::string_view kStraySuffix = "-stray";
+/// Ids of topics whose removal was announced, one per line.
+constexpr std::string_view kRemovalsName = "partita-removals";
 constexpr std::size_t kLargestCheckpoint = 1024 * 1024 * 1024;
 constexpr std::size_t kLargestSmallFile = 64 * 1024;
 constexpr std::size_t kLongestFileName = 255;
@@ -180,6 +183,7 @@ StorageResult<void> LogDirectory::load_partitions(const Options& options) {
     if (!recovery_points) return std::unexpected(std::move(recovery_points.error()));
     auto log_starts = read_checkpoint(kLogStartName);
     if (!log_starts) return std::unexpected(std::move(log_starts.error()));
+    read_removals();
 
     struct Found {
         std::pair<std::string, std::int32_t> key;
@@ -221,6 +225,9 @@ StorageResult<void> LogDirectory::load_partitions(const Options& options) {
     });
     for (Found& partition : found) {
         if (!partition.report) {
+            if (const auto at = log_starts->find(partition.key); at != log_starts->end()) {
+                failed_log_starts_[partition.key] = at->second;
+            }
             open_report_.failed.emplace_back(partition.key.first + "-" + std::to_string(partition.key.second),
                                              std::move(partition.report.error()));
             continue;
@@ -249,7 +256,8 @@ StorageResult<std::shared_ptr<PartitionLog>> LogDirectory::claim(std::shared_ptr
         const bool is_same = log->topic().id == topic->id || log->topic().id.is_zero() || topic->id.is_zero();
         if (!is_same) {
             log->mark_deleted();
-            if (auto done = set_aside_for_deletion(name); !done) return std::unexpected(std::move(done.error()));
+            auto done = removals_.contains(log->topic().id) ? set_aside_for_deletion(name) : set_aside_as_stray(name);
+            if (!done) return std::unexpected(std::move(done.error()));
         } else if (log->topic().id.is_zero() && !topic->id.is_zero()) {
             const std::string text = partition_metadata_text(topic->id);
             auto written = replace_file(environment_.file_system,
@@ -288,6 +296,75 @@ StorageResult<void> LogDirectory::set_aside_for_deletion(const std::string& dire
     return {};
 }
 
+StorageResult<void> LogDirectory::set_aside_as_stray(const std::string& directory_name) {
+    const std::string suffix = "." + random_hex() + std::string(kStraySuffix);
+    const std::string target = directory_name.substr(0, kLongestFileName - suffix.size()) + suffix;
+    if (auto renamed = environment_.file_system.rename(path_of(directory_name), path_of(target)); !renamed) return renamed;
+    new_strays_.push_back({directory_name, target});
+    return {};
+}
+
+std::vector<LogDirectory::Stray> LogDirectory::take_new_strays() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(new_strays_, {});
+}
+
+void LogDirectory::read_removals() {
+    auto text = read_whole_file(environment_.file_system, path_of(kRemovalsName), kLargestCheckpoint);
+    if (!text) return;
+    removals_on_disk_ = true;
+    for (std::string_view rest = *text; !rest.empty();) {
+        const std::size_t end = std::min(rest.find('\n'), rest.size());
+        TopicId id;
+        if (Uuid::parse(rest.substr(0, end), id)) removals_.emplace(id, false);
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+}
+
+StorageResult<void> LogDirectory::write_removals() {
+    std::string text;
+    for (const auto& [id, is_concluded] : removals_) {
+        if (!is_concluded) text += id.to_string() + "\n";
+    }
+    if (!text.empty()) {
+        auto written = replace_file(environment_.file_system, path_of(kRemovalsName), as_bytes(text), false);
+        removals_on_disk_ = removals_on_disk_ || written;
+        return written;
+    }
+    if (!removals_on_disk_) return {};
+    auto removed = environment_.file_system.remove(path_of(kRemovalsName));
+    if (removed) removals_on_disk_ = false;
+    return removed;
+}
+
+void LogDirectory::announce_removals(std::span<const TopicId> topics) {
+    const std::lock_guard lock(mutex_);
+    for (const TopicId& id : topics) removals_[id] = false;
+    (void)write_removals();
+}
+
+void LogDirectory::conclude_removals(std::span<const TopicId> topics) {
+    const std::lock_guard lock(mutex_);
+    for (const TopicId& id : topics) {
+        if (const auto found = removals_.find(id); found != removals_.end()) found->second = true;
+    }
+}
+
+StorageResult<void> LogDirectory::remove_announced() {
+    const std::lock_guard lock(mutex_);
+    for (auto found = unclaimed_.begin(); found != unclaimed_.end();) {
+        if (!removals_.contains(found->second->topic().id)) {
+            ++found;
+            continue;
+        }
+        found->second->mark_deleted();
+        if (auto done = set_aside_for_deletion(found->second->directory_name()); !done) return done;
+        found = unclaimed_.erase(found);
+    }
+    for (auto& [id, is_concluded] : removals_) is_concluded = true;
+    return {};
+}
+
 StorageResult<void> LogDirectory::remove(const std::shared_ptr<PartitionLog>& log) {
     log->mark_deleted();
     const std::lock_guard lock(mutex_);
@@ -308,6 +385,9 @@ StorageResult<void> LogDirectory::purge_removed() {
     {
         const std::lock_guard lock(mutex_);
         names = std::exchange(to_purge_, {});
+        // The renames are done: what was announced needs no note any more. Of a note that stays, nothing
+        // comes but another attempt.
+        if (std::erase_if(removals_, [](const auto& removal) { return removal.second; }) > 0) (void)write_removals();
     }
     StorageResult<void> result;
     for (std::string& name : names) {
@@ -320,33 +400,36 @@ StorageResult<void> LogDirectory::purge_removed() {
     return result;
 }
 
-std::vector<std::shared_ptr<PartitionLog>> LogDirectory::all_logs() const {
+template <class Wanted>
+std::vector<std::shared_ptr<PartitionLog>> LogDirectory::select_logs(const Wanted& wanted) const {
     const std::lock_guard lock(mutex_);
     std::vector<std::shared_ptr<PartitionLog>> logs;
     for (const auto& [name, partitions] : claimed_) {
         for (const auto& log : partitions) {
-            if (log != nullptr) logs.push_back(log);
+            if (log != nullptr && wanted(*log)) logs.push_back(log);
         }
     }
-    for (const auto& [key, log] : unclaimed_) logs.push_back(log);
+    for (const auto& [key, log] : unclaimed_) {
+        if (wanted(*log)) logs.push_back(log);
+    }
     return logs;
 }
 
 std::vector<std::shared_ptr<PartitionLog>> LogDirectory::logs_with_files() const {
-    std::vector<std::shared_ptr<PartitionLog>> logs = all_logs();
-    std::erase_if(logs, [](const auto& log) { return !log->has_files(); });
-    return logs;
+    return select_logs([](const PartitionLog& log) { return log.has_files(); });
 }
 
 std::vector<std::shared_ptr<PartitionLog>> LogDirectory::logs_to_sync() const {
-    std::vector<std::shared_ptr<PartitionLog>> logs = all_logs();
-    std::erase_if(logs, [](const auto& log) { return !log->has_unsynced_data(); });
-    return logs;
+    return select_logs([](const PartitionLog& log) { return log.has_unsynced_data(); });
+}
+
+std::vector<std::shared_ptr<PartitionLog>> LogDirectory::logs_to_checkpoint() const {
+    return select_logs([](const PartitionLog& log) { return log.needs_checkpoint(); });
 }
 
 StorageResult<void> LogDirectory::write_checkpoints() {
     OffsetCheckpoint recovery_points;
-    OffsetCheckpoint log_starts;
+    OffsetCheckpoint log_starts = failed_log_starts_;
     for (const auto& log : logs_with_files()) {
         const std::pair key{log->topic().name, log->partition().value};
         recovery_points[key] = log->recovery_point();
@@ -364,7 +447,7 @@ StorageResult<void> LogDirectory::write_checkpoints() {
 StorageResult<void> LogDirectory::close() {
     StorageResult<void> result;
     // Taken before, as closed logs still say where they ended.
-    const auto logs = all_logs();
+    const auto logs = select_logs([](const PartitionLog&) { return true; });
     for (const auto& log : logs) {
         if (auto closed = log->close(); !closed && result) result = std::move(closed);
     }

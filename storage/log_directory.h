@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,8 +67,9 @@ class LogDirectory {
 
     /// The log of a partition of a topic that the catalog knows. The one found on disk if its
     /// partition.metadata names the same topic id (or names none, as old Kafka directories), else a
-    /// new, empty one. A directory of the same name that belongs to another topic id is a leftover of
-    /// a deleted topic: it is set aside for deletion. Touches the disk only in that last case.
+    /// new, empty one. A directory of the same name that belongs to another topic id is renamed first:
+    /// for deletion when the removal of that topic was announced, else to `<name>.<id>-stray`, as Kafka
+    /// does, and reported by `take_new_strays`: it may be somebody's data. Touches the disk only then.
     [[nodiscard]] StorageResult<std::shared_ptr<PartitionLog>> claim(std::shared_ptr<const LogTopic> topic,
                                                                      PartitionIndex partition,
                                                                      std::shared_ptr<const LogConfig> config);
@@ -81,6 +83,24 @@ class LogDirectory {
     };
     [[nodiscard]] std::vector<Unclaimed> unclaimed() const;
 
+    /// A directory that was renamed out of the way of a topic that it does not belong to.
+    struct Stray {
+        std::string directory;
+        std::string renamed_to;
+    };
+    /// Those since the last call.
+    [[nodiscard]] std::vector<Stray> take_new_strays();
+
+    /// Deleting a topic is: announce, let the catalog forget it, `remove` its partitions, conclude. After a crash
+    /// in between, what belongs to an announced topic that nobody claims is deleted
+    /// (`remove_announced`), where other unclaimed directories are left alone. Best effort: when the
+    /// note cannot be written (disk full), such a crash leaves a directory that is reported as
+    /// unclaimed. Also to be concluded when the catalog kept the topic.
+    void announce_removals(std::span<const TopicId> topics);
+    void conclude_removals(std::span<const TopicId> topics);
+    /// At the start, when all topics were claimed: sets aside what an interrupted deletion left.
+    [[nodiscard]] StorageResult<void> remove_announced();
+
     /// Deletes a partition: it fails with `closed` from now on and its name is free at once. The
     /// space is freed by `purge_removed`. Renames a directory.
     [[nodiscard]] StorageResult<void> remove(const std::shared_ptr<PartitionLog>& log);
@@ -90,8 +110,10 @@ class LogDirectory {
 
     /// Every claimed log that has files.
     [[nodiscard]] std::vector<std::shared_ptr<PartitionLog>> logs_with_files() const;
-    /// Claimed logs with unsynced data, for the background sync.
+    /// Logs with unsynced data, for the background sync.
     [[nodiscard]] std::vector<std::shared_ptr<PartitionLog>> logs_to_sync() const;
+    /// Logs that were appended to since their last checkpoint.
+    [[nodiscard]] std::vector<std::shared_ptr<PartitionLog>> logs_to_checkpoint() const;
 
     /// Writes the two checkpoint files from what the logs say now. Blocks on the device. A failure
     /// is harmless (the old files stay) and may be retried.
@@ -115,8 +137,14 @@ class LogDirectory {
     [[nodiscard]] StorageResult<OffsetCheckpoint> read_checkpoint(std::string_view name);
     /// Renames a partition's directory out of the way.
     [[nodiscard]] StorageResult<void> set_aside_for_deletion(const std::string& directory_name);
+    [[nodiscard]] StorageResult<void> set_aside_as_stray(const std::string& directory_name);
+    /// Writes the announced removals that are still open. With mutex_ held.
+    [[nodiscard]] StorageResult<void> write_removals();
+    void read_removals();
     [[nodiscard]] std::string path_of(std::string_view name) const;
-    [[nodiscard]] std::vector<std::shared_ptr<PartitionLog>> all_logs() const;
+    /// Every log for which `wanted` is true.
+    template <class Wanted>
+    [[nodiscard]] std::vector<std::shared_ptr<PartitionLog>> select_logs(const Wanted& wanted) const;
 
     LogEnvironment environment_;
     std::unique_ptr<FileLock> lock_;
@@ -127,6 +155,12 @@ class LogDirectory {
     std::map<std::string, Partitions> claimed_;
     std::map<std::pair<std::string, std::int32_t>, std::shared_ptr<PartitionLog>> unclaimed_;
     std::vector<std::string> to_purge_;
+    std::vector<Stray> new_strays_;
+    /// Announced removals; true: concluded, so the note may go.
+    std::map<TopicId, bool> removals_;
+    bool removals_on_disk_ = false;
+    /// Checkpoint entries of partitions that could not be opened: kept until they can.
+    OffsetCheckpoint failed_log_starts_;
 };
 
 }  // namespace partita

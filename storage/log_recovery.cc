@@ -442,6 +442,7 @@ StorageResult<void> LogRecovery::finish(const Files& files) {
     state_->next_offset = log_.log_end_offset();
     state_->last_staged_epoch = state_->epochs.latest();
     log_.recovery_point_ = (hints_.clean ? log_.log_end_offset() : std::min(trusted_end_, log_.log_end_offset())).value;
+    if (hints_.clean) state_->checkpointed_end = log_.log_end_offset().value;
     report_.log_start_offset = start;
     report_.log_end_offset = log_.log_end_offset();
     report_.producers = state_->producers.size();

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <expected>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -280,7 +281,11 @@ class PartitionLog {
     /// Removes what the config's retention no longer keeps; returns what was removed. Files are
     /// unlinked at once: readers in progress hold the descriptor, so Kafka's file.delete.delay.ms
     /// has nothing to protect here.
-    [[nodiscard]] StorageResult<std::vector<SegmentSummary>> apply_retention(TimestampMs now);
+    ///
+    /// Nothing at or above `keep_from` goes, whatever the config says: for logs whose checkpoint has not
+    /// yet taken over what is there.
+    [[nodiscard]] StorageResult<std::vector<SegmentSummary>> apply_retention(
+        TimestampMs now, Offset keep_from = {std::numeric_limits<std::int64_t>::max()});
 
     /// Forgets producers that were idle for longer than producer.id.expiration.ms. Cheap.
     void expire_producers(TimestampMs now);
@@ -298,6 +303,8 @@ class PartitionLog {
     /// `sync`, then writes the producer snapshot, leader epochs and index entries, so that a start
     /// after a crash has little to read.
     [[nodiscard]] StorageResult<Offset> checkpoint();
+    /// Appended to since the last `checkpoint`, or recovered after a crash. Cheap.
+    [[nodiscard]] bool needs_checkpoint() const;
 
     // Whole life ---------------------------------------------------------------------------------
 

@@ -51,7 +51,7 @@ StorageResult<bool> PartitionLog::delete_records_before(Offset offset) {
     return true;
 }
 
-StorageResult<std::vector<SegmentSummary>> PartitionLog::apply_retention(TimestampMs now) {
+StorageResult<std::vector<SegmentSummary>> PartitionLog::apply_retention(TimestampMs now, Offset keep_from) {
     std::vector<SegmentSummary> summaries = segments();
     std::vector<std::shared_ptr<Segment>> removed;
     std::shared_ptr<const std::string> directory;
@@ -62,7 +62,8 @@ StorageResult<std::vector<SegmentSummary>> PartitionLog::apply_retention(Timesta
         if (state == nullptr || state->segments.empty() || !state->staged.empty()) return std::vector<SegmentSummary>{};
         directory = state->directory;
         summaries = segments();
-        const std::size_t count = segments_to_delete(summaries, *config_, now, log_start_offset());
+        std::size_t count = segments_to_delete(summaries, *config_, now, log_start_offset());
+        while (count > 0 && summaries[count - 1].end_offset > keep_from) --count;
         summaries.resize(count);
         if (count == 0) return summaries;
         if (count == state->segments.size()) {
@@ -166,10 +167,17 @@ StorageResult<Offset> PartitionLog::checkpoint() {
     if (state == nullptr) return synced;
     const std::lock_guard lock(append_mutex_);
     if (closed_ || state->segments.empty() || !state->staged.empty()) return synced;
-    if (auto written = state->write_snapshot(environment_.file_system, log_end_offset()); !written) {
+    const Offset end = log_end_offset();
+    if (auto written = state->write_snapshot(environment_.file_system, end); !written) {
         return std::unexpected(std::move(written.error()));
     }
+    state->checkpointed_end.store(end.value, std::memory_order_release);
     return synced;
+}
+
+bool PartitionLog::needs_checkpoint() const {
+    const PartitionLogState* state = state_.load();
+    return state != nullptr && state->checkpointed_end.load(std::memory_order_acquire) != log_end_offset().value;
 }
 
 StorageResult<void> PartitionLog::close() {

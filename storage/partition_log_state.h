@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -77,6 +78,8 @@ class PartitionLogState {
     /// Offsets of the .snapshot files in the directory, ascending.
     std::vector<Offset> snapshots;
     bool sync_failed = false;
+    /// The log end at the last checkpoint. Read without the mutex.
+    std::atomic<std::int64_t> checkpointed_end{0};
 
     // Guarded by view_mutex_; written with append_mutex_ held too -------------------------------------
     /// Ascending; the last one is active. Empty before the first append.

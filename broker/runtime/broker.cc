@@ -229,10 +229,20 @@ std::expected<void, StartError> Broker::load_topics() {
     config_ = std::make_shared<const config::BrokerConfig>(std::move(*dynamic));
     auto table = std::make_shared<TopicTable>();
     table->catalog = catalog;
+    for (const auto& [directory, error] : logs_->open_report().failed) {
+        const std::size_t dash = directory.rfind('-');
+        if (catalog->find_topic(std::string_view(directory).substr(0, dash)) != nullptr) {
+            return std::unexpected(StartError{"the partition " + directory + " cannot be opened: " + error.message +
+                                              "; nothing of it was changed"});
+        }
+    }
     for (const topics::Topic& topic : catalog->topics()) {
         table->put(make_topic_state(catalog->share_topic(topic.id), nullptr));
     }
     publish(std::move(table));
+    if (auto removed = logs_->remove_announced(); !removed) {
+        log::warning("recovery", "an interrupted deletion cannot be finished", {{"reason", removed.error().message}});
+    }
     for (const LogDirectory::Unclaimed& unclaimed : logs_->unclaimed()) {
         log::warning("recovery", "a directory belongs to no topic of the catalog and is left alone",
                      {{"topic", unclaimed.topic}, {"partition", unclaimed.partition.value}});
@@ -245,7 +255,7 @@ std::expected<void, StartError> Broker::load_groups() {
     if (offsets == nullptr) {
         return {};
     }
-    groups_.attach(offsets->partitions, group_config());
+    (void)groups_.attach(offsets->partitions, group_config());
     if (auto loaded = groups_.load(read_clock()); !loaded) {
         return std::unexpected(StartError{"committed offsets cannot be loaded: " + loaded.error().message});
     }
@@ -371,6 +381,13 @@ void Broker::log_storage_failure(std::string_view reason) {
     if (const auto left_out = rate_limiter_.admit("append failed", read_clock().monotonic)) {
         log::error("storage", "an append failed; the producer is told KAFKA_STORAGE_ERROR and may try again",
                    {{"reason", reason}, {"left_out", *left_out}});
+    }
+}
+
+void Broker::log_group_storage_failure(std::string_view log_name, std::string_view reason) {
+    if (const auto left_out = rate_limiter_.admit("group append failed", read_clock().monotonic)) {
+        log::error("groups", "records cannot be written, the coordinator starts anew from its log",
+                   {{"log", log_name}, {"reason", reason}, {"left_out", *left_out}});
     }
 }
 

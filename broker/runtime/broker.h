@@ -36,8 +36,8 @@ struct StartError {
 /// Everything that the threads of a running broker share: settings, logs, catalog, coordinators.
 ///
 /// Handlers run on reactor threads and call it from there; what may block on a device happens on the
-/// flusher and maintenance threads. Locks are held for memory work and page-cache writes only. Order:
-/// catalog before group shard before log.
+/// flusher and maintenance threads. Locks are held for memory work and page-cache writes only (but for the deletion
+/// of `__consumer_offsets`). Order: catalog before metadata store before group shard before log.
 class Broker {
   public:
     struct Options {
@@ -131,6 +131,7 @@ class Broker {
     void log_closed_connection(const ClientConnection& client, std::string_view reason);
     void log_accept_failure(std::string_view reason);
     void log_storage_failure(std::string_view reason);
+    void log_group_storage_failure(std::string_view log_name, std::string_view reason);
 
     /// Counters for /metrics.
     struct Counters {
@@ -151,6 +152,8 @@ class Broker {
     void data_written();
 
     // For maintenance.
+    /// Held by whoever writes to the metadata store: one at a time.
+    [[nodiscard]] std::mutex& metadata_store_mutex() { return metadata_store_mutex_; }
     /// The logs whose meaning is the last value of each key, with checkpoints in the metadata store.
     [[nodiscard]] std::vector<std::shared_ptr<PartitionLog>> keyed_logs();
     void log_rewound_checkpoint(const PartitionLog& log, std::int64_t records);
@@ -183,11 +186,16 @@ class Broker {
 
     // With catalog_mutex_ held.
     [[nodiscard]] bool apply_catalog_effects(Turn* turn, const topics::Effects& effects, Now now);
+    [[nodiscard]] bool write_catalog_records(const topics::Effects& effects, Now now);
+    /// Makes what was written visible: snapshot, topic table, logs, groups.
+    void follow_catalog_effects(Turn* turn, const topics::Effects& effects, Now now);
     [[nodiscard]] std::shared_ptr<const TopicState> make_topic_state(const topics::TopicPointer& topic,
                                                                      const TopicState* before);
     void apply_change(TopicTable& table, const topics::CatalogChange& change, Turn* turn, Now now);
     void apply_config_change(const topics::CatalogChange& change, TopicTable& table);
     void publish(std::shared_ptr<const TopicTable> table);
+    /// Drops what the metadata store has of `__consumer_offsets`, which was deleted. Blocks on the device.
+    [[nodiscard]] bool forget_folded_offsets();
     void warn_of_expansion(const TopicState& before, const topics::Topic& after);
 
     std::shared_ptr<const config::BrokerConfig> config_;
@@ -204,6 +212,7 @@ class Broker {
     std::unique_ptr<OpenFiles> open_files_;
     std::unique_ptr<LogDirectory> logs_;
     std::unique_ptr<MetadataStore> metadata_store_;
+    std::mutex metadata_store_mutex_;
     std::unique_ptr<LogFlusher> flusher_;
 
     std::unique_ptr<topics::ConfigRules> config_rules_;

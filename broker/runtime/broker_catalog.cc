@@ -38,6 +38,27 @@ std::vector<Offset> Broker::log_end_offsets(const topics::Topic& topic) const {
 }
 
 bool Broker::apply_catalog_effects(Turn* turn, const topics::Effects& effects, Now now) {
+    std::vector<TopicId> deleted;
+    for (const topics::CatalogChange& change : effects.changes) {
+        if (change.kind == topics::CatalogChange::Kind::topic_deleted) {
+            deleted.push_back(change.before->id);
+        }
+    }
+    if (!deleted.empty()) {
+        logs_->announce_removals(deleted);
+    }
+    const bool is_done = write_catalog_records(effects, now);
+    if (is_done) {
+        follow_catalog_effects(turn, effects, now);
+    }
+    if (!deleted.empty()) {
+        logs_->conclude_removals(deleted);
+        data_written();
+    }
+    return is_done;
+}
+
+bool Broker::write_catalog_records(const topics::Effects& effects, Now now) {
     if (!effects.records.empty()) {
         BatchBuilder builder;
         for (const topics::CatalogRecord& record : effects.records) {
@@ -53,6 +74,10 @@ bool Broker::apply_catalog_effects(Turn* turn, const topics::Effects& effects, N
         }
         data_written();
     }
+    return true;
+}
+
+void Broker::follow_catalog_effects(Turn* turn, const topics::Effects& effects, Now now) {
     const std::shared_ptr<const TopicTable> before = topic_table();
     catalog_->commit(effects);
     auto next = std::make_shared<TopicTable>(*before);
@@ -73,11 +98,14 @@ bool Broker::apply_catalog_effects(Turn* turn, const topics::Effects& effects, N
                     post_change(*partition);
                 }
             }
-            groups_.topic_deleted(turn, {.name = change.before->name, .topic_id = change.before->id}, now);
-            data_written();
+            if (change.before->name == topics::kOffsetsTopicName) {
+                groups_.forget_all(now);
+                (void)forget_folded_offsets();
+            } else {
+                groups_.topic_deleted(turn, {.name = change.before->name, .topic_id = change.before->id}, now);
+            }
         }
     }
-    return true;
 }
 
 void Broker::apply_change(TopicTable& table, const topics::CatalogChange& change, Turn* /*turn*/, Now /*now*/) {
@@ -177,6 +205,12 @@ std::shared_ptr<const TopicState> Broker::make_topic_state(const topics::TopicPo
             const fetch::PartitionKey key{next_partition_key_.fetch_add(1, std::memory_order_relaxed)};
             state->partitions.push_back(std::make_shared<Partition>(std::move(*log), key));
         }
+        for (const LogDirectory::Stray& stray : logs_->take_new_strays()) {
+            log::warning("storage",
+                         "a directory names another topic id in its partition.metadata and was set aside; to serve its "
+                         "data, stop the broker, remove its partition.metadata and give it its old name",
+                         {{"directory", stray.directory}, {"renamed_to", stray.renamed_to}});
+        }
     }
     return state;
 }
@@ -224,9 +258,34 @@ std::optional<ProducerId> Broker::next_producer_id(Turn& turn) {
     return id;
 }
 
+bool Broker::forget_folded_offsets() {
+    const std::string prefix = std::string(topics::kOffsetsTopicName) + "-";
+    const std::scoped_lock lock(metadata_store_mutex_);
+    const auto logs = metadata_store_->logs();
+    StorageResult<void> done;
+    for (std::size_t i = 0; logs && done && i < logs->size(); ++i) {
+        if ((*logs)[i].starts_with(prefix)) {
+            done = metadata_store_->forget((*logs)[i]);
+        }
+    }
+    if (!logs || !done) {
+        log::error("groups", "offsets of a deleted __consumer_offsets cannot be forgotten",
+                   {{"reason", logs ? done.error().message : logs.error().message}});
+        return false;
+    }
+    return true;
+}
+
 bool Broker::ensure_offsets_topic(Turn& turn) {
     if (groups_.is_attached()) {
         return true;
+    }
+    {
+        const std::scoped_lock lock(catalog_mutex_);
+        // Nobody is attached, so whatever the store still has is of a topic that was deleted.
+        if (!groups_.is_attached() && !forget_folded_offsets()) {
+            return false;
+        }
     }
     const auto created = change_catalog<topics::CreatedTopic>(
         turn, [](const topics::CatalogCore& core, const topics::CatalogContext& context) {
@@ -243,7 +302,10 @@ bool Broker::ensure_offsets_topic(Turn& turn) {
     if (offsets == nullptr) {
         return false;
     }
-    groups_.attach(offsets->partitions, group_config());
+    if (!groups_.attach(offsets->partitions, group_config())) {
+        log::error("groups", "__consumer_offsets has another number of partitions than before; restart the broker");
+        return false;
+    }
     if (auto loaded = groups_.load(turn.now()); !loaded) {
         fail_stop(loaded.error());
     }

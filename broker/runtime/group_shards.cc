@@ -52,14 +52,39 @@ std::size_t group_shard_index(std::string_view group_id, std::size_t shards) {
     return static_cast<std::size_t>(positive) % shards;
 }
 
-void GroupShards::attach(std::span<const std::shared_ptr<Partition>> partitions, const groups::GroupConfig& config) {
-    PARTITA_ASSERT(!is_attached(), "the offsets topic is set up once");
+bool GroupShards::attach(std::span<const std::shared_ptr<Partition>> partitions, const groups::GroupConfig& config) {
+    PARTITA_ASSERT(!is_attached(), "the offsets topic is set up once in its life");
+    if (!shards_.empty()) {
+        // A thread that has yet to see that they were detached may be using the shards: they are kept.
+        if (shards_.size() != partitions.size()) {
+            return false;
+        }
+        for (std::size_t index = 0; index < shards_.size(); ++index) {
+            Shard& shard = *shards_[index];
+            const std::scoped_lock lock(shard.mutex);
+            turn_away(shard);
+            shard.partition = partitions[index];
+            shard.is_gone = false;
+        }
+        return true;
+    }
     config_ = config;
     for (const std::shared_ptr<Partition>& partition : partitions) {
         auto shard = std::make_unique<Shard>();
         shard->partition = partition;
         shard->deadline_ms = kNoDeadlineMs;
         shards_.push_back(std::move(shard));
+    }
+    return true;
+}
+
+void GroupShards::forget_all(Now now) {
+    attached_.store(false, std::memory_order_release);
+    for (const std::unique_ptr<Shard>& shard : shards_) {
+        const std::scoped_lock lock(shard->mutex);
+        shard->is_gone = true;
+        start_anew(*shard, now);
+        update_deadline(*shard);
     }
 }
 
@@ -77,6 +102,10 @@ StorageResult<void> GroupShards::load(Now now) {
 StorageResult<void> GroupShards::load_shard(Shard& shard, Now now) {
     shard.coordinator = std::make_unique<groups::GroupCoordinator>(config_);
     shard.effects.clear();
+    if (shard.is_gone) {
+        shard.coordinator->loaded(now, shard.effects);
+        return {};
+    }
     Arena arena;
     const auto visit = [&](const KeyedRecord& persisted) -> StorageResult<void> {
         arena.reset();
@@ -219,6 +248,9 @@ std::optional<groups::Result> GroupShards::settle(Shard& shard, Turn* turn, Now 
 }
 
 bool GroupShards::persist(Shard& shard, Turn* turn, Now now) {
+    if (shard.is_gone) {
+        return false;
+    }
     BatchBuilder builder;
     ByteBuffer buffer;
     shard.batch.clear();
@@ -235,8 +267,7 @@ bool GroupShards::persist(Shard& shard, Turn* turn, Now now) {
     const auto appended =
         shard.partition->log->append(shard.batch, {.leader_epoch = LeaderEpoch{0}, .now = now.wall});
     if (!appended) {
-        log::error("groups", "records cannot be written, the coordinator starts anew from its log",
-                   {{"log", shard.partition->log->directory_name()}, {"reason", appended.error().message}});
+        broker_.log_group_storage_failure(shard.partition->log->directory_name(), appended.error().message);
         return false;
     }
     if (turn != nullptr) {
@@ -249,11 +280,7 @@ bool GroupShards::persist(Shard& shard, Turn* turn, Now now) {
 void GroupShards::start_anew(Shard& shard, Now now) {
     // Nobody was told of what could not be written. Those who wait, and those whose replies were in the
     // lost effects, find their coordinator again and repeat themselves.
-    groups::Effects failed;
-    shard.coordinator->fail_waiting(ErrorCode::not_coordinator, failed);
-    for (groups::Reply& reply : failed.replies) {
-        send(shard, reply);
-    }
+    turn_away(shard);
     for (groups::Reply& reply : shard.effects.replies) {
         if (shard.waiting.contains(reply.token.value)) {
             std::visit([](auto& result) {
@@ -267,6 +294,14 @@ void GroupShards::start_anew(Shard& shard, Now now) {
     }
     if (auto loaded = load_shard(shard, now); !loaded) {
         broker_.fail_stop(loaded.error());
+    }
+}
+
+void GroupShards::turn_away(Shard& shard) {
+    groups::Effects failed;
+    shard.coordinator->fail_waiting(ErrorCode::not_coordinator, failed);
+    for (groups::Reply& reply : failed.replies) {
+        send(shard, reply);
     }
 }
 

@@ -36,8 +36,12 @@ class GroupShards {
   public:
     explicit GroupShards(Broker& broker) : broker_(broker) {}
 
-    /// Sets up the shards for the partitions of `__consumer_offsets`; called once, when it exists.
-    void attach(std::span<const std::shared_ptr<Partition>> partitions, const groups::GroupConfig& config);
+    /// Sets up the shards for the partitions of `__consumer_offsets`; called when it exists, and again when it was
+    /// deleted and created anew. False when it then has another number of partitions: that needs a restart.
+    [[nodiscard]] bool attach(std::span<const std::shared_ptr<Partition>> partitions, const groups::GroupConfig& config);
+    /// `__consumer_offsets` was deleted: everybody who waits is told NOT_COORDINATOR, and no group is known
+    /// any more. Requests that come meanwhile find no log and fail.
+    void forget_all(Now now);
     /// Lets go of everything, before the logs go.
     void detach() { attached_.store(false, std::memory_order_release); shards_.clear(); }
     [[nodiscard]] bool is_attached() const { return attached_.load(std::memory_order_acquire); }
@@ -84,6 +88,8 @@ class GroupShards {
         groups::Effects effects;
         std::unordered_map<std::uint64_t, PendingReply> waiting;
         std::vector<std::byte> batch;
+        /// Its log was deleted and there is no new one yet.
+        bool is_gone = false;
         /// For readers without the lock; the largest number when there is no deadline.
         std::atomic<std::int64_t> deadline_ms;
     };
@@ -94,6 +100,8 @@ class GroupShards {
     std::optional<groups::Result> settle(Shard& shard, Turn* turn, Now now, std::optional<groups::ReplyToken> own);
     [[nodiscard]] bool persist(Shard& shard, Turn* turn, Now now);
     void start_anew(Shard& shard, Now now);
+    /// Answers everybody who waits with NOT_COORDINATOR.
+    void turn_away(Shard& shard);
     void send(Shard& shard, groups::Reply& reply);
     void update_deadline(Shard& shard);
 

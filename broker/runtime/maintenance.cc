@@ -14,11 +14,12 @@ Maintenance::~Maintenance() { stop(); }
 
 void Maintenance::start() {
     const Instant now = read_clock().monotonic;
-    const auto config = broker_.config();
-    next_sync_ = now;
-    next_fold_ = now + kFoldMs;
-    next_retention_ = now + config->log_initial_task_delay_ms;
-    next_checkpoint_ = now + config->log_flush_offset_checkpoint_interval_ms;
+    next_retention_ = now + broker_.config()->log_initial_task_delay_ms;
+    // An earlier run may have left directories to unlink, and, when it was killed, unsynced data.
+    purge_.note(now, 0);
+    if (!broker_.logs().open_report().was_clean) {
+        note_writes(now);
+    }
     thread_ = std::thread([this] { run(); });
 }
 
@@ -34,6 +35,8 @@ void Maintenance::stop() {
 }
 
 void Maintenance::wake() {
+    // An exchange and not a load: it orders the caller's write before the look, so that either the thread
+    // has yet to look for writes, or it is told.
     if (woken_.exchange(true, std::memory_order_acq_rel)) {
         return;
     }
@@ -51,80 +54,134 @@ void Maintenance::checkpoint_soon() {
     wake_.notify_one();
 }
 
+Instant Maintenance::next_due() const {
+    Instant next = next_retention_;
+    for (const Job* job : {&sync_, &short_flush_, &fold_, &purge_, &checkpoint_}) {
+        if (job->pending) {
+            next = std::min(next, job->due);
+        }
+    }
+    return next;
+}
+
+void Maintenance::note_writes(Instant now) {
+    sync_.note(now, kBackgroundSyncMs);
+    fold_.note(now, kFoldMs);
+    purge_.note(now, kBackgroundSyncMs);
+    checkpoint_.note(now, broker_.config()->log_flush_offset_checkpoint_interval_ms);
+    find_short_flushes();
+    if (!short_flush_topics_.empty()) {
+        short_flush_.note(now, shortest_flush_ms_);
+    }
+}
+
 void Maintenance::run() {
-    bool dirty = false;
     while (true) {
+        bool checkpoint_now = false;
         {
             std::unique_lock lock(mutex_);
-            // Without writes only retention has a reason to run.
-            const Instant next = dirty ? std::min({next_sync_, next_fold_, next_retention_, next_checkpoint_})
-                                       : next_retention_;
-            const auto wake_time = std::chrono::steady_clock::time_point(std::chrono::milliseconds(next.value));
-            wake_.wait_until(lock, wake_time, [&] { return stopping_ || checkpoint_soon_ || (woken_ && !dirty); });
+            const auto wake_time = std::chrono::steady_clock::time_point(std::chrono::milliseconds(next_due().value));
+            // While a sync is pending, further writes are found when it is made.
+            const bool hears_writes = !sync_.pending || (!short_flush_topics_.empty() && !short_flush_.pending);
+            wake_.wait_until(lock, wake_time, [&] {
+                return stopping_ || checkpoint_soon_ || (hears_writes && woken_.load(std::memory_order_acquire));
+            });
             if (stopping_) {
                 return;
             }
-            if (checkpoint_soon_) {
-                checkpoint_soon_ = false;
-                next_checkpoint_ = Instant{0};
-            }
-            if (woken_) {
-                woken_ = false;
-                if (!dirty) {
-                    dirty = true;
-                    const Instant now = read_clock().monotonic;
-                    next_sync_ = now + kBackgroundSyncMs;
-                    next_fold_ = std::max(next_fold_, now + kFoldMs);
-                    continue;
-                }
-            }
+            checkpoint_now = std::exchange(checkpoint_soon_, false);
         }
         const Now now = read_clock();
-        const bool checkpointed = dirty && next_checkpoint_ <= now.monotonic;
-        run_due(now);
-        // After a checkpoint with nothing written since, there is nothing left to do until the next write.
-        if (checkpointed && broker_.logs().logs_to_sync().empty()) {
-            const std::scoped_lock lock(mutex_);
-            dirty = woken_;
-            woken_ = false;
+        if (checkpoint_now) {
+            checkpoint_ = {.pending = true, .due = now.monotonic};
         }
+        // Taken back before the work looks for writes: see `wake`.
+        if (woken_.exchange(false, std::memory_order_acq_rel)) {
+            note_writes(now.monotonic);
+        }
+        run_due(now);
     }
 }
 
 void Maintenance::run_due(Now now) {
-    const auto config = broker_.config();
-    if (next_sync_ <= now.monotonic) {
-        sync_in_background();
-        if (auto purged = broker_.logs().purge_removed(); !purged) {
-            log::warning("storage", "space of deleted topics is not free yet", {{"reason", purged.error().message}});
-        }
-        next_sync_ = now.monotonic + kBackgroundSyncMs;
+    if (short_flush_.is_due(now.monotonic)) {
+        sync_short_flushes(now.monotonic);
     }
-    if (next_fold_ <= now.monotonic) {
-        fold();
-        next_fold_ = now.monotonic + kFoldMs;
+    if (sync_.is_due(now.monotonic)) {
+        sync_in_background(now.monotonic);
+    }
+    if (purge_.is_due(now.monotonic)) {
+        purge(now.monotonic);
+    }
+    if (fold_.is_due(now.monotonic)) {
+        run_fold(now.monotonic);
     }
     if (next_retention_ <= now.monotonic) {
         apply_retention(now);
-        next_retention_ = now.monotonic + config->log_retention_check_interval_ms;
+        next_retention_ = now.monotonic + broker_.config()->log_retention_check_interval_ms;
     }
-    if (next_checkpoint_ <= now.monotonic) {
-        write_checkpoints();
-        next_checkpoint_ = now.monotonic + config->log_flush_offset_checkpoint_interval_ms;
+    if (checkpoint_.is_due(now.monotonic)) {
+        write_checkpoints(now.monotonic);
     }
 }
 
-void Maintenance::sync_in_background() {
-    for (std::shared_ptr<PartitionLog>& log : broker_.logs().logs_to_sync()) {
-        broker_.flusher().request_background_sync(std::move(log));
-    }
+void Maintenance::sync_in_background(Instant now) {
     if (const auto failure = broker_.flusher().failure()) {
         broker_.fail_stop(*failure);
     }
+    std::vector<std::shared_ptr<PartitionLog>> logs = broker_.logs().logs_to_sync();
+    // One more round after the last write sees whether the flusher could do it.
+    sync_ = {.pending = !logs.empty(), .due = now + kBackgroundSyncMs};
+    for (std::shared_ptr<PartitionLog>& log : logs) {
+        broker_.flusher().request_background_sync(std::move(log));
+    }
 }
 
-void Maintenance::fold() {
+void Maintenance::find_short_flushes() {
+    const std::uint64_t version = broker_.topic_table_version();
+    if (version == short_flush_version_) {
+        return;
+    }
+    short_flush_version_ = version;
+    short_flush_topics_.clear();
+    shortest_flush_ms_ = kBackgroundSyncMs;
+    const std::shared_ptr<const TopicTable> table = broker_.topic_table();
+    table->for_each([&](const TopicState& state) {
+        if (state.config->flush_ms < kBackgroundSyncMs) {
+            short_flush_topics_.push_back(table->share(state.topic->id));
+            shortest_flush_ms_ = std::min(shortest_flush_ms_, std::max(kShortestFlushMs, state.config->flush_ms));
+        }
+    });
+}
+
+void Maintenance::sync_short_flushes(Instant now) {
+    find_short_flushes();
+    bool found = false;
+    for (const std::shared_ptr<const TopicState>& topic : short_flush_topics_) {
+        for (const std::shared_ptr<Partition>& partition : topic->partitions) {
+            if (partition->log->has_unsynced_data()) {
+                broker_.flusher().request_background_sync(partition->log);
+                found = true;
+            }
+        }
+    }
+    short_flush_ = {.pending = found, .due = now + shortest_flush_ms_};
+}
+
+void Maintenance::purge(Instant now) {
+    const auto purged = broker_.logs().purge_removed();
+    purge_ = {.pending = !purged, .due = now + kFoldMs};
+    if (!purged) {
+        log::warning("storage", "space of deleted topics is not free yet", {{"reason", purged.error().message}});
+    }
+}
+
+void Maintenance::fold() { run_fold(read_clock().monotonic); }
+
+void Maintenance::run_fold(Instant now) {
+    const std::scoped_lock lock(broker_.metadata_store_mutex());
     const auto folded = fold_keyed_logs(broker_.keyed_logs(), broker_.metadata_store());
+    fold_ = {.pending = !folded, .due = now + kFoldMs};
     if (!folded) {
         if (folded.error().kind == StorageError::Kind::sync_failed) {
             broker_.fail_stop(folded.error());
@@ -136,39 +193,57 @@ void Maintenance::fold() {
 void Maintenance::apply_retention(Now now) {
     const std::shared_ptr<const TopicTable> table = broker_.topic_table();
     table->for_each([&](const TopicState& state) {
+        const bool is_keyed = state.topic->name == topics::kOffsetsTopicName;
         for (const std::shared_ptr<Partition>& partition : state.partitions) {
-            if (!partition->log->has_files()) {
+            PartitionLog& partition_log = *partition->log;
+            if (!partition_log.has_files()) {
                 continue;
             }
-            partition->log->expire_producers(now.wall);
-            const auto removed = partition->log->apply_retention(now.wall);
+            partition_log.expire_producers(now.wall);
+            Offset keep_from{std::numeric_limits<std::int64_t>::max()};
+            if (is_keyed) {
+                // Whatever its cleanup.policy was altered to: what LMDB does not have yet must stay.
+                const auto folded = broker_.metadata_store().folded_until(partition_log.directory_name());
+                keep_from = folded ? folded->value_or(Offset{0}) : Offset{0};
+            }
+            const auto removed = partition_log.apply_retention(now.wall, keep_from);
             if (!removed) {
                 log::warning("storage", "retention failed",
-                             {{"partition", partition->log->directory_name()}, {"reason", removed.error().message}});
+                             {{"partition", partition_log.directory_name()}, {"reason", removed.error().message}});
             } else if (!removed->empty()) {
                 log::info("storage", "retention removed segments",
-                          {{"partition", partition->log->directory_name()},
+                          {{"partition", partition_log.directory_name()},
                            {"segments", removed->size()},
-                           {"log_start_offset", partition->log->log_start_offset().value}});
+                           {"log_start_offset", partition_log.log_start_offset().value}});
                 broker_.post_change(*partition);
+                checkpoint_.note(now.monotonic, broker_.config()->log_flush_offset_checkpoint_interval_ms);
             }
         }
     });
 }
 
-void Maintenance::write_checkpoints() {
-    for (const std::shared_ptr<PartitionLog>& log : broker_.logs().logs_to_sync()) {
-        if (auto done = log->checkpoint(); !done) {
-            if (done.error().kind == StorageError::Kind::sync_failed) {
-                broker_.fail_stop(done.error());
+void Maintenance::write_checkpoints(Instant now) {
+    bool done = true;
+    for (const std::shared_ptr<PartitionLog>& partition_log : broker_.logs().logs_to_checkpoint()) {
+        if (auto written = partition_log->checkpoint(); !written) {
+            if (written.error().kind == StorageError::Kind::sync_failed) {
+                broker_.fail_stop(written.error());
             }
-            partita::log::warning("storage", "checkpoint of a log failed",
-                                  {{"log", log->directory_name()}, {"reason", done.error().message}});
+            if (written.error().kind == StorageError::Kind::closed) {
+                continue;
+            }
+            done = false;
+            log::warning("storage", "checkpoint of a log failed",
+                         {{"log", partition_log->directory_name()}, {"reason", written.error().message}});
         }
     }
     if (auto written = broker_.logs().write_checkpoints(); !written) {
+        done = false;
         log::warning("storage", "checkpoint files were not written", {{"reason", written.error().message}});
     }
+    // At least so long, lest an interval of 0 and a full disk keep the thread busy.
+    const std::int64_t interval_ms = broker_.config()->log_flush_offset_checkpoint_interval_ms;
+    checkpoint_ = {.pending = !done, .due = now + std::max(kBackgroundSyncMs, interval_ms)};
 }
 
 }  // namespace partita::runtime

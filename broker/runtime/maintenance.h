@@ -2,25 +2,30 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "protocol/types.h"
 
 namespace partita::runtime {
 
 class Broker;
+struct TopicState;
 
 /// The thread for work that may wait for a disk and that nobody waits for: retention, freeing the space
 /// of deleted topics, background syncs, checkpoints, folding the coordinators' logs into LMDB.
 ///
-/// It sleeps until something is due or `wake` is called; a broker without traffic does not wake it
-/// more often than its longest intervals.
+/// It sleeps until something is due. Writes make work due, and what is done is not due again before the next write: a
+/// broker without traffic wakes up for retention only.
 class Maintenance {
   public:
     /// Data that was acknowledged from the page cache reaches the disk at most about this much later,
-    /// unless the device is slower: the window that a power failure can cost.
+    /// unless the device is slower: the window that a power failure can cost. flush.ms of a topic shortens it.
     static constexpr std::int64_t kBackgroundSyncMs = 1000;
+    /// flush.ms below it counts as this.
+    static constexpr std::int64_t kShortestFlushMs = 1;
     /// How often the coordinators' logs are folded, when there is something to fold.
     static constexpr std::int64_t kFoldMs = 5000;
 
@@ -30,20 +35,41 @@ class Maintenance {
     void start();
     /// Ends the thread after its present step.
     void stop();
-    /// There may be something to do: data was written, a topic was deleted. Cheap; from any thread.
+    /// There may be something to do: data was written, a topic was deleted. Cheap (it is called for every
+    /// produce); from any thread.
     void wake();
     /// The checkpoint files are written at the next opportunity.
     void checkpoint_soon();
-    /// One round of everything that is due at `now`, for tests and for the clean stop.
-    void run_due(Now now);
-    /// Folds now.
+    /// Folds now. Not while the thread runs.
     void fold();
 
   private:
+    /// One kind of work: whether there is any, and when it is to be done.
+    struct Job {
+        bool pending = false;
+        Instant due;
+
+        /// Work came up that is to be done within `delay_ms`.
+        void note(Instant now, std::int64_t delay_ms) {
+            if (!pending) {
+                pending = true;
+                due = now + delay_ms;
+            }
+        }
+        [[nodiscard]] bool is_due(Instant now) const { return pending && due <= now; }
+    };
+
     void run();
-    void sync_in_background();
+    void note_writes(Instant now);
+    [[nodiscard]] Instant next_due() const;
+    void run_due(Now now);
+    void sync_in_background(Instant now);
+    void sync_short_flushes(Instant now);
+    void find_short_flushes();
+    void purge(Instant now);
+    void run_fold(Instant now);
     void apply_retention(Now now);
-    void write_checkpoints();
+    void write_checkpoints(Instant now);
 
     Broker& broker_;
     std::thread thread_;
@@ -56,10 +82,16 @@ class Maintenance {
     std::atomic<bool> woken_ = false;
 
     // Of the thread.
-    Instant next_sync_;
-    Instant next_fold_;
+    Job sync_;
+    Job short_flush_;
+    Job fold_;
+    Job purge_;
+    Job checkpoint_;
     Instant next_retention_;
-    Instant next_checkpoint_;
+    /// Topics whose flush.ms is below kBackgroundSyncMs, as of that table; the shortest of them rules.
+    std::vector<std::shared_ptr<const TopicState>> short_flush_topics_;
+    std::uint64_t short_flush_version_ = 0;
+    std::int64_t shortest_flush_ms_ = kBackgroundSyncMs;
 };
 
 }  // namespace partita::runtime

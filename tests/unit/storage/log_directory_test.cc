@@ -1,0 +1,131 @@
+#include "storage/log_directory.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/support/storage_fixture.h"
+
+namespace partita {
+namespace {
+
+using test::make_batch;
+using test::StorageWorld;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class LogDirectoryTest : public ::testing::Test {
+  protected:
+    void append(PartitionLog& log, const test::TestBatch& wanted = {}) {
+        auto batch = make_batch(wanted);
+        ASSERT_TRUE(log.append(batch, {.leader_epoch = {0}, .now = {1000}}));
+    }
+    void use_topic(TopicId id) { world_.topic = std::make_shared<LogTopic>(LogTopic{"t", id}); }
+    std::size_t directories_ending(std::string_view suffix) {
+        std::size_t count = 0;
+        const auto entries = world_.system.list("/data");
+        for (const DirectoryEntry& entry : *entries) count += entry.name.ends_with(suffix) ? 1 : 0;
+        return count;
+    }
+
+    StorageWorld world_;
+    const TopicId first_{{1, 2, 3}};
+    const TopicId second_{{4, 5, 6}};
+};
+
+// As Kafka does with stray partitions: what nobody asked to delete is never deleted.
+TEST_F(LogDirectoryTest, DataOfAnUnknownTopicIdIsSetAsideAndKept) {
+    append(world_.log());
+    world_.kill();
+    use_topic(second_);
+    EXPECT_EQ(world_.log().log_end_offset(), Offset{0});
+    const auto strays = world_.directory->take_new_strays();
+    ASSERT_THAT(strays, SizeIs(1));
+    EXPECT_EQ(strays[0].directory, "t-0");
+    EXPECT_TRUE(strays[0].renamed_to.starts_with("t-0."));
+    ASSERT_TRUE(world_.directory->purge_removed());
+    EXPECT_FALSE(world_.system.content("/data/" + strays[0].renamed_to + "/00000000000000000000.log").empty());
+    EXPECT_THAT(world_.directory->take_new_strays(), IsEmpty());
+    append(world_.log());
+    world_.kill();
+    EXPECT_EQ(world_.log().log_end_offset(), Offset{1});
+    EXPECT_EQ(directories_ending("-stray"), 1u);
+}
+
+TEST_F(LogDirectoryTest, DeletionThatACrashInterruptedIsFinishedAtTheNextStart) {
+    append(world_.log());
+    world_.directory->announce_removals(std::span(&first_, 1));
+    world_.kill();
+    // The catalog forgot the topic, so nobody claims it.
+    ASSERT_TRUE(world_.directory->remove_announced());
+    EXPECT_THAT(world_.directory->unclaimed(), IsEmpty());
+    ASSERT_TRUE(world_.directory->purge_removed());
+    EXPECT_EQ(directories_ending("-delete"), 0u);
+    EXPECT_FALSE(*world_.system.exists("/data/t-0"));
+    EXPECT_FALSE(*world_.system.exists("/data/partita-removals"));
+}
+
+TEST_F(LogDirectoryTest, AnnouncedRemovalOfATopicThatTheCatalogKeptRemovesNothing) {
+    append(world_.log());
+    world_.directory->announce_removals(std::span(&first_, 1));
+    world_.kill();
+    EXPECT_EQ(world_.log().log_end_offset(), Offset{1});
+    ASSERT_TRUE(world_.directory->remove_announced());
+    ASSERT_TRUE(world_.directory->purge_removed());
+    append(world_.log());
+    world_.kill();
+    EXPECT_EQ(world_.log().log_end_offset(), Offset{2});
+}
+
+TEST_F(LogDirectoryTest, LeftoverOfAnAnnouncedTopicMakesWayForANewTopicOfItsName) {
+    append(world_.log());
+    world_.directory->announce_removals(std::span(&first_, 1));
+    world_.kill();
+    use_topic(second_);
+    EXPECT_EQ(world_.log().log_end_offset(), Offset{0});
+    EXPECT_THAT(world_.directory->take_new_strays(), IsEmpty());
+    EXPECT_EQ(directories_ending("-delete"), 1u);
+}
+
+TEST_F(LogDirectoryTest, ConcludedRemovalLeavesNoNote) {
+    world_.directory->announce_removals(std::span(&first_, 1));
+    EXPECT_TRUE(*world_.system.exists("/data/partita-removals"));
+    world_.directory->conclude_removals(std::span(&first_, 1));
+    ASSERT_TRUE(world_.directory->purge_removed());
+    EXPECT_FALSE(*world_.system.exists("/data/partita-removals"));
+}
+
+TEST_F(LogDirectoryTest, SyncedLogIsStillToBeCheckpointed) {
+    PartitionLog& log = world_.log();
+    append(log);
+    ASSERT_TRUE(log.sync());
+    EXPECT_THAT(world_.directory->logs_to_sync(), IsEmpty());
+    EXPECT_THAT(world_.directory->logs_to_checkpoint(), SizeIs(1));
+    ASSERT_TRUE(log.checkpoint());
+    EXPECT_THAT(world_.directory->logs_to_checkpoint(), IsEmpty());
+    append(log);
+    EXPECT_THAT(world_.directory->logs_to_checkpoint(), SizeIs(1));
+}
+
+TEST_F(LogDirectoryTest, CleanStopLeavesNothingToCheckpointAndACrashDoes) {
+    append(world_.log());
+    world_.restart_cleanly();
+    EXPECT_THAT(world_.directory->logs_to_checkpoint(), IsEmpty());
+    append(world_.log());
+    world_.kill();
+    EXPECT_THAT(world_.directory->logs_to_checkpoint(), SizeIs(1));
+}
+
+TEST_F(LogDirectoryTest, RetentionKeepsWhatItIsToldToKeep) {
+    auto config = std::make_shared<LogConfig>();
+    config->segment_bytes = 1;
+    config->retention_ms = 0;
+    world_.config = config;
+    PartitionLog& log = world_.log();
+    for (int i = 0; i < 5; ++i) append(log);
+    ASSERT_TRUE(log.apply_retention({1'000'000}, Offset{2}));
+    EXPECT_EQ(log.log_start_offset(), Offset{2});
+    ASSERT_TRUE(log.apply_retention({1'000'000}));
+    EXPECT_EQ(log.log_start_offset(), Offset{5});
+}
+
+}  // namespace
+}  // namespace partita
