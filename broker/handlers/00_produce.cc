@@ -203,12 +203,29 @@ void send_reply(runtime::Broker& broker, const runtime::PendingReply& pending, c
     broker.deliver(pending.target, runtime::encode_reply(pending, progress.response));
 }
 
-/// A reply that waits until the data it acknowledges is synced (flush.messages). Keeps the encoded reply
-/// for the good case and what is needed to say otherwise.
+/// A reply that waits until the data it acknowledges is synced (flush.messages).
 struct SyncWait {
     std::atomic<std::size_t> outstanding;
+    std::atomic<bool> failed = false;
     runtime::PendingReply pending;
     runtime::Reply reply;
+
+    /// One partition's sync is done, or will not be.
+    void finish_one(runtime::Broker& broker, bool is_synced) {
+        if (!is_synced) {
+            failed.store(true, std::memory_order_relaxed);
+        }
+        if (outstanding.fetch_sub(1, std::memory_order_acq_rel) != 1) {
+            return;
+        }
+        if (failed.load(std::memory_order_relaxed)) {
+            // The data may or may not reach the device, so nothing can be said: the connection is closed
+            // and the producer asks again.
+            reply = {};
+            reply.close = true;
+        }
+        broker.deliver(pending.target, std::move(reply));
+    }
 };
 
 /// True when the topic asks for a sync before this append may be acknowledged.
@@ -237,17 +254,21 @@ void sync_then_send(Turn& turn, const StagedRequest& request, const ProduceInPro
     }
     runtime::Broker& broker = turn.broker();
     for (const StagedPartition* staged : to_sync) {
-        const bool queued = broker.flusher().request_sync(
-            staged->partition->log, [wait, &broker](const StorageResult<Offset>& synced) {
-                if (!synced) {
+        const bool queued =
+            broker.flusher().request_sync(staged->partition->log, [wait, &broker](const StorageResult<Offset>& synced) {
+                if (!synced && synced.error().kind == StorageError::Kind::sync_failed) {
                     broker.fail_stop(synced.error());
                 }
-                if (wait->outstanding.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-                    broker.deliver(wait->pending.target, std::move(wait->reply));
+                // A topic that was deleted meanwhile has nothing left to sync, and nothing to promise.
+                const bool is_gone = !synced && synced.error().kind == StorageError::Kind::closed;
+                if (!synced && !is_gone) {
+                    broker.log_storage_failure(synced.error().message);
                 }
+                wait->finish_one(broker, synced.has_value() || is_gone);
             });
         if (!queued) {
-            broker.fail_stop(io_error("sync", staged->partition->log->directory_path(), EBUSY));
+            broker.log_storage_failure("too many produce requests wait for a sync");
+            wait->finish_one(broker, false);
         }
     }
 }
