@@ -1,0 +1,117 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace partita::test {
+
+/// A directory of its own for a test, removed with everything in it at the end.
+class TemporaryDirectory {
+  public:
+    TemporaryDirectory();
+    ~TemporaryDirectory();
+    TemporaryDirectory(const TemporaryDirectory&) = delete;
+    TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+
+    [[nodiscard]] const std::string& path() const { return path_; }
+    [[nodiscard]] std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+
+  private:
+    std::string path_;
+};
+
+/// What a finished process left.
+struct Finished {
+    int exit_code = -1;   ///< -1 when a signal ended it.
+    int signal_number = 0;
+    std::string output;   ///< Standard output and error together.
+};
+
+struct HttpAnswer {
+    int status = 0;
+    std::string headers;
+    std::string body;
+};
+
+/// The `partita` binary as a child process, on ports that the system chooses.
+class BrokerProcess {
+  public:
+    struct Options {
+        /// Appended to the command line.
+        std::vector<std::string> arguments;
+        /// Set as `--override KEY=VALUE`.
+        std::vector<std::string> overrides;
+        /// Empty: a fresh one, removed with the object.
+        std::string data_directory;
+        /// Both limits of open files; 0 leaves them.
+        std::uint64_t open_files_max = 0;
+        /// False when the arguments say where to listen.
+        bool choose_port = true;
+        bool choose_http_port = true;
+    };
+
+    /// Starts the broker and waits until clients can connect. Null when it ended before, or did not get
+    /// that far in time; the test is then failed, with what it wrote.
+    [[nodiscard]] static std::unique_ptr<BrokerProcess> start(const Options& options);
+    [[nodiscard]] static std::unique_ptr<BrokerProcess> start() { return start(Options()); }
+    /// Runs it to its end, for starts that are refused.
+    [[nodiscard]] static Finished run(const Options& options);
+
+    /// Kills a broker that still runs. A broker that died by itself fails the test.
+    ~BrokerProcess();
+    BrokerProcess(const BrokerProcess&) = delete;
+    BrokerProcess& operator=(const BrokerProcess&) = delete;
+
+    [[nodiscard]] std::uint16_t port() const { return port_; }
+    [[nodiscard]] std::uint16_t http_port() const { return http_port_; }
+    [[nodiscard]] const std::string& data_directory() const { return data_directory_; }
+    [[nodiscard]] pid_t process_id() const { return process_; }
+    [[nodiscard]] bool is_running() const;
+
+    /// Everything it wrote so far.
+    [[nodiscard]] std::string output() const;
+    [[nodiscard]] std::size_t count_in_output(const std::string& text) const;
+    /// Waits until the output has `text`; false when it does not come.
+    [[nodiscard]] bool wait_for_output(const std::string& text, std::chrono::milliseconds limit) const;
+
+    void send_signal(int signal_number) const;
+    /// Waits for the end of the process.
+    [[nodiscard]] Finished wait(std::chrono::milliseconds limit = std::chrono::seconds(20));
+    /// SIGTERM, then `wait`.
+    [[nodiscard]] Finished stop();
+
+    [[nodiscard]] std::int64_t resident_kib() const;
+    /// Processor time of all its threads.
+    [[nodiscard]] std::chrono::milliseconds processor_time() const;
+    [[nodiscard]] int open_descriptors() const;
+
+    [[nodiscard]] std::optional<HttpAnswer> http_get(const std::string& path) const;
+    /// The value of an unlabelled metric; none when it is missing.
+    [[nodiscard]] std::optional<double> metric(const std::string& name) const;
+
+  private:
+    BrokerProcess() = default;
+    void launch(const Options& options);
+
+    TemporaryDirectory scratch_;
+    std::string data_directory_;
+    pid_t process_ = -1;
+    std::uint16_t port_ = 0;
+    std::uint16_t http_port_ = 0;
+    std::optional<Finished> finished_;
+    bool end_expected_ = false;
+};
+
+/// Raises this process's own limit of open files as far as the system lets it; answers what it is.
+[[nodiscard]] std::uint64_t raise_open_files_limit();
+
+/// How much longer things may take in this build (sanitizers).
+[[nodiscard]] int patience();
+
+}  // namespace partita::test

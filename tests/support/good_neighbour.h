@@ -1,0 +1,40 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <thread>
+
+namespace partita::test {
+
+/// A well-behaved client beside hostile ones: produces and fetches back what it produced, all the time, and
+/// notes whether it was ever refused, told something else than it wrote, or kept waiting.
+class GoodNeighbour {
+  public:
+    /// `topic` is created with one partition.
+    GoodNeighbour(std::uint16_t port, std::string topic);
+    ~GoodNeighbour();
+    GoodNeighbour(const GoodNeighbour&) = delete;
+    GoodNeighbour& operator=(const GoodNeighbour&) = delete;
+
+    /// Stops and fails the test when anything went wrong or no round was made.
+    void finish();
+    [[nodiscard]] std::int64_t rounds() const { return rounds_.load(); }
+    [[nodiscard]] std::chrono::milliseconds slowest_round() const { return slowest_; }
+
+  private:
+    void run();
+    [[nodiscard]] std::string round(class WireClient& client, std::int64_t number);
+
+    const std::uint16_t port_;
+    const std::string topic_;
+    std::atomic<bool> stopping_ = false;
+    std::atomic<bool> has_failed_ = false;
+    std::atomic<std::int64_t> rounds_ = 0;
+    std::chrono::milliseconds slowest_{0};
+    std::string failure_;
+    std::thread thread_;
+};
+
+}  // namespace partita::test
