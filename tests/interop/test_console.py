@@ -1,5 +1,6 @@
 """kafka-console-producer and kafka-console-consumer, with the classic group protocol."""
 
+import json
 import re
 
 import pytest
@@ -131,3 +132,37 @@ def test_a_missing_topic_is_created_by_a_producer_if_the_broker_allows(unique):
             assert "PartitionCount: 2\t" in described.out
         finally:
             tools.close()
+
+
+def decoded(out):
+    """The JSON documents that a formatter printed one after the other, on one line or on several."""
+    decoder, documents, text = json.JSONDecoder(), [], out.strip()
+    while text:
+        document, end = decoder.raw_decode(text)
+        documents.append(document)
+        text = text[end:].lstrip()
+    return documents
+
+
+def test_a_group_reads_the_commits_of_another(tools, topic, unique):
+    """__consumer_offsets is a topic like others: consumed in a group, decoded by Kafka's own formatters."""
+    group, watcher = unique("group"), unique("watcher")
+    produce(tools, topic, ["a", "b", "c"])
+    consume(tools, topic, 3, "--group", group, "--from-beginning")
+
+    def read(reader, formatter):
+        result = tools("kafka-console-consumer", "--topic", "__consumer_offsets", "--group", reader, "--from-beginning",
+                       "--timeout-ms", 4000, "--formatter", "org.apache.kafka.tools.consumer." + formatter)
+        return [d for d in decoded(result.succeeded().out) if d["key"]["data"]["group"] == group]
+
+    commits = read(watcher, "OffsetsMessageFormatter")
+    assert {c["key"]["data"]["topic"] for c in commits} == {topic}
+    last = {c["key"]["data"]["partition"]: c["value"]["data"]["offset"] for c in commits}
+    assert sum(last.values()) == 3, commits
+    # The watcher committed how far it read, in the very topic that it read.
+    assert "__consumer_offsets" in tools("kafka-consumer-groups", "--describe", "--group", watcher).succeeded().out
+    generations = read(unique("other-watcher"), "GroupMetadataMessageFormatter")
+    assert [g["value"]["data"]["generation"] for g in generations] == [0, 1, 2], generations
+    joined, left = generations[1]["value"]["data"], generations[2]["value"]["data"]
+    assert (joined["protocolType"], joined["protocol"], len(joined["members"])) == ("consumer", "range", 1)
+    assert (left["protocolType"], left["protocol"], left["members"]) == ("consumer", None, [])
