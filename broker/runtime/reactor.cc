@@ -134,14 +134,13 @@ void Reactor::arm_timer() {
             next_ms = std::min(next_ms, deadline->value);
         }
     }
-    if (next_ms == armed_ms_) {
+    // A timer that is too early stays: it costs one empty turn, after which it is armed for what is due
+    // then. Deadlines mostly move away (every request moves the idle timeout of its connection), and
+    // following each of them would cost two system calls per turn.
+    if (next_ms >= armed_ms_) {
         return;
     }
     armed_ms_ = next_ms;
-    if (next_ms == kNeverMs) {
-        loop_->timer.cancel();
-        return;
-    }
     loop_->timer.expires_at(std::chrono::steady_clock::time_point(std::chrono::milliseconds(next_ms)));
     loop_->timer.async_wait([this](const boost::system::error_code& error) {
         if (!error) {
