@@ -2,10 +2,13 @@
 // kernel throw fetched records away. So the broker is what is measured, not the client.
 //
 //   replay_client produce --port P --topic T [--partitions N] [--batches-per-request N] [--record-bytes N]
-//                         [--batch-bytes N] [--in-flight N] [--megabytes N] [--keyed] [--pid PID]
+//                         [--batch-bytes N] [--in-flight N] [--megabytes N] [--keyed] [--pid PID] [--touch-megabytes N]
 //   replay_client fetch   --port P --topic T [--record-bytes N --batch-bytes N as produced] [--fetch-bytes N]
 //                         [--megabytes N] [--pid PID]
-//   replay_client touch   --megabytes N        touches and frees memory, so that the host has it backed
+//
+// With --touch-megabytes it touches and frees so much memory right before it sends: on a virtual machine whose host takes
+// free pages back within seconds, page cache that is written for the first time costs five times more than anything
+// that a broker does.
 //
 // Prints one line of JSON. `cpu_s_per_gb` is the processor time of process PID during the run per 10^9 bytes of batches.
 // The topic must exist. Ends with 1 when an answer is not what it must be.
@@ -50,11 +53,12 @@ struct Settings {
     std::size_t batch_bytes = 65536;
     std::size_t fetch_bytes = 1 << 20;
     std::uint64_t megabytes = 1000;
+    std::uint64_t touch_megabytes = 0;
     bool keyed = false;
 };
 
 Settings parse(int count, char** values) {
-    if (count < 2) give_up("a mode is missing: produce, fetch or touch");
+    if (count < 2) give_up("a mode is missing: produce or fetch");
     Settings settings{.mode = values[1]};
     std::map<std::string, std::string> given;
     for (int i = 2; i < count; ++i) {
@@ -78,6 +82,7 @@ Settings parse(int count, char** values) {
         else if (name == "--record-bytes") settings.record_bytes = static_cast<std::size_t>(number);
         else if (name == "--batch-bytes") settings.batch_bytes = static_cast<std::size_t>(number);
         else if (name == "--fetch-bytes") settings.fetch_bytes = static_cast<std::size_t>(number);
+        else if (name == "--touch-megabytes") settings.touch_megabytes = static_cast<std::uint64_t>(number);
         else if (name == "--megabytes") settings.megabytes = static_cast<std::uint64_t>(number);
         else give_up("unknown option " + name);
     }
@@ -246,6 +251,14 @@ void report(const Settings& settings, std::uint64_t bytes, std::uint64_t records
     std::printf("}\n");
 }
 
+void touch(std::uint64_t megabytes) {
+    if (megabytes == 0) return;
+    const std::size_t bytes = megabytes * 1'000'000;
+    void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (memory == MAP_FAILED) give_up("no memory to touch");
+    ::munmap(memory, bytes);
+}
+
 void read_produce_answer(Connection& connection, std::int32_t correlation_id, int batches) {
     const auto size = connection.receive_number<std::int32_t>();
     if (connection.receive_number<std::int32_t>() != correlation_id) give_up("an answer belongs to another request");
@@ -293,6 +306,7 @@ void produce(const Settings& settings) {
     }
     Connection connection(settings.port);
     const std::uint64_t requests = settings.megabytes * 1'000'000 / request_bytes + 1;
+    touch(settings.touch_megabytes);
     const Usage before = Usage::of(settings.pid);
     const auto began = std::chrono::steady_clock::now();
     std::uint64_t acknowledged = 0;
@@ -354,19 +368,11 @@ void fetch(const Settings& settings) {
     report(settings, bytes, static_cast<std::uint64_t>(offset), requests, seconds_since(began), before);
 }
 
-void touch(const Settings& settings) {
-    const std::size_t bytes = settings.megabytes * 1'000'000;
-    void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-    if (memory == MAP_FAILED) give_up("no memory to touch");
-    ::munmap(memory, bytes);
-}
-
 }  // namespace
 
 int main(int count, char** values) {
     const Settings settings = parse(count, values);
     if (settings.mode == "produce") produce(settings);
     else if (settings.mode == "fetch") fetch(settings);
-    else if (settings.mode == "touch") touch(settings);
     else give_up("unknown mode " + settings.mode);
 }
