@@ -150,9 +150,6 @@ Verdict check_list(const ConfigDefinition& definition, const ConfigValue& value)
                                                             : "[" + joined(validator.choices) + "]";
         return std::unexpected(about(definition.name, "must not be empty. Valid values include: " + valid));
     }
-    if (std::set<std::string_view>(items->begin(), items->end()).size() != items->size()) {
-        return std::unexpected(about(definition.name, "values must not be duplicated."));
-    }
     for (const std::string& item : *items) {
         if (item.empty()) {
             return std::unexpected(about(definition.name, "values must not be empty."));
@@ -327,6 +324,13 @@ std::expected<ConfigValue, ConfigError> parse_config_value(const ConfigDefinitio
             return parsed;
         }
         value = std::move(*parsed);
+        // KIP-1161: the first of equal items stays. Lists that are judged otherwise, such as those of throttled
+        // replicas, are taken as they are.
+        if (auto* items = std::get_if<std::vector<std::string>>(&value);
+            items != nullptr && definition.validator.kind == ValidatorKind::list_of) {
+            std::set<std::string> seen;
+            std::erase_if(*items, [&](const std::string& item) { return !seen.insert(item).second; });
+        }
     }
     if (Verdict verdict = validate(definition, value); !verdict) {
         return std::unexpected(verdict.error());

@@ -324,6 +324,18 @@ def test_bad_configs_of_a_topic_are_refused(tools, unique):
     assert "retention.ms" not in topic_configs(tools, topic)[1]
 
 
+def test_a_list_config_loses_what_it_names_twice(tools, unique):
+    topic = unique("topic")
+    create(tools, topic)
+    alter_config(tools, topic, "--add-config", "cleanup.policy=[compact,delete,compact]").succeeded()
+
+    def shown():
+        assert topic_configs(tools, topic)[1]["cleanup.policy"] == (
+            "compact,delete",
+            "DYNAMIC_TOPIC_CONFIG:cleanup.policy=compact,delete, DEFAULT_CONFIG:log.cleanup.policy=delete")
+    harness.at_once(shown)
+
+
 def test_configs_of_an_unknown_topic_are_refused(tools, unique):
     topic = unique("topic")
     result = alter_config(tools, topic, "--add-config", "retention.ms=60000")
