@@ -141,9 +141,10 @@ void Connection::on_readable() {
             return;
         }
         if (progress == Progress::starved) {
-            owner_.add_starved(*this);
+            wait_for_memory();
             return;
         }
+        starved_since_.reset();
         serve_frames();
         if (closed_ || progress == Progress::drained) {
             break;
@@ -153,6 +154,18 @@ void Connection::on_readable() {
         wait_readable();
     }
     owner_.finish_turn_if_full();
+}
+
+void Connection::wait_for_memory() {
+    const Instant now = owner_.reactor().now().monotonic;
+    if (!starved_since_) {
+        starved_since_ = now;
+    }
+    if (now - *starved_since_ >= kStarvedMsMax) {
+        close("the memory for requests stayed used up (queued.max.request.bytes)");
+        return;
+    }
+    owner_.add_starved(*this);
 }
 
 bool Connection::make_space() {

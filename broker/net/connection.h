@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "broker/net/buffers.h"
@@ -29,6 +30,9 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     static constexpr std::size_t kPipelinedRequestsMax = 1024;
     /// One sendfile at most, so that one fast reader does not hold the turn.
     static constexpr std::size_t kSendChunkBytes = 1024 * 1024;
+    /// How long a request may wait for request memory. Halves of requests can hold all of it so that none of
+    /// them can be completed; closing the one that waited longest lets the others go on.
+    static constexpr std::int64_t kStarvedMsMax = 10'000;
 
     Connection(NetReactor& owner, boost::asio::ip::tcp::socket socket, runtime::ClientConnection client);
     ~Connection() override;
@@ -57,6 +61,7 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     void on_readable();
     [[nodiscard]] Progress read_once();
     [[nodiscard]] bool make_space();
+    void wait_for_memory();
     void serve_frames();
     /// False when the connection was closed.
     [[nodiscard]] bool serve_frame(MutableBytes frame);
@@ -87,6 +92,8 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     std::uint32_t sent_of_piece_ = 0;
     std::size_t next_frame_bytes_ = 0;
     Instant last_active_;
+    // Since when there is no memory for the rest of its request.
+    std::optional<Instant> starved_since_;
     bool blocked_by_park_ = false;
     bool waiting_readable_ = false;
     bool waiting_writable_ = false;

@@ -31,7 +31,8 @@ void NetReactor::end_turn(Now now) {
     }
     retired_.clear();
     retired_bytes_ = 0;
-    if (!starved_.empty()) {
+    if (resume_starved_at_ && *resume_starved_at_ <= now.monotonic) {
+        resume_starved_at_.reset();
         std::vector<std::uint64_t> starved;
         starved.swap(starved_);
         for (const std::uint64_t id : starved) {
@@ -54,13 +55,20 @@ std::optional<Instant> NetReactor::next_deadline() {
         const Instant idle = connections_.front()->last_active() + idle_ms_max_;
         next = next ? std::min(*next, idle) : idle;
     }
-    if (!starved_.empty()) {
-        // Memory is given back by other reactors too, and they do not tell.
-        constexpr std::int64_t kStarvedRetryMs = 10;
-        const Instant retry = turn_.now().monotonic + kStarvedRetryMs;
-        next = next ? std::min(*next, retry) : retry;
+    if (resume_starved_at_) {
+        next = next ? std::min(*next, *resume_starved_at_) : resume_starved_at_;
     }
     return next;
+}
+
+void NetReactor::add_starved(Connection& connection) {
+    // Memory is given back by other reactors too, and they do not tell. Trying again at once would be a
+    // loop that burns the processor for as long as the memory is used up.
+    constexpr std::int64_t kStarvedRetryMs = 10;
+    starved_.push_back(connection.id());
+    if (!resume_starved_at_) {
+        resume_starved_at_ = turn_.now().monotonic + kStarvedRetryMs;
+    }
 }
 
 void NetReactor::close_idle(Now now) {

@@ -54,7 +54,8 @@ class NetReactor final : public runtime::TurnParticipant {
     [[nodiscard]] std::int32_t frame_bytes_max() const { return frame_bytes_max_; }
     [[nodiscard]] std::shared_ptr<Connection> share(Connection& connection);
     void retire(std::unique_ptr<ReadBuffer> buffer);
-    void add_starved(Connection& connection) { starved_.push_back(connection.id()); }
+    /// `connection` waits for request memory; it is resumed after a moment.
+    void add_starved(Connection& connection);
     void touch(Connection& connection);
     void forget(Connection& connection);
     void finish_turn_if_full();
@@ -82,6 +83,7 @@ class NetReactor final : public runtime::TurnParticipant {
     std::vector<std::unique_ptr<ReadBuffer>> retired_;
     std::size_t retired_bytes_ = 0;
     std::vector<std::uint64_t> starved_;
+    std::optional<Instant> resume_starved_at_;
     std::optional<Instant> trim_at_;
     bool draining_ = false;
     std::atomic<std::uint64_t> received_bytes_ = 0;
