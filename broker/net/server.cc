@@ -1,12 +1,15 @@
 #include "broker/net/server.h"
 
 #include <netinet/tcp.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <algorithm>
 #include <chrono>
+#include <limits>
 
 #include "broker/runtime/broker.h"
 
@@ -21,6 +24,19 @@ constexpr std::int64_t kRequestMemoryBytes = std::int64_t{1} << 30;
 
 // How long an acceptor rests when there is no descriptor or no slot for a connection.
 constexpr std::chrono::milliseconds kAcceptPause{100};
+
+/// What the log files and everything else leave of the process's descriptors.
+std::size_t descriptors_for_connections(std::size_t log_files_max) {
+    constexpr std::size_t kFewest = 16;
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+        return kFewest;
+    }
+    // Log files that are just being sent or replaced, checkpoints, timers, HTTP.
+    const std::size_t others = std::max<std::size_t>(32, limit.rlim_cur / 16);
+    const std::size_t taken = log_files_max + others;
+    return limit.rlim_cur > taken + kFewest ? limit.rlim_cur - taken : kFewest;
+}
 
 std::string numeric_address(const boost::asio::ip::address& address) {
     if (address.is_v6() && address.to_v6().is_v4_mapped()) {
@@ -56,8 +72,11 @@ std::string bind_advice(const boost::system::error_code& error, const std::strin
 
 // ---------------------------------------------------------------------------------------------
 
-ConnectionQuota::ConnectionQuota(const config::BrokerConfig& config)
-    : max_connections_(config.max_connections), max_per_address_(config.max_connections_per_ip) {
+ConnectionQuota::ConnectionQuota(const config::BrokerConfig& config, std::size_t descriptors_for_connections)
+    : max_connections_(config.max_connections),
+      max_by_descriptors_(static_cast<std::int32_t>(
+          std::min<std::size_t>(descriptors_for_connections, std::numeric_limits<std::int32_t>::max()))),
+      max_per_address_(config.max_connections_per_ip) {
     for (const auto& [address, limit] : config.max_connections_per_ip_overrides) {
         max_per_address_overrides_[address] = limit;
     }
@@ -91,7 +110,12 @@ void ConnectionQuota::close(const std::string& address) {
 
 bool ConnectionQuota::has_room() const {
     const std::scoped_lock lock(mutex_);
-    return total_ < max_connections_;
+    return total_ < max_connections_ && total_ < max_by_descriptors_;
+}
+
+bool ConnectionQuota::lacks_descriptors() const {
+    const std::scoped_lock lock(mutex_);
+    return total_ >= max_by_descriptors_;
 }
 
 std::int32_t ConnectionQuota::count() const {
@@ -111,7 +135,7 @@ struct Server::Acceptor {
 };
 
 Server::Server(runtime::Broker& broker, std::vector<std::unique_ptr<runtime::Turn>>& turns)
-    : broker_(broker), quota_(*broker.config()),
+    : broker_(broker), quota_(*broker.config(), descriptors_for_connections(broker.open_files().limit())),
       memory_(broker.config()->queued_max_request_bytes > 0 ? broker.config()->queued_max_request_bytes
                                                             : kRequestMemoryBytes) {
     const auto config = broker.config();
@@ -213,6 +237,9 @@ void Server::accept(Acceptor& acceptor) {
         return;
     }
     if (!quota_.has_room()) {
+        if (quota_.lacks_descriptors()) {
+            broker_.log_accept_failure("as many connections as the limit of open files allows (ulimit -n)");
+        }
         pause(acceptor);
         return;
     }

@@ -17,18 +17,23 @@ namespace partita::net {
 /// Counts connections against `max.connections`, `max.connections.per.ip` and its overrides. Thread-safe.
 class ConnectionQuota {
   public:
-    explicit ConnectionQuota(const config::BrokerConfig& config);
+    /// `descriptors_for_connections`: more would leave none for log files.
+    ConnectionQuota(const config::BrokerConfig& config, std::size_t descriptors_for_connections);
 
     enum class Decision : std::uint8_t { accepted, too_many_from_address };
     /// Counts a connection from `address` (numeric) unless its address has too many.
     [[nodiscard]] Decision open(const std::string& address);
     void close(const std::string& address);
-    /// False while `max.connections` are open: then nothing is accepted (as in Kafka, whose acceptor waits).
+    /// False while `max.connections` are open, or as many as there are descriptors for: then nothing is
+    /// accepted (as in Kafka, whose acceptor waits).
     [[nodiscard]] bool has_room() const;
+    /// There is no room because the process may not open more files, rather than by a setting.
+    [[nodiscard]] bool lacks_descriptors() const;
     [[nodiscard]] std::int32_t count() const;
 
   private:
     const std::int32_t max_connections_;
+    const std::int32_t max_by_descriptors_;
     const std::int32_t max_per_address_;
     std::unordered_map<std::string, std::int32_t> max_per_address_overrides_;
     mutable std::mutex mutex_;

@@ -36,11 +36,11 @@ std::size_t descriptor_limit() {
     return static_cast<std::size_t>(limit.rlim_cur);
 }
 
-/// Half of the descriptors are for log files, the rest for connections and everything else.
+/// Three of eight descriptors are for log files, the rest for connections and everything else.
 std::size_t open_file_limit() {
     constexpr std::size_t kFewest = 16;
     constexpr std::size_t kMost = 100'000;
-    return std::clamp(descriptor_limit() / 2, kFewest, kMost);
+    return std::clamp(descriptor_limit() * 3 / 8, kFewest, kMost);
 }
 
 std::string make_ephemeral_directory() {
