@@ -107,6 +107,21 @@ class EventLog:
         """The partitions of which a commit met a rebalance."""
         return {p for event in self.events if event.get("event") == "commit_failed" for p in event["partitions"]}
 
+    def lost_after_refused_commits(self):
+        """The partitions that members gave up as lost after a commit of theirs met a rebalance. A loss without such
+        a commit is not among them: then it is the broker that took the partitions away."""
+        lost, owned, refused = set(), {}, set()
+        for event in self.events:
+            member = event.get("member")
+            if event.get("event") == "commit_failed":
+                refused.add(member)
+            elif event.get("event") == "owned":
+                if event.get("change") == "lost" and member in refused:
+                    lost |= set(owned.get(member, ())) - set(event["partitions"])
+                    refused.discard(member)
+                owned[member] = event["partitions"]
+        return lost
+
     def records(self):
         return [event for event in self.events if event.get("event") == "record"]
 
