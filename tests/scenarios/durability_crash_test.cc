@@ -236,7 +236,7 @@ class CrashLoop {
 };
 
 TEST(DurabilityCrash, AcknowledgedSurvivesKillsAtRandomMoments) {
-    const int cycles = long_tests() ? 200 : 20;
+    const int cycles = long_tests() ? 100 : 20;
     const auto seed = static_cast<std::uint64_t>(std::random_device{}());
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937_64 random(seed);
