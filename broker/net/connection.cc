@@ -57,7 +57,8 @@ Connection::Connection(NetReactor& owner, tcp::socket socket, runtime::ClientCon
     : owner_(owner), socket_(std::move(socket)), client_(std::move(client)) {}
 
 Connection::~Connection() {
-    if (id_ != 0) {
+    // A closed one may outlive its reactor, held by a handler that is destroyed with the loop.
+    if (!closed_ && id_ != 0) {
         owner_.reactor().remove_receiver(id_);
     }
 }
@@ -86,6 +87,7 @@ void Connection::close(std::string_view reason) {
     boost::system::error_code ignored;
     socket_.close(ignored);
     release_buffer();
+    owner_.reactor().remove_receiver(id_);
     owner_.forget(*this);
 }
 
