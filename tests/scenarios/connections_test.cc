@@ -195,7 +195,8 @@ TEST(ManyConnections, AStormOfReconnectsLeavesNothingBehind) {
         }
     }
     EXPECT_TRUE(waits_until(10s, [&] { return connection_count(*broker) == 1; })) << connection_count(*broker);
-    EXPECT_LE(broker->open_descriptors(), descriptors + 4);
+    // The neighbour's files, a request for metrics; not thousands of sockets.
+    EXPECT_LE(broker->open_descriptors(), descriptors + 32);
     neighbour.finish();
     EXPECT_EQ(broker->stop().exit_code, 0);
 }
