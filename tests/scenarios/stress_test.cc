@@ -60,6 +60,8 @@ class Stress : public ::testing::Test {
     std::set<std::string> failures_;
     std::array<std::atomic<std::int64_t>, kPartitions> produced_{};
     std::array<std::atomic<std::int64_t>, kPartitions> consumed_{};
+    /// The producer's last request is answered, so `produced_` is final.
+    std::array<std::atomic<bool>, kPartitions> producer_ended_{};
     std::atomic<int> joins_ = 0;
     std::atomic<int> topics_made_ = 0;
 };
@@ -83,8 +85,9 @@ void Stress::run_producer(std::int32_t partition) {
 void Stress::run_consumer(std::int32_t partition) {
     WireClient client(broker_->port());
     std::atomic<std::int64_t>& position = consumed_[static_cast<std::size_t>(partition)];
-    // Beyond the end of the producer, until everything is there.
-    while (goes_on() || (!stopping_ && position < produced_[static_cast<std::size_t>(partition)])) {
+    // Until everything is there that the producer wrote, its last request included.
+    const auto index = static_cast<std::size_t>(partition);
+    while (!stopping_ && (!producer_ended_[index] || position < produced_[index])) {
         std::array partitions{FetchRequest::FetchPartition{
             .partition = partition, .fetch_offset = position, .partition_max_bytes = 1 << 20}};
         std::array topics{FetchRequest::FetchTopic{.topic = kTopic, .partitions = partitions}};
@@ -206,7 +209,10 @@ TEST_F(Stress, AllKindsOfClientsAtOnce) {
     deadline_ = std::chrono::steady_clock::now() + duration();
     std::vector<std::thread> threads;
     for (std::int32_t partition = 0; partition < kPartitions; ++partition) {
-        threads.emplace_back([this, partition] { run_producer(partition); });
+        threads.emplace_back([this, partition] {
+            run_producer(partition);
+            producer_ended_[static_cast<std::size_t>(partition)] = true;
+        });
         threads.emplace_back([this, partition] { run_consumer(partition); });
     }
     for (int number = 0; number < 4; ++number) {
