@@ -29,7 +29,7 @@ using runtime::Partition;
 using runtime::TopicState;
 using runtime::Turn;
 
-// Below this, copying costs less than a sendfile of its own (docs/performance.md).
+// Below this, copying costs less than a sendfile of its own: measured, they cross between 2 and 4 KiB.
 constexpr std::uint32_t kCopiedBytesMax = 4096;
 
 constexpr std::int32_t kFinalEpoch = -1;

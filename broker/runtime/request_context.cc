@@ -12,9 +12,6 @@ namespace {
 constexpr std::size_t kPooledReplyBuffersMax = 64;
 constexpr std::size_t kPooledReplyBytesMax = 64 * 1024;
 
-// Below this a copy costs less than a sendfile of its own (docs/performance.md).
-constexpr std::uint32_t kCopiedPieceBytesMax = 4096;
-
 std::vector<ByteBuffer>& pooled_reply_buffers() {
     thread_local std::vector<ByteBuffer> buffers;
     return buffers;
