@@ -1,0 +1,164 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "protocol/types.h"
+
+/// The words in which everything here speaks about expansions: hazards, and findings of them.
+///
+/// A *hazard* is something that can go wrong when a topic grows; the table below is the list, and its ids
+/// ("H03") never change meaning. A *finding* says that a hazard applies to something in particular, with
+/// the exact condition, numbers and examples. The plan predicts findings, the live observers prove them, the
+/// modes refuse because of them; all of them use this type, so every channel shows the same thing.
+namespace partita::expansion {
+
+enum class Severity : std::uint8_t {
+    /// Good to know.
+    info,
+    /// Something is at risk; a person should decide.
+    warn,
+    /// Order, data or an application breaks: `guarded` topics refuse to grow while it stands.
+    block,
+};
+
+/// "info", "warn", "block".
+[[nodiscard]] std::string_view to_string(Severity severity);
+
+/// When the evidence exists.
+enum class Evidence : std::uint8_t {
+    /// Before the change, from the log, the groups and arithmetic.
+    predicted,
+    /// While or after it happens, from requests and records.
+    live,
+    both,
+};
+
+/// The numbers are part of the ids: `to_string(HazardId::backlog_inversion)` is "H03".
+enum class HazardId : std::uint8_t {
+    keys_move = 1,
+    keys_shuffle_among_old_partitions = 2,
+    backlog_inversion = 3,
+    stale_producer = 4,
+    producer_never_learns = 5,
+    inversion_delivered = 6,
+    replay_inversion = 7,
+    mixed_partitioners = 8,
+    key_in_two_partitions = 9,
+    hot_key_not_helped = 10,
+    keys_ignored = 11,
+    new_partitions_unused = 12,
+    latest_loses_first_records = 20,
+    none_crashes = 21,
+    group_blind = 22,
+    manual_readers = 23,
+    rebalance = 24,
+    uneven_members = 25,
+    streams_application_dies = 26,
+    copartition_breaks = 27,
+    partition_state_lost = 28,
+    external_offsets = 29,
+    seeded_offsets = 30,
+    share_groups = 31,
+    compacted_orphans = 40,
+    tombstone_miss = 41,
+    internal_topic = 42,
+    single_partition_topic = 43,
+    connect_state = 44,
+    streams_internal_topic = 45,
+    open_transactions = 46,
+    idempotent_producers = 47,
+    mirrors = 48,
+    irreversible = 49,
+    no_history = 50,
+    metadata_gaps = 51,
+};
+
+/// "H03".
+[[nodiscard]] std::string to_string(HazardId id);
+
+/// A line of the catalogue.
+struct Hazard {
+    HazardId id;
+    /// How bad it usually is; a finding may be milder or worse, with its reason in its condition.
+    Severity severity;
+    Evidence evidence;
+    /// A few words: "keys move".
+    std::string_view title;
+    /// One sentence: what to do. A finding may carry a more precise one.
+    std::string_view advice;
+};
+
+/// All hazards, ascending by id.
+[[nodiscard]] std::span<const Hazard> hazards();
+/// The line of one hazard. Every `HazardId` has one.
+[[nodiscard]] const Hazard& hazard(HazardId id);
+/// The hazard of "H03"; null for anything else.
+[[nodiscard]] std::optional<HazardId> parse_hazard_id(std::string_view text);
+
+/// What a finding is about. Empty strings and nulls mean "not about one in particular".
+struct Subject {
+    std::string topic;
+    std::optional<PartitionIndex> partition;
+    std::string group;
+    /// A producer or consumer as people know it: its client.id.
+    std::string client_id;
+    /// "10.0.0.7", where the client comes from.
+    std::string client_address;
+    std::optional<ProducerId> producer_id;
+
+    friend bool operator==(const Subject&, const Subject&) = default;
+};
+
+/// A key that proves the condition. Keys are bytes; how they are shown (text, hex, hash) is the renderer's.
+struct ExampleKey {
+    std::string key;
+    /// Where the key lies before and after, as far as the finding knows.
+    std::optional<PartitionIndex> from;
+    std::optional<PartitionIndex> to;
+
+    friend bool operator==(const ExampleKey&, const ExampleKey&) = default;
+};
+
+/// An exact number with its name: {"backlog_records", 1200}.
+struct FindingNumber {
+    /// snake_case with its unit last; constant for one hazard, so that scripts can rely on it.
+    std::string_view name;
+    std::int64_t value = 0;
+
+    friend bool operator==(const FindingNumber&, const FindingNumber&) = default;
+};
+
+struct Finding {
+    static constexpr std::size_t kExamplesMax = 10;
+    /// Longest part of a key that is kept as an example; keys may be megabytes.
+    static constexpr std::size_t kExampleKeyBytesMax = 128;
+
+    HazardId id = HazardId::keys_move;
+    Severity severity = Severity::info;
+    Subject subject;
+    /// One or two sentences with the facts: who, what, how many.
+    std::string condition;
+    /// How often it applies: records, keys, groups... as the condition says.
+    std::int64_t count = 0;
+    std::vector<FindingNumber> numbers;
+    std::vector<ExampleKey> examples;
+    std::string advice;
+
+    /// Keeps the example when there is room, cut to `kExampleKeyBytesMax`.
+    void add_example(std::string_view key, std::optional<PartitionIndex> from, std::optional<PartitionIndex> to);
+    friend bool operator==(const Finding&, const Finding&) = default;
+};
+
+/// A finding with severity and advice from the catalogue.
+[[nodiscard]] Finding make_finding(HazardId id, Subject subject, std::string condition, std::int64_t count = 1);
+
+/// The worst severity of all; null for no findings.
+[[nodiscard]] std::optional<Severity> worst_severity(std::span<const Finding> findings);
+
+}  // namespace partita::expansion
