@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "broker/config/broker_synonyms.h"
+#include "broker/config/definition_helpers.h"
 #include "broker/config/java_text.h"
 #include "protocol/assert.h"
 
@@ -69,6 +70,12 @@ constexpr Binding kBindings[] = {
     {"min.cleanable.dirty.ratio", assign<&TopicConfig::min_cleanable_dirty_ratio>},
     {"min.compaction.lag.ms", assign<&TopicConfig::min_compaction_lag_ms>},
     {"min.insync.replicas", assign<&TopicConfig::min_insync_replicas>},
+    {"partita.expansion.fence.timeout.ms", assign<&TopicConfig::expansion_fence_timeout_ms>},
+    {"partita.expansion.guard.override", assign<&TopicConfig::expansion_guard_override>},
+    {"partita.expansion.guard.quiet.ms", assign<&TopicConfig::expansion_guard_quiet_ms>},
+    {"partita.expansion.window.ms", assign<&TopicConfig::expansion_window_ms>},
+    {"partita.visibility.consumers.delay.ms", assign<&TopicConfig::visibility_consumers_delay_ms>},
+    {"partita.visibility.producers.delay.ms", assign<&TopicConfig::visibility_producers_delay_ms>},
     {"preallocate", assign<&TopicConfig::preallocate>},
     {"retention.bytes", assign<&TopicConfig::retention_bytes>},
     {"retention.ms", assign<&TopicConfig::retention_ms>},
@@ -90,6 +97,12 @@ CompressionSetting compression_of(std::string_view name) {
     return found->second;
 }
 
+ExpansionMode expansion_mode_of(std::string_view name) {
+    const auto found = std::ranges::find(kExpansionModes, name);
+    PARTITA_ASSERT(found != std::end(kExpansionModes), "the validator of partita.expansion.mode knows the same names");
+    return static_cast<ExpansionMode>(found - std::begin(kExpansionModes));
+}
+
 TopicConfig typed(const TopicValues& values) {
     TopicConfig config;
     for (const Binding& binding : kBindings) {
@@ -99,6 +112,7 @@ TopicConfig typed(const TopicValues& values) {
     config.cleanup_delete = std::ranges::find(policies, "delete") != policies.end();
     config.cleanup_compact = std::ranges::find(policies, "compact") != policies.end();
     config.compression_type = compression_of(std::get<std::string>(values.at("compression.type")));
+    config.expansion_mode = expansion_mode_of(std::get<std::string>(values.at("partita.expansion.mode")));
     config.message_timestamp_type = std::get<std::string>(values.at("message.timestamp.type")) == "LogAppendTime"
                                         ? TimestampType::log_append_time
                                         : TimestampType::create_time;
@@ -136,6 +150,8 @@ Verdict check_together(const TopicValues& values) {
 }
 
 }  // namespace
+
+std::string_view expansion_mode_name(ExpansionMode mode) { return kExpansionModes[static_cast<std::size_t>(mode)]; }
 
 std::expected<TopicConfig, ConfigError> effective_topic_config(const ConfigMap& overrides,
                                                               const BrokerConfig& broker) {

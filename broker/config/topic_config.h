@@ -18,6 +18,15 @@ enum class TimestampType : std::int8_t { create_time = 0, log_append_time = 1 };
 /// `compression.type` of a topic. `producer` keeps what the producer chose.
 enum class CompressionSetting : std::int8_t { producer, uncompressed, gzip, snappy, lz4, zstd };
 
+/// `partita.expansion.mode` of a topic: see docs/expansion.md.
+enum class ExpansionMode : std::int8_t { faithful, safe_offsets, guarded, fenced };
+
+/// As configs spell it: "safe-offsets".
+[[nodiscard]] std::string_view expansion_mode_name(ExpansionMode mode);
+
+/// A delay that never ends by itself.
+inline constexpr std::int64_t kUntilReleased = -1;
+
 /// The settings that a partition acts on, as the topic's own values, the broker's and the defaults give
 /// them together. A default-constructed TopicConfig has every default of Kafka 4.3.1.
 struct TopicConfig {
@@ -40,6 +49,13 @@ struct TopicConfig {
     double min_cleanable_dirty_ratio = 0.5;
     std::int64_t min_compaction_lag_ms = 0;
     std::int32_t min_insync_replicas = 1;
+    ExpansionMode expansion_mode = ExpansionMode::faithful;
+    std::int64_t expansion_fence_timeout_ms = 120000;
+    bool expansion_guard_override = false;
+    std::int64_t expansion_guard_quiet_ms = 30000;
+    std::int64_t expansion_window_ms = 600000;
+    std::int64_t visibility_consumers_delay_ms = 0;  ///< kUntilReleased, too
+    std::int64_t visibility_producers_delay_ms = 0;  ///< kUntilReleased, too
     bool preallocate = false;
     std::int64_t retention_bytes = -1;       ///< negative: no limit
     std::int64_t retention_ms = 604800000;   ///< negative: no limit

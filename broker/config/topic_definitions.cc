@@ -5,7 +5,8 @@ namespace partita::config {
 
 namespace {
 
-// Ascending by name; facts of Apache Kafka 4.3.1.
+// Ascending by name; facts of Apache Kafka 4.3.1, and what begins with "partita.". The latter are described only
+// where they were given, so that tools which compare a topic's configs see Kafka's.
 constexpr ConfigDefinition kDefinitions[] = {
     define("cleanup.policy", ConfigType::list, "delete", list_of(kCleanupPolicies, true, false), kClusterWide,
            "What happens to old data: delete, compact, both, or (empty) nothing."),
@@ -54,6 +55,23 @@ constexpr ConfigDefinition kDefinitions[] = {
            "Shortest time that a record stays uncompacted."),
     define("min.insync.replicas", ConfigType::int32, "1", range(1), kClusterWide,
            "In-sync replicas that must be there for a write with acks=all."),
+    internal("partita.expansion.fence.timeout.ms", ConfigType::int64, "120000", range(0), kClusterWide,
+             "In mode fenced: how long a group that commits nothing on the parent partition is kept from the records "
+             "of a new partition."),
+    internal("partita.expansion.guard.override", ConfigType::boolean, "false", kAny, kClusterWide,
+             "In mode guarded: whether the topic grows whatever stands against it."),
+    internal("partita.expansion.guard.quiet.ms", ConfigType::int64, "30000", range(0), kClusterWide,
+             "In mode guarded: how long no producer may have written to the topic before it grows."),
+    internal("partita.expansion.mode", ConfigType::string, "faithful", one_of(kExpansionModes), kClusterWide,
+             "What the broker does for order and completeness when partitions are added: faithful (as Kafka: "
+             "nothing), safe-offsets, guarded or fenced. See docs/expansion.md."),
+    internal("partita.expansion.window.ms", ConfigType::int64, "600000", range(1), kClusterWide,
+             "In mode fenced: when producers count as knowing the new partitions at the latest. Twice the largest "
+             "metadata.max.age.ms among them."),
+    internal("partita.visibility.consumers.delay.ms", ConfigType::int64, "0", range(-1), kClusterWide,
+             "How long new partitions are hidden from consumers; -1 hides them until this is changed. A test control."),
+    internal("partita.visibility.producers.delay.ms", ConfigType::int64, "0", range(-1), kClusterWide,
+             "How long new partitions are hidden from producers; -1 hides them until this is changed. A test control."),
     define("preallocate", ConfigType::boolean, "false", kAny, kClusterWide,
            "Whether a new segment gets its full size at once."),
     define("remote.log.copy.disable", ConfigType::boolean, "false", kAny, kClusterWide,

@@ -101,6 +101,10 @@ std::string line_of(const ConfigEntry& entry) {
 // The few configs whose defaults differ on purpose, or that are ours alone.
 const std::set<std::string>& departures() {
     static const std::set<std::string> kNames = {"broker.id", "group.initial.rebalance.delay.ms", "listeners", "log.dir",
+                                                 "partita.default.expansion.fence.timeout.ms",
+                                                 "partita.default.expansion.guard.quiet.ms",
+                                                 "partita.default.expansion.mode",
+                                                 "partita.default.expansion.window.ms",
                                                  "partita.http.listener"};
     return kNames;
 }
