@@ -1,5 +1,6 @@
 #include "broker/groups/consumer_protocol.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace partita::groups {
@@ -67,6 +68,32 @@ std::optional<std::vector<std::string_view>> subscribed_topics(Bytes metadata) {
         return std::nullopt;
     }
     return topics;
+}
+
+std::vector<PartitionIndex> assigned_partitions(Bytes assignment, std::string_view topic) {
+    Cursor cursor{assignment};
+    const std::int16_t version = cursor.int16();
+    const std::int32_t topic_count = cursor.int32();
+    std::vector<PartitionIndex> partitions;
+    // No count is believed: each turn of these loops takes bytes, and ends where there are none.
+    for (std::int32_t topic_index = 0; topic_index < topic_count && version >= 0 && !cursor.failed; ++topic_index) {
+        const std::int16_t length = cursor.int16();
+        const std::string_view name = as_text(cursor.take(static_cast<std::size_t>(std::max<std::int16_t>(0, length))));
+        const std::int32_t partition_count = cursor.int32();
+        for (std::int32_t index = 0; index < partition_count && !cursor.failed; ++index) {
+            const std::int32_t partition = cursor.int32();
+            if (!cursor.failed && name == topic) {
+                partitions.push_back(PartitionIndex{partition});
+            }
+        }
+    }
+    if (cursor.failed) {
+        return {};
+    }
+    std::ranges::sort(partitions);
+    const auto repeated = std::ranges::unique(partitions);
+    partitions.erase(repeated.begin(), repeated.end());
+    return partitions;
 }
 
 }  // namespace partita::groups

@@ -20,4 +20,8 @@ inline constexpr std::string_view kConsumerProtocolType = "consumer";
 /// join unanswered for good when, for example, they announce more topics than they hold.)
 [[nodiscard]] std::optional<std::vector<std::string_view>> subscribed_topics(Bytes metadata);
 
+/// Partitions of `topic` in a ConsumerProtocolAssignment, ascending, each once. Empty also for bytes that are something
+/// else. Every version starts with what version 0 consists of (version, topics with partitions, user data).
+[[nodiscard]] std::vector<PartitionIndex> assigned_partitions(Bytes assignment, std::string_view topic);
+
 }  // namespace partita::groups

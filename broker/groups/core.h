@@ -19,6 +19,7 @@
 ///   offsets.cc       OffsetCommit, OffsetFetch, OffsetDelete, deleted topics
 ///   expiry.cc        offsets and groups that nobody uses any more, DeleteGroups
 ///   list_describe.cc ListGroups, DescribeGroups
+///   readers.cc       who reads a topic, offsets that expansions give
 ///   replay.cc        records in, records out, dump
 
 namespace partita::groups {
@@ -68,6 +69,9 @@ public:
     void list_groups(const ListGroups& command, Effects& effects);
     void delete_groups(const DeleteGroups& command, Effects& effects);
     void topic_deleted(const TopicDeleted& event, Effects& effects);
+    [[nodiscard]] std::vector<TopicReader> readers_of(std::string_view topic, const TopicId& topic_id) const;
+    void seed_offsets(const SeedOffsets& command, Now now, Effects& effects);
+    std::size_t remove_seeds(const SeedOffsets& command, Effects& effects);
     void tick(Now now, Effects& effects);
     void fail_waiting(ErrorCode error, Effects& effects);
 

@@ -48,6 +48,15 @@ void GroupCoordinator::delete_groups(const DeleteGroups& command, Now, Effects& 
 void GroupCoordinator::topic_deleted(const TopicDeleted& event, Now, Effects& effects) {
     core_->topic_deleted(event, effects);
 }
+std::vector<TopicReader> GroupCoordinator::readers_of(std::string_view topic, const TopicId& topic_id) const {
+    return core_->readers_of(topic, topic_id);
+}
+void GroupCoordinator::seed_offsets(const SeedOffsets& command, Now now, Effects& effects) {
+    core_->seed_offsets(command, now, effects);
+}
+std::size_t GroupCoordinator::remove_seeds(const SeedOffsets& command, Effects& effects) {
+    return core_->remove_seeds(command, effects);
+}
 void GroupCoordinator::tick(Now now, Effects& effects) { core_->tick(now, effects); }
 std::optional<Instant> GroupCoordinator::next_deadline() const { return core_->next_deadline(); }
 void GroupCoordinator::fail_waiting(ErrorCode error, Effects& effects) { core_->fail_waiting(error, effects); }

@@ -10,6 +10,7 @@
 #include "broker/groups/effects.h"
 #include "broker/groups/records.h"
 #include "broker/groups/results.h"
+#include "broker/groups/topic_readers.h"
 #include "protocol/types.h"
 
 namespace partita::groups {
@@ -65,6 +66,15 @@ public:
     void list_groups(const ListGroups& command, Now now, Effects& effects);
     void delete_groups(const DeleteGroups& command, Now now, Effects& effects);
     void topic_deleted(const TopicDeleted& event, Now now, Effects& effects);
+
+    /// Every group that reads the topic, ascending by id.
+    [[nodiscard]] std::vector<TopicReader> readers_of(std::string_view topic, const TopicId& topic_id) const;
+    /// Commits offset 0 where the group has no offset under the topic's id. Nothing that is there is overwritten, so it
+    /// may be repeated. A group that is not known is made, as by a commit from outside. No reply.
+    void seed_offsets(const SeedOffsets& command, Now now, Effects& effects);
+    /// Takes back what `seed_offsets` gave with the same command, where it still is as it was given. Returns the
+    /// number of offsets removed. No reply.
+    std::size_t remove_seeds(const SeedOffsets& command, Effects& effects);
 
     /// Runs every timer that is due. Calling early or often is harmless.
     void tick(Now now, Effects& effects);

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "protocol/types.h"
+
+/// What groups have to do with one topic: who reads it, how far, and offsets that an expansion gives them.
+///
+/// A group reads a topic when one of its members subscribes to it or holds a partition of it, or when the group
+/// has a committed offset for it. Every kind of group that gets members answers here, so that those who ask need
+/// not know the kinds.
+
+namespace partita::groups {
+
+/// One group that reads the topic asked for.
+struct TopicReader {
+    struct Member {
+        std::string member_id;
+        std::string client_id;
+        /// As the broker names it in group descriptions: "/127.0.0.1".
+        std::string client_host;
+        bool subscribed = false;
+        /// Partitions of the topic in the member's current assignment, ascending.
+        std::vector<PartitionIndex> assigned;
+    };
+
+    std::string group_id;
+    /// Empty for a group that only stores offsets.
+    std::string protocol_type;
+    /// Name of the assignor that the group chose ("range", "stream"); empty when it has none yet.
+    std::string protocol;
+    /// Members that subscribe to the topic or hold a partition of it, in the group's order.
+    std::vector<Member> members;
+    /// All topics that members subscribe to, ascending, as far as they can be read.
+    std::vector<std::string> subscriptions;
+    /// Committed under the topic's id (or without any id).
+    std::map<PartitionIndex, Offset> committed;
+
+    [[nodiscard]] bool is_subscribed() const {
+        for (const Member& member : members) {
+            if (member.subscribed) return true;
+        }
+        return false;
+    }
+};
+
+/// Gives a group the committed offset 0 for partitions that it has none for.
+struct SeedOffsets {
+    std::string_view group_id;
+    std::string_view topic;
+    TopicId topic_id;
+    /// The partitions [first, end).
+    PartitionIndex first;
+    PartitionIndex end;
+    /// Stored with each offset; says where it comes from. See `seed_metadata`.
+    std::string_view metadata;
+};
+
+/// What the offsets that expansion `epoch` of a topic gave away are marked with.
+[[nodiscard]] std::string seed_metadata(std::int32_t epoch);
+
+}  // namespace partita::groups

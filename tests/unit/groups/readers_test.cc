@@ -1,0 +1,154 @@
+#include "broker/groups/consumer_protocol.h"
+#include "tests/unit/groups/group_fixture.h"
+
+namespace partita::groups::testing {
+namespace {
+
+TopicId topic_id(std::uint8_t number) {
+    TopicId id;
+    id.bytes[15] = number;
+    return id;
+}
+
+std::string int32_text(std::int32_t value) {
+    std::string out;
+    for (int shift = 24; shift >= 0; shift -= 8) out += static_cast<char>(value >> shift & 0xff);
+    return out;
+}
+
+/// ConsumerProtocolAssignment, version 0.
+std::string assignment_of(const std::vector<std::pair<std::string, std::vector<std::int32_t>>>& topics) {
+    std::string out("\0\0", 2);
+    out += int32_text(static_cast<std::int32_t>(topics.size()));
+    for (const auto& [topic, partitions] : topics) {
+        out += '\0';
+        out += static_cast<char>(topic.size());
+        out += topic + int32_text(static_cast<std::int32_t>(partitions.size()));
+        for (const std::int32_t partition : partitions) out += int32_text(partition);
+    }
+    return out + int32_text(-1);
+}
+
+class Readers : public GroupFixture {
+  protected:
+    std::vector<TopicReader> readers(std::string_view topic = "topic", TopicId id = topic_id(1)) {
+        return coordinator_->readers_of(topic, id);
+    }
+    void seed(std::string_view group, std::int32_t first, std::int32_t end, TopicId id = topic_id(1)) {
+        const std::string metadata = seed_metadata(1);
+        run([&](Effects& effects) {
+            coordinator_->seed_offsets({group, "topic", id, {first}, {end}, metadata}, now_, effects);
+        }, {});
+    }
+    std::size_t remove_seeds(std::string_view group, std::int32_t first, std::int32_t end) {
+        const std::string metadata = seed_metadata(1);
+        std::size_t removed = 0;
+        run([&](Effects& effects) {
+            removed = coordinator_->remove_seeds({group, "topic", topic_id(1), {first}, {end}, metadata}, effects);
+        }, {});
+        return removed;
+    }
+};
+
+TEST_F(Readers, GroupThatOnlyCommitsReadsTheTopic) {
+    commit({.topic_id = topic_id(1), .offsets = {{0, 5}, {2, 9}}});
+    ASSERT_EQ(readers().size(), 1U);
+    EXPECT_EQ(readers()[0].group_id, "g");
+    EXPECT_FALSE(readers()[0].is_subscribed());
+    EXPECT_EQ(readers()[0].committed.at(PartitionIndex{2}), Offset{9});
+    EXPECT_TRUE(readers("other").empty());
+}
+
+TEST_F(Readers, CommitsUnderAnotherTopicIdDoNotCount) {
+    commit({.topic_id = topic_id(2)});
+    EXPECT_TRUE(readers().empty());
+}
+
+TEST_F(Readers, MemberThatHasYetToJoinAGenerationIsSubscribed) {
+    const std::string id = fresh_id();
+    join({.id = id});
+    ASSERT_EQ(readers().size(), 1U);
+    EXPECT_TRUE(readers()[0].is_subscribed());
+    EXPECT_EQ(readers()[0].subscriptions, std::vector<std::string>{"topic"});
+}
+
+TEST_F(Readers, MembersAreNamedWithTheirClientAndTheirPartitions) {
+    const std::string id = fresh_id();
+    const ReplyToken joining = join({.id = id});
+    advance_ms(config_.initial_rebalance_delay_ms);
+    const std::int32_t generation = joined(joining).generation.value;
+    sync(id, generation, {{id, assignment_of({{"other", {7}}, {"topic", {3, 1}}})}});
+    ASSERT_EQ(readers().size(), 1U);
+    const TopicReader::Member& member = readers()[0].members.at(0);
+    EXPECT_EQ(member.client_id, "client");
+    EXPECT_EQ(member.client_host, "/127.0.0.1");
+    EXPECT_EQ(member.assigned, (std::vector<PartitionIndex>{{1}, {3}}));
+    EXPECT_EQ(readers()[0].protocol, "range");
+    crash_and_restart();
+    EXPECT_EQ(readers()[0].members.at(0).assigned, (std::vector<PartitionIndex>{{1}, {3}}));
+}
+
+TEST_F(Readers, GroupOfAnotherProtocolTypeReadsNothingByMembership) {
+    stable_group(1, {.type = "connect", .protocols = {{"default", subscription_to({"topic"})}}});
+    EXPECT_TRUE(readers().empty());
+}
+
+TEST(AssignedPartitions, AreEmptyForBytesThatAreNoAssignment) {
+    EXPECT_TRUE(assigned_partitions(as_bytes("not an assignment"), "topic").empty());
+    EXPECT_TRUE(assigned_partitions({}, "topic").empty());
+    std::string torn = assignment_of({{"topic", {1, 2}}});
+    torn.resize(torn.size() - 5);
+    EXPECT_TRUE(assigned_partitions(as_bytes(torn), "topic").empty());
+}
+
+TEST_F(Readers, SeedCommitsZeroForTheNewPartitionsAndSurvivesACrash) {
+    commit({.topic_id = topic_id(1)});
+    seed("g", 6, 8);
+    crash_and_restart();
+    const auto fetched = fetch("g", "topic", {5, 6, 7, 8}, topic_id(1)).topics.at(0).partitions;
+    EXPECT_EQ(fetched[0].offset.value, -1);
+    EXPECT_EQ(fetched[1].offset.value, 0);
+    EXPECT_EQ(fetched[1].leader_epoch.value, 0);
+    EXPECT_EQ(fetched[1].metadata, "seeded by expansion 1");
+    EXPECT_EQ(fetched[2].offset.value, 0);
+    EXPECT_EQ(fetched[3].offset.value, -1);
+}
+
+TEST_F(Readers, SeedNeverOverwritesACommit) {
+    commit({.topic_id = topic_id(1), .offsets = {{6, 42}}});
+    seed("g", 6, 8);
+    EXPECT_EQ(committed("topic", 6), 42);
+    EXPECT_EQ(committed("topic", 7), 0);
+    const std::size_t records = log_.size();
+    seed("g", 6, 8);
+    EXPECT_EQ(log_.size(), records);
+}
+
+TEST_F(Readers, SeedReplacesAnOffsetOfADeletedTopicOfThatName) {
+    commit({.topic_id = topic_id(2), .offsets = {{6, 42}}});
+    seed("g", 6, 7);
+    EXPECT_EQ(committed("topic", 6), 0);
+}
+
+TEST_F(Readers, SeedsExpireLikeAnyCommit) {
+    commit({.topic_id = topic_id(1)});
+    seed("g", 6, 7);
+    advance_ms(config_.offsets_retention_ms + config_.offsets_retention_check_interval_ms);
+    EXPECT_EQ(coordinator_->offset_count(), 0U);
+}
+
+TEST_F(Readers, OnlySeedsThatNobodyCommittedOverAreTakenBack) {
+    commit({.topic_id = topic_id(1)});
+    seed("g", 6, 9);
+    commit({.topic_id = topic_id(1), .offsets = {{7, 3}}});
+    EXPECT_EQ(remove_seeds("g", 6, 9), 2U);
+    EXPECT_EQ(committed("topic", 6), -1);
+    EXPECT_EQ(committed("topic", 7), 3);
+    EXPECT_EQ(committed("topic", 0), 7);
+    EXPECT_EQ(remove_seeds("g", 6, 9), 0U);
+    crash_and_restart();
+    EXPECT_EQ(committed("topic", 8), -1);
+}
+
+}  // namespace
+}  // namespace partita::groups::testing
