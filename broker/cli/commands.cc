@@ -1,0 +1,16 @@
+#include <cstdio>
+
+#include "broker/cli/command.h"
+
+namespace partita::cli {
+
+void add_commands(CLI::App& application, Action& chosen) {
+    add_serve_command(application, chosen);
+}
+
+int refuse(const std::string& message) {
+    std::fprintf(stderr, "partita: %s\n", message.c_str());
+    return kExitUsage;
+}
+
+}  // namespace partita::cli

@@ -1,0 +1,104 @@
+#include <unistd.h>
+
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "broker/cli/command.h"
+#include "broker/config/broker_config.h"
+#include "broker/config/log_setup.h"
+#include "broker/serve.h"
+
+extern char** environ;
+
+namespace partita::cli {
+namespace {
+
+struct Arguments {
+    std::string config_file;
+    std::vector<std::string> overrides;
+    std::string data_directory;
+    std::string port;
+    std::string http_port;
+    std::string port_file;
+    std::string log_level = "info";
+    bool ephemeral = false;
+};
+
+void add_serve_options(CLI::App& app, Arguments& arguments) {
+    app.add_option("-c,--config", arguments.config_file, "server.properties of Kafka")->check(CLI::ExistingFile);
+    app.add_option("--override", arguments.overrides, "one setting as KEY=VALUE, above file and environment")
+        ->take_all();
+    app.add_option("-d,--data-dir", arguments.data_directory, "where data is kept (default ./partita-data, or log.dirs)");
+    app.add_flag("--ephemeral", arguments.ephemeral, "keep data in memory and forget it at the end");
+    app.add_option("-p,--port", arguments.port, "Kafka port on loopback; 0 lets the system choose (default 9092)");
+    app.add_option("--http-port", arguments.http_port, "HTTP port on loopback; 0 lets the system choose, 'off' for none (default 8092)");
+    app.add_option("--port-file", arguments.port_file, "write the Kafka port to this file when clients can connect");
+    app.add_option("--log-level", arguments.log_level, "debug, info, warning, error or off (default info)");
+}
+
+std::vector<std::string> process_environment() {
+    std::vector<std::string> environment;
+    for (char** variable = environ; *variable != nullptr; ++variable) {
+        environment.emplace_back(*variable);
+    }
+    return environment;
+}
+
+int run(const Arguments& arguments) {
+    config::ConfigInputs inputs;
+    if (!arguments.config_file.empty()) {
+        std::ifstream file(arguments.config_file);
+        std::stringstream content;
+        content << file.rdbuf();
+        if (!file) {
+            return refuse("cannot read " + arguments.config_file);
+        }
+        inputs.properties = content.str();
+    }
+    inputs.environment = process_environment();
+    inputs.overrides = arguments.overrides;
+    if (!arguments.data_directory.empty()) {
+        inputs.overrides.push_back("log.dirs=" + arguments.data_directory);
+    }
+    if (!arguments.port.empty()) {
+        inputs.overrides.push_back("listeners=PLAINTEXT://localhost:" + arguments.port);
+    }
+    auto loaded = config::load_broker_config(inputs);
+    if (!loaded) {
+        return refuse(loaded.error().message);
+    }
+    const auto level = log::parse_level(arguments.log_level);
+    if (!level) {
+        return refuse("--log-level is " + arguments.log_level + "; it can be debug, info, warning, error or off");
+    }
+    log::open(*level);
+    if (!loaded->unknown_names.empty()) {
+        std::string names;
+        for (const std::string& name : loaded->unknown_names) {
+            names += (names.empty() ? "" : ", ") + name;
+        }
+        log::warning("config", "settings that neither Kafka nor this broker knows are ignored", {{"names", names}});
+    }
+    ServeOptions options;
+    options.config = std::make_shared<const config::BrokerConfig>(std::move(loaded->config));
+    options.ephemeral = arguments.ephemeral;
+    options.port_file = arguments.port_file;
+    options.http_port = arguments.http_port;
+    options.port_given = !arguments.port.empty();
+    return partita::serve(options);
+}
+
+}  // namespace
+
+void add_serve_command(CLI::App& application, Action& chosen) {
+    const auto arguments = std::make_shared<Arguments>();
+    add_serve_options(application, *arguments);
+    add_serve_options(*application.add_subcommand("serve", "run the broker"), *arguments);
+    chosen = [arguments] { return run(*arguments); };
+}
+
+}  // namespace partita::cli
