@@ -1,0 +1,173 @@
+"""Names what may differ between two runs. Every rule is listed in RULES with its reason; nothing else is forgiven.
+
+A value that is made up anew in every run (an id, a port, a time) becomes a label such as `<topic 1>`, numbered by first
+appearance, so that the same value still has to appear at the same places.
+"""
+
+import re
+import time
+
+import records
+import wire
+
+RULES = {
+    "host": "the address of the broker under test, wherever it is named",
+    "port": "its port",
+    "cluster": "the cluster id",
+    "id": "uuids: topic ids and what else a broker draws at random",
+    "member": "member ids that a broker makes: CLIENT_ID-UUID",
+    "producer": "producer ids: they only have to be new",
+    "session": "fetch session ids",
+    "now": "times within the run, in milliseconds since 1970",
+    "directory": "where the data lies",
+    "order": "lists whose order comes from a hash map, see UNORDERED",
+}
+
+# Lists in an order that nobody promises (in Kafka, of a hash map); they are compared sorted by the field named here.
+UNORDERED = {
+    ("ApiVersionsResponse", "SupportedFeatures"): "Name",
+    ("ApiVersionsResponse", "FinalizedFeatures"): "Name",
+    ("DescribeConfigsResponse", "Configs"): "Name",
+    ("ListGroupsResponse", "Groups"): "GroupId",
+    ("MetadataResponse", "Topics"): "Name",
+    ("DeleteGroupsResponse", "Results"): "GroupId",
+    ("CreateTopicsResponse", "Topics"): "Name",
+    ("CreateTopicsResponse", "Configs"): "Name",
+    ("DeleteTopicsResponse", "Responses"): "Name",
+    ("CreatePartitionsResponse", "Results"): "Name",
+    ("JoinGroupResponse", "Members"): "MemberId",
+    ("DescribeGroupsResponse", "Members"): "MemberId",
+    ("ConsumerGroupDescribeResponse", "Members"): "MemberId",
+    ("OffsetDeleteResponse", "Topics"): "Name",
+    ("OffsetDeleteResponse", "Partitions"): "PartitionIndex",
+    ("DeleteRecordsResponse", "Topics"): "Name",
+    ("DeleteRecordsResponse", "Partitions"): "PartitionIndex",
+    ("OffsetForLeaderEpochResponse", "Topics"): "Topic",
+    ("OffsetForLeaderEpochResponse", "Partitions"): "Partition",
+    ("ListOffsetsResponse", "Topics"): "Name",
+    ("ListOffsetsResponse", "Partitions"): "PartitionIndex",
+    ("OffsetFetchResponse", "Topics"): "Name",
+    ("OffsetFetchResponse", "Partitions"): "PartitionIndex",
+    ("OffsetCommitResponse", "Topics"): "Name",
+    ("ProduceResponse", "Responses"): "Name",
+    ("MetadataResponse", "Partitions"): "PartitionIndex",
+    ("IncrementalAlterConfigsResponse", "Responses"): "ResourceName",
+    ("AlterConfigsResponse", "Responses"): "ResourceName",
+    ("ListConfigResourcesResponse", "ConfigResources"): "ResourceName",
+}
+
+RANDOM_UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+MEMBER_ID = re.compile(r"[\w.-]*?" + RANDOM_UUID)
+HOUR_MS = 3_600_000
+
+
+class Normaliser:
+    """One per run of a conversation: it remembers which value has which label."""
+
+    def __init__(self, host, port, directories=()):
+        self.host, self.port = host, port
+        self.directories = [str(directory) for directory in directories]
+        self.labels = {}
+        self.counts = {}
+
+    def label(self, kind, value):
+        known = self.labels.get((kind, value))
+        if known is None:
+            self.counts[kind] = self.counts.get(kind, 0) + 1
+            known = self.labels[kind, value] = f"<{kind} {self.counts[kind]}>"
+        return known
+
+    def text(self, value):
+        """Strings: member ids, known ids within messages, the address, directories."""
+        value = MEMBER_ID.sub(lambda found: self.label("member", found.group()), value)
+        for (kind, raw), label in self.labels.items():
+            if isinstance(raw, str) and len(raw) > 8 and raw in value:
+                value = value.replace(raw, label)
+        for directory in self.directories:
+            value = value.replace(directory, "<directory>")
+        return value.replace(f"{self.host}:{self.port}", "<host>:<port>")
+
+    def value(self, message, field, value):
+        name, kind = field["name"], field["kind"]
+        if value is None:
+            return None
+        if kind == "struct":
+            return self.fields(message, field["fields"], value)
+        if kind == "uuid":
+            value = value if isinstance(value, str) else wire.id_text(value)
+            return "none" if value == wire.NO_ID else self.label("id", value)
+        if kind == "records":
+            return self.batches(value)
+        if kind == "bytes":
+            return value if isinstance(value, str) else value.hex() if len(value) <= 200 else f"{len(value)} bytes"
+        if kind == "string":
+            if name == "ClusterId" and value:
+                return "<cluster>"
+            if name == "Host" and value == self.host:
+                return "<host>"
+            if len(value) > 2000:
+                return f"{len(value)} characters"
+            return self.text(value)
+        if name == "Port" and value == self.port:
+            return "<port>"
+        if name == "ProducerId" and value >= 0 and message == "InitProducerIdResponse":
+            return self.label("producer", value)
+        if ("producer", value) in self.labels and name == "ProducerId":
+            return self.labels["producer", value]
+        if name == "SessionId" and value > 0 and message.startswith("Fetch"):
+            return self.label("session", value)
+        if name == "ErrorCode":
+            return wire.ERRORS.get(value, str(value))
+        if kind == "int64" and abs(value - time.time() * 1000) < HOUR_MS:
+            return "<now>"
+        return value
+
+    def batches(self, data):
+        if not isinstance(data, bytes):
+            return data
+        found = records.describe(data)
+        for batch in found:
+            for name in ("BaseTimestamp", "MaxTimestamp"):
+                if name in batch and abs(batch[name] - time.time() * 1000) < HOUR_MS:
+                    batch[name] = "<now>"
+            if ("producer", batch.get("ProducerId")) in self.labels:
+                batch["ProducerId"] = self.labels["producer", batch["ProducerId"]]
+        return found
+
+    def fields(self, message, fields, values):
+        if not isinstance(values, dict):
+            return values
+        by_name = {field["name"]: field for field in fields}
+        out = {}
+        for name, value in values.items():
+            field = by_name.get(name)
+            if field is None:
+                out[name] = repr(value)
+            elif field["array"] and value is not None:
+                key = UNORDERED.get((message, name))
+                if key and all(isinstance(element, dict) for element in value):
+                    value = sorted(value, key=lambda element: _sort_key(element, key))
+                out[name] = [self.value(message, field, element) for element in value]
+            else:
+                out[name] = self.value(message, field, value)
+        return out
+
+    def message(self, name, values):
+        return self.fields(name, wire.MESSAGES[name]["fields"], values)
+
+    def step(self, step):
+        """One step of a transcript, ready to be written down."""
+        if "note" in step:
+            return {"note": self.text(step["note"])}
+        out = {"ask": step["ask"] + (f" on {step['on']}" if step.get("on") else "")}
+        out["request"] = step["request"] if "raw" in step["request"] else self.message(step["message"], step["request"])
+        answer = step.get("answer", "not waited for")
+        if isinstance(answer, dict):
+            answer = self.message(step["message"].replace("Request", "Response"), answer)
+        out["answer"] = answer
+        return out
+
+
+def _sort_key(element, key):
+    value = element.get(key)
+    return (value is None, str(value) if not isinstance(value, int) else f"{value:020}", str(element.get("TopicId")))
