@@ -127,6 +127,7 @@ void Broker::apply_change(TopicTable& table, const topics::CatalogChange& change
             table.put(make_topic_state(change.after, before.get()));
             return;
         }
+        case Kind::expansion_annotated:
         case Kind::topic_reconfigured: {
             const auto before = table.share(change.after->id);
             table.put(make_topic_state(change.after, before.get()));

@@ -26,9 +26,81 @@ inline constexpr std::string_view kClusterMetadataTopicName = "__cluster_metadat
 /// True for the three topics that Metadata flags as internal.
 [[nodiscard]] bool is_internal_topic(std::string_view name);
 
+/// Who asked for a change, as far as the connection told.
+struct RequestOrigin {
+    std::string client_id;
+    /// From ApiVersions v3 on; empty from clients that do not say.
+    std::string software_name;
+    std::string software_version;
+    /// Address of the peer, without its port.
+    std::string address;
+    /// "User:alice"; "User:ANONYMOUS" without authentication.
+    std::string principal;
+
+    friend bool operator==(const RequestOrigin&, const RequestOrigin&) = default;
+};
+
+/// A consumer group that had to do with a topic at the moment it grew.
+struct GroupAtCut {
+    std::string group_id;
+    /// Kafka's name, "Stable" or "Empty" for example.
+    std::string state;
+    std::int32_t members = 0;
+    /// Old partitions for which the group had committed an offset.
+    std::int32_t committed_partitions = 0;
+    /// Offsets between the commits and the log ends at the cut.
+    std::int64_t lag = 0;
+
+    friend bool operator==(const GroupAtCut&, const GroupAtCut&) = default;
+};
+
+/// What was known and decided when a topic grew.
+struct ExpansionCircumstances {
+    /// Bounds of what is kept; texts are cut, groups beyond the bound are only counted.
+    static constexpr std::size_t kTextBytesMax = 1024;
+    static constexpr std::size_t kGroupsMax = 1000;
+    static constexpr std::size_t kFindingsMax = 64;
+
+    RequestOrigin requested_by;
+    /// partita.expansion.mode in force; "faithful" is Kafka's behaviour.
+    std::string mode;
+    /// "safe", "findings", "blocked", or empty when nothing was judged.
+    std::string verdict;
+    /// Ids of the findings behind the verdict ("H03"), ascending.
+    std::vector<std::string> findings;
+    /// What let the expansion pass in spite of the verdict; empty for nothing.
+    std::string override_used;
+    /// Ascending by id.
+    std::vector<GroupAtCut> groups;
+    /// Of all groups, those beyond `kGroupsMax` too.
+    std::int32_t group_count = 0;
+    /// Groups that were given offset 0 in the new partitions, ascending.
+    std::vector<std::string> seeded_groups;
+
+    friend bool operator==(const ExpansionCircumstances&, const ExpansionCircumstances&) = default;
+};
+
+/// The moment from which a producer provably placed keys by the new count.
+struct ProducerSwitch {
+    /// A producer is known by what its connection says.
+    std::string client_id;
+    std::string address;
+    /// When the first record came that only the new count explains.
+    TimestampMs time = kNoTimestamp;
+    PartitionIndex partition;
+    Offset offset = kNoOffset;
+    /// Records before it that only the old count explains.
+    std::int64_t stale_records = 0;
+
+    friend bool operator==(const ProducerSwitch&, const ProducerSwitch&) = default;
+};
+
 /// One change of a topic's partition count. Kafka keeps no such history; everything that explains
 /// where a key's records lie needs it.
 struct ExpansionEpoch {
+    /// Producers whose switch is kept; more are not recorded.
+    static constexpr std::size_t kProducerSwitchesMax = 1000;
+
     /// 1 for the first expansion of a topic, then dense. (Epoch 0 is the topic's creation, which has no
     /// entry of its own: it lasts from `Topic::created_time` to the first expansion.)
     std::int32_t epoch = 0;
@@ -43,13 +115,16 @@ struct ExpansionEpoch {
     /// Log end offset of each old partition at the cut, by partition index. Entries at the end that are
     /// zero are left out, so an expansion of an empty topic costs nothing. See `log_end_offset`.
     std::vector<Offset> log_end_offsets;
+    /// Null when the expansion was recorded before circumstances were.
+    std::shared_ptr<const ExpansionCircumstances> circumstances;
+    /// Ascending by client id and address, each pair once. Grows after the expansion.
+    std::vector<ProducerSwitch> producer_switches;
 
     /// Where the old partition ended when the topic grew. 0 for partitions that were empty then.
     [[nodiscard]] Offset log_end_offset(PartitionIndex partition) const {
         const auto index = static_cast<std::size_t>(partition.value);
         return index < log_end_offsets.size() ? log_end_offsets[index] : Offset{0};
     }
-    friend bool operator==(const ExpansionEpoch&, const ExpansionEpoch&) = default;
 };
 
 /// A topic as it is at one moment. Immutable; a change makes a new one. Its size does not depend on

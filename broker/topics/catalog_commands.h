@@ -128,7 +128,16 @@ struct CatalogRecord {
 
 /// What a command changed, for those who act on it.
 struct CatalogChange {
-    enum class Kind { topic_created, topic_deleted, topic_expanded, topic_reconfigured, configs_changed, identity_changed };
+    enum class Kind {
+        topic_created,
+        topic_deleted,
+        topic_expanded,
+        /// More is known of an earlier expansion; counts are as they were.
+        expansion_annotated,
+        topic_reconfigured,
+        configs_changed,
+        identity_changed,
+    };
     Kind kind = Kind::topic_created;
     /// Null for topic_created and for what is no topic.
     TopicPointer before;
@@ -236,6 +245,9 @@ struct TopicToExpand {
 struct CreatePartitionsCommand {
     std::vector<TopicToExpand> topics;
     bool validate_only = false;
+    /// Asked once for each expansion that will happen, at the cut: what to record of its circumstances.
+    /// May be unset. What exceeds the bounds of `ExpansionCircumstances` is cut by the core.
+    std::function<ExpansionCircumstances(const Topic& topic, std::int32_t new_count)> circumstances;
 };
 
 struct ExpandedTopic {
@@ -245,6 +257,20 @@ struct ExpandedTopic {
 
 struct CreatePartitionsReply {
     std::vector<ExpandedTopic> topics;
+};
+
+/// Switches of producers that were proven since the last command, all of one topic's epoch.
+struct RecordProducerSwitchesCommand {
+    TopicId topic_id;
+    std::int32_t epoch = 0;
+    std::vector<ProducerSwitch> switches;
+};
+
+struct RecordProducerSwitchesReply {
+    /// None when the topic or the epoch is gone. Producers that are recorded already count as none.
+    std::int32_t recorded = 0;
+    /// Refused because of `ExpansionEpoch::kProducerSwitchesMax`.
+    std::int32_t beyond_bound = 0;
 };
 
 enum class AlterOperation : std::int8_t { set = 0, remove = 1, append = 2, subtract = 3 };

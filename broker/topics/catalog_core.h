@@ -83,9 +83,15 @@ class CatalogCore {
                                                             const CatalogContext& context) const;
 
     /// CreatePartitions. Results: duplicates first, then topics in the order of the request. Each
-    /// expansion asks `context.log_end_offsets` once.
+    /// expansion asks `context.log_end_offsets` and `command.circumstances` once, and records the answers
+    /// in the same atomic group as the new count.
     [[nodiscard]] Decision<CreatePartitionsReply> create_partitions(const CreatePartitionsCommand& command,
                                                                     const CatalogContext& context) const;
+
+    /// Adds to an earlier expansion which producers have switched to the new count. No records when
+    /// there is nothing new: a producer's first switch stands.
+    [[nodiscard]] Decision<RecordProducerSwitchesReply> record_producer_switches(
+        const RecordProducerSwitchesCommand& command) const;
 
     /// IncrementalAlterConfigs (KIP-339) of topics, brokers, groups and client metrics subscriptions.
     /// Resources are judged one by one; within one resource all or nothing is changed.

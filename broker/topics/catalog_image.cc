@@ -56,6 +56,18 @@ std::expected<void, CatalogReplayError> CatalogImage::replay(Bytes key_bytes, st
             resources.insert_or_assign(std::string(configs->name), std::move(decoded));
         });
     }
+    if (const auto* producer = std::get_if<ProducerSwitchKey>(&*key)) {
+        ProducerSwitches& switches = producer_switches_[producer->id];
+        const std::tuple identity{producer->epoch, std::string(producer->client_id), std::string(producer->address)};
+        if (!value) {
+            switches.erase(identity);
+            if (switches.empty()) producer_switches_.erase(producer->id);
+            return {};
+        }
+        return keep(decode_producer_switch(*producer, *value), [&](ProducerSwitch decoded) {
+            switches.insert_or_assign(identity, std::move(decoded));
+        });
+    }
     if (!value) return corrupt("the catalog's state and identity are never removed");
     if (std::holds_alternative<StateKey>(*key)) {
         return keep(decode_state(*value), [&](CatalogState decoded) { state_ = decoded; });
@@ -86,6 +98,21 @@ std::expected<void, CatalogReplayError> CatalogImage::check_expansions(const Top
     return {};
 }
 
+std::expected<void, CatalogReplayError> CatalogImage::place_switches(const Topic& topic, Expansions& expansions) {
+    const auto found = producer_switches_.find(topic.id);
+    if (found == producer_switches_.end()) return {};
+    for (auto& [identity, producer] : found->second) {
+        const auto expansion = expansions.find(std::get<std::int32_t>(identity));
+        if (expansion == expansions.end()) {
+            return corrupt("a producer switch of topic " + topic.name + " names expansion " +
+                           std::to_string(std::get<std::int32_t>(identity)) + ", which does not exist");
+        }
+        expansion->second.producer_switches.push_back(std::move(producer));
+    }
+    producer_switches_.erase(found);
+    return {};
+}
+
 std::expected<CatalogPointer, CatalogReplayError> CatalogImage::finish() {
     std::vector<TopicPointer> topics;
     topics.reserve(topics_.size());
@@ -93,6 +120,7 @@ std::expected<CatalogPointer, CatalogReplayError> CatalogImage::finish() {
     for (auto& [id, topic] : topics_) {
         if (const auto found = expansions_.find(id); found != expansions_.end()) {
             if (auto checked = check_expansions(topic, found->second); !checked) return std::unexpected(checked.error());
+            if (auto placed = place_switches(topic, found->second); !placed) return std::unexpected(placed.error());
             for (auto& [epoch, expansion] : found->second) {
                 topic.expansions.push_back(std::make_shared<const ExpansionEpoch>(std::move(expansion)));
             }
@@ -106,6 +134,10 @@ std::expected<CatalogPointer, CatalogReplayError> CatalogImage::finish() {
     if (!expansions_.empty()) {
         return corrupt("there are expansions of a topic with id " + expansions_.begin()->first.to_string() +
                        ", which does not exist");
+    }
+    if (!producer_switches_.empty()) {
+        return corrupt("there are producer switches of a topic with id " + producer_switches_.begin()->first.to_string() +
+                       ", which does not exist or never grew");
     }
 
     SnapshotEditor editor{CatalogSnapshot()};

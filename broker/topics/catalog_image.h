@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 
 #include "broker/topics/catalog.h"
@@ -26,11 +27,17 @@ class CatalogImage {
   private:
     using Expansions = std::map<std::int32_t, ExpansionEpoch>;
 
+    /// By epoch, then in the order that `ExpansionEpoch::producer_switches` promises.
+    using ProducerSwitches = std::map<std::tuple<std::int32_t, std::string, std::string>, ProducerSwitch>;
+
     [[nodiscard]] std::expected<void, CatalogReplayError> check_expansions(const Topic& topic,
                                                                            const Expansions& expansions) const;
+    /// Gives the switches of a topic to its expansions.
+    [[nodiscard]] std::expected<void, CatalogReplayError> place_switches(const Topic& topic, Expansions& expansions);
 
     std::unordered_map<TopicId, Topic> topics_;
     std::unordered_map<TopicId, Expansions> expansions_;
+    std::unordered_map<TopicId, ProducerSwitches> producer_switches_;
     std::map<ConfigResourceType, CatalogSnapshot::ConfigsByName> configs_;
     CatalogState state_;
     CatalogIdentity identity_;

@@ -1,5 +1,6 @@
 #include "broker/topics/catalog_records.h"
 
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -27,12 +28,38 @@ PARTITA_MESSAGE(CatalogTopicRecord, versions(0, kCatalogRecordVersion), flexible
     FIELD(created_time_ms, "CreatedTimeMs"),
     FIELD(configs, "Configs"))
 
-PARTITA_MESSAGE(CatalogExpansionRecord, versions(0, kCatalogRecordVersion), flexible_since(0),
+PARTITA_STRUCT(CatalogGroupAtCut,
+    FIELD(group_id, "GroupId"),
+    FIELD(state, "State"),
+    FIELD(members, "Members"),
+    FIELD(committed_partitions, "CommittedPartitions"),
+    FIELD(lag, "Lag"))
+
+PARTITA_MESSAGE(CatalogExpansionRecord, versions(0, kExpansionRecordVersion), flexible_since(0),
     FIELD(old_partition_count, "OldPartitionCount"),
     FIELD(new_partition_count, "NewPartitionCount"),
     FIELD(time_ms, "TimeMs"),
     FIELD(catalog_sequence, "CatalogSequence"),
-    FIELD(log_end_offsets, "LogEndOffsets"))
+    FIELD(log_end_offsets, "LogEndOffsets"),
+    FIELD(has_circumstances, "HasCircumstances", since(1)),
+    FIELD(client_id, "ClientId", since(1)),
+    FIELD(software_name, "SoftwareName", since(1)),
+    FIELD(software_version, "SoftwareVersion", since(1)),
+    FIELD(address, "Address", since(1)),
+    FIELD(principal, "Principal", since(1)),
+    FIELD(mode, "Mode", since(1)),
+    FIELD(verdict, "Verdict", since(1)),
+    FIELD(findings, "Findings", since(1)),
+    FIELD(override_used, "OverrideUsed", since(1)),
+    FIELD(group_count, "GroupCount", since(1)),
+    FIELD(groups, "Groups", since(1)),
+    FIELD(seeded_groups, "SeededGroups", since(1)))
+
+PARTITA_MESSAGE(CatalogProducerSwitchRecord, versions(0, kCatalogRecordVersion), flexible_since(0),
+    FIELD(time_ms, "TimeMs"),
+    FIELD(partition, "Partition"),
+    FIELD(offset, "Offset"),
+    FIELD(stale_records, "StaleRecords"))
 
 PARTITA_MESSAGE(CatalogConfigsRecord, versions(0, kCatalogRecordVersion), flexible_since(0),
     FIELD(configs, "Configs"))
@@ -55,7 +82,7 @@ PARTITA_MESSAGE(CatalogIdentityRecord, versions(0, kCatalogRecordVersion), flexi
 namespace partita::topics {
 namespace {
 
-enum class RecordType : std::int16_t { topic = 1, expansion = 2, configs = 3, state = 4, identity = 5 };
+enum class RecordType : std::int16_t { topic = 1, expansion = 2, configs = 3, state = 4, identity = 5, producer_switch = 6 };
 
 constexpr std::size_t kTypeBytes = 2;
 constexpr std::size_t kVersionBytes = 2;
@@ -82,8 +109,9 @@ std::string to_string(const ByteBuffer& buffer) { return std::string(as_text(buf
 template <class Message>
 std::string encode_value(const Message& message) {
     ByteBuffer value;
-    value.append_big_endian(kCatalogRecordVersion);
-    const auto size = encode(message, kCatalogRecordVersion, value);
+    const std::int16_t version = Message::schema.versions.last;
+    value.append_big_endian(version);
+    const auto size = encode(message, version, value);
     PARTITA_ASSERT(size.has_value(), "everything in a catalog was checked before it came in");
     return to_string(value);
 }
@@ -94,9 +122,10 @@ std::expected<Message, CatalogReplayError> decode_value(Bytes value, std::string
     if (value.size() < kVersionBytes) return std::unexpected(corrupt("a " + name + " record is too short"));
     const auto version = load_big_endian<std::int16_t>(value.data());
     if (version < 0) return std::unexpected(corrupt("a " + name + " record has a negative version"));
-    if (version > kCatalogRecordVersion) {
+    const std::int16_t newest = Message::schema.versions.last;
+    if (version > newest) {
         return std::unexpected(newer("a " + name + " record has version " + std::to_string(version) +
-                                     ", this program knows versions up to " + std::to_string(kCatalogRecordVersion)));
+                                     ", this program knows versions up to " + std::to_string(newest)));
     }
     const Bytes body = value.subspan(kVersionBytes);
     Message message;
@@ -148,6 +177,15 @@ std::string encode_key(const CatalogKey& key) {
         }
         ByteBuffer operator()(const StateKey&) const { return start_key(RecordType::state); }
         ByteBuffer operator()(const IdentityKey&) const { return start_key(RecordType::identity); }
+        ByteBuffer operator()(const ProducerSwitchKey& producer) const {
+            ByteBuffer bytes = start_key(RecordType::producer_switch);
+            append_id(bytes, producer.id);
+            bytes.append_big_endian(producer.epoch);
+            bytes.append_big_endian(static_cast<std::int16_t>(producer.client_id.size()));
+            bytes.append(as_bytes(producer.client_id));
+            bytes.append(as_bytes(producer.address));
+            return bytes;
+        }
     };
     return to_string(std::visit(Encoder{}, key));
 }
@@ -183,6 +221,16 @@ std::expected<CatalogKey, CatalogReplayError> decode_key(Bytes bytes) {
         case RecordType::identity:
             if (!identity.empty()) return wrong_length();
             return IdentityKey{};
+        case RecordType::producer_switch: {
+            constexpr std::size_t kFixedBytes = kIdBytes + sizeof(std::int32_t) + sizeof(std::int16_t);
+            if (identity.size() < kFixedBytes) return wrong_length();
+            const auto epoch = load_big_endian<std::int32_t>(identity.data() + kIdBytes);
+            const auto length = load_big_endian<std::int16_t>(identity.data() + kIdBytes + sizeof(epoch));
+            const Bytes texts = identity.subspan(kFixedBytes);
+            if (length < 0 || static_cast<std::size_t>(length) > texts.size()) return wrong_length();
+            const auto split = static_cast<std::size_t>(length);
+            return ProducerSwitchKey{load_id(identity), epoch, as_text(texts.first(split)), as_text(texts.subspan(split))};
+        }
     }
     return std::unexpected(newer("catalog records of type " + std::to_string(type) + " are not known"));
 }
@@ -201,12 +249,43 @@ CatalogRecord expansion_record(const TopicId& id, const ExpansionEpoch& expansio
     std::vector<std::int64_t> ends;
     ends.reserve(expansion.log_end_offsets.size());
     for (const Offset offset : expansion.log_end_offsets) ends.push_back(offset.value);
-    const CatalogExpansionRecord record{.old_partition_count = expansion.old_partition_count,
-                                        .new_partition_count = expansion.new_partition_count,
-                                        .time_ms = expansion.time.value,
-                                        .catalog_sequence = expansion.catalog_sequence,
-                                        .log_end_offsets = ends};
+    CatalogExpansionRecord record{.old_partition_count = expansion.old_partition_count,
+                                  .new_partition_count = expansion.new_partition_count,
+                                  .time_ms = expansion.time.value,
+                                  .catalog_sequence = expansion.catalog_sequence,
+                                  .log_end_offsets = ends};
+    std::vector<std::string_view> findings;
+    std::vector<std::string_view> seeded;
+    std::vector<CatalogGroupAtCut> groups;
+    if (const ExpansionCircumstances* known = expansion.circumstances.get()) {
+        findings.assign(known->findings.begin(), known->findings.end());
+        seeded.assign(known->seeded_groups.begin(), known->seeded_groups.end());
+        for (const GroupAtCut& group : known->groups) {
+            groups.push_back({group.group_id, group.state, group.members, group.committed_partitions, group.lag});
+        }
+        record.has_circumstances = true;
+        record.client_id = known->requested_by.client_id;
+        record.software_name = known->requested_by.software_name;
+        record.software_version = known->requested_by.software_version;
+        record.address = known->requested_by.address;
+        record.principal = known->requested_by.principal;
+        record.mode = known->mode;
+        record.verdict = known->verdict;
+        record.findings = findings;
+        record.override_used = known->override_used;
+        record.group_count = known->group_count;
+        record.groups = groups;
+        record.seeded_groups = seeded;
+    }
     return {encode_key(ExpansionKey{id, expansion.epoch}), encode_value(record)};
+}
+
+CatalogRecord producer_switch_record(const TopicId& id, std::int32_t epoch, const ProducerSwitch& producer) {
+    const CatalogProducerSwitchRecord record{.time_ms = producer.time.value,
+                                             .partition = producer.partition.value,
+                                             .offset = producer.offset.value,
+                                             .stale_records = producer.stale_records};
+    return {encode_key(ProducerSwitchKey{id, epoch, producer.client_id, producer.address}), encode_value(record)};
 }
 
 CatalogRecord configs_record(ConfigResourceType type, std::string_view name, const ConfigMap& configs) {
@@ -257,7 +336,37 @@ std::expected<ExpansionEpoch, CatalogReplayError> decode_expansion(const Expansi
     expansion.catalog_sequence = record->catalog_sequence;
     expansion.log_end_offsets.reserve(record->log_end_offsets.count());
     for (const std::int64_t offset : record->log_end_offsets) expansion.log_end_offsets.push_back(Offset{offset});
+    if (!record->has_circumstances) return expansion;
+    ExpansionCircumstances known;
+    known.requested_by = {.client_id = std::string(record->client_id),
+                          .software_name = std::string(record->software_name),
+                          .software_version = std::string(record->software_version),
+                          .address = std::string(record->address),
+                          .principal = std::string(record->principal)};
+    known.mode = record->mode;
+    known.verdict = record->verdict;
+    known.findings.assign(record->findings.begin(), record->findings.end());
+    known.override_used = record->override_used;
+    known.group_count = record->group_count;
+    for (const CatalogGroupAtCut& group : record->groups) {
+        known.groups.push_back({std::string(group.group_id), std::string(group.state), group.members,
+                                group.committed_partitions, group.lag});
+    }
+    known.seeded_groups.assign(record->seeded_groups.begin(), record->seeded_groups.end());
+    expansion.circumstances = std::make_shared<const ExpansionCircumstances>(std::move(known));
     return expansion;
+}
+
+std::expected<ProducerSwitch, CatalogReplayError> decode_producer_switch(const ProducerSwitchKey& key, Bytes value) {
+    Arena arena;
+    const auto record = decode_value<CatalogProducerSwitchRecord>(value, "producer switch", arena);
+    if (!record) return std::unexpected(record.error());
+    return ProducerSwitch{.client_id = std::string(key.client_id),
+                          .address = std::string(key.address),
+                          .time = TimestampMs{record->time_ms},
+                          .partition = PartitionIndex{record->partition},
+                          .offset = Offset{record->offset},
+                          .stale_records = record->stale_records};
 }
 
 std::expected<ConfigMap, CatalogReplayError> decode_configs(Bytes value) {

@@ -22,6 +22,9 @@
 /// | 3    | resource type, int8; name, rest   | CatalogConfigsRecord     |
 /// | 4    | none                              | CatalogStateRecord       |
 /// | 5    | none                              | CatalogIdentityRecord    |
+/// | 6    | topic id, 16 bytes; epoch, int32; | CatalogProducerSwitchRecord |
+/// |      | length of client id, int16;       |                          |
+/// |      | client id; address, rest          |                          |
 ///
 /// All records of one change are one atomic group (one batch). Every change writes a record of type 4.
 namespace partita::topics {
@@ -44,12 +47,46 @@ struct CatalogTopicRecord {
     static const Schema schema;
 };
 
+struct CatalogGroupAtCut {
+    std::string_view group_id;
+    std::string_view state;
+    std::int32_t members = 0;
+    std::int32_t committed_partitions = 0;
+    std::int64_t lag = 0;
+
+    static const Schema schema;
+};
+
+/// Version 0 ends behind the log ends; version 1 adds the circumstances.
 struct CatalogExpansionRecord {
     std::int32_t old_partition_count = 0;
     std::int32_t new_partition_count = 0;
     std::int64_t time_ms = -1;
     std::int64_t catalog_sequence = 0;
     Array<std::int64_t> log_end_offsets;
+    /// False when the shell had none to give.
+    bool has_circumstances = false;
+    std::string_view client_id;
+    std::string_view software_name;
+    std::string_view software_version;
+    std::string_view address;
+    std::string_view principal;
+    std::string_view mode;
+    std::string_view verdict;
+    Array<std::string_view> findings;
+    std::string_view override_used;
+    std::int32_t group_count = 0;
+    Array<CatalogGroupAtCut> groups;
+    Array<std::string_view> seeded_groups;
+
+    static const Schema schema;
+};
+
+struct CatalogProducerSwitchRecord {
+    std::int64_t time_ms = -1;
+    std::int32_t partition = 0;
+    std::int64_t offset = -1;
+    std::int64_t stale_records = 0;
 
     static const Schema schema;
 };
@@ -81,7 +118,9 @@ struct CatalogIdentityRecord {
     static const Schema schema;
 };
 
+/// Of all records but expansions.
 inline constexpr std::int16_t kCatalogRecordVersion = 0;
+inline constexpr std::int16_t kExpansionRecordVersion = 1;
 
 // Keys -----------------------------------------------------------------------------------------------
 
@@ -98,16 +137,23 @@ struct ConfigsKey {
 };
 struct StateKey {};
 struct IdentityKey {};
-using CatalogKey = std::variant<TopicKey, ExpansionKey, ConfigsKey, StateKey, IdentityKey>;
+struct ProducerSwitchKey {
+    TopicId id;
+    std::int32_t epoch = 0;
+    std::string_view client_id;
+    std::string_view address;
+};
+using CatalogKey = std::variant<TopicKey, ExpansionKey, ConfigsKey, StateKey, IdentityKey, ProducerSwitchKey>;
 
 [[nodiscard]] std::string encode_key(const CatalogKey& key);
-/// `ConfigsKey::name` is a view into `bytes`. A type that is not in the table is a newer version's.
+/// Texts of the key are views into `bytes`. A type that is not in the table is a newer version's.
 [[nodiscard]] std::expected<CatalogKey, CatalogReplayError> decode_key(Bytes bytes);
 
 // Records --------------------------------------------------------------------------------------------
 
 [[nodiscard]] CatalogRecord topic_record(const Topic& topic);
 [[nodiscard]] CatalogRecord expansion_record(const TopicId& id, const ExpansionEpoch& expansion);
+[[nodiscard]] CatalogRecord producer_switch_record(const TopicId& id, std::int32_t epoch, const ProducerSwitch& producer);
 [[nodiscard]] CatalogRecord configs_record(ConfigResourceType type, std::string_view name, const ConfigMap& configs);
 [[nodiscard]] CatalogRecord state_record(std::int64_t sequence, ProducerId next_producer_id);
 [[nodiscard]] CatalogRecord identity_record(std::string_view cluster_id, const FeatureLevels& features);
@@ -115,7 +161,10 @@ using CatalogKey = std::variant<TopicKey, ExpansionKey, ConfigsKey, StateKey, Id
 
 /// The topic without its expansions.
 [[nodiscard]] std::expected<Topic, CatalogReplayError> decode_topic(const TopicKey& key, Bytes value);
+/// The expansion without the producers' switches.
 [[nodiscard]] std::expected<ExpansionEpoch, CatalogReplayError> decode_expansion(const ExpansionKey& key, Bytes value);
+[[nodiscard]] std::expected<ProducerSwitch, CatalogReplayError> decode_producer_switch(const ProducerSwitchKey& key,
+                                                                                       Bytes value);
 [[nodiscard]] std::expected<ConfigMap, CatalogReplayError> decode_configs(Bytes value);
 struct CatalogState {
     std::int64_t sequence = 0;

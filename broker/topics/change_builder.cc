@@ -27,6 +27,10 @@ void ChangeBuilder::delete_topic(const TopicPointer& topic) {
     effects_.records.push_back(tombstone(TopicKey{topic->id}));
     for (const auto& expansion : topic->expansions) {
         effects_.records.push_back(tombstone(ExpansionKey{topic->id, expansion->epoch}));
+        for (const ProducerSwitch& producer : expansion->producer_switches) {
+            effects_.records.push_back(
+                tombstone(ProducerSwitchKey{topic->id, expansion->epoch, producer.client_id, producer.address}));
+        }
     }
     editor().erase_topic(*topic);
     effects_.changes.push_back({.kind = CatalogChange::Kind::topic_deleted, .before = topic});
@@ -40,6 +44,17 @@ void ChangeBuilder::expand_topic(const TopicPointer& before, Topic after) {
     editor().replace_topic(shared);
     effects_.changes.push_back(
         {.kind = CatalogChange::Kind::topic_expanded, .before = before, .after = std::move(shared)});
+}
+
+void ChangeBuilder::record_switches(const TopicPointer& before, Topic after, std::int32_t epoch,
+                                    std::span<const ProducerSwitch> added) {
+    for (const ProducerSwitch& producer : added) {
+        effects_.records.push_back(producer_switch_record(after.id, epoch, producer));
+    }
+    auto shared = std::make_shared<const Topic>(std::move(after));
+    editor().replace_topic(shared);
+    effects_.changes.push_back(
+        {.kind = CatalogChange::Kind::expansion_annotated, .before = before, .after = std::move(shared)});
 }
 
 void ChangeBuilder::reconfigure_topic(const TopicPointer& before, ConfigMap configs) {

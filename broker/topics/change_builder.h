@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 
 #include "broker/topics/catalog.h"
@@ -25,6 +27,9 @@ class ChangeBuilder {
     void delete_topic(const TopicPointer& topic);
     /// `after` has one more expansion and the new count.
     void expand_topic(const TopicPointer& before, Topic after);
+    /// `after` differs in one epoch, which has the producers named in `added` in addition.
+    void record_switches(const TopicPointer& before, Topic after, std::int32_t epoch,
+                         std::span<const ProducerSwitch> added);
     void reconfigure_topic(const TopicPointer& before, ConfigMap configs);
     /// Of a broker, group or client metrics subscription.
     void set_configs(ConfigResourceType type, std::string_view name, ConfigMap configs);
@@ -52,6 +57,11 @@ class ChangeBuilder {
 
 /// Kafka's refusal of a value that is too long; null when it is not.
 [[nodiscard]] std::optional<CatalogError> config_value_problem(const ConfigMap& configs);
+
+/// Texts of clients are kept up to `ExpansionCircumstances::kTextBytesMax`.
+inline void cut_text(std::string& text) {
+    if (text.size() > ExpansionCircumstances::kTextBytesMax) text.resize(ExpansionCircumstances::kTextBytesMax);
+}
 
 inline constexpr std::string_view kDuplicateTopicName = "Duplicate topic name.";
 inline constexpr std::string_view kExcessiveBatch = "Unable to perform excessively large batch operation.";

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <utility>
@@ -53,7 +54,32 @@ std::vector<Offset> ends_at_the_cut(const Topic& topic, const CatalogContext& co
     return ends;
 }
 
-Topic expanded(const Topic& before, std::int32_t count, std::int64_t sequence, const CatalogContext& context) {
+/// Ascending and within the bounds, whatever the shell gave.
+std::shared_ptr<const ExpansionCircumstances> bounded(ExpansionCircumstances known) {
+    RequestOrigin& origin = known.requested_by;
+    for (std::string* text : {&origin.client_id, &origin.software_name, &origin.software_version, &origin.address,
+                              &origin.principal, &known.mode, &known.verdict, &known.override_used}) {
+        cut_text(*text);
+    }
+    for (GroupAtCut& group : known.groups) cut_text(group.group_id);
+    std::ranges::sort(known.groups, {}, &GroupAtCut::group_id);
+    known.group_count = std::max(known.group_count, static_cast<std::int32_t>(known.groups.size()));
+    if (known.groups.size() > ExpansionCircumstances::kGroupsMax) known.groups.resize(ExpansionCircumstances::kGroupsMax);
+    std::ranges::for_each(known.seeded_groups, cut_text);
+    std::ranges::sort(known.seeded_groups);
+    if (known.seeded_groups.size() > ExpansionCircumstances::kGroupsMax) {
+        known.seeded_groups.resize(ExpansionCircumstances::kGroupsMax);
+    }
+    std::ranges::for_each(known.findings, cut_text);
+    std::ranges::sort(known.findings);
+    if (known.findings.size() > ExpansionCircumstances::kFindingsMax) {
+        known.findings.resize(ExpansionCircumstances::kFindingsMax);
+    }
+    return std::make_shared<const ExpansionCircumstances>(std::move(known));
+}
+
+Topic expanded(const Topic& before, const CreatePartitionsCommand& command, std::int32_t count, std::int64_t sequence,
+               const CatalogContext& context) {
     Topic after = before;
     after.partition_count = count;
     ExpansionEpoch expansion;
@@ -63,6 +89,7 @@ Topic expanded(const Topic& before, std::int32_t count, std::int64_t sequence, c
     expansion.time = context.now.wall;
     expansion.catalog_sequence = sequence;
     expansion.log_end_offsets = ends_at_the_cut(before, context);
+    if (command.circumstances) expansion.circumstances = bounded(command.circumstances(before, count));
     after.expansions.push_back(std::make_shared<const ExpansionEpoch>(std::move(expansion)));
     return after;
 }
@@ -92,7 +119,7 @@ Decision<CreatePartitionsReply> CatalogCore::create_partitions(const CreateParti
         if (!judged.failed()) {
             records += wish.count - topic->partition_count;
             if (!command.validate_only) {
-                change.expand_topic(topic, expanded(*topic, wish.count, change.next_sequence(), context));
+                change.expand_topic(topic, expanded(*topic, command, wish.count, change.next_sequence(), context));
             }
         }
         reply.topics.push_back({std::string(wish.name), std::move(judged)});

@@ -34,6 +34,20 @@ struct Acknowledged {
 /// Deliberate faults, to see that the checks notice.
 enum class Canary { none, lose_acknowledged_group, tear_group, reuse_topic_ids };
 
+std::string describe(const ExpansionCircumstances& known) {
+    const RequestOrigin& origin = known.requested_by;
+    std::string text = " by " + origin.client_id + "|" + origin.software_name + "|" + origin.software_version + "|" +
+                       origin.address + "|" + origin.principal + " " + known.mode + " " + known.verdict + " " +
+                       known.override_used + " groups " + std::to_string(known.group_count);
+    for (const std::string& finding : known.findings) text += " " + finding;
+    for (const GroupAtCut& group : known.groups) {
+        text += " <" + group.group_id + " " + group.state + " " + std::to_string(group.members) + " " +
+                std::to_string(group.committed_partitions) + " " + std::to_string(group.lag) + ">";
+    }
+    for (const std::string& group : known.seeded_groups) text += " seeded:" + group;
+    return text;
+}
+
 std::string describe(const Topic& topic) {
     std::string text = topic.name + " " + topic.id.to_string() + " x" + std::to_string(topic.partition_count) + " rf" +
                        std::to_string(topic.replication_factor) + " @" + std::to_string(topic.created_time.value) +
@@ -44,6 +58,12 @@ std::string describe(const Topic& topic) {
                 std::to_string(expansion->new_partition_count) + " @" + std::to_string(expansion->time.value) + " #" +
                 std::to_string(expansion->catalog_sequence);
         for (const Offset end : expansion->log_end_offsets) text += " " + std::to_string(end.value);
+        if (const ExpansionCircumstances* known = expansion->circumstances.get()) text += describe(*known);
+        for (const ProducerSwitch& producer : expansion->producer_switches) {
+            text += " (" + producer.client_id + "@" + producer.address + " " + std::to_string(producer.time.value) + " " +
+                    std::to_string(producer.partition.value) + ":" + std::to_string(producer.offset.value) + " " +
+                    std::to_string(producer.stale_records) + ")";
+        }
         text += "]";
     }
     return text;
@@ -186,6 +206,19 @@ class Simulation {
                 ++coverage_["expanded"];
                 break;
             }
+            case CatalogChange::Kind::expansion_annotated: {
+                const Topic& before = *change.before;
+                const Topic& after = *change.after;
+                if (before.partition_count != after.partition_count) fail("an annotation changed a count");
+                for (std::size_t index = 0; index < before.expansions.size(); ++index) {
+                    if (before.expansions[index]->producer_switches.size() >
+                        after.expansions[index]->producer_switches.size()) {
+                        fail("a producer's switch was forgotten");
+                    }
+                }
+                ++coverage_["annotated"];
+                break;
+            }
             case CatalogChange::Kind::topic_reconfigured:
                 acknowledged_[change.after->name].configs = change.after->configs;
                 ++coverage_["reconfigured"];
@@ -196,12 +229,13 @@ class Simulation {
     }
 
     void act() {
-        switch (pick(10)) {
+        switch (pick(11)) {
             case 0: case 1: return create();
             case 2: return remove();
             case 3: case 4: case 5: return expand();
             case 6: case 7: return alter();
             case 8: return allocate();
+            case 9: return annotate();
             default: {
                 const std::string name = any_name();
                 carry_out(one_in(3) ? core_->auto_create_topic(kOffsetsTopicName, context())
@@ -245,7 +279,41 @@ class Simulation {
             command.topics.push_back({name, static_cast<std::int32_t>(pick(60)), std::nullopt});
         }
         command.validate_only = one_in(8);
+        if (!one_in(4)) command.circumstances = [this](const Topic&, std::int32_t) { return any_circumstances(); };
         carry_out(core_->create_partitions(command, context()));
+    }
+
+    ExpansionCircumstances any_circumstances() {
+        ExpansionCircumstances known;
+        known.requested_by = {"client-" + std::to_string(pick(5)), "software", "1." + std::to_string(pick(9)), "::1", "User:a"};
+        known.mode = one_in(2) ? "faithful" : "guarded";
+        known.verdict = one_in(2) ? "safe" : "findings";
+        known.findings = {"H49", "H01"};
+        if (one_in(3)) known.override_used = "allow";
+        known.groups.resize(one_in(20) ? ExpansionCircumstances::kGroupsMax + 1 : pick(3));
+        for (GroupAtCut& group : known.groups) {
+            group = {"group-" + std::to_string(pick(100)), "Stable", static_cast<std::int32_t>(pick(9)), 3,
+                     static_cast<std::int64_t>(pick(1000))};
+            known.seeded_groups.push_back(group.group_id);
+        }
+        return known;
+    }
+
+    /// Producers switch some time after an expansion, some of them seen more than once.
+    void annotate() {
+        const Topic* topic = core_->snapshot()->find_topic(any_name());
+        if (topic == nullptr) return;
+        RecordProducerSwitchesCommand command;
+        command.topic_id = topic->id;
+        command.epoch = static_cast<std::int32_t>(pick(topic->expansions.size() + 2));
+        for (std::uint64_t count = pick(4); count > 0; --count) {
+            command.switches.push_back({"producer-" + std::to_string(pick(6)), one_in(2) ? "10.0.0.1" : "10.0.0.2",
+                                        TimestampMs{time_ms_}, PartitionIndex{static_cast<std::int32_t>(pick(9))},
+                                        Offset{static_cast<std::int64_t>(pick(99))}, static_cast<std::int64_t>(pick(7))});
+        }
+        const auto decision = core_->record_producer_switches(command);
+        carry_out(decision);
+        coverage_["producers switched"] += decision.reply.recorded;
     }
 
     void alter() {
@@ -330,7 +398,7 @@ TEST(CatalogSimulation, CrashAtAnyStepLosesNothingAcknowledged) {
     for (const auto& [what, count] : coverage) std::cout << " " << what << " " << count << ";";
     std::cout << "\n";
     if (seeds < 50) return;  // A few runs need not reach everything.
-    for (const char* what : {"created", "deleted", "expanded", "reconfigured", "configs changed", "identity changed",
+    for (const char* what : {"created", "deleted", "expanded", "annotated", "producers switched", "reconfigured", "configs changed", "identity changed",
                              "producer ids", "crash before persist", "crash after persist", "crash after commit"}) {
         EXPECT_GT(coverage[what], 0) << "the simulation never reached: " << what;
     }
@@ -341,8 +409,8 @@ class CatalogSimulationCanary : public ::testing::TestWithParam<Canary> {};
 
 TEST_P(CatalogSimulationCanary, PlantedFaultIsFound) {
     int found = 0;
-    for (std::uint64_t seed = 1; seed <= 10; ++seed) found += Simulation(seed, GetParam()).run(kSteps).empty() ? 0 : 1;
-    EXPECT_GE(found, 9);
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) found += Simulation(seed, GetParam()).run(kSteps).empty() ? 0 : 1;
+    EXPECT_GE(found, 15);
 }
 
 INSTANTIATE_TEST_SUITE_P(Faults, CatalogSimulationCanary,
