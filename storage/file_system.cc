@@ -249,17 +249,16 @@ StorageResult<std::string> read_whole_file(FileSystem& file_system, const std::s
     return content;
 }
 
+StorageResult<void> write_replacement(FileSystem& file_system, const std::string& path, Bytes content, bool durable) {
+    auto file = file_system.open(path + std::string(kTemporarySuffix), OpenMode::create_empty);
+    if (!file) return std::unexpected(std::move(file.error()));
+    if (auto written = (*file)->write_at(0, std::span(&content, 1)); !written) return written;
+    return durable ? (*file)->sync_data() : StorageResult<void>{};
+}
+
 StorageResult<void> replace_file(FileSystem& file_system, const std::string& path, Bytes content, bool durable) {
-    const std::string temporary = path + ".tmp";
-    {
-        auto file = file_system.open(temporary, OpenMode::create_empty);
-        if (!file) return std::unexpected(std::move(file.error()));
-        if (auto written = (*file)->write_at(0, std::span(&content, 1)); !written) return written;
-        if (durable) {
-            if (auto synced = (*file)->sync_data(); !synced) return synced;
-        }
-    }
-    if (auto renamed = file_system.rename(temporary, path); !renamed) return renamed;
+    if (auto written = write_replacement(file_system, path, content, durable); !written) return written;
+    if (auto renamed = file_system.rename(path + std::string(kTemporarySuffix), path); !renamed) return renamed;
     return durable ? file_system.sync_directory(parent_directory(path)) : StorageResult<void>{};
 }
 

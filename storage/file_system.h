@@ -106,6 +106,12 @@ class PosixFileSystem final : public FileSystem {
 [[nodiscard]] StorageResult<std::string> read_whole_file(FileSystem& file_system, const std::string& path,
                                                          std::size_t limit_bytes);
 
+/// The slow half of a durable `replace_file`: writes `path` + kTemporarySuffix and syncs it. Renaming it to `path`
+/// is the other half. For callers that must not wait for the device where they decide whether to rename.
+inline constexpr std::string_view kTemporarySuffix = ".tmp";
+[[nodiscard]] StorageResult<void> write_replacement(FileSystem& file_system, const std::string& path, Bytes content,
+                                                    bool durable);
+
 /// Replaces `path` so that a crash at any moment leaves the old content or the new one: writes
 /// `path`.tmp, syncs it, renames it, and syncs the directory when `durable` (a cache that can be
 /// rebuilt needs no sync at all).

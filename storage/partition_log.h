@@ -339,6 +339,7 @@ class PartitionLog {
     friend class LogAppender;
     friend class LogRecovery;
     friend class LogDirectory;
+    friend class LogSync;
 
     const LogEnvironment& environment_;
     std::shared_ptr<const LogTopic> topic_;

@@ -176,7 +176,6 @@ StorageResult<void> LogAppender::roll(TimestampMs now) {
         state_.segments.push_back(std::move(segment));
         state_.tail.clear();
     }
-    if (state_.segments.size() > 1) (void)state_.write_aborted(log_.environment_.file_system);
     return {};
 }
 

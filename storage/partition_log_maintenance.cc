@@ -89,77 +89,6 @@ StorageResult<std::vector<SegmentSummary>> PartitionLog::apply_retention(Timesta
     return summaries;
 }
 
-StorageResult<Offset> PartitionLog::sync() {
-    PartitionLogState* state = state_.load();
-    if (state == nullptr) return log_end_offset();
-    const std::lock_guard one_at_a_time(state->sync_mutex);
-    Offset end{0};
-    Offset vouched_end{0};
-    std::vector<std::shared_ptr<Segment>> unsynced;
-    std::shared_ptr<Segment> active;
-    bool sync_names = false;
-    bool sync_parent = false;
-    FileSystem& file_system = environment_.file_system;
-    {
-        const std::lock_guard lock(append_mutex_);
-        if (closed_) return std::unexpected(closed_error());
-        if (state->sync_failed) {
-            return std::unexpected(StorageError{StorageError::Kind::sync_failed, 0,
-                                                "an earlier sync of " + *state->directory + " failed"});
-        }
-        end = log_end_offset();
-        vouched_end = end;
-        if (state->segments.empty()) return end;
-        active = state->segments.back();
-        if (recovery_point() < end) {
-            for (std::size_t i = state->segment_index_for(recovery_point()); i < state->segments.size(); ++i) {
-                unsynced.push_back(state->segments[i]);
-            }
-        }
-        // Caches, which recovery rebuilds: losing them to a full disk must not fail the sync.
-        for (const auto& segment : unsynced) {
-            (void)segment->offset_index().file().write_pending();
-            (void)segment->time_index().file().write_pending();
-            const bool is_whole = segment->offset_index().file().pending_count() == 0 &&
-                                  segment->time_index().file().pending_count() == 0;
-            // A sealed segment below the recovery point is accepted unread, so its indexes must be whole.
-            if (segment != active && !is_whole) vouched_end = std::min(vouched_end, segment->base_offset());
-        }
-        (void)state->write_epochs(file_system);
-        (void)state->write_aborted(file_system);
-        sync_names = std::exchange(state->names_unsynced, false);
-        sync_parent = std::exchange(state->parent_unsynced, false);
-    }
-    const auto fail = [&](StorageError error) -> std::unexpected<StorageError> {
-        const std::lock_guard lock(append_mutex_);
-        if (closed_) return std::unexpected(closed_error());
-        state->names_unsynced = state->names_unsynced || sync_names;
-        state->parent_unsynced = state->parent_unsynced || sync_parent;
-        if (error.kind == StorageError::Kind::sync_failed) state->sync_failed = true;
-        return std::unexpected(std::move(error));
-    };
-    for (const auto& segment : unsynced) {
-        auto file = segment->file();
-        if (!file) return fail(std::move(file.error()));
-        if (auto synced = (*file)->sync_data(); !synced) return fail(std::move(synced.error()));
-        if (segment == active) continue;
-        // A sealed segment's indexes are believed at the next start, so they become durable with it.
-        if (auto synced = segment->offset_index().file().sync(); !synced) return fail(std::move(synced.error()));
-        if (auto synced = segment->time_index().file().sync(); !synced) return fail(std::move(synced.error()));
-    }
-    if (sync_names) {
-        if (auto synced = file_system.sync_directory(*state->directory); !synced) return fail(std::move(synced.error()));
-    }
-    if (sync_parent) {
-        if (auto synced = file_system.sync_directory(environment_.directory); !synced) {
-            return fail(std::move(synced.error()));
-        }
-    }
-    const std::lock_guard lock(append_mutex_);
-    if (recovery_point() < vouched_end) recovery_point_.store(vouched_end.value, std::memory_order_release);
-    return end;
-}
-
 StorageResult<Offset> PartitionLog::checkpoint() {
     auto synced = sync();
     if (!synced) return synced;
@@ -187,6 +116,8 @@ StorageResult<void> PartitionLog::close() {
         return std::unexpected(std::move(synced.error()));
     }
     PartitionLogState* state = state_.load();
+    std::unique_lock<std::mutex> one_at_a_time;
+    if (state != nullptr) one_at_a_time = std::unique_lock(state->sync_mutex);
     const std::lock_guard lock(append_mutex_);
     if (state == nullptr || state->segments.empty()) {
         closed_ = true;
@@ -210,7 +141,11 @@ StorageResult<void> PartitionLog::close() {
     if (auto done = active.time_index().file().sync(); !done) return done;
     if (auto done = state->write_snapshot(file_system, log_end_offset()); !done) return done;
     if (auto done = state->write_epochs(file_system); !done) return done;
-    if (auto done = state->write_aborted(file_system); !done) return done;
+    auto aborted = state->write_aborted(file_system);
+    if (!aborted) return std::unexpected(std::move(aborted.error()));
+    for (const auto& index : *aborted) {
+        if (auto done = index->sync_data(); !done) return done;
+    }
     if (std::exchange(state->names_unsynced, false)) {
         if (auto done = file_system.sync_directory(*state->directory); !done) return done;
     }

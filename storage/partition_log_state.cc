@@ -64,7 +64,8 @@ StorageResult<void> PartitionLogState::write_epochs(FileSystem& file_system) {
     return written;
 }
 
-StorageResult<void> PartitionLogState::write_aborted(FileSystem& file_system) {
+StorageResult<std::vector<std::shared_ptr<File>>> PartitionLogState::write_aborted(FileSystem& file_system) {
+    std::vector<std::shared_ptr<File>> written_files;
     for (const AbortedTransaction& transaction : aborted.unwritten()) {
         // Rare enough to open the file each time.
         const Segment& home = *segments[segment_index_for(transaction.last_offset)];
@@ -77,13 +78,15 @@ StorageResult<void> PartitionLogState::write_aborted(FileSystem& file_system) {
         transaction.encode(entry);
         const Bytes piece(entry);
         const std::uint64_t whole = *size - *size % AbortedTransaction::kEncodedBytes;
-        if (auto written = (*file)->write_at(whole, std::span(&piece, 1)); !written) return written;
-        // Durable: a forgotten abort would show its records to read_committed consumers.
-        if (auto synced = (*file)->sync_data(); !synced) return synced;
+        if (auto written = (*file)->write_at(whole, std::span(&piece, 1)); !written) {
+            return std::unexpected(std::move(written.error()));
+        }
+        written_files.push_back(std::move(*file));
         names_unsynced = true;
     }
+    // All or none: one that is written again is recognised by recovery.
     aborted.mark_written();
-    return {};
+    return written_files;
 }
 
 std::string partition_metadata_text(const TopicId& id) { return "version: 0\ntopic_id: " + id.to_string() + "\n"; }

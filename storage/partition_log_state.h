@@ -98,8 +98,11 @@ class PartitionLogState {
     /// Writes the producers as they are before `offset` into `<offset>.snapshot` and removes snapshots
     /// that are of no more use. The caller holds append_mutex_.
     [[nodiscard]] StorageResult<void> write_snapshot(FileSystem& file_system, Offset offset);
+    /// Durably. Waits for the device: at a start and at the end only, see LogSync.
     [[nodiscard]] StorageResult<void> write_epochs(FileSystem& file_system);
-    [[nodiscard]] StorageResult<void> write_aborted(FileSystem& file_system);
+    /// Writes the aborted transactions that are in no file yet; the returned files are to be synced, because a
+    /// forgotten abort would show its records to read_committed consumers. The caller holds append_mutex_.
+    [[nodiscard]] StorageResult<std::vector<std::shared_ptr<File>>> write_aborted(FileSystem& file_system);
 };
 
 inline constexpr std::string_view kLeaderEpochFileName = "leader-epoch-checkpoint";

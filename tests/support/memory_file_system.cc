@@ -46,6 +46,7 @@ class MemoryFile final : public File {
     }
 
     StorageResult<void> sync_data() override {
+        if (system_.on_sync) system_.on_sync(path_);
         const std::lock_guard lock(system_.mutex_);
         if (const int error = system_.fault_locked(false)) {
             StorageError failure = io_error("sync", path_, error);

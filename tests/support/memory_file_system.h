@@ -47,6 +47,9 @@ class MemoryFileSystem final : public FileSystem {
     [[nodiscard]] std::uint64_t calls() const { return calls_; }
     [[nodiscard]] bool fault_happened() const { return fault_happened_; }
 
+    /// Called with the path whenever a file is about to be synced, by the thread that waits for it.
+    std::function<void(const std::string& path)> on_sync;
+
     /// Whole content of a file, empty when missing.
     [[nodiscard]] std::string content(const std::string& path);
     void set_content(const std::string& path, std::string bytes);

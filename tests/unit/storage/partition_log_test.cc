@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
+#include <set>
 #include <thread>
 
 #include "tests/support/storage_fixture.h"
@@ -183,6 +185,32 @@ TEST_F(PartitionLogTest, FailedSyncIsFinal) {
     EXPECT_FALSE(world.log().sync());
     auto bytes = make_batch();
     EXPECT_FALSE(world.log().append(bytes, kContext));
+}
+
+TEST_F(PartitionLogTest, AppendsGoOnWhileAnyFileIsSynced) {
+    world.config->segment_bytes = 250;
+    world.config->index_interval_bytes = 1;
+    append({.producer_id = {1}, .producer_epoch = {0}, .base_sequence = {0}, .transactional = true});
+    for (int i = 0; i < 6; ++i) append();
+    std::vector<std::byte> abort;
+    build_end_transaction_marker({ControlRecordType::abort, 0}, {0}, {0}, {1}, {0}, {1000}, abort);
+    ASSERT_TRUE(world.log().append(abort, kContext));
+    PartitionLog& log = world.log();
+    std::set<std::string> synced;
+    world.system.on_sync = [&](const std::string& path) {
+        synced.insert(path.substr(path.rfind('.')));
+        auto appended = std::async(std::launch::async, [&] {
+            auto bytes = make_batch();
+            return log.append(bytes, kContext).has_value();
+        });
+        // The thread of the future outlives a failed wait: a deadlock here shows as one.
+        EXPECT_EQ(appended.wait_for(std::chrono::seconds(10)), std::future_status::ready) << path;
+        EXPECT_TRUE(appended.get());
+    };
+    ASSERT_TRUE(log.sync());
+    world.system.on_sync = nullptr;
+    EXPECT_EQ(synced, (std::set<std::string>{".log", ".index", ".timeindex", ".txnindex", ".tmp"}));
+    EXPECT_FALSE(world.system.content("/data/t-0/leader-epoch-checkpoint").empty());
 }
 
 TEST_F(PartitionLogTest, LastStableOffsetWaitsForTheOldestOpenTransaction) {
