@@ -1,0 +1,20 @@
+#pragma once
+
+#include "tests/bench/replay/settings.h"
+
+/// What the client can be told to do. Each mode checks every answer and prints one line of JSON.
+namespace partita::bench {
+
+/// Sends batches that were encoded before, as fast as `in_flight` requests on each of `connections` allow.
+void produce(const Settings& settings);
+/// Reads what `produce` wrote from the start to the end, on `connections` connections at once; the kernel drops the records.
+void fetch(const Settings& settings);
+/// Open loop: records are due at fixed times, whatever the broker does. Measures from when a record was due to when a
+/// waiting consumer has it.
+void end_to_end(const Settings& settings);
+/// Commits offsets for `groups` groups of `partitions` partitions, `in_flight` requests at a time on one connection.
+void offset_commits(const Settings& settings);
+/// `members` members of a classic group: how long forming the group takes, and a rebalance of all members at once.
+void rejoin(const Settings& settings);
+
+}  // namespace partita::bench

@@ -1,0 +1,172 @@
+#include <poll.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "protocol/messages/10_find_coordinator.h"
+#include "protocol/messages/11_join_group.h"
+#include "protocol/messages/14_sync_group.h"
+#include "tests/bench/replay/measure.h"
+#include "tests/bench/replay/modes.h"
+#include "tests/bench/replay/wire.h"
+
+namespace partita::bench {
+namespace {
+
+constexpr std::int16_t kJoinVersion = 5;
+constexpr std::int16_t kSyncVersion = 3;
+constexpr std::int16_t kFindVersion = 2;
+constexpr int kFindTries = 300;
+constexpr std::int32_t kSessionTimeoutMs = 30'000;
+constexpr std::int32_t kRebalanceTimeoutMs = 60'000;
+constexpr std::size_t kAssignmentBytes = 64;
+
+/// Where a member stands in the rebalance that is measured.
+enum class Phase { joining, syncing, settled };
+
+struct Member {
+    Connection connection;
+    std::string id;
+    Phase phase = Phase::settled;
+    std::int32_t generation = -1;
+};
+
+/// A group whose members live on connections of their own. Each goes on as soon as its answer is there, and joins again
+/// when it is told to or when another member is in a later generation, as a client with a prompt heartbeat would.
+class Group {
+  public:
+    Group(const Settings& settings, std::string id) : id_(std::move(id)), assignment_(kAssignmentBytes, std::byte{1}) {
+        for (int i = 0; i < settings.members; ++i) {
+            members_.push_back({.connection = Connection(settings.port), .id = {}});
+            waits_.push_back({members_.back().connection.descriptor(), POLLIN, 0});
+        }
+    }
+
+    /// Until the coordinator can be asked: a broker that has to make its internal topic first needs a moment.
+    void find_coordinator() {
+        FindCoordinatorRequest request;
+        request.key = id_;
+        for (int tries = 0; tries < kFindTries; ++tries) {
+            const auto& answer = members_[0].connection.call<FindCoordinatorResponse>(kFindVersion, request);
+            if (answer.error_code == ErrorCode::none) return;
+            if (answer.error_code != ErrorCode::coordinator_not_available) give_up("FindCoordinator answered an error");
+            ::poll(nullptr, 0, kRetryMs);
+        }
+        give_up("no coordinator");
+    }
+
+    /// First contact: every member is given an id (KIP-394). Not part of what is measured.
+    void get_ids() {
+        for (Member& member : members_) send_join(member);
+        for (Member& member : members_) {
+            const auto& answer = member.connection.read<JoinGroupResponse, JoinGroupRequest>(kJoinVersion);
+            if (answer.error_code != ErrorCode::member_id_required) give_up("JoinGroup gave no member id");
+            member.id = answer.member_id;
+        }
+    }
+
+    /// All members join at once; returns when all have an assignment of one generation.
+    void rebalance() {
+        ++round_;
+        for (Member& member : members_) send_join(member);
+        while (!is_settled()) {
+            if (::poll(waits_.data(), waits_.size(), -1) < 0) give_up("poll failed");
+            for (std::size_t i = 0; i < members_.size(); ++i) {
+                if ((waits_[i].revents & (POLLIN | POLLHUP | POLLERR)) == 0) continue;
+                if (members_[i].phase == Phase::joining) read_join(members_[i]);
+                else read_sync(members_[i]);
+            }
+            for (Member& member : members_) {
+                if (member.phase == Phase::settled && member.generation < newest_generation_) send_join(member);
+            }
+        }
+    }
+
+  private:
+    static constexpr int kRetryMs = 20;
+
+    [[nodiscard]] bool is_settled() const {
+        return std::all_of(members_.begin(), members_.end(), [&](const Member& member) {
+            return member.phase == Phase::settled && member.generation == newest_generation_;
+        });
+    }
+
+    void send_join(Member& member) {
+        // Other bytes in every round: a coordinator answers a member that has nothing new without a rebalance.
+        const std::string metadata = "round " + std::to_string(round_);
+        JoinGroupRequest::Protocol protocol{.name = "bench", .metadata = std::as_bytes(std::span(metadata))};
+        const JoinGroupRequest request{.group_id = id_,
+                                       .session_timeout_ms = kSessionTimeoutMs,
+                                       .rebalance_timeout_ms = kRebalanceTimeoutMs,
+                                       .member_id = member.id,
+                                       .protocol_type = "consumer",
+                                       .protocols = {&protocol, 1}};
+        member.connection.send(request_frame(kJoinVersion, request));
+        member.phase = Phase::joining;
+    }
+
+    void read_join(Member& member) {
+        const auto& answer = member.connection.read<JoinGroupResponse, JoinGroupRequest>(kJoinVersion);
+        if (answer.error_code == ErrorCode::rebalance_in_progress) return send_join(member);
+        if (answer.error_code != ErrorCode::none) {
+            give_up("JoinGroup answered error " + std::to_string(static_cast<int>(answer.error_code)));
+        }
+        member.generation = answer.generation_id;
+        newest_generation_ = std::max(newest_generation_, answer.generation_id);
+        std::vector<SyncGroupRequest::Assignment> assignments;
+        if (answer.leader == answer.member_id) {
+            for (const auto& other : answer.members) assignments.push_back({other.member_id, assignment_});
+        }
+        const SyncGroupRequest request{
+            .group_id = id_, .generation_id = answer.generation_id, .member_id = member.id, .assignments = assignments};
+        member.connection.send(request_frame(kSyncVersion, request));
+        member.phase = Phase::syncing;
+    }
+
+    void read_sync(Member& member) {
+        const auto& answer = member.connection.read<SyncGroupResponse, SyncGroupRequest>(kSyncVersion);
+        if (answer.error_code == ErrorCode::rebalance_in_progress || answer.error_code == ErrorCode::illegal_generation) {
+            return send_join(member);
+        }
+        if (answer.error_code != ErrorCode::none) {
+            give_up("SyncGroup answered error " + std::to_string(static_cast<int>(answer.error_code)));
+        }
+        if (answer.assignment.size() != kAssignmentBytes) give_up("SyncGroup answered another assignment");
+        member.phase = Phase::settled;
+    }
+
+    std::string id_;
+    std::vector<std::byte> assignment_;
+    std::vector<Member> members_;
+    std::vector<pollfd> waits_;
+    std::int32_t newest_generation_ = -1;
+    int round_ = 0;
+};
+
+}  // namespace
+
+void rejoin(const Settings& settings) {
+    Group group(settings, "bench-" + std::to_string(now_ns()));
+    group.find_coordinator();
+    group.get_ids();
+    auto began = SteadyClock::now();
+    group.rebalance();
+    const double form_ms = 1000 * seconds_since(began);
+    Latencies latencies(static_cast<std::size_t>(settings.rounds));
+    const Usage before = Usage::of(settings.pid);
+    for (int round = 0; round < settings.rounds; ++round) {
+        const std::int64_t round_began_ns = now_ns();
+        group.rebalance();
+        latencies.add(now_ns() - round_began_ns);
+    }
+    Report report("rejoin");
+    report.add("members", settings.members);
+    report.add("form_ms", form_ms);
+    report.add("rejoin_ms", latencies.percentile_us(0.5) / 1000);
+    report.add("rejoin_worst_ms", latencies.percentile_us(1) / 1000);
+    report.add_usage(before, settings.pid, 0);
+    report.print();
+}
+
+}  // namespace partita::bench

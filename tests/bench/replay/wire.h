@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "protocol/api_keys.h"
+#include "protocol/arena.h"
+#include "protocol/big_endian.h"
+#include "protocol/codec.h"
+#include "protocol/types.h"
+
+namespace partita::bench {
+
+/// A blocking connection to a broker on loopback. Whatever goes wrong ends the process: a measurement with an error in
+/// it is none.
+class Connection {
+  public:
+    explicit Connection(int port);
+    ~Connection();
+    Connection(Connection&& other) noexcept;
+    Connection(const Connection&) = delete;
+    Connection& operator=(Connection&&) = delete;
+
+    [[nodiscard]] int descriptor() const { return socket_; }
+    [[nodiscard]] bool has_buffered() const { return begin_ != end_; }
+
+    void send(Bytes bytes);
+    void receive(std::byte* to, std::size_t count);
+    /// What is not in the buffer yet never reaches this process.
+    void discard(std::size_t count);
+    template <class Number>
+    Number receive_number() {
+        std::byte bytes[sizeof(Number)];
+        receive(bytes, sizeof bytes);
+        return load_big_endian<Number>(bytes);
+    }
+    /// Bytes that one receive may take: small, so that records are left for `discard`.
+    void set_fill_bytes(std::size_t count);
+
+    /// The next answer without its size; checks that it belongs to the request of that id.
+    std::vector<std::byte>& receive_answer(std::int32_t correlation_id);
+
+    /// Sends a request of the protocol library and decodes the answer, which lives until the next call.
+    template <class Response, class Request>
+    const Response& call(std::int16_t version, const Request& request) {
+        return *static_cast<const Response*>(call(Request::schema, version, &request));
+    }
+    template <class Response, class Request>
+    const Response& read(std::int16_t version) {
+        return *static_cast<const Response*>(read(Request::schema, version));
+    }
+
+  private:
+    void fill();
+    const void* call(const Schema& request_schema, std::int16_t version, const void* request);
+    const void* read(const Schema& request_schema, std::int16_t version);
+
+    int socket_;
+    std::vector<std::byte> buffer_;
+    std::size_t fill_bytes_;
+    std::size_t begin_ = 0;
+    std::size_t end_ = 0;
+    std::vector<std::byte> answer_;
+    Arena arena_;
+};
+
+/// The correlation id of every request that is not pipelined.
+inline constexpr std::int32_t kPlainCorrelationId = 7;
+
+/// A frame of the protocol library, size prefix included.
+[[nodiscard]] std::vector<std::byte> request_frame(const Schema& request_schema, std::int16_t version, const void* request,
+                                                   std::int32_t correlation_id = kPlainCorrelationId);
+template <class Request>
+[[nodiscard]] std::vector<std::byte> request_frame(std::int16_t version, const Request& request,
+                                                   std::int32_t correlation_id = kPlainCorrelationId) {
+    return request_frame(Request::schema, version, &request, correlation_id);
+}
+
+/// Writes the correlation id into a frame that was made before.
+void set_correlation_id(std::vector<std::byte>& frame, std::int32_t correlation_id);
+
+/// Builds a frame field by field, for what must cost nothing.
+class Frame {
+  public:
+    Frame(std::int16_t key, std::int16_t version);
+    template <class Number>
+    void put(Number value) {
+        bytes_.resize(bytes_.size() + sizeof value);
+        store_big_endian(bytes_.data() + bytes_.size() - sizeof value, value);
+    }
+    void put_string(std::string_view text);
+    void put_raw(Bytes bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
+    [[nodiscard]] std::size_t size() const { return bytes_.size(); }
+    [[nodiscard]] std::byte* data() { return bytes_.data(); }
+    Bytes finish(std::int32_t correlation_id);
+
+  private:
+    std::vector<std::byte> bytes_;
+};
+
+}  // namespace partita::bench
