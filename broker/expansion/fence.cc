@@ -1,0 +1,263 @@
+#include "broker/expansion/fence.h"
+
+#include <algorithm>
+
+#include "protocol/assert.h"
+#include "protocol/byte_buffer.h"
+
+namespace partita::expansion {
+namespace {
+
+constexpr std::int32_t kFormatVersion = 1;
+
+/// Reads what `encode` wrote. `failed` once the bytes do not suffice.
+struct Reader {
+    std::string_view rest;
+    bool failed = false;
+
+    template <class Integer>
+    Integer take() {
+        if (failed || rest.size() < sizeof(Integer)) {
+            failed = true;
+            return Integer{};
+        }
+        const auto value = load_big_endian<Integer>(as_bytes(rest).data());
+        rest.remove_prefix(sizeof(Integer));
+        return value;
+    }
+};
+
+}  // namespace
+
+void Fence::open(std::int32_t epoch, std::int32_t old_count, std::int32_t new_count, TimestampMs now,
+                 const std::vector<ClientIdentity>& known_producers, TimestampMs producers_known_since) {
+    PARTITA_ASSERT(!is_open(), "one window at a time: a second one would have two parents for a partition");
+    PARTITA_ASSERT(old_count > 0 && new_count > old_count && new_count % old_count == 0,
+                   "every new partition has one parent");
+    window_ = {.state = WindowState::open,
+               .epoch = epoch,
+               .old_count = old_count,
+               .new_count = new_count,
+               .opened = now,
+               .producers_known_since = producers_known_since};
+    for (const ClientIdentity& producer : known_producers) {
+        if (window_.producers.size() == kProducersMax) {
+            window_.too_many_producers = true;
+            break;
+        }
+        window_.producers.emplace(producer, kNoTimestamp);
+    }
+    for (std::int32_t index = old_count; index < new_count; ++index) {
+        children_[PartitionIndex{index}] = {.epoch = epoch, .parent = PartitionIndex{index % old_count}, .marks = {}};
+    }
+}
+
+void Fence::on_produce(const ClientIdentity& producer, PartitionIndex partition, TimestampMs now) {
+    if (!is_open()) {
+        return;
+    }
+    auto known = window_.producers.find(producer);
+    if (known == window_.producers.end()) {
+        if (window_.producers.size() == kProducersMax) {
+            window_.too_many_producers = true;
+            return;
+        }
+        known = window_.producers.emplace(producer, kNoTimestamp).first;
+    }
+    if (known->second == kNoTimestamp && partition.value >= window_.old_count) {
+        known->second = now;
+    }
+}
+
+bool Fence::mark(PartitionIndex partition, Offset end, Offset parent_end) {
+    if (!is_open()) {
+        return false;
+    }
+    const auto child = children_.find(partition);
+    return child != children_.end() && child->second.epoch == window_.epoch && child->second.marks.add(end, parent_end);
+}
+
+std::optional<Fence::WindowState> Fence::due_to_close(const FenceSettings& settings, TimestampMs now) const {
+    if (!is_open()) {
+        return std::nullopt;
+    }
+    if (now.value - window_.opened.value >= settings.window_ms) {
+        return WindowState::closed_by_time;
+    }
+    // Half of the window is the age at which metadata is refreshed at the latest. A producer that nobody noted
+    // must have been silent since before the notes began; by then it has refreshed as well.
+    const std::int64_t refresh_ms = settings.window_ms / 2;
+    const bool all_are_noted = window_.producers_known_since.value <= window_.opened.value - refresh_ms ||
+                               now.value - window_.opened.value >= refresh_ms;
+    if (!all_are_noted || window_.too_many_producers || window_.producers.empty()) {
+        return std::nullopt;
+    }
+    const bool all_switched = std::ranges::all_of(window_.producers, [&](const auto& producer) {
+        return producer.second != kNoTimestamp && now.value - producer.second.value >= kSettleMs;
+    });
+    return all_switched ? std::optional(WindowState::closed_by_proof) : std::nullopt;
+}
+
+void Fence::end_window(WindowState how) {
+    PARTITA_ASSERT(is_open() && how != WindowState::open && how != WindowState::none, "an open window is closed");
+    window_.state = how;
+    window_.producers.clear();
+}
+
+std::optional<PartitionIndex> Fence::parent_of(PartitionIndex partition) const {
+    const auto child = children_.find(partition);
+    return child == children_.end() ? std::nullopt : std::optional(child->second.parent);
+}
+
+bool Fence::is_parent(PartitionIndex partition) const {
+    return std::ranges::any_of(children_, [&](const auto& child) { return child.second.parent == partition; });
+}
+
+std::vector<PartitionIndex> Fence::children_of(PartitionIndex parent) const {
+    std::vector<PartitionIndex> children;
+    for (const auto& [partition, child] : children_) {
+        if (child.parent == parent) {
+            children.push_back(partition);
+        }
+    }
+    return children;
+}
+
+Fence::Hold& Fence::hold_of(std::string_view group, PartitionIndex partition, Offset drained, Instant now) {
+    HoldKey key{std::string(group), partition};
+    const auto known = holds_.find(key);
+    if (known != holds_.end()) {
+        return known->second;
+    }
+    if (holds_.size() == kHoldsMax) {
+        holds_.erase(std::ranges::min_element(holds_, {}, [](const auto& hold) { return hold.second.asked; }));
+    }
+    return holds_.emplace(std::move(key), Hold{.drained = drained, .limit = {}, .since = now, .asked = now}).first->second;
+}
+
+Fence::Verdict Fence::judge(std::string_view group, PartitionIndex partition, Offset drained, Offset end,
+                            const FenceSettings& settings, Instant now) {
+    const auto child = children_.find(partition);
+    const std::optional<Offset> first_held =
+        child == children_.end() ? std::nullopt : child->second.marks.first_held(drained);
+    if (!first_held || *first_held >= end) {
+        if (const auto known = holds_.find(HoldKey{std::string(group), partition}); known != holds_.end()) {
+            known->second.held = false;
+        }
+        return {.limit = end};
+    }
+    Hold& hold = hold_of(group, partition, drained, now);
+    hold.asked = now;
+    if (!hold.held || hold.drained != drained) {
+        // It begins to wait, or it moves: a group that works gets all the time it needs.
+        hold.since = now;
+        hold.drained = drained;
+    }
+    hold.limit = std::max(*first_held, hold.released);
+    hold.held = hold.limit < end;
+    if (!hold.held) {
+        return {.limit = end};
+    }
+    if (now - hold.since >= settings.timeout_ms) {
+        ++timeouts_;
+        hold.released = end;
+        hold.limit = end;
+        hold.held = false;
+        return {.limit = end, .timed_out = true};
+    }
+    ++held_fetches_;
+    return {.limit = hold.limit, .held = true};
+}
+
+void Fence::note_unattributed(const ClientIdentity& client, PartitionIndex partition) {
+    if (unattributed_.size() < kUnattributedMax) {
+        unattributed_.emplace(client, partition);
+    }
+}
+
+void Fence::note_fetched(std::string_view group, PartitionIndex parent, Offset offset) {
+    HoldKey key{std::string(group), parent};
+    if (const auto known = fetched_.find(key); known != fetched_.end()) {
+        // A group that goes back has not done what it had done.
+        known->second = offset;
+    } else if (fetched_.size() < kHoldsMax) {
+        fetched_.emplace(std::move(key), offset);
+    }
+}
+
+std::optional<Offset> Fence::fetched(std::string_view group, PartitionIndex parent) const {
+    const auto known = fetched_.find(HoldKey{std::string(group), parent});
+    return known == fetched_.end() ? std::nullopt : std::optional(known->second);
+}
+
+std::vector<Fence::Waiting> Fence::waiting() const {
+    std::vector<Waiting> result;
+    for (const auto& [key, hold] : holds_) {
+        if (hold.held) {
+            result.push_back({key.first, key.second, hold.limit, hold.drained, hold.since});
+        }
+    }
+    return result;
+}
+
+std::string Fence::encode() const {
+    ByteBuffer bytes;
+    bytes.append_big_endian(kFormatVersion);
+    bytes.append_big_endian(static_cast<std::int32_t>(window_.state));
+    bytes.append_big_endian(window_.epoch);
+    bytes.append_big_endian(window_.old_count);
+    bytes.append_big_endian(window_.new_count);
+    bytes.append_big_endian(window_.opened.value);
+    bytes.append_big_endian(static_cast<std::int64_t>(timeouts_));
+    bytes.append_big_endian(static_cast<std::int32_t>(children_.size()));
+    for (const auto& [partition, child] : children_) {
+        bytes.append_big_endian(partition.value);
+        bytes.append_big_endian(child.epoch);
+        bytes.append_big_endian(child.parent.value);
+        bytes.append_big_endian(static_cast<std::int32_t>(child.marks.marks().size()));
+        for (const FenceMarks::Mark& mark : child.marks.marks()) {
+            bytes.append_big_endian(mark.first.value);
+            bytes.append_big_endian(mark.parent_end.value);
+        }
+    }
+    return std::string(as_text(bytes.bytes()));
+}
+
+std::expected<Fence, std::string> Fence::decode(std::string_view bytes, TimestampMs now) {
+    Reader reader{bytes};
+    if (const auto version = reader.take<std::int32_t>(); reader.failed || version != kFormatVersion) {
+        return std::unexpected("its format " + std::to_string(version) + " is not known");
+    }
+    Fence fence;
+    const auto state = reader.take<std::int32_t>();
+    fence.window_.state = static_cast<WindowState>(state);
+    fence.window_.epoch = reader.take<std::int32_t>();
+    fence.window_.old_count = reader.take<std::int32_t>();
+    fence.window_.new_count = reader.take<std::int32_t>();
+    fence.window_.opened = TimestampMs{reader.take<std::int64_t>()};
+    fence.window_.producers_known_since = now;
+    fence.timeouts_ = static_cast<std::uint64_t>(reader.take<std::int64_t>());
+    const auto children = reader.take<std::int32_t>();
+    const bool state_is_known = state >= 0 && state <= static_cast<std::int32_t>(WindowState::closed_by_time);
+    for (std::int32_t index = 0; index < children && !reader.failed; ++index) {
+        const PartitionIndex partition{reader.take<std::int32_t>()};
+        Child child{.epoch = reader.take<std::int32_t>(), .parent = PartitionIndex{reader.take<std::int32_t>()}, .marks = {}};
+        const auto count = reader.take<std::int32_t>();
+        std::vector<FenceMarks::Mark> marks;
+        for (std::int32_t mark = 0; mark < count && !reader.failed; ++mark) {
+            const Offset first{reader.take<std::int64_t>()};
+            marks.push_back({first, Offset{reader.take<std::int64_t>()}});
+        }
+        if (reader.failed || child.parent >= partition || child.parent < PartitionIndex{0} ||
+            !child.marks.restore(std::move(marks))) {
+            return std::unexpected("it contradicts itself at partition " + std::to_string(partition.value));
+        }
+        fence.children_.emplace(partition, std::move(child));
+    }
+    if (reader.failed || !reader.rest.empty() || !state_is_known) {
+        return std::unexpected(std::string("it is cut off or too long"));
+    }
+    return fence;
+}
+
+}  // namespace partita::expansion
