@@ -25,6 +25,8 @@ using Action = std::function<int()>;
 /// Serves, with and without the word `serve`: this one also adds its options to the application itself and
 /// is what runs when no other command is named.
 void add_serve_command(CLI::App& application, Action& chosen);
+/// `partitioner`: which partition a key goes to.
+void add_partitioner_command(CLI::App& application, Action& chosen);
 
 /// Adds all commands.
 void add_commands(CLI::App& application, Action& chosen);

@@ -1,0 +1,155 @@
+// `partita partitioner NAME --partitions N`: keys on standard input, one per line; partitions on standard output, one
+// per line. `--list` names what can be asked for. Needs no broker.
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "broker/cli/command.h"
+#include "broker/partitioners/clients.h"
+#include "broker/partitioners/key_lines.h"
+
+namespace partita::cli {
+namespace {
+
+using partitioners::ClientPartitioner;
+using partitioners::KeyLineMapper;
+
+constexpr std::size_t kPieceBytes = 256 * 1024;
+
+struct Arguments {
+    std::string name;
+    std::int32_t partitions = 0;
+    bool hexadecimal = false;
+    bool list = false;
+};
+
+/// False when the reader of our output is gone or the device is full.
+bool write_all(std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
+        if (written < 0 && errno != EINTR) {
+            std::fprintf(stderr, "partita: cannot write: %s\n", std::strerror(errno));
+            return false;
+        }
+        text.remove_prefix(written < 0 ? 0 : static_cast<std::size_t>(written));
+    }
+    return true;
+}
+
+std::string padded(std::string_view text, std::size_t width) {
+    std::string cell(text);
+    cell.resize(std::max(cell.size() + 2, width), ' ');
+    return cell;
+}
+
+int list() {
+    std::string text = "Families\n";
+    for (const partitioners::FamilyDefinition& family : partitioners::families()) {
+        text += "  " + padded(family.id, 30) + std::string(family.used_by) + "\n";
+    }
+    text += "\nClients (family; what happens to null and to empty keys)\n";
+    for (const ClientPartitioner& client : partitioners::client_partitioners()) {
+        text += "  " + padded(client.name, 30);
+        if (client.family) {
+            text += padded(partitioners::definition(*client.family).id, 28);
+            text += padded(partitioners::to_string(client.null_key), 14) + padded(partitioners::to_string(client.empty_key), 14);
+        } else {
+            text += padded("keys are ignored", 56);
+        }
+        text += std::string(client.description) + "\n";
+        std::string aliases;
+        for (const std::string_view alias : client.aliases) {
+            aliases += (aliases.empty() ? "" : ", ") + std::string(alias);
+        }
+        if (!aliases.empty()) {
+            text += "  " + padded("", 30) + "also: " + aliases + "\n";
+        }
+    }
+    return write_all(text) ? kExitDone : kExitBroken;
+}
+
+int refuse_unknown(const std::string& name) {
+    std::string suggestions;
+    for (const std::string_view near : partitioners::similar_partitioners(name)) {
+        suggestions += (suggestions.empty() ? "; did you mean " : ", ") + std::string(near);
+    }
+    return refuse("no partitioner is called " + name + (suggestions.empty() ? "" : suggestions + "?") +
+                  " `partita partitioner --list` names all");
+}
+
+int refuse_line(const partitioners::KeyLineError& error) {
+    return refuse("line " + std::to_string(error.line) + " " + std::string(error.fault));
+}
+
+int map_standard_input(KeyLineMapper mapper) {
+    std::vector<char> piece(kPieceBytes);
+    std::string output;
+    while (true) {
+        const ssize_t count = ::read(STDIN_FILENO, piece.data(), piece.size());
+        if (count < 0 && errno == EINTR) {
+            continue;
+        }
+        if (count < 0) {
+            std::fprintf(stderr, "partita: cannot read: %s\n", std::strerror(errno));
+            return kExitBroken;
+        }
+        const auto mapped = count == 0 ? mapper.finish(output)
+                                       : mapper.feed({piece.data(), static_cast<std::size_t>(count)}, output);
+        // What came before a bad line is right and is given out.
+        if (!write_all(output)) {
+            return kExitBroken;
+        }
+        output.clear();
+        if (!mapped) {
+            return refuse_line(mapped.error());
+        }
+        if (count == 0) {
+            return kExitDone;
+        }
+    }
+}
+
+int run(const Arguments& arguments) {
+    if (arguments.list) {
+        return list();
+    }
+    if (arguments.name.empty()) {
+        return refuse("which partitioner? `partita partitioner --list` names all");
+    }
+    const auto partitioner = partitioners::find_partitioner(arguments.name);
+    if (!partitioner) {
+        return refuse_unknown(arguments.name);
+    }
+    if (!partitioner->family) {
+        return refuse(std::string(partitioner->name) + " ignores keys, so no partition follows from one (" +
+                      std::string(partitioner->description) + ")");
+    }
+    if (arguments.partitions < 1) {
+        return refuse("--partitions N is missing: how many partitions the topic has, 1 or more");
+    }
+    return map_standard_input(KeyLineMapper(*partitioner, arguments.partitions,
+                                            arguments.hexadecimal ? KeyLineMapper::Notation::hexadecimal
+                                                                  : KeyLineMapper::Notation::text));
+}
+
+}  // namespace
+
+void add_partitioner_command(CLI::App& application, Action& chosen) {
+    const auto arguments = std::make_shared<Arguments>();
+    CLI::App* command = application.add_subcommand("partitioner", "read keys, one per line, and print their partitions");
+    command->add_option("name", arguments->name, "a family (murmur2-pos) or a client (java, librdkafka, sarama ...)");
+    command->add_option("-n,--partitions", arguments->partitions, "how many partitions the topic has")
+        ->check(CLI::Range(1, std::numeric_limits<std::int32_t>::max()));
+    command->add_flag("--hex", arguments->hexadecimal, "keys are bytes, two hexadecimal digits each");
+    command->add_flag("--list", arguments->list, "name families and clients");
+    command->final_callback([arguments, &chosen] { chosen = [arguments] { return run(*arguments); }; });
+}
+
+}  // namespace partita::cli

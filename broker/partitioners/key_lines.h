@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "broker/partitioners/clients.h"
+
+namespace partita::partitioners {
+
+struct KeyLineError {
+    /// From 1.
+    std::uint64_t line = 0;
+    /// What is wrong with it, as the rest of a sentence: "is not hexadecimal".
+    std::string_view fault;
+};
+
+/// Keys as lines of text in, partitions as lines of text out: one line for each key, "-" where the key does not decide
+/// (see clients.h). Input comes in pieces that may end anywhere; only an unfinished line is kept.
+class KeyLineMapper {
+  public:
+    enum class Notation : std::uint8_t {
+        /// The bytes between two line feeds are the key. A carriage return is one of them.
+        text,
+        /// Two hexadecimal digits for each byte.
+        hexadecimal,
+    };
+    /// Kafka's own limit for a request is 100 MiB; no record, and so no key, is longer.
+    static constexpr std::size_t kLineBytesMax = std::size_t{200} << 20;
+
+    /// partition_count >= 1.
+    KeyLineMapper(const ClientPartitioner& partitioner, std::int32_t partition_count, Notation notation);
+
+    /// Maps all lines that end in this piece and appends to `output`. After an error the mapper is finished.
+    [[nodiscard]] std::expected<void, KeyLineError> feed(std::string_view piece, std::string& output);
+    /// The end of the input: a last line without line feed counts.
+    [[nodiscard]] std::expected<void, KeyLineError> finish(std::string& output);
+
+  private:
+    [[nodiscard]] std::expected<void, KeyLineError> map_line(std::string_view line, std::string& output);
+
+    ClientPartitioner partitioner_;
+    std::int32_t partition_count_;
+    Notation notation_;
+    std::string unfinished_;
+    std::vector<std::byte> decoded_;
+    std::uint64_t line_ = 0;
+};
+
+}  // namespace partita::partitioners
