@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "broker/expansion/client_registry.h"
 #include "broker/expansion/fence_marks.h"
 #include "protocol/types.h"
 
@@ -25,13 +26,6 @@
 /// q mod N. Every batch that is appended to q while producers with the old count may be about notes where the log of
 /// q mod N ends at that moment (`FenceMarks`). Old partitions are never fenced, so nobody waits for anybody in a circle.
 namespace partita::expansion {
-
-/// A client as far as a broker can tell clients apart: what it calls itself, and where it comes from.
-struct ClientIdentity {
-    std::string client_id;
-    std::string address;
-    friend auto operator<=>(const ClientIdentity&, const ClientIdentity&) = default;
-};
 
 struct FenceSettings {
     /// From the topic's partita.expansion.fence.timeout.ms and partita.expansion.window.ms.

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "protocol/types.h"
+
+/// Clients as a broker can tell them apart, and what is remembered of them. Pure and bounded: who was noted
+/// longest ago makes room.
+namespace partita::expansion {
+
+/// What a client calls itself, and where it comes from ("/127.0.0.1"). Two clients that agree in both are one here.
+struct ClientIdentity {
+    std::string client_id;
+    std::string address;
+    friend auto operator<=>(const ClientIdentity&, const ClientIdentity&) = default;
+};
+
+/// Values by client, at most `Capacity` of them.
+template <class Value, std::size_t Capacity>
+class ClientTable {
+  public:
+    /// The value of the client, made when there is none. It counts as noted now.
+    Value& note(const ClientIdentity& client) {
+        if (const auto known = by_client_.find(client); known != by_client_.end()) {
+            order_.splice(order_.end(), order_, known->second);
+            return known->second->second;
+        }
+        if (by_client_.size() == Capacity) {
+            by_client_.erase(order_.front().first);
+            order_.pop_front();
+            overflowed_ = true;
+        }
+        order_.emplace_back(client, Value{});
+        by_client_.emplace(client, std::prev(order_.end()));
+        return order_.back().second;
+    }
+    [[nodiscard]] const Value* find(const ClientIdentity& client) const {
+        const auto known = by_client_.find(client);
+        return known == by_client_.end() ? nullptr : &known->second->second;
+    }
+    /// In the order in which they were noted last.
+    [[nodiscard]] const std::list<std::pair<ClientIdentity, Value>>& clients() const { return order_; }
+    [[nodiscard]] std::size_t size() const { return by_client_.size(); }
+    /// Some client had to make room.
+    [[nodiscard]] bool has_overflowed() const { return overflowed_; }
+    void clear() {
+        by_client_.clear();
+        order_.clear();
+        overflowed_ = false;
+    }
+
+  private:
+    using Order = std::list<std::pair<ClientIdentity, Value>>;
+    Order order_;
+    std::map<ClientIdentity, typename Order::iterator> by_client_;
+    bool overflowed_ = false;
+};
+
+/// What a client was seen doing. A client may be both.
+struct ClientRoles {
+    bool produces = false;
+    bool consumes = false;
+};
+
+/// Who produces and who consumes.
+using ClientRoleTable = ClientTable<ClientRoles, 4096>;
+
+/// Who wrote to one topic, and when last.
+using ProducerTable = ClientTable<Instant, 1000>;
+
+}  // namespace partita::expansion
