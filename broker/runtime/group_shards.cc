@@ -1,5 +1,7 @@
 #include "broker/runtime/group_shards.h"
 
+#include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "broker/config/log_setup.h"
@@ -101,6 +103,7 @@ StorageResult<void> GroupShards::load(Now now) {
 
 StorageResult<void> GroupShards::load_shard(Shard& shard, Now now) {
     shard.coordinator = std::make_unique<groups::GroupCoordinator>(config_);
+    shard.version.fetch_add(1, std::memory_order_release);
     shard.effects.clear();
     if (shard.is_gone) {
         shard.coordinator->loaded(now, shard.effects);
@@ -165,6 +168,78 @@ std::optional<groups::Result> GroupShards::ask_shard(
     const groups::ReplyToken token{next_token_.fetch_add(1, std::memory_order_relaxed)};
     command(*shard.coordinator, token, shard.effects);
     return settle(shard, &turn, turn.now(), token);
+}
+
+std::vector<groups::TopicReader> GroupShards::readers_of(std::string_view topic, const TopicId& topic_id) {
+    KnownReaders known;
+    refresh_readers(known, topic, topic_id);
+    std::vector<groups::TopicReader> readers;
+    for (KnownReaders::Shard& shard : known.shards) {
+        std::ranges::move(shard.readers, std::back_inserter(readers));
+    }
+    return readers;
+}
+
+void GroupShards::refresh_readers(KnownReaders& known, std::string_view topic, const TopicId& topic_id) {
+    if (!is_attached()) {
+        known.shards.clear();
+        return;
+    }
+    known.shards.resize(shards_.size());
+    for (std::size_t index = 0; index < shards_.size(); ++index) {
+        Shard& shard = *shards_[index];
+        KnownReaders::Shard& remembered = known.shards[index];
+        if (shard.version.load(std::memory_order_acquire) == remembered.version) {
+            continue;
+        }
+        const std::scoped_lock lock(shard.mutex);
+        remembered.version = shard.version.load(std::memory_order_relaxed);
+        remembered.readers = shard.coordinator->readers_of(topic, topic_id);
+    }
+}
+
+bool GroupShards::seed_offsets(Turn* turn, std::span<const std::string> group_ids, groups::SeedOffsets seeds, Now now) {
+    if (!is_attached()) {
+        return group_ids.empty();
+    }
+    for (const std::string& group_id : group_ids) {
+        Shard& shard = *shards_[shard_of(group_id)];
+        const std::scoped_lock lock(shard.mutex);
+        seeds.group_id = group_id;
+        shard.coordinator->seed_offsets(seeds, now, shard.effects);
+        if (!settle_records(shard, turn, now)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+std::optional<std::size_t> GroupShards::remove_seeds(Turn* turn, std::span<const std::string> group_ids,
+                                                     groups::SeedOffsets seeds, Now now) {
+    std::size_t removed = 0;
+    if (!is_attached()) {
+        return removed;
+    }
+    for (const std::string& group_id : group_ids) {
+        Shard& shard = *shards_[shard_of(group_id)];
+        const std::scoped_lock lock(shard.mutex);
+        seeds.group_id = group_id;
+        removed += shard.coordinator->remove_seeds(seeds, shard.effects);
+        if (!settle_records(shard, turn, now)) {
+            return std::nullopt;
+        }
+    }
+    return removed;
+}
+
+bool GroupShards::settle_records(Shard& shard, Turn* turn, Now now) {
+    const bool persisted = shard.effects.records.empty() || persist(shard, turn, now);
+    if (!persisted) {
+        start_anew(shard, now);
+    }
+    shard.effects.clear();
+    update_deadline(shard);
+    return persisted;
 }
 
 void GroupShards::topic_deleted(Turn* turn, const groups::TopicDeleted& event, Now now) {
@@ -270,6 +345,7 @@ bool GroupShards::persist(Shard& shard, Turn* turn, Now now) {
         broker_.log_group_storage_failure(shard.partition->log->directory_name(), appended.error().message);
         return false;
     }
+    shard.version.fetch_add(1, std::memory_order_release);
     if (turn != nullptr) {
         turn->appended(*shard.partition, shard.batch.size());
     }

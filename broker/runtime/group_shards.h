@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -70,6 +71,26 @@ class GroupShards {
     [[nodiscard]] std::size_t shard_count() const { return attached_.load(std::memory_order_acquire) ? shards_.size() : 0; }
     [[nodiscard]] std::size_t shard_of(std::string_view group_id) const { return group_shard_index(group_id, shards_.size()); }
 
+    // What expansions need of groups; see broker/groups/topic_readers.h ----------------------------------
+
+    /// All groups that read the topic, in no particular order.
+    [[nodiscard]] std::vector<groups::TopicReader> readers_of(std::string_view topic, const TopicId& topic_id);
+    /// The same, remembered by the caller: only shards that changed are asked again.
+    struct KnownReaders {
+        struct Shard {
+            std::uint64_t version = 0;
+            std::vector<groups::TopicReader> readers;
+        };
+        std::vector<Shard> shards;
+    };
+    void refresh_readers(KnownReaders& known, std::string_view topic, const TopicId& topic_id);
+    /// Seeds each of the groups; `seeds.group_id` is not looked at. False when something could not be written:
+    /// then the others may have been seeded.
+    [[nodiscard]] bool seed_offsets(Turn* turn, std::span<const std::string> group_ids, groups::SeedOffsets seeds, Now now);
+    /// Takes back the seeds that are still as they were given. Empty when something could not be written.
+    [[nodiscard]] std::optional<std::size_t> remove_seeds(Turn* turn, std::span<const std::string> group_ids,
+                                                          groups::SeedOffsets seeds, Now now);
+
     void topic_deleted(Turn* turn, const groups::TopicDeleted& event, Now now);
     /// Runs the timers that are due. On the first reactor.
     void tick(Turn& turn, Now now);
@@ -90,6 +111,8 @@ class GroupShards {
         std::vector<std::byte> batch;
         /// Its log was deleted and there is no new one yet.
         bool is_gone = false;
+        /// Grows with everything that is persisted, so that readers see without the lock whether they are up to date.
+        std::atomic<std::uint64_t> version = 1;
         /// For readers without the lock; the largest number when there is no deadline.
         std::atomic<std::int64_t> deadline_ms;
     };
@@ -99,6 +122,8 @@ class GroupShards {
     /// result that belongs to `own`, if any, is returned instead of sent.
     std::optional<groups::Result> settle(Shard& shard, Turn* turn, Now now, std::optional<groups::ReplyToken> own);
     [[nodiscard]] bool persist(Shard& shard, Turn* turn, Now now);
+    /// For commands without replies: persists their effects, or throws the shard's memory away. With the lock held.
+    [[nodiscard]] bool settle_records(Shard& shard, Turn* turn, Now now);
     void start_anew(Shard& shard, Now now);
     /// Answers everybody who waits with NOT_COORDINATOR.
     void turn_away(Shard& shard);
