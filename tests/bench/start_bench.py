@@ -60,6 +60,16 @@ MORE = {  # figures without a promise, told because they explain the others
 }
 
 
+def cpu_and_switches(pid):
+    """Nanoseconds on a processor and context switches of a process, over all threads."""
+    nanoseconds = switches = 0
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        nanoseconds += int((task / "schedstat").read_text().split()[0])
+        switches += sum(int(line.split()[1]) for line in (task / "status").read_text().splitlines()
+                        if "ctxt_switches" in line)
+    return nanoseconds, switches
+
+
 class Target:
     """A broker to measure: how to make a fresh directory for it, and the command that starts it there."""
 
@@ -158,13 +168,7 @@ class Process:
         raise ProtocolError(f"/proc has no {field}")
 
     def cpu_and_switches(self):
-        """Nanoseconds on a processor and context switches, over all threads."""
-        nanoseconds = switches = 0
-        for task in pathlib.Path(f"/proc/{self.pid}/task").iterdir():
-            nanoseconds += int((task / "schedstat").read_text().split()[0])
-            switches += sum(int(line.split()[1]) for line in (task / "status").read_text().splitlines()
-                            if "ctxt_switches" in line)
-        return nanoseconds, switches
+        return cpu_and_switches(self.pid)
 
     def open_files(self):
         return len(os.listdir(f"/proc/{self.pid}/fd"))

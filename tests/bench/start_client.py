@@ -9,7 +9,7 @@ import socket
 import struct
 
 EARLIEST, LATEST = -2, -1
-CREATE_TOPICS, DELETE_TOPICS, LIST_OFFSETS, PRODUCE, API_VERSIONS, METADATA = 19, 20, 2, 0, 18, 3
+CREATE_TOPICS, DELETE_TOPICS, CREATE_PARTITIONS, LIST_OFFSETS, PRODUCE, API_VERSIONS, METADATA = 19, 20, 37, 2, 0, 18, 3
 SOCKET_TIMEOUT_S = 60
 
 
@@ -150,8 +150,10 @@ class Connection:
         reader.end()
         return versions
 
-    def prepare_create_topic(self, name, partitions, timeout_ms=60000):
-        topic = string(name) + struct.pack(">ih", partitions, 1) + array([]) + array([])
+    def prepare_create_topic(self, name, partitions, timeout_ms=60000, configs=()):
+        """`configs`: pairs of name and value."""
+        entries = [string(key) + string(str(value)) for key, value in configs]
+        topic = string(name) + struct.pack(">ih", partitions, 1) + array([]) + array(entries)
         return self.prepare(CREATE_TOPICS, 4, array([topic]) + struct.pack(">ib", timeout_ms, 0))
 
     @staticmethod
@@ -168,6 +170,22 @@ class Connection:
 
     def prepare_delete_topic(self, name, timeout_ms=60000):
         return self.prepare(DELETE_TOPICS, 3, array([string(name)]) + struct.pack(">i", timeout_ms))
+
+    def prepare_create_partitions(self, name, count, timeout_ms=60000):
+        topic = string(name) + struct.pack(">ii", count, -1)
+        return self.prepare(CREATE_PARTITIONS, 1, array([topic]) + struct.pack(">ib", timeout_ms, 0))
+
+    @staticmethod
+    def read_create_partitions(reader):
+        reader.take(">i")
+        if reader.take(">i") != 1:
+            raise ProtocolError("CreatePartitions answered for another number of topics")
+        reader.string()
+        error = reader.take(">h")
+        text = reader.string()
+        reader.end()
+        if error:
+            raise ProtocolError(f"CreatePartitions answered error {error}: {text}")
 
     def prepare_list_offsets(self, name, partitions, timestamp):
         asked = array([struct.pack(">iiq", partition, -1, timestamp) for partition in range(partitions)])
