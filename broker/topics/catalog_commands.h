@@ -245,6 +245,8 @@ struct TopicToExpand {
 struct CreatePartitionsCommand {
     std::vector<TopicToExpand> topics;
     bool validate_only = false;
+    /// Asked for each expansion that Kafka's rules allow, also with validate_only: a refusal, or `none`. May be unset.
+    std::function<CatalogError(const Topic& topic, std::int32_t new_count)> judge;
     /// Asked once for each expansion that will happen, at the cut: what to record of its circumstances.
     /// May be unset. What exceeds the bounds of `ExpansionCircumstances` is cut by the core.
     std::function<ExpansionCircumstances(const Topic& topic, std::int32_t new_count)> circumstances;

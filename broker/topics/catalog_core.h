@@ -83,8 +83,9 @@ class CatalogCore {
                                                             const CatalogContext& context) const;
 
     /// CreatePartitions. Results: duplicates first, then topics in the order of the request. Each
-    /// expansion asks `context.log_end_offsets` and `command.circumstances` once, and records the answers
-    /// in the same atomic group as the new count.
+    /// expansion that Kafka allows may be refused by `command.judge`. One that happens asks
+    /// `context.log_end_offsets` and `command.circumstances` once, and records the answers in the same atomic
+    /// group as the new count.
     [[nodiscard]] Decision<CreatePartitionsReply> create_partitions(const CreatePartitionsCommand& command,
                                                                     const CatalogContext& context) const;
 

@@ -116,6 +116,7 @@ Decision<CreatePartitionsReply> CatalogCore::create_partitions(const CreateParti
         if (occurrences[wish.name] != 1) continue;
         const TopicPointer topic = snapshot_->share_topic(wish.name);
         CatalogError judged = judge(wish, topic.get(), records, context.settings);
+        if (!judged.failed() && command.judge) judged = command.judge(*topic, wish.count);
         if (!judged.failed()) {
             records += wish.count - topic->partition_count;
             if (!command.validate_only) {
