@@ -1,6 +1,7 @@
 #include "broker/http/http_server.h"
 
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <charconv>
@@ -21,6 +22,9 @@ namespace beast = boost::beast;
 using asio::ip::tcp;
 using Request = beast::http::request<beast::http::empty_body>;
 using Response = beast::http::response<beast::http::string_body>;
+
+// How long the acceptor rests when there is no descriptor for a connection.
+constexpr std::chrono::milliseconds kAcceptPause{100};
 
 Response make_response(const Request& request, beast::http::status status, std::string_view type, std::string body) {
     Response response(status, request.version());
@@ -66,7 +70,8 @@ Response answer(const Request& request, runtime::Broker& broker, const runtime::
 class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Listener> {
   public:
     Listener(runtime::Broker& broker, const runtime::NetworkStatistics& network)
-        : broker_(broker), network_(network), acceptor_(broker.reactors().front()->context()) {}
+        : broker_(broker), network_(network), acceptor_(broker.reactors().front()->context()),
+          pause_timer_(broker.reactors().front()->context()) {}
 
     boost::system::error_code open(const tcp::endpoint& endpoint) {
         boost::system::error_code error;
@@ -89,12 +94,18 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
             if (self->stopping_) {
                 return;
             }
+            if (error && error != asio::error::connection_aborted) {
+                // The waiting connection is still there: accepting again at once would fail again, for ever.
+                self->broker_.log_accept_failure(error.message());
+                self->pause();
+                return;
+            }
+            // Beyond the bound the socket is simply let go.
             if (!error && self->sessions_.size() < kConnectionsMax) {
                 auto session = std::make_shared<Session>(*self, std::move(socket));
                 self->sessions_.insert(session);
                 session->read();
             }
-            // Beyond the bound, or after a failed accept, the socket is simply let go.
             self->accept();
         });
     }
@@ -103,6 +114,7 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
         stopping_ = true;
         boost::system::error_code ignored;
         acceptor_.close(ignored);
+        pause_timer_.cancel();
         for (const std::shared_ptr<Session>& session : sessions_) {
             session->close();
         }
@@ -110,6 +122,15 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
     }
 
   private:
+    void pause() {
+        pause_timer_.expires_after(kAcceptPause);
+        pause_timer_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
+            if (!error && !self->stopping_) {
+                self->accept();
+            }
+        });
+    }
+
     class Session : public std::enable_shared_from_this<Session> {
       public:
         Session(Listener& listener, tcp::socket socket) : listener_(listener), stream_(std::move(socket)) {}
@@ -161,6 +182,7 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
     runtime::Broker& broker_;
     const runtime::NetworkStatistics& network_;
     tcp::acceptor acceptor_;
+    asio::steady_timer pause_timer_;
     std::set<std::shared_ptr<Session>> sessions_;
     bool stopping_ = false;
 };

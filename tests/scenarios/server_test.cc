@@ -7,7 +7,9 @@
 #include <fstream>
 #include <regex>
 #include <sstream>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 #include "protocol/messages/01_fetch.h"
@@ -144,6 +146,23 @@ TEST(Http, AnswersHealthAndMetrics) {
     }
     EXPECT_GT(samples, 10);
     EXPECT_TRUE(metrics->body.ends_with("\n"));
+}
+
+TEST(Http, WithoutDescriptorsItsAcceptorRests) {
+    const auto broker = BrokerProcess::start();
+    ASSERT_NE(broker, nullptr);
+    rlimit before{};
+    ASSERT_EQ(::prlimit(broker->process_id(), RLIMIT_NOFILE, nullptr, &before), 0);
+    // What is open stays open; nothing new can be opened.
+    const rlimit none{.rlim_cur = 1, .rlim_max = before.rlim_max};
+    ASSERT_EQ(::prlimit(broker->process_id(), RLIMIT_NOFILE, &none, nullptr), 0);
+    WireClient waiting(broker->http_port());
+    ASSERT_TRUE(broker->wait_for_output("connections cannot be accepted for a moment", std::chrono::seconds(10)));
+    const auto used_before = broker->processor_time();
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    EXPECT_LT((broker->processor_time() - used_before).count(), 150 * patience());
+    ASSERT_EQ(::prlimit(broker->process_id(), RLIMIT_NOFILE, &before, nullptr), 0);
+    EXPECT_EQ(broker->http_get("/health/live")->status, 200);
 }
 
 TEST(Http, WhenItsPortIsTakenTheBrokerRunsWithoutIt) {
