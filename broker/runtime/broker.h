@@ -191,7 +191,7 @@ class Broker {
     void follow_catalog_effects(Turn* turn, const topics::Effects& effects, Now now);
     [[nodiscard]] std::shared_ptr<const TopicState> make_topic_state(const topics::TopicPointer& topic,
                                                                      const TopicState* before);
-    void apply_change(TopicTable& table, const topics::CatalogChange& change, Turn* turn, Now now);
+    void apply_change(TopicTable& table, const topics::CatalogChange& change);
     void apply_config_change(const topics::CatalogChange& change, TopicTable& table);
     void publish(std::shared_ptr<const TopicTable> table);
     /// Drops what the metadata store has of `__consumer_offsets`, which was deleted. Blocks on the device.

@@ -83,7 +83,7 @@ void Broker::follow_catalog_effects(Turn* turn, const topics::Effects& effects, 
     auto next = std::make_shared<TopicTable>(*before);
     next->catalog = catalog_->snapshot();
     for (const topics::CatalogChange& change : effects.changes) {
-        apply_change(*next, change, turn, now);
+        apply_change(*next, change);
     }
     publish(next);
 
@@ -108,7 +108,7 @@ void Broker::follow_catalog_effects(Turn* turn, const topics::Effects& effects, 
     }
 }
 
-void Broker::apply_change(TopicTable& table, const topics::CatalogChange& change, Turn* /*turn*/, Now /*now*/) {
+void Broker::apply_change(TopicTable& table, const topics::CatalogChange& change) {
     using Kind = topics::CatalogChange::Kind;
     switch (change.kind) {
         case Kind::topic_created:
