@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "broker/expansion/findings_board.h"
+
+namespace partita::runtime {
+
+/// The broker's one board of findings, shared by threads: observers say what holds, channels hear what changed.
+///
+/// Every event also becomes one line of the log: opened and updated as a warning (information for severity info), closed
+/// as information.
+class FindingsHub {
+  public:
+    using Subscriber = std::function<void(const expansion::FindingEvent&)>;
+    using SubscriptionId = std::uint64_t;
+
+    /// Calls `subscriber` for every event from now on, in order, one at a time, on the thread of the observer that
+    /// caused it. It must not block, and not call the hub; a channel that is slow keeps a bounded queue of its own.
+    [[nodiscard]] SubscriptionId subscribe(Subscriber subscriber);
+    /// The same, and hands out what is open at that moment: no event lies between the two.
+    [[nodiscard]] SubscriptionId subscribe(Subscriber subscriber, std::vector<expansion::OpenFinding>& open);
+    /// After it returned the subscriber is not called any more.
+    void unsubscribe(SubscriptionId subscription);
+
+    /// See FindingsBoard::settle. From any thread but a subscriber's call.
+    void settle(std::string_view source, std::span<const expansion::Finding> current, TimestampMs now);
+
+    /// Everything open, the worst first.
+    [[nodiscard]] std::vector<expansion::OpenFinding> open() const;
+    [[nodiscard]] std::uint64_t refused() const;
+
+  private:
+    mutable std::mutex mutex_;
+    expansion::FindingsBoard board_;
+    std::map<SubscriptionId, Subscriber> subscribers_;
+    SubscriptionId last_subscription_ = 0;
+};
+
+}  // namespace partita::runtime

@@ -1,0 +1,152 @@
+#include "broker/expansion/findings_board.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace partita::expansion {
+namespace {
+
+using Kind = FindingEvent::Kind;
+
+Finding stale(std::string client, std::int64_t count = 1) {
+    return make_finding(HazardId::stale_producer, {.topic = "orders", .client_id = std::move(client)}, "condition", count);
+}
+
+std::vector<std::string> lines(const std::vector<FindingEvent>& events) {
+    std::vector<std::string> text;
+    for (const FindingEvent& event : events) {
+        text.push_back(std::string(to_string(event.kind)) + " " + event.finding.subject.client_id + " " +
+                       std::to_string(event.finding.count));
+    }
+    return text;
+}
+
+using Lines = std::vector<std::string>;
+
+TEST(FindingsBoard, AFindingOpensOnceAndClosesWhenItsSourceNoLongerSaysIt) {
+    FindingsBoard board;
+    board.settle("producers", std::vector{stale("a")}, {1000});
+    board.settle("producers", std::vector{stale("a")}, {2000});
+    EXPECT_EQ(lines(board.take_events()), Lines({"opened a 1"}));
+    ASSERT_EQ(board.open().size(), 1u);
+    EXPECT_EQ(board.open()[0].opened, TimestampMs{1000});
+
+    board.settle("producers", {}, {3000});
+    const auto events = board.take_events();
+    EXPECT_EQ(lines(events), Lines({"closed a 1"}));
+    EXPECT_EQ(events[0].opened, TimestampMs{1000});
+    EXPECT_EQ(events[0].time, TimestampMs{3000});
+    EXPECT_EQ(board.open_count(), 0u);
+}
+
+TEST(FindingsBoard, WhatComesBackOpensAgain) {
+    FindingsBoard board;
+    board.settle("producers", std::vector{stale("a")}, {1000});
+    board.settle("producers", {}, {2000});
+    board.settle("producers", std::vector{stale("a")}, {3000});
+    EXPECT_EQ(lines(board.take_events()), Lines({"opened a 1", "closed a 1", "opened a 1"}));
+    EXPECT_EQ(board.open()[0].opened, TimestampMs{3000});
+}
+
+TEST(FindingsBoard, SourcesDoNotCloseEachOthersFindings) {
+    FindingsBoard board;
+    board.settle("one", std::vector{stale("a")}, {1000});
+    board.settle("two", std::vector{stale("b")}, {1000});
+    board.settle("two", {}, {2000});
+    EXPECT_EQ(lines(board.take_events()), Lines({"opened a 1", "opened b 1", "closed b 1"}));
+}
+
+TEST(FindingsBoard, ChangesAreToldAtMostOncePerIntervalAndNeverForgotten) {
+    FindingsBoard board;
+    board.settle("producers", std::vector{stale("a", 1)}, {0});
+    for (std::int64_t ms = 1; ms < FindingsBoard::kUpdateIntervalMs; ++ms) {
+        board.settle("producers", std::vector{stale("a", 1 + ms)}, {ms});
+    }
+    EXPECT_EQ(lines(board.take_events()), Lines({"opened a 1"}));
+    EXPECT_EQ(board.open()[0].finding.count, FindingsBoard::kUpdateIntervalMs) << "what is open is always the newest";
+    board.settle("producers", std::vector{stale("a", 5000)}, {FindingsBoard::kUpdateIntervalMs});
+    EXPECT_EQ(lines(board.take_events()), Lines({"updated a 5000"}));
+}
+
+TEST(FindingsBoard, AChangeForTheWorseIsToldAtOnce) {
+    FindingsBoard board;
+    board.settle("producers", std::vector{stale("a")}, {0});
+    Finding worse = stale("a");
+    worse.severity = Severity::block;
+    board.settle("producers", std::vector{worse}, {1});
+    EXPECT_EQ(lines(board.take_events()), Lines({"opened a 1", "updated a 1"}));
+}
+
+TEST(FindingsBoard, SubjectsThatDifferAnywhereAreDifferentFindings) {
+    FindingsBoard board;
+    Finding with_partition = stale("a");
+    with_partition.subject.partition = PartitionIndex{1};
+    Finding with_id = stale("a");
+    with_id.subject.producer_id = ProducerId{1};
+    Finding shifted = stale("");
+    shifted.subject.group = "a";
+    board.settle("producers", std::vector{stale("a"), with_partition, with_id, shifted, stale("a")}, {0});
+    EXPECT_EQ(board.open_count(), 4u) << "the fifth is the first again";
+}
+
+TEST(FindingsBoard, TheWorstComesFirst) {
+    FindingsBoard board;
+    const Finding mixed = make_finding(HazardId::mixed_partitioners, {.topic = "orders"}, "condition");
+    const Finding ignored = make_finding(HazardId::keys_ignored, {.topic = "orders"}, "condition");
+    board.settle("producers", std::vector{ignored, stale("a"), mixed}, {0});
+    const auto open = board.open();
+    EXPECT_EQ(open[0].finding.id, HazardId::mixed_partitioners);
+    EXPECT_EQ(open[1].finding.id, HazardId::stale_producer);
+    EXPECT_EQ(open[2].finding.id, HazardId::keys_ignored);
+}
+
+TEST(FindingsBoard, BeyondItsLimitFindingsAreRefusedAndCounted) {
+    FindingsBoard board;
+    std::vector<Finding> many;
+    for (std::size_t i = 0; i < FindingsBoard::kOpenMax + 3; ++i) {
+        many.push_back(stale("client-" + std::to_string(i)));
+    }
+    board.settle("producers", many, {0});
+    EXPECT_EQ(board.open_count(), FindingsBoard::kOpenMax);
+    EXPECT_EQ(board.refused(), 3u);
+    EXPECT_EQ(board.take_events().size(), FindingsBoard::kOpenMax);
+}
+
+// Whatever observers say, opened and closed alternate for each finding, sequences are dense, and what is open is what
+// was said last.
+TEST(FindingsBoard, EventsAlwaysAddUpToWhatIsOpen) {
+    std::mt19937_64 random(3);
+    FindingsBoard board;
+    std::set<std::string> open;
+    std::uint64_t sequence = 0;
+    std::vector<Finding> last;
+    for (std::int64_t step = 0; step < 2000; ++step) {
+        last.clear();
+        for (int client = 0; client < 8; ++client) {
+            if (random() % 2 == 0) {
+                last.push_back(stale(std::to_string(client), static_cast<std::int64_t>(random() % 3)));
+            }
+        }
+        board.settle("producers", last, {step * 700});
+        for (const FindingEvent& event : board.take_events()) {
+            ASSERT_EQ(event.sequence, ++sequence);
+            const std::string& client = event.finding.subject.client_id;
+            if (event.kind == Kind::opened) {
+                ASSERT_TRUE(open.insert(client).second);
+            } else if (event.kind == Kind::closed) {
+                ASSERT_EQ(open.erase(client), 1u);
+            } else {
+                ASSERT_TRUE(open.contains(client));
+            }
+        }
+        ASSERT_EQ(open.size(), last.size());
+        ASSERT_EQ(board.open_count(), last.size());
+    }
+}
+
+}  // namespace
+}  // namespace partita::expansion
