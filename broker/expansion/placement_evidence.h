@@ -1,0 +1,74 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "broker/expansion/key_table.h"
+#include "broker/partitioners/families.h"
+
+/// Which partitioner put the keys where they are, judged from a table of keys.
+namespace partita::expansion {
+
+/// What the placements of keys say about the producers.
+enum class PlacementKind : std::uint8_t {
+    /// No record carries a key.
+    no_keys,
+    /// The topic has had one partition only: every partitioner agrees.
+    one_partition,
+    /// One family (or families that cannot be told apart here) explains the placements.
+    decided,
+    /// It was named by whoever asks, not found.
+    given,
+    /// Fewer than `kEvidenceKeysMin` keys, or several families that agree by chance.
+    too_few_keys,
+    /// Two families, each with keys of its own.
+    mixed,
+    /// Keys lie in many partitions: they do not decide.
+    keys_ignored,
+    /// Nothing known explains the placements.
+    unknown,
+};
+
+/// Distinct keys until a class may be declared: a sibling rule of the same hash survives n keys with probability
+/// (1/2 + 1/2N)^n, below one in ten million for 40 keys even at N = 3.
+inline constexpr std::int64_t kEvidenceKeysMin = 40;
+/// Share of the keys that a class must explain; a few explicit partitions do not hide the truth.
+inline constexpr double kEvidenceShareMin = 0.99;
+/// Keys that are looked at.
+inline constexpr std::size_t kEvidenceKeysMax = 20'000;
+
+struct PlacementEvidence {
+    PlacementKind kind = PlacementKind::no_keys;
+    /// Set for decided and given, and for mixed (the one with more keys).
+    std::optional<partitioners::Family> family;
+    /// Families that no placement at the old count tells from `family`, itself included.
+    partitioners::FamilySet alternatives;
+    /// For mixed: the other one.
+    std::optional<partitioners::Family> second;
+    /// Distinct keys looked at, and how many of them `family` (and `second`) explains.
+    std::int64_t keys = 0;
+    std::int64_t agreeing_keys = 0;
+    std::int64_t second_keys = 0;
+    /// Keys with records in several partitions within one epoch, and keys with more than one record.
+    std::int64_t scattered_keys = 0;
+    std::int64_t repeated_keys = 0;
+
+    /// Alternatives that part from `family` at that count.
+    [[nodiscard]] partitioners::FamilySet parting_at(std::int32_t partition_count) const;
+    [[nodiscard]] bool has_family() const { return family.has_value() && kind != PlacementKind::mixed; }
+};
+
+/// `counts[e]` is the partition count in epoch e; placements name their epoch. At least one.
+[[nodiscard]] PlacementEvidence judge_placements(const KeyTable& keys, std::span<const std::int32_t> counts);
+
+/// True when the key has records in two partitions within one epoch.
+[[nodiscard]] bool is_scattered(const KeyTable& keys, const KeyEntry& entry);
+
+/// A name for scripts: the family's id, "mixed", "keys-ignored", "unknown", "none".
+[[nodiscard]] std::string partitioner_name(const PlacementEvidence& evidence);
+/// One or two sentences.
+[[nodiscard]] std::string explain(const PlacementEvidence& evidence, std::int32_t old_count, std::int32_t new_count);
+
+}  // namespace partita::expansion

@@ -1,0 +1,194 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "broker/expansion/finding.h"
+#include "broker/expansion/key_census.h"
+#include "broker/expansion/lineage.h"
+#include "broker/expansion/placement_evidence.h"
+#include "protocol/types.h"
+
+/// What growing a topic from N to M partitions would do: facts come in, a judged plan comes out. Pure.
+namespace partita::expansion {
+
+// Facts ----------------------------------------------------------------------------------------------
+
+/// A group that reads the topic, as far as it can be known from outside.
+struct GroupFacts {
+    struct Member {
+        std::string client_id;
+        std::string client_host;
+        /// Partitions of the topic that it holds.
+        std::vector<PartitionIndex> assigned;
+    };
+    struct OtherTopic {
+        std::string name;
+        std::int32_t partition_count = 0;
+        /// Each member holds the same partitions of it as of the topic.
+        bool is_aligned = false;
+    };
+
+    std::string group_id;
+    /// Kafka's name of its state; empty when unknown.
+    std::string state;
+    /// "consumer", "connect"; empty for a group that only stores offsets.
+    std::string protocol_type;
+    /// Its assignor: "range", "cooperative-sticky", "stream"; empty when it has none.
+    std::string protocol;
+    std::vector<Member> members;
+    /// Committed offsets by partition; kNoOffset where there is none. May be shorter than the topic.
+    std::vector<Offset> committed;
+    /// Topics besides this one that its members subscribe to.
+    std::vector<OtherTopic> other_topics;
+    /// Of a Streams application: existing `<group>-...-changelog` and `-repartition` topics.
+    std::vector<std::string> internal_topics;
+};
+
+/// An earlier expansion, ascending by epoch.
+struct EarlierExpansion {
+    std::int32_t old_count = 0;
+    std::int32_t new_count = 0;
+    TimestampMs time = kNoTimestamp;
+    /// By old partition; missing entries are 0.
+    std::vector<Offset> log_end_offsets;
+};
+
+struct PartitionFacts {
+    Offset log_start{0};
+    Offset log_end{0};
+    bool has_open_transaction = false;
+};
+
+struct TopicFacts {
+    std::string name;
+    std::int32_t old_count = 1;
+    std::int32_t new_count = 2;
+    /// One of Kafka's own three.
+    bool is_internal = false;
+    bool is_compacted = false;
+    /// The policy also deletes.
+    bool is_deleted_by_age = true;
+    /// retention.ms; -1 for ever.
+    std::int64_t retention_ms = -1;
+    /// Groups are given offset 0 in new partitions (modes safe-offsets and fenced).
+    bool seeds_offsets = false;
+    std::vector<PartitionFacts> partitions;
+    std::vector<EarlierExpansion> earlier;
+    /// The application whose changelog or repartition topic this is, by its name.
+    std::optional<std::string> owning_application;
+    /// All changes of the count since creation are in `earlier`.
+    bool is_history_known = false;
+    std::vector<GroupFacts> groups;
+    /// Facts of groups, configs or transactions that could not be had, each a clause: "groups: not authorized".
+    std::vector<std::string> unknown_facts;
+    /// The time of the question.
+    TimestampMs now{0};
+};
+
+/// How far the log was read.
+struct ScanFacts {
+    std::int64_t records = 0;
+    std::int64_t bytes = 0;
+    /// Everything between log start and log end, as they were when the scan began, was read.
+    bool is_complete = false;
+    /// Batches that could not be read, with the first one's place and reason.
+    std::int64_t damaged_batches = 0;
+    std::string first_damage;
+    /// Why it is not complete, if somebody wanted it so: "--records".
+    std::string limited_by;
+};
+
+// The plan -------------------------------------------------------------------------------------------
+
+enum class Verdict : std::uint8_t {
+    /// Nothing worse than good to know.
+    safe,
+    /// Something is at risk.
+    findings,
+    /// Something breaks.
+    blocked,
+    /// Keys are there and what happens to them is not known, or the log could not be read.
+    unknown,
+};
+/// "safe", "findings", "blocked", "unknown".
+[[nodiscard]] std::string_view to_string(Verdict verdict);
+
+struct MovedKeys {
+    std::int64_t keys = 0;
+    std::int64_t records = 0;
+    std::int64_t bytes = 0;
+    double key_share = 0;
+    double record_share = 0;
+    double byte_share = 0;
+    /// Of the keys, those that move between two old partitions.
+    std::int64_t keys_among_old = 0;
+};
+
+struct PlannedPartition {
+    static constexpr std::size_t kParentsMax = 64;
+
+    PartitionIndex partition;
+    /// The first `kParentsMax` of them, ascending; `parent_count` counts all.
+    std::vector<PartitionIndex> parents;
+    std::int32_t parent_count = 0;
+    PartitionCensus counts;
+};
+
+struct PlannedGroup {
+    std::string group_id;
+    std::string state;
+    std::string protocol;
+    std::int64_t members = 0;
+    /// Offsets between its commits and the log ends; partitions without a commit count from their start.
+    std::int64_t lag = 0;
+    /// Backlog records whose keys move; null when not known.
+    std::optional<std::int64_t> moved_backlog;
+};
+
+struct Plan {
+    /// Grows when a member of the JSON changes its meaning; additions do not count.
+    static constexpr int kSchemaVersion = 1;
+    static constexpr std::size_t kGroupsMax = 1000;
+
+    std::string topic;
+    std::int32_t from = 0;
+    std::int32_t to = 0;
+    Verdict verdict = Verdict::unknown;
+    /// One or two sentences.
+    std::string summary;
+    /// Null when the log was not read.
+    std::optional<ScanFacts> scanned;
+    std::int64_t distinct_keys = 0;
+    /// 0: exact. Else the standard deviation of `distinct_keys` and of the shares of keys.
+    double key_error = 0;
+    std::int64_t keyed_records = 0;
+    PlacementEvidence evidence;
+    std::string partitioner;
+    std::string partitioner_explained;
+    /// Null when not known.
+    std::optional<MovedKeys> moved;
+    /// What arithmetic says of evenly hashed keys.
+    Share expected_key_share;
+    std::vector<PlannedPartition> partitions;
+    std::vector<PlannedGroup> groups;
+    std::vector<Finding> findings;
+    std::vector<std::int32_t> better_targets;
+    std::vector<std::string> unknown_facts;
+};
+
+/// Judges with what the log says. `census` was fed with the scan.
+[[nodiscard]] Plan make_plan(const TopicFacts& topic, const KeyCensus& census, const PlacementEvidence& evidence,
+                             const ScanFacts& scan);
+/// Judges without the log: arithmetic, groups, configuration. What needs keys is left open, so the verdict is never
+/// better than `unknown` for a topic with records.
+[[nodiscard]] Plan make_plan_without_scan(const TopicFacts& topic);
+
+/// Why this can be no plan at all, in a sentence; null when N to M is an expansion. M is bounded by `kPlanCountMax`.
+[[nodiscard]] std::optional<std::string> target_problem(std::string_view topic, std::int32_t old_count, std::int64_t new_count);
+/// Partitions that a broker grants one request, and more than any plan is made for.
+inline constexpr std::int32_t kPlanCountMax = 100'000;
+
+}  // namespace partita::expansion

@@ -1,0 +1,136 @@
+#include <algorithm>
+#include <numeric>
+
+#include "broker/expansion/plan_findings.h"
+
+namespace partita::expansion {
+namespace {
+
+using enum Severity;
+
+constexpr std::string_view kStreamsProtocol = "stream";
+constexpr std::string_view kCooperativeProtocol = "cooperative-sticky";
+
+bool is_streams(const GroupFacts& group) { return group.protocol == kStreamsProtocol; }
+
+bool has_commits(const GroupFacts& group) {
+    return std::ranges::any_of(group.committed, [](Offset offset) { return offset != kNoOffset; });
+}
+
+void backlog(const PlanView& view, const GroupFacts& group, const PlannedGroup& planned, std::vector<Finding>& findings) {
+    if (planned.lag == 0) return;
+    if (planned.moved_backlog) {
+        if (*planned.moved_backlog == 0) return;
+        Finding finding = make_finding(HazardId::backlog_inversion, view.about_group(group),
+                                       "group " + group.group_id + " has not read " + counted(planned.lag, "record") + ", and " +
+                                           counted(*planned.moved_backlog, "record") +
+                                           " of these have keys that move: newer records of the same keys can be read first",
+                                       *planned.moved_backlog);
+        finding.numbers = {{"backlog_records", planned.lag}, {"moved_backlog_records", *planned.moved_backlog}};
+        findings.push_back(std::move(finding));
+        return;
+    }
+    const PlacementKind kind = view.evidence.kind;
+    if (view.census != nullptr && (kind == PlacementKind::no_keys || kind == PlacementKind::keys_ignored)) return;
+    Finding finding = make_finding(HazardId::backlog_inversion, view.about_group(group),
+                                   "group " + group.group_id + " has not read " + counted(planned.lag, "record") +
+                                       "; how many of them have keys that move is not known here",
+                                   planned.lag);
+    finding.numbers = {{"backlog_records", planned.lag}};
+    findings.push_back(std::move(finding));
+}
+
+void first_records(const PlanView& view, const GroupFacts& group, std::vector<Finding>& findings) {
+    if (view.topic.seeds_offsets || (group.members.empty() && !has_commits(group))) return;
+    Finding finding = make_finding(
+        HazardId::latest_loses_first_records, view.about_group(group),
+        "group " + group.group_id +
+            " will have no committed offset for the new partitions: with auto.offset.reset=latest it skips what is written "
+            "there before it looks, with none it stops");
+    // What clients have set cannot be seen from here, so it is a risk and not a proof.
+    finding.severity = warn;
+    findings.push_back(std::move(finding));
+}
+
+void rebalance(const PlanView& view, const GroupFacts& group, std::vector<Finding>& findings) {
+    if (group.members.empty()) return;
+    const bool cooperative = group.protocol == kCooperativeProtocol || is_streams(group);
+    Finding finding = make_finding(
+        HazardId::rebalance, view.about_group(group),
+        "group " + group.group_id + " with " + counted(static_cast<std::int64_t>(group.members.size()), "member") + " rebalances" +
+            (group.protocol.empty() ? std::string()
+             : cooperative ? ", cooperatively (" + group.protocol + ")"
+                           : " and stops once (" + group.protocol + " is eager)"),
+        static_cast<std::int64_t>(group.members.size()));
+    findings.push_back(std::move(finding));
+}
+
+void uneven(const PlanView& view, const GroupFacts& group, std::vector<Finding>& findings) {
+    const auto members = static_cast<std::int32_t>(group.members.size());
+    if (members == 0 || view.topic.new_count % members == 0) return;
+    const std::int64_t even = std::lcm<std::int64_t>(view.topic.old_count, members);
+    const std::int64_t wanted = (view.topic.new_count + even - 1) / even * even;
+    std::string condition = "group " + group.group_id + ": " + std::to_string(view.topic.new_count) +
+                            " partitions do not divide evenly among " + counted(members, "member");
+    if (members > view.topic.new_count) {
+        condition += ", and " + std::to_string(members - view.topic.new_count) + " of them get none";
+    }
+    Finding finding = make_finding(HazardId::uneven_members, view.about_group(group), condition,
+                                   view.topic.new_count % members);
+    finding.numbers = {{"members", members}};
+    if (wanted <= kPlanCountMax) {
+        finding.advice = std::to_string(wanted) + " is the next count that suits both the keys and the members.";
+    }
+    findings.push_back(std::move(finding));
+}
+
+void streams(const PlanView& view, const GroupFacts& group, std::vector<Finding>& findings) {
+    if (!is_streams(group) || group.internal_topics.empty()) return;
+    std::string names;
+    constexpr std::size_t kNamed = 3;
+    for (std::size_t index = 0; index < std::min(kNamed, group.internal_topics.size()); ++index) {
+        names += (index == 0 ? "" : ", ") + group.internal_topics[index];
+    }
+    if (group.internal_topics.size() > kNamed) names += " and " + std::to_string(group.internal_topics.size() - kNamed) + " more";
+    findings.push_back(make_finding(HazardId::streams_application_dies, view.about_group(group),
+                                    "Kafka Streams application " + group.group_id +
+                                        " reads the topic and has internal topics of the old count (" + names +
+                                        "): it will not start again",
+                                    static_cast<std::int64_t>(group.internal_topics.size())));
+    findings.push_back(make_finding(HazardId::partition_state_lost, view.about_group(group),
+                                    "Kafka Streams application " + group.group_id +
+                                        " keeps state by partition: keys that move find theirs empty"));
+}
+
+void copartition(const PlanView& view, const GroupFacts& group, std::vector<Finding>& findings) {
+    std::vector<std::string> names;
+    for (const GroupFacts::OtherTopic& other : group.other_topics) {
+        if (other.partition_count == view.topic.old_count && other.is_aligned) names.push_back(other.name);
+    }
+    if (names.empty()) return;
+    std::string list;
+    for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+    Finding finding = make_finding(HazardId::copartition_breaks, view.about_group(group),
+                                   "members of group " + group.group_id + " hold the same partitions of " + list +
+                                       ", which keeps " + std::to_string(view.topic.old_count) + ": a join by key breaks",
+                                   static_cast<std::int64_t>(names.size()));
+    // Streams checks it and stops; for others it may be the habit of their assignor.
+    if (!is_streams(group)) finding.severity = warn;
+    findings.push_back(std::move(finding));
+}
+
+}  // namespace
+
+void find_group_hazards(const PlanView& view, std::vector<Finding>& findings) {
+    for (std::size_t index = 0; index < view.topic.groups.size() && index < view.plan.groups.size(); ++index) {
+        const GroupFacts& group = view.topic.groups[index];
+        backlog(view, group, view.plan.groups[index], findings);
+        first_records(view, group, findings);
+        rebalance(view, group, findings);
+        uneven(view, group, findings);
+        streams(view, group, findings);
+        copartition(view, group, findings);
+    }
+}
+
+}  // namespace partita::expansion
