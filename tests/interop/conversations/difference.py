@@ -16,20 +16,48 @@ class Difference:
     kafka: str
     partita: str
 
+    def kind(self):
+        """What alike differences of other steps of a conversation have in common."""
+        path = self.place.split("#")[-1].split(" ", 1)[-1]
+        return re.sub(r" v\d+|\[[^]]*\]", "", path), self.kafka, self.partita
+
     def __str__(self):
         return f"{self.place}\n    kafka:   {self.kafka}\n    partita: {self.partita}"
 
 
-def flat(value, path=""):
-    """(path, value) of every leaf; empty lists and objects are leaves."""
-    if isinstance(value, dict) and value:
-        for key, inner in value.items():
-            yield from flat(inner, f"{path}.{key}" if path else key)
-    elif isinstance(value, list) and value:
-        for index, inner in enumerate(value):
-            yield from flat(inner, f"{path}[{index}]")
-    else:
-        yield path, value
+def parts(left, right, path=""):
+    """(path, left, right) of every part that differs; what one side lacks is named once, not leaf by leaf."""
+    if isinstance(left, dict) and isinstance(right, dict):
+        for key in list(dict.fromkeys([*left, *right])):
+            yield from parts(left.get(key, MISSING), right.get(key, MISSING), f"{path}.{key}" if path else key)
+    elif (key := _key_of(left, right)) is not None:
+        ours, theirs = {element[key]: element for element in left}, {element[key]: element for element in right}
+        for value in dict.fromkeys([*ours, *theirs]):
+            yield from parts(ours.get(value, MISSING), theirs.get(value, MISSING), f"{path}[{value}]")
+        common = [value for value in ours if value in theirs]
+        other = [value for value in theirs if value in ours]
+        if common != other:
+            yield f"order of {path}", common, other
+    elif isinstance(left, list) and isinstance(right, list):
+        for index in range(max(len(left), len(right))):
+            yield from parts(left[index] if index < len(left) else MISSING,
+                             right[index] if index < len(right) else MISSING, f"{path}[{index}]")
+    elif left != right:
+        yield path, left, right
+
+
+KEYS = ("ApiKey", "Name", "Topic", "PartitionIndex", "Partition", "GroupId", "ResourceName", "MemberId")
+
+
+def _key_of(left, right):
+    """The field by which the elements of two lists can be told apart, or None."""
+    if not (isinstance(left, list) and isinstance(right, list)):
+        return None
+    for key in KEYS:
+        values = [[element.get(key) if isinstance(element, dict) else None for element in side] for side in (left, right)]
+        if all(side and None not in side and len(set(side)) == len(side) for side in values):
+            return key
+    return None
 
 
 def _shown(value):
@@ -50,12 +78,9 @@ def compare(name, kafka_steps, partita_steps):
             continue
         place += f" {kafka['ask']} "
         for side in ("request", "answer"):
-            left, right = dict(flat(kafka[side])), dict(flat(partita[side]))
-            for path in sorted(set(left) | set(right), key=_natural):
-                one, other = left.get(path, MISSING), right.get(path, MISSING)
-                if one != other:
-                    what = path if side == "answer" else f"asks otherwise: {path}"
-                    found.append(Difference(place + what, _shown(one), _shown(other)))
+            for path, one, other in parts(kafka[side], partita[side]):
+                what = path if side == "answer" else f"asks otherwise: {path}"
+                found.append(Difference(place + what, _shown(one), _shown(other)))
     if len(kafka_steps) != len(partita_steps):
         found.append(Difference(f"{name} takes another course", f"{len(kafka_steps)} steps",
                                 f"{len(partita_steps)} steps"))
@@ -64,10 +89,6 @@ def compare(name, kafka_steps, partita_steps):
 
 def _course(step):
     return step.get("ask") or step["note"]
-
-
-def _natural(path):
-    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", path)]
 
 
 class Known:

@@ -18,7 +18,7 @@ RULES = {
     "member": "member ids that a broker makes: CLIENT_ID-UUID",
     "producer": "producer ids: they only have to be new",
     "session": "fetch session ids",
-    "now": "times within the run, in milliseconds since 1970",
+    "now": "times within a week of the run, in milliseconds since 1970, also within texts",
     "directory": "where the data lies",
     "order": "lists whose order comes from a hash map, see UNORDERED",
 }
@@ -49,6 +49,8 @@ UNORDERED = {
     ("OffsetFetchResponse", "Topics"): "Name",
     ("OffsetFetchResponse", "Partitions"): "PartitionIndex",
     ("OffsetCommitResponse", "Topics"): "Name",
+    ("OffsetCommitResponse", "Partitions"): "PartitionIndex",
+    ("DescribeGroupsResponse", "Groups"): "GroupId",
     ("ProduceResponse", "Responses"): "Name",
     ("MetadataResponse", "Partitions"): "PartitionIndex",
     ("IncrementalAlterConfigsResponse", "Responses"): "ResourceName",
@@ -58,7 +60,14 @@ UNORDERED = {
 
 RANDOM_UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 MEMBER_ID = re.compile(r"[\w.-]*?" + RANDOM_UUID)
-HOUR_MS = 3_600_000
+NUMBER = re.compile(r"-?\d{13,19}")
+WEEK_MS = 7 * 24 * 3_600_000
+
+
+def is_now(value):
+    """True for a time within a week of this one, also when it was taken from the largest number that there is."""
+    now = time.time() * 1000
+    return abs(value - now) < WEEK_MS or abs(value + (1 << 63) - now) < WEEK_MS
 
 
 class Normaliser:
@@ -85,6 +94,7 @@ class Normaliser:
                 value = value.replace(raw, label)
         for directory in self.directories:
             value = value.replace(directory, "<directory>")
+        value = NUMBER.sub(lambda found: "<now>" if is_now(int(found.group())) else found.group(), value)
         return value.replace(f"{self.host}:{self.port}", "<host>:<port>")
 
     def value(self, message, field, value):
@@ -118,9 +128,7 @@ class Normaliser:
             return self.label("session", value)
         if name == "ErrorCode":
             return wire.ERRORS.get(value, str(value))
-        if kind == "int64" and abs(value - time.time() * 1000) < HOUR_MS:
-            return "<now>"
-        return value
+        return "<now>" if kind == "int64" and is_now(value) else value
 
     def batches(self, data):
         if not isinstance(data, bytes):
@@ -128,7 +136,7 @@ class Normaliser:
         found = records.describe(data)
         for batch in found:
             for name in ("BaseTimestamp", "MaxTimestamp"):
-                if name in batch and abs(batch[name] - time.time() * 1000) < HOUR_MS:
+                if name in batch and is_now(batch[name]):
                     batch[name] = "<now>"
             if ("producer", batch.get("ProducerId")) in self.labels:
                 batch["ProducerId"] = self.labels["producer", batch["ProducerId"]]
@@ -148,6 +156,8 @@ class Normaliser:
                 if key and all(isinstance(element, dict) for element in value):
                     value = sorted(value, key=lambda element: _sort_key(element, key))
                 out[name] = [self.value(message, field, element) for element in value]
+                if key and all(isinstance(element, dict) for element in value):
+                    out[name].sort(key=lambda element: _sort_key(element, key))
             else:
                 out[name] = self.value(message, field, value)
         return out

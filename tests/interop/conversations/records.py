@@ -82,7 +82,7 @@ def describe(data):
     while len(data) >= RECORDS_FROM:
         (base, size, epoch, magic, crc, attributes, last_delta, first_time, newest, producer_id, producer_epoch, sequence,
          count) = HEADER.unpack(data[:RECORDS_FROM])
-        if len(data) < 12 + size or magic != 2:
+        if size < RECORDS_FROM - 12 or len(data) < 12 + size or magic != 2:
             break
         whole, data = data[:12 + size], data[12 + size:]
         entry = {"BaseOffset": base, "LeaderEpoch": epoch, "Attributes": attributes, "LastOffsetDelta": last_delta,
@@ -91,10 +91,11 @@ def describe(data):
         if crc != crc32c(whole[COVERED_FROM:]):
             entry["Crc"] = "wrong"
         body = whole[RECORDS_FROM:]
-        if attributes & 7 == 1:
-            body = gzip.decompress(body)
-        if attributes & 7 in (0, 1):
-            entry["Records"] = _records(body, count)
+        try:
+            if attributes & 7 in (0, 1):
+                entry["Records"] = _records(gzip.decompress(body) if attributes & 7 == 1 else body, count)
+        except (OSError, EOFError):
+            entry["Records"] = "not compressed as it says"
         batches.append(entry)
     if data:
         batches.append({"LeftOver": len(data)})
@@ -105,8 +106,7 @@ def _records(body, count):
     reader, found = wire.Reader(body), []
     try:
         for _ in range(count):
-            reader.take(0)
-            _read_signed(reader)
+            _read_signed(reader)  # the length
             reader.take(1)
             time_delta, offset_delta = _read_signed(reader), _read_signed(reader)
             key, value = (_bytes(reader) for _ in range(2))

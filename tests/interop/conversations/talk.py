@@ -14,7 +14,7 @@ import time
 import wire
 
 REGISTERED = []
-ANSWER_DEADLINE_S = 30
+ANSWER_DEADLINE_S = 10
 
 
 class Conversation:
@@ -125,12 +125,12 @@ class Talk:
             answer = pending.connection.answer(pending, seconds)
         except wire.Closed:
             step["answer"] = "the connection is closed"
+            self._forget(pending.connection)
             self._expect(step, ["closed"], error)
-            self.connections = {name: each for name, each in self.connections.items()
-                                if each is not pending.connection}
             return {}
         except wire.NoAnswer:
-            step["answer"] = f"no answer within {seconds} s"
+            step["answer"] = "no answer"
+            self._forget(pending.connection)
             self._expect(step, ["silence"], error)
             return {}
         except wire.Malformed as malformed:
@@ -140,6 +140,11 @@ class Talk:
         step["answer"], step["answered_at"] = answer, time.monotonic()
         self._expect(step, errors_of(answer), error)
         return answer
+
+    def _forget(self, connection):
+        """The next request under this name opens another connection."""
+        connection.close()
+        self.connections = {name: each for name, each in self.connections.items() if each is not connection}
 
     def ask(self, api, version, *, error="NONE", on="", seconds=ANSWER_DEADLINE_S, body=None, **fields):
         """Sends a request and waits for its answer. error="closed" expects that the broker hangs up instead."""

@@ -49,8 +49,17 @@ APIS = {api["name"]: api for api in TABLES["apis"]}
 API_NAMES = {api["key"]: api["name"] for api in TABLES["apis"]}
 MESSAGES = TABLES["messages"]
 ERRORS = {int(code): name for code, name in TABLES["errors"].items()}
-for _name, _message in MESSAGES.items():
-    _message["name"] = _name
+
+
+def _capitalise(fields):
+    """A handful of Kafka's names begin with a small letter; scripts need not know which."""
+    for field in fields:
+        field["name"] = field["name"][0].upper() + field["name"][1:]
+        _capitalise(field.get("fields", ()))
+
+
+for _message in MESSAGES.values():
+    _capitalise(_message["fields"])
 
 
 def newest(api):

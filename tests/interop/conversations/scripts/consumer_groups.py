@@ -1,0 +1,177 @@
+"""Groups by the protocol of KIP-848: ConsumerGroupHeartbeat and ConsumerGroupDescribe."""
+
+import hashlib
+import time
+
+import wire
+from talk import conversation, versions
+from scripts.classic_groups import beat, join, leave, settle
+from scripts.offsets import commit, fetch
+
+
+def member_id(talk, word):
+    """Ids that the client makes: the same in every run, and told apart by the conversation."""
+    return wire.id_text(hashlib.md5(talk.named(word).encode()).digest())
+
+
+def say(talk, version, group, member, epoch, error="NONE", on="", **more):
+    return talk.ask("ConsumerGroupHeartbeat", version, on=on, GroupId=group, MemberId=member, MemberEpoch=epoch,
+                    error=error, **more)
+
+
+def enter(talk, version, group, member, *topics, error="NONE", **more):
+    more = {"RebalanceTimeoutMs": 60000, "SubscribedTopicNames": list(topics), "TopicPartitions": [], **more}
+    return say(talk, version, group, member, 0, error, **more)
+
+
+@conversation
+def one_member(talk):
+    name, topic_id = talk.topic(partitions=3)
+    for version in versions("ConsumerGroupHeartbeat"):
+        group, member = talk.named(f"g{version}"), member_id(talk, f"m{version}")
+        answer = enter(talk, version, group, member, name)
+        epoch = answer.get("MemberEpoch", 0)
+        say(talk, version, group, member, epoch)
+        say(talk, version, group, member, epoch, TopicPartitions=[{"TopicId": topic_id, "Partitions": [0, 1, 2]}])
+        say(talk, version, group, member, epoch + 5, error="FENCED_MEMBER_EPOCH")
+        say(talk, version, group, "x", epoch, error="UNKNOWN_MEMBER_ID")
+        talk.ask("ConsumerGroupDescribe", version, GroupIds=[group])
+        talk.ask("DescribeGroups", 6, Groups=[group], error=None)
+        talk.ask("DescribeGroups", 0, Groups=[group], error=None)
+        commit(talk, 9, group, name, (0, 5), member=member, generation=epoch)
+        commit(talk, 9, group, name, (0, 5), member=member, generation=epoch + 1, error="STALE_MEMBER_EPOCH")
+        commit(talk, 8, group, name, (0, 5), member=member, generation=epoch, error=None)
+        commit(talk, 9, group, name, (0, 5), error="UNKNOWN_MEMBER_ID")
+        fetch(talk, 9, group, [(name, topic_id, [0])], member=member, epoch=epoch)
+        fetch(talk, 9, group, [(name, topic_id, [0])], member=member, epoch=epoch + 1, error="STALE_MEMBER_EPOCH")
+        fetch(talk, 9, group, [(name, topic_id, [0])], member="x", epoch=epoch, error="UNKNOWN_MEMBER_ID")
+        fetch(talk, 9, group, [(name, topic_id, [0])])
+        talk.ask("DeleteGroups", 2, GroupsNames=[group], error="NON_EMPTY_GROUP")
+        say(talk, version, group, member, -1)
+        say(talk, version, group, member, epoch, error="UNKNOWN_MEMBER_ID")
+        talk.ask("ConsumerGroupDescribe", version, GroupIds=[group])
+        talk.ask("DeleteGroups", 2, GroupsNames=[group])
+
+
+@conversation
+def heartbeats_that_cannot_be(talk):
+    name, topic_id = talk.topic()
+    for version in versions("ConsumerGroupHeartbeat"):
+        group, member = talk.named(f"g{version}"), member_id(talk, "m")
+        enter(talk, version, "", member, name, error=None)
+        enter(talk, version, group, "", name, error=None)
+        enter(talk, version, group, member, name, error=None, RebalanceTimeoutMs=-1)
+        enter(talk, version, group, member, name, error=None, TopicPartitions=None)
+        enter(talk, version, group, member, name, error=None, TopicPartitions=[{"TopicId": topic_id, "Partitions": [0]}])
+        enter(talk, version, group, member, name, error=None, SubscribedTopicNames=None)
+        enter(talk, version, group, member, name, error=None, InstanceId="")
+        enter(talk, version, group, member, name, error=None, RackId="")
+        enter(talk, version, group, member, name, error=None, ServerAssignor="nonsense")
+        enter(talk, version, group, member, name, error=None, ServerAssignor="")
+        say(talk, version, group, member, -2, error=None)
+        say(talk, version, group, member, -3, error=None)
+        say(talk, version, group, member, 5, error=None)
+        say(talk, version, group, member, -1, error=None)
+        if version >= 1:
+            enter(talk, version, group, member, error=None, SubscribedTopicNames=None, SubscribedTopicRegex="[")
+            enter(talk, version, group, member, error=None, SubscribedTopicNames=None, SubscribedTopicRegex="")
+
+
+@conversation
+def groups_that_are_not_there(talk):
+    classic = talk.named("classic")
+    settle(talk, classic)
+    for version in versions("ConsumerGroupDescribe"):
+        talk.ask("ConsumerGroupDescribe", version, GroupIds=[talk.named("nobody")], error="GROUP_ID_NOT_FOUND")
+        talk.ask("ConsumerGroupDescribe", version, GroupIds=[classic], error="GROUP_ID_NOT_FOUND")
+        talk.ask("ConsumerGroupDescribe", version, GroupIds=[""], error=None)
+        talk.ask("ConsumerGroupDescribe", version, GroupIds=[])
+
+
+def assigned(answer):
+    assignment = answer.get("Assignment")
+    return sorted((part["TopicId"], index) for part in assignment["TopicPartitions"] for index in part["Partitions"]) \
+        if assignment else None
+
+
+@conversation
+def two_members_share(talk):
+    name, topic_id = talk.topic(partitions=4)
+    group = talk.named("g")
+    one, two = member_id(talk, "one"), member_id(talk, "two")
+    owned = lambda *indexes: [{"TopicId": topic_id, "Partitions": list(indexes)}] if indexes else []
+    epochs = {one: enter(talk, 1, group, one, name, ServerAssignor="range").get("MemberEpoch", 0)}
+    talk.ask("ConsumerGroupDescribe", 1, GroupIds=[group])
+    epochs[two] = enter(talk, 1, group, two, name, ServerAssignor="range").get("MemberEpoch", 0)
+
+    def beat_until(member, done):
+        """Heartbeats until an answer is as wanted: a new assignment is made at most once in a second (KIP-1263)."""
+        begin, end = len(talk.steps), time.monotonic() + 8
+        while True:
+            answer = say(talk, 1, group, member, epochs[member], error=None)
+            epochs[member] = answer.get("MemberEpoch", 0)
+            if done(answer) or answer.get("ErrorCode") or time.monotonic() > end:
+                del talk.steps[begin:-1]
+                return
+            time.sleep(0.02)
+
+    beat_until(one, lambda answer: answer.get("Assignment") is not None)
+    talk.ask("ConsumerGroupDescribe", 1, GroupIds=[group])
+    epochs[one] = say(talk, 1, group, one, epochs[one], TopicPartitions=owned(0, 1)).get("MemberEpoch", 0)
+    beat_until(two, lambda answer: bool(assigned(answer)))
+    talk.ask("ConsumerGroupDescribe", 1, GroupIds=[group])
+    say(talk, 1, group, one, epochs[one])
+    say(talk, 1, group, one, -1)
+    beat_until(two, lambda answer: len(assigned(answer) or ()) == 4)
+    talk.ask("ConsumerGroupDescribe", 1, GroupIds=[group])
+
+
+@conversation
+def a_consumer_group_and_classic_members(talk):
+    name, _ = talk.topic(partitions=2)
+    group, member = talk.named("g"), member_id(talk, "m")
+    enter(talk, 1, group, member, name)
+    join(talk, 9, group, error=None, protocols=[("other", b"")])
+    join(talk, 9, group, error=None, kind="connect", protocols=[("v0", b"")])
+    beat(talk, 4, group, 1, member, error=None)
+    leave(talk, 5, group, member, error=None)
+    say(talk, 1, group, member, -1, error=None)
+
+
+@conversation
+def a_static_consumer(talk):
+    name, topic_id = talk.topic(partitions=2)
+    group = talk.named("g")
+    one, two = member_id(talk, "one"), member_id(talk, "two")
+    answer = enter(talk, 1, group, one, name, InstanceId="i")
+    enter(talk, 1, group, two, name, InstanceId="i", error="UNRELEASED_INSTANCE_ID")
+    say(talk, 1, group, two, answer.get("MemberEpoch", 1), InstanceId="i", error="FENCED_INSTANCE_ID")
+    say(talk, 1, group, one, -2, InstanceId="i")
+    talk.ask("ConsumerGroupDescribe", 1, GroupIds=[group])
+    enter(talk, 1, group, two, name, InstanceId="i")
+    say(talk, 1, group, two, -1, InstanceId="i", error=None)
+
+
+@conversation
+def a_regular_expression(talk):
+    name, _ = talk.topic("orders", partitions=2)
+    talk.topic("payments")
+    group, member = talk.named("g"), member_id(talk, "m")
+    answer = enter(talk, 1, group, member, SubscribedTopicNames=None, SubscribedTopicRegex=talk.named("or.*"))
+    talk.ask_until("ConsumerGroupHeartbeat", 1, lambda answer: bool(assigned(answer)), GroupId=group, MemberId=member,
+                   MemberEpoch=0, RebalanceTimeoutMs=60000, TopicPartitions=[], SubscribedTopicNames=None,
+                   SubscribedTopicRegex=talk.named("or.*"))
+    say(talk, 1, group, member, answer.get("MemberEpoch", 1) + 9, error="FENCED_MEMBER_EPOCH")
+
+
+@conversation
+def a_topic_that_grows(talk):
+    name, topic_id = talk.topic(partitions=1)
+    group, member = talk.named("g"), member_id(talk, "m")
+    answer = enter(talk, 1, group, member, name)
+    epoch = answer.get("MemberEpoch", 1)
+    say(talk, 1, group, member, epoch, TopicPartitions=[{"TopicId": topic_id, "Partitions": [0]}])
+    talk.ask("CreatePartitions", 3, TimeoutMs=5000, Topics=[{"Name": name, "Count": 3, "Assignments": None}])
+    talk.served_now(name, range(3))
+    talk.ask_until("ConsumerGroupHeartbeat", 1, lambda answer: answer.get("Assignment") is not None, GroupId=group,
+                   MemberId=member, MemberEpoch=epoch)
