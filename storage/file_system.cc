@@ -17,6 +17,10 @@
 namespace partita {
 namespace {
 
+/// One write takes at most so many bytes. The kernel backs a larger write with larger folios; where free memory is given
+/// back to a host (most virtual machines, and what runs containers on laptops), large free blocks are what was given
+/// back, and getting them again costs five times the copy. Measured: 0.34 against 1.4 to 1.9 CPU seconds per GB.
+constexpr std::size_t kMaximumWriteBytes = 64 * 1024;
 /// One pwritev takes at most so many pieces (IOV_MAX on Linux).
 constexpr std::size_t kMaximumPieces = 1024;
 
@@ -48,10 +52,12 @@ class PosixFile final : public File {
         std::size_t skip = 0;  // Bytes of pieces[piece] that an earlier, short write took.
         while (piece < pieces.size()) {
             std::size_t count = 0;
-            for (std::size_t i = piece; i < pieces.size() && count < kMaximumPieces; ++i, ++count) {
+            std::size_t room = kMaximumWriteBytes;
+            for (std::size_t i = piece; i < pieces.size() && count < kMaximumPieces && room > 0; ++i, ++count) {
                 const std::size_t offset = i == piece ? skip : 0;
                 vectors[count].iov_base = const_cast<std::byte*>(pieces[i].data()) + offset;
-                vectors[count].iov_len = pieces[i].size() - offset;
+                vectors[count].iov_len = std::min(pieces[i].size() - offset, room);
+                room -= vectors[count].iov_len;
             }
             const ssize_t written =
                 ::pwritev(descriptor_, vectors, static_cast<int>(count), static_cast<off_t>(position));
