@@ -1,0 +1,137 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "broker/partitioners/families.h"
+#include "protocol/types.h"
+
+/// Where one producer puts its keys, and what follows from it.
+///
+/// Evidence is the last `kKeysMax` distinct keys with the partitions they were seen in: old behaviour is forgotten as
+/// new keys come, so a producer that changes is noticed. Nothing is guessed: a family is declared when it explains
+/// 99 % of at least 40 distinct keys and no family outside of its equivalence class does as well. An unrelated family
+/// survives n keys with probability N^-n, a sibling rule of the same hash with (1/2 + 1/2N)^n: below 1e-7 for n = 40 and
+/// N >= 3. With two partitions rules of one hash are one class; with one nothing can be told.
+namespace partita::expansion {
+
+/// What a producer does with keys.
+enum class KeyHabit : std::uint8_t {
+    /// No record had a key.
+    no_keys,
+    /// Too few distinct keys, or several families that agree by chance.
+    undecided,
+    /// One equivalence class explains the keys at the count in force.
+    hashes,
+    /// One class explains them at a count that the topic had before.
+    hashes_old_count,
+    /// Two classes (or one at two counts), each with keys of its own: two programs behind one name.
+    mixed,
+    /// The same keys go to several partitions.
+    ignores_keys,
+    /// Every key goes to one partition, and no family says so.
+    one_partition,
+    /// None of the above: a partitioner that nobody knows, or keys that never come twice.
+    unknown,
+};
+/// A few words for people: "hashes keys", "ignores keys" ...
+[[nodiscard]] std::string_view to_string(KeyHabit habit);
+
+struct ProducerVerdict {
+    KeyHabit habit = KeyHabit::no_keys;
+    /// For hashes, hashes_old_count and mixed: the class, that is all families that explain the keys equally.
+    partitioners::FamilySet families;
+    /// The count at which they do.
+    std::int32_t count = 0;
+    /// For mixed: the other class and its count.
+    partitioners::FamilySet second_families;
+    std::int32_t second_count = 0;
+    /// Distinct keys looked at, and how many of them `families` explains.
+    std::int32_t keys = 0;
+    std::int32_t agreeing_keys = 0;
+};
+
+/// What one record says about the count that its producer uses.
+enum class CountProof : std::uint8_t {
+    /// The key stays, or the partitioner is not known.
+    none,
+    /// Only a count from before the last expansion explains it.
+    old_count,
+    /// Only the count in force explains it.
+    new_count,
+};
+
+class ProducerEvidence {
+  public:
+    /// Distinct keys that are remembered.
+    static constexpr std::size_t kKeysMax = 200;
+    /// Distinct keys until anything is declared.
+    static constexpr std::int32_t kKeysToDecide = 40;
+    /// Counts of the past that a producer may still use.
+    static constexpr std::size_t kOldCountsMax = 3;
+    static constexpr double kShareToDecide = 0.99;
+    /// Keys that came again until "ignores keys" may be said, and the share of them that must have moved.
+    static constexpr std::int32_t kRepeatsToDecide = 20;
+    static constexpr double kScatteredShare = 1.0 / 3;
+
+    /// `counts`: the counts that the topic has and had, the one in force first, each greater than the next.
+    explicit ProducerEvidence(std::span<const std::int32_t> counts);
+
+    /// The topic grew. What is known of the partitioner stays known; where keys lay is forgotten.
+    void expand(std::span<const std::int32_t> counts);
+
+    /// Takes a record with a key that is not empty (clients place empty keys by rules of their own). `key_hash` tells keys
+    /// apart.
+    CountProof observe(Bytes key, std::uint64_t key_hash, PartitionIndex partition);
+    /// Takes a record without a key.
+    void observe_keyless() { ++keyless_records_; }
+
+    [[nodiscard]] ProducerVerdict verdict() const;
+    /// The families that are possible for this producer as far as was ever proven; empty while nothing was.
+    [[nodiscard]] partitioners::FamilySet known_families() const { return known_; }
+    [[nodiscard]] std::int64_t keyless_records() const { return keyless_records_; }
+    [[nodiscard]] std::int64_t keyed_records() const { return keyed_records_; }
+
+  private:
+    static constexpr std::size_t kCountsMax = 1 + kOldCountsMax;
+    struct Placement {
+        PartitionIndex partition;
+        bool is_repeated = false;
+        bool is_scattered = false;
+        std::array<partitioners::FamilySet, kCountsMax> families;
+    };
+    struct Explanation {
+        partitioners::FamilySet families;
+        std::size_t slot = 0;
+        std::int32_t keys = 0;
+    };
+
+    void set_counts(std::span<const std::int32_t> counts);
+    [[nodiscard]] Placement place(Bytes key, PartitionIndex partition) const;
+    void note(Bytes key, std::uint64_t key_hash, PartitionIndex partition);
+    void note_again(Bytes key, PartitionIndex partition, Placement& known);
+    void learn();
+    [[nodiscard]] CountProof prove(Bytes key, PartitionIndex partition) const;
+    /// The family and count that explain most of the keys that `excluded` does not, and all families that do as well.
+    [[nodiscard]] Explanation best_explanation(const Explanation* excluded) const;
+    [[nodiscard]] bool is_one_class(const Explanation& explanation) const;
+    [[nodiscard]] bool is_in_one_partition() const;
+    [[nodiscard]] bool is_scattered() const;
+
+    std::array<std::int32_t, kCountsMax> counts_{};
+    std::size_t counts_used_ = 0;
+    partitioners::FamilySet known_;
+    /// Side by side with `placements_`; apart so that looking for a key reads little memory.
+    std::vector<std::uint64_t> key_hashes_;
+    std::vector<Placement> placements_;
+    std::size_t oldest_ = 0;
+    std::int32_t keys_since_learning_ = 0;
+    std::int64_t keyless_records_ = 0;
+    std::int64_t keyed_records_ = 0;
+};
+
+}  // namespace partita::expansion
