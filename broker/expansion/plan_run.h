@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "broker/expansion/finding_json.h"
+#include "broker/expansion/key_census.h"
+#include "broker/expansion/plan.h"
+#include "broker/partitioners/clients.h"
+
+/// How a plan is made from a log, wherever the log is: look at the newest records, find the partitioner, count
+/// everything, judge. Pure: records come in through `RecordSource`.
+namespace partita::expansion {
+
+/// Offsets [from, end) of one partition.
+struct ScanRange {
+    PartitionIndex partition;
+    Offset from{0};
+    Offset end{0};
+    friend bool operator==(const ScanRange&, const ScanRange&) = default;
+};
+
+/// What a source gives of a record. The key is valid during the call.
+struct SourceRecord {
+    Offset offset;
+    std::optional<Bytes> key;
+    /// Of key and value.
+    std::size_t size_bytes = 0;
+    bool has_value = true;
+};
+
+class RecordSink {
+  public:
+    virtual ~RecordSink() = default;
+    /// False: stop reading.
+    [[nodiscard]] virtual bool record(const SourceRecord& record) = 0;
+    /// Something at about this offset could not be read and was left out.
+    virtual void damage(Offset offset, std::string_view reason) = 0;
+};
+
+class RecordSource {
+  public:
+    virtual ~RecordSource() = default;
+    /// Hands the records of the range to the sink in the order of their offsets, without those that are no data
+    /// (transaction markers). An error is a sentence, and ends the plan.
+    [[nodiscard]] virtual std::expected<void, std::string> read(const ScanRange& range, RecordSink& sink) = 0;
+};
+
+struct PlanOptions {
+    /// Overrides what the data says.
+    std::optional<partitioners::ClientPartitioner> partitioner;
+    /// The newest records only: at most so many, over all partitions.
+    std::optional<std::int64_t> records_max;
+    /// Where to begin in each partition, for whoever wants only a part of the time; empty for all of it.
+    std::vector<Offset> since;
+    KeyTable::Limits limits;
+};
+
+/// Offsets read so far and in all; false cancels. Called often, from the thread that reads.
+using PlanProgress = std::function<bool(std::int64_t done, std::int64_t total)>;
+
+struct PlanOutcome {
+    Plan plan;
+    /// What was counted, for those who list the keys.
+    std::unique_ptr<KeyCensus> census;
+};
+
+enum class PlanFailure : std::uint8_t { cancelled, source_failed };
+struct PlanError {
+    PlanFailure failure = PlanFailure::source_failed;
+    std::string message;
+};
+
+/// `topic` is a valid target (see `target_problem`).
+[[nodiscard]] std::expected<PlanOutcome, PlanError> run_plan(const TopicFacts& topic, RecordSource& source,
+                                                             const PlanOptions& options, const PlanProgress& progress);
+
+/// Cuts the ranges to their newest offsets so that at most `records` remain; long ranges are cut before short ones.
+void limit_ranges(std::vector<ScanRange>& ranges, std::int64_t records);
+
+/// Records looked at to find a partitioner before everything is counted.
+inline constexpr std::int64_t kSampleRecords = 20'000;
+
+/// One line for each key: key, old and new partition, separated by tabs; the partitions are "?" when not known.
+/// Bytes below 0x20, 0x7f, '\' and bytes that are no UTF-8 are written as \xNN, so a line is always one line.
+void write_key_lines(const KeyCensus& census, KeyStyle style, const std::function<bool(std::string_view)>& write);
+
+}  // namespace partita::expansion
