@@ -1,0 +1,71 @@
+#include "broker/expansion/key_index.h"
+
+#include <algorithm>
+
+#include "protocol/assert.h"
+
+namespace partita::expansion {
+namespace {
+
+std::string_view as_text(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+
+}  // namespace
+
+void KeyIndex::add(const Record& record) {
+    ++records_;
+    bytes_ += static_cast<std::int64_t>(record.size_bytes);
+    heavy_.add(record.key_hash, as_text(record.key), static_cast<std::int64_t>(record.size_bytes));
+    if (record.key.size() > kKeyBytesMax) {
+        ++long_keys_;
+        return;
+    }
+    if (!is_sampled(record.key_hash)) {
+        return;
+    }
+    auto place = keys_.find(record.key_hash);
+    if (place == keys_.end()) {
+        // Equal hashes below any threshold are no reason to loop for ever: 64 halvings leave nothing.
+        while (keys_.size() >= keys_max_) {
+            halve();
+        }
+        if (!is_sampled(record.key_hash)) {
+            return;
+        }
+        place = keys_.emplace(record.key_hash, IndexedKey{.key = std::string(as_text(record.key))}).first;
+    }
+    std::vector<KeyPlacement>& placements = place->second.placements;
+    auto known = std::ranges::find(placements, record.partition, &KeyPlacement::partition);
+    if (known == placements.end()) {
+        if (placements.size() == kPlacementsMax) {
+            placements.erase(std::ranges::min_element(placements, {}, &KeyPlacement::last_seen));
+        }
+        placements.push_back({.partition = record.partition, .first = record.offset});
+        known = std::prev(placements.end());
+    }
+    known->epoch = record.epoch;
+    known->last = record.offset;
+    known->last_seen = records_;
+    known->is_tombstone = record.is_tombstone;
+    ++known->records;
+}
+
+const IndexedKey* KeyIndex::find(std::uint64_t key_hash) const {
+    const auto place = keys_.find(key_hash);
+    return place == keys_.end() ? nullptr : &place->second;
+}
+
+std::int64_t KeyIndex::distinct_keys(PartitionIndex partition) const {
+    const auto count = std::ranges::count_if(keys_, [&](const auto& entry) {
+        return std::ranges::any_of(entry.second.placements,
+                                   [&](const KeyPlacement& placement) { return placement.partition == partition; });
+    });
+    return count << halvings_;
+}
+
+void KeyIndex::halve() {
+    PARTITA_ASSERT(halvings_ < 63, "hashes of distinct keys are spread");
+    ++halvings_;
+    std::erase_if(keys_, [&](const auto& entry) { return !is_sampled(entry.first); });
+}
+
+}  // namespace partita::expansion

@@ -1,0 +1,126 @@
+#include "broker/expansion/key_index.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+namespace partita::expansion {
+namespace {
+
+/// SplitMix64: spreads numbers over 64 bits.
+std::uint64_t spread(std::uint64_t number) {
+    number += 0x9e3779b97f4a7c15;
+    number = (number ^ (number >> 30)) * 0xbf58476d1ce4e5b9;
+    number = (number ^ (number >> 27)) * 0x94d049bb133111eb;
+    return number ^ (number >> 31);
+}
+
+void add(KeyIndex& index, std::uint64_t key, std::int32_t partition, std::int64_t offset, bool is_tombstone = false,
+         std::int32_t epoch = 0, std::size_t size_bytes = 10) {
+    const std::string text = "key-" + std::to_string(key);
+    index.add({.key = as_bytes(text),
+               .key_hash = spread(key),
+               .partition = {partition},
+               .epoch = epoch,
+               .offset = {offset},
+               .size_bytes = size_bytes,
+               .is_tombstone = is_tombstone});
+}
+
+TEST(KeyIndex, RemembersFirstAndLastRecordOfAKeyInEachPartition) {
+    KeyIndex index(100);
+    add(index, 1, 3, 10);
+    add(index, 1, 3, 20);
+    add(index, 1, 9, 5, true, 1);
+    const IndexedKey* key = index.find(spread(1));
+    ASSERT_NE(key, nullptr);
+    EXPECT_EQ(key->key, "key-1");
+    ASSERT_EQ(key->placements.size(), 2u);
+    EXPECT_EQ(key->placements[0].first, Offset{10});
+    EXPECT_EQ(key->placements[0].last, Offset{20});
+    EXPECT_EQ(key->placements[0].records, 2);
+    EXPECT_FALSE(key->placements[0].is_tombstone);
+    EXPECT_TRUE(key->placements[1].is_tombstone);
+    EXPECT_EQ(key->placements[1].epoch, 1);
+    EXPECT_LT(key->placements[0].last_seen, key->placements[1].last_seen);
+}
+
+TEST(KeyIndex, IsExactUpToItsLimit) {
+    KeyIndex index(1000);
+    for (std::uint64_t key = 0; key < 1000; ++key) {
+        add(index, key, static_cast<std::int32_t>(key % 4), 0);
+    }
+    EXPECT_TRUE(index.is_complete());
+    EXPECT_EQ(index.distinct_keys(), 1000);
+    EXPECT_EQ(index.distinct_keys(PartitionIndex{1}), 250);
+}
+
+TEST(KeyIndex, BeyondItsLimitItHoldsASampleAndEstimates) {
+    constexpr std::size_t kLimit = 4096;
+    constexpr std::int64_t kKeys = 300'000;
+    KeyIndex index(kLimit);
+    for (std::uint64_t key = 0; key < kKeys; ++key) {
+        add(index, key, static_cast<std::int32_t>(key % 4), 0);
+        ASSERT_LE(index.keys().size(), kLimit);
+    }
+    EXPECT_FALSE(index.is_complete());
+    EXPECT_GE(index.sampling(), 64);
+    // Four standard deviations of a sample of about 3000.
+    const double error = 4 / std::sqrt(static_cast<double>(index.keys().size()));
+    EXPECT_NEAR(static_cast<double>(index.distinct_keys()), kKeys, kKeys * error);
+    EXPECT_NEAR(static_cast<double>(index.distinct_keys(PartitionIndex{2})), kKeys / 4.0, kKeys / 4.0 * 2 * error);
+}
+
+// What is said about a kept key must be exact: it was never left out for a while.
+TEST(KeyIndex, AKeptKeyIsThereWithAllItsRecords) {
+    KeyIndex index(64);
+    for (int round = 0; round < 5; ++round) {
+        for (std::uint64_t key = 0; key < 1000; ++key) {
+            add(index, key, 0, round);
+        }
+    }
+    ASSERT_FALSE(index.keys().empty());
+    for (const auto& [hash, key] : index.keys()) {
+        EXPECT_EQ(key.placements[0].records, 5);
+        EXPECT_EQ(key.placements[0].first, Offset{0});
+    }
+}
+
+TEST(KeyIndex, AKeyInMorePartitionsThanTheLimitForgetsTheOneUsedLongestAgo) {
+    KeyIndex index(10);
+    for (std::int32_t partition = 0; partition < 6; ++partition) {
+        add(index, 1, partition, 0);
+    }
+    const auto& placements = index.find(spread(1))->placements;
+    ASSERT_EQ(placements.size(), KeyIndex::kPlacementsMax);
+    EXPECT_EQ(placements.front().partition, PartitionIndex{2});
+    EXPECT_EQ(placements.back().partition, PartitionIndex{5});
+}
+
+TEST(KeyIndex, LongKeysAreCountedAndNotKept) {
+    KeyIndex index(10);
+    const std::string key(KeyIndex::kKeyBytesMax + 1, 'k');
+    index.add({.key = as_bytes(key), .key_hash = 1, .size_bytes = 1000});
+    EXPECT_EQ(index.distinct_keys(), 0);
+    EXPECT_EQ(index.long_keys(), 1);
+    EXPECT_FALSE(index.is_complete());
+}
+
+TEST(KeyIndex, HeavyKeysAreFoundAmongMany) {
+    KeyIndex index(100);
+    for (std::uint64_t i = 0; i < 50'000; ++i) {
+        add(index, 1000 + i, 0, 0);
+        if (i % 10 == 0) {
+            add(index, 7, 0, 0, false, 0, 100);
+        }
+    }
+    ASSERT_FALSE(index.heavy_keys().empty());
+    const HeavyHitters::Item hot = index.heavy_keys().front();
+    EXPECT_EQ(hot.key, "key-7");
+    EXPECT_GE(hot.weight, 500'000);
+    EXPECT_LE(hot.weight - hot.error, 500'000);
+}
+
+}  // namespace
+}  // namespace partita::expansion
