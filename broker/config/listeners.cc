@@ -334,6 +334,9 @@ std::expected<ListenerSettings, ConfigError> parse_listeners(const ConfigMap& gi
     }
     for (const Endpoint& endpoint : *all) {
         if (is_controller(settings, endpoint.listener_name)) {
+            if (!settings.controller_endpoint) {
+                settings.controller_endpoint = endpoint;
+            }
             continue;
         }
         if (endpoint.protocol != SecurityProtocol::plaintext) {

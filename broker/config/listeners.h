@@ -61,6 +61,8 @@ struct ListenerSettings {
     bool listeners_by_default = true;
     std::string inter_broker_listener_name = "PLAINTEXT";
     std::vector<std::string> controller_listener_names;
+    /// The first of `listeners` that is a controller's: what tools are told, though it is not opened.
+    std::optional<Endpoint> controller_endpoint;
     std::map<std::string, SecurityProtocol, std::less<>> security_protocols;
 };
 

@@ -11,6 +11,7 @@
 #include "broker/handlers/registry.h"
 #include "broker/runtime/broker.h"
 #include "broker/runtime/turn.h"
+#include "broker/topics/features.h"
 #include "protocol/messages/18_api_versions.h"
 
 namespace partita::handlers {
@@ -42,25 +43,14 @@ void reply_unsupported_version(runtime::RequestContext& context) {
     context.reply_in_version(0, response);
 }
 
-struct Feature {
-    std::string_view name;
-    std::int16_t min_version;
-    std::int16_t max_version;
-};
-
-/// Features whose meaning this broker serves, with the levels that Kafka 4.3.1 supports.
-constexpr Feature kSupportedFeatures[] = {
-    {"kraft.version", 0, 1},
-    {"metadata.version", 7, 30},
-};
-
 void add_features(runtime::RequestContext& context, ApiVersionsResponse& response) {
     const topics::CatalogSnapshot& catalog = *context.turn.topics().catalog;
     ArenaVector<ApiVersionsResponse::SupportedFeatureKey> supported(context.arena());
-    for (const Feature& feature : kSupportedFeatures) {
-        if (feature.min_version > 0 || context.version() >= 4) {
-            supported.push_back(
-                {.name = feature.name, .min_version = feature.min_version, .max_version = feature.max_version});
+    for (const topics::Feature& feature : topics::served_features()) {
+        if (feature.minimum_level > 0 || context.version() >= 4) {
+            supported.push_back({.name = feature.name,
+                                 .min_version = feature.minimum_level,
+                                 .max_version = feature.maximum_level});
         }
     }
     ArenaVector<ApiVersionsResponse::FinalizedFeatureKey> finalized(context.arena());

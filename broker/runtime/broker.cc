@@ -9,6 +9,7 @@
 
 #include "broker/runtime/clock.h"
 #include "broker/runtime/config_rules.h"
+#include "broker/topics/features.h"
 #include "protocol/assert.h"
 
 namespace partita::runtime {
@@ -16,10 +17,6 @@ namespace {
 
 /// The catalog's log is no topic; its fixed id only tells its directory from a topic's.
 constexpr TopicId kCatalogLogId{{'p', 'a', 'r', 't', 'i', 't', 'a', '-', 'c', 'a', 't', 'a', 'l', 'o', 'g', 1}};
-
-/// Levels that a new cluster of Kafka 4.3.1 finalizes, as far as this broker serves what they stand for
-/// (behaviour that clients switch on by them: transactions v2, KIP-848 groups).
-const topics::FeatureLevels kServedFeatures{{"metadata.version", 30}, {"kraft.version", 1}};
 
 std::size_t descriptor_limit() {
     rlimit limit{};
@@ -120,6 +117,11 @@ std::expected<void, StartError> Broker::open_storage() {
         return std::unexpected(StartError{logs.error().message});
     }
     logs_ = std::move(*logs);
+    std::error_code unknown;
+    absolute_log_directory_ = std::filesystem::absolute(data_directory_, unknown).lexically_normal().string();
+    while (absolute_log_directory_.size() > 1 && absolute_log_directory_.ends_with('/')) {
+        absolute_log_directory_.pop_back();
+    }
     const LogDirectory::OpenReport& report = logs_->open_report();
     for (const RecoveryReport& partition : report.partitions) {
         if (partition.cut_bytes > 0) {
@@ -186,7 +188,8 @@ std::expected<void, StartError> Broker::load_catalog() {
     const std::string fresh_cluster_id = random_uuid().to_string();
     const topics::Decision<topics::InitialiseReply> decision =
         with_catalog_context(now, [&](const topics::CatalogContext& context) {
-            return catalog_->initialise(fresh_cluster_id, kServedFeatures, context);
+            return catalog_->initialise(
+                fresh_cluster_id, topics::started_features(catalog_->snapshot()->finalized_features()), context);
         });
     if ((!decision.effects.empty() && !apply_catalog_effects(nullptr, decision.effects, now)) ||
         (is_new && !set_initial_cluster_configs(now))) {

@@ -59,6 +59,8 @@ class Broker {
     [[nodiscard]] std::shared_ptr<const config::BrokerConfig> config() const;
     [[nodiscard]] BrokerId node_id() const { return node_id_; }
     [[nodiscard]] const std::string& cluster_id() const { return cluster_id_; }
+    /// Where the logs lie, as an absolute path: the one log directory that clients are told of.
+    [[nodiscard]] const std::string& absolute_log_directory() const { return absolute_log_directory_; }
 
     // Threads ------------------------------------------------------------------------------------
 
@@ -204,6 +206,7 @@ class Broker {
     const bool ephemeral_;
     std::string cluster_id_;
     std::string data_directory_;
+    std::string absolute_log_directory_;
     std::atomic<bool> ready_ = false;
     Counters counters_;
     log::RateLimiter rate_limiter_;

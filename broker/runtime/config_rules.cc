@@ -28,6 +28,8 @@ topics::CatalogError DefinedConfigRules::validate(const topics::ConfigResource& 
         case topics::ConfigResourceType::group:
         case topics::ConfigResourceType::client_metrics:
         case topics::ConfigResourceType::broker_logger:
+        case topics::ConfigResourceType::client_quota:
+        case topics::ConfigResourceType::scram_credential:
         case topics::ConfigResourceType::unknown:
             return {ErrorCode::invalid_request, "Configs of this resource type are not served by this broker."};
     }

@@ -20,6 +20,9 @@ bool can_be_altered(ConfigResourceType type) {
         case ConfigResourceType::group: return true;
         // Log levels are no part of the catalog: whoever serves them takes them out of the request.
         case ConfigResourceType::broker_logger:
+        // These have requests of their own.
+        case ConfigResourceType::client_quota:
+        case ConfigResourceType::scram_credential:
         case ConfigResourceType::unknown: break;
     }
     return false;
@@ -98,6 +101,8 @@ const ConfigMap& current_configs(const CatalogSnapshot& catalog, const ConfigRes
         case ConfigResourceType::group: return find_in(catalog.all_group_configs());
         case ConfigResourceType::client_metrics: return find_in(catalog.all_client_metrics_configs());
         case ConfigResourceType::broker_logger:
+        case ConfigResourceType::client_quota:
+        case ConfigResourceType::scram_credential:
         case ConfigResourceType::unknown: break;
     }
     return kNone;

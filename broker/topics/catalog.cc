@@ -26,7 +26,9 @@ CatalogSnapshot::CatalogSnapshot()
     : finalized_features_(empty_shared<FeatureLevels>()),
       brokers_(empty_shared<ConfigsByName>()),
       groups_(empty_shared<ConfigsByName>()),
-      client_metrics_(empty_shared<ConfigsByName>()) {}
+      client_metrics_(empty_shared<ConfigsByName>()),
+      client_quotas_(empty_shared<ConfigsByName>()),
+      scram_credentials_(empty_shared<ConfigsByName>()) {}
 
 const ConfigMap& CatalogSnapshot::broker_configs(BrokerId broker) const {
     return configs_of(std::to_string(broker.value), brokers_);
@@ -69,6 +71,8 @@ std::shared_ptr<const CatalogSnapshot::ConfigsByName>& SnapshotEditor::configs_s
         case ConfigResourceType::broker: return draft_->brokers_;
         case ConfigResourceType::group: return draft_->groups_;
         case ConfigResourceType::client_metrics: return draft_->client_metrics_;
+        case ConfigResourceType::client_quota: return draft_->client_quotas_;
+        case ConfigResourceType::scram_credential: return draft_->scram_credentials_;
         case ConfigResourceType::unknown:
         case ConfigResourceType::topic:
         case ConfigResourceType::broker_logger: break;

@@ -201,6 +201,9 @@ class CatalogSnapshot {
     [[nodiscard]] const ConfigsByName& all_broker_configs() const { return *brokers_; }
     [[nodiscard]] const ConfigsByName& all_group_configs() const { return *groups_; }
     [[nodiscard]] const ConfigsByName& all_client_metrics_configs() const { return *client_metrics_; }
+    /// By entity and by user; see client_quotas.h and scram_credentials.h for what the texts mean.
+    [[nodiscard]] const ConfigsByName& all_client_quotas() const { return *client_quotas_; }
+    [[nodiscard]] const ConfigsByName& all_scram_credentials() const { return *scram_credentials_; }
 
     /// An existing topic whose name differs from `name` only in '.' against '_', or null. The first by
     /// name when there are several. (Metric names cannot tell such topics apart.)
@@ -225,6 +228,8 @@ class CatalogSnapshot {
     SharedConfigs brokers_;
     SharedConfigs groups_;
     SharedConfigs client_metrics_;
+    SharedConfigs client_quotas_;
+    SharedConfigs scram_credentials_;
 };
 
 using CatalogPointer = std::shared_ptr<const CatalogSnapshot>;

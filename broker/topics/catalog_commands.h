@@ -65,6 +65,9 @@ enum class ConfigResourceType : std::int8_t {
     broker_logger = 8,
     client_metrics = 16,
     group = 32,
+    // The catalog's own: no number that a request may name.
+    client_quota = -1,
+    scram_credential = -2,
 };
 
 struct ConfigResource {

@@ -84,6 +84,21 @@ namespace {
 
 enum class RecordType : std::int16_t { topic = 1, expansion = 2, configs = 3, state = 4, identity = 5, producer_switch = 6 };
 
+/// Topics keep their configs in their own record.
+bool has_configs_record(ConfigResourceType type) {
+    switch (type) {
+        case ConfigResourceType::broker:
+        case ConfigResourceType::group:
+        case ConfigResourceType::client_metrics:
+        case ConfigResourceType::client_quota:
+        case ConfigResourceType::scram_credential: return true;
+        case ConfigResourceType::topic:
+        case ConfigResourceType::broker_logger:
+        case ConfigResourceType::unknown: break;
+    }
+    return false;
+}
+
 constexpr std::size_t kTypeBytes = 2;
 constexpr std::size_t kVersionBytes = 2;
 
@@ -208,8 +223,7 @@ std::expected<CatalogKey, CatalogReplayError> decode_key(Bytes bytes) {
         case RecordType::configs: {
             if (identity.empty()) return wrong_length();
             const auto resource = static_cast<ConfigResourceType>(identity[0]);
-            if (resource != ConfigResourceType::broker && resource != ConfigResourceType::group &&
-                resource != ConfigResourceType::client_metrics) {
+            if (!has_configs_record(resource)) {
                 return std::unexpected(newer("configs of resource type " +
                                              std::to_string(static_cast<int>(resource)) + " are not known"));
             }

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "broker/topics/catalog.h"
+#include "broker/topics/catalog_commands.h"
+
+/// Client quotas (KIP-546): what kafka-configs sets for users, client ids and addresses. They are stored and described;
+/// nothing here enforces them.
+namespace partita::topics {
+
+/// Whom a quota is for: type ("user", "client-id", "ip") to name; no name is the default of the type.
+using QuotaEntity = std::map<std::string, std::optional<std::string>, std::less<>>;
+/// Ascending by key. What the catalog stores for an entity.
+using QuotaValues = std::map<std::string, double, std::less<>>;
+
+struct QuotaOperation {
+    std::string_view key;
+    /// No value removes the quota.
+    std::optional<double> value;
+};
+
+struct QuotaAlteration {
+    /// As it came: a type that is named twice counts with its last name, as in Kafka.
+    QuotaEntity entity;
+    std::vector<QuotaOperation> operations;
+};
+
+struct AlterClientQuotasCommand {
+    std::vector<QuotaAlteration> alterations;
+    bool validate_only = false;
+};
+
+struct AlteredQuotas {
+    QuotaEntity entity;
+    CatalogError error;
+};
+
+/// One result per entity, in the order of the request. An entity that comes twice keeps what its first alteration did
+/// and is answered with a refusal.
+struct AlterClientQuotasReply {
+    std::vector<AlteredQuotas> entities;
+};
+
+[[nodiscard]] Decision<AlterClientQuotasReply> alter_client_quotas(const CatalogPointer& catalog,
+                                                                   const AlterClientQuotasCommand& command);
+
+struct QuotaFilterComponent {
+    std::string_view entity_type;
+    /// 0 this name, 1 the default of the type, 2 any name or default.
+    std::int8_t match_type = 0;
+    std::optional<std::string_view> match;
+};
+
+struct DescribedQuotas {
+    QuotaEntity entity;
+    QuotaValues values;
+};
+
+/// The entities that have all types of the filter, matching; with `strict` only those that have no other type.
+[[nodiscard]] std::expected<std::vector<DescribedQuotas>, CatalogError> describe_client_quotas(
+    const CatalogSnapshot& catalog, std::span<const QuotaFilterComponent> filter, bool strict);
+
+}  // namespace partita::topics

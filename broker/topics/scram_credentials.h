@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "broker/topics/catalog.h"
+#include "broker/topics/catalog_commands.h"
+
+/// SCRAM credentials of users (KIP-554): kept for the day a listener asks for them, described by mechanism and
+/// iterations only.
+namespace partita::topics {
+
+enum class ScramMechanism : std::int8_t { unknown = 0, sha_256 = 1, sha_512 = 2 };
+
+inline constexpr std::int32_t kScramMinIterations = 4096;
+inline constexpr std::int32_t kScramMaxIterations = 16384;
+
+/// What a server keeps of a password (RFC 5802), the bytes in base64. Never the salted password itself.
+struct ScramCredential {
+    std::string salt;
+    std::string stored_key;
+    std::string server_key;
+    std::int32_t iterations = 0;
+};
+
+struct ScramUpsertion {
+    std::string_view user;
+    std::int8_t mechanism = 0;
+    std::int32_t iterations = 0;
+    /// Unset when the client's bytes make no credential; then this is the refusal.
+    std::optional<ScramCredential> credential;
+};
+
+struct ScramDeletion {
+    std::string_view user;
+    std::int8_t mechanism = 0;
+};
+
+struct AlterScramCredentialsCommand {
+    std::vector<ScramDeletion> deletions;
+    std::vector<ScramUpsertion> upsertions;
+};
+
+struct AlteredScramUser {
+    std::string user;
+    CatalogError error;
+};
+
+/// One result per user. A user can be altered once per request.
+struct AlterScramCredentialsReply {
+    std::vector<AlteredScramUser> users;
+};
+
+[[nodiscard]] Decision<AlterScramCredentialsReply> alter_scram_credentials(const CatalogPointer& catalog,
+                                                                           const AlterScramCredentialsCommand& command);
+
+struct DescribedScramUser {
+    std::string user;
+    CatalogError error;
+    /// Ascending by mechanism.
+    std::map<ScramMechanism, std::int32_t> iterations;
+};
+
+/// No users ask for all that have credentials. Ascending by name.
+[[nodiscard]] std::vector<DescribedScramUser> describe_scram_credentials(const CatalogSnapshot& catalog,
+                                                                         std::span<const std::string_view> users);
+
+}  // namespace partita::topics
