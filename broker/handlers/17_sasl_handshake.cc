@@ -1,0 +1,19 @@
+// SaslHandshake: v0-1.
+//
+// No listener of this broker asks for SASL, and elsewhere Kafka answers ILLEGAL_SASL_STATE.
+
+#include "broker/handlers/registry.h"
+#include "protocol/messages/17_sasl_handshake.h"
+
+namespace partita::handlers {
+
+void sasl_handshake(runtime::RequestContext& context) {
+    if (context.decode<SaslHandshakeRequest>() == nullptr) {
+        return;
+    }
+    SaslHandshakeResponse response;
+    response.error_code = ErrorCode::illegal_sasl_state;
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

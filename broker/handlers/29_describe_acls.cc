@@ -1,0 +1,19 @@
+// DescribeAcls: v1-3, flexible from 2. Answered as by a Kafka without authorizer.
+
+#include "broker/handlers/registry.h"
+#include "broker/handlers/security_disabled.h"
+#include "protocol/messages/29_describe_acls.h"
+
+namespace partita::handlers {
+
+void describe_acls(runtime::RequestContext& context) {
+    if (context.decode<DescribeAclsRequest>() == nullptr) {
+        return;
+    }
+    DescribeAclsResponse response;
+    response.error_code = ErrorCode::security_disabled;
+    response.error_message = kNoAuthorizerToDescribe;
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

@@ -1,0 +1,23 @@
+// CreateAcls: v1-3, flexible from 2. Answered as by a Kafka without authorizer.
+
+#include "broker/handlers/registry.h"
+#include "broker/handlers/security_disabled.h"
+#include "protocol/messages/30_create_acls.h"
+
+namespace partita::handlers {
+
+void create_acls(runtime::RequestContext& context) {
+    const CreateAclsRequest* request = context.decode<CreateAclsRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    ArenaVector<CreateAclsResponse::AclCreationResult> results(context.arena(), request->creations.count());
+    for (std::size_t i = 0; i < request->creations.count(); ++i) {
+        results.push_back({.error_code = ErrorCode::security_disabled, .error_message = kNoAuthorizerToChange});
+    }
+    CreateAclsResponse response;
+    response.results = results;
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

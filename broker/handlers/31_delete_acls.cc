@@ -1,0 +1,23 @@
+// DeleteAcls: v1-3, flexible from 2. Answered as by a Kafka without authorizer.
+
+#include "broker/handlers/registry.h"
+#include "broker/handlers/security_disabled.h"
+#include "protocol/messages/31_delete_acls.h"
+
+namespace partita::handlers {
+
+void delete_acls(runtime::RequestContext& context) {
+    const DeleteAclsRequest* request = context.decode<DeleteAclsRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    ArenaVector<DeleteAclsResponse::DeleteAclsFilterResult> results(context.arena(), request->filters.count());
+    for (std::size_t i = 0; i < request->filters.count(); ++i) {
+        results.push_back({.error_code = ErrorCode::security_disabled, .error_message = kNoAuthorizerToChange});
+    }
+    DeleteAclsResponse response;
+    response.filter_results = results;
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

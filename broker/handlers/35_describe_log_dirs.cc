@@ -1,0 +1,103 @@
+// DescribeLogDirs: v1-5.
+//
+//   v2: flexible; v3: top-level error; v4: bytes of the file system (KIP-827); v5: cordoned directories (KIP-1066).
+//
+// This broker writes to one directory. As with Kafka, partitions that it has not are left out, whatever the request
+// asks for, and an empty list of topics (null is all) still tells the directory.
+
+#include <sys/statvfs.h>
+
+#include <algorithm>
+
+#include "broker/handlers/registry.h"
+#include "broker/runtime/broker.h"
+#include "broker/runtime/turn.h"
+#include "protocol/messages/35_describe_log_dirs.h"
+
+namespace partita::handlers {
+namespace {
+
+using PartitionEntry = DescribeLogDirsResponse::DescribeLogDirsPartition;
+using TopicEntry = DescribeLogDirsResponse::DescribeLogDirsTopic;
+
+PartitionEntry entry_of(const runtime::TopicState& state, std::int32_t partition) {
+    return {.partition_index = partition,
+            .partition_size = static_cast<std::int64_t>(state.partition(partition)->log->size_bytes())};
+}
+
+TopicEntry whole_topic(Arena& arena, const runtime::TopicState& state) {
+    ArenaVector<PartitionEntry> partitions(arena, state.partitions.size());
+    for (std::int32_t index = 0; index < state.topic->partition_count; ++index) {
+        partitions.push_back(entry_of(state, index));
+    }
+    return {.name = arena.copy(state.topic->name), .partitions = partitions};
+}
+
+Array<TopicEntry> all_topics(runtime::RequestContext& context) {
+    const runtime::TopicTable& table = context.turn.topics();
+    ArenaVector<TopicEntry> topics(context.arena(), table.catalog->topic_count());
+    for (const topics::Topic& topic : table.catalog->topics()) {
+        topics.push_back(whole_topic(context.arena(), *table.find(topic.id)));
+    }
+    return topics;
+}
+
+/// Topics that are named twice are one, partitions that are named twice count once.
+Array<TopicEntry> named_topics(runtime::RequestContext& context, const DescribeLogDirsRequest& request) {
+    Arena& arena = context.arena();
+    std::vector<std::pair<const runtime::TopicState*, std::vector<std::int32_t>>> wanted;
+    for (const DescribeLogDirsRequest::DescribableLogDirTopic& topic : request.topics) {
+        const runtime::TopicState* state = context.turn.topics().find(topic.topic);
+        if (state == nullptr) {
+            continue;
+        }
+        auto known = std::ranges::find(wanted, state, [](const auto& item) { return item.first; });
+        if (known == wanted.end()) {
+            known = wanted.insert(wanted.end(), {state, {}});
+        }
+        for (const std::int32_t partition : topic.partitions) {
+            if (state->partition(partition) != nullptr) {
+                known->second.push_back(partition);
+            }
+        }
+    }
+    ArenaVector<TopicEntry> topics(arena, wanted.size());
+    for (auto& [state, indexes] : wanted) {
+        std::ranges::sort(indexes);
+        indexes.erase(std::ranges::unique(indexes).begin(), indexes.end());
+        if (indexes.empty()) {
+            continue;
+        }
+        ArenaVector<PartitionEntry> partitions(arena, indexes.size());
+        for (const std::int32_t index : indexes) {
+            partitions.push_back(entry_of(*state, index));
+        }
+        topics.push_back({.name = arena.copy(state->topic->name), .partitions = partitions});
+    }
+    return topics;
+}
+
+}  // namespace
+
+void describe_log_dirs(runtime::RequestContext& context) {
+    const DescribeLogDirsRequest* request = context.decode<DescribeLogDirsRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    Arena& arena = context.arena();
+    DescribeLogDirsResponse::DescribeLogDirsResult result;
+    result.log_dir = arena.copy(context.broker.absolute_log_directory());
+    result.topics = request->topics.is_null() ? all_topics(context) : named_topics(context, *request);
+    struct statvfs space {};
+    if (::statvfs(context.broker.absolute_log_directory().c_str(), &space) == 0) {
+        result.total_bytes = static_cast<std::int64_t>(space.f_blocks * space.f_frsize);
+        result.usable_bytes = static_cast<std::int64_t>(space.f_bavail * space.f_frsize);
+    }
+    ArenaVector<DescribeLogDirsResponse::DescribeLogDirsResult> results(arena, 1);
+    results.push_back(result);
+    DescribeLogDirsResponse response;
+    response.results = results;
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

@@ -1,0 +1,22 @@
+// SaslAuthenticate: v0-2.
+//
+//   v1: session lifetime; v2: flexible.
+//
+// No listener of this broker asks for SASL; a connection without it counts as authenticated.
+
+#include "broker/handlers/registry.h"
+#include "protocol/messages/36_sasl_authenticate.h"
+
+namespace partita::handlers {
+
+void sasl_authenticate(runtime::RequestContext& context) {
+    if (context.decode<SaslAuthenticateRequest>() == nullptr) {
+        return;
+    }
+    SaslAuthenticateResponse response;
+    response.error_code = ErrorCode::illegal_sasl_state;
+    response.error_message = "SaslAuthenticate request received after successful authentication";
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

@@ -1,0 +1,86 @@
+// ElectLeaders: v0-2.
+//
+//   v1: election type, top-level error; v2: flexible.
+//
+// The only replica leads, so no election is ever needed: partitions that are named answer ELECTION_NOT_NEEDED, and
+// with a null list, which asks for all that need one, every topic is listed without partitions.
+
+#include "broker/handlers/registry.h"
+#include "broker/runtime/turn.h"
+#include "protocol/messages/43_elect_leaders.h"
+
+namespace partita::handlers {
+namespace {
+
+using PartitionResult = ElectLeadersResponse::PartitionResult;
+using TopicResult = ElectLeadersResponse::ReplicaElectionResult;
+
+constexpr std::int8_t kPreferredElection = 0;
+constexpr std::int8_t kUncleanElection = 1;
+
+/// A failure of the whole request, which Kafka repeats for every partition.
+struct RequestFailure {
+    ErrorCode code = ErrorCode::none;
+    std::optional<std::string_view> message;
+};
+
+RequestFailure judge(runtime::RequestContext& context, const ElectLeadersRequest& request) {
+    if (request.topic_partitions.count() == 0) {
+        return {};
+    }
+    if (request.election_type != kPreferredElection && request.election_type != kUncleanElection) {
+        return {ErrorCode::invalid_request,
+                context.arena().copy("Unknown election type " + std::to_string(request.election_type))};
+    }
+    if (request.timeout_ms <= 0) {
+        return {ErrorCode::request_timed_out, std::nullopt};
+    }
+    return {};
+}
+
+PartitionResult elect(Arena& arena, const topics::Topic* topic, std::string_view name, std::int32_t partition) {
+    if (topic == nullptr) {
+        return {partition, ErrorCode::unknown_topic_or_partition, arena.copy("No such topic as " + std::string(name))};
+    }
+    if (!topic->has_partition(PartitionIndex{partition})) {
+        return {partition, ErrorCode::unknown_topic_or_partition,
+                arena.copy("No such partition as " + std::string(name) + "-" + std::to_string(partition))};
+    }
+    return {partition, ErrorCode::election_not_needed, error_message(ErrorCode::election_not_needed)};
+}
+
+}  // namespace
+
+void elect_leaders(runtime::RequestContext& context) {
+    const ElectLeadersRequest* request = context.decode<ElectLeadersRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    Arena& arena = context.arena();
+    const topics::CatalogSnapshot& catalog = *context.turn.topics().catalog;
+    const RequestFailure failure = judge(context, *request);
+    ArenaVector<TopicResult> results(arena, request->topic_partitions.count());
+    if (request->topic_partitions.is_null()) {
+        for (const topics::Topic& topic : catalog.topics()) {
+            results.push_back({.topic = topic.name, .partition_result = {}});
+        }
+    }
+    for (const ElectLeadersRequest::TopicPartitions& topic : request->topic_partitions) {
+        const topics::Topic* found = catalog.find_topic(topic.topic);
+        ArenaVector<PartitionResult> partitions(arena, topic.partitions.count());
+        for (const std::int32_t partition : topic.partitions) {
+            partitions.push_back(failure.code != ErrorCode::none
+                                     ? PartitionResult{partition, failure.code, failure.message}
+                                     : elect(arena, found, topic.topic, partition));
+        }
+        results.push_back({.topic = topic.topic, .partition_result = partitions});
+    }
+    ElectLeadersResponse response;
+    if (context.version() >= 1) {
+        response.error_code = failure.code;
+    }
+    response.replica_election_results = results;
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

@@ -1,0 +1,78 @@
+// AlterPartitionReassignments: v0-1, flexible.
+//
+//   v1: whether the replication factor may change (KIP-860).
+//
+// The only broker holds every replica already: an assignment to it succeeds and changes nothing, any other is
+// refused with Kafka's texts, and there is never a reassignment to cancel.
+
+#include "broker/handlers/registry.h"
+#include "broker/runtime/broker.h"
+#include "broker/runtime/turn.h"
+#include "broker/topics/change_builder.h"
+#include "protocol/messages/45_alter_partition_reassignments.h"
+
+namespace partita::handlers {
+namespace {
+
+using Partition = AlterPartitionReassignmentsRequest::ReassignablePartition;
+using PartitionResult = AlterPartitionReassignmentsResponse::ReassignablePartitionResponse;
+using TopicResult = AlterPartitionReassignmentsResponse::ReassignableTopicResponse;
+
+PartitionResult reassign(runtime::RequestContext& context, const topics::Topic* topic, std::string_view name,
+                         const Partition& wish) {
+    Arena& arena = context.arena();
+    const auto refused = [&](ErrorCode code, std::optional<std::string_view> message) {
+        return PartitionResult{wish.partition_index, code, message};
+    };
+    if (topic == nullptr) {
+        return refused(ErrorCode::unknown_topic_or_partition,
+                       arena.copy("Unable to find a topic named " + std::string(name) + "."));
+    }
+    if (!topic->has_partition(PartitionIndex{wish.partition_index})) {
+        return refused(ErrorCode::unknown_topic_or_partition,
+                       arena.copy("Unable to find partition " + std::string(name) + ":" +
+                                  std::to_string(wish.partition_index) + "."));
+    }
+    if (wish.replicas.is_null()) {
+        return refused(ErrorCode::no_reassignment_in_progress, std::nullopt);
+    }
+    std::vector<BrokerId> brokers;
+    for (const std::int32_t broker : wish.replicas) {
+        brokers.push_back(BrokerId{broker});
+    }
+    topics::CatalogSettings settings;
+    settings.brokers = {context.broker.node_id()};
+    if (const auto problem = topics::assignment_problem(brokers, std::nullopt, settings)) {
+        return refused(ErrorCode::invalid_replica_assignment, arena.copy(*problem));
+    }
+    return refused(ErrorCode::none, std::nullopt);
+}
+
+}  // namespace
+
+void alter_partition_reassignments(runtime::RequestContext& context) {
+    const AlterPartitionReassignmentsRequest* request = context.decode<AlterPartitionReassignmentsRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    Arena& arena = context.arena();
+    ArenaVector<TopicResult> results(arena, request->topics.count());
+    for (const AlterPartitionReassignmentsRequest::ReassignableTopic& topic : request->topics) {
+        const topics::Topic* found = context.turn.topics().catalog->find_topic(topic.name);
+        ArenaVector<PartitionResult> partitions(arena, topic.partitions.count());
+        for (const Partition& partition : topic.partitions) {
+            partitions.push_back(reassign(context, found, topic.name, partition));
+        }
+        results.push_back({.name = topic.name, .partitions = partitions});
+    }
+    AlterPartitionReassignmentsResponse response;
+    response.allow_replication_factor_change = request->allow_replication_factor_change;
+    // Kafka answers an empty request before its controller sees it, and then the text is empty instead of null.
+    if (results.size() > 0) {
+        response.error_message = std::nullopt;
+    }
+    response.responses = results;
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

@@ -1,0 +1,54 @@
+// DescribeClientQuotas: v0-1 (KIP-546).
+//
+//   v1: flexible.
+
+#include "broker/handlers/admin_replies.h"
+#include "broker/handlers/client_quota_entities.h"
+#include "broker/handlers/registry.h"
+#include "broker/runtime/turn.h"
+#include "protocol/messages/48_describe_client_quotas.h"
+
+namespace partita::handlers {
+namespace {
+
+using Entry = DescribeClientQuotasResponse::EntryData;
+
+Entry entry_of(Arena& arena, const topics::DescribedQuotas& quotas) {
+    ArenaVector<DescribeClientQuotasResponse::ValueData> values(arena, quotas.values.size());
+    for (const auto& [key, value] : quotas.values) {
+        values.push_back({.key = arena.copy(key), .value = value});
+    }
+    return {.entity = entity_data<DescribeClientQuotasResponse::EntityData>(arena, quotas.entity), .values = values};
+}
+
+}  // namespace
+
+void describe_client_quotas(runtime::RequestContext& context) {
+    const DescribeClientQuotasRequest* request = context.decode<DescribeClientQuotasRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    Arena& arena = context.arena();
+    std::vector<topics::QuotaFilterComponent> filter;
+    for (const DescribeClientQuotasRequest::ComponentData& component : request->components) {
+        filter.push_back(
+            {.entity_type = component.entity_type, .match_type = component.match_type, .match = component.match});
+    }
+    const auto described = topics::describe_client_quotas(*context.turn.topics().catalog, filter, request->strict);
+    DescribeClientQuotasResponse response;
+    if (!described) {
+        response.error_code = described.error().code;
+        response.error_message = message_of(described.error(), arena);
+        response.entries = nullptr;
+        context.reply(response);
+        return;
+    }
+    ArenaVector<Entry> entries(arena, described->size());
+    for (const topics::DescribedQuotas& quotas : *described) {
+        entries.push_back(entry_of(arena, quotas));
+    }
+    response.entries = entries;
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

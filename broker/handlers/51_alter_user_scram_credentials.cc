@@ -1,0 +1,100 @@
+// AlterUserScramCredentials: v0, flexible (KIP-554).
+//
+// A client sends the salted password; what is kept are the two keys that a server needs (RFC 5802, section 3).
+
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+
+#include "broker/handlers/admin_replies.h"
+#include "broker/handlers/registry.h"
+#include "broker/runtime/broker.h"
+#include "broker/runtime/turn.h"
+#include "broker/topics/scram_credentials.h"
+#include "protocol/messages/51_alter_user_scram_credentials.h"
+
+namespace partita::handlers {
+namespace {
+
+using Upsertion = AlterUserScramCredentialsRequest::ScramCredentialUpsertion;
+
+std::string base64(Bytes bytes) {
+    std::string text(4 * ((bytes.size() + 2) / 3) + 1, '\0');
+    const int length = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
+                                       reinterpret_cast<const unsigned char*>(bytes.data()),
+                                       static_cast<int>(bytes.size()));
+    text.resize(static_cast<std::size_t>(length));
+    return text;
+}
+
+/// Empty when the library refuses.
+std::vector<std::byte> keyed_hash(const EVP_MD* hash, Bytes key, std::string_view message) {
+    std::vector<std::byte> result(EVP_MAX_MD_SIZE);
+    unsigned int length = 0;
+    const unsigned char* done =
+        HMAC(hash, key.data(), static_cast<int>(key.size()), reinterpret_cast<const unsigned char*>(message.data()),
+             message.size(), reinterpret_cast<unsigned char*>(result.data()), &length);
+    result.resize(done == nullptr ? 0 : length);
+    return result;
+}
+
+/// Nothing for a password that makes no key, or for an unknown mechanism.
+std::optional<topics::ScramCredential> credential_of(const Upsertion& upsertion) {
+    const bool is_sha_512 = upsertion.mechanism == static_cast<std::int8_t>(topics::ScramMechanism::sha_512);
+    const EVP_MD* hash = is_sha_512 ? EVP_sha512() : EVP_sha256();
+    if (upsertion.salted_password.empty()) {
+        return std::nullopt;
+    }
+    const std::vector<std::byte> client_key = keyed_hash(hash, upsertion.salted_password, "Client Key");
+    const std::vector<std::byte> server_key = keyed_hash(hash, upsertion.salted_password, "Server Key");
+    std::vector<std::byte> stored_key(EVP_MAX_MD_SIZE);
+    unsigned int length = 0;
+    if (client_key.empty() || server_key.empty() ||
+        EVP_Digest(client_key.data(), client_key.size(), reinterpret_cast<unsigned char*>(stored_key.data()), &length,
+                   hash, nullptr) != 1) {
+        return std::nullopt;
+    }
+    stored_key.resize(length);
+    return topics::ScramCredential{.salt = base64(upsertion.salt),
+                                   .stored_key = base64(stored_key),
+                                   .server_key = base64(server_key),
+                                   .iterations = upsertion.iterations};
+}
+
+}  // namespace
+
+void alter_user_scram_credentials(runtime::RequestContext& context) {
+    const AlterUserScramCredentialsRequest* request = context.decode<AlterUserScramCredentialsRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    Arena& arena = context.arena();
+    topics::AlterScramCredentialsCommand command;
+    for (const auto& deletion : request->deletions) {
+        command.deletions.push_back({.user = deletion.name, .mechanism = deletion.mechanism});
+    }
+    for (const Upsertion& upsertion : request->upsertions) {
+        command.upsertions.push_back({.user = upsertion.name,
+                                      .mechanism = upsertion.mechanism,
+                                      .iterations = upsertion.iterations,
+                                      .credential = credential_of(upsertion)});
+    }
+    topics::AlterScramCredentialsReply decided;
+    const auto reply = context.broker.change_catalog<topics::AlterScramCredentialsReply>(
+        context.turn, [&](const topics::CatalogCore& core, const topics::CatalogContext&) {
+            auto decision = topics::alter_scram_credentials(core.snapshot(), command);
+            decided = decision.reply;
+            return decision;
+        });
+    ArenaVector<AlterUserScramCredentialsResponse::AlterUserScramCredentialsResult> results(arena,
+                                                                                           decided.users.size());
+    for (const topics::AlteredScramUser& altered : decided.users) {
+        results.push_back({.user = arena.copy(altered.user),
+                           .error_code = reply ? altered.error.code : ErrorCode::kafka_storage_error,
+                           .error_message = reply ? message_of(altered.error, arena) : kCatalogNotWritten});
+    }
+    AlterUserScramCredentialsResponse response;
+    response.results = results;
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

@@ -1,0 +1,87 @@
+// DescribeQuorum: v0-2, flexible (KIP-595).
+//
+//   v1: times of the last fetch; v2: directory ids, error texts, nodes (KIP-853).
+//
+// The catalog's log stands for __cluster_metadata, and this broker is the only voter.
+
+#include "broker/handlers/quorum.h"
+#include "broker/handlers/registry.h"
+#include "broker/runtime/broker.h"
+#include "broker/runtime/turn.h"
+#include "protocol/messages/55_describe_quorum.h"
+
+namespace partita::handlers {
+namespace {
+
+using PartitionData = DescribeQuorumResponse::PartitionData;
+
+/// The one request that is answered: partition 0 of the metadata log, and nothing else.
+bool asks_for_the_metadata_log(const DescribeQuorumRequest& request) {
+    return request.topics.count() == 1 && request.topics[0].topic_name == topics::kClusterMetadataTopicName &&
+           request.topics[0].partitions.count() == 1 && request.topics[0].partitions[0].partition_index == 0;
+}
+
+PartitionData describe(runtime::RequestContext& context) {
+    const std::int64_t end = context.broker.catalog_log()->log_end_offset().value;
+    const std::int64_t now = context.now().wall.value;
+    ArenaVector<DescribeQuorumResponse::ReplicaState> voters(context.arena(), 1);
+    DescribeQuorumResponse::ReplicaState& voter = voters.emplace_back();
+    voter.replica_id = context.broker.node_id().value;
+    voter.log_end_offset = end;
+    if (context.version() >= 1) {
+        voter.last_fetch_timestamp = now;
+        voter.last_caught_up_timestamp = now;
+    }
+    if (context.version() >= 2) {
+        voter.replica_directory_id = voter_directory_id(context.broker);
+    }
+    return {.leader_id = context.broker.node_id().value,
+            .leader_epoch = kQuorumEpoch,
+            .high_watermark = end,
+            .current_voters = voters};
+}
+
+Array<DescribeQuorumResponse::Node> voter_nodes(runtime::RequestContext& context) {
+    Arena& arena = context.arena();
+    const QuorumEndpoint endpoint = quorum_endpoint(context);
+    ArenaVector<DescribeQuorumResponse::Listener> listeners(arena, 1);
+    listeners.push_back({.name = arena.copy(endpoint.listener_name),
+                         .host = arena.copy(endpoint.address.host),
+                         .port = endpoint.address.port});
+    ArenaVector<DescribeQuorumResponse::Node> nodes(arena, 1);
+    nodes.push_back({.node_id = context.broker.node_id().value, .listeners = listeners});
+    return nodes;
+}
+
+}  // namespace
+
+void describe_quorum(runtime::RequestContext& context) {
+    const DescribeQuorumRequest* request = context.decode<DescribeQuorumRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    Arena& arena = context.arena();
+    DescribeQuorumResponse response;
+    const bool is_answered = asks_for_the_metadata_log(*request);
+    ArenaVector<DescribeQuorumResponse::TopicData> topics(arena, request->topics.count());
+    for (const DescribeQuorumRequest::TopicData& topic : request->topics) {
+        ArenaVector<PartitionData> partitions(arena, topic.partitions.count());
+        for (const DescribeQuorumRequest::PartitionData& partition : topic.partitions) {
+            if (is_answered) {
+                partitions.push_back(describe(context));
+            } else {
+                partitions.push_back({.partition_index = partition.partition_index,
+                                      .error_code = ErrorCode::unknown_topic_or_partition,
+                                      .error_message = error_message(ErrorCode::unknown_topic_or_partition)});
+            }
+        }
+        topics.push_back({.topic_name = topic.topic_name, .partitions = partitions});
+    }
+    response.topics = topics;
+    if (is_answered && context.version() >= 2) {
+        response.nodes = voter_nodes(context);
+    }
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

@@ -1,0 +1,47 @@
+// UpdateFeatures: v0-2, flexible (KIP-584).
+//
+//   v1: upgrade types and validate_only; v2: no results of single features.
+//
+// The controller of Kafka never looks at the AllowDowngrade of v0, so that version can only upgrade (measured on
+// 4.3.1); the default of the upgrade type says so here too.
+
+#include "broker/handlers/admin_replies.h"
+#include "broker/handlers/registry.h"
+#include "broker/runtime/broker.h"
+#include "broker/runtime/turn.h"
+#include "broker/topics/features.h"
+#include "protocol/messages/57_update_features.h"
+
+namespace partita::handlers {
+
+void update_features(runtime::RequestContext& context) {
+    const UpdateFeaturesRequest* request = context.decode<UpdateFeaturesRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    Arena& arena = context.arena();
+    topics::UpdateFeaturesCommand command;
+    command.validate_only = request->validate_only;
+    for (const UpdateFeaturesRequest::FeatureUpdateKey& update : request->feature_updates) {
+        command.updates.push_back(
+            {.feature = update.feature, .level = update.max_version_level, .upgrade_type = update.upgrade_type});
+    }
+    const auto reply = context.broker.change_catalog<topics::UpdateFeaturesReply>(
+        context.turn, [&](const topics::CatalogCore& core, const topics::CatalogContext&) {
+            return topics::update_features(core.snapshot(), command, context.broker.node_id());
+        });
+    UpdateFeaturesResponse response;
+    response.error_code = reply ? reply->error.code : ErrorCode::kafka_storage_error;
+    response.error_message = reply ? message_of(reply->error, arena) : kCatalogNotWritten;
+    ArenaVector<UpdateFeaturesResponse::UpdatableFeatureResult> results(arena);
+    if (reply && context.version() <= 1) {
+        for (const std::string& feature : reply->updated) {
+            // Kafka puts the name of the error here, and no error is one too.
+            results.push_back({.feature = arena.copy(feature), .error_message = error_name(ErrorCode::none)});
+        }
+    }
+    response.results = results;
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

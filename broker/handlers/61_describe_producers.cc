@@ -1,0 +1,66 @@
+// DescribeProducers: v0, flexible (KIP-664).
+
+#include "broker/handlers/registry.h"
+#include "broker/runtime/turn.h"
+#include "broker/topics/catalog_commands.h"
+#include "protocol/messages/61_describe_producers.h"
+
+namespace partita::handlers {
+namespace {
+
+using PartitionResult = DescribeProducersResponse::PartitionResponse;
+using Producer = DescribeProducersResponse::ProducerState;
+
+PartitionResult describe(Arena& arena, const runtime::Partition& partition, std::int32_t index) {
+    const std::vector<ProducerSummary> active = partition.log->active_producers();
+    ArenaVector<Producer> producers(arena, active.size());
+    for (const ProducerSummary& producer : active) {
+        producers.push_back({.producer_id = producer.producer_id.value,
+                             .producer_epoch = producer.producer_epoch.value,
+                             .last_sequence = producer.last_sequence.value,
+                             .last_timestamp = producer.last_timestamp.value,
+                             .coordinator_epoch = producer.coordinator_epoch,
+                             .current_txn_start_offset = producer.current_transaction_start.value});
+    }
+    return {.partition_index = index, .active_producers = producers};
+}
+
+}  // namespace
+
+void describe_producers(runtime::RequestContext& context) {
+    const DescribeProducersRequest* request = context.decode<DescribeProducersRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    Arena& arena = context.arena();
+    ArenaVector<DescribeProducersResponse::TopicResponse> topics(arena, request->topics.count());
+    for (const DescribeProducersRequest::TopicRequest& topic : request->topics) {
+        const runtime::TopicState* state = context.turn.topics().find(topic.name);
+        ErrorCode error = ErrorCode::none;
+        std::optional<std::string_view> message;
+        if (const auto problem = topics::topic_name_problem(topic.name)) {
+            error = ErrorCode::invalid_topic_exception;
+            message = arena.copy(*problem);
+        } else if (state == nullptr) {
+            error = ErrorCode::unknown_topic_or_partition;
+            message = error_message(error);
+        }
+        ArenaVector<PartitionResult> partitions(arena, topic.partition_indexes.count());
+        for (const std::int32_t index : topic.partition_indexes) {
+            if (error != ErrorCode::none) {
+                partitions.push_back({.partition_index = index, .error_code = error, .error_message = message});
+            } else if (const runtime::Partition* partition = state->partition(index)) {
+                partitions.push_back(describe(arena, *partition, index));
+            } else {
+                // A topic that is there without this partition gets no text, as with Kafka.
+                partitions.push_back({.partition_index = index, .error_code = ErrorCode::unknown_topic_or_partition});
+            }
+        }
+        topics.push_back({.name = topic.name, .partitions = partitions});
+    }
+    DescribeProducersResponse response;
+    response.topics = topics;
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

@@ -1,0 +1,26 @@
+// UnregisterBroker: v0, flexible.
+//
+// The controller would forget the broker, which is this process. Kafka answers success and the broker is gone from
+// the metadata until it is started again; here it stays, because nobody can mean that.
+
+#include "broker/handlers/registry.h"
+#include "broker/runtime/broker.h"
+#include "protocol/messages/64_unregister_broker.h"
+
+namespace partita::handlers {
+
+void unregister_broker(runtime::RequestContext& context) {
+    const UnregisterBrokerRequest* request = context.decode<UnregisterBrokerRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    UnregisterBrokerResponse response;
+    if (request->broker_id != context.broker.node_id().value) {
+        response.error_code = ErrorCode::broker_id_not_registered;
+        response.error_message = context.arena().copy("Broker ID " + std::to_string(request->broker_id) +
+                                                      " is not currently registered");
+    }
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

@@ -1,0 +1,26 @@
+// DescribeTransactions: v0, flexible (KIP-664).
+//
+// Transactions are not served, and no transactional id has a coordinator here.
+
+#include "broker/handlers/registry.h"
+#include "protocol/messages/65_describe_transactions.h"
+
+namespace partita::handlers {
+
+void describe_transactions(runtime::RequestContext& context) {
+    const DescribeTransactionsRequest* request = context.decode<DescribeTransactionsRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    ArenaVector<DescribeTransactionsResponse::TransactionState> states(context.arena(),
+                                                                       request->transactional_ids.count());
+    for (const std::string_view id : request->transactional_ids) {
+        states.push_back({.error_code = id.empty() ? ErrorCode::invalid_request : ErrorCode::not_coordinator,
+                          .transactional_id = id});
+    }
+    DescribeTransactionsResponse response;
+    response.transaction_states = states;
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

@@ -1,0 +1,67 @@
+// AddRaftVoter: v0-1, flexible (KIP-853).
+//
+//   v1: whether to wait for the commit.
+//
+// There is no second controller: the requests that Kafka refuses are refused with its texts, and a voter that it
+// would try to reach is answered as one that it cannot reach.
+
+#include "broker/handlers/quorum.h"
+#include "broker/handlers/registry.h"
+#include "broker/runtime/broker.h"
+#include "protocol/messages/80_add_raft_voter.h"
+
+namespace partita::handlers {
+namespace {
+
+/// As Kafka prints what a voter listens on.
+std::string endpoints_text(const AddRaftVoterRequest& request) {
+    std::string text = "Endpoints(endpoints={";
+    for (const AddRaftVoterRequest::Listener& listener : request.listeners) {
+        if (&listener != &request.listeners[0]) {
+            text += ", ";
+        }
+        text += "ListenerName(" + std::string(listener.name) + ")=" + std::string(listener.host) + "/<unresolved>:" +
+                std::to_string(listener.port);
+    }
+    return text + "})";
+}
+
+VoterRefusal refusal(runtime::RequestContext& context, const AddRaftVoterRequest& request) {
+    if (auto refused = cluster_id_refusal(context.broker, request.cluster_id)) {
+        return std::move(*refused);
+    }
+    if (request.voter_id < 0 || request.voter_directory_id.is_zero()) {
+        return {ErrorCode::invalid_request, "Add voter request didn't include a valid voter"};
+    }
+    const std::string listener_name = quorum_endpoint(context).listener_name;
+    bool has_default_listener = false;
+    for (const AddRaftVoterRequest::Listener& listener : request.listeners) {
+        has_default_listener = has_default_listener || listener.name == listener_name;
+    }
+    if (!has_default_listener) {
+        return {ErrorCode::invalid_request, "Add voter request didn't include the endpoint (" + endpoints_text(request) +
+                                                ") for the default listener ListenerName(" + listener_name + ")"};
+    }
+    const std::string voter = replica_key_text(request.voter_id, request.voter_directory_id);
+    if (request.voter_id == context.broker.node_id().value) {
+        return {ErrorCode::duplicate_voter, "The voter id for " + voter + " is already part of the set of voters " +
+                                                voters_text(context.broker) + "."};
+    }
+    return {ErrorCode::request_timed_out, "New voter " + voter + " is not ready to receive requests"};
+}
+
+}  // namespace
+
+void add_raft_voter(runtime::RequestContext& context) {
+    const AddRaftVoterRequest* request = context.decode<AddRaftVoterRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    const VoterRefusal refused = refusal(context, *request);
+    AddRaftVoterResponse response;
+    response.error_code = refused.code;
+    response.error_message = context.arena().copy(refused.message);
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

@@ -1,0 +1,39 @@
+// RemoveRaftVoter: v0, flexible (KIP-853).
+//
+// The only voter cannot be removed, and there is no other one.
+
+#include "broker/handlers/quorum.h"
+#include "broker/handlers/registry.h"
+#include "broker/runtime/broker.h"
+#include "protocol/messages/81_remove_raft_voter.h"
+
+namespace partita::handlers {
+namespace {
+
+VoterRefusal refusal(const runtime::Broker& broker, const RemoveRaftVoterRequest& request) {
+    if (auto refused = cluster_id_refusal(broker, request.cluster_id)) {
+        return std::move(*refused);
+    }
+    if (request.voter_id < 0 || request.voter_directory_id.is_zero()) {
+        return {ErrorCode::invalid_request, "Remove voter request didn't include a valid voter"};
+    }
+    return {ErrorCode::voter_not_found, "Cannot remove voter " +
+                                            replica_key_text(request.voter_id, request.voter_directory_id) +
+                                            " from the set of voters " + voters_text(broker)};
+}
+
+}  // namespace
+
+void remove_raft_voter(runtime::RequestContext& context) {
+    const RemoveRaftVoterRequest* request = context.decode<RemoveRaftVoterRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    const VoterRefusal refused = refusal(context.broker, *request);
+    RemoveRaftVoterResponse response;
+    response.error_code = refused.code;
+    response.error_message = context.arena().copy(refused.message);
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "broker/topics/client_quotas.h"
+#include "protocol/arena.h"
+#include "protocol/schema.h"
+
+namespace partita::handlers {
+
+/// An entity as the replies of both quota requests carry it, kept in the arena.
+template <class EntityData>
+[[nodiscard]] Array<EntityData> entity_data(Arena& arena, const topics::QuotaEntity& entity) {
+    ArenaVector<EntityData> data(arena, entity.size());
+    for (const auto& [type, name] : entity) {
+        EntityData& item = data.emplace_back();
+        item.entity_type = arena.copy(type);
+        item.entity_name = name ? std::optional<std::string_view>(arena.copy(*name)) : std::nullopt;
+    }
+    return data;
+}
+
+}  // namespace partita::handlers

@@ -1,0 +1,56 @@
+#include "broker/handlers/quorum.h"
+
+#include "broker/runtime/broker.h"
+
+namespace partita::handlers {
+
+Uuid voter_directory_id(const runtime::Broker& broker) {
+    Uuid id;
+    if (!Uuid::parse(broker.cluster_id(), id)) {
+        return id;
+    }
+    // Another id than the cluster's own, which is one too.
+    for (std::size_t index = 0; index < id.bytes.size(); ++index) {
+        id.bytes[index] = static_cast<std::uint8_t>(id.bytes[index] ^ (0x5a + index));
+    }
+    id.bytes[6] = static_cast<std::uint8_t>((id.bytes[6] & 0x0f) | 0x40);
+    id.bytes[8] = static_cast<std::uint8_t>((id.bytes[8] & 0x3f) | 0x80);
+    return id;
+}
+
+QuorumEndpoint quorum_endpoint(runtime::RequestContext& context) {
+    const auto config = context.broker.config();
+    QuorumEndpoint endpoint{.listener_name = "CONTROLLER", .address = context.client.advertised};
+    if (config->listeners.controller_listener_names.empty()) {
+        return endpoint;
+    }
+    endpoint.listener_name = config->listeners.controller_listener_names.front();
+    if (const auto given = config->listeners.controller_endpoint) {
+        const bool is_wildcard = given->host.empty() || given->host == "0.0.0.0" || given->host == "::";
+        endpoint.address.port = given->port;
+        if (!is_wildcard) {
+            endpoint.address.host = given->host;
+        }
+    }
+    return endpoint;
+}
+
+std::optional<VoterRefusal> cluster_id_refusal(const runtime::Broker& broker,
+                                               const std::optional<std::string_view>& named) {
+    if (!named || *named == broker.cluster_id()) {
+        return std::nullopt;
+    }
+    return VoterRefusal{ErrorCode::inconsistent_cluster_id, "The given id \"" + std::string(*named) +
+                                                                "\" doesn't match the cluster id \"" +
+                                                                broker.cluster_id() + "\""};
+}
+
+std::string replica_key_text(std::int32_t id, const Uuid& directory) {
+    return "ReplicaKey(id=" + std::to_string(id) + ", directoryId=" + directory.to_string() + ")";
+}
+
+std::string voters_text(const runtime::Broker& broker) {
+    return "[" + replica_key_text(broker.node_id().value, voter_directory_id(broker)) + "]";
+}
+
+}  // namespace partita::handlers

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "broker/config/listeners.h"
+#include "broker/runtime/request_context.h"
+#include "protocol/types.h"
+
+namespace partita::handlers {
+
+/// The epoch of the metadata quorum, which never elects: that of a Kafka started for the first time.
+inline constexpr std::int32_t kQuorumEpoch = 1;
+
+/// Directory id of the only voter. Made from the cluster's id, so it lasts as long as the data directory.
+[[nodiscard]] Uuid voter_directory_id(const runtime::Broker& broker);
+
+/// Where a controller would be reached.
+struct QuorumEndpoint {
+    std::string listener_name;
+    config::AdvertisedAddress address;
+};
+
+/// The controller listener that the configuration names, though nothing listens there; without one the address
+/// at which this client reached the broker.
+[[nodiscard]] QuorumEndpoint quorum_endpoint(runtime::RequestContext& context);
+
+/// What AddRaftVoter and RemoveRaftVoter are refused with.
+struct VoterRefusal {
+    ErrorCode code = ErrorCode::none;
+    std::string message;
+};
+
+/// The check of the cluster id that both begin with. Null asks for none.
+[[nodiscard]] std::optional<VoterRefusal> cluster_id_refusal(const runtime::Broker& broker,
+                                                             const std::optional<std::string_view>& named);
+
+/// As Kafka prints a voter: "ReplicaKey(id=1, directoryId=...)".
+[[nodiscard]] std::string replica_key_text(std::int32_t id, const Uuid& directory);
+/// The set of voters: "[ReplicaKey(...)]".
+[[nodiscard]] std::string voters_text(const runtime::Broker& broker);
+
+}  // namespace partita::handlers

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string_view>
+
+namespace partita::handlers {
+
+/// Texts of a Kafka without `authorizer.class.name`: describing has another one than changing.
+inline constexpr std::string_view kNoAuthorizerToDescribe = "No Authorizer is configured on the broker";
+inline constexpr std::string_view kNoAuthorizerToChange = "No Authorizer is configured.";
+
+/// Who every client is while nobody authenticates.
+inline constexpr std::string_view kAnonymousPrincipalType = "User";
+inline constexpr std::string_view kAnonymousPrincipalName = "ANONYMOUS";
+
+}  // namespace partita::handlers
