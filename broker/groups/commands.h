@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "broker/assignors/assignment.h"
 #include "broker/groups/effects.h"
 #include "protocol/types.h"
 
@@ -132,6 +133,34 @@ struct OffsetDelete {
 
     std::string_view group_id;
     std::span<const Topic> topics;
+    ReplyToken reply_to;
+};
+
+/// KIP-848: a member says that it is there, what it wants and what it has, and hears what it shall have.
+struct ConsumerGroupHeartbeat {
+    std::string_view group_id;
+    /// Chosen by the member since v1.
+    std::string_view member_id;
+    /// 0 joins, -1 leaves, -2 leaves for a while (static members).
+    std::int32_t member_epoch = 0;
+    std::optional<std::string_view> instance_id;
+    std::optional<std::string_view> rack_id;
+    // What follows is unset (the timeout -1) when it did not change since the last heartbeat.
+    std::int32_t rebalance_timeout_ms = -1;
+    std::optional<std::span<const std::string_view>> topic_names;
+    std::optional<std::string_view> topic_regex;
+    std::optional<std::string_view> server_assignor;
+    std::optional<std::span<const assignors::TopicPartitions>> owned;
+    std::string_view client_id;
+    std::string_view client_host;
+    std::int16_t api_version = 0;
+    /// Random text, the id of a member that comes without one (v0).
+    std::string_view fresh_member_id;
+    ReplyToken reply_to;
+};
+
+struct ConsumerGroupDescribe {
+    std::span<const std::string_view> group_ids;
     ReplyToken reply_to;
 };
 

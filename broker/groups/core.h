@@ -51,9 +51,23 @@ inline constexpr std::int16_t kCommitVersionKnowingUnknownGroups = 9;
 /// First version of DescribeGroups that says GROUP_ID_NOT_FOUND (KIP-1043).
 inline constexpr std::int16_t kDescribeVersionKnowingUnknownGroups = 6;
 
+/// Expressions of a group are looked up anew at most this often, whatever happens to topics.
+inline constexpr std::int64_t kMinRegexRefreshIntervalMs = 10'000;
+
+/// First version of ConsumerGroupHeartbeat in which the member chooses its id (KIP-1082).
+inline constexpr std::int16_t kHeartbeatVersionWithMemberIds = 1;
+/// First version of OffsetCommit for members of consumer groups.
+inline constexpr std::int16_t kCommitVersionKnowingMemberEpochs = 9;
+
+/// Why a request is not served.
+struct Refusal {
+    ErrorCode error = ErrorCode::none;
+    std::string message;
+};
+
 class GroupCoordinator::Core {
 public:
-    explicit Core(GroupConfig config) : config_(config), expiration_timer_(TimerKind::offset_expiration) {}
+    explicit Core(const GroupConfig& config);
 
     void replay(const Record& record);
     void loaded(Now now, Effects& effects);
@@ -65,6 +79,9 @@ public:
     void commit_offsets(const OffsetCommit& command, Now now, Effects& effects);
     void fetch_offsets(const OffsetFetch& command, Effects& effects);
     void delete_offsets(const OffsetDelete& command, Effects& effects);
+    void consumer_heartbeat(const ConsumerGroupHeartbeat& command, Now now, Effects& effects);
+    void describe_consumer_groups(const ConsumerGroupDescribe& command, Effects& effects);
+    void cluster_changed(ClusterPointer cluster, bool has_new_topics);
     void describe_groups(const DescribeGroups& command, Effects& effects);
     void list_groups(const ListGroups& command, Effects& effects);
     void delete_groups(const DeleteGroups& command, Effects& effects);
@@ -122,6 +139,9 @@ private:
 
     // offsets.cc
     [[nodiscard]] static ErrorCode validate_commit(const OffsetCommit& command, const Group& group);
+    // consumer_offsets.cc
+    [[nodiscard]] static ErrorCode validate_consumer_commit(const OffsetCommit& command, const ConsumerGroup& group);
+    [[nodiscard]] static ErrorCode validate_consumer_fetch(const OffsetFetch::Group& wanted, const ConsumerGroup& group);
     [[nodiscard]] bool metadata_too_large(std::string_view metadata) const;
     [[nodiscard]] static OffsetFetchResult::Group fetch_group(const OffsetFetch::Group& wanted, const Group* group);
 
@@ -137,6 +157,83 @@ private:
     void replay_one(const GroupTombstone& record);
     /// The durable form of a group: with its members when Stable, without any when Empty.
     void persist_group(const Group& group, Effects& effects);
+
+    // consumer_heartbeat.cc
+    [[nodiscard]] std::optional<Refusal> find_fault(const ConsumerGroupHeartbeat& command) const;
+    [[nodiscard]] std::optional<Refusal> refuse_heartbeat(const ConsumerGroupHeartbeat& command, const Group* group) const;
+    void accept_heartbeat(const ConsumerGroupHeartbeat& command, std::string_view member_id, Group& group, Now now,
+                          Effects& effects);
+    [[nodiscard]] std::string supported_assignors() const;
+    /// A new place under `member_id`; the place of the same static member before, if there is one, goes over to it.
+    ConsumerMember& take_place(std::string_view member_id, ConsumerMember* previous, Group& group, Effects& effects);
+    /// Persists what the member says of itself, when that changed. Says whether its topic names changed.
+    bool update_subscription(Group& group, std::string_view member_id, MemberSubscription subscription, Effects& effects);
+    void restart_consumer_session(Group& group, ConsumerMember& member, Now now);
+    [[nodiscard]] std::int32_t session_timeout_ms(const Group& group) const;
+
+    // consumer_assignment.cc
+    /// A group epoch for every change that may change the assignment.
+    void update_group_epoch(Group& group, bool bump, Effects& effects);
+    [[nodiscard]] std::int64_t compute_metadata_hash(const Group& group);
+    void update_target_assignment(Group& group, Now now, Effects& effects);
+    void compute_target_assignment(Group& group, Now now, Effects& effects);
+    /// One step of the member towards its target. `owned`: what it says that it has.
+    void lead_on(Group& group, ConsumerMember& member, bool subscription_changed,
+                 const std::optional<std::span<const assignors::TopicPartitions>>& owned, Now now, Effects& effects);
+
+    // consumer_regex.cc
+    struct RegexUpdate {
+        bool changed = false;
+        /// The new expression's topics are known, so the group can be assigned anew at once.
+        bool is_resolved = false;
+        /// Time to look for the topics of all expressions of the group, after the reply.
+        bool resolve = false;
+    };
+    [[nodiscard]] std::optional<Refusal> refuse_regex(std::string_view before, std::string_view after,
+                                                      const ConsumerGroup* group) const;
+    [[nodiscard]] RegexUpdate update_regex(Group& group, const std::string& before, const std::string& after, Now now,
+                                           Effects& effects);
+    void resolve_group_regexes(Group& group, Now now, Effects& effects);
+    void forget_unused_regex(Group& group, const std::string& regex, Effects& effects);
+
+    // consumer_leave.cc
+    void leave_consumer_group(const ConsumerGroupHeartbeat& command, Now now, Effects& effects);
+    /// Removes the members; the group may become a classic one by that.
+    void fence_members(Group& group, std::span<ConsumerMember* const> members, Now now, Effects& effects);
+    void remove_consumer_member(Group& group, std::string_view member_id, Effects& effects);
+
+    // consumer_classic.cc
+    void join_consumer_group(const JoinGroup& command, Group& group, Now now, Effects& effects);
+    void accept_classic_join(const JoinGroup& command, std::string_view member_id, Group& group, Now now,
+                             Effects& effects);
+    void sync_in_consumer_group(const SyncGroup& command, Group& group, Now now, Effects& effects);
+    [[nodiscard]] ErrorCode heartbeat_in_consumer_group(const Heartbeat& command, Group& group, Now now);
+    void leave_from_consumer_group(const LeaveGroup& command, Group& group, Now now, Effects& effects);
+
+    // migration.cc
+    [[nodiscard]] std::optional<Refusal> refuse_upgrade(const Group& group) const;
+    void upgrade_group(Group& group, Now now, Effects& effects);
+    /// All members but these speak the classic protocol, and the group may become a classic one without these.
+    [[nodiscard]] bool can_downgrade(const Group& group, std::span<ConsumerMember* const> without) const;
+    void downgrade_group(Group& group, std::span<ConsumerMember* const> without, bool rebalance, Now now,
+                         Effects& effects);
+    /// Turns what was a classic group into a consumer group without members.
+    static void make_consumer_group(Group& group);
+
+    // consumer_replay.cc
+    /// Applies the record to the group and persists it. Its views are copied.
+    template <class R>
+    void change(Group& group, R record, Effects& effects);
+    void remove_consumer_state(Group& group, Effects& effects);
+    /// After a start everybody has a whole session, and a whole rebalance timeout for what it has to give up.
+    void restart_consumer_timers(Group& group, Now now);
+    ConsumerGroup& replayed_consumer_group(std::string_view group_id);
+    template <class R>
+        requires requires(ConsumerGroup& group, const R& record) { group.apply(record); }
+    void replay_one(const R& record) {
+        replayed_consumer_group(record.group_id).apply(record);
+    }
+    void replay_one(const ConsumerGroupTombstone& record);
 
     [[nodiscard]] Group* find_group(std::string_view group_id);
     Group& create_group(std::string_view group_id, TimestampMs now);
@@ -154,6 +251,13 @@ private:
     Timer expiration_timer_;
     TextMap<std::unique_ptr<Group>> groups_;
     bool loaded_ = false;
+    /// Never null.
+    ClusterPointer cluster_;
+    /// Of the cluster when topics were created last: expressions that were resolved before are out of date.
+    std::int64_t version_with_new_topics_ = 0;
+    /// Hashes of topics that groups are subscribed to, for this version of the cluster.
+    TextMap<std::int64_t> topic_hashes_;
+    std::int64_t topic_hashes_version_ = -1;
 };
 
 }  // namespace partita::groups

@@ -8,7 +8,7 @@ namespace partita::groups {
 void GroupCoordinator::Core::expire_offsets(Now now, Effects& effects) {
     for (Group* group : groups_in_order()) {
         const bool nothing_left = expire_offsets_of(*group, now, effects);
-        if (nothing_left && group->is(GroupState::empty)) {
+        if (nothing_left && group->has_no_members()) {
             delete_group(*group, effects);
         }
     }
@@ -19,14 +19,15 @@ void GroupCoordinator::Core::expire_offsets(Now now, Effects& effects) {
 ///   - a group that had members and is Empty: all offsets, from the moment it became Empty;
 ///   - a Stable group of consumers: offsets of topics that no member subscribes to, since their commit;
 ///   - a group that never had members: each offset since its commit;
-///   - in all other states nothing.
+///   - in all other states nothing;
+///   - a consumer group (KIP-848): offsets of topics that nobody subscribes to, since their commit.
 /// A retention that the commit itself asked for (v2 to v4) replaces the broker's.
 bool GroupCoordinator::Core::expire_offsets_of(Group& group, Now now, Effects& effects) {
     if (group.offsets.empty()) {
         return true;
     }
     bool since_empty = false;
-    if (group.protocol_type) {
+    if (!group.consumer && group.protocol_type) {
         since_empty = group.is(GroupState::empty) && group.state_since != kNoTimestamp;
         const bool unused_topics_are_known =
             group.is(GroupState::stable) && group.uses_consumer_protocol() && group.topics;
@@ -60,7 +61,7 @@ bool GroupCoordinator::Core::expire_offsets_of(Group& group, Now now, Effects& e
 }
 
 void GroupCoordinator::Core::delete_group(Group& group, Effects& effects) {
-    PARTITA_ASSERT(group.is(GroupState::empty), "only a group without members is deleted");
+    PARTITA_ASSERT(group.has_no_members(), "only a group without members is deleted");
     const std::string_view group_id = effects.arena.copy(group.id);
     for (const auto& [topic, partitions] : group.offsets) {
         const std::string_view topic_name = effects.arena.copy(topic);
@@ -68,7 +69,11 @@ void GroupCoordinator::Core::delete_group(Group& group, Effects& effects) {
             effects.records.push_back(OffsetTombstone{group_id, topic_name, partition});
         }
     }
-    effects.records.push_back(GroupTombstone{group_id});
+    if (group.consumer) {
+        remove_consumer_state(group, effects);
+    } else {
+        effects.records.push_back(GroupTombstone{group_id});
+    }
     groups_.erase(groups_.find(group.id));
 }
 
@@ -79,7 +84,7 @@ void GroupCoordinator::Core::delete_groups(const DeleteGroups& command, Effects&
         ErrorCode error = ErrorCode::none;
         if (Group* group = find_group(group_id); group == nullptr) {
             error = ErrorCode::group_id_not_found;
-        } else if (!group->is(GroupState::empty)) {
+        } else if (!group->has_no_members()) {
             error = ErrorCode::non_empty_group;
         } else {
             delete_group(*group, effects);

@@ -74,6 +74,26 @@ void Group::restore_state(GroupState state, TimestampMs since) {
     state_since = since;
 }
 
+void Group::reset_classic() {
+    pending.clear();
+    by_id_.clear();
+    by_instance_id_.clear();
+    supported_.clear();
+    members_.clear();
+    leader = nullptr;
+    protocol_type.reset();
+    protocol.reset();
+    topics.reset();
+    generation = 0;
+    waiting_joins = 0;
+    owed_syncs = 0;
+    new_member_added = false;
+    initial_join_timer.cancel();
+    join_timer.cancel();
+    sync_timer.cancel();
+    restore_state(GroupState::empty, kNoTimestamp);
+}
+
 Member* Group::find(std::string_view member_id) const {
     const auto found = by_id_.find(member_id);
     return found == by_id_.end() ? nullptr : found->second;
@@ -264,6 +284,9 @@ void Group::update_topics() {
 }
 
 bool Group::is_subscribed_to(std::string_view topic) const {
+    if (consumer) {
+        return consumer->is_subscribed_to(topic);
+    }
     return topics ? topics->contains(topic) : uses_consumer_protocol();
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -9,13 +8,14 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "broker/groups/commands.h"
+#include "broker/groups/consumer_group.h"
 #include "broker/groups/effects.h"
 #include "broker/groups/results.h"
+#include "broker/groups/text_map.h"
 #include "broker/groups/timer_queue.h"
 #include "protocol/types.h"
 
@@ -23,16 +23,6 @@
 /// `core.h` and the files named after the requests.
 
 namespace partita::groups {
-
-/// Hash for looking up std::string keys by string_view.
-struct TextHash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>{}(text); }
-};
-
-template <class Value>
-using TextMap = std::unordered_map<std::string, Value, TextHash, std::equal_to<>>;
-using TextSet = std::unordered_set<std::string, TextHash, std::equal_to<>>;
 
 /// A name that a member supports, with what it says to the assignor of that name.
 struct MemberProtocol {
@@ -101,6 +91,9 @@ struct Group {
     Group& operator=(const Group&) = delete;
 
     const std::string id;
+    /// Set: this is a consumer group (KIP-848), and of what follows only the offsets are in use. The type of a group
+    /// may change during its life, with its offsets staying.
+    std::unique_ptr<ConsumerGroup> consumer;
     std::optional<std::string> protocol_type;
     /// Chosen in the current generation.
     std::optional<std::string> protocol;
@@ -122,12 +115,17 @@ struct Group {
     Timer join_timer;
     Timer sync_timer;
 
+    /// Of whatever type, nobody is in it.
+    [[nodiscard]] bool has_no_members() const { return consumer ? consumer->empty() : is(GroupState::empty); }
+
     [[nodiscard]] GroupState state() const { return state_; }
     [[nodiscard]] bool is(GroupState state) const { return state_ == state; }
     [[nodiscard]] GroupState previous_state() const { return previous_state_; }
     /// Asserts that Kafka's state machine has this transition.
     void transition_to(GroupState next, TimestampMs now);
-    /// While replaying only: no transition, just the state that was written.
+    /// Forgets everything of the classic group but its offsets. Members must have been answered.
+    void reset_classic();
+    /// While replaying, and when a group changes its type: no transition, just the state.
     void restore_state(GroupState state, TimestampMs since);
 
     // Members

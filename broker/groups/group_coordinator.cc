@@ -8,7 +8,7 @@
 
 namespace partita::groups {
 
-GroupCoordinator::GroupCoordinator(GroupConfig config) : core_(std::make_unique<Core>(config)) {}
+GroupCoordinator::GroupCoordinator(const GroupConfig& config) : core_(std::make_unique<Core>(config)) {}
 GroupCoordinator::~GroupCoordinator() = default;
 GroupCoordinator::GroupCoordinator(GroupCoordinator&&) noexcept = default;
 GroupCoordinator& GroupCoordinator::operator=(GroupCoordinator&&) noexcept = default;
@@ -35,6 +35,15 @@ void GroupCoordinator::fetch_offsets(const OffsetFetch& command, Now, Effects& e
 }
 void GroupCoordinator::delete_offsets(const OffsetDelete& command, Now, Effects& effects) {
     core_->delete_offsets(command, effects);
+}
+void GroupCoordinator::consumer_heartbeat(const ConsumerGroupHeartbeat& command, Now now, Effects& effects) {
+    core_->consumer_heartbeat(command, now, effects);
+}
+void GroupCoordinator::describe_consumer_groups(const ConsumerGroupDescribe& command, Now, Effects& effects) {
+    core_->describe_consumer_groups(command, effects);
+}
+void GroupCoordinator::cluster_changed(ClusterPointer cluster, bool has_new_topics) {
+    core_->cluster_changed(std::move(cluster), has_new_topics);
 }
 void GroupCoordinator::describe_groups(const DescribeGroups& command, Now, Effects& effects) {
     core_->describe_groups(command, effects);
@@ -65,6 +74,31 @@ std::string GroupCoordinator::dump() const { return core_->dump(); }
 std::size_t GroupCoordinator::group_count() const { return core_->group_count(); }
 std::size_t GroupCoordinator::offset_count() const { return core_->offset_count(); }
 
+namespace {
+
+class EmptyCluster final : public ClusterView {
+public:
+    std::optional<Topic> find(std::string_view) const override { return std::nullopt; }
+    std::optional<Topic> find(const TopicId&) const override { return std::nullopt; }
+    void for_each(const std::function<void(const Topic&)>&) const override {}
+    std::int64_t version() const override { return 0; }
+    std::string_view rack() const override { return {}; }
+    ConsumerGroupOverrides overrides(std::string_view) const override { return {}; }
+};
+
+}  // namespace
+
+GroupCoordinator::Core::Core(const GroupConfig& config)
+    : config_(config), expiration_timer_(TimerKind::offset_expiration), cluster_(std::make_shared<EmptyCluster>()) {}
+
+void GroupCoordinator::Core::cluster_changed(ClusterPointer cluster, bool has_new_topics) {
+    PARTITA_ASSERT(cluster != nullptr, "there always is a cluster");
+    cluster_ = std::move(cluster);
+    if (has_new_topics) {
+        version_with_new_topics_ = cluster_->version();
+    }
+}
+
 void GroupCoordinator::Core::tick(Now now, Effects& effects) {
     while (Timer* due = timers_.pop_due(now.monotonic)) {
         // Whatever runs here may destroy the timer, its member and its group, so nothing touches them afterwards.
@@ -75,6 +109,14 @@ void GroupCoordinator::Core::tick(Now now, Effects& effects) {
             case TimerKind::join: complete_join(*due->group, now, effects); break;
             case TimerKind::sync: sync_overdue(*due->group, now, effects); break;
             case TimerKind::offset_expiration: expire_offsets(now, effects); break;
+            case TimerKind::consumer_session:
+            case TimerKind::consumer_rebalance:
+            case TimerKind::consumer_join:
+            case TimerKind::consumer_sync: {
+                ConsumerMember* const late[] = {due->consumer_member};
+                fence_members(*due->group, late, now, effects);
+                break;
+            }
         }
     }
 }

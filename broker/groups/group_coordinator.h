@@ -5,7 +5,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "broker/groups/cluster_view.h"
 #include "broker/groups/commands.h"
 #include "broker/groups/effects.h"
 #include "broker/groups/records.h"
@@ -15,7 +17,10 @@
 
 namespace partita::groups {
 
-/// The broker's settings that concern classic groups and offsets, with Kafka's defaults.
+/// Which way a group with members may change its type (`group.consumer.migration.policy`).
+enum class MigrationPolicy : std::uint8_t { bidirectional, upgrade, downgrade, disabled };
+
+/// The broker's settings that concern groups and offsets, with Kafka's defaults.
 struct GroupConfig {
     std::int32_t min_session_timeout_ms = 6'000;            ///< group.min.session.timeout.ms
     std::int32_t max_session_timeout_ms = 1'800'000;        ///< group.max.session.timeout.ms
@@ -24,10 +29,20 @@ struct GroupConfig {
     std::int32_t offset_metadata_max_bytes = 4'096;         ///< offset.metadata.max.bytes
     std::int64_t offsets_retention_ms = 7LL * 24 * 3600 * 1000;  ///< offsets.retention.minutes
     std::int64_t offsets_retention_check_interval_ms = 600'000;  ///< offsets.retention.check.interval.ms
+
+    // Consumer groups (KIP-848)
+    std::int32_t consumer_session_timeout_ms = 45'000;       ///< group.consumer.session.timeout.ms
+    std::int32_t consumer_heartbeat_interval_ms = 5'000;     ///< group.consumer.heartbeat.interval.ms
+    std::int32_t consumer_max_size = std::numeric_limits<std::int32_t>::max();  ///< group.consumer.max.size
+    std::int32_t consumer_assignment_interval_ms = 1'000;    ///< group.consumer.assignment.interval.ms
+    std::int32_t consumer_regex_refresh_interval_ms = 600'000;  ///< group.consumer.regex.refresh.interval.ms
+    MigrationPolicy migration_policy = MigrationPolicy::bidirectional;  ///< group.consumer.migration.policy
+    /// Names of served assignors, the first is the default; at least one.
+    std::vector<std::string> consumer_assignors{"uniform", "range"};  ///< group.consumer.assignors
 };
 
 /// All groups whose state lives in ONE partition of `__consumer_offsets`: membership of classic
-/// groups (JoinGroup protocol) and committed offsets. It behaves as the group coordinator of Apache Kafka 4.3.1.
+/// groups (JoinGroup protocol) and of consumer groups (KIP-848), migration between them, committed offsets. It behaves as the group coordinator of Apache Kafka 4.3.1.
 ///
 /// Pure: no clock, file, socket, thread, randomness. One caller at a time; calls run to their end.
 /// Each call appends to `effects`; see there for the order of persisting and replying. JoinGroup and SyncGroup
@@ -43,7 +58,7 @@ struct GroupConfig {
 /// reply whose connection is gone is simply dropped by the shell.
 class GroupCoordinator {
 public:
-    explicit GroupCoordinator(GroupConfig config);
+    explicit GroupCoordinator(const GroupConfig& config);
     ~GroupCoordinator();
     GroupCoordinator(GroupCoordinator&&) noexcept;
     GroupCoordinator& operator=(GroupCoordinator&&) noexcept;
@@ -62,6 +77,8 @@ public:
     void commit_offsets(const OffsetCommit& command, Now now, Effects& effects);
     void fetch_offsets(const OffsetFetch& command, Now now, Effects& effects);
     void delete_offsets(const OffsetDelete& command, Now now, Effects& effects);
+    void consumer_heartbeat(const ConsumerGroupHeartbeat& command, Now now, Effects& effects);
+    void describe_consumer_groups(const ConsumerGroupDescribe& command, Now now, Effects& effects);
     void describe_groups(const DescribeGroups& command, Now now, Effects& effects);
     void list_groups(const ListGroups& command, Now now, Effects& effects);
     void delete_groups(const DeleteGroups& command, Now now, Effects& effects);
@@ -75,6 +92,11 @@ public:
     /// Takes back what `seed_offsets` gave with the same command, where it still is as it was given. Returns the
     /// number of offsets removed. No reply.
     std::size_t remove_seeds(const SeedOffsets& command, Effects& effects);
+
+    /// The cluster that consumer groups look at from now on; groups that a change concerns find it at the next
+    /// heartbeat of any member. Before the first call there are no topics. `has_new_topics`: since the last call some
+    /// were created.
+    void cluster_changed(ClusterPointer cluster, bool has_new_topics);
 
     /// Runs every timer that is due. Calling early or often is harmless.
     void tick(Now now, Effects& effects);

@@ -12,6 +12,8 @@ void GroupCoordinator::Core::heartbeat(const Heartbeat& command, Now now, Effect
         result.error = ErrorCode::invalid_group_id;
     } else if (group == nullptr) {
         result.error = ErrorCode::unknown_member_id;
+    } else if (group->consumer) {
+        result.error = heartbeat_in_consumer_group(command, *group, now);
     } else if (result.error = group->validate(command.member_id, command.group_instance_id);
                result.error != ErrorCode::none) {
         // Said already.
@@ -56,6 +58,10 @@ void GroupCoordinator::Core::leave(const LeaveGroup& command, Now now, Effects& 
         return;
     }
     Group* group = find_group(command.group_id);
+    if (group != nullptr && group->consumer) {
+        leave_from_consumer_group(command, *group, now, effects);
+        return;
+    }
     bool somebody_left = false;
     result.members.reserve(command.members.size());
     for (const LeaveGroup::Member& leaving : command.members) {

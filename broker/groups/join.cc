@@ -29,14 +29,24 @@ void GroupCoordinator::Core::join(const JoinGroup& command, Now now, Effects& ef
     }
     const bool without_id = command.member_id.empty();
     Group* group = find_group(command.group_id);
-    const bool is_new_group = group == nullptr;
+    if (group != nullptr && group->consumer && !group->consumer->empty()) {
+        join_consumer_group(command, *group, now, effects);
+        return;
+    }
+    const bool is_new_group = group == nullptr || group->consumer;
     if (is_new_group && !without_id) {
         reply(effects, command.reply_to, join_error(ErrorCode::unknown_member_id, command.member_id));
         return;
     }
     if (is_new_group) {
         // Kafka writes a group down as soon as somebody asked to join, so that it is listed from then on.
-        group = &create_group(command.group_id, now.wall);
+        // An empty consumer group becomes a classic one.
+        if (group == nullptr) {
+            group = &create_group(command.group_id, now.wall);
+        } else {
+            remove_consumer_state(*group, effects);
+            group->restore_state(GroupState::empty, now.wall);
+        }
         persist_group(*group, effects);
     }
     if (!accepts(*group, command.member_id)) {

@@ -2,6 +2,7 @@
 #include <cctype>
 #include <utility>
 
+#include "broker/groups/consumer_protocol.h"
 #include "broker/groups/core.h"
 
 namespace partita::groups {
@@ -9,6 +10,7 @@ namespace {
 
 // In small letters on the wire; clients compare without regard to case.
 constexpr std::string_view kClassicType = "classic";
+constexpr std::string_view kConsumerType = "consumer";
 
 bool equal_ignoring_case(std::string_view left, std::string_view right) {
     return std::ranges::equal(left, right, [](unsigned char a, unsigned char b) {
@@ -48,7 +50,8 @@ void GroupCoordinator::Core::describe_groups(const DescribeGroups& command, Effe
     DescribeGroupsResult result;
     result.groups.reserve(command.group_ids.size());
     for (const std::string_view group_id : command.group_ids) {
-        if (const Group* group = find_group(group_id)) {
+        const Group* group = find_group(group_id);
+        if (group != nullptr && !group->consumer) {
             result.groups.push_back(describe(*group));
             continue;
         }
@@ -56,7 +59,8 @@ void GroupCoordinator::Core::describe_groups(const DescribeGroups& command, Effe
         unknown.group_id = group_id;
         if (command.api_version >= kDescribeVersionKnowingUnknownGroups) {
             unknown.error = ErrorCode::group_id_not_found;
-            unknown.error_message = "Group " + unknown.group_id + " not found.";
+            unknown.error_message =
+                "Group " + unknown.group_id + (group == nullptr ? " not found." : " is not a classic group.");
         }
     }
     reply(effects, command.reply_to, std::move(result));
@@ -64,12 +68,13 @@ void GroupCoordinator::Core::describe_groups(const DescribeGroups& command, Effe
 
 void GroupCoordinator::Core::list_groups(const ListGroups& command, Effects& effects) {
     ListGroupsResult result;
-    if (passes(command.types, kClassicType)) {
-        for (const Group* group : groups_in_order()) {
-            if (passes(command.states, state_name(group->state()))) {
-                result.groups.push_back({group->id, group->protocol_type.value_or(""),
-                                         std::string(state_name(group->state())), std::string(kClassicType)});
-            }
+    for (const Group* group : groups_in_order()) {
+        const std::string_view type = group->consumer ? kConsumerType : kClassicType;
+        const std::string_view state = group->consumer ? state_name(group->consumer->state()) : state_name(group->state());
+        if (passes(command.types, type) && passes(command.states, state)) {
+            const std::string protocol_type =
+                group->consumer ? std::string(kConsumerProtocolType) : group->protocol_type.value_or("");
+            result.groups.push_back({group->id, protocol_type, std::string(state), std::string(type)});
         }
     }
     reply(effects, command.reply_to, std::move(result));

@@ -71,10 +71,13 @@ void GroupCoordinator::Core::commit_offsets(const OffsetCommit& command, Now now
             return;
         }
         group = &create_group(command.group_id, now.wall);
-    } else if (const ErrorCode error = validate_commit(command, *group); error != ErrorCode::none) {
+    } else if (const ErrorCode error =
+                   group->consumer ? validate_consumer_commit(command, *group->consumer) : validate_commit(command, *group);
+               error != ErrorCode::none) {
         reply(effects, command.reply_to, OffsetCommitResult{.error = error});
         return;
     }
+    // A commit keeps a member of a consumer group no longer: that needs its heartbeats.
     if (group->is(GroupState::stable) || group->is(GroupState::preparing_rebalance)) {
         restart_session(*group->find(command.member_id), now);
     }
@@ -134,10 +137,17 @@ void GroupCoordinator::Core::commit_offsets(const OffsetCommit& command, Now now
     reply(effects, command.reply_to, std::move(result));
 }
 
-/// A classic group lets everybody read: member id and epoch mean nothing to it. (When offsets of open
-/// transactions exist, `require_stable` will have to look for them here.)
+/// A classic group lets everybody read: member id and epoch mean nothing to it. A consumer group does not let
+/// members read whose partitions may be somebody else's. (When offsets of open transactions exist,
+/// `require_stable` will have to look for them here.)
 OffsetFetchResult::Group GroupCoordinator::Core::fetch_group(const OffsetFetch::Group& wanted, const Group* group) {
     OffsetFetchResult::Group result{.group_id = std::string(wanted.group_id)};
+    if (group != nullptr && group->consumer) {
+        result.error = validate_consumer_fetch(wanted, *group->consumer);
+        if (result.error != ErrorCode::none) {
+            return result;
+        }
+    }
     if (!wanted.topics) {
         if (group == nullptr) {
             return result;
@@ -192,7 +202,7 @@ void GroupCoordinator::Core::delete_offsets(const OffsetDelete& command, Effects
         result.error = ErrorCode::invalid_group_id;
     } else if (group == nullptr) {
         result.error = ErrorCode::group_id_not_found;
-    } else if (!group->is(GroupState::empty) && !group->uses_consumer_protocol()) {
+    } else if (!group->consumer && !group->is(GroupState::empty) && !group->uses_consumer_protocol()) {
         // Whether members of another protocol use the topic cannot be known.
         result.error = ErrorCode::non_empty_group;
     }

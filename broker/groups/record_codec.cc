@@ -4,7 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "protocol/cursor.h"
+#include "broker/groups/consumer_record_codec.h"
+#include "broker/groups/record_frame.h"
 #include "protocol/messages/group_metadata_record.h"
 #include "protocol/messages/offset_commit_record.h"
 
@@ -15,7 +16,6 @@ namespace {
 constexpr std::int16_t kLegacyOffsetCommitType = 0;
 constexpr std::int16_t kOffsetCommitType = 1;
 constexpr std::int16_t kGroupMetadataType = 2;
-constexpr std::int16_t kKeyVersion = 0;
 
 // A value starts with its version.
 constexpr std::int16_t kGroupMetadataVersion = 3;
@@ -24,38 +24,6 @@ constexpr std::int16_t kOffsetCommitVersion = 4;
 constexpr std::int16_t kOffsetCommitVersionWithExpiry = 1;
 constexpr std::int16_t kHighestOffsetCommitVersion = 4;
 constexpr std::int16_t kHighestGroupMetadataVersion = 4;
-
-template <class Message>
-std::expected<void, EncodeError> append(std::int16_t prefix, const Message& message, std::int16_t version,
-                                        ByteBuffer& buffer) {
-    buffer.append_big_endian(prefix);
-    if (auto encoded = encode(message, version, buffer); !encoded) {
-        return std::unexpected(encoded.error());
-    }
-    return {};
-}
-
-/// Encodes a key, and a value behind it; both are cut out at the end, because the buffer may move while it grows.
-template <class Key>
-std::expected<EncodedRecord, EncodeError> tombstone(std::int16_t type, const Key& key, ByteBuffer& buffer) {
-    if (auto done = append(type, key, kKeyVersion, buffer); !done) {
-        return std::unexpected(done.error());
-    }
-    return EncodedRecord{buffer.bytes(), std::nullopt};
-}
-
-template <class Key, class Value>
-std::expected<EncodedRecord, EncodeError> entry(std::int16_t type, const Key& key, std::int16_t version,
-                                                const Value& value, ByteBuffer& buffer) {
-    if (auto done = append(type, key, kKeyVersion, buffer); !done) {
-        return std::unexpected(done.error());
-    }
-    const std::size_t key_size = buffer.size();
-    if (auto done = append(version, value, version, buffer); !done) {
-        return std::unexpected(done.error());
-    }
-    return EncodedRecord{buffer.bytes(0, key_size), buffer.bytes(key_size, buffer.size() - key_size)};
-}
 
 std::expected<EncodedRecord, EncodeError> encode_one(const OffsetCommitRecord& record, ByteBuffer& buffer) {
     const bool has_expiry = record.expire_timestamp != kNoTimestamp;
@@ -99,23 +67,6 @@ std::expected<EncodedRecord, EncodeError> encode_one(const GroupMetadataRecord& 
 
 std::expected<EncodedRecord, EncodeError> encode_one(const GroupTombstone& record, ByteBuffer& buffer) {
     return tombstone(kGroupMetadataType, GroupMetadataKey{record.group_id}, buffer);
-}
-
-using DecodedRecord = std::expected<std::optional<Record>, DecodeError>;
-
-/// The number in front of a key or value, and what follows it.
-struct Prefixed {
-    std::int16_t prefix = 0;
-    Bytes rest;
-};
-std::expected<Prefixed, DecodeError> split(Bytes bytes) {
-    Cursor cursor(bytes);
-    Prefixed result;
-    if (!cursor.read(result.prefix)) {
-        return std::unexpected(DecodeError{DecodeFailure::truncated, 0, "version"});
-    }
-    result.rest = bytes.subspan(sizeof(result.prefix));
-    return result;
 }
 
 DecodedRecord decode_offset(Bytes key_bytes, const std::optional<Bytes>& value_bytes, Arena& arena) {
@@ -188,7 +139,15 @@ DecodedRecord decode_group(Bytes key_bytes, const std::optional<Bytes>& value_by
 
 std::expected<EncodedRecord, EncodeError> encode_record(const Record& record, ByteBuffer& buffer) {
     buffer.clear();
-    return std::visit([&buffer](const auto& one) { return encode_one(one, buffer); }, record);
+    return std::visit(
+        [&buffer](const auto& one) {
+            if constexpr (requires { encode_one(one, buffer); }) {
+                return encode_one(one, buffer);
+            } else {
+                return encode_consumer_record(one, buffer);
+            }
+        },
+        record);
 }
 
 std::expected<std::optional<Record>, DecodeError> decode_record(Bytes key, std::optional<Bytes> value, Arena& arena) {
@@ -200,7 +159,7 @@ std::expected<std::optional<Record>, DecodeError> decode_record(Bytes key, std::
         case kLegacyOffsetCommitType:
         case kOffsetCommitType: return decode_offset(key_parts->rest, value, arena);
         case kGroupMetadataType: return decode_group(key_parts->rest, value, arena);
-        default: return std::nullopt;
+        default: return decode_consumer_record(key_parts->prefix, key_parts->rest, value, arena);
     }
 }
 

@@ -27,7 +27,7 @@ struct EncodedRecord {
 
 /// Reads a record of the log. Texts and bytes of the result are borrowed from `key` and `value`, arrays from `arena`.
 ///
-/// Empty for records of other types (consumer groups of KIP-848, share groups, future ones), which are
+/// Empty for records of other types (share groups, streams groups, future ones), which are
 /// not for this coordinator. An error for bytes that are none of this.
 [[nodiscard]] std::expected<std::optional<Record>, DecodeError> decode_record(Bytes key, std::optional<Bytes> value,
                                                                               Arena& arena);

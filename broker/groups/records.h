@@ -2,16 +2,20 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "broker/assignors/assignment.h"
+#include "broker/groups/member_assignment.h"
+#include "broker/groups/member_subscription.h"
 #include "protocol/types.h"
 
 /// What a coordinator persists, as plain values. They carry what Kafka's records of
 /// `__consumer_offsets` carry (OffsetCommitKey/Value, GroupMetadataKey/Value); `record_codec.h` turns
-/// them into those bytes and back. All texts and bytes are borrowed: from the arena of the `Effects` that hold the
-/// record, or from the buffer that a codec decoded. Each record replaces the previous one of its key.
+/// them into those bytes and back. Texts and bytes that are views are borrowed: from the arena of the `Effects` that hold
+/// the record, or from the buffer that a codec decoded. Each record replaces the previous one of its key.
 
 namespace partita::groups {
 
@@ -69,6 +73,71 @@ struct GroupTombstone {
     std::string_view group_id;
 };
 
-using Record = std::variant<OffsetCommitRecord, OffsetTombstone, GroupMetadataRecord, GroupTombstone>;
+// Consumer groups of KIP-848 are persisted in parts, so that a heartbeat writes only what it changed.
+
+struct ConsumerGroupEpochRecord {
+    std::string_view group_id;
+    std::int32_t epoch = 0;
+    /// Of the topics that the group is subscribed to, see `metadata_hash.h`.
+    std::int64_t metadata_hash = 0;
+};
+
+struct ConsumerMemberRecord {
+    std::string_view group_id;
+    std::string_view member_id;
+    MemberSubscription subscription;
+};
+
+/// The target assignment of all members stands for this group epoch.
+struct TargetAssignmentEpochRecord {
+    std::string_view group_id;
+    std::int32_t epoch = 0;
+    TimestampMs timestamp{0};
+};
+
+/// What one member shall have.
+struct TargetAssignmentRecord {
+    std::string_view group_id;
+    std::string_view member_id;
+    assignors::Assignment assignment;
+};
+
+/// What one member has.
+struct CurrentAssignmentRecord {
+    std::string_view group_id;
+    std::string_view member_id;
+    MemberProgress progress;
+};
+
+/// The topics that a regular expression stands for.
+struct RegularExpressionRecord {
+    std::string_view group_id;
+    std::string_view regex;
+    /// Ascending.
+    std::vector<std::string> topics;
+    std::int64_t version = 0;
+    TimestampMs timestamp;
+};
+
+/// Something of a consumer group is gone.
+struct ConsumerGroupTombstone {
+    enum class Kind : std::uint8_t {
+        group,
+        member,
+        target_assignment_epoch,
+        target_assignment,
+        current_assignment,
+        regular_expression,
+    };
+    Kind kind = Kind::group;
+    std::string_view group_id;
+    /// The member's id or the expression; empty for the kinds that the group has one of.
+    std::string_view name;
+};
+
+using Record = std::variant<OffsetCommitRecord, OffsetTombstone, GroupMetadataRecord, GroupTombstone,
+                            ConsumerGroupEpochRecord, ConsumerMemberRecord, TargetAssignmentEpochRecord,
+                            TargetAssignmentRecord, CurrentAssignmentRecord, RegularExpressionRecord,
+                            ConsumerGroupTombstone>;
 
 }  // namespace partita::groups

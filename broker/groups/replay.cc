@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "broker/groups/consumer_records.h"
 #include "broker/groups/core.h"
 #include "protocol/assert.h"
 
@@ -98,7 +99,8 @@ void GroupCoordinator::Core::replay_one(const GroupMetadataRecord& record) {
 
 void GroupCoordinator::Core::replay_one(const GroupTombstone& record) {
     const auto known = groups_.find(record.group_id);
-    if (known == groups_.end()) {
+    if (known == groups_.end() || known->second->consumer) {
+        // A classic group that became a consumer group ended before the records of what it became.
         return;
     }
     // Offsets have tombstones of their own and live on in a group without members when those are missing.
@@ -117,6 +119,9 @@ void GroupCoordinator::Core::loaded(Now now, Effects& effects) {
     for (Group* group : groups_in_order()) {
         for (const auto& [order, member] : group->members()) {
             restart_session(*member, now);
+        }
+        if (group->consumer) {
+            restart_consumer_timers(*group, now);
         }
         if (std::cmp_greater(group->size(), config_.max_size)) {
             // The limit was lowered. Rejoining sorts out who may stay, and lets everybody commit before.
@@ -162,7 +167,9 @@ std::string GroupCoordinator::Core::dump() const {
     for (const Group* group : groups_in_order()) {
         out += "group " + group->id;
         const bool is_durable = group->is(GroupState::empty) || group->is(GroupState::stable);
-        if (!is_durable) {
+        if (group->consumer) {
+            out += dump_of(*group->consumer);
+        } else if (!is_durable) {
             out += " rebalancing\n";
         } else {
             out += " type=" + group->protocol_type.value_or("") + " generation=" + std::to_string(group->generation);

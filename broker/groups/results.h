@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "broker/assignors/assignment.h"
 #include "protocol/error_code.h"
 #include "protocol/types.h"
 
@@ -115,6 +116,52 @@ struct OffsetDeleteResult {
     std::vector<Topic> topics;
 };
 
+struct ConsumerHeartbeatResult {
+    ErrorCode error = ErrorCode::none;
+    std::optional<std::string> error_message;
+    /// Unset on errors.
+    std::optional<std::string> member_id;
+    std::int32_t member_epoch = 0;
+    std::int32_t heartbeat_interval_ms = 0;
+    /// What the member shall have; unset when that did not change.
+    std::optional<assignors::Assignment> assignment;
+};
+
+struct ConsumerGroupDescribeResult {
+    struct Topic {
+        TopicId topic_id;
+        std::string name;
+        std::vector<std::int32_t> partitions;
+    };
+    struct Member {
+        std::string member_id;
+        std::optional<std::string> instance_id;
+        std::optional<std::string> rack_id;
+        std::int32_t member_epoch = 0;
+        std::string client_id;
+        std::string client_host;
+        std::vector<std::string> topic_names;
+        std::string topic_regex;
+        /// What it has, with what it has yet to give up. Only topics that exist.
+        std::vector<Topic> assignment;
+        std::vector<Topic> target_assignment;
+        bool is_classic = false;
+    };
+    struct Group {
+        std::string group_id;
+        ErrorCode error = ErrorCode::none;
+        std::optional<std::string> error_message;
+        std::string state;
+        std::int32_t epoch = 0;
+        std::int32_t assignment_epoch = 0;
+        std::string assignor;
+        /// Ascending by member id.
+        std::vector<Member> members;
+    };
+    /// In the order of the command.
+    std::vector<Group> groups;
+};
+
 struct DescribeGroupsResult {
     struct Member {
         std::string member_id;
@@ -145,7 +192,7 @@ struct ListGroupsResult {
         std::string group_id;
         std::string protocol_type;
         std::string state;
-        /// "classic": in small letters, as 4.3.1 writes it.
+        /// "classic" or "consumer": in small letters, as 4.3.1 writes it.
         std::string type;
     };
     /// Ascending by group id.
@@ -163,6 +210,6 @@ struct DeleteGroupsResult {
 
 using Result = std::variant<JoinResult, SyncResult, HeartbeatResult, LeaveResult, OffsetCommitResult,
                             OffsetFetchResult, OffsetDeleteResult, DescribeGroupsResult, ListGroupsResult,
-                            DeleteGroupsResult>;
+                            DeleteGroupsResult, ConsumerHeartbeatResult, ConsumerGroupDescribeResult>;
 
 }  // namespace partita::groups

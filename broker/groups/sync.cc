@@ -37,8 +37,12 @@ void GroupCoordinator::Core::sync(const SyncGroup& command, Now now, Effects& ef
         return;
     }
     Group* group = find_group(command.group_id);
-    if (group == nullptr || group->is(GroupState::empty)) {
+    if (group == nullptr || group->has_no_members()) {
         reply(effects, command.reply_to, SyncResult{.error = ErrorCode::unknown_member_id});
+        return;
+    }
+    if (group->consumer) {
+        sync_in_consumer_group(command, *group, now, effects);
         return;
     }
     if (const ErrorCode error = validate_sync(command, *group); error != ErrorCode::none) {

@@ -13,6 +13,7 @@ namespace partita::groups {
 struct Group;
 struct Member;
 struct PendingMember;
+struct ConsumerMember;
 class TimerQueue;
 
 enum class TimerKind : std::uint8_t {
@@ -22,6 +23,10 @@ enum class TimerKind : std::uint8_t {
     join,               ///< A rebalance waited for its members.
     sync,               ///< A new generation waited for its members' SyncGroup.
     offset_expiration,  ///< Time to look for expired offsets.
+    consumer_session,    ///< A member of a consumer group was silent for too long.
+    consumer_rebalance,  ///< It did not give up its partitions in time.
+    consumer_join,       ///< A classic member of a consumer group was told to rejoin and did not.
+    consumer_sync,       ///< It rejoined and did not fetch its assignment.
 };
 
 /// A deadline that is part of the object it belongs to. Destroying the owner cancels it.
@@ -30,6 +35,8 @@ public:
     explicit Timer(TimerKind timer_kind, Group* timer_group = nullptr, Member* timer_member = nullptr,
                    PendingMember* timer_pending = nullptr)
         : kind(timer_kind), group(timer_group), member(timer_member), pending(timer_pending) {}
+    Timer(TimerKind timer_kind, Group* timer_group, ConsumerMember* timer_consumer_member)
+        : kind(timer_kind), group(timer_group), consumer_member(timer_consumer_member) {}
     ~Timer() { cancel(); }
     Timer(const Timer&) = delete;
     Timer& operator=(const Timer&) = delete;
@@ -39,8 +46,9 @@ public:
 
     const TimerKind kind;
     Group* const group;
-    Member* const member;
-    PendingMember* const pending;
+    Member* const member = nullptr;
+    PendingMember* const pending = nullptr;
+    ConsumerMember* const consumer_member = nullptr;
 
 private:
     friend class TimerQueue;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "broker/groups/group_coordinator.h"
+#include "tests/support/test_cluster.h"
 
 namespace partita {
 inline void PrintTo(ErrorCode error, std::ostream* out) {
@@ -26,6 +27,8 @@ inline void PrintTo(GroupState state, std::ostream* out) { *out << state_name(st
 }  // namespace partita
 
 namespace partita::groups::testing {
+
+using test::TestCluster;
 
 inline OwnedBytes bytes_of(std::string_view text) {
     const Bytes bytes = as_bytes(text);
@@ -81,6 +84,19 @@ private:
         }
     }
 
+    /// The records of consumer groups own everything but their keys.
+    template <class R>
+    void own(R& one) {
+        one.group_id = keep(one.group_id);
+        if constexpr (requires { one.member_id; }) {
+            one.member_id = keep(one.member_id);
+        } else if constexpr (requires { one.regex; }) {
+            one.regex = keep(one.regex);
+        } else if constexpr (requires { one.name; }) {
+            one.name = keep(one.name);
+        }
+    }
+
     std::deque<std::string> texts_;
     Record record_;
 };
@@ -105,6 +121,7 @@ protected:
 
     void start() {
         coordinator_.emplace(config_);
+        coordinator_->cluster_changed(cluster_, false);
         for (const auto& record : log_) coordinator_->replay(record->view());
         Effects effects;
         coordinator_->loaded(now_, effects);
@@ -365,6 +382,7 @@ protected:
     }
 
     GroupConfig config_;
+    ClusterPointer cluster_ = std::make_shared<TestCluster>();
     Now now_{{1'000}, {1'700'000'000'000}};
     std::optional<GroupCoordinator> coordinator_;
     std::vector<std::unique_ptr<StoredRecord>> log_;

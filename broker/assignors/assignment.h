@@ -1,0 +1,29 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <vector>
+
+#include "protocol/types.h"
+
+namespace partita::assignors {
+
+/// Partitions of one topic, ascending, without repetition.
+struct TopicPartitions {
+    TopicId topic_id;
+    std::vector<std::int32_t> partitions;
+
+    friend auto operator<=>(const TopicPartitions&, const TopicPartitions&) = default;
+};
+
+/// What one member has or shall have: ascending by topic id, no topic twice, no topic without partitions.
+using Assignment = std::vector<TopicPartitions>;
+
+/// Brings topics and partitions that came in any order into the order of an Assignment.
+[[nodiscard]] Assignment normalized(Assignment assignment);
+
+[[nodiscard]] std::size_t partition_count(const Assignment& assignment);
+/// Null when the assignment has nothing of the topic.
+[[nodiscard]] const TopicPartitions* find_topic(const Assignment& assignment, const TopicId& topic_id);
+
+}  // namespace partita::assignors

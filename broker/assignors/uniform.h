@@ -1,0 +1,38 @@
+#pragma once
+
+#include "broker/assignors/assignor.h"
+
+/// Inside of this room: the two cases of the uniform assignor.
+
+namespace partita::assignors {
+
+/// All members have the same subscription. Time is linear in members and partitions.
+[[nodiscard]] GroupAssignment assign_uniformly_to_equals(const GroupSpec& group);
+
+/// Members with subscriptions of their own.
+[[nodiscard]] GroupAssignment assign_uniformly_to_individuals(const GroupSpec& group);
+
+/// The index in `group.topics` of each topic of `previous` that still exists, and its partitions that
+/// exist: `visit(std::uint32_t topic, std::span<const std::int32_t> partitions)`, ascending by topic.
+template <class Visit>
+void for_each_existing(const GroupSpec& group, const Assignment& previous, Visit&& visit) {
+    std::uint32_t topic = 0;
+    for (const TopicPartitions& held : previous) {
+        while (topic < group.topics.size() && group.topics[topic].topic_id < held.topic_id) {
+            ++topic;
+        }
+        if (topic == group.topics.size()) {
+            return;
+        }
+        if (group.topics[topic].topic_id != held.topic_id) {
+            continue;
+        }
+        std::size_t count = held.partitions.size();
+        while (count > 0 && held.partitions[count - 1] >= group.topics[topic].partition_count) {
+            --count;
+        }
+        visit(topic, std::span(held.partitions).first(count));
+    }
+}
+
+}  // namespace partita::assignors

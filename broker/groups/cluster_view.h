@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "protocol/types.h"
+
+namespace partita::groups {
+
+/// Settings of one group that replace the broker's (`consumer.*` of the GROUP resource).
+struct ConsumerGroupOverrides {
+    std::optional<std::int32_t> session_timeout_ms;
+    std::optional<std::int32_t> heartbeat_interval_ms;
+    std::optional<std::int32_t> assignment_interval_ms;
+};
+
+/// The cluster at one moment, as consumer groups need it: topics, and what is set for groups. Immutable.
+class ClusterView {
+public:
+    struct Topic {
+        TopicId topic_id;
+        /// Lives as long as the view.
+        std::string_view name;
+        std::int32_t partition_count = 0;
+    };
+
+    virtual ~ClusterView() = default;
+    [[nodiscard]] virtual std::optional<Topic> find(std::string_view name) const = 0;
+    [[nodiscard]] virtual std::optional<Topic> find(const TopicId& topic_id) const = 0;
+    /// Calls `visit` for every topic, ascending by name.
+    virtual void for_each(const std::function<void(const Topic&)>& visit) const = 0;
+    /// Grows with every change of the cluster's metadata.
+    [[nodiscard]] virtual std::int64_t version() const = 0;
+    /// Where all replicas are (`broker.rack`); empty when unknown.
+    [[nodiscard]] virtual std::string_view rack() const = 0;
+    [[nodiscard]] virtual ConsumerGroupOverrides overrides(std::string_view group_id) const = 0;
+};
+
+using ClusterPointer = std::shared_ptr<const ClusterView>;
+
+}  // namespace partita::groups

@@ -1,0 +1,192 @@
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "broker/assignors/assignor.h"
+#include "broker/groups/consumer_records.h"
+#include "broker/groups/core.h"
+#include "broker/groups/metadata_hash.h"
+#include "protocol/assert.h"
+
+namespace partita::groups {
+namespace {
+
+/// What the assignors see of a group. Most groups are many copies of one program, so equal subscriptions are looked
+/// up once.
+class SpecBuilder {
+public:
+    SpecBuilder(const ConsumerGroup& group, const ClusterView& cluster) {
+        const ConsumerMember* previous = nullptr;
+        for (const auto& [id, member] : group.members()) {
+            if (previous == nullptr || !same_topics(*previous, *member)) {
+                kinds_.push_back(group.subscribed_topic_ids(*member, cluster));
+                is_homogeneous_ = is_homogeneous_ && previous == nullptr;
+            }
+            previous = member.get();
+            kind_of_member_.push_back(kinds_.size() - 1);
+        }
+        collect_topics(cluster);
+        for (const std::vector<TopicId>& kind : kinds_) {
+            std::vector<std::uint32_t>& indexes = indexes_.emplace_back();
+            indexes.reserve(kind.size());
+            for (const TopicId& topic_id : kind) {
+                const auto found = std::ranges::lower_bound(topics_, topic_id, {}, &assignors::GroupSpec::Topic::topic_id);
+                indexes.push_back(static_cast<std::uint32_t>(found - topics_.begin()));
+            }
+        }
+        std::size_t index = 0;
+        for (const auto& [id, member] : group.members()) {
+            members_.push_back({.topics = indexes_[kind_of_member_[index++]],
+                                .previous = member->target ? &*member->target : nullptr});
+        }
+    }
+
+    [[nodiscard]] assignors::GroupSpec spec() const { return {topics_, members_, is_homogeneous_}; }
+
+private:
+    static bool same_topics(const ConsumerMember& left, const ConsumerMember& right) {
+        return left.subscription.topic_names == right.subscription.topic_names &&
+               left.subscription.topic_regex == right.subscription.topic_regex;
+    }
+
+    void collect_topics(const ClusterView& cluster) {
+        std::vector<TopicId> ids;
+        for (const std::vector<TopicId>& kind : kinds_) {
+            ids.insert(ids.end(), kind.begin(), kind.end());
+        }
+        std::ranges::sort(ids);
+        const auto repeated = std::ranges::unique(ids);
+        ids.erase(repeated.begin(), repeated.end());
+        topics_.reserve(ids.size());
+        for (const TopicId& topic_id : ids) {
+            const auto topic = cluster.find(topic_id);
+            PARTITA_ASSERT(topic.has_value(), "a topic that was found by name is found by id");
+            topics_.push_back({topic_id, topic->partition_count});
+        }
+    }
+
+    bool is_homogeneous_ = true;
+    std::vector<std::vector<TopicId>> kinds_;
+    std::vector<std::size_t> kind_of_member_;
+    std::vector<std::vector<std::uint32_t>> indexes_;
+    std::vector<assignors::GroupSpec::Topic> topics_;
+    std::vector<assignors::GroupSpec::Member> members_;
+};
+
+class FreeOrOwn final : public PartitionAvailability {
+public:
+    FreeOrOwn(const ConsumerGroup& group, const ConsumerMember& member) : group_(group), member_(member) {}
+    bool is_available(const TopicId& topic_id, std::int32_t partition) const override {
+        const ConsumerMember* owner = group_.owner(topic_id, partition);
+        return owner == nullptr || owner == &member_;
+    }
+
+private:
+    const ConsumerGroup& group_;
+    const ConsumerMember& member_;
+};
+
+}  // namespace
+
+std::int64_t GroupCoordinator::Core::compute_metadata_hash(const Group& group) {
+    if (topic_hashes_version_ != cluster_->version()) {
+        topic_hashes_.clear();
+        topic_hashes_version_ = cluster_->version();
+    }
+    std::vector<std::int64_t> hashes;
+    for (const std::string_view name : group.consumer->subscribed_topics()) {
+        const auto topic = cluster_->find(name);
+        if (!topic) {
+            continue;
+        }
+        auto known = topic_hashes_.find(name);
+        if (known == topic_hashes_.end()) {
+            known = topic_hashes_.emplace(std::string(name), topic_hash(*topic, cluster_->rack())).first;
+        }
+        hashes.push_back(known->second);
+    }
+    return group_hash(hashes);
+}
+
+void GroupCoordinator::Core::update_group_epoch(Group& group, bool bump, Effects& effects) {
+    ConsumerGroup& consumer = *group.consumer;
+    if (!bump && consumer.seen_metadata_version == cluster_->version()) {
+        return;
+    }
+    consumer.seen_metadata_version = cluster_->version();
+    const std::int64_t hash = compute_metadata_hash(group);
+    if (bump || hash != consumer.metadata_hash()) {
+        change(group, ConsumerGroupEpochRecord{{}, consumer.epoch() + 1, hash}, effects);
+    }
+}
+
+void GroupCoordinator::Core::update_target_assignment(Group& group, Now now, Effects& effects) {
+    const ConsumerGroup& consumer = *group.consumer;
+    if (consumer.epoch() <= consumer.assignment_epoch()) {
+        return;
+    }
+    // Members that come together are assigned together (KIP-1263). A clock that was set back delays nobody.
+    const std::int64_t interval_ms =
+        cluster_->overrides(group.id).assignment_interval_ms.value_or(config_.consumer_assignment_interval_ms);
+    const std::int64_t last = consumer.assignment_timestamp().value;
+    const bool is_due = last == 0 || interval_ms == 0 || now.wall.value >= last + interval_ms || now.wall.value < last;
+    if (is_due) {
+        compute_target_assignment(group, now, effects);
+    }
+}
+
+void GroupCoordinator::Core::compute_target_assignment(Group& group, Now now, Effects& effects) {
+    const ConsumerGroup& consumer = *group.consumer;
+    std::string name = consumer.preferred_assignor().value_or(config_.consumer_assignors.front());
+    if (std::ranges::find(config_.consumer_assignors, name) == config_.consumer_assignors.end()) {
+        // It was served when the member named it, before a restart with other settings.
+        name = config_.consumer_assignors.front();
+    }
+    const assignors::Assignor assign = assignors::find_assignor(name);
+    PARTITA_ASSERT(assign != nullptr, "only known assignors can be configured");
+    const SpecBuilder builder(consumer, *cluster_);
+    assignors::GroupAssignment goals = assign(builder.spec());
+    std::size_t index = 0;
+    for (const auto& [id, member] : consumer.members()) {
+        assignors::Assignment& goal = goals[index++];
+        if (!member->target || *member->target != goal) {
+            change(group, TargetAssignmentRecord{{}, id, std::move(goal)}, effects);
+        }
+    }
+    change(group, TargetAssignmentEpochRecord{{}, consumer.epoch(), now.wall}, effects);
+}
+
+void GroupCoordinator::Core::lead_on(Group& group, ConsumerMember& member, bool subscription_changed,
+                                     const std::optional<std::span<const assignors::TopicPartitions>>& owned, Now now,
+                                     Effects& effects) {
+    const ConsumerGroup& consumer = *group.consumer;
+    const MemberProgress& progress = member.progress;
+    if (!subscription_changed && progress.state == MemberState::stable &&
+        progress.epoch == consumer.assignment_epoch()) {
+        return;
+    }
+    static const assignors::Assignment kNothing;
+    const std::vector<TopicId> subscribed = consumer.subscribed_topic_ids(member, *cluster_);
+    MemberProgress next = reconcile(progress,
+                                    {.target_epoch = consumer.assignment_epoch(),
+                                     .target = member.target ? *member.target : kNothing,
+                                     .subscribed = subscribed,
+                                     .subscription_changed = subscription_changed,
+                                     .owned = owned},
+                                    FreeOrOwn(consumer, member));
+    if (next == progress) {
+        return;
+    }
+    change(group, CurrentAssignmentRecord{{}, member.id, std::move(next)}, effects);
+    if (member.is_classic()) {
+        // These are given time to rejoin and to fetch their assignment instead.
+        return;
+    }
+    if (member.progress.state == MemberState::unrevoked_partitions) {
+        timers_.schedule(member.rebalance_timer, now.monotonic + member.subscription.rebalance_timeout_ms);
+    } else {
+        member.rebalance_timer.cancel();
+    }
+}
+
+}  // namespace partita::groups

@@ -1,0 +1,243 @@
+#include <algorithm>
+#include <expected>
+#include <utility>
+
+#include "broker/groups/consumer_metadata.h"
+#include "broker/groups/consumer_protocol.h"
+#include "broker/groups/consumer_records.h"
+#include "broker/groups/core.h"
+#include "protocol/assert.h"
+
+/// Members of a consumer group that still speak the classic protocol. Each is led towards its target like the others:
+/// a rebalance that it is told of is a step of its own, not one of the group, so nobody waits for anybody here.
+
+namespace partita::groups {
+namespace {
+
+JoinResult join_error(ErrorCode error, std::string_view member_id) {
+    return {.error = error, .member_id = std::string(member_id)};
+}
+
+std::vector<MemberSubscription::Protocol> owned_protocols(std::span<const JoinGroup::Protocol> protocols) {
+    std::vector<MemberSubscription::Protocol> result;
+    for (MemberProtocol& protocol : owned(protocols)) {
+        result.push_back({std::move(protocol.name), std::move(protocol.metadata)});
+    }
+    return result;
+}
+
+std::expected<ConsumerMember*, ErrorCode> find_member(const ConsumerGroup& group, std::string_view member_id,
+                                                      const std::optional<std::string_view>& instance_id) {
+    ConsumerMember* member = instance_id ? group.find_static(*instance_id) : group.find(member_id);
+    if (member == nullptr) {
+        return std::unexpected(ErrorCode::unknown_member_id);
+    }
+    if (member->id != member_id) {
+        return std::unexpected(ErrorCode::fenced_instance_id);
+    }
+    return member;
+}
+
+/// The same for a request that only members of the classic protocol send.
+std::expected<ConsumerMember*, ErrorCode> find_classic_member(const ConsumerGroup& group, std::string_view member_id,
+                                                              const std::optional<std::string_view>& instance_id,
+                                                              Generation generation) {
+    const auto found = find_member(group, member_id, instance_id);
+    if (found && !(*found)->is_classic()) {
+        return std::unexpected(ErrorCode::unknown_member_id);
+    }
+    if (found && (*found)->progress.epoch != generation.value) {
+        return std::unexpected(ErrorCode::illegal_generation);
+    }
+    return found;
+}
+
+/// Some of its target is still with others.
+bool waits_for_others(const ConsumerGroup& group, const ConsumerMember& member) {
+    if (member.progress.state != MemberState::unreleased_partitions || !member.target) {
+        return false;
+    }
+    return std::ranges::any_of(*member.target, [&](const assignors::TopicPartitions& topic) {
+        return std::ranges::any_of(topic.partitions, [&](std::int32_t partition) {
+            return find_partition(member.progress.assigned, topic.topic_id, partition) == nullptr &&
+                   group.owner(topic.topic_id, partition) != nullptr;
+        });
+    });
+}
+
+}  // namespace
+
+void GroupCoordinator::Core::join_consumer_group(const JoinGroup& command, Group& group, Now now, Effects& effects) {
+    const ConsumerGroup& consumer = *group.consumer;
+    const auto refuse = [&](ErrorCode error) { reply(effects, command.reply_to, join_error(error, command.member_id)); };
+    if (config_.migration_policy == MigrationPolicy::disabled) {
+        return refuse(ErrorCode::inconsistent_group_protocol);
+    }
+    const std::string_view member_id = command.member_id.empty() ? command.fresh_member_suffix : command.member_id;
+    if (std::cmp_greater_equal(consumer.size(), config_.consumer_max_size) && consumer.find(member_id) == nullptr) {
+        return refuse(ErrorCode::group_max_size_reached);
+    }
+    std::vector<std::string_view> names;
+    for (const JoinGroup::Protocol& protocol : command.protocols) {
+        names.push_back(protocol.name);
+    }
+    if (names.empty() || !consumer.supports_classic(command.protocol_type, names)) {
+        return refuse(ErrorCode::inconsistent_group_protocol);
+    }
+    if (command.member_id.empty() && !command.group_instance_id && command.api_version >= kJoinVersionRequiringMemberId) {
+        // Kafka does not remember the id here: whoever joins with an id is let in.
+        return reply(effects, command.reply_to, join_error(ErrorCode::member_id_required, member_id));
+    }
+    if (command.group_instance_id && !command.member_id.empty()) {
+        if (const auto found = find_member(consumer, command.member_id, command.group_instance_id); !found) {
+            return refuse(found.error());
+        }
+    }
+    if (!read_subscription(command.protocols.front().metadata, *cluster_)) {
+        // Kafka fails with an exception here.
+        return refuse(ErrorCode::unknown_server_error);
+    }
+    accept_classic_join(command, member_id, group, now, effects);
+}
+
+void GroupCoordinator::Core::accept_classic_join(const JoinGroup& command, std::string_view member_id, Group& group,
+                                                 Now now, Effects& effects) {
+    const auto said = read_subscription(command.protocols.front().metadata, *cluster_);
+    PARTITA_ASSERT(said.has_value(), "what a member says was looked at before");
+    ConsumerMember* place = command.group_instance_id ? group.consumer->find_static(*command.group_instance_id)
+                                                      : group.consumer->find(member_id);
+    // The last member of the new protocol is replaced: then the old one is all there is.
+    const bool downgrades = command.group_instance_id && place != nullptr && !place->is_classic() &&
+                            group.consumer->classic_member_count() + 1 == group.consumer->size() &&
+                            (config_.migration_policy == MigrationPolicy::bidirectional ||
+                             config_.migration_policy == MigrationPolicy::downgrade) &&
+                            std::cmp_less_equal(group.consumer->size(), config_.max_size);
+    const bool takes_place = place == nullptr || (command.group_instance_id && command.member_id.empty());
+    ConsumerMember& member = takes_place ? take_place(member_id, place, group, effects) : *place;
+
+    MemberSubscription subscription = member.subscription;
+    if (command.group_instance_id) {
+        subscription.instance_id = std::string(*command.group_instance_id);
+    }
+    if (said->rack_id) {
+        subscription.rack_id = said->rack_id;
+    }
+    subscription.rebalance_timeout_ms = command.rebalance_timeout_ms;
+    subscription.topic_names = said->topic_names;
+    subscription.topic_regex.clear();
+    subscription.client_id = command.client_id;
+    subscription.client_host = command.client_host;
+    subscription.classic = {command.session_timeout_ms, owned_protocols(command.protocols)};
+    const std::string regex_before = member.subscription.topic_regex;
+    const std::string protocol = subscription.classic->protocols.front().name;
+    const bool names_changed = update_subscription(group, member_id, std::move(subscription), effects);
+    const RegexUpdate regex = update_regex(group, regex_before, "", now, effects);
+    const bool changed = names_changed || regex.changed;
+    update_group_epoch(group, changed, effects);
+    if (!downgrades) {
+        update_target_assignment(group, now, effects);
+    }
+    if (!downgrades || !changed) {
+        lead_on(group, member, changed, said->owned, now, effects);
+    }
+    JoinResult result{.generation = {member.progress.epoch},
+                      .protocol_type = std::string(kConsumerProtocolType),
+                      .protocol_name = protocol,
+                      .member_id = member.id};
+    member.rebalance_timer.cancel();
+    member.join_timer.cancel();
+    if (downgrades) {
+        downgrade_group(group, {}, changed, now, effects);
+    } else {
+        restart_consumer_session(group, member, now);
+        timers_.schedule(member.sync_timer, now.monotonic + std::max(command.rebalance_timeout_ms, 1));
+    }
+    reply(effects, command.reply_to, std::move(result));
+    if (regex.resolve && !downgrades) {
+        resolve_group_regexes(group, now, effects);
+    }
+}
+
+void GroupCoordinator::Core::sync_in_consumer_group(const SyncGroup& command, Group& group, Now now, Effects& effects) {
+    const ConsumerGroup& consumer = *group.consumer;
+    const auto refuse = [&](ErrorCode error) { reply(effects, command.reply_to, SyncResult{.error = error}); };
+    const auto found = find_classic_member(consumer, command.member_id, command.group_instance_id, command.generation);
+    if (!found) {
+        return refuse(found.error());
+    }
+    ConsumerMember& member = **found;
+    const MemberSubscription::Protocol& protocol = member.subscription.classic->protocols.front();
+    if ((command.protocol_type && *command.protocol_type != kConsumerProtocolType) ||
+        (command.protocol_name && *command.protocol_name != protocol.name)) {
+        return refuse(ErrorCode::inconsistent_group_protocol);
+    }
+    // One that has partitions to give up has rejoined already and must do that first.
+    if (consumer.epoch() > member.progress.epoch && member.progress.state != MemberState::unrevoked_partitions) {
+        if (!member.join_timer.is_scheduled()) {
+            timers_.schedule(member.join_timer, now.monotonic + std::max(member.subscription.rebalance_timeout_ms, 1));
+        }
+        return refuse(ErrorCode::rebalance_in_progress);
+    }
+    const auto said = read_subscription(protocol.metadata, *cluster_);
+    if (!said) {
+        return refuse(ErrorCode::unknown_server_error);
+    }
+    member.sync_timer.cancel();
+    restart_consumer_session(group, member, now);
+    SyncResult result{.assignment = write_assignment(without_epochs(member.progress.assigned), said->version, *cluster_)};
+    if (command.protocol_type) {
+        result.protocol_type = std::string(*command.protocol_type);
+    }
+    if (command.protocol_name) {
+        result.protocol_name = std::string(*command.protocol_name);
+    }
+    reply(effects, command.reply_to, std::move(result));
+}
+
+ErrorCode GroupCoordinator::Core::heartbeat_in_consumer_group(const Heartbeat& command, Group& group, Now now) {
+    const ConsumerGroup& consumer = *group.consumer;
+    const auto found = find_classic_member(consumer, command.member_id, command.group_instance_id, command.generation);
+    if (!found) {
+        return found.error();
+    }
+    ConsumerMember& member = **found;
+    restart_consumer_session(group, member, now);
+    const MemberState state = member.progress.state;
+    const bool must_rejoin =
+        member.progress.epoch < consumer.epoch() || state == MemberState::unrevoked_partitions ||
+        (state == MemberState::unreleased_partitions && !waits_for_others(consumer, member));
+    if (!must_rejoin) {
+        return ErrorCode::none;
+    }
+    if (!member.join_timer.is_scheduled()) {
+        timers_.schedule(member.join_timer, now.monotonic + std::max(member.subscription.rebalance_timeout_ms, 1));
+    }
+    return ErrorCode::rebalance_in_progress;
+}
+
+/// An administrator removes members of either protocol this way.
+void GroupCoordinator::Core::leave_from_consumer_group(const LeaveGroup& command, Group& group, Now now,
+                                                       Effects& effects) {
+    LeaveResult result;
+    std::vector<ConsumerMember*> leaving;
+    for (const LeaveGroup::Member& one : command.members) {
+        LeaveResult::Member& answer = result.members.emplace_back();
+        answer.member_id = one.member_id;
+        if (one.group_instance_id) {
+            answer.group_instance_id = std::string(*one.group_instance_id);
+        }
+        ConsumerMember* member = one.group_instance_id ? group.consumer->find_static(*one.group_instance_id)
+                                                       : group.consumer->find(one.member_id);
+        if (member == nullptr) {
+            answer.error = ErrorCode::unknown_member_id;
+        } else if (one.group_instance_id && !one.member_id.empty() && member->id != one.member_id) {
+            answer.error = ErrorCode::fenced_instance_id;
+        } else if (std::ranges::find(leaving, member) == leaving.end()) {
+            leaving.push_back(member);
+        }
+    }
+    fence_members(group, leaving, now, effects);
+    reply(effects, command.reply_to, std::move(result));
+}
+
+}  // namespace partita::groups

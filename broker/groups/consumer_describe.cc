@@ -1,0 +1,69 @@
+#include <utility>
+
+#include "broker/groups/core.h"
+
+namespace partita::groups {
+namespace {
+
+/// Topics that are gone have no name any more and are left out.
+std::vector<ConsumerGroupDescribeResult::Topic> named(const assignors::Assignment& assignment, const ClusterView& cluster) {
+    std::vector<ConsumerGroupDescribeResult::Topic> result;
+    for (const assignors::TopicPartitions& held : assignment) {
+        if (const auto topic = cluster.find(held.topic_id)) {
+            result.push_back({held.topic_id, std::string(topic->name), held.partitions});
+        }
+    }
+    return result;
+}
+
+assignors::Assignment everything_held(const MemberProgress& progress) {
+    assignors::Assignment held = without_epochs(progress.assigned);
+    assignors::Assignment pending = without_epochs(progress.pending_revocation);
+    held.insert(held.end(), std::make_move_iterator(pending.begin()), std::make_move_iterator(pending.end()));
+    return assignors::normalized(std::move(held));
+}
+
+ConsumerGroupDescribeResult::Member described(const ConsumerMember& member, const ClusterView& cluster) {
+    const MemberSubscription& subscription = member.subscription;
+    return {.member_id = member.id,
+            .instance_id = subscription.instance_id,
+            .rack_id = subscription.rack_id,
+            .member_epoch = member.progress.epoch,
+            .client_id = subscription.client_id,
+            .client_host = subscription.client_host,
+            .topic_names = subscription.topic_names,
+            .topic_regex = subscription.topic_regex,
+            .assignment = named(everything_held(member.progress), cluster),
+            .target_assignment = member.target ? named(*member.target, cluster) : std::vector<ConsumerGroupDescribeResult::Topic>(),
+            .is_classic = member.is_classic()};
+}
+
+}  // namespace
+
+void GroupCoordinator::Core::describe_consumer_groups(const ConsumerGroupDescribe& command, Effects& effects) {
+    ConsumerGroupDescribeResult result;
+    result.groups.reserve(command.group_ids.size());
+    for (const std::string_view group_id : command.group_ids) {
+        ConsumerGroupDescribeResult::Group& described_group = result.groups.emplace_back();
+        described_group.group_id = group_id;
+        const Group* group = find_group(group_id);
+        if (group == nullptr || !group->consumer) {
+            described_group.error = ErrorCode::group_id_not_found;
+            described_group.error_message = "Group " + std::string(group_id) +
+                                            (group == nullptr ? " not found." : " is not a consumer group.");
+            continue;
+        }
+        const ConsumerGroup& consumer = *group->consumer;
+        described_group.state = state_name(consumer.state());
+        described_group.epoch = consumer.epoch();
+        described_group.assignment_epoch = consumer.assignment_epoch();
+        described_group.assignor = consumer.preferred_assignor().value_or(config_.consumer_assignors.front());
+        described_group.members.reserve(consumer.size());
+        for (const auto& [id, member] : consumer.members()) {
+            described_group.members.push_back(described(*member, *cluster_));
+        }
+    }
+    reply(effects, command.reply_to, std::move(result));
+}
+
+}  // namespace partita::groups

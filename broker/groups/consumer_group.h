@@ -1,0 +1,162 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "broker/assignors/assignment.h"
+#include "broker/groups/member_assignment.h"
+#include "broker/groups/member_subscription.h"
+#include "broker/groups/records.h"
+#include "broker/groups/results.h"
+#include "broker/groups/text_map.h"
+#include "broker/groups/timer_queue.h"
+#include "broker/groups/cluster_view.h"
+#include "protocol/types.h"
+
+/// State of a consumer group of KIP-848 and the rules that concern nothing but this state. It changes only by the
+/// records that are persisted (`apply`), both when they are made and when they are replayed, so a group in
+/// memory and a group from the log cannot differ.
+
+namespace partita::groups {
+
+struct Group;
+
+/// Epochs of members with a meaning of their own.
+inline constexpr std::int32_t kJoiningEpoch = 0;
+inline constexpr std::int32_t kLeavingEpoch = -1;
+/// A static member left and will come back: its place is kept for a session.
+inline constexpr std::int32_t kStaticLeavingEpoch = -2;
+
+/// The epoch that a new group starts from; its first member lifts it to 2 (KIP-1263).
+inline constexpr std::int32_t kInitialGroupEpoch = 1;
+
+struct ConsumerMember {
+    ConsumerMember(Group& group, std::string_view member_id)
+        : id(member_id), session_timer(TimerKind::consumer_session, &group, this),
+          rebalance_timer(TimerKind::consumer_rebalance, &group, this),
+          join_timer(TimerKind::consumer_join, &group, this), sync_timer(TimerKind::consumer_sync, &group, this) {}
+
+    const std::string id;
+    MemberSubscription subscription;
+    MemberProgress progress;
+    /// Where the group wants it; unset until it was part of a target assignment.
+    std::optional<assignors::Assignment> target;
+
+    Timer session_timer;
+    /// Runs while the member has partitions to give up.
+    Timer rebalance_timer;
+    /// A classic member was told to rejoin, or to fetch its assignment.
+    Timer join_timer;
+    Timer sync_timer;
+
+    [[nodiscard]] bool is_static() const { return subscription.instance_id.has_value(); }
+    [[nodiscard]] bool is_classic() const { return subscription.classic.has_value(); }
+};
+
+struct ResolvedRegex {
+    std::set<std::string> topics;
+    /// Of the metadata that it was resolved with.
+    std::int64_t version = 0;
+    TimestampMs timestamp;
+};
+
+enum class ConsumerGroupState : std::uint8_t { empty, assigning, reconciling, stable };
+
+/// Kafka's name, for example "Reconciling".
+[[nodiscard]] std::string_view state_name(ConsumerGroupState state);
+
+class ConsumerGroup {
+public:
+    explicit ConsumerGroup(Group& group) : group_(group) {}
+    ConsumerGroup(const ConsumerGroup&) = delete;
+    ConsumerGroup& operator=(const ConsumerGroup&) = delete;
+
+    // The one way to change it. Records of members that are not there make them; tombstones of what is not there do
+    // nothing, because compaction may have removed what they belong to.
+
+    void apply(const ConsumerGroupEpochRecord& record);
+    void apply(const ConsumerMemberRecord& record);
+    void apply(const TargetAssignmentEpochRecord& record);
+    void apply(const TargetAssignmentRecord& record);
+    void apply(const CurrentAssignmentRecord& record);
+    void apply(const RegularExpressionRecord& record);
+    /// Everything but the tombstone of the group itself, which is the business of who holds the group.
+    void apply(const ConsumerGroupTombstone& record);
+
+    [[nodiscard]] std::int32_t epoch() const { return epoch_; }
+    [[nodiscard]] std::int64_t metadata_hash() const { return metadata_hash_; }
+    [[nodiscard]] std::int32_t assignment_epoch() const { return assignment_epoch_; }
+    /// When the target assignment was computed; 0 when it never was.
+    [[nodiscard]] TimestampMs assignment_timestamp() const { return assignment_timestamp_; }
+    [[nodiscard]] ConsumerGroupState state() const;
+
+    /// Ascending by id.
+    [[nodiscard]] const std::map<std::string, std::unique_ptr<ConsumerMember>, std::less<>>& members() const {
+        return members_;
+    }
+    [[nodiscard]] std::size_t size() const { return members_.size(); }
+    [[nodiscard]] bool empty() const { return members_.empty(); }
+    /// A member that joins. It is nothing before its records follow, which they must at once.
+    ConsumerMember& find_or_add(std::string_view member_id);
+    [[nodiscard]] ConsumerMember* find(std::string_view member_id) const;
+    [[nodiscard]] ConsumerMember* find_static(std::string_view instance_id) const;
+
+    /// Who has the partition, or still has to give it up. Null when it is free.
+    [[nodiscard]] const ConsumerMember* owner(const TopicId& topic_id, std::int32_t partition) const;
+
+    [[nodiscard]] std::size_t classic_member_count() const { return classic_members_; }
+    /// Some protocol of these is supported by all members that speak the classic protocol.
+    [[nodiscard]] bool supports_classic(std::string_view protocol_type, std::span<const std::string_view> names) const;
+
+    /// The assignor that most members who name one prefer.
+    [[nodiscard]] std::optional<std::string> preferred_assignor() const;
+
+    /// How many members subscribe with this expression.
+    [[nodiscard]] std::size_t regex_subscribers(std::string_view regex) const;
+    [[nodiscard]] const TextMap<std::size_t>& regexes() const { return regexes_; }
+    /// Null when it was not resolved yet.
+    [[nodiscard]] const ResolvedRegex* resolved(std::string_view regex) const;
+    [[nodiscard]] const std::map<std::string, ResolvedRegex, std::less<>>& resolved_regexes() const {
+        return resolved_;
+    }
+    [[nodiscard]] bool is_subscribed_to(std::string_view topic) const;
+    /// Of all members, by name and by expression, whether they exist or not; ascending.
+    [[nodiscard]] std::vector<std::string_view> subscribed_topics() const;
+    /// What the member is subscribed to and exists, ascending.
+    [[nodiscard]] std::vector<TopicId> subscribed_topic_ids(const ConsumerMember& member, const ClusterView& cluster) const;
+
+    /// The version of the metadata that `metadata_hash` was compared with last; -1 after a start.
+    std::int64_t seen_metadata_version = -1;
+
+private:
+    void remove(std::string_view member_id);
+    void count_subscription(const ConsumerMember& member, std::int32_t change);
+    void own(const ConsumerMember& member, const OwnedAssignment& assignment);
+    void disown(const ConsumerMember& member, const OwnedAssignment& assignment);
+
+    Group& group_;
+    std::int32_t epoch_ = kInitialGroupEpoch;
+    std::int64_t metadata_hash_ = 0;
+    std::int32_t assignment_epoch_ = kInitialGroupEpoch;
+    TimestampMs assignment_timestamp_{0};
+    std::map<std::string, std::unique_ptr<ConsumerMember>, std::less<>> members_;
+    /// Keys are the instance ids inside the members.
+    TextMap<ConsumerMember*> by_instance_id_;
+    std::unordered_map<TopicId, std::unordered_map<std::int32_t, const ConsumerMember*>> owners_;
+    std::size_t classic_members_ = 0;
+    // How many members say so.
+    TextMap<std::size_t> topic_names_;
+    TextMap<std::size_t> regexes_;
+    TextMap<std::size_t> classic_protocols_;
+    std::map<std::string, std::size_t, std::less<>> assignors_;
+    std::map<std::string, ResolvedRegex, std::less<>> resolved_;
+};
+
+}  // namespace partita::groups

@@ -1,0 +1,305 @@
+#include <algorithm>
+#include <utility>
+
+#include "broker/groups/consumer_records.h"
+#include "broker/groups/core.h"
+#include "broker/groups/topic_regex.h"
+#include "protocol/assert.h"
+
+namespace partita::groups {
+namespace {
+
+std::string quoted_epochs(std::int32_t received, std::int32_t known) {
+    return "epoch (" + std::to_string(received) + ") than the one known by the group coordinator (" +
+           std::to_string(known) + "). The member must abandon all its partitions and rejoin.";
+}
+
+std::optional<Refusal> refuse_epoch(const ConsumerGroupHeartbeat& command, const MemberProgress& progress) {
+    if (command.member_epoch == kJoiningEpoch) {
+        // A member that was fenced, or restarted, comes back with nothing.
+        return std::nullopt;
+    }
+    if (command.member_epoch > progress.epoch) {
+        return Refusal{ErrorCode::fenced_member_epoch, "The consumer group member has a greater member " +
+                                                           quoted_epochs(command.member_epoch, progress.epoch)};
+    }
+    // The previous epoch is accepted once more: the answer that told of the new one may have been lost.
+    const bool missed_answer =
+        command.member_epoch == progress.previous_epoch && is_subset(command.owned, progress.assigned);
+    if (command.member_epoch < progress.epoch && !missed_answer) {
+        return Refusal{ErrorCode::fenced_member_epoch, "The consumer group member has a smaller member " +
+                                                           quoted_epochs(command.member_epoch, progress.epoch)};
+    }
+    return std::nullopt;
+}
+
+Refusal refuse_instance(std::string_view member_id, std::string_view instance_id, const ConsumerMember& holder) {
+    return {ErrorCode::fenced_instance_id, "Static member " + std::string(member_id) + " with instance id " +
+                                               std::string(instance_id) + " was fenced by member " + holder.id + "."};
+}
+
+std::optional<Refusal> refuse_static(const ConsumerGroupHeartbeat& command, const ConsumerGroup& group) {
+    const std::string instance_id(*command.instance_id);
+    const ConsumerMember* holder = group.find_static(instance_id);
+    if (command.member_epoch != kJoiningEpoch) {
+        if (holder == nullptr) {
+            return Refusal{ErrorCode::unknown_member_id, "Instance id " + instance_id + " is unknown."};
+        }
+        return holder->id != command.member_id ? refuse_instance(command.member_id, instance_id, *holder)
+                                               : refuse_epoch(command, holder->progress);
+    }
+    // The place is free once its holder left it; one that speaks the classic protocol cannot say so.
+    if (holder != nullptr && !holder->is_classic() && holder->progress.epoch != kStaticLeavingEpoch) {
+        return Refusal{ErrorCode::unreleased_instance_id,
+                       "Static member " + std::string(command.member_id) + " with instance id " + instance_id +
+                           " cannot join the group because the instance id is owned by " + holder->id + " member."};
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> owned_text(std::optional<std::string_view> text) {
+    return text ? std::optional<std::string>(*text) : std::nullopt;
+}
+
+/// What the member said before, with what this heartbeat says anew.
+MemberSubscription updated(MemberSubscription subscription, const ConsumerGroupHeartbeat& command) {
+    if (command.instance_id) {
+        subscription.instance_id = owned_text(command.instance_id);
+    }
+    if (command.rack_id) {
+        subscription.rack_id = owned_text(command.rack_id);
+    }
+    if (command.rebalance_timeout_ms != -1) {
+        subscription.rebalance_timeout_ms = command.rebalance_timeout_ms;
+    }
+    if (command.server_assignor) {
+        subscription.server_assignor = owned_text(command.server_assignor);
+    }
+    if (command.topic_names) {
+        subscription.topic_names = sorted_names(*command.topic_names);
+    }
+    if (command.topic_regex) {
+        subscription.topic_regex = *command.topic_regex;
+    }
+    subscription.client_id = command.client_id;
+    subscription.client_host = command.client_host;
+    subscription.classic.reset();
+    return subscription;
+}
+
+/// The member said everything of itself, as it does after any error, so it wants to hear everything.
+bool is_full(const ConsumerGroupHeartbeat& command) {
+    return command.rebalance_timeout_ms != -1 && (command.topic_names || command.topic_regex) && command.owned;
+}
+
+}  // namespace
+
+std::vector<std::string> sorted_names(std::span<const std::string_view> names) {
+    std::vector<std::string> sorted(names.begin(), names.end());
+    std::ranges::sort(sorted);
+    const auto repeated = std::ranges::unique(sorted);
+    sorted.erase(repeated.begin(), repeated.end());
+    return sorted;
+}
+
+void GroupCoordinator::Core::consumer_heartbeat(const ConsumerGroupHeartbeat& command, Now now, Effects& effects) {
+    std::optional<Refusal> refusal = find_fault(command);
+    if (!refusal && command.member_epoch < kJoiningEpoch) {
+        leave_consumer_group(command, now, effects);
+        return;
+    }
+    Group* group = find_group(command.group_id);
+    if (!refusal) {
+        refusal = refuse_heartbeat(command, group);
+    }
+    if (refusal) {
+        reply(effects, command.reply_to,
+              ConsumerHeartbeatResult{.error = refusal->error, .error_message = std::move(refusal->message)});
+        return;
+    }
+    if (group == nullptr) {
+        group = &create_group(command.group_id, now.wall);
+        group->consumer = std::make_unique<ConsumerGroup>(*group);
+    } else if (!group->consumer) {
+        upgrade_group(*group, now, effects);
+    }
+    accept_heartbeat(command, command.member_id.empty() ? command.fresh_member_id : command.member_id, *group, now,
+                     effects);
+}
+
+/// What is wrong with a request whatever the group is.
+std::optional<Refusal> GroupCoordinator::Core::find_fault(const ConsumerGroupHeartbeat& command) const {
+    const auto fault = [](std::string_view text) { return Refusal{ErrorCode::invalid_request, std::string(text)}; };
+    const bool is_empty_text = command.member_id.empty();
+    const bool may_lack_id = command.api_version < kHeartbeatVersionWithMemberIds && command.member_epoch <= 0 &&
+                             command.member_epoch != kLeavingEpoch;
+    if (is_empty_text && !may_lack_id) {
+        return fault("MemberId can't be empty.");
+    }
+    if (command.group_id.empty()) {
+        return fault("GroupId can't be empty.");
+    }
+    if (command.instance_id && command.instance_id->empty()) {
+        return fault("InstanceId can't be empty.");
+    }
+    if (command.rack_id && command.rack_id->empty()) {
+        return fault("RackId can't be empty.");
+    }
+    if (command.member_epoch == kJoiningEpoch) {
+        if (command.rebalance_timeout_ms == -1) {
+            return fault("RebalanceTimeoutMs must be provided in first request.");
+        }
+        if (!command.owned || !command.owned->empty()) {
+            return fault("TopicPartitions must be empty when (re-)joining.");
+        }
+        if (!command.topic_names && !command.topic_regex) {
+            return fault("Either SubscribedTopicNames or SubscribedTopicRegex must be non-null when (re-)joining.");
+        }
+    } else if (command.member_epoch == kStaticLeavingEpoch) {
+        if (!command.instance_id) {
+            return fault("InstanceId can't be null.");
+        }
+    } else if (command.member_epoch < kStaticLeavingEpoch) {
+        return fault("MemberEpoch is invalid.");
+    }
+    if (command.server_assignor &&
+        std::ranges::find(config_.consumer_assignors, *command.server_assignor) == config_.consumer_assignors.end()) {
+        return Refusal{ErrorCode::unsupported_assignor,
+                       "ServerAssignor " + std::string(*command.server_assignor) +
+                           " is not supported. Supported assignors: " + supported_assignors() + "."};
+    }
+    return std::nullopt;
+}
+
+std::string GroupCoordinator::Core::supported_assignors() const {
+    std::string names;
+    for (const std::string& name : config_.consumer_assignors) {
+        names += (names.empty() ? "" : ", ") + name;
+    }
+    return names;
+}
+
+/// Nothing changes before it is known that nothing is wrong.
+std::optional<Refusal> GroupCoordinator::Core::refuse_heartbeat(const ConsumerGroupHeartbeat& command,
+                                                                const Group* group) const {
+    const bool joins = command.member_epoch == kJoiningEpoch;
+    const std::string group_id(command.group_id);
+    if (group == nullptr && !joins) {
+        return Refusal{ErrorCode::group_id_not_found, "Consumer group " + group_id + " not found."};
+    }
+    if (group != nullptr && !group->consumer) {
+        if (!joins) {
+            return Refusal{ErrorCode::group_id_not_found, "Group " + group_id + " is not a consumer group."};
+        }
+        if (auto refusal = refuse_upgrade(*group)) {
+            return refusal;
+        }
+    }
+    const ConsumerGroup* consumer = group == nullptr ? nullptr : group->consumer.get();
+    const bool is_member = consumer != nullptr ? consumer->find(command.member_id) != nullptr
+                                               : group != nullptr && group->find(command.member_id) != nullptr;
+    const std::size_t size = consumer != nullptr ? consumer->size() : (group != nullptr ? group->size() : 0);
+    if (std::cmp_greater_equal(size, config_.consumer_max_size) && !is_member) {
+        return Refusal{ErrorCode::group_max_size_reached, "The consumer group has reached its maximum capacity of " +
+                                                              std::to_string(config_.consumer_max_size) + " members."};
+    }
+    const ConsumerMember* member = nullptr;
+    if (consumer != nullptr) {
+        member = command.instance_id ? consumer->find_static(*command.instance_id) : consumer->find(command.member_id);
+        if (command.instance_id) {
+            if (auto refusal = refuse_static(command, *consumer)) {
+                return refusal;
+            }
+        } else if (member == nullptr && !joins) {
+            return Refusal{ErrorCode::unknown_member_id, "Member " + std::string(command.member_id) +
+                                                             " is not a member of group " + group_id + "."};
+        } else if (member != nullptr) {
+            if (auto refusal = refuse_epoch(command, member->progress)) {
+                return refusal;
+            }
+        }
+        if (member != nullptr && member->progress.state == MemberState::unknown &&
+            (!command.owned || !command.owned->empty())) {
+            return Refusal{ErrorCode::fenced_member_epoch, "The consumer group member is in a unknown state. The member "
+                                                           "must abandon all its partitions and rejoin."};
+        }
+    }
+    if (command.topic_regex) {
+        const std::string before = member == nullptr ? std::string() : member->subscription.topic_regex;
+        return refuse_regex(before, *command.topic_regex, consumer);
+    }
+    return std::nullopt;
+}
+
+void GroupCoordinator::Core::accept_heartbeat(const ConsumerGroupHeartbeat& command, std::string_view member_id,
+                                              Group& group, Now now, Effects& effects) {
+    ConsumerMember* place = command.instance_id ? group.consumer->find_static(*command.instance_id)
+                                                : group.consumer->find(member_id);
+    // A static member that joins takes the place of the one before even under the same id: with nothing in its hands.
+    const bool takes_place = place == nullptr || (command.instance_id && command.member_epoch == kJoiningEpoch);
+    ConsumerMember& member = takes_place ? take_place(member_id, place, group, effects) : *place;
+    const OwnedAssignment before = member.progress.assigned;
+
+    const std::string regex_before = member.subscription.topic_regex;
+    const bool names_changed =
+        update_subscription(group, member_id, updated(member.subscription, command), effects);
+    const RegexUpdate regex = update_regex(group, regex_before, member.subscription.topic_regex, now, effects);
+    update_group_epoch(group, names_changed || regex.is_resolved, effects);
+    update_target_assignment(group, now, effects);
+    lead_on(group, member, names_changed || regex.changed, command.owned, now, effects);
+    restart_consumer_session(group, member, now);
+
+    const auto overrides = cluster_->overrides(group.id);
+    ConsumerHeartbeatResult result{
+        .member_id = member.id,
+        .member_epoch = member.progress.epoch,
+        .heartbeat_interval_ms = overrides.heartbeat_interval_ms.value_or(config_.consumer_heartbeat_interval_ms)};
+    if (command.member_epoch == kJoiningEpoch || is_full(command) || member.progress.assigned != before) {
+        result.assignment = without_epochs(member.progress.assigned);
+    }
+    reply(effects, command.reply_to, std::move(result));
+    if (regex.resolve) {
+        // As in Kafka the member that brings an expression does not wait for its topics: it hears of them next time.
+        resolve_group_regexes(group, now, effects);
+    }
+}
+
+ConsumerMember& GroupCoordinator::Core::take_place(std::string_view member_id, ConsumerMember* previous, Group& group,
+                                                   Effects& effects) {
+    if (previous == nullptr) {
+        return group.consumer->find_or_add(member_id);
+    }
+    MemberSubscription subscription = previous->subscription;
+    MemberProgress progress = previous->progress;
+    progress.epoch = 0;
+    progress.previous_epoch = 0;
+    assignors::Assignment target = previous->target.value_or(assignors::Assignment());
+    remove_consumer_member(group, std::string(previous->id), effects);
+    change(group, ConsumerMemberRecord{group.id, member_id, std::move(subscription)}, effects);
+    change(group, TargetAssignmentRecord{group.id, member_id, std::move(target)}, effects);
+    change(group, CurrentAssignmentRecord{group.id, member_id, std::move(progress)}, effects);
+    return *group.consumer->find(member_id);
+}
+
+bool GroupCoordinator::Core::update_subscription(Group& group, std::string_view member_id,
+                                                 MemberSubscription subscription, Effects& effects) {
+    const ConsumerMember& member = *group.consumer->find(member_id);
+    if (subscription == member.subscription) {
+        return false;
+    }
+    const bool names_changed = subscription.topic_names != member.subscription.topic_names;
+    change(group, ConsumerMemberRecord{group.id, member_id, std::move(subscription)}, effects);
+    return names_changed;
+}
+
+std::int32_t GroupCoordinator::Core::session_timeout_ms(const Group& group) const {
+    return cluster_->overrides(group.id).session_timeout_ms.value_or(config_.consumer_session_timeout_ms);
+}
+
+void GroupCoordinator::Core::restart_consumer_session(Group& group, ConsumerMember& member, Now now) {
+    const std::int32_t timeout_ms =
+        member.is_classic() ? member.subscription.classic->session_timeout_ms : session_timeout_ms(group);
+    timers_.schedule(member.session_timer, now.monotonic + timeout_ms);
+}
+
+}  // namespace partita::groups

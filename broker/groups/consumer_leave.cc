@@ -1,0 +1,84 @@
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "broker/groups/consumer_records.h"
+#include "broker/groups/core.h"
+
+namespace partita::groups {
+
+void GroupCoordinator::Core::leave_consumer_group(const ConsumerGroupHeartbeat& command, Now now, Effects& effects) {
+    const std::string group_id(command.group_id);
+    const std::string member_id(command.member_id);
+    Group* group = find_group(command.group_id);
+    std::optional<Refusal> refusal;
+    ConsumerMember* member = nullptr;
+    if (group == nullptr) {
+        refusal = Refusal{ErrorCode::group_id_not_found, "Group " + group_id + " not found."};
+    } else if (!group->consumer) {
+        refusal = Refusal{ErrorCode::group_id_not_found, "Group " + group_id + " is not a consumer group."};
+    } else if (!command.instance_id) {
+        member = group->consumer->find(command.member_id);
+        if (member == nullptr) {
+            refusal = Refusal{ErrorCode::unknown_member_id,
+                              "Member " + member_id + " is not a member of group " + group_id + "."};
+        }
+    } else {
+        const std::string instance_id(*command.instance_id);
+        member = group->consumer->find_static(instance_id);
+        if (member == nullptr) {
+            refusal = Refusal{ErrorCode::unknown_member_id, "Instance id " + instance_id + " is unknown."};
+        } else if (member->id != member_id) {
+            refusal = Refusal{ErrorCode::fenced_instance_id, "Static member " + member_id + " with instance id " +
+                                                                 instance_id + " was fenced by member " + member->id + "."};
+        }
+    }
+    if (refusal) {
+        reply(effects, command.reply_to,
+              ConsumerHeartbeatResult{.error = refusal->error, .error_message = std::move(refusal->message)});
+        return;
+    }
+    if (command.member_epoch == kStaticLeavingEpoch) {
+        // Its partitions stay its own until it comes back or its session ends.
+        MemberProgress progress = member->progress;
+        progress.epoch = kStaticLeavingEpoch;
+        progress.pending_revocation.clear();
+        member->rebalance_timer.cancel();
+        change(*group, CurrentAssignmentRecord{{}, member->id, std::move(progress)}, effects);
+    } else {
+        ConsumerMember* const leaving[] = {member};
+        fence_members(*group, leaving, now, effects);
+    }
+    reply(effects, command.reply_to,
+          ConsumerHeartbeatResult{.member_id = member_id, .member_epoch = command.member_epoch});
+}
+
+void GroupCoordinator::Core::fence_members(Group& group, std::span<ConsumerMember* const> members, Now now,
+                                           Effects& effects) {
+    if (members.empty()) {
+        return;
+    }
+    if (can_downgrade(group, members)) {
+        downgrade_group(group, members, true, now, effects);
+        return;
+    }
+    std::set<std::string> regexes;
+    for (const ConsumerMember* member : members) {
+        regexes.insert(member->subscription.topic_regex);
+        remove_consumer_member(group, std::string(member->id), effects);
+    }
+    for (const std::string& regex : regexes) {
+        forget_unused_regex(group, regex, effects);
+    }
+    update_group_epoch(group, true, effects);
+}
+
+/// In this order, as Kafka's replay wants it.
+void GroupCoordinator::Core::remove_consumer_member(Group& group, std::string_view member_id, Effects& effects) {
+    using Kind = ConsumerGroupTombstone::Kind;
+    for (const Kind kind : {Kind::current_assignment, Kind::target_assignment, Kind::member}) {
+        change(group, ConsumerGroupTombstone{kind, {}, member_id}, effects);
+    }
+}
+
+}  // namespace partita::groups

@@ -1,0 +1,88 @@
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "broker/groups/consumer_records.h"
+#include "broker/groups/core.h"
+#include "broker/groups/topic_regex.h"
+
+namespace partita::groups {
+
+std::optional<Refusal> GroupCoordinator::Core::refuse_regex(std::string_view before, std::string_view after,
+                                                            const ConsumerGroup* group) const {
+    if (after.empty() || after == before || (group != nullptr && group->regex_subscribers(after) > 0)) {
+        return std::nullopt;
+    }
+    if (const auto complaint = regex_complaint(after)) {
+        return Refusal{ErrorCode::invalid_regular_expression, "SubscribedTopicRegex `" + std::string(after) +
+                                                                  "` is not a valid regular expression: " + *complaint +
+                                                                  "."};
+    }
+    return std::nullopt;
+}
+
+/// The member's new subscription is in force already.
+GroupCoordinator::Core::RegexUpdate GroupCoordinator::Core::update_regex(Group& group, const std::string& before,
+                                                                         const std::string& after, Now now,
+                                                                         Effects& effects) {
+    const ConsumerGroup& consumer = *group.consumer;
+    RegexUpdate update{.changed = before != after};
+    bool is_new = false;
+    if (update.changed) {
+        forget_unused_regex(group, before, effects);
+        if (after.empty()) {
+            update.is_resolved = true;
+        } else if (consumer.regex_subscribers(after) == 1) {
+            is_new = true;
+        } else {
+            update.is_resolved = consumer.resolved(after) != nullptr;
+        }
+    }
+    if (consumer.regexes().empty()) {
+        return update;
+    }
+    std::int64_t resolved_at = std::numeric_limits<std::int64_t>::min();
+    std::int64_t resolved_version = 0;
+    for (const auto& [regex, resolved] : consumer.resolved_regexes()) {
+        resolved_at = std::max(resolved_at, resolved.timestamp.value);
+        resolved_version = std::max(resolved_version, resolved.version);
+    }
+    if (!consumer.resolved_regexes().empty() && now.wall.value >= resolved_at &&
+        now.wall.value <= resolved_at + kMinRegexRefreshIntervalMs) {
+        return update;
+    }
+    update.resolve = is_new || consumer.resolved_regexes().size() != consumer.regexes().size() ||
+                     resolved_version < version_with_new_topics_ ||
+                     now.wall.value > resolved_at + config_.consumer_regex_refresh_interval_ms;
+    return update;
+}
+
+void GroupCoordinator::Core::forget_unused_regex(Group& group, const std::string& regex, Effects& effects) {
+    if (!regex.empty() && group.consumer->regex_subscribers(regex) == 0) {
+        change(group, ConsumerGroupTombstone{ConsumerGroupTombstone::Kind::regular_expression, {}, regex}, effects);
+    }
+}
+
+/// All expressions of the group together, so that one round of new topics costs one rebalance.
+void GroupCoordinator::Core::resolve_group_regexes(Group& group, Now now, Effects& effects) {
+    const ConsumerGroup& consumer = *group.consumer;
+    std::vector<std::string> regexes;
+    for (const auto& [regex, subscribers] : consumer.regexes()) {
+        regexes.push_back(regex);
+    }
+    bool topics_changed = false;
+    for (const auto& [regex, topics] : resolve_regexes(regexes, *cluster_)) {
+        const ResolvedRegex* before = consumer.resolved(regex);
+        topics_changed |= before == nullptr ? !topics.empty() : before->topics != topics;
+        change(group,
+               RegularExpressionRecord{.regex = regex,
+                                       .topics = {topics.begin(), topics.end()},
+                                       .version = cluster_->version(),
+                                       .timestamp = now.wall},
+               effects);
+    }
+    group.consumer->seen_metadata_version = -1;
+    update_group_epoch(group, topics_changed, effects);
+}
+
+}  // namespace partita::groups

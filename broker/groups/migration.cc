@@ -1,0 +1,199 @@
+#include <algorithm>
+#include <set>
+#include <unordered_set>
+#include <utility>
+
+#include "broker/groups/consumer_metadata.h"
+#include "broker/groups/consumer_protocol.h"
+#include "broker/groups/consumer_records.h"
+#include "broker/groups/core.h"
+#include "protocol/assert.h"
+
+namespace partita::groups {
+namespace {
+
+/// The metadata that stands for the member: of the chosen protocol, or before there is one of its first.
+const OwnedBytes* metadata_of(const Group& group, const Member& member) {
+    if (group.protocol) {
+        if (const OwnedBytes* metadata = member.metadata(*group.protocol)) {
+            return metadata;
+        }
+    }
+    return member.protocols.empty() ? nullptr : &member.protocols.front().metadata;
+}
+
+OwnedAssignment with_epoch(const assignors::Assignment& assignment, std::int32_t epoch) {
+    OwnedAssignment result;
+    for (const assignors::TopicPartitions& topic : assignment) {
+        OwnedTopic& owned = result.emplace_back();
+        owned.topic_id = topic.topic_id;
+        for (const std::int32_t partition : topic.partitions) {
+            owned.partitions.push_back({partition, epoch});
+        }
+    }
+    return result;
+}
+
+/// Members' leaders make assignments, and one may give a partition to two members. The first keeps it.
+class FirstOwners {
+public:
+    assignors::Assignment keep_unowned(assignors::Assignment assignment) {
+        for (assignors::TopicPartitions& topic : assignment) {
+            auto& owned = owned_[topic.topic_id];
+            std::erase_if(topic.partitions, [&](std::int32_t partition) { return !owned.insert(partition).second; });
+        }
+        return assignors::normalized(std::move(assignment));
+    }
+
+private:
+    std::unordered_map<TopicId, std::unordered_set<std::int32_t>> owned_;
+};
+
+}  // namespace
+
+void GroupCoordinator::Core::make_consumer_group(Group& group) {
+    group.reset_classic();
+    group.consumer = std::make_unique<ConsumerGroup>(group);
+}
+
+std::optional<Refusal> GroupCoordinator::Core::refuse_upgrade(const Group& group) const {
+    if (group.is(GroupState::empty)) {
+        return std::nullopt;
+    }
+    const auto refuse = [&group](std::string_view reason) {
+        return Refusal{ErrorCode::group_id_not_found,
+                       "Cannot upgrade classic group " + group.id + " to consumer group because " + std::string(reason)};
+    };
+    if (config_.migration_policy != MigrationPolicy::bidirectional && config_.migration_policy != MigrationPolicy::upgrade) {
+        return refuse("online upgrade is disabled.");
+    }
+    if (!group.uses_consumer_protocol()) {
+        return refuse("the group does not use the consumer embedded protocol.");
+    }
+    if (std::cmp_greater(group.size(), config_.consumer_max_size)) {
+        return refuse("the group size exceeds the consumer group maximum size.");
+    }
+    for (const auto& [order, member] : group.members()) {
+        const OwnedBytes* metadata = metadata_of(group, *member);
+        const auto subscription = metadata == nullptr ? std::nullopt : read_subscription(*metadata, *cluster_);
+        const auto assignment = read_assignment(member->assignment, *cluster_);
+        if (!subscription || !assignment) {
+            return refuse("the embedded consumer protocol is malformed.");
+        }
+        if (assignment->has_user_data) {
+            return refuse("an unsupported custom assignor is in use. Please refer to the documentation or switch to a "
+                          "default assignor before re-attempting the upgrade.");
+        }
+    }
+    return std::nullopt;
+}
+
+/// The first member of the new protocol comes. An empty group starts anew; in another the members
+/// stay what they are, with the assignment that they have.
+void GroupCoordinator::Core::upgrade_group(Group& group, Now now, Effects& effects) {
+    std::vector<ConsumerMemberRecord> members;
+    std::vector<MemberProgress> progress;
+    const std::int32_t epoch = std::max(group.generation, kInitialGroupEpoch);
+    FirstOwners owners;
+    for (const auto& [order, member] : group.members()) {
+        // What waits is told to come again: it then comes to the new group.
+        answer_join(group, *member, {.error = ErrorCode::rebalance_in_progress, .member_id = member->id}, effects);
+        answer_sync(*member, {.error = ErrorCode::rebalance_in_progress}, effects);
+        const auto said = read_subscription(*metadata_of(group, *member), *cluster_);
+        const auto has = read_assignment(member->assignment, *cluster_);
+        PARTITA_ASSERT(said && has, "a group is looked at before it is upgraded");
+        MemberSubscription subscription{.instance_id = member->instance_id,
+                                        .rack_id = said->rack_id,
+                                        .client_id = member->client_id,
+                                        .client_host = member->client_host,
+                                        .rebalance_timeout_ms = member->rebalance_timeout_ms,
+                                        .topic_names = said->topic_names};
+        subscription.classic = MemberSubscription::Classic{.session_timeout_ms = member->session_timeout_ms, .protocols = {}};
+        for (const MemberProtocol& protocol : member->protocols) {
+            subscription.classic->protocols.push_back({protocol.name, protocol.metadata});
+        }
+        members.push_back({{}, effects.arena.copy(member->id), std::move(subscription)});
+        progress.push_back({.epoch = epoch,
+                            .previous_epoch = epoch,
+                            .assigned = with_epoch(owners.keep_unowned(has->assignment), epoch)});
+    }
+    const bool was_empty = members.empty();
+    effects.records.push_back(GroupTombstone{effects.arena.copy(group.id)});
+    make_consumer_group(group);
+    if (was_empty) {
+        return;
+    }
+    for (ConsumerMemberRecord& member : members) {
+        change(group, member, effects);
+    }
+    change(group, ConsumerGroupEpochRecord{{}, epoch, compute_metadata_hash(group)}, effects);
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        change(group, TargetAssignmentRecord{{}, members[i].member_id, without_epochs(progress[i].assigned)}, effects);
+    }
+    change(group, TargetAssignmentEpochRecord{{}, epoch, now.wall}, effects);
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        change(group, CurrentAssignmentRecord{{}, members[i].member_id, progress[i]}, effects);
+        restart_consumer_session(group, *group.consumer->find(members[i].member_id), now);
+    }
+}
+
+bool GroupCoordinator::Core::can_downgrade(const Group& group, std::span<ConsumerMember* const> without) const {
+    const ConsumerGroup& consumer = *group.consumer;
+    std::size_t leaving_classic = 0;
+    for (const ConsumerMember* member : without) {
+        leaving_classic += member->is_classic() ? 1 : 0;
+    }
+    const std::size_t staying = consumer.size() - without.size();
+    // A group whose members all speak the classic protocol is one already, so somebody else must be leaving.
+    return staying > 0 && consumer.classic_member_count() - leaving_classic == staying &&
+           leaving_classic < without.size() &&
+           (config_.migration_policy == MigrationPolicy::bidirectional ||
+            config_.migration_policy == MigrationPolicy::downgrade) &&
+           std::cmp_less_equal(staying, config_.max_size);
+}
+
+void GroupCoordinator::Core::downgrade_group(Group& group, std::span<ConsumerMember* const> without, bool rebalance,
+                                             Now now, Effects& effects) {
+    struct Staying {
+        std::string id;
+        MemberSubscription subscription;
+        OwnedBytes assignment;
+    };
+    std::vector<Staying> staying;
+    for (const auto& [id, member] : group.consumer->members()) {
+        if (std::ranges::find(without, member.get()) != without.end()) {
+            continue;
+        }
+        const auto said = read_subscription(member->subscription.classic->protocols.front().metadata, *cluster_);
+        // Of a member of an upgraded group only the metadata of the chosen protocol was looked at.
+        const std::int16_t version = said ? said->version : std::int16_t{0};
+        staying.push_back({id, member->subscription,
+                           write_assignment(without_epochs(member->progress.assigned), version, *cluster_)});
+    }
+    const std::int32_t epoch = group.consumer->epoch();
+    remove_consumer_state(group, effects);
+
+    group.generation = epoch;
+    for (const Staying& member : staying) {
+        std::vector<MemberProtocol> protocols;
+        for (const MemberSubscription::Protocol& protocol : member.subscription.classic->protocols) {
+            protocols.push_back({protocol.name, protocol.metadata});
+        }
+        Member& classic = group.add(member.id, member.subscription.instance_id, kConsumerProtocolType, std::move(protocols));
+        classic.client_id = member.subscription.client_id;
+        classic.client_host = member.subscription.client_host;
+        classic.session_timeout_ms = member.subscription.classic->session_timeout_ms;
+        classic.rebalance_timeout_ms = member.subscription.rebalance_timeout_ms;
+        classic.assignment = member.assignment;
+        restart_session(classic, now);
+    }
+    group.protocol = group.select_protocol();
+    group.restore_state(GroupState::stable, now.wall);
+    group.update_topics();
+    persist_group(group, effects);
+    if (rebalance) {
+        prepare_rebalance(group, now, effects);
+    }
+}
+
+}  // namespace partita::groups

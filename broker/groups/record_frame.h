@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <optional>
+
+#include "broker/groups/record_codec.h"
+#include "protocol/byte_buffer.h"
+#include "protocol/codec.h"
+#include "protocol/cursor.h"
+
+/// Inside of the codec: what all records have in common.
+
+namespace partita::groups {
+
+inline constexpr std::int16_t kKeyVersion = 0;
+
+template <class Message>
+std::expected<void, EncodeError> append(std::int16_t prefix, const Message& message, std::int16_t version,
+                                        ByteBuffer& buffer) {
+    buffer.append_big_endian(prefix);
+    if (auto encoded = encode(message, version, buffer); !encoded) {
+        return std::unexpected(encoded.error());
+    }
+    return {};
+}
+
+/// Encodes a key, and a value behind it; both are cut out at the end, because the buffer may move while it grows.
+template <class Key>
+std::expected<EncodedRecord, EncodeError> tombstone(std::int16_t type, const Key& key, ByteBuffer& buffer) {
+    if (auto done = append(type, key, kKeyVersion, buffer); !done) {
+        return std::unexpected(done.error());
+    }
+    return EncodedRecord{buffer.bytes(), std::nullopt};
+}
+
+template <class Key, class Value>
+std::expected<EncodedRecord, EncodeError> entry(std::int16_t type, const Key& key, std::int16_t version,
+                                                const Value& value, ByteBuffer& buffer) {
+    if (auto done = append(type, key, kKeyVersion, buffer); !done) {
+        return std::unexpected(done.error());
+    }
+    const std::size_t key_size = buffer.size();
+    if (auto done = append(version, value, version, buffer); !done) {
+        return std::unexpected(done.error());
+    }
+    return EncodedRecord{buffer.bytes(0, key_size), buffer.bytes(key_size, buffer.size() - key_size)};
+}
+
+using DecodedRecord = std::expected<std::optional<Record>, DecodeError>;
+
+/// The number in front of a key or value, and what follows it.
+struct Prefixed {
+    std::int16_t prefix = 0;
+    Bytes rest;
+};
+
+inline std::expected<Prefixed, DecodeError> split(Bytes bytes) {
+    Cursor cursor(bytes);
+    Prefixed result;
+    if (!cursor.read(result.prefix)) {
+        return std::unexpected(DecodeError{DecodeFailure::truncated, 0, "version"});
+    }
+    result.rest = bytes.subspan(sizeof(result.prefix));
+    return result;
+}
+
+}  // namespace partita::groups

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "broker/groups/cluster_view.h"
+
+namespace partita::groups {
+
+/// Why `regex` is none, in the words of Kafka's library (RE2/J), or unset when it is one.
+[[nodiscard]] std::optional<std::string> regex_complaint(std::string_view regex);
+
+/// The topics whose whole name each expression matches. Expressions that are none match nothing. Time
+/// is linear in the topics' names for each expression, whatever the expression is.
+[[nodiscard]] std::map<std::string, std::set<std::string>> resolve_regexes(std::span<const std::string> regexes,
+                                                                          const ClusterView& cluster);
+
+}  // namespace partita::groups
