@@ -3,7 +3,8 @@
 //   v2: flexible; v3: quota errors.
 //
 // The new partitions are in Metadata before the reply leaves. Existing partitions keep their leader epochs,
-// and classic groups notice when their leader refreshes its metadata, as with Kafka.
+// and classic groups notice when their leader refreshes its metadata, as with Kafka. In modes other than faithful
+// (partita.expansion.mode) an expansion may be refused with POLICY_VIOLATION, also with validate_only.
 
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/registry.h"
@@ -35,6 +36,7 @@ void create_partitions(runtime::RequestContext& context) {
             }
         }
     }
+    context.broker.expansions().protect(command, context.turn);
     const auto reply = context.broker.change_catalog<topics::CreatePartitionsReply>(
         context.turn, [&](const topics::CatalogCore& core, const topics::CatalogContext& catalog) {
             return core.create_partitions(command, catalog);

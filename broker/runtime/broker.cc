@@ -54,6 +54,7 @@ std::string make_ephemeral_directory() {
 
 Broker::Broker(const Options& options)
     : config_(options.config), node_id_(options.config->node_id), ephemeral_(options.ephemeral), groups_(*this),
+      expansions_(*this),
       fetch_sessions_(static_cast<std::size_t>(std::max(0, options.config->max_incremental_fetch_session_cache_slots))) {
     PARTITA_ASSERT(options.reactor_count >= 1 && options.reactor_count <= Partition::kReactorsMax,
                    "one bit per reactor");
@@ -96,6 +97,7 @@ std::expected<std::unique_ptr<Broker>, StartError> Broker::open(const Options& o
     if (auto done = broker->load_groups(); !done) {
         return std::unexpected(done.error());
     }
+    broker->expansions_.recover(broker->logs_->open_report().was_clean, read_clock());
     return broker;
 }
 
@@ -230,6 +232,7 @@ std::expected<void, StartError> Broker::load_topics() {
         return std::unexpected(StartError{"dynamic broker configs do not apply: " + dynamic.error().message});
     }
     config_ = std::make_shared<const config::BrokerConfig>(std::move(*dynamic));
+    expansions_.load_fences(data_directory_);
     auto table = std::make_shared<TopicTable>();
     table->catalog = catalog;
     for (const auto& [directory, error] : logs_->open_report().failed) {
@@ -347,6 +350,7 @@ bool Broker::close() {
     maintenance_->stop();
     flusher_->drain();
     maintenance_->fold();
+    expansions_.store_all();
     if (auto closed = logs_->close(); !closed) {
         log::error("storage", "the clean stop failed, the next start recovers", {{"reason", closed.error().message}});
         return false;

@@ -11,6 +11,7 @@
 #include "broker/config/broker_config.h"
 #include "broker/config/log_setup.h"
 #include "broker/fetch/fetch_sessions.h"
+#include "broker/runtime/expansions.h"
 #include "broker/runtime/group_shards.h"
 #include "broker/runtime/maintenance.h"
 #include "broker/runtime/reactor.h"
@@ -100,6 +101,10 @@ class Broker {
     // Coordinators -------------------------------------------------------------------------------
 
     [[nodiscard]] GroupShards& groups() { return groups_; }
+    [[nodiscard]] Expansions& expansions() { return expansions_; }
+    /// The topic's growth is watched from now on, whatever its mode: for controls that need it. Null when there is no
+    /// such topic.
+    [[nodiscard]] std::shared_ptr<const TopicState> watch_expansion(std::string_view topic, Now now);
     /// Creates `__consumer_offsets` when it is not there yet. False when that failed.
     [[nodiscard]] bool ensure_offsets_topic(Turn& turn);
 
@@ -114,6 +119,7 @@ class Broker {
     [[nodiscard]] LogDirectory& logs() { return *logs_; }
     [[nodiscard]] MetadataStore& metadata_store() { return *metadata_store_; }
     [[nodiscard]] OpenFiles& open_files() { return *open_files_; }
+    [[nodiscard]] FileSystem& file_system() { return file_system_; }
     /// A device failed to make data durable: what the page cache holds can no longer be trusted. Ends the
     /// process without a clean mark, so that the next start recovers.
     [[noreturn]] void fail_stop(const StorageError& error);
@@ -233,6 +239,7 @@ class Broker {
     std::atomic<std::uint64_t> topic_table_version_ = 0;
 
     GroupShards groups_;
+    Expansions expansions_;
     std::mutex fetch_sessions_mutex_;
     // Guarded by fetch_sessions_mutex_.
     fetch::FetchSessions fetch_sessions_;

@@ -4,6 +4,7 @@
 
 #include "broker/expansion/lineage.h"
 #include "broker/runtime/broker.h"
+#include "broker/runtime/clock.h"
 #include "broker/runtime/config_rules.h"
 #include "broker/runtime/topic_sample.h"
 #include "protocol/assert.h"
@@ -47,7 +48,11 @@ bool Broker::apply_catalog_effects(Turn* turn, const topics::Effects& effects, N
     if (!deleted.empty()) {
         logs_->announce_removals(deleted);
     }
-    const bool is_done = write_catalog_records(effects, now);
+    bool is_done = expansions_.seed(turn, effects, now);
+    if (is_done && !write_catalog_records(effects, now)) {
+        is_done = false;
+        expansions_.take_back_seeds(turn, effects, now);
+    }
     if (is_done) {
         follow_catalog_effects(turn, effects, now);
     }
@@ -97,6 +102,9 @@ void Broker::follow_catalog_effects(Turn* turn, const topics::Effects& effects, 
                     }
                     post_change(*partition);
                 }
+                if (state->expansion) {
+                    expansions_.topic_deleted(change.before->id);
+                }
             }
             if (change.before->name == topics::kOffsetsTopicName) {
                 groups_.forget_all(now);
@@ -124,7 +132,9 @@ void Broker::apply_change(TopicTable& table, const topics::CatalogChange& change
             const auto before = table.share(change.after->id);
             PARTITA_ASSERT(before != nullptr, "a topic that grows is known");
             warn_of_expansion(*before, *change.after);
-            table.put(make_topic_state(change.after, before.get()));
+            auto after = make_topic_state(change.after, before.get());
+            expansions_.open_fence(*after, read_clock());
+            table.put(std::move(after));
             return;
         }
         case Kind::expansion_annotated:
@@ -177,6 +187,7 @@ std::shared_ptr<const TopicState> Broker::make_topic_state(const topics::TopicPo
         effective = config::TopicConfig{};
     }
     state->config = std::make_shared<const config::TopicConfig>(*effective);
+    state->expansion = expansions_.state_for(*topic, *effective, before == nullptr ? nullptr : before->expansion, read_clock());
     auto log_config = std::make_shared<LogConfig>();
     log_config->segment_bytes = effective->segment_bytes;
     log_config->segment_ms = effective->segment_ms;
@@ -214,6 +225,21 @@ std::shared_ptr<const TopicState> Broker::make_topic_state(const topics::TopicPo
         }
     }
     return state;
+}
+
+std::shared_ptr<const TopicState> Broker::watch_expansion(std::string_view topic, Now now) {
+    const std::scoped_lock lock(catalog_mutex_);
+    const std::shared_ptr<const TopicTable> table = topic_table();
+    const TopicState* found = table->find(topic);
+    if (found == nullptr || found->expansion) {
+        return found == nullptr ? nullptr : table->share(found->topic->id);
+    }
+    auto watched = std::make_shared<TopicState>(*found);
+    watched->expansion = std::make_shared<TopicExpansion>(*this, now.monotonic);
+    auto next = std::make_shared<TopicTable>(*table);
+    next->put(watched);
+    publish(std::move(next));
+    return watched;
 }
 
 void Broker::publish(std::shared_ptr<const TopicTable> table) {

@@ -346,6 +346,11 @@ bool GroupShards::persist(Shard& shard, Turn* turn, Now now) {
         return false;
     }
     shard.version.fetch_add(1, std::memory_order_release);
+    for (const groups::Record& record : shard.effects.records) {
+        if (const auto* commit = std::get_if<groups::OffsetCommitRecord>(&record)) {
+            broker_.expansions().on_commit(commit->topic);
+        }
+    }
     if (turn != nullptr) {
         turn->appended(*shard.partition, shard.batch.size());
     }

@@ -55,7 +55,7 @@ void Maintenance::checkpoint_soon() {
 }
 
 Instant Maintenance::next_due() const {
-    Instant next = next_retention_;
+    Instant next = std::min(next_retention_, broker_.expansions().next_upkeep());
     for (const Job* job : {&sync_, &short_flush_, &fold_, &purge_, &checkpoint_}) {
         if (job->pending) {
             next = std::min(next, job->due);
@@ -116,6 +116,7 @@ void Maintenance::run_due(Now now) {
     if (fold_.is_due(now.monotonic)) {
         run_fold(now.monotonic);
     }
+    broker_.expansions().upkeep(now);
     if (next_retention_ <= now.monotonic) {
         apply_retention(now);
         next_retention_ = now.monotonic + broker_.config()->log_retention_check_interval_ms;

@@ -12,12 +12,17 @@
 
 namespace partita::runtime {
 
+class TopicExpansion;
+
 /// A topic as the running broker sees it: the catalog's view, the settings in force, the logs.
 /// Immutable; a change makes another one that shares the partitions.
 struct TopicState {
     topics::TopicPointer topic;
     std::shared_ptr<const config::TopicConfig> config;
     std::vector<std::shared_ptr<Partition>> partitions;
+    /// Null while nothing about the topic's growth needs watching, which is one look for produce and fetch. Shared by
+    /// the states of a topic from then on.
+    std::shared_ptr<TopicExpansion> expansion;
 
     [[nodiscard]] Partition* partition(std::int32_t index) const {
         return index >= 0 && static_cast<std::size_t>(index) < partitions.size()

@@ -1,0 +1,153 @@
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "broker/config/topic_config.h"
+#include "broker/expansion/client_registry.h"
+#include "broker/expansion/guard.h"
+#include "broker/runtime/topic_expansion.h"
+#include "broker/topics/catalog_commands.h"
+#include "storage/storage_error.h"
+
+namespace partita::runtime {
+
+class Broker;
+class RequestContext;
+class Turn;
+struct TopicState;
+
+/// What the running broker does about expansions beyond what Kafka does: the modes of partita.expansion.mode, and the
+/// test controls. The rules are in broker/expansion; here are the facts they need and the order of the steps.
+///
+/// The steps of an expansion, with the catalog's lock held:
+///   1. judge: Kafka's rules, then the mode's. A refusal ends it.
+///   2. seed (safe-offsets, fenced): offset 0 for the new partitions is committed in every group that reads the topic.
+///   3. the catalog's record is written: topic, epoch, seeded groups. This is the moment at which it happens.
+///   4. the fence opens (fenced), then the new partitions become visible, then the reply leaves.
+/// A crash between 2 and 3 leaves seeds for partitions that do not exist; the next start removes them before anybody is
+/// served. When 3 fails, they are removed at once.
+class Expansions {
+  public:
+    /// Stored fences larger than it are refused; far above what `FenceMarks` can hold for 10,000 partitions.
+    static constexpr std::size_t kStoredFenceBytesMax = std::size_t{1} << 30;
+    /// After a power failure the newest seeds may be lost while their expansion is not: a start that follows no
+    /// orderly stop seeds again for expansions of the last minutes.
+    static constexpr std::int64_t kSeedAgainMs = 600'000;
+    static constexpr std::int64_t kUpkeepMs = 1000;
+
+    explicit Expansions(Broker& broker) : broker_(broker) {}
+
+    // Start --------------------------------------------------------------------------------------
+
+    /// Reads the stored fences. Before the topics are made.
+    void load_fences(const std::string& data_directory);
+    /// Topics and groups are there, nobody is served yet: takes back what a crash left half done, and covers
+    /// what it left unknown.
+    void recover(bool was_clean, Now now);
+    /// What a topic needs now: the same as before when it had something, null when it needs nothing.
+    [[nodiscard]] std::shared_ptr<TopicExpansion> state_for(const topics::Topic& topic, const config::TopicConfig& config,
+                                                            const std::shared_ptr<TopicExpansion>& before, Now now);
+
+    // CreatePartitions ---------------------------------------------------------------------------
+
+    /// Makes the command ask the modes, and record what they decided. `command` must not move afterwards, and
+    /// runs on this thread.
+    void protect(topics::CreatePartitionsCommand& command, Turn& turn);
+    /// Step 2. False when it could not be written: then nothing stays.
+    [[nodiscard]] bool seed(Turn* turn, const topics::Effects& effects, Now now);
+    /// Step 3 failed.
+    void take_back_seeds(Turn* turn, const topics::Effects& effects, Now now);
+    /// Step 4, first half.
+    void open_fence(const TopicState& topic, Now now);
+    void topic_deleted(const TopicId& id);
+
+    // Groups -------------------------------------------------------------------------------------
+
+    /// A group's records of the topic are durable: fetches that a fence holds look again. Cheap while no fence exists.
+    void on_commit(std::string_view topic) {
+        if (fences_.load(std::memory_order_relaxed) > 0) {
+            wake_held(topic);
+        }
+    }
+
+    // Maintenance --------------------------------------------------------------------------------
+
+    /// When `upkeep` has something to do; far away while no fence exists.
+    [[nodiscard]] Instant next_upkeep() const;
+    /// Closes windows, stores fences. Blocks on the disk.
+    void upkeep(Now now);
+    /// Stores every fence, at an orderly stop.
+    void store_all();
+
+    // Test controls ------------------------------------------------------------------------------
+
+    void note_producer(const expansion::ClientIdentity& client);
+    void note_consumer(const expansion::ClientIdentity& client);
+    /// How many partitions of the topic this client is shown in metadata.
+    [[nodiscard]] std::int32_t visible_partitions(const TopicState& topic, const expansion::ClientIdentity& client, Now now);
+
+    // Looking and undoing ------------------------------------------------------------------------
+
+    struct SeededEpoch {
+        std::int32_t epoch = 0;
+        std::int32_t first = 0;
+        std::int32_t end = 0;
+        /// Groups that still have a seed that nobody committed over, with the number of such partitions.
+        std::vector<std::pair<std::string, std::size_t>> groups;
+    };
+    /// Takes back the seeds of an epoch. Empty when it cannot be written.
+    [[nodiscard]] std::optional<std::size_t> remove_seeds(Turn& turn, const topics::Topic& topic, std::int32_t epoch);
+    [[nodiscard]] std::uint64_t fence_timeouts() const { return fence_timeouts_.load(std::memory_order_relaxed); }
+    [[nodiscard]] int fences() const { return fences_.load(std::memory_order_relaxed); }
+
+  private:
+    /// What a mode decided about one topic of a request.
+    struct Decision {
+        config::ExpansionMode mode = config::ExpansionMode::faithful;
+        std::string verdict;
+        std::string override_used;
+        std::vector<std::string> findings;
+        std::vector<std::string> seeded_groups;
+    };
+
+    [[nodiscard]] topics::CatalogError judge(const topics::CreatePartitionsCommand& command, const topics::Topic& topic,
+                                             std::int32_t new_count, Turn& turn, Decision& decision);
+    [[nodiscard]] topics::CatalogError judge_guarded(const topics::CreatePartitionsCommand& command,
+                                                     const TopicState& topic, std::int32_t new_count, Turn& turn,
+                                                     Decision& decision);
+    [[nodiscard]] topics::CatalogError choose_seeds(const topics::Topic& topic, Decision& decision);
+    [[nodiscard]] expansion::GuardFacts guard_facts(const topics::CreatePartitionsCommand& command, const TopicState& topic,
+                                                    std::int32_t new_count, Turn& turn);
+    [[nodiscard]] std::vector<std::string> copartitioned(const topics::CreatePartitionsCommand& command,
+                                                         const TopicState& topic, std::int32_t new_count,
+                                                         const groups::TopicReader& group);
+    [[nodiscard]] std::optional<std::string> owning_application(std::string_view topic, Turn& turn);
+    void remove_orphaned_seeds(Now now);
+    void wake_held(std::string_view topic);
+    [[nodiscard]] std::string fence_path(const TopicId& id) const;
+    [[nodiscard]] StorageResult<void> store(const TopicId& id, std::string_view fence, bool durable);
+    void count_fences();
+
+    Broker& broker_;
+    std::string fence_directory_;
+    /// Read at the start, until their topics take them.
+    std::map<TopicId, expansion::Fence> loaded_fences_;
+    std::atomic<int> fences_ = 0;
+    std::atomic<std::uint64_t> fence_timeouts_ = 0;
+    std::atomic<std::int64_t> next_upkeep_ms_;
+    /// With the catalog's lock held.
+    expansion::Confirmations confirmations_;
+
+    std::mutex roles_mutex_;
+    // Guarded by roles_mutex_.
+    expansion::ClientRoleTable roles_;
+};
+
+}  // namespace partita::runtime
