@@ -1,0 +1,151 @@
+#include "broker/runtime/topic_plan.h"
+
+#include <algorithm>
+
+#include "broker/runtime/broker.h"
+#include "broker/runtime/clock.h"
+#include "broker/runtime/log_record_source.h"
+
+namespace partita::runtime {
+namespace {
+
+using expansion::GroupFacts;
+using expansion::TopicFacts;
+
+constexpr std::string_view kChangelogSuffix = "-changelog";
+constexpr std::string_view kRepartitionSuffix = "-repartition";
+
+bool is_streams_internal(std::string_view topic) {
+    return topic.ends_with(kChangelogSuffix) || topic.ends_with(kRepartitionSuffix);
+}
+
+/// Whether each member holds the same partitions of both topics, and some member holds any.
+bool holds_the_same(const groups::TopicReader& one, const groups::TopicReader& other) {
+    bool any = false;
+    for (const groups::TopicReader::Member& member : one.members) {
+        const auto same = std::ranges::find(other.members, member.member_id, &groups::TopicReader::Member::member_id);
+        if (same == other.members.end() ? !member.assigned.empty() : same->assigned != member.assigned) return false;
+        any = any || !member.assigned.empty();
+    }
+    return any;
+}
+
+std::vector<GroupFacts::OtherTopic> other_topics(Broker& broker, const TopicTable& table, const TopicState& topic,
+                                                 const groups::TopicReader& reader) {
+    std::vector<GroupFacts::OtherTopic> others;
+    for (const std::string& name : reader.subscriptions) {
+        const TopicState* other = table.find(name);
+        if (other == nullptr || other->topic->id == topic.topic->id) continue;
+        GroupFacts::OtherTopic facts{name, other->topic->partition_count, false};
+        // With one partition every assignor is aligned by accident.
+        if (facts.partition_count == topic.topic->partition_count && facts.partition_count > 1) {
+            const auto readers = broker.groups().readers_of(name, other->topic->id);
+            const auto same = std::ranges::find(readers, reader.group_id, &groups::TopicReader::group_id);
+            facts.is_aligned = same != readers.end() && holds_the_same(reader, *same);
+        }
+        others.push_back(std::move(facts));
+    }
+    return others;
+}
+
+GroupFacts group_facts(Broker& broker, const TopicTable& table, const TopicState& topic, groups::TopicReader reader) {
+    GroupFacts group;
+    group.committed.assign(topic.partitions.size(), kNoOffset);
+    for (const auto& [partition, offset] : reader.committed) {
+        if (topic.topic->has_partition(partition)) group.committed[static_cast<std::size_t>(partition.value)] = offset;
+    }
+    group.other_topics = other_topics(broker, table, topic, reader);
+    const std::string prefix = reader.group_id + "-";
+    for (const topics::Topic& other : table.catalog->topics()) {
+        if (other.name.starts_with(prefix) && is_streams_internal(other.name)) group.internal_topics.push_back(other.name);
+    }
+    group.state = reader.members.empty() ? "Empty" : "Active";
+    for (groups::TopicReader::Member& member : reader.members) {
+        group.members.push_back({std::move(member.client_id), std::move(member.client_host), std::move(member.assigned)});
+    }
+    group.group_id = std::move(reader.group_id);
+    group.protocol_type = std::move(reader.protocol_type);
+    group.protocol = std::move(reader.protocol);
+    return group;
+}
+
+void add_logs(const TopicState& topic, TopicFacts& facts) {
+    for (const std::shared_ptr<Partition>& partition : topic.partitions) {
+        const PartitionLog& log = *partition->log;
+        expansion::PartitionFacts& part = facts.partitions.emplace_back();
+        part.log_end = log.log_end_offset();
+        part.log_start = std::min(log.log_start_offset(), part.log_end);
+        part.has_open_transaction = log.last_stable_offset() < part.log_end;
+    }
+}
+
+}  // namespace
+
+std::expected<TopicFacts, PlanFactsError> plan_facts(Broker& broker, std::string_view name, std::int64_t new_count) {
+    const std::shared_ptr<const TopicTable> table = broker.topic_table();
+    const TopicState* topic = table->find(name);
+    if (topic == nullptr) {
+        return std::unexpected(
+            PlanFactsError{PlanFactsError::Kind::unknown_topic, "there is no topic " + std::string(name)});
+    }
+    const std::int32_t old_count = topic->topic->partition_count;
+    if (auto problem = expansion::target_problem(name, old_count, new_count)) {
+        return std::unexpected(PlanFactsError{PlanFactsError::Kind::invalid_target, std::move(*problem)});
+    }
+    TopicFacts facts;
+    facts.name = topic->topic->name;
+    facts.old_count = old_count;
+    facts.new_count = static_cast<std::int32_t>(new_count);
+    facts.is_internal = topic->topic->internal;
+    facts.is_compacted = topic->config->cleanup_compact;
+    facts.is_deleted_by_age = topic->config->cleanup_delete;
+    facts.retention_ms = topic->config->retention_ms;
+    facts.seeds_offsets = topic->config->expansion_mode == config::ExpansionMode::safe_offsets ||
+                          topic->config->expansion_mode == config::ExpansionMode::fenced;
+    facts.now = read_clock().wall;
+    add_logs(*topic, facts);
+    for (const auto& expansion : topic->topic->expansions) {
+        facts.earlier.push_back(
+            {expansion->old_partition_count, expansion->new_partition_count, expansion->time, expansion->log_end_offsets});
+    }
+    facts.is_history_known = topic->topic->created_time != kNoTimestamp;
+    for (groups::TopicReader& reader : broker.groups().readers_of(topic->topic->name, topic->topic->id)) {
+        if (is_streams_internal(facts.name) && facts.name.starts_with(reader.group_id + "-")) {
+            facts.owning_application = reader.group_id;
+        }
+        facts.groups.push_back(group_facts(broker, *table, *topic, std::move(reader)));
+    }
+    std::ranges::sort(facts.groups, {}, &GroupFacts::group_id);
+    return facts;
+}
+
+std::vector<Offset> offsets_since(Broker& broker, std::string_view name, TimestampMs since) {
+    std::vector<Offset> offsets;
+    const std::shared_ptr<const TopicTable> table = broker.topic_table();
+    const TopicState* topic = table->find(name);
+    if (topic == nullptr) return offsets;
+    for (const std::shared_ptr<Partition>& partition : topic->partitions) {
+        const Offset end = partition->log->log_end_offset();
+        const auto found = partition->log->offset_for_timestamp(since, end);
+        // What cannot be looked up is read from its start: too much rather than too little.
+        offsets.push_back(!found ? partition->log->log_start_offset() : *found ? (*found)->offset : end);
+    }
+    return offsets;
+}
+
+std::expected<expansion::PlanOutcome, expansion::PlanError> run_local_plan(Broker& broker, const TopicFacts& facts,
+                                                                          const expansion::PlanOptions& options,
+                                                                          const expansion::PlanProgress& progress) {
+    const std::shared_ptr<const TopicTable> table = broker.topic_table();
+    const TopicState* topic = table->find(facts.name);
+    if (topic == nullptr || topic->partitions.size() < facts.partitions.size()) {
+        return std::unexpected(expansion::PlanError{expansion::PlanFailure::source_failed,
+                                                    "topic " + facts.name + " was deleted meanwhile"});
+    }
+    std::vector<std::shared_ptr<PartitionLog>> logs;
+    for (const std::shared_ptr<Partition>& partition : topic->partitions) logs.push_back(partition->log);
+    LogRecordSource source(std::move(logs));
+    return expansion::run_plan(facts, source, options, progress);
+}
+
+}  // namespace partita::runtime

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <expected>
+#include <string>
+#include <string_view>
+
+#include "broker/expansion/plan_run.h"
+
+namespace partita::runtime {
+
+class Broker;
+
+/// What this broker knows about growing a topic to `new_count`: groups, commits, logs, configuration, earlier
+/// expansions. Takes short locks only; on any thread.
+///
+/// The error is a sentence: the topic is unknown, or the count is no expansion of it.
+struct PlanFactsError {
+    enum class Kind { unknown_topic, invalid_target };
+    Kind kind = Kind::invalid_target;
+    std::string message;
+};
+[[nodiscard]] std::expected<expansion::TopicFacts, PlanFactsError> plan_facts(Broker& broker, std::string_view topic,
+                                                                             std::int64_t new_count);
+
+/// The first offset of each partition with a timestamp at or after `since`; the log's end where there is none.
+/// Reads one batch of each partition: not for a reactor.
+[[nodiscard]] std::vector<Offset> offsets_since(Broker& broker, std::string_view topic, TimestampMs since);
+
+/// Makes the plan from the broker's own logs. Reads all of them, so it is for a thread of its own; produces and fetches
+/// go on meanwhile.
+[[nodiscard]] std::expected<expansion::PlanOutcome, expansion::PlanError> run_local_plan(
+    Broker& broker, const expansion::TopicFacts& facts, const expansion::PlanOptions& options,
+    const expansion::PlanProgress& progress);
+
+}  // namespace partita::runtime
