@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "broker/expansion/topic_watch.h"
+
+/// The watches of all topics together, with bounds for the whole broker. Pure; one caller at a time.
+namespace partita::expansion {
+
+class Detection {
+  public:
+    /// Topics that are watched; the one whose last record was seen longest ago makes room.
+    static constexpr std::size_t kTopicsMax = 256;
+    /// Keys in the index of one topic, and of all: beyond it the largest index is halved. About 300 bytes each.
+    static constexpr std::size_t kTopicKeysMax = 16'384;
+    static constexpr std::size_t kKeysMax = 131'072;
+    /// Producers of all topics, about 7 KB each.
+    static constexpr std::size_t kProducersMax = 2'048;
+
+    /// The watch of a topic, made when there is none. `epochs` are its counts now. Valid until the next call.
+    [[nodiscard]] TopicWatch& watch(const TopicId& topic, std::string_view name, std::span<const TopicEpoch> epochs);
+    /// After records were observed: brings everything below its bounds.
+    void keep_bounds();
+
+    [[nodiscard]] const TopicWatch* find(const TopicId& topic) const;
+    void forget(const TopicId& topic);
+
+    template <class Visit>
+    void for_each(Visit visit) {
+        for (auto& [id, entry] : topics_) {
+            visit(id, *entry.watch);
+        }
+    }
+    [[nodiscard]] std::size_t topic_count() const { return topics_.size(); }
+    [[nodiscard]] std::size_t key_count() const;
+    [[nodiscard]] std::size_t producer_count() const;
+
+  private:
+    struct Entry {
+        std::unique_ptr<TopicWatch> watch;
+        std::uint64_t last_used = 0;
+    };
+
+    std::map<TopicId, Entry> topics_;
+    std::uint64_t uses_ = 0;
+};
+
+}  // namespace partita::expansion

@@ -1,0 +1,188 @@
+#include "broker/expansion/topic_watch.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "broker/expansion/key_table.h"
+#include "protocol/assert.h"
+
+namespace partita::expansion {
+namespace {
+
+std::string_view as_text(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+
+}  // namespace
+
+std::string to_string(const ProducerIdentity& producer) {
+    std::string text = producer.client_id.empty() ? "a producer without client.id" : producer.client_id;
+    text += " (" + producer.address;
+    if (!producer.software_name.empty()) {
+        text += ", " + producer.software_name + (producer.software_version.empty() ? "" : " " + producer.software_version);
+    }
+    return text + ")";
+}
+
+TopicWatch::TopicWatch(std::string name, std::span<const TopicEpoch> epochs, std::size_t keys_max)
+    : name_(std::move(name)), epochs_(epochs.begin(), epochs.end()), everybody_(counts_newest_first()), keys_(keys_max) {}
+
+std::vector<std::int32_t> TopicWatch::counts_newest_first() const {
+    PARTITA_ASSERT(!epochs_.empty(), "a topic has a partition count");
+    std::vector<std::int32_t> counts;
+    for (auto epoch = epochs_.rbegin(); epoch != epochs_.rend(); ++epoch) {
+        counts.push_back(epoch->partition_count);
+    }
+    return counts;
+}
+
+void TopicWatch::set_epochs(std::span<const TopicEpoch> epochs) {
+    if (std::ranges::equal(epochs, epochs_)) {
+        return;
+    }
+    epochs_.assign(epochs.begin(), epochs.end());
+    const std::vector<std::int32_t> counts = counts_newest_first();
+    everybody_.expand(counts);
+    for (auto& [identity, producer] : producers_) {
+        Producer fresh(counts);
+        fresh.evidence = std::move(producer.evidence);
+        fresh.evidence.expand(counts);
+        fresh.last_seen = producer.last_seen;
+        producer = std::move(fresh);
+    }
+}
+
+TopicWatch::Producer& TopicWatch::producer(const ProducerIdentity& identity, TimestampMs now) {
+    auto place = producers_.find(identity);
+    if (place == producers_.end()) {
+        if (producers_.size() >= kProducersMax) {
+            forget_a_producer();
+        }
+        place = producers_.emplace(identity, Producer(counts_newest_first())).first;
+    }
+    place->second.last_seen = now;
+    return place->second;
+}
+
+void TopicWatch::forget_a_producer() {
+    PARTITA_ASSERT(!producers_.empty(), "there is a producer to forget");
+    producers_.erase(std::ranges::min_element(producers_, {}, [](const auto& entry) { return entry.second.last_seen; }));
+}
+
+void TopicWatch::observe(const ProducerIdentity& identity, const SentRecord& record, TimestampMs now) {
+    Producer& sender = producer(identity, now);
+    ++sender.records;
+    sender.used_new_partition |= epoch() > 0 && record.partition.value >= old_count();
+    if (sender.partitions.size() < kPartitionsPerProducerMax) {
+        sender.partitions.insert(record.partition);
+    }
+    if (!record.key || record.key->empty()) {
+        sender.evidence.observe_keyless();
+        return;
+    }
+    const std::uint64_t hash = KeyTable::hash_of(*record.key);
+    note_proof(sender.evidence.observe(*record.key, hash, record.partition), identity, sender, record, now);
+    (void)everybody_.observe(*record.key, hash, record.partition);
+    keys_.add({.key = *record.key,
+               .key_hash = hash,
+               .partition = record.partition,
+               .epoch = epoch(),
+               .offset = record.offset,
+               .size_bytes = record.size_bytes,
+               .is_tombstone = !record.has_value});
+}
+
+void TopicWatch::note_proof(CountProof proof, const ProducerIdentity& identity, Producer& producer, const SentRecord& record,
+                            TimestampMs now) {
+    if (proof == CountProof::new_count) {
+        producer.last_new = now;
+        producer.is_stale = false;
+        if (producer.switched == kNoTimestamp) {
+            producer.switched = now;
+            if (switches_.size() < kSwitchesMax) {
+                switches_.push_back({.epoch = epoch(),
+                                     .producer = identity,
+                                     .time = now,
+                                     .partition = record.partition,
+                                     .offset = record.offset,
+                                     .stale_records = producer.stale_records});
+            }
+        }
+    }
+    if (proof == CountProof::old_count) {
+        ++producer.stale_records;
+        producer.last_stale = now;
+        producer.is_stale |= producer.last_new == kNoTimestamp || now.value - producer.last_new.value > kSettleMs;
+        if (producer.stale_keys.size() < Finding::kExamplesMax) {
+            const partitioners::FamilySet known = producer.evidence.known_families();
+            const std::string key(as_text(record.key->first(std::min(record.key->size(), Finding::kExampleKeyBytesMax))));
+            const bool is_known = std::ranges::any_of(producer.stale_keys, [&](const ExampleKey& example) { return example.key == key; });
+            if (!is_known) {
+                producer.stale_keys.push_back({.key = key,
+                                               .from = record.partition,
+                                               .to = partitioners::partition_of(known.first(), *record.key, count())});
+            }
+        }
+    }
+}
+
+bool TopicWatch::is_active(const Producer& producer, TimestampMs now) const {
+    return now.value - producer.last_seen.value < kSilentMs;
+}
+
+bool TopicWatch::is_curious(std::int64_t window_ms, TimestampMs now) const {
+    const bool is_in_window = epoch() > 0 && now.value - epochs_.back().time.value < std::max(window_ms, kNeverMs);
+    return std::ranges::any_of(producers_, [&](const auto& entry) {
+        const Producer& producer = entry.second;
+        if (!is_active(producer, now) || producer.evidence.keyed_records() == 0) {
+            return false;
+        }
+        const bool is_unknown = producer.evidence.known_families().is_empty() &&
+                                producer.evidence.keyed_records() < static_cast<std::int64_t>(ProducerEvidence::kKeysMax) * 4;
+        return is_unknown || producer.is_stale || (is_in_window && producer.switched == kNoTimestamp);
+    });
+}
+
+std::vector<ProducerReport> TopicWatch::producers() const {
+    std::vector<ProducerReport> reports;
+    reports.reserve(producers_.size());
+    for (const auto& [identity, producer] : producers_) {
+        reports.push_back({.identity = identity,
+                           .verdict = producer.evidence.verdict(),
+                           .known_families = producer.evidence.known_families(),
+                           .expected_family = partitioners::expected_family(identity.software_name),
+                           .keyed_records = producer.evidence.keyed_records(),
+                           .keyless_records = producer.evidence.keyless_records(),
+                           .stale_records = producer.stale_records,
+                           .is_stale = producer.is_stale,
+                           .switched = producer.switched,
+                           .last_seen = producer.last_seen});
+    }
+    return reports;
+}
+
+std::vector<CountSwitch> TopicWatch::take_switches() { return std::exchange(switches_, {}); }
+
+std::optional<PartitionIndex> TopicWatch::place(std::string_view key, std::int32_t partition_count) const {
+    std::optional<PartitionIndex> place;
+    bool is_sure = true;
+    everybody_.known_families().for_each([&](partitioners::Family family) {
+        const PartitionIndex partition = partitioners::partition_of(family, as_bytes(key), partition_count);
+        is_sure &= !place || *place == partition;
+        place = partition;
+    });
+    return is_sure ? place : std::nullopt;
+}
+
+std::vector<Finding> TopicWatch::findings(const TopicFacts& facts, TimestampMs now) const {
+    std::vector<Finding> all;
+    find_stale(all, now);
+    find_never_learning(all, now);
+    find_mixed(all, now);
+    find_ignored_keys(all, now);
+    find_scattered_keys(all, facts);
+    find_unused_partitions(all, facts, now);
+    find_orphans(all, facts);
+    find_missed_tombstones(all, facts);
+    return all;
+}
+
+}  // namespace partita::expansion

@@ -1,0 +1,451 @@
+#include "broker/expansion/topic_watch.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "broker/expansion/detection.h"
+
+namespace partita::expansion {
+namespace {
+
+using partitioners::Family;
+
+constexpr std::int64_t kMinuteMs = 60'000;
+
+ProducerIdentity client(std::string id, std::string software = "") {
+    return {.client_id = std::move(id), .address = "/10.0.0.1", .software_name = std::move(software)};
+}
+
+/// A topic with its log, to which producers with views of their own write.
+class TopicWatchTest : public testing::Test {
+  protected:
+    explicit TopicWatchTest(std::int32_t count = 6) : epochs_{{count, {0}}}, watch_("orders", epochs_, 4096) {
+        ends_.resize(static_cast<std::size_t>(count), Offset{0});
+        starts_ = ends_;
+    }
+
+    void expand(std::int32_t count) {
+        epochs_.push_back({count, now_});
+        watch_.set_epochs(epochs_);
+        ends_.resize(static_cast<std::size_t>(count), Offset{0});
+        starts_.resize(ends_.size(), Offset{0});
+        old_records_ = 0;
+    }
+    void wait(std::int64_t duration_ms) { now_.value += duration_ms; }
+
+    void send_to(const ProducerIdentity& who, const std::string& key, PartitionIndex partition, bool has_value = true) {
+        Offset& end = ends_[static_cast<std::size_t>(partition.value)];
+        watch_.observe(who, {.key = as_bytes(key), .has_value = has_value, .partition = partition, .offset = end, .size_bytes = 50}, now_);
+        end = end + 1;
+        old_records_ += epochs_.size() > 1 && partition.value < epochs_[epochs_.size() - 2].partition_count ? 1 : 0;
+    }
+    void send(const ProducerIdentity& who, const std::string& key, Family family, std::int32_t count, bool has_value = true) {
+        send_to(who, key, partitioners::partition_of(family, as_bytes(key), count), has_value);
+    }
+    void send_many(const ProducerIdentity& who, Family family, std::int32_t count, int keys = 100, const std::string& prefix = "key-") {
+        for (int i = 0; i < keys; ++i) {
+            send(who, prefix + std::to_string(i), family, count);
+        }
+    }
+
+    std::vector<Finding> findings() {
+        return watch_.findings({.is_compacted = is_compacted_, .log_starts = starts_, .log_ends = ends_, .old_partition_records = old_records_},
+                               now_);
+    }
+    std::optional<Finding> finding(HazardId id) {
+        for (Finding& found : findings()) {
+            if (found.id == id) {
+                return std::move(found);
+            }
+        }
+        return std::nullopt;
+    }
+    std::string ids() {
+        std::string text;
+        for (const Finding& found : findings()) {
+            text += (text.empty() ? "" : " ") + to_string(found.id);
+        }
+        return text;
+    }
+
+    TimestampMs now_{1'000'000};
+    std::vector<TopicEpoch> epochs_;
+    TopicWatch watch_;
+    std::vector<Offset> ends_;
+    std::vector<Offset> starts_;
+    std::int64_t old_records_ = 0;
+    bool is_compacted_ = false;
+    ProducerIdentity java_ = client("app", "apache-kafka-java");
+};
+
+class TopicWatchAtOne : public TopicWatchTest {
+  protected:
+    TopicWatchAtOne() : TopicWatchTest(1) {}
+};
+class TopicWatchAtEight : public TopicWatchTest {
+  protected:
+    TopicWatchAtEight() : TopicWatchTest(8) {}
+};
+
+TEST_F(TopicWatchTest, AHealthyTopicHasNoFindings) {
+    send_many(java_, Family::murmur2_pos, 6);
+    EXPECT_EQ(ids(), "");
+    expand(12);
+    send_many(java_, Family::murmur2_pos, 12);
+    EXPECT_EQ(ids(), "");
+    wait(30 * kMinuteMs);
+    send_many(java_, Family::murmur2_pos, 12);
+    EXPECT_EQ(ids(), "");
+}
+
+TEST_F(TopicWatchTest, H04OpensWithTheFirstProofCountsExactlyAndClosesWithTheSwitch) {
+    send_many(java_, Family::murmur2_pos, 6);
+    expand(12);
+    EXPECT_EQ(ids(), "");
+    wait(42'000);
+    std::int64_t moved = 0;
+    for (int i = 0; i < 100; ++i) {
+        const std::string key = "key-" + std::to_string(i);
+        send(java_, key, Family::murmur2_pos, 6);
+        moved += partitioners::partition_of(Family::murmur2_pos, as_bytes(key), 6) !=
+                 partitioners::partition_of(Family::murmur2_pos, as_bytes(key), 12);
+    }
+    const auto stale = finding(HazardId::stale_producer);
+    ASSERT_TRUE(stale);
+    EXPECT_EQ(stale->count, moved);
+    EXPECT_EQ(stale->subject.client_id, "app");
+    EXPECT_EQ(stale->examples.size(), Finding::kExamplesMax);
+    for (const ExampleKey& example : stale->examples) {
+        EXPECT_EQ(example.from, partitioners::partition_of(Family::murmur2_pos, as_bytes(example.key), 6));
+        EXPECT_EQ(example.to, partitioners::partition_of(Family::murmur2_pos, as_bytes(example.key), 12));
+    }
+    EXPECT_EQ(ids(), "H04") << "its keys in old partitions are no H09";
+
+    send_many(java_, Family::murmur2_pos, 12);
+    EXPECT_EQ(ids(), "");
+    const auto switches = watch_.take_switches();
+    ASSERT_EQ(switches.size(), 1u);
+    EXPECT_EQ(switches[0].producer, java_);
+    EXPECT_EQ(switches[0].stale_records, moved);
+    EXPECT_EQ(switches[0].epoch, 1);
+    EXPECT_GE(switches[0].partition.value, 6);
+    EXPECT_TRUE(watch_.take_switches().empty());
+}
+
+TEST_F(TopicWatchTest, BatchesUnderWayAtTheSwitchDoNotOpenH04Again) {
+    send_many(java_, Family::murmur2_pos, 6);
+    expand(12);
+    send_many(java_, Family::murmur2_pos, 12);
+    wait(TopicWatch::kSettleMs);
+    send_many(java_, Family::murmur2_pos, 6);
+    EXPECT_EQ(ids(), "");
+    wait(1);
+    send_many(java_, Family::murmur2_pos, 6);
+    EXPECT_EQ(ids(), "H04") << "a second program with an old count behind the same name";
+}
+
+TEST_F(TopicWatchTest, H04ClosesWhenTheProducerFallsSilent) {
+    send_many(java_, Family::murmur2_pos, 6);
+    expand(12);
+    send_many(java_, Family::murmur2_pos, 6);
+    EXPECT_EQ(ids(), "H04");
+    wait(TopicWatch::kSilentMs);
+    EXPECT_FALSE(finding(HazardId::stale_producer));
+}
+
+TEST_F(TopicWatchTest, H05ComesWhenProofsStillArriveAfterTwentyMinutes) {
+    const ProducerIdentity rust = client("rust");
+    send_many(rust, Family::xxh32_uns, 6);
+    expand(12);
+    for (int minute = 0; minute < 20; ++minute) {
+        send_many(rust, Family::xxh32_uns, 6);
+        EXPECT_EQ(ids(), minute < 10 ? "H04" : "H04 H12") << minute;
+        wait(kMinuteMs);
+    }
+    send_many(rust, Family::xxh32_uns, 6);
+    EXPECT_EQ(ids(), "H04 H05 H12");
+    send_many(rust, Family::xxh32_uns, 12);
+    EXPECT_EQ(ids(), "") << "somebody restarted it";
+}
+
+TEST_F(TopicWatchTest, AProducerThatCameAfterTheExpansionWithTheOldCountIsFound) {
+    expand(12);
+    send_many(client("late"), Family::fnv1a_sabs, 6);
+    EXPECT_EQ(ids(), "H04");
+}
+
+TEST_F(TopicWatchTest, H08NamesBothPartitionersAndEndsWithTheSilenceOfOne) {
+    const ProducerIdentity go = client("go", "sarama");
+    send_many(java_, Family::murmur2_pos, 6);
+    send_many(go, Family::fnv1a_sabs, 6, 100, "other-");
+    const auto mixed = finding(HazardId::mixed_partitioners);
+    ASSERT_TRUE(mixed);
+    EXPECT_EQ(mixed->severity, Severity::block);
+    EXPECT_NE(mixed->condition.find("murmur2-pos"), std::string::npos);
+    EXPECT_NE(mixed->condition.find("fnv1a-sabs"), std::string::npos);
+    EXPECT_EQ(ids(), "H08") << "no key is shared";
+    wait(TopicWatch::kSilentMs);
+    send_many(java_, Family::murmur2_pos, 6);
+    EXPECT_EQ(ids(), "");
+}
+
+TEST_F(TopicWatchTest, H09ListsKeysInTwoPartitionsAndEndsWhenTheirRecordsExpire) {
+    send_many(java_, Family::murmur2_pos, 6);
+    send_many(client("go"), Family::fnv1a_sabs, 6);
+    std::int64_t apart = 0;
+    for (int i = 0; i < 100; ++i) {
+        const std::string key = "key-" + std::to_string(i);
+        apart += partitioners::partition_of(Family::murmur2_pos, as_bytes(key), 6) !=
+                 partitioners::partition_of(Family::fnv1a_sabs, as_bytes(key), 6);
+    }
+    const auto scattered = finding(HazardId::key_in_two_partitions);
+    ASSERT_TRUE(scattered);
+    EXPECT_EQ(scattered->count, apart);
+    EXPECT_EQ(ids(), "H08 H09");
+    starts_ = ends_;
+    EXPECT_EQ(ids(), "H08");
+}
+
+TEST_F(TopicWatchAtEight, ClassesThatAgreeAtEightPartAtTwelve) {
+    const ProducerIdentity platformatic = client("node");
+    send_many(java_, Family::murmur2_pos, 8);
+    send_many(platformatic, Family::murmur2_uns, 8);
+    EXPECT_EQ(ids(), "");
+    expand(12);
+    send_many(java_, Family::murmur2_pos, 12);
+    send_many(platformatic, Family::murmur2_uns, 12);
+    EXPECT_EQ(ids(), "H08 H09");
+}
+
+TEST_F(TopicWatchAtOne, WithOnePartitionDefaultsOfTheSoftwareAreAllThereIs) {
+    send_many(java_, Family::murmur2_pos, 1);
+    EXPECT_EQ(ids(), "");
+    send_many(client("c", "librdkafka"), Family::crc32_uns, 1);
+    const auto mixed = finding(HazardId::mixed_partitioners);
+    ASSERT_TRUE(mixed);
+    EXPECT_EQ(mixed->severity, Severity::warn) << "a prior is no proof";
+}
+
+TEST_F(TopicWatchTest, H11NamesTheProducerThatIgnoresKeysAndH09StaysSilent) {
+    const ProducerIdentity go = client("kafka-go");
+    std::int32_t next = 0;
+    for (int i = 0; i < 600; ++i) {
+        send_to(go, "key-" + std::to_string(i % 50), {next++ % 6});
+    }
+    EXPECT_EQ(ids(), "H11");
+}
+
+TEST_F(TopicWatchTest, H12ComesAfterTheWindowAndEndsWithTheFirstRecord) {
+    std::int32_t next = 0;
+    const ProducerIdentity fixed = client("flink");
+    const auto send_old = [&] {
+        for (int i = 0; i < 100; ++i) {
+            send_to(fixed, "key-" + std::to_string(next), {next % 6});
+            ++next;
+        }
+    };
+    send_old();
+    expand(8);
+    send_old();
+    EXPECT_EQ(ids(), "");
+    wait(10 * kMinuteMs);
+    const auto unused = finding(HazardId::new_partitions_unused);
+    ASSERT_TRUE(unused);
+    EXPECT_EQ(unused->count, 2);
+    send_to(fixed, "x", {6});
+    EXPECT_EQ(finding(HazardId::new_partitions_unused)->count, 1);
+    send_to(fixed, "x", {7});
+    EXPECT_FALSE(finding(HazardId::new_partitions_unused));
+}
+
+TEST_F(TopicWatchTest, H40CountsOrphansExactlyAndEndsWithTheirTombstones) {
+    is_compacted_ = true;
+    send_many(java_, Family::murmur2_pos, 6);
+    EXPECT_EQ(ids(), "");
+    expand(8);
+    std::vector<std::string> moved;
+    for (int i = 0; i < 100; ++i) {
+        const std::string key = "key-" + std::to_string(i);
+        if (partitioners::partition_of(Family::murmur2_pos, as_bytes(key), 6) !=
+            partitioners::partition_of(Family::murmur2_pos, as_bytes(key), 8)) {
+            moved.push_back(key);
+        }
+    }
+    ASSERT_TRUE(finding(HazardId::compacted_orphans));
+    EXPECT_EQ(finding(HazardId::compacted_orphans)->count, static_cast<std::int64_t>(moved.size()));
+    send_many(java_, Family::murmur2_pos, 8);
+    EXPECT_EQ(finding(HazardId::compacted_orphans)->count, static_cast<std::int64_t>(moved.size()))
+        << "a newer value elsewhere does not remove the old one";
+    for (const std::string& key : moved) {
+        send(client("cleaner"), key, Family::murmur2_pos, 6, false);
+    }
+    EXPECT_FALSE(finding(HazardId::compacted_orphans));
+}
+
+TEST_F(TopicWatchTest, H41ProvesAMissedTombstone) {
+    is_compacted_ = true;
+    send_many(java_, Family::murmur2_pos, 6);
+    expand(8);
+    std::string moved;
+    std::string staying;
+    for (int i = 0; i < 100; ++i) {
+        const std::string key = "key-" + std::to_string(i);
+        const bool stays = partitioners::partition_of(Family::murmur2_pos, as_bytes(key), 6) ==
+                           partitioners::partition_of(Family::murmur2_pos, as_bytes(key), 8);
+        (stays ? staying : moved) = key;
+    }
+    send(java_, staying, Family::murmur2_pos, 8, false);
+    EXPECT_FALSE(finding(HazardId::tombstone_miss));
+    send(java_, moved, Family::murmur2_pos, 8, false);
+    const auto missed = finding(HazardId::tombstone_miss);
+    ASSERT_TRUE(missed);
+    EXPECT_EQ(missed->count, 1);
+    EXPECT_EQ(missed->examples[0].key, moved);
+    EXPECT_EQ(missed->examples[0].from, partitioners::partition_of(Family::murmur2_pos, as_bytes(moved), 6));
+    EXPECT_EQ(missed->examples[0].to, partitioners::partition_of(Family::murmur2_pos, as_bytes(moved), 8));
+    send(java_, moved, Family::murmur2_pos, 6, false);
+    EXPECT_FALSE(finding(HazardId::tombstone_miss)) << "deleted where it was, too";
+}
+
+TEST_F(TopicWatchTest, ATopicThatIsNotCompactedHasNeitherOrphansNorMissedTombstones) {
+    send_many(java_, Family::murmur2_pos, 6);
+    expand(8);
+    for (int i = 0; i < 100; ++i) {
+        send(java_, "key-" + std::to_string(i), Family::murmur2_pos, 8, false);
+    }
+    EXPECT_EQ(ids(), "");
+}
+
+TEST_F(TopicWatchTest, TheSilentProducerMakesRoomForANewOne) {
+    for (std::size_t i = 0; i < TopicWatch::kProducersMax; ++i) {
+        wait(1);
+        send(client("p" + std::to_string(i)), "key", Family::murmur2_pos, 6);
+    }
+    wait(1);
+    send(client("p0"), "key", Family::murmur2_pos, 6);
+    wait(1);
+    send(client("new"), "key", Family::murmur2_pos, 6);
+    EXPECT_EQ(watch_.producer_count(), TopicWatch::kProducersMax);
+    const auto reports = watch_.producers();
+    const auto has = [&](const std::string& id) {
+        return std::ranges::any_of(reports, [&](const ProducerReport& report) { return report.identity.client_id == id; });
+    };
+    EXPECT_TRUE(has("p0") && has("new"));
+    EXPECT_FALSE(has("p1"));
+}
+
+TEST_F(TopicWatchTest, CuriosityEndsWhenEverybodyIsKnownAndHasSwitched) {
+    send(java_, "key", Family::murmur2_pos, 6);
+    EXPECT_TRUE(watch_.is_curious(600'000, now_));
+    send_many(java_, Family::murmur2_pos, 6);
+    EXPECT_FALSE(watch_.is_curious(600'000, now_));
+    expand(12);
+    EXPECT_TRUE(watch_.is_curious(600'000, now_));
+    send_many(java_, Family::murmur2_pos, 12);
+    EXPECT_FALSE(watch_.is_curious(600'000, now_));
+}
+
+// Seeded producers that refresh their metadata at moments of their own, several expansions, any family. Every finding must
+// be true, every stale producer that sends a moved key must be found, and none may stay once all have switched.
+TEST(TopicWatchSimulation, StaleProducersAreFoundAndNobodyIsAccusedWrongly) {
+    std::int64_t stale_findings = 0;
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        std::mt19937_64 random(seed);
+        const auto family = static_cast<Family>(random() % partitioners::kFamilyCount);
+        std::vector<TopicEpoch> epochs{{3 + static_cast<std::int32_t>(random() % 10), {0}}};
+        TopicWatch watch("orders", epochs, 1024);
+        struct Sender {
+            ProducerIdentity identity;
+            std::int32_t count;
+            std::int64_t refresh_at;
+            bool sent_moved;
+        };
+        std::vector<Sender> senders;
+        for (int i = 0; i < 5; ++i) {
+            senders.push_back({client("p" + std::to_string(i)), epochs[0].partition_count, 0, false});
+        }
+        TimestampMs now{0};
+        std::vector<Offset> ends(64, Offset{0});
+        const auto produce = [&](Sender& sender) {
+            // Long enough for the window families.
+            const std::string key = "a key of a customer " + std::to_string(random() % 500);
+            const PartitionIndex partition = partitioners::partition_of(family, as_bytes(key), sender.count);
+            Offset& end = ends[static_cast<std::size_t>(partition.value)];
+            watch.observe(sender.identity, {.key = as_bytes(key), .partition = partition, .offset = end, .size_bytes = 20}, now);
+            end = end + 1;
+            bool is_moved = sender.count != epochs.back().partition_count;
+            partitioners::equivalence_class(family, sender.count).for_each([&](Family possible) {
+                is_moved &= partitioners::partition_of(possible, as_bytes(key), epochs.back().partition_count) != partition;
+            });
+            sender.sent_moved |= is_moved;
+        };
+        for (int expansion = 0; expansion < 3; ++expansion) {
+            for (int step = 0; step < 400; ++step) {
+                now.value += 100;
+                produce(senders[random() % senders.size()]);
+            }
+            epochs.push_back({epochs.back().partition_count + 1 + static_cast<std::int32_t>(random() % 12), now});
+            watch.set_epochs(epochs);
+            for (Sender& sender : senders) {
+                sender.refresh_at = now.value + static_cast<std::int64_t>(random() % 120'000);
+                sender.sent_moved = false;
+            }
+            for (int step = 0; step < 2500; ++step) {
+                now.value += 100;
+                Sender& sender = senders[random() % senders.size()];
+                if (now.value >= sender.refresh_at) {
+                    sender.count = epochs.back().partition_count;
+                }
+                produce(sender);
+                if (step % 50 != 0) {
+                    continue;
+                }
+                for (const Finding& finding : watch.findings({.log_starts = {}, .log_ends = ends}, now)) {
+                    ASSERT_EQ(finding.id, HazardId::stale_producer) << seed << " " << finding.condition;
+                    const auto accused = std::ranges::find_if(senders, [&](const Sender& candidate) {
+                        return candidate.identity.client_id == finding.subject.client_id;
+                    });
+                    ASSERT_TRUE(accused->sent_moved) << seed << " " << finding.condition;
+                    ++stale_findings;
+                }
+            }
+            for (const ProducerReport& report : watch.producers()) {
+                const auto sender = std::ranges::find(senders, report.identity, &Sender::identity);
+                if (sender->sent_moved) {
+                    EXPECT_GT(report.stale_records, 0) << seed << " a stale producer was overlooked";
+                }
+                EXPECT_FALSE(report.is_stale) << seed << " everybody has switched";
+            }
+        }
+    }
+    EXPECT_GT(stale_findings, 1000);
+}
+
+TEST(Detection, BoundsHoldForTheWholeBroker) {
+    Detection detection;
+    const std::vector<TopicEpoch> epochs{{6, {0}}};
+    for (std::size_t topic = 0; topic < Detection::kTopicsMax + 5; ++topic) {
+        TopicId id;
+        id.bytes[0] = static_cast<std::uint8_t>(topic);
+        id.bytes[1] = static_cast<std::uint8_t>(topic >> 8);
+        TopicWatch& watch = detection.watch(id, "topic-" + std::to_string(topic), epochs);
+        for (int key = 0; key < 600; ++key) {
+            const std::string text = std::to_string(key) + "-" + std::to_string(topic);
+            watch.observe(client("p" + std::to_string(key % 9)), {.key = as_bytes(text), .partition = {0}, .size_bytes = 10}, {1});
+        }
+        detection.keep_bounds();
+    }
+    EXPECT_EQ(detection.topic_count(), Detection::kTopicsMax);
+    EXPECT_LE(detection.key_count(), Detection::kKeysMax);
+    EXPECT_GT(detection.key_count(), Detection::kKeysMax / 2);
+    EXPECT_EQ(detection.producer_count(), Detection::kProducersMax);
+    EXPECT_EQ(detection.find(TopicId{}), nullptr) << "the first topic made room";
+}
+
+}  // namespace
+}  // namespace partita::expansion
