@@ -13,6 +13,7 @@
 #include <atomic>
 #include <vector>
 
+#include "broker/handlers/client_roles.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/topic_lookup.h"
 #include "broker/runtime/broker.h"
@@ -193,6 +194,9 @@ void stage_partition(runtime::RequestContext& context, StagedRequest& staged, co
                                  .reply_index = reply_index});
 }
 
+    if (topic.expansion != nullptr) [[unlikely]] {
+        topic.expansion->on_produce(topic, PartitionIndex{data.index}, client_identity(context), context.now());
+    }
 void send_reply(runtime::Broker& broker, const runtime::PendingReply& pending, const ProduceInProgress& progress) {
     if (progress.acks == 0) {
         runtime::Reply nothing;
@@ -344,6 +348,7 @@ void produce(runtime::RequestContext& context) {
             } else {
                 stage_partition(context, staged, *topic.state, data, partitions.size() - 1, response);
             }
+    note_producer(context);
             if (response.error_code != ErrorCode::none) {
                 progress->failed = true;
                 context.broker.counters().failed_produces.fetch_add(1, std::memory_order_relaxed);

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "broker/handlers/client_roles.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/topic_lookup.h"
 #include "broker/runtime/broker.h"
@@ -45,6 +46,8 @@ struct Target {
     Offset fetch_offset;
     LeaderEpoch last_fetched_epoch = kNoLeaderEpoch;
     std::int32_t max_bytes = 0;
+    /// Null unless the growth of the topic is watched.
+    const TopicState* watched_topic = nullptr;
     /// Valid while the session is at the epoch that this fetch was served at.
     FetchSession::Partitions::iterator in_session;
 };
@@ -57,6 +60,8 @@ struct Outcome {
     Offset log_start_offset = kNoOffset;
     EpochEnd diverging{kNoLeaderEpoch, kNoOffset};
     FileSlice slice;
+    /// A fence keeps records from the reader: see TopicExpansion. Appends do not change that, commits do.
+    bool held = false;
 };
 
 ErrorCode read_error_code(ReadError error) {
@@ -79,6 +84,8 @@ class FetchOperation final : public runtime::WaitingFetch {
     std::int32_t max_bytes = 0;
     bool read_committed = false;
     std::vector<Target> targets;
+    /// Set when the growth of some topic is watched.
+    std::optional<expansion::ClientIdentity> client;
 
     std::shared_ptr<FetchSession> session;
     std::int32_t session_epoch = 0;  ///< The session's next epoch while this fetch is the latest.
@@ -102,7 +109,10 @@ class FetchOperation final : public runtime::WaitingFetch {
     void send(Turn& turn);
 
   private:
-    [[nodiscard]] Outcome read_target(const Target& target, std::int64_t budget, bool minimum_one_batch) const;
+    [[nodiscard]] Outcome read_target(const Target& target, std::int64_t budget, bool minimum_one_batch, Now now) const;
+    /// What the topic's expansion lets the reader have; the upper bound of what may be read. Sets an error when there
+    /// is one.
+    [[nodiscard]] Offset judge_expansion(const Target& target, Offset upper_bound, Outcome& outcome, Now now) const;
     [[nodiscard]] bool has_news(const Target& target, const Outcome& outcome) const;
     void fill(Arena& arena, const Target& target, Outcome& outcome, FetchResponse::PartitionData& data,
               std::vector<FileSlice>& slices) const;
@@ -121,7 +131,7 @@ void FetchOperation::read(Turn& turn) {
     any_on_older_segment_ = false;
     std::int64_t budget = max_bytes;
     for (const Target& target : targets) {
-        outcomes_.push_back(read_target(target, budget, total_bytes_ == 0));
+        outcomes_.push_back(read_target(target, budget, total_bytes_ == 0, turn.now()));
         const Outcome& outcome = outcomes_.back();
         total_bytes_ += outcome.slice.size;
         budget = std::max<std::int64_t>(0, budget - outcome.slice.size);
@@ -136,7 +146,22 @@ void FetchOperation::read(Turn& turn) {
     }
 }
 
-Outcome FetchOperation::read_target(const Target& target, std::int64_t budget, bool minimum_one_batch) const {
+Offset FetchOperation::judge_expansion(const Target& target, Offset upper_bound, Outcome& outcome, Now now) const {
+    const TopicState& topic = *target.watched_topic;
+    const runtime::TopicExpansion::FetchVerdict verdict =
+        topic.expansion->on_fetch(topic, PartitionIndex{target.index}, {*client, read_committed}, target.fetch_offset,
+                                  outcome.high_watermark, now);
+    outcome.error = verdict.error;
+    if (!verdict.limit) {
+        return upper_bound;
+    }
+    outcome.held = true;
+    outcome.high_watermark = std::min(outcome.high_watermark, *verdict.limit);
+    outcome.last_stable_offset = std::min(outcome.last_stable_offset, *verdict.limit);
+    return std::min(upper_bound, *verdict.limit);
+}
+
+Outcome FetchOperation::read_target(const Target& target, std::int64_t budget, bool minimum_one_batch, Now now) const {
     Outcome outcome;
     if (target.lookup_error != ErrorCode::none) {
         outcome.error = target.lookup_error;
@@ -157,9 +182,19 @@ Outcome FetchOperation::read_target(const Target& target, std::int64_t budget, b
             return outcome;
         }
     }
-    const std::int64_t limit = std::clamp<std::int64_t>(target.max_bytes, 0, budget);
+    Offset upper_bound = read_committed ? outcome.last_stable_offset : outcome.high_watermark;
+    if (target.watched_topic != nullptr) [[unlikely]] {
+        upper_bound = judge_expansion(target, upper_bound, outcome, now);
+        if (outcome.error != ErrorCode::none) {
+            return {.error = outcome.error};
+        }
+    }
+    const std::int64_t limit = std::min<std::int64_t>(target.max_bytes, budget);
+    if (limit < 0) {
+        return {.error = ErrorCode::unknown_server_error};
+    }
     auto slice = log.read(target.fetch_offset,
-                          {.upper_bound = read_committed ? outcome.last_stable_offset : outcome.high_watermark,
+                          {.upper_bound = upper_bound,
                            .max_bytes = static_cast<std::uint32_t>(limit),
                            .minimum_one_batch = minimum_one_batch});
     if (!slice) {
@@ -325,6 +360,7 @@ Target target_of(runtime::RequestContext& context, const SessionPartition& parti
     target.last_fetched_epoch = partition.last_fetched_epoch;
     target.max_bytes = partition.max_bytes;
     resolve(context, target, by_id);
+    target.watched_topic = topic.state->expansion ? topic.state : nullptr;
     return target;
 }
 
@@ -432,12 +468,13 @@ void park(runtime::RequestContext& context, std::unique_ptr<FetchOperation> oper
     waits.reserve(operation->targets.size());
     for (std::size_t i = 0; i < operation->targets.size(); ++i) {
         const Target& target = operation->targets[i];
-        const std::int64_t countable = std::max<std::int64_t>(1, target.max_bytes) - operation->outcomes()[i].slice.size;
+        const Outcome& outcome = operation->outcomes()[i];
+        const std::int64_t countable = outcome.held ? 0 : std::max<std::int64_t>(1, target.max_bytes) - outcome.slice.size;
         const bool listed = std::ranges::any_of(
             waits, [&](const Turn::WaitFor& wait) { return wait.partition == target.partition; });
         if (!listed) {
             waits.push_back({.partition = target.partition,
-                             .seen_end = operation->outcomes()[i].high_watermark,
+                             .seen_end = outcome.held ? target.partition->log->high_watermark() : outcome.high_watermark,
                              .countable_bytes = std::max<std::int64_t>(0, countable)});
         }
     }
@@ -471,6 +508,7 @@ void fetch(runtime::RequestContext& context) {
     }
     operation->read(context.turn);
     if (request->max_wait_ms <= 0 || operation->must_answer_now()) {
+    note_consumer(context);
         operation->pending = context.defer();
         operation->send(context.turn);
         return;
@@ -479,3 +517,6 @@ void fetch(runtime::RequestContext& context) {
 }
 
 }  // namespace partita::handlers
+    if (std::ranges::any_of(operation->targets, [](const Target& target) { return target.watched_topic != nullptr; })) {
+        operation->client = client_identity(context);
+    }

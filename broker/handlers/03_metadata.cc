@@ -4,7 +4,8 @@
 //   switched off; v9: flexible; v10: topic ids; v12: topics asked for by id; v13: top-level error.
 //
 // Every partition is listed, ascending: clients count the list to place keys, so a gap would remap them
-// all (hazard H51). A topic that is created on the way is answered with UNKNOWN_TOPIC_OR_PARTITION once,
+// all (hazard H51). A test control may hide the newest partitions from clients of one role
+// (partita.visibility.*). A topic that is created on the way is answered with UNKNOWN_TOPIC_OR_PARTITION once,
 // as Kafka does, and clients ask again.
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 
 #include "broker/handlers/authorized_operations.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/client_roles.h"
 #include "broker/runtime/broker.h"
 #include "broker/runtime/turn.h"
 #include "protocol/messages/03_metadata.h"
@@ -35,9 +37,9 @@ void add_topic(Reply& reply, const runtime::TopicState& state) {
     if (reply.topic_operations) {
         item.topic_authorized_operations = kAllTopicOperations;
     }
-    ArenaVector<MetadataResponse::Partition> partitions(reply.context.arena(),
-                                                        static_cast<std::size_t>(topic.partition_count));
-    for (std::int32_t index = 0; index < topic.partition_count; ++index) {
+    const std::int32_t count = visible_partitions(reply.context, state);
+    ArenaVector<MetadataResponse::Partition> partitions(reply.context.arena(), static_cast<std::size_t>(count));
+    for (std::int32_t index = 0; index < count; ++index) {
         partitions.push_back({.error_code = ErrorCode::none,
                               .partition_index = index,
                               .leader_id = reply.context.broker.node_id().value,

@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "broker/handlers/client_roles.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
 #include "broker/runtime/broker.h"
@@ -19,6 +20,7 @@ void join_group(runtime::RequestContext& context) {
     if (request == nullptr) {
         return;
     }
+    note_consumer(context);
     if (!coordinator_is_available(context)) {
         context.reply(JoinGroupResponse{.error_code = ErrorCode::coordinator_not_available});
         return;

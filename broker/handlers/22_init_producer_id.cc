@@ -5,6 +5,7 @@
 // Without a transactional id the answer is a fresh id with epoch 0. Transactions are not served yet:
 // FindCoordinator does not name a coordinator for them, and neither does this.
 
+#include "broker/handlers/client_roles.h"
 #include "broker/handlers/registry.h"
 #include "broker/runtime/broker.h"
 #include "broker/runtime/turn.h"
@@ -17,6 +18,7 @@ void init_producer_id(runtime::RequestContext& context) {
     if (request == nullptr) {
         return;
     }
+    note_producer(context);
     InitProducerIdResponse response;
     response.producer_epoch = -1;
     const bool only_one_given = (request->producer_id == -1) != (request->producer_epoch == -1);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "broker/handlers/authorized_operations.h"
+#include "broker/handlers/client_roles.h"
 #include "broker/handlers/registry.h"
 #include "broker/runtime/broker.h"
 #include "broker/runtime/turn.h"
@@ -38,7 +39,8 @@ bool add_topic(Page& page, const runtime::TopicState& state, std::int32_t first)
     item.topic_id = topic.id;
     item.is_internal = topic.internal;
     item.topic_authorized_operations = kAllTopicOperations;
-    const std::int32_t end = std::min(topic.partition_count, first + page.room);
+    const std::int32_t count = visible_partitions(page.context, state);
+    const std::int32_t end = std::min(count, first + page.room);
     ArenaVector<Response::Partition> partitions(page.context.arena(), static_cast<std::size_t>(std::max(0, end - first)));
     for (std::int32_t index = first; index < end; ++index) {
         Response::Partition& partition = partitions.emplace_back();
@@ -52,7 +54,7 @@ bool add_topic(Page& page, const runtime::TopicState& state, std::int32_t first)
     }
     item.partitions = partitions;
     page.room -= std::max(0, end - first);
-    if (end < topic.partition_count) {
+    if (end < count) {
         page.set_next(topic.name, end);
         return false;
     }

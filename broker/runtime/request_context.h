@@ -29,6 +29,9 @@ struct ClientConnection {
     /// From ApiVersions v3 on (KIP-511); empty before.
     std::string software_name;
     std::string software_version;
+    /// What this connection's clients were noted to do: see Expansions::note_producer.
+    bool noted_producer = false;
+    bool noted_consumer = false;
     /// The fetch that this connection waits for, so that it ends with the connection.
     std::optional<fetch::WaiterId> parked_fetch;
 };

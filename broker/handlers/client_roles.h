@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+
+#include "broker/expansion/client_registry.h"
+#include "broker/runtime/broker.h"
+#include "broker/runtime/turn.h"
+
+/// Who a request comes from, for what expansions make of it: see Expansions.
+
+namespace partita::handlers {
+
+[[nodiscard]] inline expansion::ClientIdentity client_identity(const runtime::RequestContext& context) {
+    return {std::string(context.client_id), context.client.host};
+}
+
+/// The client writes. Noted once per connection.
+inline void note_producer(runtime::RequestContext& context) {
+    if (!context.client.noted_producer) [[unlikely]] {
+        context.client.noted_producer = true;
+        context.broker.expansions().note_producer(client_identity(context));
+    }
+}
+
+/// The client reads. Noted once per connection.
+inline void note_consumer(runtime::RequestContext& context) {
+    if (!context.client.noted_consumer) [[unlikely]] {
+        context.client.noted_consumer = true;
+        context.broker.expansions().note_consumer(client_identity(context));
+    }
+}
+
+/// How many partitions of the topic metadata show this client. The true count, but for a test control.
+[[nodiscard]] inline std::int32_t visible_partitions(runtime::RequestContext& context, const runtime::TopicState& topic) {
+    const config::TopicConfig& config = *topic.config;
+    if (config.visibility_producers_delay_ms == 0 && config.visibility_consumers_delay_ms == 0) [[likely]] {
+        return topic.topic->partition_count;
+    }
+    return context.broker.expansions().visible_partitions(topic, client_identity(context), context.now());
+}
+
+}  // namespace partita::handlers
