@@ -50,6 +50,13 @@ void AbortedTransactions::truncate_from_end(Offset end) {
     written_ = std::min(written_, entries_.size());
 }
 
+void AbortedTransactions::remove(Offset last_offset) {
+    const auto entry = std::ranges::lower_bound(entries_, last_offset, {}, &AbortedTransaction::last_offset);
+    if (entry == entries_.end() || entry->last_offset != last_offset) return;
+    if (static_cast<std::size_t>(entry - entries_.begin()) < written_) --written_;
+    entries_.erase(entry);
+}
+
 std::vector<AbortedTransaction> AbortedTransactions::unwritten() const {
     return {entries_.begin() + static_cast<std::ptrdiff_t>(written_), entries_.end()};
 }

@@ -36,6 +36,10 @@ class AbortedTransactions {
     [[nodiscard]] std::vector<AbortedTransaction> unwritten() const;
     void mark_written() { written_ = entries_.size(); }
     [[nodiscard]] std::size_t size() const { return entries_.size(); }
+    /// Ascending by last offset.
+    [[nodiscard]] const std::vector<AbortedTransaction>& entries() const { return entries_; }
+    /// Forgets the one whose marker was at `last_offset`: compaction left nothing of it.
+    void remove(Offset last_offset);
 
   private:
     std::vector<AbortedTransaction> entries_;

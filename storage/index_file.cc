@@ -23,6 +23,12 @@ StorageResult<std::shared_ptr<File>> IndexFile::file(bool create) const {
     return open_files_.acquire(slot_, [this] { return path_; }, create);
 }
 
+StorageResult<void> IndexFile::pin() {
+    auto pinned = open_files_.pin(slot_, [this] { return path_; });
+    if (!pinned && pinned.error().is_not_found()) return {};
+    return pinned;
+}
+
 StorageResult<std::size_t> IndexFile::load() {
     auto size = open_files_.file_system().file_size(path_);
     if (!size && !size.error().is_not_found()) return std::unexpected(std::move(size.error()));

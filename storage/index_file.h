@@ -51,13 +51,18 @@ class IndexFile {
     [[nodiscard]] StorageResult<void> truncate(std::size_t count);
     /// Lets the descriptor go.
     void release();
+    /// Readers keep the present file when its name goes to another one. A missing file is an empty index.
+    [[nodiscard]] StorageResult<void> pin();
+    void unpin() { open_files_.unpin(slot_); }
+    /// The file was renamed. Before anybody else knows this index.
+    void set_path(std::string path) { path_ = std::move(path); }
     [[nodiscard]] const std::string& path() const { return path_; }
 
   private:
     [[nodiscard]] StorageResult<std::shared_ptr<File>> file(bool create) const;
 
     OpenFiles& open_files_;
-    const std::string path_;
+    std::string path_;
     const std::size_t entry_bytes_;
     mutable FileSlot slot_;
 

@@ -23,6 +23,16 @@ struct LogConfig {
     std::int64_t retention_bytes = -1;
     /// cleanup.policy contains "delete".
     bool delete_old_segments = true;
+    /// cleanup.policy contains "compact": of every key the last value is kept, see log_cleaner.h.
+    bool compact = false;
+    /// min.cleanable.dirty.ratio: cleaned when more than this share of the log was never cleaned.
+    double min_cleanable_dirty_ratio = 0.5;
+    /// min.compaction.lag.ms: segments with a record younger than this are left alone.
+    std::int64_t min_compaction_lag_ms = 0;
+    /// max.compaction.lag.ms: a record older than this that was never cleaned makes a cleaning due.
+    std::int64_t max_compaction_lag_ms = 9223372036854775807;
+    /// delete.retention.ms: a tombstone stays this long after the cleaning that found it first.
+    std::int64_t delete_retention_ms = 86400000;
     /// producer.id.expiration.ms of the broker.
     std::int64_t producer_id_expiration_ms = 86400000;
 };

@@ -22,6 +22,7 @@ constexpr std::string_view kCleanMarkName = ".kafka_cleanshutdown";
 constexpr std::string_view kCleanMarkContent = "{\"version\":0,\"brokerEpoch\":-1}";
 constexpr std::string_view kRecoveryPointName = "recovery-point-offset-checkpoint";
 constexpr std::string_view kLogStartName = "log-start-offset-checkpoint";
+constexpr std::string_view kCleanerOffsetName = "cleaner-offset-checkpoint";
 constexpr std::string_view kDeletedSuffix = "-delete";
 constexpr std::string_view kStraySuffix = "-stray";
 /// Ids of topics whose removal was announced, one per line.
@@ -183,6 +184,10 @@ StorageResult<void> LogDirectory::load_partitions(const Options& options) {
     if (!recovery_points) return std::unexpected(std::move(recovery_points.error()));
     auto log_starts = read_checkpoint(kLogStartName);
     if (!log_starts) return std::unexpected(std::move(log_starts.error()));
+    // Without it everything is taken as never cleaned.
+    auto first_dirty = read_checkpoint(kCleanerOffsetName);
+    if (!first_dirty && first_dirty.error().kind == StorageError::Kind::corrupt) first_dirty = OffsetCheckpoint{};
+    if (!first_dirty) return std::unexpected(std::move(first_dirty.error()));
     read_removals();
 
     struct Found {
@@ -221,6 +226,9 @@ StorageResult<void> LogDirectory::load_partitions(const Options& options) {
             hints.recovery_point = at->second;
         }
         if (const auto at = log_starts->find(partition.key); at != log_starts->end()) hints.log_start_offset = at->second;
+        if (const auto at = first_dirty->find(partition.key); at != first_dirty->end()) {
+            hints.first_dirty_offset = at->second;
+        }
         partition.report = partition.log->open_existing(hints);
     });
     for (Found& partition : found) {
@@ -442,6 +450,16 @@ StorageResult<void> LogDirectory::write_checkpoints() {
         if (!written) return written;
     }
     return {};
+}
+
+StorageResult<void> LogDirectory::write_cleaner_checkpoint() {
+    OffsetCheckpoint first_dirty;
+    for (const auto& log : logs_with_files()) {
+        const Offset offset = log->first_dirty_offset();
+        if (offset > Offset{0}) first_dirty[{log->topic().name, log->partition().value}] = offset;
+    }
+    const std::string text = to_text(first_dirty);
+    return replace_file(environment_.file_system, path_of(kCleanerOffsetName), as_bytes(text), true);
 }
 
 StorageResult<void> LogDirectory::close() {

@@ -17,7 +17,8 @@ namespace partita {
 /// A data directory in Kafka's layout, held by one process at a time.
 ///
 /// Files of its own: `.lock` (who holds it), `partita.properties` (format version),
-/// `recovery-point-offset-checkpoint` and `log-start-offset-checkpoint` (Kafka's text format) and
+/// `recovery-point-offset-checkpoint`, `log-start-offset-checkpoint` and `cleaner-offset-checkpoint` (Kafka's text
+/// format) and
 /// `.kafka_cleanshutdown`. A directory written by Kafka is accepted; its other files are left alone.
 ///
 /// Order at the clean stop: every log is synced and closed, then the checkpoints are written and
@@ -118,6 +119,10 @@ class LogDirectory {
     /// Writes the two checkpoint files from what the logs say now. Blocks on the device. A failure
     /// is harmless (the old files stay) and may be retried.
     [[nodiscard]] StorageResult<void> write_checkpoints();
+
+    /// Writes down how far every log is compacted. After a cleaning; blocks on the device. A failure costs a
+    /// repeated cleaning after the next start.
+    [[nodiscard]] StorageResult<void> write_cleaner_checkpoint();
 
     /// Closes all logs, writes checkpoints, and last the clean mark. After a failure there is no
     /// mark and the next start recovers. Call once; then only destroy.

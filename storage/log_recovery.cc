@@ -7,6 +7,7 @@
 #include "storage/batch_scan.h"
 #include "storage/partition_log_appender.h"
 #include "storage/producer_snapshot.h"
+#include "storage/swap_recovery.h"
 
 namespace partita {
 namespace {
@@ -43,22 +44,14 @@ std::string LogRecovery::path(Offset base, std::string_view extension) const {
 }
 
 StorageResult<LogRecovery::Files> LogRecovery::list_files() {
+    const auto swaps = finish_swaps(file_system_, *state_->directory);
+    if (!swaps) return std::unexpected(swaps.error());
+    report_.finished_swaps = *swaps;
     auto entries = file_system_.list(*state_->directory);
     if (!entries) return std::unexpected(std::move(entries.error()));
     Files files;
     for (const DirectoryEntry& entry : *entries) {
         const std::string_view name = entry.name;
-        if (name.ends_with(".swap")) {
-            return std::unexpected(corrupt_error(join_path(*state_->directory, name),
-                                                 "Kafka was stopped while it swapped compacted segments; "
-                                                 "let Kafka finish that once"));
-        }
-        // Leftovers: half-written replacements, and segments that Kafka had already given up.
-        if (name.ends_with(".tmp") || name.ends_with(".deleted") || name.ends_with(".cleaned")) {
-            auto removed = file_system_.remove(join_path(*state_->directory, name));
-            if (!removed) return std::unexpected(std::move(removed.error()));
-            continue;
-        }
         if (const auto base = parse_segment_file_name(name, ".log")) files.segments.push_back(*base);
         if (const auto base = parse_segment_file_name(name, ".snapshot")) files.snapshots.push_back(*base);
         if (const auto base = parse_segment_file_name(name, ".txnindex")) files.aborted.push_back(*base);
@@ -177,7 +170,7 @@ StorageResult<void> LogRecovery::open_segments(const Files& files) {
             if (!file) return std::unexpected(std::move(file.error()));
             if (auto trimmed = (*file)->truncate(segment->size_bytes()); !trimmed) return trimmed;
         }
-        const bool lost_end = *whole && !is_last && end_ < next_base && next_base > trusted_end_ && !seen_holes_;
+        const bool lost_end = *whole && !is_last && end_ < next_base && !may_end_early(next_base);
         if (lost_end) {
             report_.cut_segment = segment_file_name(bases[i], ".log");
             report_.cut_position = segment->size_bytes();
@@ -190,6 +183,12 @@ StorageResult<void> LogRecovery::open_segments(const Files& files) {
         }
     }
     return {};
+}
+
+bool LogRecovery::may_end_early(Offset next_base) const {
+    if (next_base <= trusted_end_ || next_base <= hints_.first_dirty_offset) return true;
+    // Nothing vouches for a log that was put here by hand.
+    return hints_.recovery_point == kNoOffset && seen_holes_;
 }
 
 StorageResult<bool> LogRecovery::accept_unread(Segment& segment, Offset next_base) {
@@ -439,6 +438,7 @@ StorageResult<void> LogRecovery::finish(const Files& files) {
     const Offset start = std::max(hints_.log_start_offset, first);
     log_.log_start_offset_ = start.value;
     log_.log_end_offset_ = std::max(start, end_).value;
+    if (hints_.first_dirty_offset <= log_.log_end_offset()) state_->first_dirty_offset = hints_.first_dirty_offset;
     state_->next_offset = log_.log_end_offset();
     state_->last_staged_epoch = state_->epochs.latest();
     log_.recovery_point_ = (hints_.clean ? log_.log_end_offset() : std::min(trusted_end_, log_.log_end_offset())).value;

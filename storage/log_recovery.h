@@ -49,6 +49,9 @@ class LogRecovery {
     [[nodiscard]] StorageResult<void> open_segments(const Files& files);
     /// Takes a segment below everything that must be looked at. False: its indexes are not good.
     [[nodiscard]] StorageResult<bool> accept_unread(Segment& segment, Offset next_base);
+    /// Whether compaction explains that the segment before `next_base` ends below it. What this broker compacts keeps
+    /// its last batch, but Kafka's segments may have lost theirs.
+    [[nodiscard]] bool may_end_early(Offset next_base) const;
     /// Drops index entries that are not to be believed; returns the position to walk from.
     [[nodiscard]] StorageResult<std::uint64_t> prune_indexes(Segment& segment, Offset next_base);
     /// Walks to the end of the segment, or to the first bad batch. False: it was cut there.
@@ -76,7 +79,7 @@ class LogRecovery {
     bool has_index_entry_ = false;
     /// Next offset expected.
     Offset end_{0};
-    /// Offsets have gaps: compaction was here, so that a gap between segments is no loss.
+    /// Offsets have gaps: compaction was here.
     bool seen_holes_ = false;
 };
 

@@ -42,6 +42,7 @@ StorageResult<std::shared_ptr<File>> OpenFiles::acquire(FileSlot& slot, const st
             push_front_locked(slot);
             return slot.file_;
         }
+        if (slot.pinned_ != nullptr) return slot.pinned_;
     }
     auto opened = file_system_.open(path(), create ? OpenMode::create : OpenMode::read_write);
     if (!opened) return opened;
@@ -60,6 +61,20 @@ StorageResult<std::shared_ptr<File>> OpenFiles::acquire(FileSlot& slot, const st
         --open_count_;
     }
     return opened;
+}
+
+StorageResult<void> OpenFiles::pin(FileSlot& slot, const std::function<std::string()>& path) {
+    auto opened = acquire(slot, path);
+    if (!opened) return std::unexpected(std::move(opened.error()));
+    const std::lock_guard lock(mutex_);
+    slot.pinned_ = std::move(*opened);
+    return {};
+}
+
+void OpenFiles::unpin(FileSlot& slot) {
+    std::shared_ptr<File> closed;  // Closed after the lock is gone.
+    const std::lock_guard lock(mutex_);
+    closed = std::exchange(slot.pinned_, nullptr);
 }
 
 void OpenFiles::release(FileSlot& slot) {

@@ -13,7 +13,7 @@ namespace partita {
 class OpenFiles;
 
 /// The place of one file in an `OpenFiles`. Owned by whoever owns the file's name (a segment);
-/// must be destroyed before the pool. Costs 40 bytes while the file is closed.
+/// must be destroyed before the pool. Costs 56 bytes while the file is closed.
 class FileSlot {
   public:
     FileSlot() = default;
@@ -26,6 +26,7 @@ class FileSlot {
     // All guarded by OpenFiles::mutex_.
     OpenFiles* pool_ = nullptr;
     std::shared_ptr<File> file_;
+    std::shared_ptr<File> pinned_;
     FileSlot* previous_ = nullptr;
     FileSlot* next_ = nullptr;
 };
@@ -51,6 +52,10 @@ class OpenFiles {
     [[nodiscard]] StorageResult<std::shared_ptr<File>> acquire(FileSlot& slot,
                                                                const std::function<std::string()>& path,
                                                                bool create = false);
+    /// The slot answers with the file that its path names now until it is unpinned or destroyed, whatever becomes of
+    /// the path. For files that are about to be replaced while somebody may still read them.
+    [[nodiscard]] StorageResult<void> pin(FileSlot& slot, const std::function<std::string()>& path);
+    void unpin(FileSlot& slot);
     /// Forgets the slot's file; open handles stay valid. To be called before a rename or removal.
     void release(FileSlot& slot);
 

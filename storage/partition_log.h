@@ -20,6 +20,9 @@ namespace partita {
 
 class PartitionLogState;
 class Segment;
+struct CleaningOptions;
+struct CleaningReport;
+struct DirtyRange;
 
 /// What all logs of a data directory share. Outlives every log.
 struct LogEnvironment {
@@ -180,6 +183,8 @@ struct RecoveryReport {
     /// Files that now hold what was cut and could be good data; empty for a plain torn tail.
     std::vector<std::string> set_aside;
     std::uint64_t rebuilt_indexes = 0;
+    /// Compacted segments whose replacement of others was interrupted and is finished now.
+    std::uint64_t finished_swaps = 0;
     std::uint64_t producers = 0;
     Offset log_start_offset{0};
     Offset log_end_offset{0};
@@ -287,6 +292,19 @@ class PartitionLog {
     [[nodiscard]] StorageResult<std::vector<SegmentSummary>> apply_retention(
         TimestampMs now, Offset keep_from = {std::numeric_limits<std::int64_t>::max()});
 
+    /// What a cleaning would take in now, see cleaning_rules.h. Nothing at or above `keep_from` counts. Reads one
+    /// batch header of each dirty segment, where max.compaction.lag.ms is set.
+    [[nodiscard]] StorageResult<DirtyRange> dirty_range(
+        TimestampMs now, Offset keep_from = {std::numeric_limits<std::int64_t>::max()}) const;
+
+    /// Compacts the log up to the end of its dirty range: see log_cleaner.h. Slow; appends and reads go on
+    /// meanwhile. One at a time. Once in a log's life its recovery point must have been written down before, so that
+    /// recovery knows the log from one that somebody put here.
+    [[nodiscard]] StorageResult<CleaningReport> clean(const CleaningOptions& options);
+
+    /// Everything below it was compacted once; kNoOffset when nothing was.
+    [[nodiscard]] Offset first_dirty_offset() const;
+
     /// Forgets producers that were idle for longer than producer.id.expiration.ms. Cheap.
     void expire_producers(TimestampMs now);
 
@@ -324,6 +342,7 @@ class PartitionLog {
         /// From the checkpoint files; kNoOffset when they do not name this partition.
         Offset recovery_point = kNoOffset;
         Offset log_start_offset = kNoOffset;
+        Offset first_dirty_offset = kNoOffset;
         TimestampMs now{0};
     };
     [[nodiscard]] StorageResult<RecoveryReport> open_existing(const OpenHints& hints);
@@ -340,6 +359,7 @@ class PartitionLog {
     friend class LogRecovery;
     friend class LogDirectory;
     friend class LogSync;
+    friend class LogCleaning;
 
     const LogEnvironment& environment_;
     std::shared_ptr<const LogTopic> topic_;

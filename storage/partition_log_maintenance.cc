@@ -35,8 +35,9 @@ StorageResult<bool> PartitionLog::delete_records_before(Offset offset) {
         directory = state.directory;
         const std::lock_guard view(view_mutex_);
         log_start_offset_.store(offset.value, std::memory_order_release);
-        // The active segment stays even when it is wholly below: it remembers the log end.
-        while (state.segments.size() > 1 && state.segments[1]->base_offset() <= offset) {
+        // The active segment stays even when it is wholly below: it remembers the log end. What a cleaning has in
+        // hands is left to the next retention.
+        while (!state.cleaning && state.segments.size() > 1 && state.segments[1]->base_offset() <= offset) {
             removed.push_back(state.segments.front());
             state.segments.erase(state.segments.begin());
         }
@@ -59,7 +60,9 @@ StorageResult<std::vector<SegmentSummary>> PartitionLog::apply_retention(Timesta
         const std::lock_guard lock(append_mutex_);
         if (closed_) return std::unexpected(closed_error());
         PartitionLogState* state = state_.load();
-        if (state == nullptr || state->segments.empty() || !state->staged.empty()) return std::vector<SegmentSummary>{};
+        if (state == nullptr || state->segments.empty() || !state->staged.empty() || state->cleaning) {
+            return std::vector<SegmentSummary>{};
+        }
         directory = state->directory;
         summaries = segments();
         std::size_t count = segments_to_delete(summaries, *config_, now, log_start_offset());

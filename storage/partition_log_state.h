@@ -78,6 +78,8 @@ class PartitionLogState {
     /// Offsets of the .snapshot files in the directory, ascending.
     std::vector<Offset> snapshots;
     bool sync_failed = false;
+    /// Segments are being replaced by their compacted form: nobody removes any meanwhile.
+    bool cleaning = false;
     /// The log end at the last checkpoint. Read without the mutex.
     std::atomic<std::int64_t> checkpointed_end{0};
 
@@ -87,6 +89,8 @@ class PartitionLogState {
     TailPositions tail;
     LeaderEpochs epochs;
     AbortedTransactions aborted;
+    /// Everything below it was compacted once.
+    Offset first_dirty_offset = kNoOffset;
 
     /// One sync at a time; taken before append_mutex_.
     std::mutex sync_mutex;

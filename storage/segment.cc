@@ -50,14 +50,37 @@ std::optional<Offset> parse_segment_file_name(std::string_view name, std::string
     return Offset{value};
 }
 
-Segment::Segment(OpenFiles& open_files, std::shared_ptr<const std::string> directory, Offset base_offset)
+Segment::Segment(OpenFiles& open_files, std::shared_ptr<const std::string> directory, Offset base_offset,
+                 std::string_view suffix)
     : open_files_(open_files),
       directory_(std::move(directory)),
       base_offset_(base_offset),
-      offset_index_(open_files, join_path(*directory_, segment_file_name(base_offset, ".index")), base_offset),
-      time_index_(open_files, join_path(*directory_, segment_file_name(base_offset, ".timeindex")), base_offset) {}
+      suffix_(suffix),
+      offset_index_(open_files, join_path(*directory_, segment_file_name(base_offset, ".index") + suffix_), base_offset),
+      time_index_(open_files, join_path(*directory_, segment_file_name(base_offset, ".timeindex") + suffix_),
+                  base_offset) {}
 
-std::string Segment::log_path() const { return join_path(*directory_, segment_file_name(base_offset_, ".log")); }
+std::string Segment::log_path() const {
+    return join_path(*directory_, segment_file_name(base_offset_, ".log") + suffix_);
+}
+
+void Segment::drop_suffix() {
+    suffix_.clear();
+    offset_index_.file().set_path(join_path(*directory_, segment_file_name(base_offset_, ".index")));
+    time_index_.file().set_path(join_path(*directory_, segment_file_name(base_offset_, ".timeindex")));
+}
+
+StorageResult<void> Segment::pin_files() {
+    if (auto pinned = open_files_.pin(log_slot_, [this] { return log_path(); }); !pinned) return pinned;
+    if (auto pinned = offset_index_.file().pin(); !pinned) return pinned;
+    return time_index_.file().pin();
+}
+
+void Segment::unpin_files() {
+    open_files_.unpin(log_slot_);
+    offset_index_.file().unpin();
+    time_index_.file().unpin();
+}
 
 StorageResult<std::shared_ptr<File>> Segment::file(bool create) const {
     return open_files_.acquire(log_slot_, [this] { return log_path(); }, create);

@@ -56,7 +56,9 @@ class Segment {
     static constexpr std::uint64_t kSmallestReservation = 64 * 1024;
     static constexpr std::uint64_t kLargestReservation = 64 * 1024 * 1024;
 
-    Segment(OpenFiles& open_files, std::shared_ptr<const std::string> directory, Offset base_offset);
+    /// `suffix` follows the names of its files, while they are written to replace others.
+    Segment(OpenFiles& open_files, std::shared_ptr<const std::string> directory, Offset base_offset,
+            std::string_view suffix = {});
 
     [[nodiscard]] Offset base_offset() const { return base_offset_; }
     /// Published bytes.
@@ -88,6 +90,11 @@ class Segment {
     void complete_time_index();
     /// Lets all descriptors go.
     void release_files();
+    /// Readers who hold this segment keep its files when other ones take their names.
+    [[nodiscard]] StorageResult<void> pin_files();
+    void unpin_files();
+    /// The files lost their suffix. Before anybody else knows this segment.
+    void drop_suffix();
     void set_created(TimestampMs created) { created_ = created; }
 
     // Guarded by the append mutex and the view mutex ------------------------------------------------
@@ -107,6 +114,7 @@ class Segment {
     OpenFiles& open_files_;
     const std::shared_ptr<const std::string> directory_;
     const Offset base_offset_;
+    std::string suffix_;
     std::atomic<std::uint64_t> size_{0};
     mutable FileSlot log_slot_;
     OffsetIndex offset_index_;

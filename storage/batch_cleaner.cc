@@ -1,0 +1,158 @@
+#include "storage/batch_cleaner.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "protocol/record_batch_builder.h"
+
+namespace partita {
+namespace {
+
+BatchOptions options_like(const BatchHeader& header) {
+    BatchOptions options;
+    options.base_offset = header.base_offset;
+    options.partition_leader_epoch = header.partition_leader_epoch;
+    options.codec = header.attributes.codec().value_or(Codec::none);
+    options.producer_id = header.producer_id;
+    options.producer_epoch = header.producer_epoch;
+    options.base_sequence = header.base_sequence;
+    options.transactional = header.attributes.is_transactional();
+    options.control = header.attributes.is_control();
+    if (header.attributes.timestamp_type() == TimestampType::log_append_time) {
+        options.log_append_time = header.max_timestamp;
+    }
+    if (header.attributes.has_delete_horizon()) options.delete_horizon = header.base_timestamp;
+    return options;
+}
+
+TimestampMs horizon_of(const BatchCleaner::Settings& settings) {
+    const std::int64_t most_ms = std::numeric_limits<std::int64_t>::max() - settings.now.value;
+    return {settings.now.value + std::clamp<std::int64_t>(settings.delete_retention_ms, 0, most_ms)};
+}
+
+void build_empty(const BatchHeader& header, std::vector<std::byte>& out) {
+    BatchOptions options = options_like(header);
+    options.codec = Codec::none;
+    options.delete_horizon.reset();
+    BatchBuilder(options).build(out, header.last_offset_delta);
+}
+
+}  // namespace
+
+CleanedTransactions::CleanedTransactions(std::vector<AbortedTransaction> aborted) : aborted_(std::move(aborted)) {
+    std::ranges::sort(aborted_, {}, &AbortedTransaction::first_offset);
+}
+
+void CleanedTransactions::begin_aborted_up_to(Offset last_offset) {
+    while (next_aborted_ < aborted_.size() && aborted_[next_aborted_].first_offset <= last_offset) {
+        aborting_.emplace(aborted_[next_aborted_++].producer_id, false);
+    }
+}
+
+bool CleanedTransactions::is_aborted(const BatchHeader& header) {
+    begin_aborted_up_to(header.last_offset());
+    if (!header.attributes.is_transactional()) return false;
+    const auto found = aborting_.find(header.producer_id);
+    if (found == aborting_.end()) {
+        committing_.insert(header.producer_id);
+        return false;
+    }
+    found->second = true;
+    return true;
+}
+
+CleanedTransactions::Marker CleanedTransactions::end_transaction(const Batch& batch) {
+    begin_aborted_up_to(batch.header.last_offset());
+    const auto marker = parse_control_marker(batch);
+    // Control records of other kinds belong to somebody who knows them.
+    if (!marker) return {};
+    if (marker->is_commit) return {.is_needless = committing_.erase(batch.header.producer_id) == 0};
+    const auto found = aborting_.find(batch.header.producer_id);
+    const bool was_seen = found != aborting_.end() && found->second;
+    if (found != aborting_.end()) aborting_.erase(found);
+    return {.is_needless = !was_seen, .is_abort = true};
+}
+
+BatchCleaner::BatchCleaner(const KeyOffsets& keys, const std::vector<ProducerEntry>& producers,
+                           std::vector<AbortedTransaction> aborted, const Settings& settings)
+    : keys_(keys), settings_(settings), transactions_(std::move(aborted)) {
+    for (const ProducerEntry& entry : producers) {
+        producers_[entry.producer_id] = {.last_offset = entry.batch_count > 0 ? entry.last_offset() : kNoOffset,
+                                         .epoch = entry.producer_epoch};
+    }
+}
+
+bool BatchCleaner::is_last_of_producer(const BatchHeader& header) const {
+    if (!header.has_producer_id()) return false;
+    const auto found = producers_.find(header.producer_id);
+    if (found == producers_.end()) return false;
+    const LastBatch& last = found->second;
+    if (last.last_offset != kNoOffset) return header.last_offset() == last.last_offset;
+    return header.attributes.is_control() && header.producer_epoch == last.epoch;
+}
+
+bool BatchCleaner::stays(const BatchHeader& header, const RecordView& record) const {
+    if (header.attributes.is_control() || record.offset >= settings_.covered_until) return true;
+    if (!record.key) return false;
+    const auto latest = keys_.find(*record.key);
+    if (latest && record.offset < *latest) return false;
+    return record.value.has_value() || !is_past_horizon(header);
+}
+
+bool BatchCleaner::is_past_horizon(const BatchHeader& header) const {
+    return header.attributes.has_delete_horizon() && header.base_timestamp <= settings_.now;
+}
+
+std::expected<BatchCleaner::Outcome, BatchError> BatchCleaner::clean(const Batch& batch, bool is_last_of_segment,
+                                                                     std::vector<std::byte>& out) {
+    const BatchHeader& header = batch.header;
+    const bool is_control = header.attributes.is_control();
+    Outcome outcome{.records_read = header.record_count};
+    CleanedTransactions::Marker marker;
+    bool discards_all = false;
+    if (is_control && header.record_count > 0) {
+        marker = transactions_.end_transaction(batch);
+        discards_all = marker.is_needless && is_past_horizon(header);
+    } else if (!is_control) {
+        discards_all = transactions_.is_aborted(header);
+    }
+
+    bool has_tombstones = false;
+    if (!discards_all) {
+        const auto read = for_each_record(batch, {}, [&](const RecordView& record) {
+            if (!stays(header, record)) return;
+            ++outcome.records_kept;
+            // What the keys do not cover yet is met for the first time by a later cleaning.
+            has_tombstones = has_tombstones || (!is_control && !record.value && record.offset < settings_.covered_until);
+        });
+        if (!read) return std::unexpected(read.error());
+    }
+
+    if (outcome.records_kept == 0) {
+        outcome.forgot_abort = marker.is_abort && discards_all;
+        if (is_last_of_segment || is_last_of_producer(header)) {
+            build_empty(header, out);
+            outcome.fate = Fate::emptied;
+        } else {
+            outcome.fate = Fate::dropped;
+        }
+        return outcome;
+    }
+    const bool needs_horizon = (has_tombstones || marker.is_needless) && !header.attributes.has_delete_horizon();
+    if (outcome.records_kept == header.record_count && !needs_horizon) {
+        out.insert(out.end(), batch.bytes.begin(), batch.bytes.end());
+        return outcome;
+    }
+    BatchOptions options = options_like(header);
+    if (needs_horizon) options.delete_horizon = horizon_of(settings_);
+    BatchBuilder builder(options);
+    const auto copied = for_each_record(batch, {}, [&](const RecordView& record) {
+        if (stays(header, record)) builder.append_copy(record.offset_delta, record);
+    });
+    if (!copied) return std::unexpected(copied.error());
+    builder.build(out, header.last_offset_delta);
+    outcome.fate = Fate::rewritten;
+    return outcome;
+}
+
+}  // namespace partita

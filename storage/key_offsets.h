@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "protocol/types.h"
+
+namespace partita {
+
+/// The last offset of every key, in bounded memory: what a cleaning knows of the part of a log that it has read.
+///
+/// Keys are told apart by 128 bits of two SipHashes whose secrets the caller draws, so that nobody can make two
+/// keys collide, and chance does not (Kafka trusts an MD5 in the same way). Memory grows with the keys; growing
+/// holds the old table and the new one, and both together stay within the bound. Pure.
+class KeyOffsets {
+  public:
+    static constexpr std::size_t kSlotBytes = 24;
+    /// However small the bound is.
+    static constexpr std::size_t kFewestSlots = 16;
+
+    struct Secrets {
+        std::uint64_t words[4] = {};
+    };
+    struct Limits {
+        /// log.cleaner.dedupe.buffer.size.
+        std::size_t memory_bytes = 134217728;
+        /// log.cleaner.io.buffer.load.factor: how full the table may become.
+        double load_factor = 0.9;
+    };
+
+    KeyOffsets(const Limits& limits, const Secrets& secrets);
+
+    /// Notes that `key` stands at `offset`; offsets come in ascending order. False when the key is a new one and
+    /// there is no more room: nothing is noted then.
+    [[nodiscard]] bool put(Bytes key, Offset offset);
+    [[nodiscard]] std::optional<Offset> find(Bytes key) const;
+
+    [[nodiscard]] std::size_t size() const { return size_; }
+    /// How many keys fit.
+    [[nodiscard]] std::size_t capacity() const { return capacity_; }
+    [[nodiscard]] std::size_t memory_bytes() const { return slots_.size() * kSlotBytes; }
+
+  private:
+    struct Slot {
+        std::uint64_t hash[2] = {};
+        std::int64_t offset = -1;
+    };
+    static_assert(sizeof(Slot) == kSlotBytes);
+
+    [[nodiscard]] Slot hash_of(Bytes key) const;
+    /// Where a key with this hash is, or would go.
+    [[nodiscard]] std::size_t place_of(const Slot& wanted) const;
+    void grow();
+
+    const Secrets secrets_;
+    const double load_factor_;
+    const std::size_t most_slots_;
+    const std::size_t capacity_;
+    std::vector<Slot> slots_;
+    std::size_t size_ = 0;
+};
+
+}  // namespace partita

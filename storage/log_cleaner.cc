@@ -1,0 +1,422 @@
+#include "storage/log_cleaner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "protocol/assert.h"
+#include "storage/batch_cleaner.h"
+#include "storage/batch_scan.h"
+#include "storage/cleaning_rules.h"
+#include "storage/partition_log_state.h"
+
+namespace partita {
+namespace {
+
+constexpr std::string_view kExtensions[] = {".index", ".timeindex", ".txnindex", ".log"};
+
+StorageError closed_error(std::string why) { return {StorageError::Kind::closed, 0, std::move(why)}; }
+
+/// The names are half changed: only a start, which finishes the swap, knows how to go on.
+StorageError unfinished_swap(const StorageError& cause) {
+    return {StorageError::Kind::sync_failed, cause.error_number, "a swap of segments cannot be finished: " + cause.message};
+}
+
+}  // namespace
+
+/// One cleaning of one log.
+class LogCleaning {
+  public:
+    LogCleaning(PartitionLog& log, PartitionLogState& state, const CleaningOptions& options)
+        : log_(log), state_(state), options_(options), keys_(options.key_limits, options.key_secrets) {}
+
+    StorageResult<CleaningReport> run();
+
+  private:
+    struct Source {
+        std::shared_ptr<Segment> segment;
+        SegmentSummary summary;
+    };
+    struct Group {
+        std::vector<Source> sources;
+        std::shared_ptr<Segment> cleaned;
+        /// Last offsets of aborted transactions of which nothing is left.
+        std::vector<Offset> forgotten;
+
+        [[nodiscard]] Offset base() const { return sources.front().summary.base_offset; }
+        [[nodiscard]] Offset end() const { return sources.back().summary.end_offset; }
+    };
+
+    [[nodiscard]] StorageResult<void> begin();
+    /// Whether the log was deleted meanwhile: then no failure means anything.
+    bool end();
+    [[nodiscard]] StorageResult<void> note_keys();
+    [[nodiscard]] StorageResult<bool> note_keys_of(const Batch& batch, CleanedTransactions& transactions);
+    [[nodiscard]] StorageResult<void> clean_group(Group& group, BatchCleaner& cleaner);
+    [[nodiscard]] StorageResult<void> write_cleaned(Group& group, BatchCleaner& cleaner);
+    [[nodiscard]] StorageResult<void> write_indexes(Group& group);
+    [[nodiscard]] StorageResult<void> write_aborted(const Group& group);
+    [[nodiscard]] StorageResult<void> to_swap(Group& group);
+    [[nodiscard]] StorageResult<void> to_final(Group& group);
+    /// After names changed. A log that was deleted meanwhile has no directory any more.
+    [[nodiscard]] StorageResult<void> sync_names();
+    void discard(const Group& group);
+    [[nodiscard]] bool may_go_on() const { return !options_.may_go_on || options_.may_go_on(); }
+    [[nodiscard]] StorageError damaged(const Segment& segment, std::uint64_t position, BatchError why) const {
+        return corrupt_error(segment.log_path(), "batch at position " + std::to_string(position) + ": " +
+                                                     std::string(batch_error_text(why)));
+    }
+    [[nodiscard]] FileSystem& file_system() const { return log_.environment_.file_system; }
+    [[nodiscard]] std::string path(Offset base, std::string_view extension, std::string_view suffix = {}) const {
+        return join_path(*state_.directory, segment_file_name(base, extension) + std::string(suffix));
+    }
+
+    PartitionLog& log_;
+    PartitionLogState& state_;
+    const CleaningOptions& options_;
+    CleaningReport report_;
+    KeyOffsets keys_;
+    std::shared_ptr<const LogConfig> config_;
+    DirtyRange range_;
+    /// Segments that a cleaning may touch, from the log's first.
+    std::vector<Source> sources_;
+    std::vector<AbortedTransaction> aborted_;
+    std::vector<ProducerEntry> producers_;
+    /// Every record below it had its key noted.
+    Offset covered_until_{0};
+};
+
+StorageResult<DirtyRange> PartitionLog::dirty_range(TimestampMs now, Offset keep_from) const {
+    std::vector<std::shared_ptr<Segment>> list;
+    std::shared_ptr<const LogConfig> config;
+    CleaningPosition position{.log_start_offset = log_start_offset()};
+    {
+        const std::lock_guard view(view_mutex_);
+        const PartitionLogState* state = state_.load();
+        if (closed_) return std::unexpected(closed_error("the log is closed"));
+        if (state == nullptr || state->segments.size() < 2) return DirtyRange{};
+        list = state->segments;
+        config = config_;
+    }
+    position.first_dirty_offset = first_dirty_offset();
+    position.clean_below = std::min({last_stable_offset(), recovery_point(), keep_from});
+    std::vector<SegmentSummary> summaries = segments();
+    // A roll in between adds segments at the end: those are not cleaned yet.
+    summaries.resize(std::min(summaries.size(), list.size()));
+    std::vector<TimestampMs> first_timestamps;
+    if (config->max_compaction_lag_ms < std::numeric_limits<std::int64_t>::max()) {
+        for (std::size_t i = 0; i < summaries.size(); ++i) {
+            first_timestamps.push_back(kNoTimestamp);
+            if (summaries[i].end_offset <= position.first_dirty_offset || summaries[i].size_bytes == 0) continue;
+            auto file = list[i]->file();
+            if (!file) return std::unexpected(std::move(file.error()));
+            HeaderWalk walk(**file, 0, summaries[i].size_bytes);
+            auto first = walk.next();
+            if (!first) return std::unexpected(std::move(first.error()));
+            if (*first) first_timestamps.back() = (*first)->header.max_timestamp;
+        }
+    }
+    return find_dirty_range(summaries, first_timestamps, position, *config, now);
+}
+
+Offset PartitionLog::first_dirty_offset() const {
+    const std::lock_guard view(view_mutex_);
+    const PartitionLogState* state = state_.load();
+    return state == nullptr ? kNoOffset : state->first_dirty_offset;
+}
+
+StorageResult<CleaningReport> PartitionLog::clean(const CleaningOptions& options) {
+    PartitionLogState* state = state_.load();
+    if (state == nullptr) return CleaningReport{};
+    // What is replaced must be on the device, and so must the aborted transactions that are read along.
+    if (auto synced = sync(); !synced) return std::unexpected(std::move(synced.error()));
+    return LogCleaning(*this, *state, options).run();
+}
+
+StorageResult<CleaningReport> LogCleaning::run() {
+    auto range = log_.dirty_range(options_.now, options_.keep_from);
+    if (!range) return std::unexpected(std::move(range.error()));
+    range_ = *range;
+    report_.first_dirty = report_.clean_until = range_.first_dirty;
+    if (range_.first_uncleanable <= range_.first_dirty) return report_;
+    if (auto begun = begin(); !begun) return std::unexpected(std::move(begun.error()));
+    const auto done = [&]() -> StorageResult<void> {
+        if (auto noted = note_keys(); !noted) return noted;
+        std::erase_if(sources_, [&](const Source& source) { return source.summary.base_offset >= covered_until_; });
+        BatchCleaner cleaner(keys_, producers_, aborted_,
+                             {.now = options_.now,
+                              .delete_retention_ms = config_->delete_retention_ms,
+                              .covered_until = covered_until_});
+        std::vector<SegmentSummary> summaries;
+        for (const Source& source : sources_) summaries.push_back(source.summary);
+        auto next = sources_.begin();
+        for (const std::size_t length : group_segments(summaries, *config_)) {
+            Group group;
+            group.sources.assign(next, next + static_cast<std::ptrdiff_t>(length));
+            next += static_cast<std::ptrdiff_t>(length);
+            if (auto cleaned = clean_group(group, cleaner); !cleaned) return cleaned;
+        }
+        const std::lock_guard lock(log_.append_mutex_);
+        const std::lock_guard view(log_.view_mutex_);
+        state_.first_dirty_offset = covered_until_;
+        report_.clean_until = covered_until_;
+        report_.keys = keys_.size();
+        return {};
+    }();
+    const bool is_closed = end();
+    if (!done) return std::unexpected(is_closed ? closed_error("the log is closed") : done.error());
+    return report_;
+}
+
+StorageResult<void> LogCleaning::begin() {
+    const std::lock_guard lock(log_.append_mutex_);
+    if (log_.closed_) return std::unexpected(closed_error("the log is closed"));
+    PARTITA_ASSERT(!state_.cleaning, "a log is cleaned once at a time");
+    state_.cleaning = true;
+    config_ = log_.config_;
+    const auto summaries = log_.segments();
+    for (std::size_t i = 0; i + 1 < summaries.size(); ++i) {
+        if (summaries[i].base_offset >= range_.first_uncleanable) break;
+        sources_.push_back({state_.segments[i], summaries[i]});
+    }
+    aborted_ = state_.aborted.entries();
+    producers_ = state_.producers.entries();
+    return {};
+}
+
+bool LogCleaning::end() {
+    const std::lock_guard lock(log_.append_mutex_);
+    state_.cleaning = false;
+    return log_.closed_;
+}
+
+StorageResult<void> LogCleaning::note_keys() {
+    covered_until_ = range_.first_dirty;
+    // One that began in the clean part may reach into the dirty one; those that ended before are never seen to end.
+    std::vector<AbortedTransaction> aborted = aborted_;
+    std::erase_if(aborted, [&](const AbortedTransaction& one) { return one.last_offset < range_.first_dirty; });
+    CleanedTransactions transactions(std::move(aborted));
+    for (const Source& source : sources_) {
+        if (source.summary.end_offset <= range_.first_dirty) continue;
+        auto file = source.segment->file();
+        if (!file) return std::unexpected(std::move(file.error()));
+        auto first = source.segment->find(std::max(range_.first_dirty, source.summary.base_offset), source.summary.size_bytes);
+        if (!first) return std::unexpected(std::move(first.error()));
+        BatchScan scan(**file, *first ? (*first)->position : source.summary.size_bytes, source.summary.size_bytes);
+        while (true) {
+            auto step = scan.next();
+            if (!step) return std::unexpected(std::move(step.error()));
+            if (step->found == BatchScan::Found::bad) {
+                return std::unexpected(damaged(*source.segment, step->position, step->error));
+            }
+            if (step->found == BatchScan::Found::end || step->batch.header.base_offset >= range_.first_uncleanable) break;
+            if (!may_go_on()) return std::unexpected(closed_error("the broker stops"));
+            const auto room = note_keys_of(step->batch, transactions);
+            if (!room) return std::unexpected(damaged(*source.segment, step->position, BatchError::invalid_record));
+            if (!*room) return {};
+            covered_until_ = step->batch.header.next_offset();
+        }
+        covered_until_ = std::min(source.summary.end_offset, range_.first_uncleanable);
+    }
+    return {};
+}
+
+StorageResult<bool> LogCleaning::note_keys_of(const Batch& batch, CleanedTransactions& transactions) {
+    if (batch.header.attributes.is_control()) {
+        (void)transactions.end_transaction(batch);
+        return true;
+    }
+    if (transactions.is_aborted(batch.header)) return true;
+    bool has_room = true;
+    const auto read = for_each_record(batch, {}, [&](const RecordView& record) {
+        if (record.offset < range_.first_dirty || !record.key) return true;
+        has_room = keys_.put(*record.key, record.offset);
+        if (!has_room) covered_until_ = record.offset;
+        return has_room;
+    });
+    if (!read) return std::unexpected(corrupt_error(*state_.directory, std::string(batch_error_text(read.error()))));
+    return has_room;
+}
+
+StorageResult<void> LogCleaning::clean_group(Group& group, BatchCleaner& cleaner) {
+    if (auto written = write_cleaned(group, cleaner); !written) {
+        discard(group);
+        return written;
+    }
+    if (auto renamed = to_swap(group); !renamed) {
+        if (renamed.error().kind != StorageError::Kind::sync_failed) discard(group);
+        return renamed;
+    }
+    return to_final(group);
+}
+
+StorageResult<void> LogCleaning::write_cleaned(Group& group, BatchCleaner& cleaner) {
+    {
+        const std::lock_guard lock(log_.append_mutex_);
+        // From here on everything goes to open files, wherever the directory's name leads.
+        if (log_.closed_) return std::unexpected(closed_error("the log is closed"));
+        group.cleaned = std::make_shared<Segment>(log_.environment_.open_files, state_.directory, group.base(), kCleanedSuffix);
+        for (const std::string_view extension : {".log", ".index", ".timeindex"}) {
+            auto file = file_system().open(path(group.base(), extension, kCleanedSuffix), OpenMode::create_empty);
+            if (!file) return std::unexpected(std::move(file.error()));
+        }
+        if (auto pinned = group.cleaned->pin_files(); !pinned) return pinned;
+    }
+    Segment& cleaned = *group.cleaned;
+    auto target = cleaned.file();
+    if (!target) return std::unexpected(std::move(target.error()));
+    std::vector<std::byte> buffer;
+    std::uint64_t written_bytes = 0;
+    const auto write_buffer = [&]() -> StorageResult<void> {
+        if (buffer.empty()) return {};
+        const Bytes piece(buffer);
+        if (auto written = (*target)->write_at(written_bytes, std::span(&piece, 1)); !written) return written;
+        written_bytes += buffer.size();
+        buffer.clear();
+        return {};
+    };
+    for (const Source& source : group.sources) {
+        auto file = source.segment->file();
+        if (!file) return std::unexpected(std::move(file.error()));
+        const bool is_last_source = &source == &group.sources.back();
+        BatchScan scan(**file, 0, source.summary.size_bytes);
+        while (true) {
+            auto step = scan.next();
+            if (!step) return std::unexpected(std::move(step.error()));
+            if (step->found == BatchScan::Found::end) break;
+            if (step->found == BatchScan::Found::bad) {
+                return std::unexpected(damaged(*source.segment, step->position, step->error));
+            }
+            if (!may_go_on()) return std::unexpected(closed_error("the broker stops"));
+            const bool is_last =
+                is_last_source && step->position + step->batch.header.size_bytes() == source.summary.size_bytes;
+            const std::size_t start = buffer.size();
+            const auto outcome = cleaner.clean(step->batch, is_last, buffer);
+            if (!outcome) return std::unexpected(damaged(*source.segment, step->position, outcome.error()));
+            report_.records_before += outcome->records_read;
+            report_.records_after += outcome->records_kept;
+            if (outcome->forgot_abort) group.forgotten.push_back(step->batch.header.last_offset());
+            if (buffer.size() > start) {
+                const auto header = parse_batch_header(Bytes(buffer).subspan(start));
+                PARTITA_ASSERT(header.has_value(), "what was just built can be parsed");
+                cleaned.note_batch(*header, written_bytes + start, *config_);
+                cleaned.publish_size(written_bytes + buffer.size());
+            }
+            if (buffer.size() >= options_.write_bytes) {
+                if (auto written = write_buffer(); !written) return written;
+            }
+        }
+    }
+    if (auto written = write_buffer(); !written) return written;
+    cleaned.set_last_append(group.sources.back().segment->last_append());
+    if (auto synced = (*target)->sync_data(); !synced) return synced;
+    return write_indexes(group);
+}
+
+StorageResult<void> LogCleaning::write_indexes(Group& group) {
+    group.cleaned->complete_time_index();
+    for (IndexFile* index : {&group.cleaned->offset_index().file(), &group.cleaned->time_index().file()}) {
+        if (auto written = index->write_pending(); !written) return written;
+        if (auto synced = index->sync(); !synced) return synced;
+    }
+    return write_aborted(group);
+}
+
+StorageResult<void> LogCleaning::write_aborted(const Group& group) {
+    std::vector<std::byte> bytes;
+    bool had_any = false;
+    for (const AbortedTransaction& transaction : aborted_) {
+        if (transaction.last_offset < group.base() || transaction.last_offset >= group.end()) continue;
+        had_any = true;
+        if (std::ranges::find(group.forgotten, transaction.last_offset) != group.forgotten.end()) continue;
+        bytes.resize(bytes.size() + AbortedTransaction::kEncodedBytes);
+        transaction.encode(bytes.data() + bytes.size() - AbortedTransaction::kEncodedBytes);
+    }
+    if (!had_any) return {};
+    std::shared_ptr<File> file;
+    {
+        const std::lock_guard lock(log_.append_mutex_);
+        if (log_.closed_) return std::unexpected(closed_error("the log is closed"));
+        auto opened = file_system().open(path(group.base(), ".txnindex", kCleanedSuffix), OpenMode::create_empty);
+        if (!opened) return std::unexpected(std::move(opened.error()));
+        file = std::move(*opened);
+    }
+    const Bytes piece(bytes);
+    if (!bytes.empty()) {
+        if (auto written = file->write_at(0, std::span(&piece, 1)); !written) return written;
+    }
+    return file->sync_data();
+}
+
+StorageResult<void> LogCleaning::to_swap(Group& group) {
+    {
+        const std::lock_guard lock(log_.append_mutex_);
+        if (log_.closed_) return std::unexpected(closed_error("the log is closed"));
+        // Readers who found these segments go on reading them.
+        for (const Source& source : group.sources) {
+            if (auto pinned = source.segment->pin_files(); !pinned) return pinned;
+        }
+        for (const std::string_view extension : kExtensions) {
+            const std::string from = path(group.base(), extension, kCleanedSuffix);
+            auto renamed = file_system().rename(from, path(group.base(), extension, kSwapSuffix));
+            const bool may_be_missing = extension == ".txnindex";
+            if (!renamed && !(may_be_missing && renamed.error().is_not_found())) return renamed;
+        }
+    }
+    return sync_names();
+}
+
+StorageResult<void> LogCleaning::to_final(Group& group) {
+    {
+        const std::lock_guard lock(log_.append_mutex_);
+        if (log_.closed_) return std::unexpected(closed_error("the log is closed"));
+        for (std::size_t i = 1; i < group.sources.size(); ++i) {
+            for (const std::string_view extension : kExtensions) {
+                auto removed = file_system().remove(path(group.sources[i].summary.base_offset, extension));
+                if (!removed) return std::unexpected(unfinished_swap(removed.error()));
+            }
+        }
+        for (const std::string_view extension : kExtensions) {
+            auto renamed =
+                file_system().rename(path(group.base(), extension, kSwapSuffix), path(group.base(), extension));
+            const bool may_be_missing = extension == ".txnindex";
+            if (!renamed && !(may_be_missing && renamed.error().is_not_found())) {
+                return std::unexpected(unfinished_swap(renamed.error()));
+            }
+        }
+        group.cleaned->drop_suffix();
+        const std::lock_guard view(log_.view_mutex_);
+        auto& segments = state_.segments;
+        const auto first = std::ranges::find(segments, group.sources.front().segment);
+        PARTITA_ASSERT(first != segments.end(), "nobody removes segments during a cleaning");
+        *first = group.cleaned;
+        segments.erase(first + 1, first + static_cast<std::ptrdiff_t>(group.sources.size()));
+        for (const Offset offset : group.forgotten) state_.aborted.remove(offset);
+    }
+    for (const Source& source : group.sources) report_.bytes_before += source.summary.size_bytes;
+    report_.bytes_after += group.cleaned->size_bytes();
+    report_.segments_before += group.sources.size();
+    ++report_.segments_after;
+    group.cleaned->unpin_files();
+    return sync_names();
+}
+
+StorageResult<void> LogCleaning::sync_names() {
+    auto synced = file_system().sync_directory(*state_.directory);
+    if (synced) return synced;
+    const std::lock_guard lock(log_.append_mutex_);
+    return std::unexpected(log_.closed_ ? closed_error("the log is closed") : unfinished_swap(synced.error()));
+}
+
+void LogCleaning::discard(const Group& group) {
+    const std::lock_guard lock(log_.append_mutex_);
+    for (const Source& source : group.sources) source.segment->unpin_files();
+    if (log_.closed_) return;
+    // What cannot be removed is written over by the next cleaning, or removed by the next start.
+    for (const std::string_view extension : kExtensions) {
+        for (const std::string_view suffix : {kCleanedSuffix, kSwapSuffix}) {
+            (void)file_system().remove(path(group.base(), extension, suffix));
+        }
+    }
+}
+
+}  // namespace partita
