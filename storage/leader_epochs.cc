@@ -17,7 +17,7 @@ bool LeaderEpochs::assign(LeaderEpoch epoch, Offset offset) {
 }
 
 EpochEnd LeaderEpochs::end_of(LeaderEpoch epoch, Offset log_end) const {
-    if (epoch < LeaderEpoch{0} || entries_.empty() || epoch > entries_.back().leader_epoch) {
+    if (epoch == kNoLeaderEpoch || entries_.empty() || epoch > entries_.back().leader_epoch) {
         return {kNoLeaderEpoch, kNoOffset};
     }
     if (epoch == entries_.back().leader_epoch) return {epoch, log_end};

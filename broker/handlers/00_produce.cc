@@ -66,6 +66,24 @@ void fail(PartitionResponse& response, ErrorCode code) {
     response.log_append_time_ms = -1;
 }
 
+/// A batch that reached the log is refused with where the log begins; what Kafka finds before that, or takes for
+/// damage, is refused without.
+bool reaches_the_log(ProduceError error) {
+    switch (error) {
+        case ProduceError::no_batch:
+        case ProduceError::old_magic:
+        case ProduceError::zstd_before_version_7:
+        case ProduceError::more_than_one_batch:
+        case ProduceError::malformed_batch:
+        case ProduceError::batch_too_large:
+        case ProduceError::crc_mismatch:
+        case ProduceError::batch_exceeds_segment:
+            return false;
+        default:
+            return true;
+    }
+}
+
 void fail_validation(PartitionResponse& response, const ProduceFailure& failure, const ProduceRules& rules,
                      std::string_view topic_partition, Arena& arena) {
     fail(response, produce_error_code(failure.error));
@@ -148,12 +166,8 @@ std::expected<MutableBytes, BatchError> bytes_to_store(MutableBytes received, co
 
 /// Validates and stages one partition. Fills `response` when that fails.
 void stage_partition(runtime::RequestContext& context, StagedRequest& staged, const TopicState& topic,
-                     const ProduceRequest::PartitionProduceData& data, std::size_t reply_index,
-                     PartitionResponse& response) {
-    runtime::Partition* partition = topic.partition(data.index);
-    if (partition == nullptr) {
-        return fail(response, ErrorCode::unknown_topic_or_partition);
-    }
+                     runtime::Partition* partition, const ProduceRequest::PartitionProduceData& data,
+                     std::size_t reply_index, bool transactional, PartitionResponse& response) {
     if (topic.topic->internal && context.client_id != kAdminClientId) {
         return fail(response, ErrorCode::invalid_topic_exception);
     }
@@ -162,10 +176,14 @@ void stage_partition(runtime::RequestContext& context, StagedRequest& staged, co
     const ProduceRules rules = rules_for(config, now, context.version());
     const std::expected<ProducedBatch, ProduceFailure> produced = validate_produced_batch(data.records.bytes(), rules);
     if (!produced) {
+        if (reaches_the_log(produced.error().error)) {
+            response.log_start_offset = partition->log->log_start_offset().value;
+        }
         return fail_validation(response, produced.error(), rules, partition->log->directory_name(), context.arena());
     }
     if (produced->batch.header.attributes.is_transactional()) {
-        return fail(response, ErrorCode::invalid_txn_state);
+        return fail(response, transactional ? ErrorCode::invalid_txn_state
+                                            : ErrorCode::transactional_id_authorization_failed);
     }
     // The request's bytes are ours to change: they lie in the connection's read buffer.
     const MutableBytes received(const_cast<std::byte*>(data.records.data), static_cast<std::size_t>(data.records.size));
@@ -176,14 +194,21 @@ void stage_partition(runtime::RequestContext& context, StagedRequest& staged, co
     if (produced->changes_timestamps()) {
         patch_max_timestamp(*stored, produced->timestamp_type, produced->max_timestamp);
     }
+    if (topic.expansion != nullptr) [[unlikely]] {
+        topic.expansion->on_produce(topic, PartitionIndex{data.index}, client_identity(context), context.now());
+    }
     auto append = partition->log->stage(*stored, {.leader_epoch = partition->leader_epoch(), .now = now});
     if (!append) {
+        if (append.error().failure != AppendFailure::storage_error && append.error().failure != AppendFailure::closed) {
+            response.log_start_offset = partition->log->log_start_offset().value;
+        }
         return fail(response, append_error_code(append.error().failure));
     }
     context.turn.mark_dirty(*partition);
     response.base_offset = append->base_offset.value;
     response.log_append_time_ms = rules.timestamp_type == TimestampType::log_append_time ? now.value : -1;
-    if (append->duplicate && rules.timestamp_type == TimestampType::log_append_time) {
+    if (append->duplicate) {
+        // Whatever the topic's timestamps are: Kafka keeps one time of a batch, and answers with that.
         response.log_append_time_ms = append->duplicate_timestamp.value;
     }
     staged.partitions.push_back({.partition = partition,
@@ -194,9 +219,6 @@ void stage_partition(runtime::RequestContext& context, StagedRequest& staged, co
                                  .reply_index = reply_index});
 }
 
-    if (topic.expansion != nullptr) [[unlikely]] {
-        topic.expansion->on_produce(topic, PartitionIndex{data.index}, client_identity(context), context.now());
-    }
 void send_reply(runtime::Broker& broker, const runtime::PendingReply& pending, const ProduceInProgress& progress) {
     if (progress.acks == 0) {
         runtime::Reply nothing;
@@ -323,6 +345,7 @@ void produce(runtime::RequestContext& context) {
         return;
     }
     Arena& arena = context.arena();
+    note_producer(context);
     auto* progress = new (arena.allocate_unlimited(sizeof(ProduceInProgress), alignof(ProduceInProgress))) ProduceInProgress;
     progress->acks = request->acks;
     StagedRequest& staged = context.turn.begin_staged_request();
@@ -341,14 +364,17 @@ void produce(runtime::RequestContext& context) {
         for (const ProduceRequest::PartitionProduceData& data : topic_data.partition_data) {
             PartitionResponse& response = partitions.emplace_back();
             response.index = data.index;
-            if (!is_valid_acks(request->acks)) {
-                fail(response, ErrorCode::invalid_required_acks);
-            } else if (topic.state == nullptr) {
+            runtime::Partition* partition = topic.state == nullptr ? nullptr : topic.state->partition(data.index);
+            if (topic.state == nullptr) {
                 fail(response, topic.error);
+            } else if (partition == nullptr) {
+                fail(response, ErrorCode::unknown_topic_or_partition);
+            } else if (!is_valid_acks(request->acks)) {
+                fail(response, ErrorCode::invalid_required_acks);
             } else {
-                stage_partition(context, staged, *topic.state, data, partitions.size() - 1, response);
+                stage_partition(context, staged, *topic.state, partition, data, partitions.size() - 1,
+                                request->transactional_id.has_value(), response);
             }
-    note_producer(context);
             if (response.error_code != ErrorCode::none) {
                 progress->failed = true;
                 context.broker.counters().failed_produces.fetch_add(1, std::memory_order_relaxed);

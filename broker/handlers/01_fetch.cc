@@ -177,6 +177,9 @@ Outcome FetchOperation::read_target(const Target& target, std::int64_t budget, b
     outcome.log_start_offset = log.log_start_offset();
     if (target.last_fetched_epoch > kNoLeaderEpoch) {
         const EpochEnd end = log.offset_for_leader_epoch(target.last_fetched_epoch);
+        if (end.leader_epoch == kNoLeaderEpoch || end.end_offset == kNoOffset) {
+            return {.error = ErrorCode::offset_out_of_range};
+        }
         if (end.leader_epoch < target.last_fetched_epoch || end.end_offset < target.fetch_offset) {
             outcome.diverging = end;
             return outcome;
@@ -231,7 +234,10 @@ void FetchOperation::fill(Arena& arena, const Target& target, Outcome& outcome, 
     data.high_watermark = outcome.high_watermark.value;
     data.last_stable_offset = outcome.last_stable_offset.value;
     data.log_start_offset = outcome.log_start_offset.value;
-    data.aborted_transactions = nullptr;
+    // None, but for partitions that could not be looked at: their answer comes from elsewhere in Kafka.
+    data.aborted_transactions = target.lookup_error == ErrorCode::none
+                                    ? Array<FetchResponse::AbortedTransaction>(nullptr)
+                                    : Array<FetchResponse::AbortedTransaction>();
     if (outcome.diverging.leader_epoch != kNoLeaderEpoch) {
         data.diverging_epoch = {.epoch = outcome.diverging.leader_epoch.value,
                                 .end_offset = outcome.diverging.end_offset.value};
@@ -284,9 +290,15 @@ void FetchOperation::send(Turn& turn) {
         session_is_current = session->next_epoch() == session_epoch;
     }
     const Target* previous = nullptr;
-    for (std::size_t i = 0; i < targets.size(); ++i) {
+    // What could not be looked up comes last, as from Kafka.
+    const std::size_t rounds = any_error_ ? 2 : 1;
+    for (std::size_t step = 0; step < rounds * targets.size(); ++step) {
+        const std::size_t i = step % targets.size();
         const Target& target = targets[i];
         Outcome& outcome = outcomes_[i];
+        if (any_error_ && (target.lookup_error != ErrorCode::none) != (step >= targets.size())) {
+            continue;
+        }
         if (session_is_current) {
             if (incremental && !has_news(target, outcome)) {
                 continue;
@@ -319,6 +331,9 @@ void FetchOperation::send(Turn& turn) {
     turn.broker().deliver(pending.target, runtime::encode_reply(pending, response, slices));
 }
 
+/// Anything below zero means that the client does not know the epoch.
+LeaderEpoch epoch_to_check(std::int32_t epoch) { return epoch < 0 ? kNoLeaderEpoch : LeaderEpoch{epoch}; }
+
 SessionPartition session_partition(const FetchRequest::FetchTopic& topic, const FetchRequest::FetchPartition& partition,
                                    bool by_id) {
     SessionPartition result;
@@ -327,7 +342,7 @@ SessionPartition session_partition(const FetchRequest::FetchTopic& topic, const 
         result.name.topic = topic.topic;
     }
     result.name.partition = PartitionIndex{partition.partition};
-    result.current_leader_epoch = LeaderEpoch{partition.current_leader_epoch};
+    result.current_leader_epoch = epoch_to_check(partition.current_leader_epoch);
     result.fetch_offset = Offset{partition.fetch_offset};
     result.last_fetched_epoch = LeaderEpoch{partition.last_fetched_epoch};
     result.max_bytes = partition.partition_max_bytes;
@@ -345,6 +360,7 @@ void resolve(runtime::RequestContext& context, Target& target, bool by_id) {
         return;
     }
     target.partition = topic.state->partitions[static_cast<std::size_t>(target.index)];
+    target.watched_topic = topic.state->expansion ? topic.state : nullptr;
     if (!by_id) {
         target.topic_name = topic.state->topic->name;
     }
@@ -360,7 +376,6 @@ Target target_of(runtime::RequestContext& context, const SessionPartition& parti
     target.last_fetched_epoch = partition.last_fetched_epoch;
     target.max_bytes = partition.max_bytes;
     resolve(context, target, by_id);
-    target.watched_topic = topic.state->expansion ? topic.state : nullptr;
     return target;
 }
 
@@ -388,7 +403,7 @@ void take_full_request(runtime::RequestContext& context, const FetchRequest& req
             target.topic_name = by_id ? std::string_view() : topic.topic;
             target.topic_id = by_id ? topic.topic_id : TopicId{};
             target.index = partition.partition;
-            target.current_leader_epoch = LeaderEpoch{partition.current_leader_epoch};
+            target.current_leader_epoch = epoch_to_check(partition.current_leader_epoch);
             target.fetch_offset = Offset{partition.fetch_offset};
             target.last_fetched_epoch = LeaderEpoch{partition.last_fetched_epoch};
             target.max_bytes = partition.partition_max_bytes;
@@ -411,7 +426,7 @@ ErrorCode take_session(runtime::RequestContext& context, const FetchRequest& req
         if (request.session_id != 0) {
             broker.fetch_sessions().remove(request.session_id);
         }
-        if (request.session_epoch == kFinalEpoch || operation.targets.empty()) {
+        if (request.session_epoch == kFinalEpoch) {
             return ErrorCode::none;
         }
         operation.session = broker.fetch_sessions().create(random_session_id(), by_id, operation.targets.size(), now);
@@ -493,6 +508,7 @@ void fetch(runtime::RequestContext& context) {
     if (request == nullptr) {
         return;
     }
+    note_consumer(context);
     const bool by_id = context.version() >= 13;
     auto operation = std::make_unique<FetchOperation>();
     operation->version = context.version();
@@ -506,9 +522,11 @@ void fetch(runtime::RequestContext& context) {
         context.reply(response);
         return;
     }
+    if (std::ranges::any_of(operation->targets, [](const Target& target) { return target.watched_topic != nullptr; })) {
+        operation->client = client_identity(context);
+    }
     operation->read(context.turn);
     if (request->max_wait_ms <= 0 || operation->must_answer_now()) {
-    note_consumer(context);
         operation->pending = context.defer();
         operation->send(context.turn);
         return;
@@ -517,6 +535,3 @@ void fetch(runtime::RequestContext& context) {
 }
 
 }  // namespace partita::handlers
-    if (std::ranges::any_of(operation->targets, [](const Target& target) { return target.watched_topic != nullptr; })) {
-        operation->client = client_identity(context);
-    }

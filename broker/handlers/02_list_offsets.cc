@@ -101,6 +101,9 @@ void list_offsets(runtime::RequestContext& context) {
         }
         ArenaVector<Response> partitions(arena, topic.partitions.count());
         for (const Request& asked : topic.partitions) {
+            if (repeated.contains(asked.partition_index) && seen.erase(asked.partition_index) == 0) {
+                continue;  // Named twice, refused once.
+            }
             Response& response = partitions.emplace_back();
             response.partition_index = asked.partition_index;
             const runtime::Partition* partition =

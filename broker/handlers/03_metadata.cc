@@ -9,11 +9,12 @@
 // as Kafka does, and clients ask again.
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "broker/handlers/authorized_operations.h"
-#include "broker/handlers/registry.h"
 #include "broker/handlers/client_roles.h"
+#include "broker/handlers/registry.h"
 #include "broker/runtime/broker.h"
 #include "broker/runtime/turn.h"
 #include "protocol/messages/03_metadata.h"
@@ -68,7 +69,9 @@ void add_failure(Reply& reply, ErrorCode error, std::optional<std::string_view> 
 /// A name that is not there: created when allowed, and answered as not known yet.
 void add_unknown_name(Reply& reply, std::string_view name, bool may_create) {
     ErrorCode error = ErrorCode::unknown_topic_or_partition;
-    if (may_create && !topics::topic_name_problem(name)) {
+    if (topics::topic_name_problem(name)) {
+        error = ErrorCode::invalid_topic_exception;
+    } else if (may_create) {
         const auto created = reply.context.broker.change_catalog<topics::CreatedTopic>(
             reply.context.turn, [&](const topics::CatalogCore& core, const topics::CatalogContext& context) {
                 return core.auto_create_topic(name, context);
@@ -76,8 +79,6 @@ void add_unknown_name(Reply& reply, std::string_view name, bool may_create) {
         if (created && created->error.code == ErrorCode::invalid_topic_exception) {
             error = ErrorCode::invalid_topic_exception;
         }
-    } else if (may_create) {
-        error = ErrorCode::invalid_topic_exception;
     }
     add_failure(reply, error, name, {});
 }
@@ -100,6 +101,36 @@ void add_requested(Reply& reply, const MetadataRequest::Topic& wanted, bool may_
     }
 }
 
+/// A request that is refused as a whole: every topic carries the error, and nothing is said of the cluster.
+void refuse(runtime::RequestContext& context, const MetadataRequest& request, ErrorCode error) {
+    ArenaVector<MetadataResponse::Topic> topics(context.arena(), request.topics.count());
+    for (const MetadataRequest::Topic& wanted : request.topics) {
+        MetadataResponse::Topic& item = topics.emplace_back();
+        item.error_code = error;
+        item.name = wanted.name.value_or("");
+        item.topic_id = wanted.topic_id;
+    }
+    MetadataResponse response;
+    response.topics = topics;
+    response.error_code = error;
+    context.reply(response);
+}
+
+/// The topics that are asked for, each once. As soon as one is asked for by id, names count for nothing.
+void add_all_requested(Reply& reply, const MetadataRequest& request, bool any_id, bool may_create) {
+    std::set<TopicId> seen_ids;
+    std::set<std::string_view> seen_names;
+    for (const MetadataRequest::Topic& wanted : request.topics) {
+        const bool by_id = !wanted.topic_id.is_zero();
+        if (by_id != any_id) {
+            continue;
+        }
+        if (by_id ? seen_ids.insert(wanted.topic_id).second : seen_names.insert(wanted.name.value_or("")).second) {
+            add_requested(reply, wanted, may_create);
+        }
+    }
+}
+
 }  // namespace
 
 void metadata(runtime::RequestContext& context) {
@@ -107,12 +138,15 @@ void metadata(runtime::RequestContext& context) {
     if (request == nullptr) {
         return;
     }
-    // By id and by name cannot be mixed, and ids are only good from v12 on (KIP-516).
+    // Ids are only good from v12 on (KIP-516).
     const bool any_id = std::ranges::any_of(request->topics, [](const auto& topic) { return !topic.topic_id.is_zero(); });
     const bool any_null = std::ranges::any_of(request->topics, [](const auto& topic) { return !topic.name.has_value(); });
     if (context.version() < 12 && (any_id || any_null)) {
-        context.close_connection("Metadata below v12 names a topic by id");
-        return;
+        return refuse(context, *request, ErrorCode::invalid_request);
+    }
+    if (any_null && !any_id) {
+        // Neither a name nor an id: Kafka trips over it, and its clients see that.
+        return refuse(context, *request, ErrorCode::unknown_server_error);
     }
     Arena& arena = context.arena();
     ArenaVector<std::int32_t> node(arena, 1);
@@ -127,9 +161,7 @@ void metadata(runtime::RequestContext& context) {
         }
     } else {
         const bool may_create = request->allow_auto_topic_creation && context.broker.config()->auto_create_topics_enable;
-        for (const MetadataRequest::Topic& wanted : request->topics) {
-            add_requested(reply, wanted, may_create);
-        }
+        add_all_requested(reply, *request, any_id, may_create);
     }
     MetadataResponse response;
     ArenaVector<MetadataResponse::Broker> brokers(arena, 1);

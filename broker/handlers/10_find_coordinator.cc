@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::int8_t kGroupKey = 0;
 constexpr std::int8_t kTransactionKey = 1;
+constexpr std::int8_t kShareKey = 2;
 
 struct Answer {
     ErrorCode error = ErrorCode::none;
@@ -65,7 +66,9 @@ void find_coordinator(runtime::RequestContext& context) {
                                 .host = host,
                                 .port = port,
                                 .error_code = answer.error,
-                                .error_message = found ? std::optional<std::string_view>() : answer.message});
+                                .error_message = request->key_type >= kGroupKey && request->key_type <= kShareKey
+                                                     ? ""  // From v4 on Kafka has words for unknown types only.
+                                                     : answer.message});
     }
     response.coordinators = coordinators;
     context.reply(response);

@@ -78,7 +78,7 @@ void describe_topic(runtime::RequestContext& context, const Request& resource, c
     }
     const topics::Topic* topic = context.turn.topics().catalog->find_topic(resource.resource_name);
     if (topic == nullptr) {
-        refuse(result, ErrorCode::unknown_topic_or_partition, error_message(ErrorCode::unknown_topic_or_partition));
+        refuse(result, ErrorCode::unknown_topic_or_partition, "");
         return;
     }
     add_entries(context.arena(), config::describe_topic_configs(topic->configs, *context.broker.config(), options), result);
@@ -94,13 +94,13 @@ void describe_configs(runtime::RequestContext& context) {
     ArenaVector<Result> results(context.arena(), request->resources.count());
     for (const Request& resource : request->resources) {
         Result& result = results.emplace_back();
-        result.error_message = std::nullopt;
+        result.error_message = "";  // Not null, also where all went well.
         result.resource_type = resource.resource_type;
         result.resource_name = resource.resource_name;
         config::DescribeOptions options;
         options.include_synonyms = request->include_synonyms;
         options.include_documentation = request->include_documentation;
-        if (!resource.configuration_keys.is_null()) {
+        if (!resource.configuration_keys.empty()) {
             options.names.emplace(resource.configuration_keys.begin(), resource.configuration_keys.end());
         }
         switch (static_cast<topics::ConfigResourceType>(resource.resource_type)) {
@@ -111,8 +111,7 @@ void describe_configs(runtime::RequestContext& context) {
                 describe_broker(context, resource, options, result);
                 break;
             default:
-                refuse(result, ErrorCode::invalid_request,
-                       context.arena().copy("Unsupported resource type: " + std::to_string(resource.resource_type)));
+                refuse(result, ErrorCode::invalid_request, error_message(ErrorCode::invalid_request));
         }
     }
     DescribeConfigsResponse response;

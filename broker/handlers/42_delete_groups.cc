@@ -2,6 +2,8 @@
 //
 //   v2: flexible.
 
+#include <set>
+
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
 #include "broker/runtime/broker.h"
@@ -17,7 +19,11 @@ void delete_groups(runtime::RequestContext& context) {
     }
     const bool available = coordinator_is_available(context);
     ArenaVector<DeleteGroupsResponse::DeletableGroupResult> results(context.arena(), request->groups_names.count());
+    std::set<std::string_view> seen;
     for (const std::string_view group_id : request->groups_names) {
+        if (!seen.insert(group_id).second) {
+            continue;  // Named twice, answered once.
+        }
         ErrorCode error = available ? ErrorCode::not_coordinator : ErrorCode::coordinator_not_available;
         if (available) {
             const auto result = context.broker.groups().ask(

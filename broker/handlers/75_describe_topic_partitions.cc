@@ -108,7 +108,10 @@ void describe_topic_partitions(runtime::RequestContext& context) {
         if (state == nullptr) {
             const ErrorCode error = topics::topic_name_problem(name) ? ErrorCode::invalid_topic_exception
                                                                      : ErrorCode::unknown_topic_or_partition;
-            page.topics.push_back({.error_code = error, .name = name, .partitions = {}});
+            page.topics.push_back({.error_code = error,
+                                   .name = name,
+                                   .partitions = {},
+                                   .topic_authorized_operations = kAllTopicOperations});
             continue;
         }
         if (page.room == 0) {
