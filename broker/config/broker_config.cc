@@ -47,6 +47,7 @@ constexpr Binding kBindings[] = {
     {"max.incremental.fetch.session.cache.slots", assign<&BrokerConfig::max_incremental_fetch_session_cache_slots>},
     {"max.request.partition.size.limit", assign<&BrokerConfig::max_request_partition_size_limit>},
     {"auto.create.topics.enable", assign<&BrokerConfig::auto_create_topics_enable>},
+    {"partita.detection.enable", assign<&BrokerConfig::detection_enable>},
     {"delete.topic.enable", assign<&BrokerConfig::delete_topic_enable>},
     {"num.partitions", assign<&BrokerConfig::num_partitions>},
     {"default.replication.factor", assign<&BrokerConfig::default_replication_factor>},

@@ -89,6 +89,9 @@ constexpr ConfigDefinition kDefinitions[] = {
            "Default of the topic config partita.expansion.mode: faithful, safe-offsets, guarded or fenced."),
     define("partita.default.expansion.window.ms", ConfigType::int64, "600000", range(1), kClusterWide,
            "Default of the topic config partita.expansion.window.ms."),
+    define("partita.detection.enable", ConfigType::boolean, "true", kAny, kClusterWide,
+           "Whether samples of produced records are looked at, to know which partitioner each producer uses and to prove "
+           "what an expansion does to keys. See docs/expansion.md."),
     define("partita.http.listener", ConfigType::string, "localhost:8092", kAny, kReadOnly,
            "Where the HTTP side listens, as host:port; an empty host is every interface, an empty "
            "value switches it off."),

@@ -119,6 +119,7 @@ class TopicWatch {
     [[nodiscard]] const std::string& name() const { return name_; }
     [[nodiscard]] std::vector<ProducerReport> producers() const;
     [[nodiscard]] std::size_t producer_count() const { return producers_.size(); }
+    [[nodiscard]] std::size_t epoch_count() const { return epochs_.size(); }
     [[nodiscard]] const KeyIndex& keys() const { return keys_; }
     /// The key index must get smaller.
     void halve_keys() { keys_.halve(); }

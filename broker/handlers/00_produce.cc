@@ -205,6 +205,9 @@ void stage_partition(runtime::RequestContext& context, StagedRequest& staged, co
         return fail(response, append_error_code(append.error().failure));
     }
     context.turn.mark_dirty(*partition);
+    if (context.broker.key_observer().is_open() && !append->duplicate) {
+        context.broker.key_observer().offer(topic, PartitionIndex{data.index}, context.client, context.client_id, *stored, now);
+    }
     response.base_offset = append->base_offset.value;
     response.log_append_time_ms = rules.timestamp_type == TimestampType::log_append_time ? now.value : -1;
     if (append->duplicate) {

@@ -69,6 +69,7 @@ Broker::Broker(const Options& options)
 }
 
 Broker::~Broker() {
+    key_observer_.stop();
     maintenance_->stop();
     flusher_.reset();
     metadata_store_.reset();
@@ -336,7 +337,10 @@ void Broker::fail_stop(const StorageError& error) {
     std::_Exit(1);
 }
 
-void Broker::start_maintenance() { maintenance_->start(); }
+void Broker::start_maintenance() {
+    maintenance_->start();
+    key_observer_.start();
+}
 
 void Broker::answer_waiting_requests() {
     groups_.fail_waiting(*turns_.front());
@@ -347,6 +351,7 @@ void Broker::answer_waiting_requests() {
 }
 
 bool Broker::close() {
+    key_observer_.stop();
     maintenance_->stop();
     flusher_->drain();
     maintenance_->fold();

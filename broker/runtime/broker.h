@@ -12,7 +12,9 @@
 #include "broker/config/log_setup.h"
 #include "broker/fetch/fetch_sessions.h"
 #include "broker/runtime/expansions.h"
+#include "broker/runtime/findings_hub.h"
 #include "broker/runtime/group_shards.h"
+#include "broker/runtime/key_observer.h"
 #include "broker/runtime/maintenance.h"
 #include "broker/runtime/reactor.h"
 #include "broker/runtime/request_context.h"
@@ -112,6 +114,13 @@ class Broker {
 
     [[nodiscard]] std::mutex& fetch_sessions_mutex() { return fetch_sessions_mutex_; }
     [[nodiscard]] fetch::FetchSessions& fetch_sessions() { return fetch_sessions_; }
+
+    // Insight ------------------------------------------------------------------------------------
+
+    /// What holds at this moment about expansions, and who wants to hear of changes.
+    [[nodiscard]] FindingsHub& findings() { return findings_; }
+    /// What producers do with keys.
+    [[nodiscard]] KeyObserver& key_observer() { return key_observer_; }
 
     // Storage ------------------------------------------------------------------------------------
 
@@ -247,6 +256,8 @@ class Broker {
     std::vector<std::unique_ptr<Reactor>> reactors_;
     std::vector<std::unique_ptr<Turn>> turns_;
     std::unique_ptr<Maintenance> maintenance_;
+    FindingsHub findings_;
+    KeyObserver key_observer_{*this, findings_};
 };
 
 }  // namespace partita::runtime

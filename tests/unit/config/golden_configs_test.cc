@@ -105,6 +105,7 @@ const std::set<std::string>& departures() {
                                                  "partita.default.expansion.guard.quiet.ms",
                                                  "partita.default.expansion.mode",
                                                  "partita.default.expansion.window.ms",
+                                                 "partita.detection.enable",
                                                  "partita.http.listener"};
     return kNames;
 }

@@ -1,0 +1,330 @@
+#include "broker/runtime/key_observer.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "broker/runtime/broker.h"
+#include "broker/runtime/clock.h"
+#include "protocol/record_batch.h"
+
+namespace partita::runtime {
+namespace {
+
+std::int64_t nanoseconds(clockid_t clock) {
+    timespec time{};
+    ::clock_gettime(clock, &time);
+    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+/// Copying a batch on the producer's thread is paid from the budget, too: about 10 GB/s.
+constexpr std::int64_t kCopyBytesPerNs = 10;
+/// Rounds without a sample after which the thread waits to be woken.
+constexpr int kQuietRounds = 20;
+
+std::vector<expansion::TopicEpoch> epochs_of(const topics::Topic& topic) {
+    std::vector<expansion::TopicEpoch> epochs;
+    epochs.reserve(topic.expansions.size() + 1);
+    epochs.push_back({topic.expansions.empty() ? topic.partition_count : topic.expansions.front()->old_partition_count,
+                      topic.created_time});
+    for (const auto& expansion : topic.expansions) {
+        epochs.push_back({expansion->new_partition_count, expansion->time});
+    }
+    return epochs;
+}
+
+std::string source_of(const TopicId& id) {
+    std::string source = "keys/";
+    for (const auto byte : id.bytes) {
+        constexpr std::string_view kDigits = "0123456789abcdef";
+        const auto value = static_cast<unsigned>(byte);
+        source += kDigits[value >> 4];
+        source += kDigits[value & 15];
+    }
+    return source;
+}
+
+}  // namespace
+
+KeyObserver::KeyObserver(Broker& broker, FindingsHub& findings) : broker_(broker), findings_(findings) {}
+
+KeyObserver::~KeyObserver() { stop(); }
+
+void KeyObserver::start() {
+    refilled_ns_ = nanoseconds(CLOCK_MONOTONIC);
+    thread_ = std::thread([this] { run(); });
+    is_open_.store(broker_.config()->detection_enable, std::memory_order_relaxed);
+}
+
+void KeyObserver::stop() {
+    is_open_.store(false, std::memory_order_relaxed);
+    {
+        const std::scoped_lock lock(queue_mutex_);
+        stopping_ = true;
+    }
+    wake_.notify_all();
+    if (thread_.joinable()) {
+        thread_.join();
+    }
+}
+
+void KeyObserver::offer(const TopicState& topic, PartitionIndex partition, const ClientConnection& client,
+                        std::string_view client_id, Bytes batch, TimestampMs now) {
+    const std::size_t slot = slot_of(topic.topic->id);
+    if (const std::uint8_t interval = intervals_[slot].load(std::memory_order_relaxed); interval > 1) {
+        // Reactors that count at the same time lose a count now and then, which does no harm.
+        const auto count = static_cast<std::uint8_t>(counters_[slot].load(std::memory_order_relaxed) + 1);
+        counters_[slot].store(count, std::memory_order_relaxed);
+        if (count % interval != 0) {
+            return;
+        }
+    }
+    if (batch.size() > kBatchBytesMax || topic.topic->internal) {
+        return;
+    }
+    const auto header = parse_batch_header(batch);
+    if (!header || header->attributes.is_control()) {
+        return;
+    }
+    Sample sample{.topic = topic.topic,
+                  .partition = partition,
+                  .producer = {.client_id = std::string(client_id),
+                               .address = client.host,
+                               .software_name = client.software_name,
+                               .software_version = client.software_version,
+                               .producer_id = header->producer_id},
+                  .time = now,
+                  .bytes = {batch.begin(), batch.end()}};
+    bool wake = false;
+    {
+        const std::scoped_lock lock(queue_mutex_);
+        if (queue_bytes_ + sample.bytes.size() > kQueueBytesMax || queue_.size() >= kQueueBatchesMax) {
+            is_open_.store(false, std::memory_order_relaxed);
+            return;
+        }
+        queue_bytes_ += sample.bytes.size();
+        queue_.push_back(std::move(sample));
+        wake = std::exchange(is_asleep_, false);
+    }
+    if (wake) {
+        wake_.notify_one();
+    }
+}
+
+void KeyObserver::run() {
+    while (wait()) {
+        const std::int64_t before_ns = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+        work(read_clock());
+        const std::int64_t spent_ns = nanoseconds(CLOCK_THREAD_CPUTIME_ID) - before_ns;
+        credit_ns_ -= spent_ns;
+        busy_ns_.fetch_add(static_cast<std::uint64_t>(spent_ns), std::memory_order_relaxed);
+        refill(nanoseconds(CLOCK_MONOTONIC));
+        update_gate();
+    }
+}
+
+bool KeyObserver::wait() {
+    std::unique_lock lock(queue_mutex_);
+    const bool is_quiet = quiet_rounds_ >= kQuietRounds && queue_.empty();
+    if (!is_quiet) {
+        // While there is traffic nobody is woken: samples are collected.
+        wake_.wait_for(lock, std::chrono::milliseconds(kCollectMs), [&] { return stopping_; });
+        return !stopping_;
+    }
+    is_asleep_ = true;
+    const auto is_called = [&] { return stopping_ || !is_asleep_; };
+    if (watched_.empty()) {
+        wake_.wait(lock, is_called);
+    } else {
+        wake_.wait_for(lock, std::chrono::milliseconds(kIdleMs), is_called);
+    }
+    is_asleep_ = false;
+    return !stopping_;
+}
+
+void KeyObserver::refill(std::int64_t now_ns) {
+    const auto earned_ns = static_cast<std::int64_t>(static_cast<double>(now_ns - refilled_ns_) * kShare);
+    credit_ns_ = std::min(credit_ns_ + earned_ns, kBurstNs);
+    refilled_ns_ = now_ns;
+}
+
+void KeyObserver::update_gate() {
+    const bool may_open = credit_ns_ > 0 && broker_.config()->detection_enable;
+    const std::scoped_lock lock(queue_mutex_);
+    is_open_.store(may_open && !stopping_ && queue_bytes_ < kQueueBytesMax / 2 && queue_.size() < kQueueBatchesMax / 2,
+                   std::memory_order_relaxed);
+}
+
+void KeyObserver::work(Now now) {
+    std::vector<Sample> samples;
+    {
+        const std::scoped_lock lock(queue_mutex_);
+        samples.swap(queue_);
+        queue_bytes_ = 0;
+    }
+    quiet_rounds_ = samples.empty() ? quiet_rounds_ + 1 : 0;
+    const std::int64_t begin_ns = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+    for (const Sample& sample : samples) {
+        // Beyond the budget samples are dropped: what is seen of a producer is a sample anyway.
+        if (nanoseconds(CLOCK_THREAD_CPUTIME_ID) - begin_ns > credit_ns_) {
+            break;
+        }
+        observe(sample);
+        credit_ns_ -= static_cast<std::int64_t>(sample.bytes.size()) / kCopyBytesPerNs;
+    }
+    if (now.monotonic >= next_settle_) {
+        settle(now);
+        next_settle_ = now.monotonic + kSettleMs;
+    }
+}
+
+void KeyObserver::observe(const Sample& sample) {
+    const auto batch = parse_batch(sample.bytes);
+    if (!batch) {
+        undecodable_.fetch_add(1, std::memory_order_relaxed);
+        return;
+    }
+    const std::vector<expansion::TopicEpoch> epochs = epochs_of(*sample.topic);
+    const std::scoped_lock lock(detection_mutex_);
+    if (const expansion::TopicWatch* known = detection_.find(sample.topic->id);
+        known != nullptr && known->epoch_count() > epochs.size()) {
+        // Another reactor's sample overtook this one, which was sent before the topic grew: it proves nothing.
+        return;
+    }
+    expansion::TopicWatch& watch = detection_.watch(sample.topic->id, sample.topic->name, epochs);
+    watched_[sample.topic->id].changed = true;
+    std::size_t records = 0;
+    std::size_t bytes = 0;
+    const auto read = for_each_record(*batch, {.decompressed_limit_bytes = kDecompressedBytesMax}, [&](const RecordView& record) {
+        watch.observe(sample.producer,
+                      {.key = record.key,
+                       .has_value = record.value.has_value(),
+                       .partition = sample.partition,
+                       .offset = record.offset,
+                       .size_bytes = record.size_bytes},
+                      sample.time);
+        bytes += record.size_bytes;
+        return ++records < kRecordsPerBatchMax;
+    });
+    if (!read) {
+        undecodable_.fetch_add(1, std::memory_order_relaxed);
+    }
+    detection_.keep_bounds();
+    batches_.fetch_add(1, std::memory_order_relaxed);
+    records_.fetch_add(records, std::memory_order_relaxed);
+    bytes_.fetch_add(bytes, std::memory_order_relaxed);
+}
+
+void KeyObserver::settle(Now now) {
+    const std::shared_ptr<const TopicTable> table = broker_.topic_table();
+    for (auto& interval : intervals_) {
+        interval.store(0, std::memory_order_relaxed);
+    }
+    for (auto watched = watched_.begin(); watched != watched_.end();) {
+        settle_topic(watched->first, *table, watched->second, now);
+        const std::scoped_lock lock(detection_mutex_);
+        watched = detection_.find(watched->first) == nullptr ? watched_.erase(watched) : std::next(watched);
+    }
+}
+
+void KeyObserver::settle_topic(const TopicId& id, const TopicTable& table, Watched& watched, Now now) {
+    const TopicState* topic = table.find(id);
+    std::vector<expansion::Finding> findings;
+    std::vector<expansion::CountSwitch> switches;
+    {
+        const std::scoped_lock lock(detection_mutex_);
+        if (topic == nullptr) {
+            detection_.forget(id);
+        } else if (detection_.find(id) != nullptr) {
+            expansion::TopicWatch& watch = detection_.watch(id, topic->topic->name, epochs_of(*topic->topic));
+            set_interval(*topic, watch, now);
+            // Time alone opens and closes findings of topics that grew or have some.
+            if (!watched.changed && !watched.has_findings && topic->topic->expansions.empty()) {
+                return;
+            }
+            std::vector<Offset> starts;
+            std::vector<Offset> ends;
+            for (const auto& partition : topic->partitions) {
+                starts.push_back(partition->log->log_start_offset());
+                ends.push_back(partition->log->log_end_offset());
+            }
+            std::int64_t old_records = 0;
+            if (!topic->topic->expansions.empty()) {
+                const topics::ExpansionEpoch& last = *topic->topic->expansions.back();
+                for (std::int32_t index = 0; index < last.old_partition_count; ++index) {
+                    old_records += ends[static_cast<std::size_t>(index)] - last.log_end_offset({index});
+                }
+            }
+            findings = watch.findings({.is_compacted = topic->config->cleanup_compact,
+                                       .log_starts = starts,
+                                       .log_ends = ends,
+                                       .old_partition_records = old_records,
+                                       .window_ms = topic->config->expansion_window_ms},
+                                      now.wall);
+            switches = watch.take_switches();
+        }
+    }
+    watched = {.changed = false, .has_findings = !findings.empty()};
+    findings_.settle(source_of(id), findings, now.wall);
+    if (!switches.empty()) {
+        record_switches(id, std::move(switches));
+    }
+}
+
+void KeyObserver::set_interval(const TopicState& topic, const expansion::TopicWatch& watch, Now now) {
+    const bool is_quiet = !topic.config->cleanup_compact && !watch.is_curious(topic.config->expansion_window_ms, now.wall);
+    std::atomic<std::uint8_t>& slot = intervals_[slot_of(topic.topic->id)];
+    const std::uint8_t wanted = is_quiet ? kQuietInterval : 1;
+    const std::uint8_t present = slot.load(std::memory_order_relaxed);
+    slot.store(present == 0 ? wanted : std::min(present, wanted), std::memory_order_relaxed);
+}
+
+void KeyObserver::record_switches(const TopicId& id, std::vector<expansion::CountSwitch> switches) {
+    // The catalog is changed on a reactor, which tells its waiting fetches.
+    broker_.reactors().front()->post([&broker = broker_, id, switches = std::move(switches)] {
+        std::map<std::int32_t, topics::RecordProducerSwitchesCommand> commands;
+        for (const expansion::CountSwitch& seen : switches) {
+            topics::RecordProducerSwitchesCommand& command = commands[seen.epoch];
+            command.topic_id = id;
+            command.epoch = seen.epoch;
+            command.switches.push_back({.client_id = seen.producer.client_id,
+                                        .address = seen.producer.address,
+                                        .time = seen.time,
+                                        .partition = seen.partition,
+                                        .offset = seen.offset,
+                                        .stale_records = seen.stale_records});
+        }
+        for (const auto& [epoch, command] : commands) {
+            const auto recorded = broker.change_catalog<topics::RecordProducerSwitchesReply>(
+                *broker.turns().front(), [&](const topics::CatalogCore& catalog, const topics::CatalogContext&) {
+                    return catalog.record_producer_switches(command);
+                });
+            if (!recorded) {
+                broker.log_storage_failure("the switch of a producer to a new partition count was not recorded");
+            }
+        }
+    });
+}
+
+std::vector<expansion::ProducerReport> KeyObserver::producers(const TopicId& topic) const {
+    return with_watch(topic, [](const expansion::TopicWatch* watch) {
+        return watch == nullptr ? std::vector<expansion::ProducerReport>() : watch->producers();
+    });
+}
+
+KeyObserver::Statistics KeyObserver::statistics() const {
+    Statistics statistics{.batches = batches_.load(std::memory_order_relaxed),
+                          .records = records_.load(std::memory_order_relaxed),
+                          .bytes = bytes_.load(std::memory_order_relaxed),
+                          .undecodable = undecodable_.load(std::memory_order_relaxed),
+                          .busy_ns = busy_ns_.load(std::memory_order_relaxed)};
+    const std::scoped_lock lock(detection_mutex_);
+    statistics.topics = detection_.topic_count();
+    statistics.producers = detection_.producer_count();
+    statistics.keys = detection_.key_count();
+    return statistics;
+}
+
+}  // namespace partita::runtime
