@@ -33,7 +33,7 @@ MovedKeys moved_keys(const KeyCensus& census) {
     return moved;
 }
 
-std::int64_t lag_of(const GroupFacts& group, const TopicFacts& topic) {
+std::int64_t lag_of(const GroupFacts& group, const PlannedTopic& topic) {
     std::int64_t lag = 0;
     for (std::size_t index = 0; index < topic.partitions.size(); ++index) {
         const PartitionFacts& partition = topic.partitions[index];
@@ -44,7 +44,7 @@ std::int64_t lag_of(const GroupFacts& group, const TopicFacts& topic) {
     return lag;
 }
 
-Plan begin_plan(const TopicFacts& topic, const Lineage& lineage) {
+Plan begin_plan(const PlannedTopic& topic, const Lineage& lineage) {
     Plan plan;
     plan.topic = topic.name;
     plan.from = topic.old_count;
@@ -163,7 +163,7 @@ std::optional<std::string> target_problem(std::string_view topic, std::int32_t o
     return std::nullopt;
 }
 
-Plan make_plan(const TopicFacts& topic, const KeyCensus& census, const PlacementEvidence& evidence, const ScanFacts& scan) {
+Plan make_plan(const PlannedTopic& topic, const KeyCensus& census, const PlacementEvidence& evidence, const ScanFacts& scan) {
     PARTITA_ASSERT(!target_problem(topic.name, topic.old_count, topic.new_count), "an expansion was asked for");
     const Lineage lineage(topic.old_count, topic.new_count);
     Plan plan = begin_plan(topic, lineage);
@@ -191,7 +191,7 @@ Plan make_plan(const TopicFacts& topic, const KeyCensus& census, const Placement
     return plan;
 }
 
-Plan make_plan_without_scan(const TopicFacts& topic) {
+Plan make_plan_without_scan(const PlannedTopic& topic) {
     PARTITA_ASSERT(!target_problem(topic.name, topic.old_count, topic.new_count), "an expansion was asked for");
     const Lineage lineage(topic.old_count, topic.new_count);
     Plan plan = begin_plan(topic, lineage);

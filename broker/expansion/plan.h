@@ -62,7 +62,7 @@ struct PartitionFacts {
     bool has_open_transaction = false;
 };
 
-struct TopicFacts {
+struct PlannedTopic {
     std::string name;
     std::int32_t old_count = 1;
     std::int32_t new_count = 2;
@@ -180,11 +180,11 @@ struct Plan {
 };
 
 /// Judges with what the log says. `census` was fed with the scan.
-[[nodiscard]] Plan make_plan(const TopicFacts& topic, const KeyCensus& census, const PlacementEvidence& evidence,
+[[nodiscard]] Plan make_plan(const PlannedTopic& topic, const KeyCensus& census, const PlacementEvidence& evidence,
                              const ScanFacts& scan);
 /// Judges without the log: arithmetic, groups, configuration. What needs keys is left open, so the verdict is never
 /// better than `unknown` for a topic with records.
-[[nodiscard]] Plan make_plan_without_scan(const TopicFacts& topic);
+[[nodiscard]] Plan make_plan_without_scan(const PlannedTopic& topic);
 
 /// Why this can be no plan at all, in a sentence; null when N to M is an expansion. M is bounded by `kPlanCountMax`.
 [[nodiscard]] std::optional<std::string> target_problem(std::string_view topic, std::int32_t old_count, std::int64_t new_count);

@@ -10,7 +10,7 @@ namespace partita::expansion {
 
 /// What the judges look at. `census` is null when the log was not read.
 struct PlanView {
-    const TopicFacts& topic;
+    const PlannedTopic& topic;
     const Lineage& lineage;
     const KeyCensus* census = nullptr;
     const PlacementEvidence& evidence;

@@ -23,7 +23,7 @@ void add_moving_examples(const PlanView& view, Finding& finding, Wanted wanted) 
     }
 }
 
-std::string from_to(const TopicFacts& topic) {
+std::string from_to(const PlannedTopic& topic) {
     return "from " + std::to_string(topic.old_count) + " to " + std::to_string(topic.new_count) + " partitions";
 }
 

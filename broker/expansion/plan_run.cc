@@ -6,7 +6,7 @@
 namespace partita::expansion {
 namespace {
 
-std::vector<ScanRange> full_ranges(const TopicFacts& topic) {
+std::vector<ScanRange> full_ranges(const PlannedTopic& topic) {
     std::vector<ScanRange> ranges;
     for (std::size_t index = 0; index < topic.partitions.size(); ++index) {
         const PartitionFacts& partition = topic.partitions[index];
@@ -24,7 +24,7 @@ std::int64_t offsets_in(const std::vector<ScanRange>& ranges) {
 /// Feeds a census, and knows the epoch of each record.
 class CensusSink final : public RecordSink {
   public:
-    CensusSink(const TopicFacts& topic, KeyCensus& census, ScanFacts& scan, const PlanProgress& progress,
+    CensusSink(const PlannedTopic& topic, KeyCensus& census, ScanFacts& scan, const PlanProgress& progress,
                std::int64_t done, std::int64_t total)
         : topic_(topic), census_(census), scan_(scan), progress_(progress), done_(done), total_(total) {}
 
@@ -74,7 +74,7 @@ class CensusSink final : public RecordSink {
         return static_cast<std::int32_t>(epoch);
     }
 
-    const TopicFacts& topic_;
+    const PlannedTopic& topic_;
     KeyCensus& census_;
     ScanFacts& scan_;
     const PlanProgress& progress_;
@@ -86,7 +86,7 @@ class CensusSink final : public RecordSink {
     bool cancelled_ = false;
 };
 
-std::vector<std::vector<ReadingPosition>> positions_of(const TopicFacts& topic) {
+std::vector<std::vector<ReadingPosition>> positions_of(const PlannedTopic& topic) {
     std::vector<std::vector<ReadingPosition>> positions(topic.partitions.size());
     const std::size_t groups = std::min(topic.groups.size(), Plan::kGroupsMax);
     for (std::size_t index = 0; index < groups; ++index) {
@@ -104,7 +104,7 @@ std::vector<std::vector<ReadingPosition>> positions_of(const TopicFacts& topic) 
 /// One plan being made.
 class PlanRun {
   public:
-    PlanRun(const TopicFacts& topic, RecordSource& source, const PlanOptions& options, const PlanProgress& progress)
+    PlanRun(const PlannedTopic& topic, RecordSource& source, const PlanOptions& options, const PlanProgress& progress)
         : topic_(topic), source_(source), options_(options), progress_(progress) {
         for (const EarlierExpansion& earlier : topic.earlier) counts_.push_back(earlier.old_count);
         counts_.push_back(topic.old_count);
@@ -189,7 +189,7 @@ class PlanRun {
         return {};
     }
 
-    const TopicFacts& topic_;
+    const PlannedTopic& topic_;
     RecordSource& source_;
     const PlanOptions& options_;
     const PlanProgress& progress_;
@@ -231,7 +231,7 @@ void limit_ranges(std::vector<ScanRange>& ranges, std::int64_t records) {
     }
 }
 
-std::expected<PlanOutcome, PlanError> run_plan(const TopicFacts& topic, RecordSource& source, const PlanOptions& options,
+std::expected<PlanOutcome, PlanError> run_plan(const PlannedTopic& topic, RecordSource& source, const PlanOptions& options,
                                                const PlanProgress& progress) {
     return PlanRun(topic, source, options, progress).run();
 }

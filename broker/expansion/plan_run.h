@@ -78,7 +78,7 @@ struct PlanError {
 };
 
 /// `topic` is a valid target (see `target_problem`).
-[[nodiscard]] std::expected<PlanOutcome, PlanError> run_plan(const TopicFacts& topic, RecordSource& source,
+[[nodiscard]] std::expected<PlanOutcome, PlanError> run_plan(const PlannedTopic& topic, RecordSource& source,
                                                              const PlanOptions& options, const PlanProgress& progress);
 
 /// Cuts the ranges to their newest offsets so that at most `records` remain; long ranges are cut before short ones.

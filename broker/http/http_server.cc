@@ -2,15 +2,15 @@
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/beast/core.hpp>
-#include <boost/beast/http.hpp>
 #include <charconv>
 #include <chrono>
 #include <optional>
 #include <set>
 
 #include "broker/config/log_setup.h"
-#include "broker/http/metrics.h"
+#include "broker/http/jobs.h"
+#include "broker/http/resources.h"
+#include "broker/http/session.h"
 #include "broker/runtime/broker.h"
 #include "broker/runtime/network_statistics.h"
 
@@ -18,59 +18,17 @@ namespace partita::http {
 namespace {
 
 namespace asio = boost::asio;
-namespace beast = boost::beast;
 using asio::ip::tcp;
-using Request = beast::http::request<beast::http::empty_body>;
-using Response = beast::http::response<beast::http::string_body>;
 
 // How long the acceptor rests when there is no descriptor for a connection.
 constexpr std::chrono::milliseconds kAcceptPause{100};
-
-Response make_response(const Request& request, beast::http::status status, std::string_view type, std::string body) {
-    Response response(status, request.version());
-    response.set(beast::http::field::server, "partita");
-    response.set(beast::http::field::content_type, type);
-    response.keep_alive(request.keep_alive());
-    response.body() = std::move(body);
-    response.prepare_payload();
-    if (request.method() == beast::http::verb::head) {
-        response.body().clear();
-    }
-    return response;
-}
-
-Response answer(const Request& request, runtime::Broker& broker, const runtime::NetworkStatistics& network) {
-    constexpr std::string_view kPlainText = "text/plain; charset=utf-8";
-    constexpr std::string_view kPrometheusText = "text/plain; version=0.0.4; charset=utf-8";
-    if (request.method() != beast::http::verb::get && request.method() != beast::http::verb::head) {
-        Response response =
-            make_response(request, beast::http::status::method_not_allowed, kPlainText, "only GET is served\n");
-        response.set(beast::http::field::allow, "GET, HEAD");
-        return response;
-    }
-    const std::string_view target(request.target().data(), request.target().size());
-    const std::string_view path = target.substr(0, target.find('?'));
-    if (path == "/health/live") {
-        return make_response(request, beast::http::status::ok, kPlainText, "live\n");
-    }
-    if (path == "/health/ready") {
-        return broker.is_ready()
-                   ? make_response(request, beast::http::status::ok, kPlainText, "ready\n")
-                   : make_response(request, beast::http::status::service_unavailable, kPlainText, "not ready\n");
-    }
-    if (path == "/metrics") {
-        return make_response(request, beast::http::status::ok, kPrometheusText, metrics_text(broker, network));
-    }
-    return make_response(request, beast::http::status::not_found, kPlainText,
-                         "there are /health/live, /health/ready and /metrics\n");
-}
 
 }  // namespace
 
 class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Listener> {
   public:
     Listener(runtime::Broker& broker, const runtime::NetworkStatistics& network)
-        : broker_(broker), network_(network), acceptor_(broker.reactors().front()->context()),
+        : broker_(broker), surroundings_{broker, network, jobs_}, acceptor_(broker.reactors().front()->context()),
           pause_timer_(broker.reactors().front()->context()) {}
 
     boost::system::error_code open(const tcp::endpoint& endpoint) {
@@ -102,7 +60,9 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
             }
             // Beyond the bound the socket is simply let go.
             if (!error && self->sessions_.size() < kConnectionsMax) {
-                auto session = std::make_shared<Session>(*self, std::move(socket));
+                auto session = std::make_shared<Session>(
+                    std::move(socket), [self](const ExchangePointer& exchange) { serve(self->surroundings_, exchange); },
+                    [self](const std::shared_ptr<Session>& closed) { self->sessions_.erase(closed); });
                 self->sessions_.insert(session);
                 session->read();
             }
@@ -115,10 +75,11 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
         boost::system::error_code ignored;
         acceptor_.close(ignored);
         pause_timer_.cancel();
-        for (const std::shared_ptr<Session>& session : sessions_) {
+        // Each takes itself out of the set. What is still computing for them then sees that nobody waits.
+        for (const std::shared_ptr<Session>& session : std::set(sessions_)) {
             session->close();
         }
-        sessions_.clear();
+        jobs_.stop();
     }
 
   private:
@@ -131,56 +92,9 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
         });
     }
 
-    class Session : public std::enable_shared_from_this<Session> {
-      public:
-        Session(Listener& listener, tcp::socket socket) : listener_(listener), stream_(std::move(socket)) {}
-
-        void read() {
-            parser_.emplace();
-            parser_->header_limit(kRequestBytesMax);
-            parser_->body_limit(kRequestBytesMax);
-            stream_.expires_after(std::chrono::seconds(kTimeoutSeconds));
-            beast::http::async_read(stream_, buffer_, *parser_,
-                                    [self = shared_from_this()](const boost::system::error_code& error, std::size_t) {
-                                        if (error) {
-                                            self->finish();
-                                            return;
-                                        }
-                                        self->write();
-                                    });
-        }
-
-        void close() { stream_.close(); }
-
-      private:
-        void write() {
-            response_ = answer(parser_->get(), listener_.broker_, listener_.network_);
-            beast::http::async_write(stream_, response_,
-                                     [self = shared_from_this()](const boost::system::error_code& error, std::size_t) {
-                                         if (error || !self->response_.keep_alive()) {
-                                             self->finish();
-                                             return;
-                                         }
-                                         self->read();
-                                     });
-        }
-
-        void finish() {
-            boost::system::error_code ignored;
-            stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
-            stream_.close();
-            listener_.sessions_.erase(shared_from_this());
-        }
-
-        Listener& listener_;
-        beast::tcp_stream stream_;
-        beast::flat_buffer buffer_{2 * kRequestBytesMax};
-        std::optional<beast::http::request_parser<beast::http::empty_body>> parser_;
-        Response response_;
-    };
-
     runtime::Broker& broker_;
-    const runtime::NetworkStatistics& network_;
+    Jobs jobs_;
+    const Surroundings surroundings_;
     tcp::acceptor acceptor_;
     asio::steady_timer pause_timer_;
     std::set<std::shared_ptr<Session>> sessions_;

@@ -10,16 +10,14 @@ class NetworkStatistics;
 
 namespace partita::http {
 
-/// The HTTP side: `/health/live`, `/health/ready`, `/metrics` (Prometheus text). Loopback by default.
+/// The HTTP side: health, metrics (Prometheus text), and what is under `/v1` (see resources.h). Loopback by default.
 ///
 /// It never keeps the broker from running: a taken port costs the HTTP side and one warning. Served on
-/// the first reactor; at most `kConnectionsMax` connections, requests of at most `kRequestBytesMax`, and
-/// `kTimeoutSeconds` for each, so that nobody can hold anything of the broker's.
+/// the first reactor, except for the few jobs that take longer (see jobs.h); at most `kConnectionsMax` connections,
+/// and bounds for each in session.h, so that nobody can hold anything of the broker's.
 class HttpServer {
   public:
     static constexpr std::size_t kConnectionsMax = 64;
-    static constexpr std::size_t kRequestBytesMax = 16 * 1024;
-    static constexpr int kTimeoutSeconds = 10;
 
     HttpServer(runtime::Broker& broker, const runtime::NetworkStatistics& network);
     ~HttpServer();

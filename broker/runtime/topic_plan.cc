@@ -10,7 +10,7 @@ namespace partita::runtime {
 namespace {
 
 using expansion::GroupFacts;
-using expansion::TopicFacts;
+using expansion::PlannedTopic;
 
 constexpr std::string_view kChangelogSuffix = "-changelog";
 constexpr std::string_view kRepartitionSuffix = "-repartition";
@@ -31,14 +31,14 @@ bool holds_the_same(const groups::TopicReader& one, const groups::TopicReader& o
 }
 
 std::vector<GroupFacts::OtherTopic> other_topics(Broker& broker, const TopicTable& table, const TopicState& topic,
-                                                 const groups::TopicReader& reader) {
+                                                 const groups::TopicReader& reader, std::int32_t old_count) {
     std::vector<GroupFacts::OtherTopic> others;
     for (const std::string& name : reader.subscriptions) {
         const TopicState* other = table.find(name);
         if (other == nullptr || other->topic->id == topic.topic->id) continue;
         GroupFacts::OtherTopic facts{name, other->topic->partition_count, false};
         // With one partition every assignor is aligned by accident.
-        if (facts.partition_count == topic.topic->partition_count && facts.partition_count > 1) {
+        if (facts.partition_count == old_count && facts.partition_count > 1) {
             const auto readers = broker.groups().readers_of(name, other->topic->id);
             const auto same = std::ranges::find(readers, reader.group_id, &groups::TopicReader::group_id);
             facts.is_aligned = same != readers.end() && holds_the_same(reader, *same);
@@ -48,16 +48,18 @@ std::vector<GroupFacts::OtherTopic> other_topics(Broker& broker, const TopicTabl
     return others;
 }
 
-GroupFacts group_facts(Broker& broker, const TopicTable& table, const TopicState& topic, groups::TopicReader reader) {
+GroupFacts group_facts(Broker& broker, const TopicTable& table, const TopicState& topic, groups::TopicReader reader,
+                       std::int32_t old_count) {
     GroupFacts group;
     group.committed.assign(topic.partitions.size(), kNoOffset);
     for (const auto& [partition, offset] : reader.committed) {
         if (topic.topic->has_partition(partition)) group.committed[static_cast<std::size_t>(partition.value)] = offset;
     }
-    group.other_topics = other_topics(broker, table, topic, reader);
+    group.other_topics = other_topics(broker, table, topic, reader, old_count);
     const std::string prefix = reader.group_id + "-";
     for (const topics::Topic& other : table.catalog->topics()) {
-        if (other.name.starts_with(prefix) && is_streams_internal(other.name)) group.internal_topics.push_back(other.name);
+        const bool is_of_application = other.name.starts_with(prefix) && is_streams_internal(other.name);
+        if (is_of_application && other.partition_count == old_count) group.internal_topics.push_back(other.name);
     }
     group.state = reader.members.empty() ? "Empty" : "Active";
     for (groups::TopicReader::Member& member : reader.members) {
@@ -69,7 +71,7 @@ GroupFacts group_facts(Broker& broker, const TopicTable& table, const TopicState
     return group;
 }
 
-void add_logs(const TopicState& topic, TopicFacts& facts) {
+void add_logs(const TopicState& topic, PlannedTopic& facts) {
     for (const std::shared_ptr<Partition>& partition : topic.partitions) {
         const PartitionLog& log = *partition->log;
         expansion::PartitionFacts& part = facts.partitions.emplace_back();
@@ -79,9 +81,39 @@ void add_logs(const TopicState& topic, TopicFacts& facts) {
     }
 }
 
+/// What is known about growing the topic from one count to another, now or lately.
+PlannedTopic facts_of(Broker& broker, const TopicTable& table, const TopicState& topic, std::int32_t old_count,
+                      std::int32_t new_count) {
+    PlannedTopic facts;
+    facts.name = topic.topic->name;
+    facts.old_count = old_count;
+    facts.new_count = new_count;
+    facts.is_internal = topic.topic->internal;
+    facts.is_compacted = topic.config->cleanup_compact;
+    facts.is_deleted_by_age = topic.config->cleanup_delete;
+    facts.retention_ms = topic.config->retention_ms;
+    facts.seeds_offsets = topic.config->expansion_mode == config::ExpansionMode::safe_offsets ||
+                          topic.config->expansion_mode == config::ExpansionMode::fenced;
+    facts.now = read_clock().wall;
+    add_logs(topic, facts);
+    for (const auto& expansion : topic.topic->expansions) {
+        facts.earlier.push_back(
+            {expansion->old_partition_count, expansion->new_partition_count, expansion->time, expansion->log_end_offsets});
+    }
+    facts.is_history_known = topic.topic->created_time != kNoTimestamp;
+    for (groups::TopicReader& reader : broker.groups().readers_of(topic.topic->name, topic.topic->id)) {
+        if (is_streams_internal(facts.name) && facts.name.starts_with(reader.group_id + "-")) {
+            facts.owning_application = reader.group_id;
+        }
+        facts.groups.push_back(group_facts(broker, table, topic, std::move(reader), old_count));
+    }
+    std::ranges::sort(facts.groups, {}, &GroupFacts::group_id);
+    return facts;
+}
+
 }  // namespace
 
-std::expected<TopicFacts, PlanFactsError> plan_facts(Broker& broker, std::string_view name, std::int64_t new_count) {
+std::expected<PlannedTopic, PlanFactsError> plan_facts(Broker& broker, std::string_view name, std::int64_t new_count) {
     const std::shared_ptr<const TopicTable> table = broker.topic_table();
     const TopicState* topic = table->find(name);
     if (topic == nullptr) {
@@ -92,31 +124,12 @@ std::expected<TopicFacts, PlanFactsError> plan_facts(Broker& broker, std::string
     if (auto problem = expansion::target_problem(name, old_count, new_count)) {
         return std::unexpected(PlanFactsError{PlanFactsError::Kind::invalid_target, std::move(*problem)});
     }
-    TopicFacts facts;
-    facts.name = topic->topic->name;
-    facts.old_count = old_count;
-    facts.new_count = static_cast<std::int32_t>(new_count);
-    facts.is_internal = topic->topic->internal;
-    facts.is_compacted = topic->config->cleanup_compact;
-    facts.is_deleted_by_age = topic->config->cleanup_delete;
-    facts.retention_ms = topic->config->retention_ms;
-    facts.seeds_offsets = topic->config->expansion_mode == config::ExpansionMode::safe_offsets ||
-                          topic->config->expansion_mode == config::ExpansionMode::fenced;
-    facts.now = read_clock().wall;
-    add_logs(*topic, facts);
-    for (const auto& expansion : topic->topic->expansions) {
-        facts.earlier.push_back(
-            {expansion->old_partition_count, expansion->new_partition_count, expansion->time, expansion->log_end_offsets});
-    }
-    facts.is_history_known = topic->topic->created_time != kNoTimestamp;
-    for (groups::TopicReader& reader : broker.groups().readers_of(topic->topic->name, topic->topic->id)) {
-        if (is_streams_internal(facts.name) && facts.name.starts_with(reader.group_id + "-")) {
-            facts.owning_application = reader.group_id;
-        }
-        facts.groups.push_back(group_facts(broker, *table, *topic, std::move(reader)));
-    }
-    std::ranges::sort(facts.groups, {}, &GroupFacts::group_id);
-    return facts;
+    return facts_of(broker, *table, *topic, old_count, static_cast<std::int32_t>(new_count));
+}
+
+PlannedTopic growth_facts(Broker& broker, const TopicState& topic) {
+    const topics::ExpansionEpoch& last = *topic.topic->expansions.back();
+    return facts_of(broker, *broker.topic_table(), topic, last.old_partition_count, last.new_partition_count);
 }
 
 std::vector<Offset> offsets_since(Broker& broker, std::string_view name, TimestampMs since) {
@@ -133,7 +146,7 @@ std::vector<Offset> offsets_since(Broker& broker, std::string_view name, Timesta
     return offsets;
 }
 
-std::expected<expansion::PlanOutcome, expansion::PlanError> run_local_plan(Broker& broker, const TopicFacts& facts,
+std::expected<expansion::PlanOutcome, expansion::PlanError> run_local_plan(Broker& broker, const PlannedTopic& facts,
                                                                           const expansion::PlanOptions& options,
                                                                           const expansion::PlanProgress& progress) {
     const std::shared_ptr<const TopicTable> table = broker.topic_table();

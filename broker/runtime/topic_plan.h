@@ -9,6 +9,7 @@
 namespace partita::runtime {
 
 class Broker;
+struct TopicState;
 
 /// What this broker knows about growing a topic to `new_count`: groups, commits, logs, configuration, earlier
 /// expansions. Takes short locks only; on any thread.
@@ -19,8 +20,12 @@ struct PlanFactsError {
     Kind kind = Kind::invalid_target;
     std::string message;
 };
-[[nodiscard]] std::expected<expansion::TopicFacts, PlanFactsError> plan_facts(Broker& broker, std::string_view topic,
+[[nodiscard]] std::expected<expansion::PlannedTopic, PlanFactsError> plan_facts(Broker& broker, std::string_view topic,
                                                                              std::int64_t new_count);
+
+/// The same about the topic's last expansion, which has happened: to tell which of its hazards still stand. The topic has
+/// grown.
+[[nodiscard]] expansion::PlannedTopic growth_facts(Broker& broker, const TopicState& topic);
 
 /// The first offset of each partition with a timestamp at or after `since`; the log's end where there is none.
 /// Reads one batch of each partition: not for a reactor.
@@ -29,7 +34,7 @@ struct PlanFactsError {
 /// Makes the plan from the broker's own logs. Reads all of them, so it is for a thread of its own; produces and fetches
 /// go on meanwhile.
 [[nodiscard]] std::expected<expansion::PlanOutcome, expansion::PlanError> run_local_plan(
-    Broker& broker, const expansion::TopicFacts& facts, const expansion::PlanOptions& options,
+    Broker& broker, const expansion::PlannedTopic& facts, const expansion::PlanOptions& options,
     const expansion::PlanProgress& progress);
 
 }  // namespace partita::runtime

@@ -36,8 +36,8 @@ class MemorySource final : public RecordSource {
     void produce(const std::string& key, Family family, std::int32_t count) {
         logs[static_cast<std::size_t>(partitioners::partition_of(family, as_bytes(key), count).value)].push_back(key);
     }
-    [[nodiscard]] TopicFacts facts(std::int32_t to) const {
-        TopicFacts facts;
+    [[nodiscard]] PlannedTopic facts(std::int32_t to) const {
+        PlannedTopic facts;
         facts.name = "t";
         facts.old_count = static_cast<std::int32_t>(logs.size());
         facts.new_count = to;
@@ -85,7 +85,7 @@ TEST(PlanRun, CountsOnceMoreWhenTheWholeLogShowsMoreThanTheSample) {
 TEST(PlanRun, ReadsRecordsOfEarlierEpochsWithTheirCount) {
     MemorySource source(4);
     for (int index = 0; index < 2000; ++index) source.produce(key(index % 500), Family::murmur2_pos, 3);
-    TopicFacts facts = source.facts(8);
+    PlannedTopic facts = source.facts(8);
     EarlierExpansion earlier{.old_count = 3, .new_count = 4};
     for (std::size_t partition = 0; partition < 3; ++partition) earlier.log_end_offsets.push_back(facts.partitions[partition].log_end);
     for (int index = 0; index < 2000; ++index) source.produce(key(index % 500), Family::murmur2_pos, 4);

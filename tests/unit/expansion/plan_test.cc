@@ -88,7 +88,7 @@ class World {
         return make_plan(facts, *census, evidence, scanned);
     }
 
-    TopicFacts facts;
+    PlannedTopic facts;
     std::vector<Record> records;
     std::unique_ptr<KeyCensus> census;
     ScanFacts scanned;

@@ -1,0 +1,74 @@
+#include "broker/http/exchange.h"
+
+#include <nlohmann/json.hpp>
+
+namespace partita::http {
+namespace {
+
+int hex_digit(char digit) {
+    if (digit >= '0' && digit <= '9') return digit - '0';
+    if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
+    if (digit >= 'A' && digit <= 'F') return digit - 'A' + 10;
+    return -1;
+}
+
+std::optional<std::string> percent_decoded(std::string_view text) {
+    std::string decoded;
+    for (std::size_t index = 0; index < text.size(); ++index) {
+        if (text[index] != '%') {
+            decoded += text[index];
+            continue;
+        }
+        if (text.size() - index < 3) return std::nullopt;
+        const int high = hex_digit(text[index + 1]);
+        const int low = hex_digit(text[index + 2]);
+        if (high < 0 || low < 0) return std::nullopt;
+        decoded += static_cast<char>(high * 16 + low);
+        index += 2;
+    }
+    return decoded;
+}
+
+/// Calls `use` for each part between separators, empty ones left out. False as soon as `use` is.
+template <class Use>
+bool for_each_part(std::string_view text, char separator, Use&& use) {
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find(separator), text.size());
+        if (end > 0 && !use(text.substr(0, end))) return false;
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return true;
+}
+
+}  // namespace
+
+std::optional<Request> parse_target(std::string_view target) {
+    Request request;
+    const std::size_t question = std::min(target.find('?'), target.size());
+    const bool path_is_good = for_each_part(target.substr(0, question), '/', [&](std::string_view part) {
+        auto decoded = percent_decoded(part);
+        if (!decoded) return false;
+        request.path.push_back(std::move(*decoded));
+        return true;
+    });
+    if (!path_is_good) return std::nullopt;
+    if (question == target.size()) return request;
+    const bool query_is_good = for_each_part(target.substr(question + 1), '&', [&](std::string_view part) {
+        const std::size_t equals = std::min(part.find('='), part.size());
+        auto name = percent_decoded(part.substr(0, equals));
+        auto value = percent_decoded(part.substr(std::min(equals + 1, part.size())));
+        if (!name || !value) return false;
+        request.query.insert_or_assign(std::move(*name), std::move(*value));
+        return true;
+    });
+    if (!query_is_good) return std::nullopt;
+    return request;
+}
+
+void respond_error(Exchange& exchange, Status status, std::string_view sentence) {
+    const nlohmann::json body{{"error", sentence}};
+    // Parts of a sentence can be names that a client chose.
+    exchange.respond(status, kJson, body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+}  // namespace partita::http

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace partita::http {
+
+enum class Method { get, head, post, put, delete_, other };
+
+enum class Status { ok = 200, bad_request = 400, not_found = 404, method_not_allowed = 405, conflict = 409,
+                    internal_error = 500, unavailable = 503 };
+
+inline constexpr std::string_view kPlainText = "text/plain; charset=utf-8";
+inline constexpr std::string_view kJson = "application/json";
+inline constexpr std::string_view kJsonLines = "application/x-ndjson";
+inline constexpr std::string_view kTabSeparated = "text/tab-separated-values; charset=utf-8";
+
+struct Request {
+    Method method = Method::other;
+    /// The path's parts, percent-decoded: {"v1", "topics", "orders"}.
+    std::vector<std::string> path;
+    /// Percent-decoded; the last of equal names counts.
+    std::map<std::string, std::string, std::less<>> query;
+    std::string body;
+
+    [[nodiscard]] std::optional<std::string_view> parameter(std::string_view name) const {
+        const auto found = query.find(name);
+        return found == query.end() ? std::nullopt : std::optional<std::string_view>(found->second);
+    }
+};
+
+/// Null when a percent sign is not followed by two hex digits.
+[[nodiscard]] std::optional<Request> parse_target(std::string_view target);
+
+/// A request and its answer, which is given once: whole, or in pieces. It may be given later and from another
+/// thread; whoever lets go of an exchange without an answer leaves the client with a closed connection.
+class Exchange {
+  public:
+    virtual ~Exchange() = default;
+
+    [[nodiscard]] virtual const Request& request() const = 0;
+    virtual void respond(Status status, std::string_view content_type, std::string body) = 0;
+    /// The answer comes in pieces: `begin`, any number of `write`, `end`.
+    virtual void begin(Status status, std::string_view content_type) = 0;
+    /// Waits while more than a megabyte is on its way, so not from a reactor. False: the client is gone.
+    [[nodiscard]] virtual bool write(std::string piece) = 0;
+    virtual void end() = 0;
+    /// The client closed its connection, or the server stops: the answer is wanted no longer. Any thread.
+    [[nodiscard]] virtual bool is_gone() const = 0;
+};
+
+using ExchangePointer = std::shared_ptr<Exchange>;
+
+/// {"error": "..."} with the sentence.
+void respond_error(Exchange& exchange, Status status, std::string_view sentence);
+
+}  // namespace partita::http

@@ -1,0 +1,96 @@
+// GET /v1/topics/T/expansions: the epoch log of a topic.
+
+#include <nlohmann/json.hpp>
+
+#include "broker/expansion/finding_json.h"
+#include "broker/http/resources.h"
+#include "broker/runtime/broker.h"
+
+namespace partita::http {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// Names that clients chose; JSON knows only UTF-8.
+std::string text(const std::string& name) { return expansion::is_valid_utf8(name) ? name : expansion::to_hex(name); }
+
+void add_circumstances(ordered_json& object, const topics::ExpansionCircumstances& known) {
+    const topics::RequestOrigin& origin = known.requested_by;
+    object["requested_by"] = {{"client_id", text(origin.client_id)},
+                              {"software_name", text(origin.software_name)},
+                              {"software_version", text(origin.software_version)},
+                              {"address", text(origin.address)},
+                              {"principal", text(origin.principal)}};
+    object["mode"] = known.mode;
+    object["verdict"] = known.verdict.empty() ? ordered_json(nullptr) : ordered_json(known.verdict);
+    object["findings"] = known.findings;
+    object["override"] = known.override_used.empty() ? ordered_json(nullptr) : ordered_json(known.override_used);
+    object["group_count"] = known.group_count;
+    object["groups"] = ordered_json::array();
+    for (const topics::GroupAtCut& group : known.groups) {
+        object["groups"].push_back({{"group", text(group.group_id)},
+                                    {"state", group.state},
+                                    {"members", group.members},
+                                    {"committed_partitions", group.committed_partitions},
+                                    {"lag", group.lag}});
+    }
+    object["seeded_groups"] = ordered_json::array();
+    for (const std::string& group : known.seeded_groups) {
+        object["seeded_groups"].push_back(text(group));
+    }
+}
+
+ordered_json expansion_json(const topics::ExpansionEpoch& expansion) {
+    ordered_json object;
+    object["epoch"] = expansion.epoch;
+    object["from"] = expansion.old_partition_count;
+    object["to"] = expansion.new_partition_count;
+    object["time_ms"] = expansion.time.value;
+    object["sequence"] = expansion.catalog_sequence;
+    object["log_end_offsets"] = ordered_json::array();
+    for (std::int32_t partition = 0; partition < expansion.old_partition_count; ++partition) {
+        object["log_end_offsets"].push_back(expansion.log_end_offset(PartitionIndex{partition}).value);
+    }
+    object["circumstances_recorded"] = expansion.circumstances != nullptr;
+    if (expansion.circumstances) {
+        add_circumstances(object, *expansion.circumstances);
+    }
+    object["producer_switches"] = ordered_json::array();
+    for (const topics::ProducerSwitch& producer : expansion.producer_switches) {
+        object["producer_switches"].push_back({{"client_id", text(producer.client_id)},
+                                               {"address", text(producer.address)},
+                                               {"time_ms", producer.time.value},
+                                               {"partition", producer.partition.value},
+                                               {"offset", producer.offset.value},
+                                               {"stale_records", producer.stale_records}});
+    }
+    return object;
+}
+
+}  // namespace
+
+void serve_expansions(const Surroundings& surroundings, const ExchangePointer& exchange) {
+    const std::string& name = exchange->request().path.at(2);
+    const auto table = surroundings.broker.topic_table();
+    const topics::TopicPointer topic = table->catalog->share_topic(name);
+    if (topic == nullptr) {
+        respond_error(*exchange, Status::not_found, "there is no topic " + name);
+        return;
+    }
+    ordered_json object;
+    object["schema"] = 1;
+    object["topic"] = topic->name;
+    object["topic_id"] = topic->id.to_string();
+    object["partitions"] = topic->partition_count;
+    // Without the time of its creation nobody can tell what was before the first record (H50).
+    const bool is_complete = topic->created_time != kNoTimestamp;
+    object["created_time_ms"] = is_complete ? ordered_json(topic->created_time.value) : ordered_json(nullptr);
+    object["history_complete"] = is_complete;
+    object["expansions"] = ordered_json::array();
+    for (const auto& expansion : topic->expansions) {
+        object["expansions"].push_back(expansion_json(*expansion));
+    }
+    exchange->respond(Status::ok, kJson, object.dump() + "\n");
+}
+
+}  // namespace partita::http

@@ -1,0 +1,38 @@
+#include "broker/http/jobs.h"
+
+#include <utility>
+
+namespace partita::http {
+
+bool Jobs::start(std::function<void()> job) {
+    const std::scoped_lock lock(mutex_);
+    jobs_.remove_if([](Job& running) {
+        if (!running.is_done.load(std::memory_order_acquire)) {
+            return false;
+        }
+        running.thread.join();
+        return true;
+    });
+    if (is_stopping() || jobs_.size() >= kJobsMax) {
+        return false;
+    }
+    Job& running = jobs_.emplace_back();
+    running.thread = std::thread([&running, job = std::move(job)]() mutable {
+        job();
+        // What the job holds goes before anybody thinks that it is over.
+        job = nullptr;
+        running.is_done.store(true, std::memory_order_release);
+    });
+    return true;
+}
+
+void Jobs::stop() {
+    stopping_.store(true, std::memory_order_release);
+    const std::scoped_lock lock(mutex_);
+    for (Job& running : jobs_) {
+        running.thread.join();
+    }
+    jobs_.clear();
+}
+
+}  // namespace partita::http

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace partita::http {
+
+/// Work that takes longer than a reactor may: each job has a thread of its own, and there are few at a time.
+class Jobs {
+  public:
+    static constexpr std::size_t kJobsMax = 2;
+
+    Jobs() = default;
+    ~Jobs() { stop(); }
+    Jobs(const Jobs&) = delete;
+    Jobs& operator=(const Jobs&) = delete;
+
+    /// False when `kJobsMax` are running, or when the server stops. `job` should end soon after `is_stopping`.
+    [[nodiscard]] bool start(std::function<void()> job);
+    [[nodiscard]] bool is_stopping() const { return stopping_.load(std::memory_order_acquire); }
+    /// Waits for those that run.
+    void stop();
+
+  private:
+    struct Job {
+        std::thread thread;
+        std::atomic<bool> is_done = false;
+    };
+    std::mutex mutex_;
+    // Guarded by mutex_.
+    std::list<Job> jobs_;
+    std::atomic<bool> stopping_ = false;
+};
+
+}  // namespace partita::http

@@ -1,0 +1,204 @@
+// GET /v1/topics/T/expansion?to=M: what growing T to M partitions would do. docs/expansion.md has the JSON.
+//
+//   partitioner=NAME   instead of what the data shows
+//   records=K          the newest K records only
+//   since=MS           records from this time on only, milliseconds since 1970
+//   hash_keys=1        keys are shown as hashes
+//   keys=1             every distinct key with its old and new partition, tab separated, instead of the plan
+//   stream=1           JSON lines: {"progress": ...} while it reads, {"keys": ...} with keys=1, and at last {"plan": ...}
+
+#include <charconv>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "broker/expansion/plan_json.h"
+#include "broker/http/jobs.h"
+#include "broker/http/resources.h"
+#include "broker/runtime/broker.h"
+#include "broker/runtime/topic_plan.h"
+
+namespace partita::http {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::chrono::milliseconds kProgressEvery{100};
+
+struct Wish {
+    std::string topic;
+    std::int64_t to = 0;
+    expansion::PlanOptions options;
+    std::optional<std::int64_t> since_ms;
+    expansion::KeyStyle style = expansion::KeyStyle::text;
+    bool lists_keys = false;
+    bool streams = false;
+};
+
+std::optional<std::int64_t> parse_number(std::string_view text) {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size()) {
+        return std::nullopt;
+    }
+    return value;
+}
+
+bool is_set(const Request& request, std::string_view name) {
+    const auto value = request.parameter(name);
+    return value && *value != "0" && *value != "false";
+}
+
+/// The request as a wish, or a sentence.
+std::expected<Wish, std::string> parse_wish(const Request& request) {
+    Wish wish;
+    wish.topic = request.path.at(2);
+    const auto number = [&](std::string_view name, std::int64_t least) -> std::expected<std::optional<std::int64_t>, std::string> {
+        const auto text = request.parameter(name);
+        if (!text) {
+            return std::nullopt;
+        }
+        const auto value = parse_number(*text);
+        if (!value || *value < least) {
+            return std::unexpected(std::string(name) + "=" + std::string(*text) + " is no number of at least " +
+                                   std::to_string(least));
+        }
+        return value;
+    };
+    const auto to = request.parameter("to");
+    const auto target = to ? parse_number(*to) : std::nullopt;
+    if (!target) {
+        return std::unexpected("say to how many partitions: ?to=M");
+    }
+    wish.to = *target;
+    const auto records = number("records", 1);
+    if (!records) {
+        return std::unexpected(records.error());
+    }
+    wish.options.records_max = *records;
+    const auto since = number("since", 0);
+    if (!since) {
+        return std::unexpected(since.error());
+    }
+    wish.since_ms = *since;
+    if (const auto name = request.parameter("partitioner")) {
+        wish.options.partitioner = partitioners::find_partitioner(*name);
+        if (!wish.options.partitioner) {
+            std::string sentence = "no partitioner is called " + std::string(*name);
+            for (const std::string_view similar : partitioners::similar_partitioners(*name)) {
+                sentence += (sentence.find("; near are ") == std::string::npos ? "; near are " : ", ") + std::string(similar);
+            }
+            return std::unexpected(sentence + "; 'partita partitioner --list' names all");
+        }
+    }
+    wish.style = is_set(request, "hash_keys") ? expansion::KeyStyle::hashed : expansion::KeyStyle::text;
+    wish.lists_keys = is_set(request, "keys");
+    wish.streams = is_set(request, "stream");
+    return wish;
+}
+
+std::string line(const ordered_json& object) {
+    return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+/// Reads, judges and answers, on the job's thread.
+class PlanJob {
+  public:
+    PlanJob(const Surroundings& surroundings, ExchangePointer exchange, Wish wish, expansion::PlannedTopic facts)
+        : broker_(surroundings.broker), jobs_(surroundings.jobs), exchange_(std::move(exchange)), wish_(std::move(wish)),
+          facts_(std::move(facts)) {}
+
+    void run() {
+        if (wish_.since_ms) {
+            wish_.options.since = runtime::offsets_since(broker_, wish_.topic, TimestampMs{*wish_.since_ms});
+        }
+        if (wish_.streams) {
+            exchange_->begin(Status::ok, kJsonLines);
+        }
+        const auto outcome = runtime::run_local_plan(broker_, facts_, wish_.options, [this](std::int64_t done, std::int64_t total) {
+            return report(done, total);
+        });
+        if (!outcome) {
+            fail(outcome.error());
+        } else if (wish_.lists_keys) {
+            list_keys(*outcome);
+        } else if (wish_.streams) {
+            end_with({{"plan", expansion::plan_json(outcome->plan, wish_.style)}});
+        } else {
+            exchange_->respond(Status::ok, kJson, line(expansion::plan_json(outcome->plan, wish_.style)));
+        }
+    }
+
+  private:
+    bool report(std::int64_t done, std::int64_t total) {
+        if (exchange_->is_gone() || jobs_.is_stopping()) {
+            return false;
+        }
+        const auto now = std::chrono::steady_clock::now();
+        if (!wish_.streams || total == 0 || now - last_report_ < kProgressEvery) {
+            return true;
+        }
+        last_report_ = now;
+        return exchange_->write(line({{"progress", {{"done", done}, {"total", total}}}}));
+    }
+
+    void fail(const expansion::PlanError& error) {
+        // Whoever cancelled waits for no answer, unless the server stops.
+        const std::string sentence =
+            error.failure == expansion::PlanFailure::cancelled ? "the broker is stopping" : error.message;
+        if (wish_.streams) {
+            end_with({{"error", sentence}});
+        } else {
+            respond_error(*exchange_, error.failure == expansion::PlanFailure::cancelled ? Status::unavailable : Status::internal_error,
+                          sentence);
+        }
+    }
+
+    void list_keys(const expansion::PlanOutcome& outcome) {
+        if (!wish_.streams) {
+            exchange_->begin(Status::ok, kTabSeparated);
+        }
+        expansion::write_key_lines(*outcome.census, wish_.style, [this](std::string_view lines) {
+            return exchange_->write(wish_.streams ? line({{"keys", lines}}) : std::string(lines));
+        });
+        if (wish_.streams) {
+            end_with({{"plan", expansion::plan_json(outcome.plan, wish_.style)}});
+        } else {
+            exchange_->end();
+        }
+    }
+
+    void end_with(const ordered_json& last) {
+        // A client that is gone needs no end.
+        (void)exchange_->write(line(last));
+        exchange_->end();
+    }
+
+    runtime::Broker& broker_;
+    Jobs& jobs_;
+    ExchangePointer exchange_;
+    Wish wish_;
+    expansion::PlannedTopic facts_;
+    std::chrono::steady_clock::time_point last_report_;
+};
+
+}  // namespace
+
+void serve_plan(const Surroundings& surroundings, const ExchangePointer& exchange) {
+    auto wish = parse_wish(exchange->request());
+    if (!wish) {
+        respond_error(*exchange, Status::bad_request, wish.error());
+        return;
+    }
+    auto facts = runtime::plan_facts(surroundings.broker, wish->topic, wish->to);
+    if (!facts) {
+        const bool unknown = facts.error().kind == runtime::PlanFactsError::Kind::unknown_topic;
+        respond_error(*exchange, unknown ? Status::not_found : Status::bad_request, facts.error().message);
+        return;
+    }
+    auto job = std::make_shared<PlanJob>(surroundings, exchange, std::move(*wish), std::move(*facts));
+    if (!surroundings.jobs.start([job] { job->run(); })) {
+        respond_error(*exchange, Status::unavailable, "other plans are being made; ask again in a moment");
+    }
+}
+
+}  // namespace partita::http

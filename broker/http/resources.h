@@ -1,0 +1,33 @@
+#pragma once
+
+#include "broker/http/exchange.h"
+
+namespace partita::runtime {
+class Broker;
+class NetworkStatistics;
+}  // namespace partita::runtime
+
+namespace partita::http {
+
+class Jobs;
+
+/// What resources look at. They run on the first reactor and must not block it: what takes long is a job.
+struct Surroundings {
+    runtime::Broker& broker;
+    const runtime::NetworkStatistics& network;
+    Jobs& jobs;
+};
+
+/// Finds the resource of the request's path and lets it answer.
+void serve(const Surroundings& surroundings, const ExchangePointer& exchange);
+
+// One file each: <name>_resource.cc.
+void serve_live(const Surroundings& surroundings, const ExchangePointer& exchange);
+void serve_ready(const Surroundings& surroundings, const ExchangePointer& exchange);
+void serve_metrics(const Surroundings& surroundings, const ExchangePointer& exchange);
+/// /v1/topics/T/expansion?to=M: the plan.
+void serve_plan(const Surroundings& surroundings, const ExchangePointer& exchange);
+/// /v1/topics/T/expansions: the epoch log.
+void serve_expansions(const Surroundings& surroundings, const ExchangePointer& exchange);
+
+}  // namespace partita::http

@@ -1,0 +1,285 @@
+#include "broker/http/session.h"
+
+#include <sys/socket.h>
+
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/post.hpp>
+#include <chrono>
+#include <utility>
+
+namespace partita::http {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+
+Method method_of(beast::http::verb verb) {
+    switch (verb) {
+        case beast::http::verb::get: return Method::get;
+        case beast::http::verb::head: return Method::head;
+        case beast::http::verb::post: return Method::post;
+        case beast::http::verb::put: return Method::put;
+        case beast::http::verb::delete_: return Method::delete_;
+        default: return Method::other;
+    }
+}
+
+}  // namespace
+
+/// What a request's answer goes through. Calls come from any thread and are carried to the session's.
+class Session::Answer final : public Exchange {
+  public:
+    Answer(std::shared_ptr<Session> session, Request request) : session_(std::move(session)), request_(std::move(request)) {}
+    ~Answer() override {
+        if (!is_given_) {
+            asio::post(session_->stream_.get_executor(), [session = session_] { session->answer_dropped(); });
+        }
+    }
+
+    const Request& request() const override { return request_; }
+
+    void respond(Status status, std::string_view type, std::string body) override {
+        is_given_ = true;
+        run([status, type = std::string(type), body = std::move(body)](Session& session) mutable {
+            session.send_whole(status, type, std::move(body));
+        });
+    }
+    void begin(Status status, std::string_view type) override {
+        run([status, type = std::string(type)](Session& session) { session.send_header(status, type); });
+    }
+    bool write(std::string piece) override {
+        if (piece.empty()) {
+            return !is_gone();
+        }
+        std::unique_lock lock(mutex_);
+        room_.wait(lock, [this] { return queued_bytes_ < kQueuedBytesMax || is_gone_; });
+        if (is_gone_) {
+            return false;
+        }
+        queued_bytes_ += piece.size();
+        lock.unlock();
+        run([piece = std::move(piece)](Session& session) mutable { session.send_piece({std::move(piece)}); });
+        return true;
+    }
+    void end() override {
+        is_given_ = true;
+        run([](Session& session) { session.send_piece({"", true}); });
+    }
+    bool is_gone() const override {
+        const std::scoped_lock lock(mutex_);
+        return is_gone_;
+    }
+
+    void on_sent(std::size_t bytes) {
+        const std::scoped_lock lock(mutex_);
+        queued_bytes_ -= bytes;
+        room_.notify_all();
+    }
+    void on_gone() {
+        const std::scoped_lock lock(mutex_);
+        is_gone_ = true;
+        room_.notify_all();
+    }
+
+  private:
+    template <class Use>
+    void run(Use use) {
+        asio::dispatch(session_->stream_.get_executor(),
+                       [session = session_, use = std::move(use)]() mutable { use(*session); });
+    }
+
+    std::shared_ptr<Session> session_;
+    Request request_;
+    std::atomic<bool> is_given_ = false;
+    mutable std::mutex mutex_;
+    std::condition_variable room_;
+    // Guarded by mutex_.
+    std::size_t queued_bytes_ = 0;
+    bool is_gone_ = false;
+};
+
+void Session::read() {
+    parser_.emplace();
+    parser_->header_limit(kRequestBytesMax);
+    parser_->body_limit(kRequestBytesMax);
+    stream_.expires_after(std::chrono::seconds(kTimeoutSeconds));
+    beast::http::async_read(stream_, buffer_, *parser_,
+                            [self = shared_from_this()](const boost::system::error_code& error, std::size_t) {
+                                if (error) {
+                                    self->finish();
+                                    return;
+                                }
+                                self->on_request();
+                            });
+}
+
+void Session::on_request() {
+    ++served_;
+    is_answering_ = true;
+    const auto& message = parser_->get();
+    std::optional<Request> request = parse_target({message.target().data(), message.target().size()});
+    if (!request) {
+        send_whole(Status::bad_request, kPlainText, "the request's path is malformed\n");
+        return;
+    }
+    request->method = method_of(message.method());
+    request->body = message.body();
+    auto answer = std::make_shared<Answer>(shared_from_this(), std::move(*request));
+    answer_ = answer;
+    stream_.expires_never();
+    serve_(answer);
+    if (is_answering_ && !is_writing_ && !is_closed_) {
+        watch_for_close();
+    }
+}
+
+void Session::watch_for_close() {
+    stream_.socket().async_wait(
+        asio::ip::tcp::socket::wait_read,
+        [self = shared_from_this(), served = served_](const boost::system::error_code& error) {
+            if (error || self->is_closed_ || served != self->served_ || !self->is_answering_) {
+                return;
+            }
+            char byte = 0;
+            const auto seen = ::recv(self->stream_.socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+            // Bytes of a next request wait their turn.
+            if (seen <= 0) {
+                self->close();
+            }
+        });
+}
+
+void Session::send_whole(Status status, std::string_view type, std::string body) {
+    if (is_closed_) {
+        return;
+    }
+    const auto& request = parser_->get();
+    response_ = {static_cast<beast::http::status>(status), request.version()};
+    response_.set(beast::http::field::server, "partita");
+    response_.set(beast::http::field::content_type, type);
+    if (status == Status::method_not_allowed) {
+        response_.set(beast::http::field::allow, "GET, HEAD");
+    }
+    if (status == Status::unavailable) {
+        response_.set(beast::http::field::retry_after, "1");
+    }
+    response_.keep_alive(request.keep_alive());
+    response_.body() = std::move(body);
+    response_.prepare_payload();
+    if (request.method() == beast::http::verb::head) {
+        response_.body().clear();
+    }
+    is_writing_ = true;
+    stream_.expires_after(std::chrono::seconds(kTimeoutSeconds));
+    beast::http::async_write(stream_, response_,
+                             [self = shared_from_this()](const boost::system::error_code& error, std::size_t) {
+                                 self->is_writing_ = false;
+                                 if (error || !self->response_.keep_alive()) {
+                                     self->finish();
+                                     return;
+                                 }
+                                 self->finish_answer();
+                             });
+}
+
+void Session::send_header(Status status, std::string_view type) {
+    if (is_closed_) {
+        return;
+    }
+    const auto& request = parser_->get();
+    header_ = {static_cast<beast::http::status>(status), request.version()};
+    header_.set(beast::http::field::server, "partita");
+    header_.set(beast::http::field::content_type, type);
+    header_.keep_alive(request.keep_alive());
+    header_.chunked(true);
+    serializer_.emplace(header_);
+    is_writing_ = true;
+    stream_.expires_after(std::chrono::seconds(kTimeoutSeconds));
+    beast::http::async_write_header(stream_, *serializer_,
+                                    [self = shared_from_this()](const boost::system::error_code& error, std::size_t) {
+                                        self->is_writing_ = false;
+                                        if (error) {
+                                            self->finish();
+                                            return;
+                                        }
+                                        self->write_next();
+                                    });
+}
+
+void Session::send_piece(Piece piece) {
+    if (is_closed_) {
+        return;
+    }
+    pieces_.push_back(std::move(piece));
+    if (!is_writing_) {
+        write_next();
+    }
+}
+
+void Session::write_next() {
+    if (pieces_.empty()) {
+        stream_.expires_never();
+        return;
+    }
+    is_writing_ = true;
+    stream_.expires_after(std::chrono::seconds(kTimeoutSeconds));
+    if (pieces_.front().is_last) {
+        asio::async_write(stream_, beast::http::make_chunk_last(),
+                          [self = shared_from_this()](const boost::system::error_code& error, std::size_t) {
+                              self->is_writing_ = false;
+                              if (error || !self->header_.keep_alive()) {
+                                  self->finish();
+                                  return;
+                              }
+                              self->pieces_.clear();
+                              self->finish_answer();
+                          });
+        return;
+    }
+    const std::string& bytes = pieces_.front().bytes;
+    asio::async_write(stream_, beast::http::make_chunk(asio::buffer(bytes)),
+                      [self = shared_from_this()](const boost::system::error_code& error, std::size_t) {
+                          self->is_writing_ = false;
+                          if (error) {
+                              self->finish();
+                              return;
+                          }
+                          if (const auto answer = self->answer_.lock()) {
+                              answer->on_sent(self->pieces_.front().bytes.size());
+                          }
+                          self->pieces_.pop_front();
+                          self->write_next();
+                      });
+}
+
+void Session::answer_dropped() {
+    if (is_answering_) {
+        finish();
+    }
+}
+
+void Session::finish_answer() {
+    is_answering_ = false;
+    answer_.reset();
+    read();
+}
+
+void Session::close() {
+    if (is_closed_) {
+        return;
+    }
+    is_closed_ = true;
+    if (const auto answer = answer_.lock()) {
+        answer->on_gone();
+    }
+    stream_.close();
+    closed_(shared_from_this());
+}
+
+void Session::finish() {
+    boost::system::error_code ignored;
+    stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+    close();
+}
+
+}  // namespace partita::http

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <atomic>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "broker/http/exchange.h"
+
+namespace partita::http {
+
+/// One connection: reads requests one after the other, and writes their answers whenever they come.
+///
+/// Everything of a session happens on its reactor; an `Exchange` given to `serve` may be used from any thread.
+class Session : public std::enable_shared_from_this<Session> {
+  public:
+    static constexpr std::size_t kRequestBytesMax = 16 * 1024;
+    /// Pieces of an answer that wait to be sent.
+    static constexpr std::size_t kQueuedBytesMax = 1 << 20;
+    static constexpr int kTimeoutSeconds = 10;
+
+    using Serve = std::function<void(const ExchangePointer&)>;
+    using Closed = std::function<void(const std::shared_ptr<Session>&)>;
+
+    Session(boost::asio::ip::tcp::socket socket, Serve serve, Closed closed)
+        : stream_(std::move(socket)), serve_(std::move(serve)), closed_(std::move(closed)) {}
+
+    void read();
+    void close();
+
+  private:
+    class Answer;
+    struct Piece {
+        std::string bytes;
+        bool is_last = false;
+    };
+
+    void on_request();
+    void watch_for_close();
+    // On the reactor's thread, for the current answer.
+    void send_whole(Status status, std::string_view type, std::string body);
+    void send_header(Status status, std::string_view type);
+    void send_piece(Piece piece);
+    void answer_dropped();
+    void write_next();
+    void finish_answer();
+    void finish();
+
+    boost::beast::tcp_stream stream_;
+    Serve serve_;
+    Closed closed_;
+    boost::beast::flat_buffer buffer_{2 * kRequestBytesMax};
+    std::optional<boost::beast::http::request_parser<boost::beast::http::string_body>> parser_;
+    boost::beast::http::response<boost::beast::http::string_body> response_;
+    boost::beast::http::response<boost::beast::http::empty_body> header_;
+    std::optional<boost::beast::http::response_serializer<boost::beast::http::empty_body>> serializer_;
+    std::weak_ptr<Answer> answer_;
+    /// Requests served: a late event of an earlier one is none of the current one's.
+    std::uint64_t served_ = 0;
+    std::deque<Piece> pieces_;
+    bool is_answering_ = false;
+    bool is_writing_ = false;
+    bool is_closed_ = false;
+};
+
+}  // namespace partita::http
