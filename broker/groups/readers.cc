@@ -9,6 +9,8 @@
 namespace partita::groups {
 namespace {
 
+constexpr std::string_view kSeedMetadata = "seeded by expansion ";
+
 bool is_other_topic(const TopicId& committed, const TopicId& wanted) {
     return !committed.is_zero() && !wanted.is_zero() && committed != wanted;
 }
@@ -41,9 +43,31 @@ void add_members(const Group& group, std::string_view topic, TopicReader& reader
     reader.subscriptions.erase(repeated.begin(), repeated.end());
 }
 
+/// Members of a group of KIP-848, whose assignments and expressions the coordinator knows itself.
+void add_members(const ConsumerGroup& group, std::string_view topic, const TopicId& topic_id, TopicReader& reader) {
+    for (const auto& [id, member] : group.members()) {
+        const MemberSubscription& wanted = member->subscription;
+        TopicReader::Member one{.member_id = id, .client_id = wanted.client_id, .client_host = wanted.client_host};
+        const ResolvedRegex* resolved = wanted.topic_regex.empty() ? nullptr : group.resolved(wanted.topic_regex);
+        one.subscribed = std::ranges::binary_search(wanted.topic_names, topic) ||
+                         (resolved != nullptr && resolved->topics.contains(std::string(topic)));
+        for (const OwnedTopic& owned : member->progress.assigned) {
+            for (std::size_t index = 0; owned.topic_id == topic_id && index < owned.partitions.size(); ++index) {
+                one.assigned.push_back(PartitionIndex{owned.partitions[index].partition});
+            }
+        }
+        if (one.subscribed || !one.assigned.empty()) {
+            reader.members.push_back(std::move(one));
+        }
+    }
+    for (const std::string_view name : group.subscribed_topics()) {
+        reader.subscriptions.emplace_back(name);
+    }
+}
+
 }  // namespace
 
-std::string seed_metadata(std::int32_t epoch) { return "seeded by expansion " + std::to_string(epoch); }
+std::string seed_metadata(std::int32_t epoch) { return std::string(kSeedMetadata) + std::to_string(epoch); }
 
 std::vector<TopicReader> GroupCoordinator::Core::readers_of(std::string_view topic, const TopicId& topic_id) const {
     std::vector<TopicReader> readers;
@@ -51,13 +75,19 @@ std::vector<TopicReader> GroupCoordinator::Core::readers_of(std::string_view top
         TopicReader reader{.group_id = group->id,
                            .protocol_type = group->protocol_type.value_or(""),
                            .protocol = group->protocol.value_or("")};
-        if (group->uses_consumer_protocol()) {
+        if (group->consumer) {
+            reader.protocol_type = kConsumerProtocolType;
+            add_members(*group->consumer, topic, topic_id, reader);
+        } else if (group->uses_consumer_protocol()) {
             add_members(*group, topic, reader);
         }
         if (const auto known = group->offsets.find(topic); known != group->offsets.end()) {
             for (const auto& [partition, committed] : known->second) {
                 if (!is_other_topic(committed.topic_id, topic_id)) {
                     reader.committed.emplace(partition, committed.offset);
+                    if (committed.offset == Offset{0} && committed.metadata.starts_with(kSeedMetadata)) {
+                        reader.seeds.push_back(partition);
+                    }
                 }
             }
         }

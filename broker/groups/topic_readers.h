@@ -39,6 +39,8 @@ struct TopicReader {
     std::vector<std::string> subscriptions;
     /// Committed under the topic's id (or without any id).
     std::map<PartitionIndex, Offset> committed;
+    /// Those of `committed` that an expansion gave and nobody committed over, ascending.
+    std::vector<PartitionIndex> seeds;
 
     [[nodiscard]] bool is_subscribed() const {
         for (const Member& member : members) {
