@@ -18,6 +18,21 @@ JoinResult join_error(ErrorCode error, std::string_view member_id) {
     return {.error = error, .member_id = std::string(member_id)};
 }
 
+/// Kafka makes ids of 22 characters here; `uuid` is the same number in its usual 36.
+std::string short_id(std::string_view uuid) {
+    Uuid number;
+    std::size_t digits = 0;
+    for (const char c : uuid) {
+        const int value = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+        if (value >= 0 && digits < 2 * number.bytes.size()) {
+            std::uint8_t& byte = number.bytes[digits / 2];
+            byte = static_cast<std::uint8_t>(byte << 4 | value);
+            ++digits;
+        }
+    }
+    return digits == 2 * number.bytes.size() ? number.to_string() : std::string(uuid);
+}
+
 std::vector<MemberSubscription::Protocol> owned_protocols(std::span<const JoinGroup::Protocol> protocols) {
     std::vector<MemberSubscription::Protocol> result;
     for (MemberProtocol& protocol : owned(protocols)) {
@@ -73,7 +88,8 @@ void GroupCoordinator::Core::join_consumer_group(const JoinGroup& command, Group
     if (config_.migration_policy == MigrationPolicy::disabled) {
         return refuse(ErrorCode::inconsistent_group_protocol);
     }
-    const std::string_view member_id = command.member_id.empty() ? command.fresh_member_suffix : command.member_id;
+    const std::string member_id =
+        command.member_id.empty() ? short_id(command.fresh_member_suffix) : std::string(command.member_id);
     if (std::cmp_greater_equal(consumer.size(), config_.consumer_max_size) && consumer.find(member_id) == nullptr) {
         return refuse(ErrorCode::group_max_size_reached);
     }

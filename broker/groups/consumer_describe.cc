@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "broker/groups/core.h"
@@ -16,11 +17,19 @@ std::vector<ConsumerGroupDescribeResult::Topic> named(const assignors::Assignmen
     return result;
 }
 
+/// Within a topic first what the member may keep, as Kafka lists it.
 assignors::Assignment everything_held(const MemberProgress& progress) {
     assignors::Assignment held = without_epochs(progress.assigned);
     assignors::Assignment pending = without_epochs(progress.pending_revocation);
-    held.insert(held.end(), std::make_move_iterator(pending.begin()), std::make_move_iterator(pending.end()));
-    return assignors::normalized(std::move(held));
+    for (assignors::TopicPartitions& topic : pending) {
+        const auto place = std::ranges::lower_bound(held, topic.topic_id, {}, &assignors::TopicPartitions::topic_id);
+        if (place != held.end() && place->topic_id == topic.topic_id) {
+            place->partitions.insert(place->partitions.end(), topic.partitions.begin(), topic.partitions.end());
+        } else {
+            held.insert(place, std::move(topic));
+        }
+    }
+    return held;
 }
 
 ConsumerGroupDescribeResult::Member described(const ConsumerMember& member, const ClusterView& cluster) {

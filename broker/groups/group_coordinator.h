@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "broker/groups/cluster_view.h"
@@ -19,6 +20,9 @@ namespace partita::groups {
 
 /// Which way a group with members may change its type (`group.consumer.migration.policy`).
 enum class MigrationPolicy : std::uint8_t { bidirectional, upgrade, downgrade, disabled };
+
+/// By its name in any case; what is none counts as "disabled", which allows least.
+[[nodiscard]] MigrationPolicy migration_policy(std::string_view name);
 
 /// The broker's settings that concern groups and offsets, with Kafka's defaults.
 struct GroupConfig {

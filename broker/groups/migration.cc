@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cctype>
 #include <set>
 #include <unordered_set>
 #include <utility>
@@ -50,6 +51,18 @@ private:
 };
 
 }  // namespace
+
+MigrationPolicy migration_policy(std::string_view name) {
+    std::string small(name);
+    std::ranges::transform(small, small.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (small == "bidirectional") {
+        return MigrationPolicy::bidirectional;
+    }
+    if (small == "upgrade") {
+        return MigrationPolicy::upgrade;
+    }
+    return small == "downgrade" ? MigrationPolicy::downgrade : MigrationPolicy::disabled;
+}
 
 void GroupCoordinator::Core::make_consumer_group(Group& group) {
     group.reset_classic();

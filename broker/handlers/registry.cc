@@ -59,6 +59,8 @@ constexpr std::array kServedApis = {
     ServedApi{ApiKey::unregister_broker, unregister_broker},
     ServedApi{ApiKey::describe_transactions, describe_transactions},
     ServedApi{ApiKey::list_transactions, list_transactions},
+    ServedApi{ApiKey::consumer_group_heartbeat, consumer_group_heartbeat},
+    ServedApi{ApiKey::consumer_group_describe, consumer_group_describe},
     ServedApi{ApiKey::list_config_resources, list_config_resources},
     ServedApi{ApiKey::describe_topic_partitions, describe_topic_partitions},
     ServedApi{ApiKey::add_raft_voter, add_raft_voter},

@@ -75,6 +75,8 @@ void alter_client_quotas(runtime::RequestContext& context);
 void describe_user_scram_credentials(runtime::RequestContext& context);
 void alter_user_scram_credentials(runtime::RequestContext& context);
 void update_features(runtime::RequestContext& context);
+void consumer_group_heartbeat(runtime::RequestContext& context);
+void consumer_group_describe(runtime::RequestContext& context);
 void list_config_resources(runtime::RequestContext& context);
 void add_raft_voter(runtime::RequestContext& context);
 void remove_raft_voter(runtime::RequestContext& context);

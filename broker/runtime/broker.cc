@@ -9,6 +9,7 @@
 
 #include "broker/runtime/clock.h"
 #include "broker/runtime/config_rules.h"
+#include "broker/runtime/group_cluster.h"
 #include "broker/topics/features.h"
 #include "protocol/assert.h"
 
@@ -258,6 +259,7 @@ std::expected<void, StartError> Broker::load_topics() {
 }
 
 std::expected<void, StartError> Broker::load_groups() {
+    groups_.cluster_changed(std::make_shared<GroupCluster>(topic_table()->catalog, config()->broker_rack.value_or("")), true);
     const TopicState* offsets = topic_table()->find(topics::kOffsetsTopicName);
     if (offsets == nullptr) {
         return {};
@@ -279,6 +281,13 @@ groups::GroupConfig Broker::group_config() const {
     groups.offset_metadata_max_bytes = config->offset_metadata_max_bytes;
     groups.offsets_retention_ms = std::int64_t{config->offsets_retention_minutes} * 60'000;
     groups.offsets_retention_check_interval_ms = config->offsets_retention_check_interval_ms;
+    groups.consumer_session_timeout_ms = config->group_consumer_session_timeout_ms;
+    groups.consumer_heartbeat_interval_ms = config->group_consumer_heartbeat_interval_ms;
+    groups.consumer_max_size = config->group_consumer_max_size;
+    groups.consumer_assignment_interval_ms = config->group_consumer_assignment_interval_ms;
+    groups.consumer_regex_refresh_interval_ms = config->group_consumer_regex_refresh_interval_ms;
+    groups.migration_policy = groups::migration_policy(config->group_consumer_migration_policy);
+    groups.consumer_assignors = config->group_consumer_assignors;
     return groups;
 }
 

@@ -6,6 +6,7 @@
 #include "broker/runtime/broker.h"
 #include "broker/runtime/clock.h"
 #include "broker/runtime/config_rules.h"
+#include "broker/runtime/group_cluster.h"
 #include "broker/runtime/topic_sample.h"
 #include "protocol/assert.h"
 #include "protocol/record_batch_builder.h"
@@ -91,6 +92,10 @@ void Broker::follow_catalog_effects(Turn* turn, const topics::Effects& effects, 
         apply_change(*next, change);
     }
     publish(next);
+    groups_.cluster_changed(std::make_shared<GroupCluster>(next->catalog, config()->broker_rack.value_or("")),
+                            std::ranges::any_of(effects.changes, [](const topics::CatalogChange& change) {
+                                return change.kind == topics::CatalogChange::Kind::topic_created;
+                            }));
 
     for (const topics::CatalogChange& change : effects.changes) {
         if (change.kind == topics::CatalogChange::Kind::topic_deleted) {

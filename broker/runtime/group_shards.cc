@@ -103,6 +103,13 @@ StorageResult<void> GroupShards::load(Now now) {
 
 StorageResult<void> GroupShards::load_shard(Shard& shard, Now now) {
     shard.coordinator = std::make_unique<groups::GroupCoordinator>(config_);
+    {
+        const std::scoped_lock lock(cluster_mutex_);
+        if (cluster_) {
+            // Nobody knows which topics are new to expressions that were resolved before.
+            shard.coordinator->cluster_changed(cluster_, true);
+        }
+    }
     shard.version.fetch_add(1, std::memory_order_release);
     shard.effects.clear();
     if (shard.is_gone) {
@@ -139,6 +146,19 @@ void GroupShards::reconfigure(const groups::GroupConfig& config) {
         const std::scoped_lock lock(shard->mutex);
         if (shard->coordinator) {
             shard->coordinator->reconfigure(config);
+        }
+    }
+}
+
+void GroupShards::cluster_changed(groups::ClusterPointer cluster, bool has_new_topics) {
+    {
+        const std::scoped_lock lock(cluster_mutex_);
+        cluster_ = cluster;
+    }
+    for (const std::unique_ptr<Shard>& shard : shards_) {
+        const std::scoped_lock lock(shard->mutex);
+        if (shard->coordinator) {
+            shard->coordinator->cluster_changed(cluster, has_new_topics);
         }
     }
 }

@@ -49,6 +49,8 @@ class GroupShards {
     /// Rebuilds all shards from checkpoint and log. Blocks on the disk: at start.
     [[nodiscard]] StorageResult<void> load(Now now);
     void reconfigure(const groups::GroupConfig& config);
+    /// Topics or settings of groups changed. Once before `load`, and then with every change of the catalog.
+    void cluster_changed(groups::ClusterPointer cluster, bool has_new_topics);
 
     /// Turns the result of a join or sync that had to wait into a reply. Set once, before requests come.
     using ReplyEncoder = Reply (*)(const PendingReply& pending, const groups::Result& result);
@@ -133,6 +135,9 @@ class GroupShards {
     Broker& broker_;
     ReplyEncoder encoder_ = nullptr;
     groups::GroupConfig config_;
+    /// Guards cluster_, which a shard that starts anew reads on any thread.
+    std::mutex cluster_mutex_;
+    groups::ClusterPointer cluster_;
     std::vector<std::unique_ptr<Shard>> shards_;
     std::atomic<bool> attached_ = false;
     std::atomic<std::uint64_t> next_token_ = 1;

@@ -11,6 +11,7 @@ namespace {
 
 constexpr Feature kServedFeatures[] = {
     {kEligibleLeaderReplicasVersion, 0, 1, 1},
+    {kGroupVersion, 0, 1, 1},
     {kKraftVersion, 0, 1, 1},
     {kMetadataVersion, 7, 30, 30},
 };

@@ -1,0 +1,100 @@
+// ConsumerGroupHeartbeat: v0-1.
+//
+//   v1: regular expressions; the member chooses its id (KIP-1082).
+
+#include <vector>
+
+#include "broker/handlers/consumer_groups.h"
+#include "broker/handlers/group_replies.h"
+#include "broker/handlers/registry.h"
+#include "broker/runtime/broker.h"
+#include "broker/runtime/turn.h"
+#include "protocol/messages/68_consumer_group_heartbeat.h"
+
+namespace partita::handlers {
+namespace {
+
+using Request = ConsumerGroupHeartbeatRequest;
+using Response = ConsumerGroupHeartbeatResponse;
+
+Response encoded(Arena& arena, const groups::ConsumerHeartbeatResult& result) {
+    Response response;
+    response.error_code = result.error;
+    if (result.error_message) {
+        response.error_message = arena.copy(*result.error_message);
+    }
+    if (result.member_id) {
+        response.member_id = arena.copy(*result.member_id);
+    }
+    response.member_epoch = result.member_epoch;
+    response.heartbeat_interval_ms = result.heartbeat_interval_ms;
+    if (result.assignment) {
+        ArenaVector<Response::TopicPartitions> topics(arena, result.assignment->size());
+        for (const assignors::TopicPartitions& topic : *result.assignment) {
+            ArenaVector<std::int32_t> partitions(arena, topic.partitions.size());
+            for (const std::int32_t partition : topic.partitions) {
+                partitions.push_back(partition);
+            }
+            topics.push_back({.topic_id = topic.topic_id, .partitions = partitions});
+        }
+        response.assignment = arena.create<Response::Assignment>();
+        response.assignment->topic_partitions = topics;
+    }
+    return response;
+}
+
+std::vector<assignors::TopicPartitions> owned_partitions(const Request& request) {
+    std::vector<assignors::TopicPartitions> owned;
+    owned.reserve(request.topic_partitions.count());
+    for (const Request::TopicPartitions& topic : request.topic_partitions) {
+        owned.push_back({topic.topic_id, {topic.partitions.begin(), topic.partitions.end()}});
+    }
+    return owned;
+}
+
+}  // namespace
+
+void consumer_group_heartbeat(runtime::RequestContext& context) {
+    const Request* request = context.decode<Request>();
+    if (request == nullptr) {
+        return;
+    }
+    if (!consumer_protocol_is_enabled(context)) {
+        context.reply(Response{.error_code = ErrorCode::unsupported_version});
+        return;
+    }
+    if (!coordinator_is_available(context)) {
+        context.reply(Response{.error_code = ErrorCode::coordinator_not_available});
+        return;
+    }
+    const std::vector<assignors::TopicPartitions> owned = owned_partitions(*request);
+    const std::string fresh_id = context.broker.random_uuid_text();
+    groups::ConsumerGroupHeartbeat command{.group_id = request->group_id,
+                                           .member_id = request->member_id,
+                                           .member_epoch = request->member_epoch,
+                                           .instance_id = request->instance_id,
+                                           .rack_id = request->rack_id,
+                                           .rebalance_timeout_ms = request->rebalance_timeout_ms,
+                                           .topic_regex = request->subscribed_topic_regex,
+                                           .server_assignor = request->server_assignor,
+                                           .client_id = context.client_id,
+                                           .client_host = context.client.host,
+                                           .api_version = context.version(),
+                                           .fresh_member_id = fresh_id};
+    if (!request->subscribed_topic_names.is_null()) {
+        command.topic_names = request->subscribed_topic_names.span();
+    }
+    if (!request->topic_partitions.is_null()) {
+        command.owned = owned;
+    }
+    const auto result = context.broker.groups().ask(
+        context.turn, request->group_id,
+        [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
+            command.reply_to = token;
+            coordinator.consumer_heartbeat(command, context.now(), effects);
+        });
+    context.reply(result ? encoded(context.arena(), std::get<groups::ConsumerHeartbeatResult>(*result))
+                         : Response{.error_code = ErrorCode::not_coordinator});
+}
+
+}  // namespace partita::handlers

@@ -1,0 +1,116 @@
+// ConsumerGroupDescribe: v0-1.
+//
+//   v1: whether a member speaks the consumer or the classic protocol.
+
+#include "broker/handlers/authorized_operations.h"
+#include "broker/handlers/consumer_groups.h"
+#include "broker/handlers/group_replies.h"
+#include "broker/handlers/registry.h"
+#include "broker/runtime/broker.h"
+#include "broker/runtime/turn.h"
+#include "protocol/messages/69_consumer_group_describe.h"
+
+namespace partita::handlers {
+namespace {
+
+using Response = ConsumerGroupDescribeResponse;
+using Result = groups::ConsumerGroupDescribeResult;
+
+constexpr std::int8_t kClassicMember = 0;
+constexpr std::int8_t kConsumerMember = 1;
+
+std::optional<std::string_view> copied(Arena& arena, const std::optional<std::string>& text) {
+    return text ? std::optional(arena.copy(*text)) : std::nullopt;
+}
+
+Response::Assignment encoded(Arena& arena, const std::vector<Result::Topic>& assignment) {
+    ArenaVector<Response::TopicPartitions> topics(arena, assignment.size());
+    for (const Result::Topic& topic : assignment) {
+        ArenaVector<std::int32_t> partitions(arena, topic.partitions.size());
+        for (const std::int32_t partition : topic.partitions) {
+            partitions.push_back(partition);
+        }
+        topics.push_back({.topic_id = topic.topic_id, .topic_name = arena.copy(topic.name), .partitions = partitions});
+    }
+    return {.topic_partitions = topics};
+}
+
+Response::Member encoded(Arena& arena, const Result::Member& member, std::int16_t version) {
+    ArenaVector<std::string_view> names(arena, member.topic_names.size());
+    for (const std::string& name : member.topic_names) {
+        names.push_back(arena.copy(name));
+    }
+    Response::Member described{.member_id = arena.copy(member.member_id),
+                               .instance_id = copied(arena, member.instance_id),
+                               .rack_id = copied(arena, member.rack_id),
+                               .member_epoch = member.member_epoch,
+                               .client_id = arena.copy(member.client_id),
+                               .client_host = arena.copy(member.client_host),
+                               .subscribed_topic_names = names,
+                               .subscribed_topic_regex = arena.copy(member.topic_regex),
+                               .assignment = encoded(arena, member.assignment),
+                               .target_assignment = encoded(arena, member.target_assignment)};
+    if (version >= 1) {
+        described.member_type = member.is_classic ? kClassicMember : kConsumerMember;
+    }
+    return described;
+}
+
+Response::DescribedGroup encoded(Arena& arena, const Result::Group& group, std::int16_t version,
+                                 bool include_operations) {
+    ArenaVector<Response::Member> members(arena, group.members.size());
+    for (const Result::Member& member : group.members) {
+        members.push_back(encoded(arena, member, version));
+    }
+    Response::DescribedGroup described{.error_code = group.error,
+                                       .error_message = copied(arena, group.error_message),
+                                       .group_id = arena.copy(group.group_id),
+                                       .group_state = arena.copy(group.state),
+                                       .group_epoch = group.epoch,
+                                       .assignment_epoch = group.assignment_epoch,
+                                       .assignor_name = arena.copy(group.assignor),
+                                       .members = members};
+    if (include_operations && group.error == ErrorCode::none) {
+        described.authorized_operations = kAllGroupOperations;
+    }
+    return described;
+}
+
+}  // namespace
+
+void consumer_group_describe(runtime::RequestContext& context) {
+    const ConsumerGroupDescribeRequest* request = context.decode<ConsumerGroupDescribeRequest>();
+    if (request == nullptr) {
+        return;
+    }
+    Arena& arena = context.arena();
+    const bool enabled = consumer_protocol_is_enabled(context);
+    const bool available = enabled && coordinator_is_available(context);
+    ArenaVector<Response::DescribedGroup> described(arena, request->group_ids.count());
+    for (const std::string_view group_id : request->group_ids) {
+        Response::DescribedGroup failed{.group_id = group_id};
+        failed.error_code = enabled ? ErrorCode::coordinator_not_available : ErrorCode::unsupported_version;
+        if (available && group_id.empty()) {
+            failed.error_code = ErrorCode::invalid_group_id;
+        } else if (available) {
+            const auto result = context.broker.groups().ask(
+                context.turn, group_id,
+                [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
+                    coordinator.describe_consumer_groups({.group_ids = {&group_id, 1}, .reply_to = token}, context.now(),
+                                                         effects);
+                });
+            if (result) {
+                described.push_back(encoded(arena, std::get<Result>(*result).groups.front(), context.version(),
+                                            request->include_authorized_operations));
+                continue;
+            }
+            failed.error_code = ErrorCode::not_coordinator;
+        }
+        described.push_back(failed);
+    }
+    Response response;
+    response.groups = described;
+    context.reply(response);
+}
+
+}  // namespace partita::handlers

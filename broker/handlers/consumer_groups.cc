@@ -1,0 +1,14 @@
+#include "broker/handlers/consumer_groups.h"
+
+#include "broker/runtime/broker.h"
+#include "broker/runtime/turn.h"
+#include "broker/topics/features.h"
+
+namespace partita::handlers {
+
+bool consumer_protocol_is_enabled(runtime::RequestContext& context) {
+    return context.broker.config()->group_coordinator_rebalance_protocols.consumer &&
+           topics::feature_level(*context.turn.topics().catalog, topics::kGroupVersion) >= 1;
+}
+
+}  // namespace partita::handlers

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "broker/runtime/request_context.h"
+
+namespace partita::handlers {
+
+/// Consumer groups of KIP-848 are served: `group.coordinator.rebalance.protocols` names "consumer" and the cluster
+/// stands at group.version 1. Otherwise Kafka answers their requests with UNSUPPORTED_VERSION.
+[[nodiscard]] bool consumer_protocol_is_enabled(runtime::RequestContext& context);
+
+}  // namespace partita::handlers
