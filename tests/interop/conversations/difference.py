@@ -19,7 +19,8 @@ class Difference:
     def kind(self):
         """What alike differences of other steps of a conversation have in common."""
         path = self.place.split("#")[-1].split(" ", 1)[-1]
-        return re.sub(r" v\d+|\[[^]]*\]", "", path), self.kafka, self.partita
+        path = re.sub(r" v\d+|\[[^]]*\]", "", path)
+        return path, *(("one side only",) if MISSING in (self.kafka, self.partita) else (self.kafka, self.partita))
 
     def __str__(self):
         return f"{self.place}\n    kafka:   {self.kafka}\n    partita: {self.partita}"

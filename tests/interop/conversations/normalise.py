@@ -18,8 +18,11 @@ RULES = {
     "member": "member ids that a broker makes: CLIENT_ID-UUID",
     "producer": "producer ids: they only have to be new",
     "session": "fetch session ids",
+    "epoch": "the epoch of finalized features: how often anything of the metadata changed",
     "now": "times within a week of the run, in milliseconds since 1970, also within texts",
     "directory": "where the data lies",
+    "disk": "bytes of the disk, in DescribeLogDirs",
+    "controller": "the address of Kafka's controller listener, and how far its metadata log has come",
     "order": "lists whose order comes from a hash map, see UNORDERED",
 }
 
@@ -60,6 +63,11 @@ UNORDERED = {
 
 RANDOM_UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 MEMBER_ID = re.compile(r"[\w.-]*?" + RANDOM_UUID)
+# Fields that say how large the disk is, or how far the metadata log of KRaft has come.
+DISK = {("DescribeLogDirsResponse", name) for name in ("TotalBytes", "UsableBytes")}
+METADATA_LOG = {("DescribeQuorumResponse", name) for name in (
+    "HighWatermark", "LogEndOffset", "LeaderEpoch", "LastFetchTimestamp", "LastCaughtUpTimestamp")}
+CONTROLLER = re.compile(r"127\.0\.0\.1:\d+")
 NUMBER = re.compile(r"-?\d{13,19}")
 WEEK_MS = 7 * 24 * 3_600_000
 
@@ -95,7 +103,7 @@ class Normaliser:
         for directory in self.directories:
             value = value.replace(directory, "<directory>")
         value = NUMBER.sub(lambda found: "<now>" if is_now(int(found.group())) else found.group(), value)
-        return value.replace(f"{self.host}:{self.port}", "<host>:<port>")
+        return CONTROLLER.sub("<controller>", value.replace(f"{self.host}:{self.port}", "<host>:<port>"))
 
     def value(self, message, field, value):
         name, kind = field["name"], field["kind"]
@@ -120,12 +128,20 @@ class Normaliser:
             return self.text(value)
         if name == "Port" and value == self.port:
             return "<port>"
+        if (message, name) in DISK:
+            return "<bytes>" if value > 0 else value
+        if (message, name) in METADATA_LOG:
+            return "<metadata log>" if value > 0 else value
+        if message == "DescribeQuorumResponse" and name == "Port":
+            return "<controller>"
         if name == "ProducerId" and value >= 0 and message == "InitProducerIdResponse":
             return self.label("producer", value)
         if ("producer", value) in self.labels and name == "ProducerId":
             return self.labels["producer", value]
         if name == "SessionId" and value > 0 and message.startswith("Fetch"):
             return self.label("session", value)
+        if name == "FinalizedFeaturesEpoch" and value >= 0:
+            return "<epoch>"
         if name == "ErrorCode":
             return wire.ERRORS.get(value, str(value))
         return "<now>" if kind == "int64" and is_now(value) else value

@@ -41,10 +41,14 @@ def served_apis(host, port):
         connection.close()
 
 
-def prepare(host, port):
+def prepare(host, port, served):
     """Lets a fresh broker make its internal topics, so that no conversation meets their first moments."""
     first = talking.Talk(host, port, "prepare")
     try:
+        if "EndTxn" in served:
+            first.quietly("FindCoordinator", 4, KeyType=1, CoordinatorKeys=["prepare"])
+        if "ShareFetch" in served:
+            first.quietly("FindCoordinator", 6, KeyType=2, CoordinatorKeys=[f"prepare:{wire.random_id()}:0"])
         first.quietly("FindCoordinator", 4, KeyType=0, CoordinatorKeys=["prepare"])
         first.quietly("OffsetFetch", 8, Groups=[{"GroupId": f"prepare-{number}", "Topics": None}
                                                 for number in range(200)])
@@ -81,7 +85,7 @@ def run_one(conversation, host, port, served, directories, prefix):
 def run(conversations, host, port, directories=(), prefix=""):
     """The results, in the order of the conversations."""
     served = served_apis(host, port)
-    prepare(host, port)
+    prepare(host, port, served)
     results = {}
     for each in conversations:
         if each.alone:
