@@ -54,12 +54,16 @@ const IndexedKey* KeyIndex::find(std::uint64_t key_hash) const {
     return place == keys_.end() ? nullptr : &place->second;
 }
 
-std::int64_t KeyIndex::distinct_keys(PartitionIndex partition) const {
-    const auto count = std::ranges::count_if(keys_, [&](const auto& entry) {
-        return std::ranges::any_of(entry.second.placements,
-                                   [&](const KeyPlacement& placement) { return placement.partition == partition; });
-    });
-    return count << halvings_;
+std::vector<std::int64_t> KeyIndex::distinct_keys_by_partition(std::int32_t partition_count) const {
+    std::vector<std::int64_t> counts(static_cast<std::size_t>(partition_count), 0);
+    for (const auto& [hash, key] : keys_) {
+        for (const KeyPlacement& placement : key.placements) {
+            if (placement.partition.value < partition_count) {
+                counts[static_cast<std::size_t>(placement.partition.value)] += sampling();
+            }
+        }
+    }
+    return counts;
 }
 
 void KeyIndex::halve() {

@@ -68,8 +68,8 @@ class KeyIndex {
     [[nodiscard]] std::int64_t sampling() const { return std::int64_t{1} << halvings_; }
     /// Distinct keys: exact when complete, else an estimate.
     [[nodiscard]] std::int64_t distinct_keys() const { return static_cast<std::int64_t>(keys_.size()) << halvings_; }
-    /// Distinct keys with records in the partition, estimated likewise.
-    [[nodiscard]] std::int64_t distinct_keys(PartitionIndex partition) const;
+    /// Distinct keys with records in each partition of `partition_count`, estimated likewise.
+    [[nodiscard]] std::vector<std::int64_t> distinct_keys_by_partition(std::int32_t partition_count) const;
     /// Records whose key was too long to keep.
     [[nodiscard]] std::int64_t long_keys() const { return long_keys_; }
     [[nodiscard]] std::int64_t records() const { return static_cast<std::int64_t>(records_); }

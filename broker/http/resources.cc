@@ -18,6 +18,7 @@ constexpr std::array kRoutes = {
     Route{{"metrics"}, serve_metrics},
     Route{{"v1", "topics", "*", "expansion"}, serve_plan},
     Route{{"v1", "topics", "*", "expansions"}, serve_expansions},
+    Route{{"v1", "topics", "*", "producers"}, serve_producers},
 };
 
 bool matches(const Route& route, const std::vector<std::string>& path) {

@@ -29,5 +29,7 @@ void serve_metrics(const Surroundings& surroundings, const ExchangePointer& exch
 void serve_plan(const Surroundings& surroundings, const ExchangePointer& exchange);
 /// /v1/topics/T/expansions: the epoch log.
 void serve_expansions(const Surroundings& surroundings, const ExchangePointer& exchange);
+/// /v1/topics/T/producers: who writes by which partitioner, and what is known of the keys.
+void serve_producers(const Surroundings& surroundings, const ExchangePointer& exchange);
 
 }  // namespace partita::http

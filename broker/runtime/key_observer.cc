@@ -135,7 +135,8 @@ bool KeyObserver::wait() {
     }
     is_asleep_ = true;
     const auto is_called = [&] { return stopping_ || !is_asleep_; };
-    if (watched_.empty()) {
+    // Behind a closed gate nobody would call, and the settings that closed it may change.
+    if (watched_.empty() && is_open_.load(std::memory_order_relaxed)) {
         wake_.wait(lock, is_called);
     } else {
         wake_.wait_for(lock, std::chrono::milliseconds(kIdleMs), is_called);

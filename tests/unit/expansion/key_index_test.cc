@@ -53,7 +53,7 @@ TEST(KeyIndex, IsExactUpToItsLimit) {
     }
     EXPECT_TRUE(index.is_complete());
     EXPECT_EQ(index.distinct_keys(), 1000);
-    EXPECT_EQ(index.distinct_keys(PartitionIndex{1}), 250);
+    EXPECT_EQ(index.distinct_keys_by_partition(4)[1], 250);
 }
 
 TEST(KeyIndex, BeyondItsLimitItHoldsASampleAndEstimates) {
@@ -69,7 +69,7 @@ TEST(KeyIndex, BeyondItsLimitItHoldsASampleAndEstimates) {
     // Four standard deviations of a sample of about 3000.
     const double error = 4 / std::sqrt(static_cast<double>(index.keys().size()));
     EXPECT_NEAR(static_cast<double>(index.distinct_keys()), kKeys, kKeys * error);
-    EXPECT_NEAR(static_cast<double>(index.distinct_keys(PartitionIndex{2})), kKeys / 4.0, kKeys / 4.0 * 2 * error);
+    EXPECT_NEAR(static_cast<double>(index.distinct_keys_by_partition(4)[2]), kKeys / 4.0, kKeys / 4.0 * 2 * error);
 }
 
 // What is said about a kept key must be exact: it was never left out for a while.

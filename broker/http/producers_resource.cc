@@ -1,0 +1,153 @@
+// GET /v1/topics/T/producers: who writes to the topic, by which partitioner, as far as samples of records prove it; and
+// what is known of the topic's keys.
+//
+//   hash_keys=1        keys are shown as hashes
+
+#include <nlohmann/json.hpp>
+
+#include "broker/expansion/finding_json.h"
+#include "broker/http/resources.h"
+#include "broker/runtime/broker.h"
+
+namespace partita::http {
+namespace {
+
+using expansion::KeyHabit;
+using expansion::ProducerReport;
+using expansion::ProducerVerdict;
+using nlohmann::ordered_json;
+using partitioners::FamilySet;
+
+constexpr std::size_t kHeavyKeysShown = 10;
+
+/// Names that clients chose; JSON knows only UTF-8.
+std::string text(const std::string& name) { return expansion::is_valid_utf8(name) ? name : expansion::to_hex(name); }
+
+ordered_json ids_of(FamilySet set) {
+    ordered_json ids = ordered_json::array();
+    set.for_each([&](partitioners::Family family) { ids.push_back(partitioners::definition(family).id); });
+    return ids;
+}
+
+/// Constant names for scripts.
+std::string_view habit_name(KeyHabit habit) {
+    switch (habit) {
+        case KeyHabit::no_keys:
+            return "no-keys";
+        case KeyHabit::undecided:
+            return "undecided";
+        case KeyHabit::hashes:
+            return "hashes";
+        case KeyHabit::hashes_old_count:
+            return "hashes-old-count";
+        case KeyHabit::mixed:
+            return "mixed";
+        case KeyHabit::ignores_keys:
+            return "ignores-keys";
+        case KeyHabit::one_partition:
+            return "one-partition";
+        case KeyHabit::unknown:
+            return "unknown";
+    }
+    return "unknown";
+}
+
+ordered_json verdict_json(const ProducerVerdict& verdict) {
+    const bool is_declared = verdict.habit == KeyHabit::hashes || verdict.habit == KeyHabit::hashes_old_count ||
+                             verdict.habit == KeyHabit::mixed;
+    ordered_json object;
+    object["habit"] = habit_name(verdict.habit);
+    object["in_words"] = expansion::to_string(verdict.habit);
+    // Families are named only when they are proven.
+    object["families"] = is_declared ? ids_of(verdict.families) : ordered_json::array();
+    if (is_declared) {
+        object["partition_count"] = verdict.count;
+    }
+    if (verdict.habit == KeyHabit::mixed) {
+        object["second_families"] = ids_of(verdict.second_families);
+        object["second_partition_count"] = verdict.second_count;
+    }
+    object["keys"] = verdict.keys;
+    object["agreeing_keys"] = is_declared ? ordered_json(verdict.agreeing_keys) : ordered_json(nullptr);
+    return object;
+}
+
+ordered_json producer_json(const ProducerReport& report) {
+    ordered_json object;
+    object["client_id"] = text(report.identity.client_id);
+    object["address"] = text(report.identity.address);
+    object["software_name"] = text(report.identity.software_name);
+    object["software_version"] = text(report.identity.software_version);
+    object["producer_id"] = report.identity.producer_id == kNoProducerId ? ordered_json(nullptr)
+                                                                        : ordered_json(report.identity.producer_id.value);
+    object["verdict"] = verdict_json(report.verdict);
+    object["known_families"] = ids_of(report.known_families);
+    object["expected_family"] = report.expected_family
+                                    ? ordered_json(partitioners::definition(*report.expected_family).id)
+                                    : ordered_json(nullptr);
+    object["keyed_records_seen"] = report.keyed_records;
+    object["keyless_records_seen"] = report.keyless_records;
+    object["stale"] = report.is_stale;
+    object["stale_records_seen"] = report.stale_records;
+    object["switched_ms"] = report.switched == kNoTimestamp ? ordered_json(nullptr) : ordered_json(report.switched.value);
+    object["last_seen_ms"] = report.last_seen.value;
+    return object;
+}
+
+ordered_json keys_json(const expansion::KeyIndex& keys, std::int32_t partition_count, expansion::KeyStyle style) {
+    ordered_json object;
+    object["records_seen"] = keys.records();
+    object["bytes_seen"] = keys.bytes();
+    object["distinct"] = keys.distinct_keys();
+    object["distinct_is_exact"] = keys.is_complete();
+    object["distinct_by_partition"] = ordered_json::array();
+    for (const std::int64_t count : keys.distinct_keys_by_partition(partition_count)) {
+        object["distinct_by_partition"].push_back(count);
+    }
+    object["heaviest"] = ordered_json::array();
+    for (const expansion::HeavyHitters::Item& item : keys.heavy_keys()) {
+        if (object["heaviest"].size() == kHeavyKeysShown) {
+            break;
+        }
+        ordered_json key;
+        expansion::add_key(key, item.key, style);
+        key["bytes_at_most"] = item.weight;
+        key["bytes_at_least"] = item.weight - item.error;
+        object["heaviest"].push_back(std::move(key));
+    }
+    return object;
+}
+
+}  // namespace
+
+void serve_producers(const Surroundings& surroundings, const ExchangePointer& exchange) {
+    const std::string& name = exchange->request().path.at(2);
+    const topics::TopicPointer topic = surroundings.broker.topic_table()->catalog->share_topic(name);
+    if (topic == nullptr) {
+        respond_error(*exchange, Status::not_found, "there is no topic " + name);
+        return;
+    }
+    const auto style =
+        exchange->request().parameter("hash_keys") ? expansion::KeyStyle::hashed : expansion::KeyStyle::text;
+    ordered_json object;
+    object["schema"] = 1;
+    object["topic"] = topic->name;
+    object["partitions"] = topic->partition_count;
+    object["detection"] = surroundings.broker.config()->detection_enable;
+    object["verdict"] = nullptr;
+    object["producers"] = ordered_json::array();
+    object["keys"] = nullptr;
+    surroundings.broker.key_observer().with_watch(topic->id, [&](const expansion::TopicWatch* watch) {
+        if (watch == nullptr) {
+            return;
+        }
+        object["verdict"] = verdict_json(watch->verdict());
+        for (const ProducerReport& report : watch->producers()) {
+            object["producers"].push_back(producer_json(report));
+        }
+        object["keys"] = keys_json(watch->keys(), topic->partition_count, style);
+    });
+    exchange->respond(Status::ok, kJson, object.dump() + "\n");
+}
+
+}  // namespace partita::http
