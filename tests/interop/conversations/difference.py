@@ -47,7 +47,7 @@ def parts(left, right, path=""):
         yield path, left, right
 
 
-KEYS = ("ApiKey", "Name", "Topic", "PartitionIndex", "Partition", "GroupId", "ResourceName", "MemberId")
+KEYS = ("ApiKey", "Name", "Topic", "PartitionIndex", "Partition", "Index", "GroupId", "ResourceName", "MemberId")
 
 
 def _key_of(left, right):

@@ -15,7 +15,7 @@ RULES = {
     "port": "its port",
     "cluster": "the cluster id",
     "id": "uuids: topic ids and what else a broker draws at random",
-    "member": "member ids that a broker makes: CLIENT_ID-UUID",
+    "member": "member ids that a broker makes: CLIENT_ID-UUID, or a uuid in groups of KIP-848",
     "producer": "producer ids: they only have to be new",
     "session": "fetch session ids",
     "epoch": "the epoch of finalized features: how often anything of the metadata changed",
@@ -55,6 +55,7 @@ UNORDERED = {
     ("OffsetCommitResponse", "Partitions"): "PartitionIndex",
     ("DescribeGroupsResponse", "Groups"): "GroupId",
     ("ProduceResponse", "Responses"): "Name",
+    ("ProduceResponse", "PartitionResponses"): "Index",
     ("MetadataResponse", "Partitions"): "PartitionIndex",
     ("IncrementalAlterConfigsResponse", "Responses"): "ResourceName",
     ("AlterConfigsResponse", "Responses"): "ResourceName",
@@ -69,6 +70,7 @@ METADATA_LOG = {("DescribeQuorumResponse", name) for name in (
     "HighWatermark", "LogEndOffset", "LeaderEpoch", "LastFetchTimestamp", "LastCaughtUpTimestamp")}
 CONTROLLER = re.compile(r"127\.0\.0\.1:\d+")
 NUMBER = re.compile(r"-?\d{13,19}")
+MADE_MEMBER_ID = re.compile(r"[\w-]{22}")
 WEEK_MS = 7 * 24 * 3_600_000
 
 
@@ -81,11 +83,12 @@ def is_now(value):
 class Normaliser:
     """One per run of a conversation: it remembers which value has which label."""
 
-    def __init__(self, host, port, directories=()):
-        self.host, self.port = host, port
+    def __init__(self, host, port, cluster_id, directories=()):
+        self.host, self.port, self.cluster_id = host, port, cluster_id
         self.directories = [str(directory) for directory in directories]
         self.labels = {}
         self.counts = {}
+        self.said = set()  # Member ids that the script made up.
 
     def label(self, kind, value):
         known = self.labels.get((kind, value))
@@ -100,6 +103,7 @@ class Normaliser:
         for (kind, raw), label in self.labels.items():
             if isinstance(raw, str) and len(raw) > 8 and raw in value:
                 value = value.replace(raw, label)
+        value = value.replace(self.cluster_id, "<cluster>")
         for directory in self.directories:
             value = value.replace(directory, "<directory>")
         value = NUMBER.sub(lambda found: "<now>" if is_now(int(found.group())) else found.group(), value)
@@ -119,21 +123,23 @@ class Normaliser:
         if kind == "bytes":
             return value if isinstance(value, str) else value.hex() if len(value) <= 200 else f"{len(value)} bytes"
         if kind == "string":
-            if name == "ClusterId" and value:
-                return "<cluster>"
             if name == "Host" and value == self.host:
                 return "<host>"
+            if name == "MemberId" and message.endswith("Request"):
+                self.said.add(value)
+            elif name == "MemberId" and MADE_MEMBER_ID.fullmatch(value) and value not in self.said:
+                return self.label("member", value)
             if len(value) > 2000:
                 return f"{len(value)} characters"
             return self.text(value)
+        if message == "DescribeQuorumResponse" and name == "Port":
+            return "<controller>"
         if name == "Port" and value == self.port:
             return "<port>"
         if (message, name) in DISK:
             return "<bytes>" if value > 0 else value
         if (message, name) in METADATA_LOG:
             return "<metadata log>" if value > 0 else value
-        if message == "DescribeQuorumResponse" and name == "Port":
-            return "<controller>"
         if name == "ProducerId" and value >= 0 and message == "InitProducerIdResponse":
             return self.label("producer", value)
         if ("producer", value) in self.labels and name == "ProducerId":
@@ -196,4 +202,4 @@ class Normaliser:
 
 def _sort_key(element, key):
     value = element.get(key)
-    return (value is None, str(value) if not isinstance(value, int) else f"{value:020}", str(element.get("TopicId")))
+    return (value is None, element.get("ResourceType", 0), str(value) if not isinstance(value, int) else f"{value:020}", str(element.get("TopicId")))

@@ -41,18 +41,16 @@ def served_apis(host, port):
         connection.close()
 
 
-def prepare(host, port, served):
-    """Lets a fresh broker make its internal topics, so that no conversation meets their first moments."""
+def prepare(host, port):
+    """Lets a fresh broker make the topic of its groups, so that no conversation meets its first moments. Returns the
+    cluster id."""
     first = talking.Talk(host, port, "prepare")
     try:
-        if "EndTxn" in served:
-            first.quietly("FindCoordinator", 4, KeyType=1, CoordinatorKeys=["prepare"])
-        if "ShareFetch" in served:
-            first.quietly("FindCoordinator", 6, KeyType=2, CoordinatorKeys=[f"prepare:{wire.random_id()}:0"])
         first.quietly("FindCoordinator", 4, KeyType=0, CoordinatorKeys=["prepare"])
         first.quietly("OffsetFetch", 8, Groups=[{"GroupId": f"prepare-{number}", "Topics": None}
                                                 for number in range(200)])
         first.quietly("InitProducerId", 4, TransactionalId=None, TransactionTimeoutMs=60000)
+        return first.quietly("Metadata", 2, Topics=[])["ClusterId"]
     finally:
         first.close()
 
@@ -62,7 +60,7 @@ class Result:
         self.conversation, self.steps, self.missed, self.not_served = conversation, steps, missed, not_served
 
 
-def run_one(conversation, host, port, served, directories, prefix):
+def run_one(conversation, host, port, served, cluster_id, directories, prefix):
     talk = talking.Talk(host, port, conversation.name, served, prefix)
     not_served = None
     try:
@@ -75,7 +73,7 @@ def run_one(conversation, host, port, served, directories, prefix):
         talk.missed.append(traceback.format_exc(limit=-2))
     finally:
         talk.close()
-    normaliser = normalise.Normaliser(host, port, directories)
+    normaliser = normalise.Normaliser(host, port, cluster_id, directories)
     steps = [normaliser.step(step) for step in talk.steps]
     if prefix:
         steps = json.loads(json.dumps(steps).replace(prefix, ""))
@@ -85,13 +83,13 @@ def run_one(conversation, host, port, served, directories, prefix):
 def run(conversations, host, port, directories=(), prefix=""):
     """The results, in the order of the conversations."""
     served = served_apis(host, port)
-    prepare(host, port, served)
+    cluster_id = prepare(host, port)
     results = {}
     for each in conversations:
         if each.alone:
-            results[each.name] = run_one(each, host, port, served, directories, prefix)
+            results[each.name] = run_one(each, host, port, served, cluster_id, directories, prefix)
     with concurrent.futures.ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
-        futures = {each.name: pool.submit(run_one, each, host, port, served, directories, prefix)
+        futures = {each.name: pool.submit(run_one, each, host, port, served, cluster_id, directories, prefix)
                    for each in conversations if not each.alone}
         for name, future in futures.items():
             results[name] = future.result()

@@ -427,6 +427,14 @@ def delete_groups(talk):
 
 
 @conversation
+def find_coordinator_of_transactions(talk):
+    talk.ask_until("FindCoordinator", 1, Key="t", KeyType=1, seconds=5)
+    for version in range(1, wire.newest("FindCoordinator") + 1):
+        for key in ("t", ""):
+            talk.ask("FindCoordinator", version, Key=key, KeyType=1, CoordinatorKeys=[key])
+
+
+@conversation
 def find_coordinator_at_every_version(talk):
     for version in versions("FindCoordinator"):
         for kind in (0, 1, 2, 3, -1, 99):
@@ -435,8 +443,8 @@ def find_coordinator_at_every_version(talk):
             for keys in (["g"], [""], ["a", "b", "a"]):
                 if version < 4 and len(keys) > 1:
                     continue
-                if kind == 1 and keys != [""]:
-                    continue  # Transactions have conversations of their own.
+                if kind == 1:
+                    continue  # The first one to ask for a transaction coordinator creates its topic.
                 talk.ask("FindCoordinator", version, Key=keys[0], KeyType=kind, CoordinatorKeys=keys, error=None)
         if version >= 4:
             talk.ask("FindCoordinator", version, KeyType=0, CoordinatorKeys=[])

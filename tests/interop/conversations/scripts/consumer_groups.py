@@ -99,7 +99,6 @@ def two_members_share(talk):
     name, topic_id = talk.topic(partitions=4)
     group = talk.named("g")
     one, two = member_id(talk, "one"), member_id(talk, "two")
-    owned = lambda *indexes: [{"TopicId": topic_id, "Partitions": list(indexes)}] if indexes else []
     epochs = {one: enter(talk, 1, group, one, name, ServerAssignor="range").get("MemberEpoch", 0)}
     talk.ask("ConsumerGroupDescribe", 1, GroupIds=[group])
     epochs[two] = enter(talk, 1, group, two, name, ServerAssignor="range").get("MemberEpoch", 0)
@@ -112,12 +111,13 @@ def two_members_share(talk):
             epochs[member] = answer.get("MemberEpoch", 0)
             if done(answer) or answer.get("ErrorCode") or time.monotonic() > end:
                 del talk.steps[begin:-1]
-                return
+                return answer
             time.sleep(0.02)
 
-    beat_until(one, lambda answer: answer.get("Assignment") is not None)
+    kept = beat_until(one, lambda answer: answer.get("Assignment") is not None).get("Assignment") or {}
     talk.ask("ConsumerGroupDescribe", 1, GroupIds=[group])
-    epochs[one] = say(talk, 1, group, one, epochs[one], TopicPartitions=owned(0, 1)).get("MemberEpoch", 0)
+    epochs[one] = say(talk, 1, group, one, epochs[one],
+                      TopicPartitions=kept.get("TopicPartitions", [])).get("MemberEpoch", 0)
     beat_until(two, lambda answer: bool(assigned(answer)))
     talk.ask("ConsumerGroupDescribe", 1, GroupIds=[group])
     say(talk, 1, group, one, epochs[one])
@@ -175,3 +175,37 @@ def a_topic_that_grows(talk):
     talk.served_now(name, range(3))
     talk.ask_until("ConsumerGroupHeartbeat", 1, lambda answer: answer.get("Assignment") is not None, GroupId=group,
                    MemberId=member, MemberEpoch=epoch)
+
+
+@conversation
+def targets_of_both_assignors(talk):
+    """Who is meant to read what, as members come and go: nobody gives anything up here, so only targets move."""
+    name, _ = talk.topic(partitions=7)
+    for assignor in ("range", "uniform"):
+        group = talk.named(assignor)
+        members = [member_id(talk, f"{assignor} {word}") for word in ("one", "two", "three")]
+        for count, member in enumerate(members, 1):
+            enter(talk, 1, group, member, name, ServerAssignor=assignor, InstanceId=f"i{4 - count}" if count > 1
+                  else None)
+            make_target(talk, group, member)
+            talk.ask("ConsumerGroupDescribe", 1, GroupIds=[group])
+        say(talk, 1, group, members[0], -1)
+
+
+def settled(answer):
+    group = answer["Groups"][0]
+    return group["GroupEpoch"] == group["AssignmentEpoch"]
+
+
+def make_target(talk, group, member):
+    """Heartbeats of the newest member until the group has its new target: one is made at most once in a second
+    (KIP-1263)."""
+    begin, end = len(talk.steps), time.monotonic() + 5
+    while time.monotonic() < end:
+        answer = talk.ask("ConsumerGroupDescribe", 1, GroupIds=[group], error=None)
+        if settled(answer):
+            break
+        epoch = next(each["MemberEpoch"] for each in answer["Groups"][0]["Members"] if each["MemberId"] == member)
+        talk.ask("ConsumerGroupHeartbeat", 1, GroupId=group, MemberId=member, MemberEpoch=epoch, error=None)
+        time.sleep(0.05)
+    del talk.steps[begin:]
