@@ -192,7 +192,8 @@ std::shared_ptr<const TopicState> Broker::make_topic_state(const topics::TopicPo
         effective = config::TopicConfig{};
     }
     state->config = std::make_shared<const config::TopicConfig>(*effective);
-    state->expansion = expansions_.state_for(*topic, *effective, before == nullptr ? nullptr : before->expansion, read_clock());
+    state->expansion = expansions_.state_for(*topic, *effective, before == nullptr ? nullptr : before->expansion,
+                                              before == nullptr && is_ready(), read_clock());
     auto log_config = std::make_shared<LogConfig>();
     log_config->segment_bytes = effective->segment_bytes;
     log_config->segment_ms = effective->segment_ms;

@@ -80,7 +80,8 @@ void Expansions::load_fences(const std::string& data_directory) {
 }
 
 std::shared_ptr<TopicExpansion> Expansions::state_for(const topics::Topic& topic, const config::TopicConfig& config,
-                                                      const std::shared_ptr<TopicExpansion>& before, Now now) {
+                                                      const std::shared_ptr<TopicExpansion>& before, bool is_new,
+                                                      Now now) {
     if (before) {
         return before;
     }
@@ -90,7 +91,7 @@ std::shared_ptr<TopicExpansion> Expansions::state_for(const topics::Topic& topic
     if (loaded == loaded_fences_.end() && !watches_producers) {
         return nullptr;
     }
-    auto state = std::make_shared<TopicExpansion>(broker_, now.monotonic);
+    auto state = std::make_shared<TopicExpansion>(broker_, is_new ? TopicExpansion::kSinceItsCreation : now.monotonic);
     if (loaded != loaded_fences_.end()) {
         state->restore_fence(std::move(loaded->second));
         loaded_fences_.erase(loaded);

@@ -52,8 +52,10 @@ class Expansions {
     /// what it left unknown.
     void recover(bool was_clean, Now now);
     /// What a topic needs now: the same as before when it had something, null when it needs nothing.
+    /// `is_new`: the topic is being created, so nobody can have written to it yet.
     [[nodiscard]] std::shared_ptr<TopicExpansion> state_for(const topics::Topic& topic, const config::TopicConfig& config,
-                                                            const std::shared_ptr<TopicExpansion>& before, Now now);
+                                                            const std::shared_ptr<TopicExpansion>& before, bool is_new,
+                                                            Now now);
 
     // CreatePartitions ---------------------------------------------------------------------------
 

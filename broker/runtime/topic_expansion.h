@@ -31,7 +31,11 @@ class TopicExpansion {
     /// A consumer that fetches within this time of a nudge is nudged.
     static constexpr std::int64_t kNudgeMs = 30'000;
 
-    TopicExpansion(Broker& broker, Instant now) : broker_(broker), producers_known_since_(now) {}
+    /// Long before everything: producers are known from the topic's first record on.
+    static constexpr Instant kSinceItsCreation{-(std::int64_t{1} << 60)};
+
+    TopicExpansion(Broker& broker, Instant producers_known_since)
+        : broker_(broker), producers_known_since_(producers_known_since) {}
 
     // Produce ------------------------------------------------------------------------------------
 
