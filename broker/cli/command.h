@@ -28,6 +28,9 @@ void add_serve_command(CLI::App& application, Action& chosen);
 /// `partitioner`: which partition a key goes to.
 void add_partitioner_command(CLI::App& application, Action& chosen);
 
+/// `control`: protection of a topic's growth, and test controls, of a running broker.
+void add_control_command(CLI::App& application, Action& chosen);
+
 /// Adds all commands.
 void add_commands(CLI::App& application, Action& chosen);
 

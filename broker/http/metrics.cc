@@ -71,6 +71,10 @@ std::string metrics_text(runtime::Broker& broker, const runtime::NetworkStatisti
     text.gauge("partita_open_log_files", "Log files that are open.", broker.open_files().open_count());
     text.counter("partita_connections_closed_for_bad_input_total", "Connections closed because of what they sent.",
                  load(counters.closed_for_bad_input));
+    text.gauge("partita_expansion_fences", "Topics with partitions whose records may have to wait for their parents.",
+               static_cast<std::uint64_t>(broker.expansions().fences()));
+    text.counter("partita_expansion_fence_timeouts_total", "Fences that let a group pass without its having caught up.",
+                 broker.expansions().fence_timeouts());
     text.gauge("process_resident_memory_bytes", "Resident memory of the broker.", resident_bytes());
     return text.take();
 }

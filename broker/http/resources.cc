@@ -10,6 +10,8 @@ struct Route {
     /// Parts of the path; "*" stands for any one.
     std::array<std::string_view, 4> path;
     void (*serve)(const Surroundings&, const ExchangePointer&);
+    /// What changes nothing is asked for by GET (and HEAD).
+    Method method = Method::get;
 };
 
 constexpr std::array kRoutes = {
@@ -18,6 +20,10 @@ constexpr std::array kRoutes = {
     Route{{"metrics"}, serve_metrics},
     Route{{"v1", "topics", "*", "expansion"}, serve_plan},
     Route{{"v1", "topics", "*", "expansions"}, serve_expansions},
+    Route{{"v1", "topics", "*", "protection"}, serve_protection},
+    Route{{"v1", "topics", "*", "seeds"}, serve_seeds, Method::delete_},
+    Route{{"v1", "topics", "*", "nudge"}, serve_nudge, Method::post},
+    Route{{"v1", "topics", "*", "visibility"}, serve_visibility, Method::post},
     Route{{"v1", "topics", "*", "producers"}, serve_producers},
 };
 
@@ -34,6 +40,10 @@ bool matches(const Route& route, const std::vector<std::string>& path) {
     return true;
 }
 
+std::string_view method_name(Method method) {
+    return method == Method::post ? "POST" : method == Method::delete_ ? "DELETE" : "GET";
+}
+
 }  // namespace
 
 void serve(const Surroundings& surroundings, const ExchangePointer& exchange) {
@@ -41,12 +51,15 @@ void serve(const Surroundings& surroundings, const ExchangePointer& exchange) {
     const auto route = std::ranges::find_if(kRoutes, [&](const Route& candidate) { return matches(candidate, request.path); });
     if (route == kRoutes.end()) {
         exchange->respond(Status::not_found, kPlainText,
-                          "there are /health/live, /health/ready, /metrics, /v1/topics/T/expansion?to=M and "
-                          "/v1/topics/T/expansions\n");
+                          "there are /health/live, /health/ready, /metrics, /v1/topics/T/expansion?to=M, "
+                          "/v1/topics/T/expansions and /v1/topics/T/protection\n");
         return;
     }
-    if (request.method != Method::get && request.method != Method::head) {
-        exchange->respond(Status::method_not_allowed, kPlainText, "only GET is served\n");
+    const Method method = request.method == Method::head ? Method::get : request.method;
+    if (method != route->method) {
+        // The status 405 names GET and HEAD; what changes something says itself how it is asked for.
+        const Status status = route->method == Method::get ? Status::method_not_allowed : Status::bad_request;
+        exchange->respond(status, kPlainText, "only " + std::string(method_name(route->method)) + " is served\n");
         return;
     }
     route->serve(surroundings, exchange);

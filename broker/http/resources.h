@@ -29,6 +29,11 @@ void serve_metrics(const Surroundings& surroundings, const ExchangePointer& exch
 void serve_plan(const Surroundings& surroundings, const ExchangePointer& exchange);
 /// /v1/topics/T/expansions: the epoch log.
 void serve_expansions(const Surroundings& surroundings, const ExchangePointer& exchange);
+// protection_resource.cc: what protects a topic's growth, and the test controls.
+void serve_protection(const Surroundings& surroundings, const ExchangePointer& exchange);
+void serve_seeds(const Surroundings& surroundings, const ExchangePointer& exchange);
+void serve_nudge(const Surroundings& surroundings, const ExchangePointer& exchange);
+void serve_visibility(const Surroundings& surroundings, const ExchangePointer& exchange);
 /// /v1/topics/T/producers: who writes by which partitioner, and what is known of the keys.
 void serve_producers(const Surroundings& surroundings, const ExchangePointer& exchange);
 
