@@ -45,8 +45,8 @@ using Assignor = GroupAssignment (*)(const GroupSpec& group);
 /// keeps as much of its previous goal as that allows.
 [[nodiscard]] GroupAssignment assign_uniformly(const GroupSpec& group);
 
-/// Kafka's "range": of each topic for itself every member gets an equal share, adjacent partitions where
-/// nothing was assigned before, so that topics with equal counts are divided alike. Sticky within a topic.
+/// Kafka's "range": of each topic for itself every member gets an equal share of adjacent partitions in the order of
+/// the members, so that topics with equal counts are divided alike. What somebody had before does not matter.
 [[nodiscard]] GroupAssignment assign_ranges(const GroupSpec& group);
 
 /// The assignor of this name ("uniform", "range"), or null.

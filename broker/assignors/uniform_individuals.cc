@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <queue>
 #include <set>
 #include <utility>
@@ -131,6 +132,25 @@ public:
         }
     }
 
+    /// Evens out two members that share no topic by way of others: each on the way gives one partition and gets one.
+    /// Says whether there were such members.
+    bool even_out_along_a_path() {
+        std::vector<std::int32_t> by_load(group_.members.size());
+        for (std::size_t member = 0; member < by_load.size(); ++member) {
+            by_load[member] = static_cast<std::int32_t>(member);
+        }
+        std::ranges::stable_sort(by_load, std::greater<>{}, [this](std::int32_t member) { return load(member); });
+        const std::vector<std::vector<std::uint32_t>> held = held_topics();
+        // Whoever is reached from a member that finds nobody would find nobody either: it has not more to give.
+        std::vector<bool> is_done(by_load.size());
+        for (const std::int32_t giver : by_load) {
+            if (!is_done[static_cast<std::size_t>(giver)] && shift_from(giver, held, is_done)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     [[nodiscard]] GroupAssignment result() const {
         GroupAssignment result(group_.members.size());
         for (std::size_t topic = 0; topic < topics_.size(); ++topic) {
@@ -158,6 +178,69 @@ private:
 
     [[nodiscard]] double share(std::uint32_t topic) const {
         return static_cast<double>(topics_[topic].owners.size()) / static_cast<double>(topics_[topic].subscribers.size());
+    }
+
+    /// The topics that each member has something of.
+    [[nodiscard]] std::vector<std::vector<std::uint32_t>> held_topics() const {
+        std::vector<std::vector<std::uint32_t>> held(group_.members.size());
+        for (std::uint32_t topic = 0; topic < topics_.size(); ++topic) {
+            for (const std::int32_t owner : topics_[topic].owners) {
+                auto& of_owner = held[static_cast<std::size_t>(owner)];
+                if (of_owner.empty() || of_owner.back() != topic) {
+                    of_owner.push_back(topic);
+                }
+            }
+        }
+        return held;
+    }
+
+    /// Looks for the nearest member that has two less than `giver`, and shifts a partition along the way to it.
+    bool shift_from(std::int32_t giver, const std::vector<std::vector<std::uint32_t>>& held, std::vector<bool>& is_done) {
+        struct Step {
+            std::int32_t from = kNobody;
+            std::uint32_t topic = 0;
+        };
+        std::vector<Step> steps(group_.members.size());
+        std::vector<bool> is_crossed(topics_.size());
+        std::vector<std::int32_t> reached{giver};
+        is_done[static_cast<std::size_t>(giver)] = true;
+        for (std::size_t next = 0; next < reached.size(); ++next) {
+            for (const std::uint32_t topic : held[static_cast<std::size_t>(reached[next])]) {
+                if (is_crossed[topic]) {
+                    continue;
+                }
+                is_crossed[topic] = true;
+                for (const std::int32_t member : topics_[topic].subscribers) {
+                    if (is_done[static_cast<std::size_t>(member)]) {
+                        continue;
+                    }
+                    is_done[static_cast<std::size_t>(member)] = true;
+                    steps[static_cast<std::size_t>(member)] = {reached[next], topic};
+                    reached.push_back(member);
+                    if (load(member) + 2 > load(giver)) {
+                        continue;
+                    }
+                    for (std::int32_t taker = member; taker != giver; taker = steps[static_cast<std::size_t>(taker)].from) {
+                        const Step& step = steps[static_cast<std::size_t>(taker)];
+                        move_one(topics_[step.topic], step.from, taker);
+                    }
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    void move_one(Topic& topic, std::int32_t giver, std::int32_t taker) {
+        std::vector<std::int32_t> held;
+        for (std::size_t partition = 0; partition < topic.owners.size(); ++partition) {
+            if (topic.owners[partition] == giver) {
+                held.push_back(static_cast<std::int32_t>(partition));
+            }
+        }
+        topic.owners[static_cast<std::size_t>(take_cheapest(topic, held, giver, taker))] = taker;
+        --load(giver);
+        ++load(taker);
     }
 
     [[nodiscard]] bool is_uneven(const Topic& topic) {
@@ -207,6 +290,8 @@ GroupAssignment assign_uniformly_to_individuals(const GroupSpec& group) {
         for (const std::uint32_t topic : order) {
             moved |= table.even_out(topic);
         }
+    }
+    while (table.even_out_along_a_path()) {
     }
     return table.result();
 }

@@ -16,13 +16,14 @@ namespace {
 class SpecBuilder {
 public:
     SpecBuilder(const ConsumerGroup& group, const ClusterView& cluster) {
+        order(group);
         const ConsumerMember* previous = nullptr;
-        for (const auto& [id, member] : group.members()) {
+        for (const ConsumerMember* member : order_) {
             if (previous == nullptr || !same_topics(*previous, *member)) {
                 kinds_.push_back(group.subscribed_topic_ids(*member, cluster));
                 is_homogeneous_ = is_homogeneous_ && previous == nullptr;
             }
-            previous = member.get();
+            previous = member;
             kind_of_member_.push_back(kinds_.size() - 1);
         }
         collect_topics(cluster);
@@ -35,15 +36,29 @@ public:
             }
         }
         std::size_t index = 0;
-        for (const auto& [id, member] : group.members()) {
+        for (const ConsumerMember* member : order_) {
             members_.push_back({.topics = indexes_[kind_of_member_[index++]],
                                 .previous = member->target ? &*member->target : nullptr});
         }
     }
 
     [[nodiscard]] assignors::GroupSpec spec() const { return {topics_, members_, is_homogeneous_}; }
+    /// Whom the assignments are for, in their order.
+    [[nodiscard]] const std::vector<const ConsumerMember*>& members() const { return order_; }
 
 private:
+    /// Static members first, by instance id: so a restart under another member id moves nobody's range.
+    void order(const ConsumerGroup& group) {
+        for (const auto& [id, member] : group.members()) {
+            order_.push_back(member.get());
+        }
+        std::ranges::stable_sort(order_, [](const ConsumerMember* left, const ConsumerMember* right) {
+            const auto& mine = left->subscription.instance_id;
+            const auto& others = right->subscription.instance_id;
+            return mine && others ? *mine < *others : mine.has_value() && !others;
+        });
+    }
+
     static bool same_topics(const ConsumerMember& left, const ConsumerMember& right) {
         return left.subscription.topic_names == right.subscription.topic_names &&
                left.subscription.topic_regex == right.subscription.topic_regex;
@@ -65,6 +80,7 @@ private:
         }
     }
 
+    std::vector<const ConsumerMember*> order_;
     bool is_homogeneous_ = true;
     std::vector<std::vector<TopicId>> kinds_;
     std::vector<std::size_t> kind_of_member_;
@@ -147,10 +163,10 @@ void GroupCoordinator::Core::compute_target_assignment(Group& group, Now now, Ef
     const SpecBuilder builder(consumer, *cluster_);
     assignors::GroupAssignment goals = assign(builder.spec());
     std::size_t index = 0;
-    for (const auto& [id, member] : consumer.members()) {
+    for (const ConsumerMember* member : builder.members()) {
         assignors::Assignment& goal = goals[index++];
         if (!member->target || *member->target != goal) {
-            change(group, TargetAssignmentRecord{{}, id, std::move(goal)}, effects);
+            change(group, TargetAssignmentRecord{{}, member->id, std::move(goal)}, effects);
         }
     }
     change(group, TargetAssignmentEpochRecord{{}, consumer.epoch(), now.wall}, effects);

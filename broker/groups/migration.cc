@@ -143,7 +143,8 @@ void GroupCoordinator::Core::upgrade_group(Group& group, Now now, Effects& effec
     for (std::size_t i = 0; i < members.size(); ++i) {
         change(group, TargetAssignmentRecord{{}, members[i].member_id, without_epochs(progress[i].assigned)}, effects);
     }
-    change(group, TargetAssignmentEpochRecord{{}, epoch, now.wall}, effects);
+    // Nothing was computed yet, so the first target of the new group need not wait for the assignment interval.
+    change(group, TargetAssignmentEpochRecord{{}, epoch, {0}}, effects);
     for (std::size_t i = 0; i < members.size(); ++i) {
         change(group, CurrentAssignmentRecord{{}, members[i].member_id, progress[i]}, effects);
         restart_consumer_session(group, *group.consumer->find(members[i].member_id), now);

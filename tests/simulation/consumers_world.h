@@ -1,0 +1,133 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "broker/groups/group_coordinator.h"
+#include "broker/groups/record_codec.h"
+#include "tests/support/test_cluster.h"
+
+/// A world around one coordinator with a consumer group of KIP-848: members that come, leave, die, are slow to give
+/// partitions up, lose requests and replies; topics that grow, vanish and come; crashes before a call is written and
+/// between writing and answering. Everything follows from the seed.
+
+namespace partita::groups::simulation {
+
+struct ConsumersOptions {
+    std::uint64_t seed = 0;
+    std::int64_t faulty_ms = 240'000;
+    std::int32_t members = 8;
+    std::int32_t topics = 3;
+    std::int32_t most_partitions = 12;
+    /// Members say that they gave partitions up while they still work on them: what the world is there to notice.
+    bool greedy = false;
+    /// Writes are lost although they were answered.
+    bool lose_writes = false;
+};
+
+struct ConsumersStatistics {
+    std::uint64_t heartbeats = 0;
+    std::uint64_t crashes = 0;
+    std::uint64_t fenced = 0;
+    std::uint64_t moves = 0;
+    std::int32_t last_epoch = 0;
+    std::int64_t settled_after_ms = 0;
+};
+
+class ConsumersWorld {
+public:
+    explicit ConsumersWorld(const ConsumersOptions& options);
+
+    /// Runs to the end. Says what was violated first, or nothing.
+    std::optional<std::string> run();
+    [[nodiscard]] const ConsumersStatistics& statistics() const { return statistics_; }
+
+private:
+    static constexpr std::int64_t kSettleLimitMs = 10 * 60'000;
+    using Partition = std::pair<TopicId, std::int32_t>;
+
+    struct Member {
+        std::size_t index = 0;
+        std::optional<std::string> instance;
+        std::vector<std::string> topics;
+        std::string regex;
+        std::int64_t revocation_ms = 0;
+
+        bool is_on = false;
+        /// Events of an earlier life find another number here and are void.
+        std::uint64_t life = 0;
+        std::string id;
+        std::int32_t epoch = 0;
+        /// What it works on now.
+        std::set<Partition> owned;
+        /// What it was told to work on.
+        std::set<Partition> told;
+        /// It says everything with its next heartbeat: at first, and when an answer was missed.
+        bool says_all = true;
+        bool is_revoking = false;
+        /// Its instance id is still in use by its former life.
+        bool waits_for_place = false;
+    };
+
+    std::int64_t between(std::int64_t low, std::int64_t high) {
+        return low + static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(high - low + 1));
+    }
+    bool chance(int percent) { return between(1, 100) <= percent; }
+    void at(std::int64_t delay_ms, std::function<void()> what) {
+        events_.emplace(now_.monotonic.value + delay_ms, std::move(what));
+    }
+    void run_until(std::int64_t end);
+    void move_clock(std::int64_t to);
+
+    void start_coordinator();
+    void crash();
+    /// Runs the call; the replies in `effects` may leave afterwards. False when the coordinator crashed, and with it the
+    /// replies.
+    bool deliver(const std::function<void(Effects&)>& call, Effects& effects);
+    void write(const Record& record);
+
+    void start(Member& member);
+    void stop(Member& member, std::int32_t farewell);
+    void beat(Member& member, std::int32_t epoch);
+    void on_answer(Member& member, const ConsumerHeartbeatResult& result);
+    void next_beat(Member& member, std::int64_t delay_ms);
+    void rejoin(Member& member);
+    void revoke(Member& member);
+    void random_event();
+    void change_topics();
+    void set_cluster(std::shared_ptr<test::TestCluster> cluster, bool has_new_topics);
+    void check_owners();
+    [[nodiscard]] std::optional<std::string> unsettled();
+    [[nodiscard]] ConsumerGroupDescribeResult::Group describe();
+    void violate(const std::string& what) {
+        if (!violation_) violation_ = "at " + std::to_string(now_.monotonic.value) + " ms: " + what;
+    }
+
+    ConsumersOptions options_;
+    std::mt19937_64 random_;
+    GroupConfig config_;
+    bool faulty_ = true;
+    int crash_percent_ = 0;
+    int loss_percent_ = 0;
+    Now now_{{0}, {1'700'000'000'000}};
+    std::multimap<std::int64_t, std::function<void()>> events_;
+    std::optional<GroupCoordinator> coordinator_;
+    std::shared_ptr<test::TestCluster> cluster_ = std::make_shared<test::TestCluster>();
+    std::vector<std::pair<std::string, std::optional<std::string>>> log_;
+    std::vector<Member> members_;
+    std::uint64_t tokens_ = 0;
+    std::uint64_t ids_ = 0;
+    std::uint64_t created_topics_ = 0;
+    std::optional<std::string> violation_;
+    ConsumersStatistics statistics_;
+};
+
+}  // namespace partita::groups::simulation
