@@ -1,0 +1,277 @@
+#include "tests/simulation/modes_world.h"
+
+#include <algorithm>
+#include <array>
+
+#include "broker/groups/topic_readers.h"
+
+namespace partita::expansion::simulation {
+namespace {
+
+constexpr std::string_view kTopic = "orders";
+constexpr TopicId kTopicId{{7}};
+
+/// Keys are spread evenly, as a hash does it.
+std::uint32_t hash_of(int key) {
+    std::uint64_t state = static_cast<std::uint64_t>(key) + 0x9e3779b97f4a7c15ULL;
+    state = (state ^ (state >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    state = (state ^ (state >> 27)) * 0x94d049bb133111ebULL;
+    return static_cast<std::uint32_t>(state >> 33);
+}
+
+ClientIdentity identity_of(int producer) { return {"p" + std::to_string(producer), "/127.0.0.1"}; }
+
+}  // namespace
+
+World::World(const Options& options)
+    : options_(options), random_(options.seed), logs_(static_cast<std::size_t>(options.old_count)) {
+    for (int index = 0; index < kProducers; ++index) {
+        // All learn of it within the age of their metadata; one of them stops before and never does.
+        producers_.push_back({.switches_at = kExpandAt + between(1, kMetadataAgeSteps), .stops = index == 0 && between(0, 1) == 1});
+    }
+    for (const char* group : {"slow", "fast"}) {
+        Reader reader{.group = group, .switches_at = kExpandAt + between(1, kMetadataAgeSteps)};
+        for (std::int32_t partition = 0; partition < options_.new_count; ++partition) {
+            const bool is_slow = reader.group == "slow" && partition < options_.old_count && partition % 2 == 0;
+            reader.speeds[partition] = is_slow ? between(1, 3) : 40;
+        }
+        readers_.push_back(std::move(reader));
+    }
+    start_coordinator();
+    for (Reader& reader : readers_) {
+        for (std::int32_t partition = 0; partition < options_.old_count; ++partition) {
+            reader.positions[partition] = 0;
+        }
+        commit(reader);
+    }
+}
+
+Outcome World::run() {
+    for (step_ = 1; step_ <= kSteps || (!everything_is_read() && step_ < 40 * kSteps); ++step_) {
+        if (step_ == kExpandAt) {
+            expand();
+        }
+        if (step_ <= kSteps) {
+            produce();
+        }
+        for (Reader& reader : readers_) {
+            read(reader);
+            if (step_ % kCommitEvery == 0) {
+                commit(reader);
+            }
+            if (step_ <= kSteps && between(1, 400) == 1) {
+                restart_reader(reader);
+            }
+        }
+        keep_fence();
+        if (step_ <= kSteps && between(1, 300) == 1) {
+            crash_broker();
+        }
+    }
+    outcome_.drained = everything_is_read();
+    outcome_.timeouts = fence_.timeouts();
+    outcome_.held = fence_.held_fetches();
+    return outcome_;
+}
+
+void World::start_coordinator() {
+    coordinator_.emplace(groups::GroupConfig{});
+    for (const groups::Record& record : records_) {
+        coordinator_->replay(record);
+    }
+    groups::Effects effects;
+    coordinator_->loaded(now(), effects);
+}
+
+template <class Call>
+void World::with_coordinator(Call&& call) {
+    groups::Effects effects;
+    call(*coordinator_, effects);
+    for (const groups::Record& record : effects.records) {
+        auto commit = std::get<groups::OffsetCommitRecord>(record);
+        commit.group_id = texts_.emplace_back(commit.group_id);
+        commit.topic = kTopic;
+        commit.metadata = texts_.emplace_back(commit.metadata);
+        records_.emplace_back(commit);
+    }
+}
+
+std::int64_t World::committed(const Reader& reader, std::int32_t partition) const {
+    for (const groups::TopicReader& known : coordinator_->readers_of(kTopic, kTopicId)) {
+        if (known.group_id == reader.group) {
+            const auto found = known.committed.find(PartitionIndex{partition});
+            return found == known.committed.end() ? -1 : found->second.value;
+        }
+    }
+    return -1;
+}
+
+void World::commit(Reader& reader) {
+    std::vector<groups::OffsetCommit::Partition> partitions;
+    for (const auto& [partition, position] : reader.positions) {
+        partitions.push_back({PartitionIndex{partition}, Offset{position}, LeaderEpoch{0}, ""});
+    }
+    const groups::OffsetCommit::Topic topic{kTopic, kTopicId, partitions};
+    with_coordinator([&](groups::GroupCoordinator& coordinator, groups::Effects& effects) {
+        coordinator.commit_offsets({.group_id = reader.group, .topics = {&topic, 1}, .reply_to = {1}}, now(), effects);
+    });
+}
+
+void World::expand() {
+    for (std::int32_t partition = 0; partition < options_.old_count; ++partition) {
+        cut_.push_back(end(PartitionIndex{partition}));
+    }
+    const std::string metadata = groups::seed_metadata(1);
+    if (options_.mode != Mode::faithful && options_.sabotage != Sabotage::no_seeds) {
+        for (const groups::TopicReader& reader : coordinator_->readers_of(kTopic, kTopicId)) {
+            with_coordinator([&](groups::GroupCoordinator& coordinator, groups::Effects& effects) {
+                coordinator.seed_offsets({.group_id = reader.group_id,
+                                          .topic = kTopic,
+                                          .topic_id = kTopicId,
+                                          .first = PartitionIndex{options_.old_count},
+                                          .end = PartitionIndex{options_.new_count},
+                                          .metadata = metadata},
+                                         now(), effects);
+            });
+        }
+    }
+    if (options_.mode == Mode::fenced) {
+        std::vector<ClientIdentity> producers;
+        for (int index = 0; index < kProducers; ++index) {
+            producers.push_back(identity_of(index));
+        }
+        fence_.open(1, options_.old_count, options_.new_count, now().wall, producers, TimestampMs{0});
+        stored_fence_ = fence_.encode();
+    }
+    logs_.resize(static_cast<std::size_t>(options_.new_count));
+    expanded_ = true;
+}
+
+void World::produce() {
+    for (int index = 0; index < kProducers; ++index) {
+        Producer& producer = producers_[static_cast<std::size_t>(index)];
+        if (producer.stops && step_ > kExpandAt) {
+            continue;
+        }
+        for (int records = between(0, 2); records > 0; --records) {
+            append(producer, index);
+        }
+    }
+}
+
+void World::append(Producer& producer, int index) {
+    const int key = between(1, kKeys);
+    const auto count = static_cast<std::uint32_t>(count_known_at(producer.switches_at));
+    const PartitionIndex partition{static_cast<std::int32_t>(hash_of(key) % count)};
+    if (fence_.is_open()) {
+        fence_.on_produce(identity_of(index), partition, now().wall);
+        if (const auto parent = fence_.parent_of(partition)) {
+            const Offset boundary = options_.sabotage == Sabotage::one_boundary_for_all
+                                        ? cut_[static_cast<std::size_t>(parent->value)]
+                                        : end(*parent);
+            fence_.mark(partition, end(partition), boundary);
+        }
+    }
+    logs_[static_cast<std::size_t>(partition.value)].push_back({index, key, producer.next_number++});
+    ++outcome_.produced;
+}
+
+void World::assign_new_partitions(Reader& reader) {
+    for (std::int32_t partition = options_.old_count; partition < options_.new_count; ++partition) {
+        if (reader.positions.contains(partition)) {
+            continue;
+        }
+        const std::int64_t from = committed(reader, partition);
+        // auto.offset.reset=latest.
+        reader.positions[partition] = from >= 0 ? from : end(PartitionIndex{partition}).value;
+        outcome_.skipped += from >= 0 ? 0 : static_cast<std::uint64_t>(end(PartitionIndex{partition}).value);
+    }
+}
+
+void World::read(Reader& reader) {
+    if (expanded_ && step_ >= reader.switches_at) {
+        assign_new_partitions(reader);
+    }
+    for (auto& [partition, position] : reader.positions) {
+        const PartitionIndex index{partition};
+        Offset limit = end(index);
+        if (const auto parent = fence_.parent_of(index)) {
+            const std::int64_t done = std::max<std::int64_t>(0, committed(reader, parent->value));
+            limit = fence_.judge(reader.group, index, Offset{done}, end(index), settings_, now().monotonic).limit;
+        }
+        for (int given = 0; given < reader.speeds[partition] && position < limit.value; ++given) {
+            give(reader, partition, position++);
+        }
+    }
+}
+
+void World::give(Reader& reader, std::int32_t partition, std::int64_t offset) {
+    ++outcome_.delivered;
+    const Record& record = logs_[static_cast<std::size_t>(partition)][static_cast<std::size_t>(offset)];
+    // Everything earlier of this key and producer must be done: committed where it lies elsewhere.
+    for (std::int32_t other = 0; other < options_.old_count; ++other) {
+        if (other == partition) {
+            continue;
+        }
+        const std::vector<Record>& log = logs_[static_cast<std::size_t>(other)];
+        // A key lies in one old partition until its producer learns of the new count.
+        if (hash_of(record.key) % static_cast<std::uint32_t>(options_.old_count) != static_cast<std::uint32_t>(other)) {
+            continue;
+        }
+        const std::int64_t done = std::max<std::int64_t>(0, committed(reader, other));
+        for (std::size_t at = static_cast<std::size_t>(done); at < log.size(); ++at) {
+            const Record& earlier = log[at];
+            if (earlier.key == record.key && earlier.producer == record.producer && earlier.number < record.number) {
+                ++outcome_.overtaken;
+                return;
+            }
+        }
+    }
+}
+
+void World::keep_fence() {
+    if (options_.mode != Mode::fenced || !expanded_) {
+        return;
+    }
+    const bool at_once = options_.sabotage == Sabotage::window_closes_at_once && fence_.is_open();
+    if (const auto due = at_once ? std::optional(Fence::WindowState::closed_by_time)
+                                 : fence_.due_to_close(settings_, now().wall)) {
+        fence_.close(*due, [&](PartitionIndex partition, PartitionIndex parent) {
+            return std::pair(end(partition), end(parent));
+        });
+        outcome_.window_closed_by_proof = *due == Fence::WindowState::closed_by_proof;
+        stored_fence_ = fence_.encode();
+    }
+    // Marks are stored from time to time; when it never happens, crashes have more to lose.
+    if (step_ % 60 == 0 && options_.sabotage != Sabotage::no_cover_after_a_crash) {
+        stored_fence_ = fence_.encode();
+    }
+}
+
+void World::crash_broker() {
+    ++outcome_.crashes;
+    start_coordinator();
+    if (options_.mode == Mode::fenced && expanded_) {
+        fence_ = std::move(*Fence::decode(stored_fence_, now().wall));
+        if (options_.sabotage != Sabotage::no_cover_after_a_crash) {
+            fence_.cover_unknown([&](PartitionIndex, PartitionIndex parent) { return std::pair(Offset{0}, end(parent)); });
+        }
+    }
+}
+
+void World::restart_reader(Reader& reader) {
+    reader.positions.clear();
+    for (std::int32_t partition = 0; partition < options_.old_count; ++partition) {
+        reader.positions[partition] = std::max<std::int64_t>(0, committed(reader, partition));
+    }
+}
+
+bool World::everything_is_read() const {
+    return std::ranges::all_of(readers_, [&](const Reader& reader) {
+        return std::ranges::all_of(reader.positions, [&](const auto& entry) {
+            return entry.second == end(PartitionIndex{entry.first}).value;
+        });
+    });
+}
+
+}  // namespace partita::expansion::simulation
