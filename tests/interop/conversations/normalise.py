@@ -59,6 +59,8 @@ UNORDERED = {
     ("MetadataResponse", "Partitions"): "PartitionIndex",
     ("IncrementalAlterConfigsResponse", "Responses"): "ResourceName",
     ("AlterConfigsResponse", "Responses"): "ResourceName",
+    ("DescribeUserScramCredentialsResponse", "Results"): "User",
+    ("DescribeUserScramCredentialsResponse", "CredentialInfos"): "Mechanism",
     ("ListConfigResourcesResponse", "ConfigResources"): "ResourceName",
 }
 

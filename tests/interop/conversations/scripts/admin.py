@@ -153,7 +153,6 @@ def security_is_off(talk):
         talk.ask("CreateDelegationToken", version, error=None, Renewers=[], MaxLifetimeMs=-1)
     for version in ends("DescribeDelegationToken"):
         talk.ask("DescribeDelegationToken", version, error=None, Owners=None)
-    talk.ask("DescribeUserScramCredentials", 0, Users=None, error=None)
 
 
 @conversation
@@ -162,3 +161,55 @@ def no_client_quotas(talk):
         talk.ask("DescribeClientQuotas", version, Components=[], Strict=False)
         talk.ask("DescribeClientQuotas", version, error=None, Components=[{"EntityType": "user", "MatchType": 1,
                                                                           "Match": None}], Strict=True)
+    for version in ends("AlterClientQuotas"):
+        for entity, key, value in (([{"EntityType": "user", "EntityName": talk.named("u")}], "producer_byte_rate", 1000.0),
+                                   ([{"EntityType": "user", "EntityName": None}], "producer_byte_rate", 1000.0),
+                                   ([{"EntityType": "planet", "EntityName": "x"}], "producer_byte_rate", 1000.0),
+                                   ([{"EntityType": "user", "EntityName": "x"}], "nonsense", 1000.0),
+                                   ([{"EntityType": "user", "EntityName": "x"}], "producer_byte_rate", -1.0),
+                                   ([{"EntityType": "ip", "EntityName": "not an address!"}], "connection_creation_rate", 1.0),
+                                   ([], "producer_byte_rate", 1000.0)):
+            talk.ask("AlterClientQuotas", version, ValidateOnly=True, error=None, Entries=[
+                {"Entity": entity, "Ops": [{"Key": key, "Value": value, "Remove": False}]}])
+
+
+@conversation(alone=True)
+def scram_credentials(talk):
+    talk.ask("DescribeUserScramCredentials", 0, Users=None)
+    user = talk.named("u")
+    for mechanism, iterations in ((1, 4096), (2, 4096), (1, 100), (1, 100000), (3, 4096)):
+        talk.ask("AlterUserScramCredentials", 0, error=None, Deletions=[], Upsertions=[
+            {"Name": user + str(iterations), "Mechanism": mechanism, "Iterations": iterations, "Salt": b"salt",
+             "SaltedPassword": b"password"}])
+    talk.ask("AlterUserScramCredentials", 0, error=None, Upsertions=[], Deletions=[{"Name": user, "Mechanism": 1}])
+    talk.ask("AlterUserScramCredentials", 0, error=None, Upsertions=[], Deletions=[{"Name": "", "Mechanism": 1}])
+    talk.ask("DescribeUserScramCredentials", 0, Users=[{"Name": talk.named("nobody")}], error=None)
+    talk.ask("DescribeUserScramCredentials", 0, Users=[{"Name": user + "4096"}, {"Name": user + "4096"}], error=None)
+    talk.ask_until("DescribeUserScramCredentials", 0, lambda answer: bool(answer["Results"]), Users=None)
+
+
+@conversation
+def delegation_tokens_are_off(talk):
+    for version in ends("RenewDelegationToken"):
+        talk.ask("RenewDelegationToken", version, Hmac=b"x", RenewPeriodMs=1, error=None)
+    for version in ends("ExpireDelegationToken"):
+        talk.ask("ExpireDelegationToken", version, Hmac=b"x", ExpiryTimePeriodMs=1, error=None)
+
+
+@conversation
+def sasl_on_a_plain_listener(talk):
+    for version in ends("SaslHandshake"):
+        talk.ask("SaslHandshake", version, Mechanism="PLAIN", error=None)
+    for version in ends("SaslAuthenticate"):
+        talk.ask("SaslAuthenticate", version, AuthBytes=b"\0u\0p", error=None)
+    talk.ask("Metadata", 12, Topics=[])
+
+
+@conversation
+def no_transactions(talk):
+    for version in ends("ListTransactions"):
+        talk.ask("ListTransactions", version, StateFilters=[], ProducerIdFilters=[])
+        talk.ask("ListTransactions", version, StateFilters=["Ongoing", "nonsense"], ProducerIdFilters=[5])
+    talk.quietly("FindCoordinator", 1, lambda answer: True, Key="t", KeyType=1)
+    talk.ask_until("DescribeTransactions", 0, "TRANSACTIONAL_ID_NOT_FOUND", TransactionalIds=[talk.named("t")])
+    talk.ask("DescribeTransactions", 0, TransactionalIds=[])
