@@ -85,8 +85,9 @@ def is_now(value):
 class Normaliser:
     """One per run of a conversation: it remembers which value has which label."""
 
-    def __init__(self, host, port, cluster_id, directories=()):
-        self.host, self.port, self.cluster_id = host, port, cluster_id
+    def __init__(self, cluster, port, directories=()):
+        """`cluster` is (cluster id, the host that the broker names itself by)."""
+        (self.cluster_id, self.host), self.port = cluster, port
         self.directories = [str(directory) for directory in directories]
         self.labels = {}
         self.counts = {}

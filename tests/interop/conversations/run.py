@@ -43,14 +43,15 @@ def served_apis(host, port):
 
 def prepare(host, port):
     """Lets a fresh broker make the topic of its groups, so that no conversation meets its first moments. Returns the
-    cluster id."""
+    cluster id and the host that the broker names itself by."""
     first = talking.Talk(host, port, "prepare")
     try:
         first.quietly("FindCoordinator", 4, KeyType=0, CoordinatorKeys=["prepare"])
         first.quietly("OffsetFetch", 8, Groups=[{"GroupId": f"prepare-{number}", "Topics": None}
                                                 for number in range(200)])
         first.quietly("InitProducerId", 4, TransactionalId=None, TransactionTimeoutMs=60000)
-        return first.quietly("Metadata", 2, Topics=[])["ClusterId"]
+        cluster = first.quietly("Metadata", 2, Topics=[])
+        return cluster["ClusterId"], cluster["Brokers"][0]["Host"]
     finally:
         first.close()
 
@@ -60,7 +61,7 @@ class Result:
         self.conversation, self.steps, self.missed, self.not_served = conversation, steps, missed, not_served
 
 
-def run_one(conversation, host, port, served, cluster_id, directories, prefix):
+def run_one(conversation, host, port, served, cluster, directories, prefix):
     talk = talking.Talk(host, port, conversation.name, served, prefix)
     not_served = None
     try:
@@ -71,9 +72,10 @@ def run_one(conversation, host, port, served, cluster_id, directories, prefix):
         # A script that trips over an answer it did not expect: its transcript ends here, and says so.
         talk.note("the script ends here: " + traceback.format_exc(limit=-1).strip().splitlines()[-1])
         talk.missed.append(traceback.format_exc(limit=-2))
-    finally:
-        talk.close()
-    normaliser = normalise.Normaliser(host, port, cluster_id, directories)
+    if conversation.alone:
+        talk.delete_topics()
+    talk.close()
+    normaliser = normalise.Normaliser(cluster, port, directories)
     steps = [normaliser.step(step) for step in talk.steps]
     if prefix:
         steps = json.loads(json.dumps(steps).replace(prefix, ""))
@@ -83,13 +85,13 @@ def run_one(conversation, host, port, served, cluster_id, directories, prefix):
 def run(conversations, host, port, directories=(), prefix=""):
     """The results, in the order of the conversations."""
     served = served_apis(host, port)
-    cluster_id = prepare(host, port)
+    cluster = prepare(host, port)
     results = {}
     for each in conversations:
         if each.alone:
-            results[each.name] = run_one(each, host, port, served, cluster_id, directories, prefix)
+            results[each.name] = run_one(each, host, port, served, cluster, directories, prefix)
     with concurrent.futures.ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
-        futures = {each.name: pool.submit(run_one, each, host, port, served, cluster_id, directories, prefix)
+        futures = {each.name: pool.submit(run_one, each, host, port, served, cluster, directories, prefix)
                    for each in conversations if not each.alone}
         for name, future in futures.items():
             results[name] = future.result()

@@ -72,6 +72,7 @@ class Talk:
         self.connections = {}
         self.steps = []
         self.missed = []
+        self.created = []
 
     # -- names ------------------------------------------------------------------------------------
 
@@ -211,8 +212,16 @@ class Talk:
              "Configs": [{"Name": key.replace("_", "."), "Value": str(value)} for key, value in configs.items()]}],
             TimeoutMs=30000)
         del self.steps[length:]
+        self.created.append(name)
         self.served_now(name, range(partitions))
         return name, answer["Topics"][0]["TopicId"] if answer else None
+
+    def delete_topics(self):
+        """Deletes what `topic` created, and waits until nobody sees it: the next one looks at all topics."""
+        names = [{"Name": name} for name in self.created]
+        if names:
+            self.quietly("DeleteTopics", 6, lambda answer: True, Topics=names, TimeoutMs=30000)
+            self.quietly("Metadata", 12, "UNKNOWN_TOPIC_OR_PARTITION", Topics=names, AllowAutoTopicCreation=False)
 
     def served_now(self, name, partitions):
         """Waits until the broker leads all these partitions."""
