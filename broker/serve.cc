@@ -15,6 +15,7 @@
 #include "broker/http/http_server.h"
 #include "broker/net/server.h"
 #include "broker/runtime/broker.h"
+#include "broker/runtime/compactor.h"
 #include "broker/runtime/group_timers.h"
 
 namespace partita {
@@ -165,6 +166,8 @@ int serve(const ServeOptions& options) {
     server.start();
     http.start();
     broker->start_maintenance();
+    runtime::Compactor compactor(*broker);
+    compactor.start();
     broker->set_ready(true);
     announce(*broker, *listeners, http_address);
     if (!options.port_file.empty() && !listeners->empty() &&
@@ -183,6 +186,7 @@ int serve(const ServeOptions& options) {
     if (!options.port_file.empty()) {
         std::remove(options.port_file.c_str());
     }
+    compactor.stop();
     return broker->close() ? 0 : 1;
 }
 

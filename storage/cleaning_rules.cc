@@ -10,8 +10,8 @@ double DirtyRange::dirty_ratio() const {
     return total == 0 ? 0.0 : static_cast<double>(dirty_bytes) / static_cast<double>(total);
 }
 
-bool DirtyRange::is_worth_cleaning(const LogConfig& config) const {
-    return dirty_bytes > 0 && (is_overdue || dirty_ratio() > config.min_cleanable_dirty_ratio);
+bool DirtyRange::is_worth_cleaning(double min_cleanable_dirty_ratio) const {
+    return dirty_bytes > 0 && (is_overdue || dirty_ratio() > min_cleanable_dirty_ratio);
 }
 
 DirtyRange find_dirty_range(std::span<const SegmentSummary> segments, std::span<const TimestampMs> first_timestamps,

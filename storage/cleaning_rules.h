@@ -31,7 +31,7 @@ struct DirtyRange {
 
     /// Share of the log that a cleaning would read for the first time.
     [[nodiscard]] double dirty_ratio() const;
-    [[nodiscard]] bool is_worth_cleaning(const LogConfig& config) const;
+    [[nodiscard]] bool is_worth_cleaning(double min_cleanable_dirty_ratio) const;
 };
 
 /// Pure; Kafka's rules. The active segment, the last of `segments`, is never cleaned, nor is a segment with a record younger

@@ -196,13 +196,21 @@ std::shared_ptr<const TopicState> Broker::make_topic_state(const topics::TopicPo
                                               before == nullptr && is_ready(), read_clock());
     auto log_config = std::make_shared<LogConfig>();
     log_config->segment_bytes = effective->segment_bytes;
-    log_config->segment_ms = effective->segment_ms;
+    // So that what must be compacted in time can be: the active segment never is.
+    log_config->segment_ms = effective->cleanup_compact && effective->max_compaction_lag_ms > 0
+                                 ? std::min(effective->segment_ms, effective->max_compaction_lag_ms)
+                                 : effective->segment_ms;
     log_config->segment_jitter_ms = effective->segment_jitter_ms;
     log_config->segment_index_bytes = effective->segment_index_bytes;
     log_config->index_interval_bytes = effective->index_interval_bytes;
     log_config->retention_ms = effective->retention_ms;
     log_config->retention_bytes = effective->retention_bytes;
     log_config->delete_old_segments = effective->cleanup_delete;
+    log_config->compact = effective->cleanup_compact;
+    log_config->min_cleanable_dirty_ratio = effective->min_cleanable_dirty_ratio;
+    log_config->min_compaction_lag_ms = effective->min_compaction_lag_ms;
+    log_config->max_compaction_lag_ms = effective->max_compaction_lag_ms;
+    log_config->delete_retention_ms = effective->delete_retention_ms;
     log_config->producer_id_expiration_ms = config->producer_id_expiration_ms;
 
     if (before != nullptr) {

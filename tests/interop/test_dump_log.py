@@ -12,7 +12,7 @@ from scenarios import content, sample_records
 # Small segments, so that there are several of them; an index entry every 256 bytes, so that the indexes have some.
 TOPIC_CONFIGS = {"segment.bytes": "1048576", "index.interval.bytes": "256"}
 BROKER_PROPERTIES = {"auto.create.topics.enable": "false", "group.initial.rebalance.delay.ms": 0,
-                     "offsets.topic.num.partitions": 4}
+                     "offsets.topic.num.partitions": 4, "log.cleaner.backoff.ms": 100}
 CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
 RECORDS_PER_CODEC = 600
 
@@ -106,6 +106,37 @@ def test_indexes_are_found_sane(written, tools, kind, option):
     elif not option:
         entry = r"offset: \d+ position: \d+" if kind == "index" else r"timestamp: \d+ offset: \d+"
         assert len(re.findall(entry, out)) >= len(indexes), "the indexes have entries"
+
+
+def test_compacted_segments_are_read_deeply(broker, tools, unique):
+    """Batches with holes, without records and with a delete horizon are what Kafka expects of a compacted log."""
+    topic = unique("topic")
+    agent = clients.Agent(clients.java, broker.bootstrap)
+    agent.create_topic(topic, 1, configs={**TOPIC_CONFIGS, "cleanup.policy": "compact", "min.cleanable.dirty.ratio": "0.01"})
+    rounds = 40
+    for codec in ("none", "lz4"):
+        for number in range(rounds):
+            records = [{"partition": 0, "key": f"k{key}", "value": noise(number * 100 + key) * 4} for key in range(20)]
+            agent.call("produce", topic=topic, codec=codec, records=records)
+        agent.call("produce", topic=topic, records=[{"partition": 0, "key": "k0", "value": None}])
+    directory = broker.partition_directory(topic, 0)
+    harness.wait_until(lambda: next(iter(sorted(directory.glob("*.log")))).stat().st_size < 500_000, 20, "a cleaning")
+    broker.stop()
+    try:
+        logs = sorted(directory.glob("*.log"))
+        out = tools("kafka-dump-log", "--files", ",".join(map(str, logs)), "--deep-iteration", "--print-data-log").succeeded().out
+        dump(tools, sorted(directory.glob("*.index")), "--index-sanity-check")
+        dump(tools, sorted(directory.glob("*.timeindex")), "--index-sanity-check")
+    finally:
+        broker.restart()
+    batches = [line for line in out.splitlines() if line.startswith("baseOffset: ")]
+    assert batches and all("isvalid: true" in line for line in batches), out[-3000:]
+    kept = len(RECORD.findall(out))
+    assert kept < 2 * rounds * 20 * 0.8, f"{kept} records are left"
+    read = agent.call("read", topic=topic, count=kept, timeout_ms=20000)["records"]
+    last = {record["key"]: record["value"] for record in read}
+    assert last["k1"] == noise((rounds - 1) * 100 + 1) * 4 and last["k0"] is None
+    agent.close()
 
 
 def test_committed_offsets_are_readable_records(broker, tools, unique):

@@ -51,12 +51,12 @@ TEST(CleaningRules, TheDirtyShareDecides) {
     auto range = find_dirty_range(four_segments(), {}, {.first_dirty_offset = {20}, .clean_below = {35}}, config, {10'000});
     EXPECT_EQ(range.clean_bytes, 200u);
     EXPECT_DOUBLE_EQ(range.dirty_ratio(), 1.0 / 3);
-    EXPECT_FALSE(range.is_worth_cleaning(config));
+    EXPECT_FALSE(range.is_worth_cleaning(config.min_cleanable_dirty_ratio));
     config.min_cleanable_dirty_ratio = 0.3;
-    EXPECT_TRUE(range.is_worth_cleaning(config));
+    EXPECT_TRUE(range.is_worth_cleaning(config.min_cleanable_dirty_ratio));
     config.min_cleanable_dirty_ratio = 0;
     range = find_dirty_range(four_segments(), {}, {.first_dirty_offset = {30}, .clean_below = {35}}, config, {10'000});
-    EXPECT_FALSE(range.is_worth_cleaning(config)) << "nothing is dirty";
+    EXPECT_FALSE(range.is_worth_cleaning(config.min_cleanable_dirty_ratio)) << "nothing is dirty";
 }
 
 TEST(CleaningRules, YoungRecordsAreLeftAlone) {
@@ -72,8 +72,8 @@ TEST(CleaningRules, OldRecordsMakeACleaningDue) {
     config.min_cleanable_dirty_ratio = 1;
     const TimestampMs firsts[] = {{900}, {1900}, {2900}};
     const CleaningPosition position{.first_dirty_offset = {10}, .clean_below = {35}};
-    EXPECT_FALSE(find_dirty_range(four_segments(), firsts, position, config, {6900}).is_worth_cleaning(config));
-    EXPECT_TRUE(find_dirty_range(four_segments(), firsts, position, config, {6901}).is_worth_cleaning(config));
+    EXPECT_FALSE(find_dirty_range(four_segments(), firsts, position, config, {6900}).is_worth_cleaning(config.min_cleanable_dirty_ratio));
+    EXPECT_TRUE(find_dirty_range(four_segments(), firsts, position, config, {6901}).is_worth_cleaning(config.min_cleanable_dirty_ratio));
 }
 
 TEST(CleaningRules, ACheckpointOutsideOfTheLogTellsNothing) {

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "protocol/types.h"
+#include "storage/cleaning_rules.h"
+#include "storage/partition_log.h"
+
+namespace partita::runtime {
+
+class Broker;
+
+/// The thread that compacts topics with cleanup.policy=compact, the dirtiest log first.
+///
+/// It has its own thread because one cleaning may read and write gigabytes, for which no background sync may wait.
+/// It looks for work every log.cleaner.backoff.ms, as Kafka's does: time alone can make a log worth cleaning. A look
+/// costs next to nothing, and nothing where no topic is compacted. One line in the log tells of each cleaning.
+///
+/// A log that cannot be cleaned because it is damaged is left alone until the next start, as in Kafka; other failures
+/// (a full disk) are tried again. `__consumer_offsets` is cleaned up to where LMDB has taken over: a tombstone that goes
+/// from the log must have been seen there.
+class Compactor {
+  public:
+    explicit Compactor(Broker& broker) : broker_(broker) {}
+    ~Compactor() { stop(); }
+    Compactor(const Compactor&) = delete;
+    Compactor& operator=(const Compactor&) = delete;
+
+    /// Nothing happens when log.cleaner.enable is false.
+    void start();
+    /// Ends the thread; a cleaning under way is given up between two batches, and nothing of it is lost.
+    void stop();
+
+  private:
+    /// A log with more dirt than its topic tolerates.
+    struct Candidate {
+        std::shared_ptr<PartitionLog> log;
+        DirtyRange range;
+        Offset keep_from{0};
+    };
+
+    void run();
+    /// Cleans everything that is worth it now.
+    void run_pass(Now now);
+    [[nodiscard]] std::vector<Candidate> find_candidates(Now now) const;
+    void clean(const Candidate& candidate, Now now);
+    [[nodiscard]] bool is_stopping() const { return stopping_.load(std::memory_order_relaxed); }
+
+    Broker& broker_;
+    std::thread thread_;
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    std::atomic<bool> stopping_ = false;
+
+    // Of the thread.
+    std::set<std::string> damaged_;
+};
+
+}  // namespace partita::runtime

@@ -1,0 +1,149 @@
+// Compacted topics as clients see them, over cleanings, tombstones and kills.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <csignal>
+#include <map>
+#include <random>
+#include <thread>
+
+#include "protocol/record_batch_builder.h"
+#include "tests/support/broker_process.h"
+#include "tests/support/plain_client.h"
+
+namespace partita::test {
+namespace {
+
+constexpr int kKeys = 20;
+/// Values so large that a few rounds seal segments of the smallest size that Kafka allows.
+constexpr std::size_t kValueBytes = 12'000;
+
+BrokerProcess::Options often_cleaned(const std::string& data_directory = {}) {
+    return {.overrides = {"log.cleaner.backoff.ms=20", "log.initial.task.delay.ms=100"}, .data_directory = data_directory};
+}
+
+std::map<std::string, std::string> compacted(std::int64_t delete_retention_ms) {
+    return {{"cleanup.policy", "compact"},
+            {"segment.bytes", "1048576"},
+            {"min.cleanable.dirty.ratio", "0.01"},
+            {"delete.retention.ms", std::to_string(delete_retention_ms)}};
+}
+
+std::string key_name(int key) { return "key" + std::to_string(key); }
+
+/// One batch with `<key>:<round>:<noise>` for each of the keys.
+[[nodiscard]] bool write_round(PlainClient& client, const std::string& topic, int round) {
+    BatchBuilder builder;
+    for (int key = 0; key < kKeys; ++key) {
+        std::string value = key_name(key) + ":" + std::to_string(round) + ":";
+        value.resize(kValueBytes, static_cast<char>('a' + round % 26));
+        builder.append({wall_ms()}, as_bytes(key_name(key)), as_bytes(value));
+    }
+    std::vector<std::byte> batch;
+    builder.build(batch);
+    return client.produce(topic, 0, batch).error == ErrorCode::none;
+}
+
+[[nodiscard]] bool delete_key(PlainClient& client, const std::string& topic, int key) {
+    BatchBuilder builder;
+    builder.append({wall_ms()}, as_bytes(key_name(key)), std::nullopt);
+    std::vector<std::byte> batch;
+    builder.build(batch);
+    return client.produce(topic, 0, batch).error == ErrorCode::none;
+}
+
+/// What a consumer that reads everything knows in the end: "<key>:<round>" of every key. Empty when it cannot read.
+std::map<std::string, std::string> latest_values(PlainClient& client, const std::string& topic) {
+    std::map<std::string, std::string> latest;
+    const auto records = client.read_all(topic, 0);
+    if (!records) return latest;
+    for (const ReadRecord& record : *records) {
+        const std::size_t colon = record.value.find(':');
+        if (colon == std::string::npos) continue;
+        latest[record.value.substr(0, colon)] = record.value.substr(0, record.value.find(':', colon + 1));
+    }
+    return latest;
+}
+
+std::size_t count_tombstones(PlainClient& client, const std::string& topic) {
+    const auto records = client.read_all(topic, 0);
+    return !records ? 0 : static_cast<std::size_t>(std::ranges::count_if(*records, [](const auto& record) {
+        return record.value.empty();
+    }));
+}
+
+TEST(CompactedTopic, KeepsTheLastValueOfEveryKeyAndGivesSpaceBack) {
+    const auto broker = BrokerProcess::start(often_cleaned());
+    ASSERT_NE(broker, nullptr);
+    PlainClient client(broker->port());
+    ASSERT_EQ(client.create_topic("compacted", 1, compacted(0)).error, ErrorCode::none);
+    constexpr int kRounds = 40;
+    for (int round = 0; round < kRounds; ++round) ASSERT_TRUE(write_round(client, "compacted", round));
+    ASSERT_TRUE(broker->wait_for_output("a log was compacted", std::chrono::seconds(20))) << broker->output();
+    // Of 9.6 MB there stay one value of each key, what is in the active segment, and what is about to be cleaned.
+    EXPECT_TRUE(eventually([&] { return disk_usage(broker->data_directory() + "/compacted-0") < 3'500'000; }, 20));
+    const auto latest = latest_values(client, "compacted");
+    EXPECT_EQ(latest.size(), static_cast<std::size_t>(kKeys));
+    for (const auto& [key, value] : latest) EXPECT_EQ(value, key + ":" + std::to_string(kRounds - 1));
+    EXPECT_EQ(client.list_offset("compacted", 0, -2), 0);
+    EXPECT_EQ(client.list_offset("compacted", 0, -1), kRounds * kKeys);
+}
+
+TEST(CompactedTopic, TombstonesVanishAfterDeleteRetention) {
+    const auto broker = BrokerProcess::start(often_cleaned());
+    ASSERT_NE(broker, nullptr);
+    PlainClient client(broker->port());
+    ASSERT_EQ(client.create_topic("long", 1, compacted(3'600'000)).error, ErrorCode::none);
+    ASSERT_EQ(client.create_topic("short", 1, compacted(1)).error, ErrorCode::none);
+    for (const std::string topic : {"long", "short"}) {
+        ASSERT_TRUE(write_round(client, topic, 0));
+        for (int key = 0; key < kKeys; ++key) ASSERT_TRUE(delete_key(client, topic, key));
+        BatchBuilder other;
+        other.append({wall_ms()}, as_bytes("other"), as_bytes("other:0:"));
+        std::vector<std::byte> batch;
+        other.build(batch);
+        ASSERT_EQ(client.produce(topic, 0, batch).error, ErrorCode::none);
+    }
+    // Each round is a part of a segment; a cleaning comes with every new segment.
+    int round = 0;
+    const auto write_more = [&](const std::string& topic) {
+        BatchBuilder builder;
+        builder.append({wall_ms()}, as_bytes("filler"), as_bytes(std::string(600'000, 'f') + std::to_string(++round)));
+        std::vector<std::byte> batch;
+        builder.build(batch);
+        return client.produce(topic, 0, batch).error == ErrorCode::none;
+    };
+    ASSERT_TRUE(eventually([&] { return write_more("short") && count_tombstones(client, "short") == 0; }, 30));
+    ASSERT_TRUE(eventually([&] { return write_more("long") && latest_values(client, "long").size() == 1; }, 30));
+    EXPECT_EQ(count_tombstones(client, "long"), static_cast<std::size_t>(kKeys));
+}
+
+TEST(CompactedTopic, SurvivesKillsInTheMiddleOfCleanings) {
+    TemporaryDirectory directory;
+    std::mt19937 random(7);
+    int round = 0;
+    bool is_created = false;
+    for (int life = 0; life < 6; ++life) {
+        auto broker = BrokerProcess::start(often_cleaned(directory.path()));
+        ASSERT_NE(broker, nullptr);
+        PlainClient client(broker->port());
+        if (!std::exchange(is_created, true)) {
+            ASSERT_EQ(client.create_topic("compacted", 1, compacted(0)).error, ErrorCode::none);
+        }
+        if (round > 0) {
+            const auto latest = latest_values(client, "compacted");
+            ASSERT_EQ(latest.size(), static_cast<std::size_t>(kKeys));
+            for (const auto& [key, value] : latest) ASSERT_EQ(value, key + ":" + std::to_string(round - 1));
+        }
+        const int more = 8 + static_cast<int>(random() % 12);
+        for (int i = 0; i < more; ++i) ASSERT_TRUE(write_round(client, "compacted", round++));
+        std::this_thread::sleep_for(std::chrono::milliseconds(random() % 120));
+        broker->send_signal(SIGKILL);
+        EXPECT_EQ(broker->wait().signal_number, SIGKILL);
+        EXPECT_EQ(broker->count_in_output("a damaged tail"), 0u) << broker->output();
+    }
+}
+
+}  // namespace
+}  // namespace partita::test
