@@ -155,6 +155,11 @@ std::expected<ConfigMap, CatalogError> apply_changes(const ResourceToAlter& wish
 CatalogError judge_configs(const ConfigResource& resource, const ConfigMap& configs, const ConfigMap& current,
                            const CatalogSnapshot& catalog, const ConfigRules& rules) {
     if (auto problem = config_value_problem(configs)) return std::move(*problem);
+    if (resource.type == ConfigResourceType::topic) {
+        if (auto problem = topic_name_problem(resource.name)) {
+            return refused(ErrorCode::invalid_topic_exception, std::move(*problem));
+        }
+    }
     if (CatalogError judged = rules.validate(resource, configs, current); judged.failed()) return judged;
     if (resource.type == ConfigResourceType::topic && catalog.find_topic(resource.name) == nullptr) {
         return refused(ErrorCode::unknown_topic_or_partition,

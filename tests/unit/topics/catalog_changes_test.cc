@@ -238,6 +238,10 @@ TEST(IncrementalAlterConfigs, RefusalsAreKafkas) {
     EXPECT_EQ(alter(catalog, topic, "nobody", {{"retention.ms", 0, "1"}}),
               error(ErrorCode::unknown_topic_or_partition, "The topic 'nobody' does not exist."));
     EXPECT_EQ(alter(catalog, topic, "nobody", {{"x", 0, "1"}}), config("Unknown topic config name: x"));
+    EXPECT_EQ(alter(catalog, topic, "a b", {{"x", 0, "1"}}),
+              error(ErrorCode::invalid_topic_exception,
+                    "Topic name is invalid: 'a b' contains one or more characters other than ASCII alphanumerics, '.', "
+                    "'_' and '-'"));
     EXPECT_EQ(alter(catalog, ConfigResourceType::broker, "7", {{"retention.ms", 0, "1"}}),
               request("Unexpected broker id, expected 1, but received 7"));
     EXPECT_EQ(alter(catalog, ConfigResourceType::broker, "seven", {{"retention.ms", 0, "1"}}),
