@@ -209,3 +209,83 @@ def make_target(talk, group, member):
         talk.ask("ConsumerGroupHeartbeat", 1, GroupId=group, MemberId=member, MemberEpoch=epoch, error=None)
         time.sleep(0.05)
     del talk.steps[begin:]
+
+
+QUICK = {"group.consumer.min.session.timeout.ms": 1000, "group.consumer.session.timeout.ms": 3000,
+         "group.consumer.min.heartbeat.interval.ms": 500, "group.consumer.heartbeat.interval.ms": 1000,
+         "group.consumer.assignment.interval.ms": 0, "group.consumer.max.size": 2}
+
+
+def gone(member):
+    """Holds when a described group has no such member any more."""
+    return lambda answer: all(each["MemberId"] != member for each in answer["Groups"][0]["Members"])
+
+
+@conversation(properties=QUICK)
+def a_consumer_that_says_nothing_is_fenced_after_its_session(talk):
+    name, _ = talk.topic(partitions=2)
+    group, member = talk.named("g"), member_id(talk, "m")
+    epoch = enter(talk, 1, group, member, name).get("MemberEpoch", 1)
+    began = time.monotonic()
+    time.sleep(2)
+    say(talk, 1, group, member, epoch)
+    talk.ask_until("ConsumerGroupDescribe", 1, gone(member), GroupIds=[group], on="looker")
+    talk.takes("the session, renewed after 2 s", 5, 0.8, began)
+    say(talk, 1, group, member, epoch, error="UNKNOWN_MEMBER_ID")
+
+
+@conversation(properties=QUICK)
+def a_consumer_that_does_not_give_up_its_partitions_is_fenced(talk):
+    name, topic_id = talk.topic(partitions=2)
+    group, one, two = talk.named("g"), member_id(talk, "one"), member_id(talk, "two")
+    every = [{"TopicId": topic_id, "Partitions": [0, 1]}]
+    epoch = enter(talk, 1, group, one, name, RebalanceTimeoutMs=2000).get("MemberEpoch", 1)
+    say(talk, 1, group, one, epoch, TopicPartitions=every)
+    enter(talk, 1, group, two, name, RebalanceTimeoutMs=2000)
+    # Told to give up one of two, it goes on as if it had not heard.
+    told = say(talk, 1, group, one, epoch, TopicPartitions=every)
+    began, end = time.monotonic(), time.monotonic() + 6
+    begin = len(talk.steps)
+    while time.monotonic() < end:
+        answer = say(talk, 1, group, one, told.get("MemberEpoch", 0), error=None, TopicPartitions=every)
+        if answer.get("ErrorCode"):
+            break
+        time.sleep(0.05)
+    del talk.steps[begin:-1]
+    talk.takes("the time to give up partitions", 2, 0.6, began)
+
+
+@conversation(properties=QUICK)
+def a_consumer_group_is_full(talk):
+    name, _ = talk.topic()
+    group = talk.named("g")
+    for word in ("one", "two"):
+        enter(talk, 1, group, member_id(talk, word), name)
+    enter(talk, 1, group, member_id(talk, "three"), name, error="GROUP_MAX_SIZE_REACHED")
+    enter(talk, 0, group, member_id(talk, "three"), name, error="GROUP_MAX_SIZE_REACHED")
+
+
+@conversation
+def groups_change_their_type_when_they_are_empty(talk):
+    name, topic_id = talk.topic()
+    group = talk.named("g")
+    classic = settle(talk, group)
+    commit(talk, 8, group, name, (0, 7), member=classic, generation=1)
+    leave(talk, 5, group, classic)
+    member = member_id(talk, "m")
+    enter(talk, 1, group, member, name)
+    talk.ask("ConsumerGroupDescribe", 1, GroupIds=[group])
+    fetch(talk, 9, group, [(name, topic_id, [0])])
+    say(talk, 1, group, member, -1)
+    settle(talk, group)
+    talk.ask("DescribeGroups", 6, Groups=[group])
+    talk.ask("ConsumerGroupDescribe", 1, GroupIds=[group], error="GROUP_ID_NOT_FOUND")
+    fetch(talk, 9, group, [(name, topic_id, [0])])
+
+
+@conversation
+def a_connect_group_and_a_consumer(talk):
+    name, _ = talk.topic()
+    group = talk.named("g")
+    settle(talk, group, kind="connect", protocols=[("v0", b"")])
+    enter(talk, 1, group, member_id(talk, "m"), name, error=None)
