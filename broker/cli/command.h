@@ -31,6 +31,12 @@ void add_partitioner_command(CLI::App& application, Action& chosen);
 /// `control`: protection of a topic's growth, and test controls, of a running broker.
 void add_control_command(CLI::App& application, Action& chosen);
 
+/// `plan`: what growing a topic would do. Exit code 0 safe, 3 findings or no verdict.
+void add_plan_command(CLI::App& application, Action& chosen);
+
+/// `watch`: the findings of a running broker, and every change of them, as they happen.
+void add_watch_command(CLI::App& application, Action& chosen);
+
 /// Adds all commands.
 void add_commands(CLI::App& application, Action& chosen);
 

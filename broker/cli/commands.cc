@@ -9,6 +9,7 @@ void add_commands(CLI::App& application, Action& chosen) {
     add_partitioner_command(application, chosen);
     add_control_command(application, chosen);
 }
+    add_watch_command(application, chosen);
 
 int refuse(const std::string& message) {
     std::fprintf(stderr, "partita: %s\n", message.c_str());

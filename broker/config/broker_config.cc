@@ -48,6 +48,7 @@ constexpr Binding kBindings[] = {
     {"max.request.partition.size.limit", assign<&BrokerConfig::max_request_partition_size_limit>},
     {"auto.create.topics.enable", assign<&BrokerConfig::auto_create_topics_enable>},
     {"partita.detection.enable", assign<&BrokerConfig::detection_enable>},
+    {"partita.events.topic.enable", assign<&BrokerConfig::events_topic_enable>},
     {"delete.topic.enable", assign<&BrokerConfig::delete_topic_enable>},
     {"num.partitions", assign<&BrokerConfig::num_partitions>},
     {"default.replication.factor", assign<&BrokerConfig::default_replication_factor>},

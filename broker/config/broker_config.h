@@ -71,7 +71,8 @@ struct BrokerConfig {
 
     // Topics.
     bool auto_create_topics_enable = true;
-    bool detection_enable = true;  ///< partita.detection.enable
+    bool detection_enable = true;     ///< partita.detection.enable
+    bool events_topic_enable = true;  ///< partita.events.topic.enable
     bool delete_topic_enable = true;
     std::int32_t num_partitions = 1;
     /// As configured. One node holds one replica, so callers treat larger values as 1 for internal

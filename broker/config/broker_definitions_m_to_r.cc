@@ -94,6 +94,8 @@ constexpr ConfigDefinition kDefinitions[] = {
            "what an expansion does to keys. See docs/expansion.md."),
     define("partita.http.listener", ConfigType::string, "localhost:8092", kAny, kReadOnly,
            "Where the HTTP side listens, as host:port; an empty host is every interface, an empty "
+    define("partita.events.topic.enable", ConfigType::boolean, "true", kAny, kClusterWide,
+           "Whether events of findings are written to the topic __partita_expansions, which is made for the first one."),
            "value switches it off."),
     define("principal.builder.class", ConfigType::class_name,
            "org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder", kAny, kPerBroker,

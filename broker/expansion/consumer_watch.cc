@@ -43,7 +43,8 @@ void drop_one_above(Map& map, std::size_t most) {
 }  // namespace
 
 void ConsumerWatch::set_growth(std::int32_t old_count, std::int32_t new_count, TimestampMs expanded) {
-    if (new_count == new_count_) return;
+    // A request may still be served by the state from before.
+    if (new_count <= new_count_) return;
     old_count_ = old_count;
     new_count_ = new_count;
     expanded_ = expanded;

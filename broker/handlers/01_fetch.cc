@@ -361,6 +361,10 @@ void resolve(runtime::RequestContext& context, Target& target, bool by_id) {
     }
     target.partition = topic.state->partitions[static_cast<std::size_t>(target.index)];
     target.watched_topic = topic.state->expansion ? topic.state : nullptr;
+    if (runtime::ReaderObserver::watches(*topic.state)) [[unlikely]] {
+        context.broker.reader_observer().on_fetch(*topic.state, client_identity(context), PartitionIndex{target.index},
+                                                  target.fetch_offset, context.now().wall);
+    }
     if (!by_id) {
         target.topic_name = topic.state->topic->name;
     }

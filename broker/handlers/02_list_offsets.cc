@@ -7,6 +7,7 @@
 
 #include <unordered_set>
 
+#include "broker/handlers/client_roles.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/topic_lookup.h"
 #include "broker/runtime/broker.h"
@@ -119,6 +120,11 @@ void list_offsets(runtime::RequestContext& context) {
                 response.error_code = epoch;
             } else {
                 look_up(*partition, asked.timestamp, request->isolation_level == 1, response);
+                if (asked.timestamp == kLatest && runtime::ReaderObserver::watches(*found.state)) [[unlikely]] {
+                    context.broker.reader_observer().on_list_latest(*found.state, client_identity(context),
+                                                                    PartitionIndex{asked.partition_index},
+                                                                    Offset{response.offset});
+                }
             }
             if (context.version() < 4) {
                 response.leader_epoch = -1;  // The field came with v4.

@@ -19,6 +19,8 @@ namespace {
 
 struct Collected {
     ArenaVector<groups::OffsetCommit::Topic> topics;
+    /// One for each of `topics`.
+    ArenaVector<const runtime::TopicState*> states;
     /// The reply's partitions that the coordinator decides, in the order of the command.
     ArenaVector<OffsetCommitResponse::Partition*> undecided;
 };
@@ -51,6 +53,29 @@ void collect_topic(runtime::RequestContext& context, const OffsetCommitRequest::
         collected.topics.push_back({.name = found.state->topic->name,
                                     .topic_id = found.state->topic->id,
                                     .partitions = {partitions.begin(), partitions.size()}});
+        collected.states.push_back(found.state);
+    }
+}
+
+/// For the findings about readers of topics that have grown.
+void note_commits(runtime::RequestContext& context, std::string_view group_id, Collected& collected) {
+    std::size_t decided = 0;
+    for (std::size_t t = 0; t < collected.topics.size(); ++t) {
+        const auto partitions = collected.topics[t].partitions;
+        const std::size_t first = decided;
+        decided += partitions.size();
+        if (!runtime::ReaderObserver::watches(*collected.states[t])) [[likely]] {
+            continue;
+        }
+        std::vector<expansion::ConsumerWatch::Commit> commits;
+        for (std::size_t i = 0; i < partitions.size(); ++i) {
+            if (collected.undecided[first + i]->error_code == ErrorCode::none) {
+                commits.push_back({partitions[i].partition, partitions[i].offset});
+            }
+        }
+        if (!commits.empty()) {
+            context.broker.reader_observer().on_commit(*collected.states[t], group_id, commits);
+        }
     }
 }
 
@@ -63,6 +88,7 @@ void offset_commit(runtime::RequestContext& context) {
     }
     Arena& arena = context.arena();
     Collected collected{ArenaVector<groups::OffsetCommit::Topic>(arena, request->topics.count()),
+                        ArenaVector<const runtime::TopicState*>(arena, request->topics.count()),
                         ArenaVector<OffsetCommitResponse::Partition*>(arena)};
     ArenaVector<OffsetCommitResponse::Topic> replies(arena, request->topics.count());
     for (const OffsetCommitRequest::Topic& topic : request->topics) {
@@ -98,6 +124,7 @@ void offset_commit(runtime::RequestContext& context) {
             error = committed->partition_errors[i];
         }
     }
+    note_commits(context, request->group_id, collected);
     OffsetCommitResponse response;
     response.topics = replies;
     context.reply(response);

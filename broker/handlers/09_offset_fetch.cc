@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "broker/handlers/client_roles.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/topic_lookup.h"
@@ -30,6 +31,22 @@ std::optional<GroupResult> ask_for_group(runtime::RequestContext& context, const
         return std::nullopt;
     }
     return std::move(std::get<groups::OffsetFetchResult>(*result).groups.front());
+}
+
+/// For the findings about readers of topics that have grown.
+void note_answer(runtime::RequestContext& context, std::string_view group_id, const GroupResult& result) {
+    for (const groups::OffsetFetchResult::Topic& topic : result.topics) {
+        const runtime::TopicState* state = context.turn.topics().find(topic.name);
+        if (state == nullptr || !runtime::ReaderObserver::watches(*state)) [[likely]] {
+            continue;
+        }
+        for (const groups::OffsetFetchResult::Partition& partition : topic.partitions) {
+            if (partition.error == ErrorCode::none) {
+                context.broker.reader_observer().on_offset_fetch(*state, group_id, client_identity(context), partition.partition,
+                                                                 partition.offset, context.now().wall);
+            }
+        }
+    }
 }
 
 std::span<const PartitionIndex> partition_indexes(Arena& arena, const Array<std::int32_t>& indexes) {
@@ -71,6 +88,7 @@ void reply_old(runtime::RequestContext& context, const OffsetFetchRequest& reque
             }
         }
     } else {
+        note_answer(context, request.group_id, *result);
         for (const groups::OffsetFetchResult::Topic& topic : result->topics) {
             ArenaVector<OffsetFetchResponse::Partition> partitions(arena, topic.partitions.size());
             for (const groups::OffsetFetchResult::Partition& partition : topic.partitions) {
@@ -138,6 +156,7 @@ OffsetFetchResponse::Group reply_group(runtime::RequestContext& context, const O
         reply.error_code = result ? result->error : ErrorCode::not_coordinator;
         return reply;
     }
+    note_answer(context, request.group_id, *result);
     ArenaVector<OffsetFetchResponse::Topics> replies(arena, result->topics.size() + unknown.size());
     for (const groups::OffsetFetchResult::Topic& topic : result->topics) {
         OffsetFetchResponse::Topics item = reply_topic(arena, topic, context.version());

@@ -49,6 +49,8 @@ class Exchange {
     /// Waits while more than a megabyte is on its way, so not from a reactor. False: the client is gone.
     [[nodiscard]] virtual bool write(std::string piece) = 0;
     virtual void end() = 0;
+    /// As `write`, but never waits: false when the client is gone, or when there is no room.
+    [[nodiscard]] virtual bool offer(std::string piece) = 0;
     /// The client closed its connection, or the server stops: the answer is wanted no longer. Any thread.
     [[nodiscard]] virtual bool is_gone() const = 0;
 };

@@ -8,6 +8,8 @@
 #include <set>
 
 #include "broker/config/log_setup.h"
+#include "broker/http/event_feed.h"
+#include "broker/http/event_socket.h"
 #include "broker/http/jobs.h"
 #include "broker/http/resources.h"
 #include "broker/http/session.h"
@@ -28,7 +30,7 @@ constexpr std::chrono::milliseconds kAcceptPause{100};
 class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Listener> {
   public:
     Listener(runtime::Broker& broker, const runtime::NetworkStatistics& network)
-        : broker_(broker), surroundings_{broker, network, jobs_}, acceptor_(broker.reactors().front()->context()),
+        : broker_(broker), events_(std::make_shared<EventFeed>(broker.findings())), surroundings_{broker, network, jobs_, *events_}, acceptor_(broker.reactors().front()->context()),
           pause_timer_(broker.reactors().front()->context()) {}
 
     boost::system::error_code open(const tcp::endpoint& endpoint) {
@@ -62,6 +64,9 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
             if (!error && self->sessions_.size() < kConnectionsMax) {
                 auto session = std::make_shared<Session>(
                     std::move(socket), [self](const ExchangePointer& exchange) { serve(self->surroundings_, exchange); },
+                    [self](tcp::socket upgraded, UpgradeRequest request) {
+                        open_event_socket(std::move(upgraded), std::move(request), self->events_);
+                    },
                     [self](const std::shared_ptr<Session>& closed) { self->sessions_.erase(closed); });
                 self->sessions_.insert(session);
                 session->read();
@@ -94,6 +99,7 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
 
     runtime::Broker& broker_;
     Jobs jobs_;
+    const std::shared_ptr<EventFeed> events_;
     const Surroundings surroundings_;
     tcp::acceptor acceptor_;
     asio::steady_timer pause_timer_;

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <map>
 
 #include "broker/runtime/broker.h"
 #include "broker/runtime/network_statistics.h"
@@ -14,6 +15,14 @@ class Text {
   public:
     void gauge(std::string_view name, std::string_view help, std::uint64_t value) { add(name, "gauge", help, value); }
     void counter(std::string_view name, std::string_view help, std::uint64_t value) { add(name, "counter", help, value); }
+    /// Values of one metric by their labels, each as `name="value"`, comma-separated.
+    void gauges(std::string_view name, std::string_view help, const std::map<std::string, std::uint64_t>& values) {
+        text_.append("# HELP ").append(name).append(" ").append(help).append("\n");
+        text_.append("# TYPE ").append(name).append(" gauge\n");
+        for (const auto& [labels, value] : values) {
+            text_.append(name).append("{").append(labels).append("} ").append(std::to_string(value)).append("\n");
+        }
+    }
     [[nodiscard]] std::string take() { return std::move(text_); }
 
   private:
@@ -24,6 +33,16 @@ class Text {
     }
     std::string text_;
 };
+
+/// Open findings by hazard and severity.
+std::map<std::string, std::uint64_t> findings_by_hazard(const runtime::FindingsHub& findings) {
+    std::map<std::string, std::uint64_t> counts;
+    for (const expansion::OpenFinding& open : findings.open()) {
+        ++counts["id=\"" + expansion::to_string(open.finding.id) + "\",severity=\"" +
+                 std::string(expansion::to_string(open.finding.severity)) + "\""];
+    }
+    return counts;
+}
 
 std::uint64_t resident_bytes() {
     std::uint64_t pages = 0;
@@ -71,6 +90,7 @@ std::string metrics_text(runtime::Broker& broker, const runtime::NetworkStatisti
     text.gauge("partita_open_log_files", "Log files that are open.", broker.open_files().open_count());
     text.counter("partita_connections_closed_for_bad_input_total", "Connections closed because of what they sent.",
                  load(counters.closed_for_bad_input));
+    text.gauges("partita_expansion_findings", "Findings about expansions that hold now.", findings_by_hazard(broker.findings()));
     text.gauge("partita_expansion_fences", "Topics with partitions whose records may have to wait for their parents.",
                static_cast<std::uint64_t>(broker.expansions().fences()));
     text.counter("partita_expansion_fence_timeouts_total", "Fences that let a group pass without its having caught up.",

@@ -18,13 +18,15 @@ constexpr std::array kRoutes = {
     Route{{"health", "live"}, serve_live},
     Route{{"health", "ready"}, serve_ready},
     Route{{"metrics"}, serve_metrics},
+    Route{{"v1", "findings"}, serve_findings},
+    Route{{"v1", "events"}, serve_events},
     Route{{"v1", "topics", "*", "expansion"}, serve_plan},
     Route{{"v1", "topics", "*", "expansions"}, serve_expansions},
+    Route{{"v1", "topics", "*", "producers"}, serve_producers},
     Route{{"v1", "topics", "*", "protection"}, serve_protection},
     Route{{"v1", "topics", "*", "seeds"}, serve_seeds, Method::delete_},
     Route{{"v1", "topics", "*", "nudge"}, serve_nudge, Method::post},
     Route{{"v1", "topics", "*", "visibility"}, serve_visibility, Method::post},
-    Route{{"v1", "topics", "*", "producers"}, serve_producers},
 };
 
 bool matches(const Route& route, const std::vector<std::string>& path) {
@@ -51,7 +53,7 @@ void serve(const Surroundings& surroundings, const ExchangePointer& exchange) {
     const auto route = std::ranges::find_if(kRoutes, [&](const Route& candidate) { return matches(candidate, request.path); });
     if (route == kRoutes.end()) {
         exchange->respond(Status::not_found, kPlainText,
-                          "there are /health/live, /health/ready, /metrics, /v1/topics/T/expansion?to=M, "
+                          "there are /health/live, /health/ready, /metrics, /v1/findings, /v1/events, /v1/topics/T/expansion?to=M, "
                           "/v1/topics/T/expansions and /v1/topics/T/protection\n");
         return;
     }

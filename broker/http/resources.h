@@ -9,6 +9,7 @@ class NetworkStatistics;
 
 namespace partita::http {
 
+class EventFeed;
 class Jobs;
 
 /// What resources look at. They run on the first reactor and must not block it: what takes long is a job.
@@ -16,6 +17,7 @@ struct Surroundings {
     runtime::Broker& broker;
     const runtime::NetworkStatistics& network;
     Jobs& jobs;
+    EventFeed& events;
 };
 
 /// Finds the resource of the request's path and lets it answer.
@@ -29,12 +31,15 @@ void serve_metrics(const Surroundings& surroundings, const ExchangePointer& exch
 void serve_plan(const Surroundings& surroundings, const ExchangePointer& exchange);
 /// /v1/topics/T/expansions: the epoch log.
 void serve_expansions(const Surroundings& surroundings, const ExchangePointer& exchange);
+/// /v1/topics/T/producers: who writes by which partitioner, and what is known of the keys.
+void serve_producers(const Surroundings& surroundings, const ExchangePointer& exchange);
+// findings_resource.cc: what holds now about expansions, and every change.
+void serve_findings(const Surroundings& surroundings, const ExchangePointer& exchange);
+void serve_events(const Surroundings& surroundings, const ExchangePointer& exchange);
 // protection_resource.cc: what protects a topic's growth, and the test controls.
 void serve_protection(const Surroundings& surroundings, const ExchangePointer& exchange);
 void serve_seeds(const Surroundings& surroundings, const ExchangePointer& exchange);
 void serve_nudge(const Surroundings& surroundings, const ExchangePointer& exchange);
 void serve_visibility(const Surroundings& surroundings, const ExchangePointer& exchange);
-/// /v1/topics/T/producers: who writes by which partitioner, and what is known of the keys.
-void serve_producers(const Surroundings& surroundings, const ExchangePointer& exchange);
 
 }  // namespace partita::http

@@ -7,6 +7,8 @@
 #include <chrono>
 #include <utility>
 
+#include "broker/http/event_socket.h"
+
 namespace partita::http {
 namespace {
 
@@ -59,6 +61,21 @@ class Session::Answer final : public Exchange {
         queued_bytes_ += piece.size();
         lock.unlock();
         run([piece = std::move(piece)](Session& session) mutable { session.send_piece({std::move(piece)}); });
+        return true;
+    }
+    bool offer(std::string piece) override {
+        const std::size_t bytes = piece.size();
+        {
+            const std::scoped_lock lock(mutex_);
+            if (is_gone_ || queued_bytes_ >= kQueuedBytesMax) {
+                return false;
+            }
+            queued_bytes_ += bytes;
+        }
+        // Carried over in any case: this thread may hold what the session's must not wait for.
+        asio::post(session_->stream_.get_executor(), [session = session_, piece = std::move(piece)]() mutable {
+            session->send_piece({std::move(piece)});
+        });
         return true;
     }
     void end() override {
@@ -122,6 +139,10 @@ void Session::on_request() {
         send_whole(Status::bad_request, kPlainText, "the request's path is malformed\n");
         return;
     }
+    if (wants_upgrade(message) && request->path == std::vector<std::string>{"v1", "events"}) {
+        hand_over();
+        return;
+    }
     request->method = method_of(message.method());
     request->body = message.body();
     auto answer = std::make_shared<Answer>(shared_from_this(), std::move(*request));
@@ -131,6 +152,13 @@ void Session::on_request() {
     if (is_answering_ && !is_writing_ && !is_closed_) {
         watch_for_close();
     }
+}
+
+void Session::hand_over() {
+    is_closed_ = true;
+    stream_.expires_never();
+    upgrade_(stream_.release_socket(), parser_->release());
+    closed_(shared_from_this());
 }
 
 void Session::watch_for_close() {

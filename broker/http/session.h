@@ -27,10 +27,12 @@ class Session : public std::enable_shared_from_this<Session> {
     static constexpr int kTimeoutSeconds = 10;
 
     using Serve = std::function<void(const ExchangePointer&)>;
+    /// Takes over a connection that wants to become something else, when it may.
+    using Upgrade = std::function<void(boost::asio::ip::tcp::socket, boost::beast::http::request<boost::beast::http::string_body>)>;
     using Closed = std::function<void(const std::shared_ptr<Session>&)>;
 
-    Session(boost::asio::ip::tcp::socket socket, Serve serve, Closed closed)
-        : stream_(std::move(socket)), serve_(std::move(serve)), closed_(std::move(closed)) {}
+    Session(boost::asio::ip::tcp::socket socket, Serve serve, Upgrade upgrade, Closed closed)
+        : stream_(std::move(socket)), serve_(std::move(serve)), upgrade_(std::move(upgrade)), closed_(std::move(closed)) {}
 
     void read();
     void close();
@@ -43,6 +45,7 @@ class Session : public std::enable_shared_from_this<Session> {
     };
 
     void on_request();
+    void hand_over();
     void watch_for_close();
     // On the reactor's thread, for the current answer.
     void send_whole(Status status, std::string_view type, std::string body);
@@ -55,6 +58,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
     boost::beast::tcp_stream stream_;
     Serve serve_;
+    Upgrade upgrade_;
     Closed closed_;
     boost::beast::flat_buffer buffer_{2 * kRequestBytesMax};
     std::optional<boost::beast::http::request_parser<boost::beast::http::string_body>> parser_;

@@ -70,7 +70,9 @@ Broker::Broker(const Options& options)
 }
 
 Broker::~Broker() {
+    reader_observer_.stop();
     key_observer_.stop();
+    findings_topic_.stop();
     maintenance_->stop();
     flusher_.reset();
     metadata_store_.reset();
@@ -189,7 +191,14 @@ std::expected<void, StartError> Broker::load_catalog() {
 
     const Now now = read_clock();
     const bool is_new = catalog_->snapshot()->cluster_id().empty();
-    const std::string fresh_cluster_id = random_uuid().to_string();
+    std::string fresh_cluster_id = random_uuid().to_string();
+    if (const auto given = config_->given().find("partita.cluster.id"); given != config_->given().end()) {
+        if (Uuid parsed; !Uuid::parse(given->second, parsed)) {
+            return std::unexpected(StartError{"partita.cluster.id (CLUSTER_ID) is " + given->second +
+                                              "; it must be a UUID of 22 characters, as kafka-storage random-uuid gives"});
+        }
+        fresh_cluster_id = given->second;
+    }
     const topics::Decision<topics::InitialiseReply> decision =
         with_catalog_context(now, [&](const topics::CatalogContext& context) {
             return catalog_->initialise(
@@ -348,7 +357,9 @@ void Broker::fail_stop(const StorageError& error) {
 
 void Broker::start_maintenance() {
     maintenance_->start();
+    findings_topic_.start();
     key_observer_.start();
+    reader_observer_.start();
 }
 
 void Broker::answer_waiting_requests() {
@@ -360,7 +371,9 @@ void Broker::answer_waiting_requests() {
 }
 
 bool Broker::close() {
+    reader_observer_.stop();
     key_observer_.stop();
+    findings_topic_.stop();
     maintenance_->stop();
     flusher_->drain();
     maintenance_->fold();

@@ -13,8 +13,10 @@
 #include "broker/fetch/fetch_sessions.h"
 #include "broker/runtime/expansions.h"
 #include "broker/runtime/findings_hub.h"
+#include "broker/runtime/findings_topic.h"
 #include "broker/runtime/group_shards.h"
 #include "broker/runtime/key_observer.h"
+#include "broker/runtime/reader_observer.h"
 #include "broker/runtime/maintenance.h"
 #include "broker/runtime/reactor.h"
 #include "broker/runtime/request_context.h"
@@ -121,6 +123,8 @@ class Broker {
     [[nodiscard]] FindingsHub& findings() { return findings_; }
     /// What producers do with keys.
     [[nodiscard]] KeyObserver& key_observer() { return key_observer_; }
+    /// What consumers of topics that have grown ask for.
+    [[nodiscard]] ReaderObserver& reader_observer() { return reader_observer_; }
 
     // Storage ------------------------------------------------------------------------------------
 
@@ -258,6 +262,8 @@ class Broker {
     std::unique_ptr<Maintenance> maintenance_;
     FindingsHub findings_;
     KeyObserver key_observer_{*this, findings_};
+    ReaderObserver reader_observer_{*this, findings_};
+    FindingsTopic findings_topic_{*this};
 };
 
 }  // namespace partita::runtime

@@ -12,6 +12,7 @@ namespace {
 using expansion::GroupFacts;
 using expansion::PlannedTopic;
 
+constexpr std::string_view kStreamsProtocol = "stream";
 constexpr std::string_view kChangelogSuffix = "-changelog";
 constexpr std::string_view kRepartitionSuffix = "-repartition";
 
@@ -130,6 +131,47 @@ std::expected<PlannedTopic, PlanFactsError> plan_facts(Broker& broker, std::stri
 PlannedTopic growth_facts(Broker& broker, const TopicState& topic) {
     const topics::ExpansionEpoch& last = *topic.topic->expansions.back();
     return facts_of(broker, *broker.topic_table(), topic, last.old_partition_count, last.new_partition_count);
+}
+
+topics::ExpansionCircumstances expansion_circumstances(Broker& broker, const topics::Topic& topic, std::int32_t new_count,
+                                                       topics::RequestOrigin requested_by) {
+    topics::ExpansionCircumstances known;
+    known.requested_by = std::move(requested_by);
+    const auto facts = plan_facts(broker, topic.name, new_count);
+    if (!facts) return known;
+    const expansion::Plan plan = expansion::make_plan_without_scan(*facts);
+    known.verdict = expansion::to_string(plan.verdict);
+    for (const expansion::Finding& finding : plan.findings) known.findings.push_back(expansion::to_string(finding.id));
+    std::ranges::sort(known.findings);
+    const auto repeated = std::ranges::unique(known.findings);
+    known.findings.erase(repeated.begin(), repeated.end());
+    known.group_count = static_cast<std::int32_t>(facts->groups.size());
+    for (std::size_t index = 0; index < plan.groups.size(); ++index) {
+        const expansion::PlannedGroup& group = plan.groups[index];
+        const auto committed = std::ranges::count_if(facts->groups[index].committed,
+                                                     [](Offset offset) { return offset != kNoOffset; });
+        known.groups.push_back({group.group_id, group.state, static_cast<std::int32_t>(group.members),
+                                static_cast<std::int32_t>(committed), group.lag});
+    }
+    return known;
+}
+
+std::string plan_sentence(Broker& broker, std::string_view topic, std::int32_t new_count) {
+    const auto facts = plan_facts(broker, topic, new_count);
+    if (!facts) return facts.error().message;
+    const expansion::Plan plan = expansion::make_plan_without_scan(*facts);
+    std::string sentence = "Topic " + plan.topic + " may grow from " + std::to_string(plan.from) + " to " +
+                           std::to_string(plan.to) + " partitions: " + expansion::to_percent(plan.expected_key_share) +
+                           " of evenly hashed keys move.";
+    std::string ids;
+    for (const expansion::Finding& finding : plan.findings) {
+        const std::string id = expansion::to_string(finding.id);
+        if (finding.severity != expansion::Severity::info && ids.find(id) == std::string::npos) {
+            ids += (ids.empty() ? "" : ", ") + id;
+        }
+    }
+    if (!ids.empty()) sentence += " Findings: " + ids + ".";
+    return sentence + " For the keys themselves: partita plan " + plan.topic + " --to " + std::to_string(plan.to);
 }
 
 std::vector<Offset> offsets_since(Broker& broker, std::string_view name, TimestampMs since) {

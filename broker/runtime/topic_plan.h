@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "broker/expansion/plan_run.h"
+#include "broker/topics/catalog.h"
 
 namespace partita::runtime {
 
@@ -26,6 +27,15 @@ struct PlanFactsError {
 /// The same about the topic's last expansion, which has happened: to tell which of its hazards still stand. The topic has
 /// grown.
 [[nodiscard]] expansion::PlannedTopic growth_facts(Broker& broker, const TopicState& topic);
+
+/// What the epoch log keeps of an expansion that happens now: who asked, the groups, and the verdict that can be had
+/// without reading the log. With the catalog's lock held; takes those of the groups.
+[[nodiscard]] topics::ExpansionCircumstances expansion_circumstances(Broker& broker, const topics::Topic& topic,
+                                                                     std::int32_t new_count,
+                                                                     topics::RequestOrigin requested_by);
+
+/// The same verdict in a sentence or two, for error_message of a validate_only request that would succeed.
+[[nodiscard]] std::string plan_sentence(Broker& broker, std::string_view topic, std::int32_t new_count);
 
 /// The first offset of each partition with a timestamp at or after `since`; the log's end where there is none.
 /// Reads one batch of each partition: not for a reactor.

@@ -1,0 +1,67 @@
+#include "broker/http/event_feed.h"
+
+#include <vector>
+
+#include "broker/expansion/event_json.h"
+
+namespace partita::http {
+
+using expansion::FindingEvent;
+
+EventFeed::~EventFeed() {
+    for (const std::shared_ptr<Stream>& stream : streams_) {
+        findings_.unsubscribe(stream->subscription);
+        stream->sink->end();
+    }
+}
+
+void EventFeed::Stream::send(const FindingEvent& event) {
+    if (is_over.load(std::memory_order_relaxed)) {
+        return;
+    }
+    if (!sink->offer(expansion::event_json(event, expansion::KeyStyle::text))) {
+        is_over.store(true, std::memory_order_relaxed);
+        sink->end();
+    }
+}
+
+void EventFeed::forget_those_who_left() {
+    for (auto stream = streams_.begin(); stream != streams_.end();) {
+        if ((*stream)->is_over.load(std::memory_order_relaxed) || (*stream)->sink->is_gone()) {
+            findings_.unsubscribe((*stream)->subscription);
+            stream = streams_.erase(stream);
+        } else {
+            ++stream;
+        }
+    }
+}
+
+bool EventFeed::add(std::shared_ptr<EventSink> sink) {
+    const std::scoped_lock lock(mutex_);
+    forget_those_who_left();
+    if (streams_.size() >= kSinksMax) {
+        return false;
+    }
+    auto stream = std::make_shared<Stream>();
+    stream->sink = std::move(sink);
+    // Events that come as soon as the subscription stands wait until the list before them is sent.
+    const std::scoped_lock sending(stream->mutex);
+    std::vector<expansion::OpenFinding> open;
+    stream->subscription = findings_.subscribe(
+        [stream](const FindingEvent& event) {
+            const std::scoped_lock waiting(stream->mutex);
+            stream->send(event);
+        },
+        open);
+    streams_.push_back(stream);
+    for (const expansion::OpenFinding& finding : open) {
+        stream->send({.sequence = 0,
+                      .kind = FindingEvent::Kind::opened,
+                      .time = finding.changed,
+                      .opened = finding.opened,
+                      .finding = finding.finding});
+    }
+    return true;
+}
+
+}  // namespace partita::http

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "broker/runtime/findings_hub.h"
+
+namespace partita::http {
+
+/// Somebody who wants events: a connection with a stream of lines, or a WebSocket.
+class EventSink {
+  public:
+    virtual ~EventSink() = default;
+    /// Takes a line without its end, or not: false when the client is gone, or so slow that a megabyte waits for it. Never
+    /// blocks. From any thread.
+    [[nodiscard]] virtual bool offer(const std::string& line) = 0;
+    [[nodiscard]] virtual bool is_gone() const = 0;
+    /// Nothing more will come.
+    virtual void end() = 0;
+};
+
+/// Carries the events of findings to everybody who asked for them. A client that is too slow is let go, so that it can tell
+/// a gap from silence.
+class EventFeed {
+  public:
+    static constexpr std::size_t kSinksMax = 64;
+
+    explicit EventFeed(runtime::FindingsHub& findings) : findings_(findings) {}
+    ~EventFeed();
+    EventFeed(const EventFeed&) = delete;
+    EventFeed& operator=(const EventFeed&) = delete;
+
+    /// Sends what is open, as events of kind "opened" with sequence 0, then every event from then on. False when there are
+    /// `kSinksMax` already, none of which is gone.
+    [[nodiscard]] bool add(std::shared_ptr<EventSink> sink);
+
+  private:
+    struct Stream {
+        std::mutex mutex;
+        std::shared_ptr<EventSink> sink;
+        std::atomic<bool> is_over = false;
+        runtime::FindingsHub::SubscriptionId subscription = 0;
+
+        void send(const expansion::FindingEvent& event);
+    };
+
+    void forget_those_who_left();
+
+    runtime::FindingsHub& findings_;
+    std::mutex mutex_;
+    // Guarded by mutex_.
+    std::list<std::shared_ptr<Stream>> streams_;
+};
+
+}  // namespace partita::http

@@ -1,0 +1,107 @@
+#include "broker/http/event_socket.h"
+
+#include <atomic>
+#include <boost/asio/post.hpp>
+#include <boost/beast/websocket.hpp>
+#include <deque>
+#include <string>
+
+namespace partita::http {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace websocket = beast::websocket;
+
+class EventSocket final : public EventSink, public std::enable_shared_from_this<EventSocket> {
+  public:
+    static constexpr std::size_t kQueuedBytesMax = 1 << 20;
+    /// What a client may send in one message.
+    static constexpr std::size_t kMessageBytesMax = 4096;
+
+    EventSocket(asio::ip::tcp::socket socket, UpgradeRequest request)
+        : stream_(std::move(socket)), request_(std::move(request)) {}
+
+    void open(const std::shared_ptr<EventFeed>& feed) {
+        // Pings find a client that is gone without a word.
+        stream_.set_option(websocket::stream_base::timeout::suggested(beast::role_type::server));
+        stream_.read_message_max(kMessageBytesMax);
+        stream_.async_accept(request_, [self = shared_from_this(), feed](const boost::system::error_code& error) {
+            if (error) {
+                self->is_gone_ = true;
+                return;
+            }
+            self->read();
+            if (!feed->add(self)) {
+                self->close();
+            }
+        });
+    }
+
+    bool offer(const std::string& line) override {
+        if (is_gone_ || queued_bytes_.fetch_add(line.size()) > kQueuedBytesMax) {
+            return false;
+        }
+        asio::post(stream_.get_executor(), [self = shared_from_this(), line] {
+            self->queue_.push_back(line);
+            if (self->queue_.size() == 1 && !self->is_gone_) {
+                self->write();
+            }
+        });
+        return true;
+    }
+    bool is_gone() const override { return is_gone_; }
+    void end() override {
+        asio::post(stream_.get_executor(), [self = shared_from_this()] { self->close(); });
+    }
+
+  private:
+    void read() {
+        stream_.async_read(buffer_, [self = shared_from_this()](const boost::system::error_code& error, std::size_t) {
+            if (error) {
+                self->is_gone_ = true;
+                return;
+            }
+            self->buffer_.clear();
+            self->read();
+        });
+    }
+
+    void write() {
+        stream_.text(true);
+        stream_.async_write(asio::buffer(queue_.front()),
+                            [self = shared_from_this()](const boost::system::error_code& error, std::size_t) {
+                                self->queued_bytes_ -= self->queue_.front().size();
+                                self->queue_.pop_front();
+                                if (error) {
+                                    self->is_gone_ = true;
+                                } else if (!self->queue_.empty() && !self->is_gone_) {
+                                    self->write();
+                                }
+                            });
+    }
+
+    void close() {
+        if (is_gone_.exchange(true)) {
+            return;
+        }
+        beast::get_lowest_layer(stream_).close();
+    }
+
+    websocket::stream<beast::tcp_stream> stream_;
+    UpgradeRequest request_;
+    beast::flat_buffer buffer_;
+    std::deque<std::string> queue_;
+    std::atomic<std::size_t> queued_bytes_ = 0;
+    std::atomic<bool> is_gone_ = false;
+};
+
+}  // namespace
+
+bool wants_upgrade(const UpgradeRequest& request) { return websocket::is_upgrade(request); }
+
+void open_event_socket(asio::ip::tcp::socket socket, UpgradeRequest request, const std::shared_ptr<EventFeed>& feed) {
+    std::make_shared<EventSocket>(std::move(socket), std::move(request))->open(feed);
+}
+
+}  // namespace partita::http

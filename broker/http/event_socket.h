@@ -1,0 +1,22 @@
+#pragma once
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <memory>
+
+#include "broker/http/event_feed.h"
+
+namespace partita::http {
+
+using UpgradeRequest = boost::beast::http::request<boost::beast::http::string_body>;
+
+/// Whether the request wants to become a WebSocket.
+[[nodiscard]] bool wants_upgrade(const UpgradeRequest& request);
+
+/// Makes the connection a WebSocket (RFC 6455) and adds it to the feed: one text message for each event. What the client
+/// sends is read and ignored. The socket lives as long as the feed or one of its own operations knows it. On the
+/// connection's reactor.
+void open_event_socket(boost::asio::ip::tcp::socket socket, UpgradeRequest request, const std::shared_ptr<EventFeed>& feed);
+
+}  // namespace partita::http

@@ -1,0 +1,53 @@
+// GET /v1/findings: what holds now. GET /v1/events: that, and every change from then on, as JSON lines. (With an
+// upgrade to WebSocket the same comes as text messages: see event_socket.h.)
+
+#include <nlohmann/json.hpp>
+
+#include "broker/expansion/event_json.h"
+#include "broker/http/event_feed.h"
+#include "broker/http/resources.h"
+#include "broker/runtime/broker.h"
+
+namespace partita::http {
+namespace {
+
+class LineStream final : public EventSink {
+  public:
+    explicit LineStream(ExchangePointer exchange) : exchange_(std::move(exchange)) {}
+
+    bool offer(const std::string& line) override { return exchange_->offer(line + "\n"); }
+    bool is_gone() const override { return exchange_->is_gone(); }
+    void end() override { exchange_->end(); }
+
+  private:
+    ExchangePointer exchange_;
+};
+
+}  // namespace
+
+void serve_findings(const Surroundings& surroundings, const ExchangePointer& exchange) {
+    const std::optional<std::string_view> topic = exchange->request().parameter("topic");
+    const expansion::KeyStyle style =
+        exchange->request().parameter("hash_keys") ? expansion::KeyStyle::hashed : expansion::KeyStyle::text;
+    nlohmann::ordered_json object;
+    object["schema"] = expansion::kEventSchemaVersion;
+    object["findings"] = nlohmann::ordered_json::array();
+    for (const expansion::OpenFinding& open : surroundings.broker.findings().open()) {
+        if (!topic || open.finding.subject.topic == *topic) {
+            object["findings"].push_back(expansion::open_finding_json(open, style));
+        }
+    }
+    object["refused"] = surroundings.broker.findings().refused();
+    exchange->respond(Status::ok, kJson,
+                      object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+}
+
+void serve_events(const Surroundings& surroundings, const ExchangePointer& exchange) {
+    exchange->begin(Status::ok, kJsonLines);
+    // The stream ends at once for one too many.
+    if (!surroundings.events.add(std::make_shared<LineStream>(exchange))) {
+        exchange->end();
+    }
+}
+
+}  // namespace partita::http

@@ -1,0 +1,173 @@
+#include "broker/runtime/reader_observer.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "broker/runtime/broker.h"
+#include "broker/runtime/clock.h"
+#include "broker/runtime/topic_plan.h"
+
+namespace partita::runtime {
+namespace {
+
+using expansion::Finding;
+using expansion::GroupFacts;
+using expansion::HazardId;
+
+std::string source_of(const TopicId& id) {
+    return "readers/" + std::string(reinterpret_cast<const char*>(id.bytes.data()), id.bytes.size());
+}
+
+/// What a plan says of groups and names stays true after the growth, until somebody repairs it.
+constexpr std::array kLastingHazards = {HazardId::streams_application_dies, HazardId::copartition_breaks,
+                                        HazardId::partition_state_lost,     HazardId::single_partition_topic,
+                                        HazardId::connect_state,            HazardId::streams_internal_topic};
+
+bool holds_new_partition(const GroupFacts& group, std::int32_t old_count) {
+    return std::ranges::any_of(group.members, [&](const GroupFacts::Member& member) {
+        return std::ranges::any_of(member.assigned, [&](PartitionIndex partition) { return partition.value >= old_count; });
+    });
+}
+
+/// The group's rebalance is still to come, or under way.
+bool is_rebalance_due(const Finding& finding, const expansion::PlannedTopic& facts) {
+    if (finding.id != HazardId::rebalance) return false;
+    const auto group = std::ranges::find(facts.groups, finding.subject.group, &GroupFacts::group_id);
+    return group != facts.groups.end() && !holds_new_partition(*group, facts.old_count);
+}
+
+}  // namespace
+
+ReaderObserver::~ReaderObserver() { stop(); }
+
+void ReaderObserver::start() {
+    broker_.topic_table()->for_each([&](const TopicState& topic) {
+        if (watches(topic)) {
+            topic_grew(*topic.topic);
+        }
+    });
+    thread_ = std::thread([this] { run(); });
+}
+
+void ReaderObserver::stop() {
+    {
+        const std::scoped_lock lock(mutex_);
+        stopping_ = true;
+    }
+    wake_.notify_all();
+    if (thread_.joinable()) {
+        thread_.join();
+    }
+}
+
+void ReaderObserver::topic_grew(const topics::Topic& topic) {
+    {
+        const std::scoped_lock lock(mutex_);
+        watch_of(topic);
+        has_news_ = true;
+    }
+    wake_.notify_one();
+}
+
+expansion::ConsumerWatch& ReaderObserver::watch_of(const topics::Topic& topic) {
+    const auto watched = watched_.try_emplace(topic.id, topic.name).first;
+    const topics::ExpansionEpoch& last = *topic.expansions.back();
+    watched->second.set_growth(last.old_partition_count, last.new_partition_count, last.time);
+    return watched->second;
+}
+
+void ReaderObserver::on_offset_fetch(const TopicState& topic, std::string_view group, const expansion::ClientIdentity& client,
+                                     PartitionIndex partition, Offset committed, TimestampMs now) {
+    const std::scoped_lock lock(mutex_);
+    watch_of(*topic.topic).on_offset_fetch(group, client, partition, committed, now);
+    has_news_ = true;
+}
+
+void ReaderObserver::on_list_latest(const TopicState& topic, const expansion::ClientIdentity& client, PartitionIndex partition,
+                                    Offset latest) {
+    const std::scoped_lock lock(mutex_);
+    watch_of(*topic.topic).on_list_latest(client, partition, latest);
+}
+
+void ReaderObserver::on_fetch(const TopicState& topic, const expansion::ClientIdentity& client, PartitionIndex partition,
+                              Offset from, TimestampMs now) {
+    const std::scoped_lock lock(mutex_);
+    watch_of(*topic.topic).on_fetch(client, partition, from, now);
+    has_news_ = true;
+}
+
+void ReaderObserver::on_commit(const TopicState& topic, std::string_view group,
+                               std::span<const expansion::ConsumerWatch::Commit> commits) {
+    const std::scoped_lock lock(mutex_);
+    watch_of(*topic.topic).on_commit(group, commits);
+    has_news_ = true;
+}
+
+void ReaderObserver::run() {
+    while (wait()) {
+        settle_all();
+    }
+}
+
+bool ReaderObserver::wait() {
+    std::unique_lock lock(mutex_);
+    wake_.wait(lock, [&] { return stopping_ || !watched_.empty(); });
+    // Requests come in crowds; they are judged together, and are not made to wake anybody.
+    const auto interval = std::chrono::milliseconds(has_news_ ? kSettleMs : kIdleMs);
+    has_news_ = false;
+    wake_.wait_for(lock, interval, [&] { return stopping_; });
+    return !stopping_;
+}
+
+void ReaderObserver::settle_all() {
+    const std::shared_ptr<const TopicTable> table = broker_.topic_table();
+    const Now now = read_clock();
+    std::vector<TopicId> ids;
+    {
+        const std::scoped_lock lock(mutex_);
+        for (const auto& [id, watched] : watched_) {
+            ids.push_back(id);
+        }
+    }
+    for (const TopicId& id : ids) {
+        const TopicState* topic = table->find(id);
+        if (topic == nullptr) {
+            const std::scoped_lock lock(mutex_);
+            watched_.erase(id);
+        }
+        findings_.settle(source_of(id), topic == nullptr ? std::vector<Finding>() : findings_of(*topic, now.wall), now.wall);
+    }
+}
+
+std::vector<Finding> ReaderObserver::findings_of(const TopicState& topic, TimestampMs now) {
+    const expansion::PlannedTopic facts = growth_facts(broker_, topic);
+    const topics::ExpansionEpoch& last = *topic.topic->expansions.back();
+    std::vector<Offset> starts;
+    std::vector<Offset> ends;
+    for (const expansion::PartitionFacts& partition : facts.partitions) {
+        starts.push_back(partition.log_start);
+        ends.push_back(partition.log_end);
+    }
+    std::vector<Finding> findings = broker_.key_observer().with_watch(topic.topic->id, [&](const expansion::TopicWatch* keys) {
+        const std::scoped_lock lock(mutex_);
+        return watch_of(*topic.topic)
+            .findings({.old_count = last.old_partition_count,
+                       .new_count = last.new_partition_count,
+                       .expanded = last.time,
+                       .cut = last.log_end_offsets,
+                       .log_starts = starts,
+                       .log_ends = ends,
+                       .groups = facts.groups,
+                       .keys = keys == nullptr ? nullptr : &keys->keys()},
+                      now);
+    });
+    for (Finding& finding : expansion::make_plan_without_scan(facts).findings) {
+        if (std::ranges::find(kLastingHazards, finding.id) != kLastingHazards.end() || is_rebalance_due(finding, facts)) {
+            findings.push_back(std::move(finding));
+        }
+    }
+    return findings;
+}
+
+}  // namespace partita::runtime

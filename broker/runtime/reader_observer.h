@@ -1,0 +1,76 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "broker/expansion/client_registry.h"
+#include "broker/expansion/consumer_watch.h"
+#include "broker/runtime/findings_hub.h"
+#include "broker/runtime/group_shards.h"
+#include "broker/runtime/topic_table.h"
+
+namespace partita::runtime {
+
+class Broker;
+
+/// Notes what consumers of topics that have grown ask for, and settles the findings that follow on the broker's board, from
+/// a thread of its own. Topics that never grew cost one look at their history and nothing else; without a topic that grew
+/// the thread sleeps.
+///
+/// Thread-safe. Its lock is the innermost: nothing is called while it is held.
+class ReaderObserver {
+  public:
+    /// Findings are settled so long after a request that may change them, and so often without one: what a group holds and
+    /// what waits for it changes without a request that is seen here.
+    static constexpr std::int64_t kSettleMs = 1000;
+    static constexpr std::int64_t kIdleMs = 5000;
+
+    ReaderObserver(Broker& broker, FindingsHub& findings) : broker_(broker), findings_(findings) {}
+    ~ReaderObserver();
+
+    void start();
+    void stop();
+
+    [[nodiscard]] static bool watches(const TopicState& topic) {
+        return !topic.topic->expansions.empty() && !topic.topic->internal;
+    }
+    /// The new count is visible.
+    void topic_grew(const topics::Topic& topic);
+
+    // For topics that are watched, after the request was answered. See ConsumerWatch.
+    void on_offset_fetch(const TopicState& topic, std::string_view group, const expansion::ClientIdentity& client,
+                         PartitionIndex partition, Offset committed, TimestampMs now);
+    void on_list_latest(const TopicState& topic, const expansion::ClientIdentity& client, PartitionIndex partition,
+                        Offset latest);
+    void on_fetch(const TopicState& topic, const expansion::ClientIdentity& client, PartitionIndex partition, Offset from,
+                  TimestampMs now);
+    void on_commit(const TopicState& topic, std::string_view group, std::span<const expansion::ConsumerWatch::Commit> commits);
+
+  private:
+
+    void run();
+    [[nodiscard]] bool wait();
+    void settle_all();
+    [[nodiscard]] std::vector<expansion::Finding> findings_of(const TopicState& topic, TimestampMs now);
+    expansion::ConsumerWatch& watch_of(const topics::Topic& topic);
+
+    Broker& broker_;
+    FindingsHub& findings_;
+    std::thread thread_;
+
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    // Guarded by mutex_.
+    std::map<TopicId, expansion::ConsumerWatch> watched_;
+    bool has_news_ = false;
+    bool stopping_ = false;
+};
+
+}  // namespace partita::runtime
