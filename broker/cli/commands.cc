@@ -7,9 +7,10 @@ namespace partita::cli {
 void add_commands(CLI::App& application, Action& chosen) {
     add_serve_command(application, chosen);
     add_partitioner_command(application, chosen);
+    add_plan_command(application, chosen);
     add_control_command(application, chosen);
-}
     add_watch_command(application, chosen);
+}
 
 int refuse(const std::string& message) {
     std::fprintf(stderr, "partita: %s\n", message.c_str());

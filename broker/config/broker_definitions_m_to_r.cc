@@ -81,6 +81,8 @@ constexpr ConfigDefinition kDefinitions[] = {
            "Replication factor of the offsets topic. More than one node can hold counts as 1 here."),
     define("offsets.topic.segment.bytes", ConfigType::int32, "104857600", range(1), kReadOnly,
            "Segment size of the offsets topic."),
+    internal("partita.cluster.id", ConfigType::string, kNone, kAny, kReadOnly,
+             "Identity that a new data directory is given, a UUID of 22 characters; a random one without it."),
     define("partita.default.expansion.fence.timeout.ms", ConfigType::int64, "120000", range(0), kClusterWide,
            "Default of the topic config partita.expansion.fence.timeout.ms."),
     define("partita.default.expansion.guard.quiet.ms", ConfigType::int64, "30000", range(0), kClusterWide,
@@ -92,10 +94,10 @@ constexpr ConfigDefinition kDefinitions[] = {
     define("partita.detection.enable", ConfigType::boolean, "true", kAny, kClusterWide,
            "Whether samples of produced records are looked at, to know which partitioner each producer uses and to prove "
            "what an expansion does to keys. See docs/expansion.md."),
-    define("partita.http.listener", ConfigType::string, "localhost:8092", kAny, kReadOnly,
-           "Where the HTTP side listens, as host:port; an empty host is every interface, an empty "
     define("partita.events.topic.enable", ConfigType::boolean, "true", kAny, kClusterWide,
            "Whether events of findings are written to the topic __partita_expansions, which is made for the first one."),
+    define("partita.http.listener", ConfigType::string, "localhost:8092", kAny, kReadOnly,
+           "Where the HTTP side listens, as host:port; an empty host is every interface, an empty "
            "value switches it off."),
     define("principal.builder.class", ConfigType::class_name,
            "org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder", kAny, kPerBroker,
