@@ -5,7 +5,10 @@ import secrets
 
 import pytest
 
-import harness
+pytest.register_assert_rewrite("clients", "scenarios")
+
+import harness  # noqa: E402
+import matrix  # noqa: E402
 
 current_broker = None
 
@@ -33,6 +36,41 @@ def unique(request):
     """unique("topic") is a name that no other test uses."""
     test = re.sub(r"[^a-z0-9]+", "-", request.node.name.lower()).strip("-")[:60]
     return lambda kind: f"{kind}-{test}-{secrets.token_hex(3)}"
+
+
+def pytest_addoption(parser):
+    parser.addoption("--client", help="only this client of clients/matrix.toml")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "column(name): the column of docs/clients.md in which a scenario counts")
+    config.addinivalue_line("markers", "long: runs with PARTITA_LONG_TESTS=1, and always for thorough clients")
+    config.addinivalue_line("markers", "needs(features): skipped for clients that lack one of them")
+
+
+def pytest_collection_modifyitems(config, items):
+    wanted = config.getoption("--client")
+    kept = [item for item in items if not wanted or
+            getattr(getattr(item, "cls", None), "client", None) == matrix.CLIENTS[wanted]]
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = kept
+    for item in items:
+        mark_for_client(item, getattr(item.cls, "client", None))
+
+
+def mark_for_client(item, client):
+    """Skips what the item's client lacks and what takes long, and expects the differences that are known."""
+    if item.get_closest_marker("long") and not harness.LONG_TESTS and not (client and client.thorough):
+        item.add_marker(pytest.mark.skip(reason="takes long: PARTITA_LONG_TESTS=1 runs it"))
+    if client is None:
+        return
+    for marker in item.iter_markers("needs"):
+        for feature in marker.args:
+            if feature in client.lacks:
+                item.add_marker(pytest.mark.skip(reason=f"lacks: {client.lacks[feature]}"))
+    reason = client.differs.get(item.name) or client.differs.get(item.originalname)
+    if reason:
+        item.add_marker(pytest.mark.xfail(reason=f"differs: {reason}", strict=True))
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -6,6 +6,7 @@ The target is chosen by PARTITA_INTEROP_TARGET: `partita` (the default; the bina
 Nothing here waits by sleeping a guessed time: every wait ends by an event or fails at a deadline and says for what.
 """
 
+import contextlib
 import json
 import os
 import pathlib
@@ -24,6 +25,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 TOOLS = pathlib.Path(os.environ.get("PARTITA_TOOLS_DIR") or os.path.join(
     os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "partita-tools"))
 TARGET = os.environ.get("PARTITA_INTEROP_TARGET", "partita")
+LONG_TESTS = bool(os.environ.get("PARTITA_LONG_TESTS"))
 CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qk"
 
 START_DEADLINE_S = 40
@@ -79,9 +81,14 @@ def free_port():
     raise AssertionError("no free port between 15000 and 32000")
 
 
+def bare_java_command():
+    """A JVM that starts quickly, without a class path."""
+    return ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-Xshare:auto",
+            f"-Dlog4j2.configurationFile={HERE / 'clients' / 'log4j2.properties'}"]
+
+
 def java_command():
-    command = ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-Xshare:auto",
-               f"-Dlog4j2.configurationFile={HERE / 'clients' / 'log4j2.properties'}"]
+    command = bare_java_command()
     archive = TOOLS / "java.cds"
     if archive.exists():
         command.append(f"-XX:SharedArchiveFile={archive}")
@@ -334,6 +341,15 @@ class LineProcess:
         assert reply is not None, f"the client process ended during {operation}\n{self.error_text()}"
         return reply
 
+    @contextlib.contextmanager
+    def stopped(self):
+        """The process stands still, as behind a long pause, and then goes on."""
+        self.process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self.process.send_signal(signal.SIGCONT)
+
     def kill(self):
         """kill -9: no goodbye to anybody."""
         self.process.kill()
@@ -380,6 +396,15 @@ TOOL_CLASSES = {
     "kafka-broker-api-versions": "org.apache.kafka.tools.BrokerApiVersionsCommand",
     "kafka-cluster": "org.apache.kafka.tools.ClusterTool",
     "kafka-dump-log": "org.apache.kafka.tools.DumpLogSegments",
+    "kafka-log-dirs": "org.apache.kafka.tools.LogDirsCommand",
+    "kafka-features": "org.apache.kafka.tools.FeatureCommand",
+    "kafka-metadata-quorum": "org.apache.kafka.tools.MetadataQuorumCommand",
+    "kafka-reassign-partitions": "org.apache.kafka.tools.reassign.ReassignPartitionsCommand",
+    "kafka-leader-election": "org.apache.kafka.tools.LeaderElectionCommand",
+    "kafka-acls": "org.apache.kafka.tools.AclCommand",
+    "kafka-client-metrics": "org.apache.kafka.tools.ClientMetricsCommand",
+    "kafka-transactions": "org.apache.kafka.tools.TransactionsCommand",
+    "kafka-delegation-tokens": "org.apache.kafka.tools.DelegationTokenCommand",
 }
 
 
@@ -388,7 +413,7 @@ class Tools:
 
     def __init__(self, bootstrap):
         self.bootstrap = bootstrap
-        self.runner = LineProcess(java_command() + ["Agent"])
+        self.runner = LineProcess(java_command() + ["Tools"])
 
     def __call__(self, tool, *arguments, input="", seconds=TOOL_DEADLINE_S):
         """Runs a tool; `--bootstrap-server` is added unless given or the tool reads files."""

@@ -1,5 +1,6 @@
-"""What every client library must be able to do, written once. A module of a family derives ClientScenarios and sets
-`family` (an entry of clients.py) and whatever differs between the libraries.
+"""What every client library must be able to do, written once; test_matrix.py derives ClientScenarios for each client of
+the matrix. A scenario says by `column` where in docs/clients.md it counts, by `long` that it takes long, and by
+`needs` what a library may lack.
 """
 
 import collections
@@ -12,24 +13,43 @@ import harness
 SESSION_TIMEOUT_MS = 6000
 REBALANCE_DEADLINE_S = 30
 METADATA_AGE_MS = 300
+MAXIMUM_PARTITIONS = 16
 
 TOPIC_ALREADY_EXISTS = 36
 UNKNOWN_TOPIC_OR_PARTITION = 3
 INVALID_PARTITIONS = 37
-MESSAGE_TOO_LARGE = 10
+NON_EMPTY_GROUP = 68
 
 
-def sample_records(partition=0):
-    """Records with every shape of key, value and header."""
+#: What takes long, and which most clients therefore run only with PARTITA_LONG_TESTS=1.
+long = pytest.mark.long
+
+
+def column(name):
+    """The column of docs/clients.md in which a scenario counts."""
+    return pytest.mark.column(name)
+
+
+def needs(*features):
+    """Skips a scenario for a client that lacks one of these, with the client's reason."""
+    return pytest.mark.needs(*features)
+
+
+def sample_records(partition=0, lacks=()):
+    """Records with every shape of key, value and header, but for shapes that a library lacks."""
     start = 1_700_000_000_000
-    records = [
-        {"key": "key", "value": "value", "headers": [["a", "1"], ["b", "2"], ["a", "3"]]},
-        {"key": None, "value": "no key", "headers": []},
-        {"key": "tombstone", "value": None, "headers": [["null", None], ["empty", ""]]},
-        {"key": "", "value": "", "headers": []},
-        {"key": None, "value": None, "headers": []},
-        {"key": "naïve ключ 鍵", "value": "ünïcode", "headers": [["ключ", "значение"]]},
+    shapes = [
+        ("repeated_header", {"key": "key", "value": "value", "headers": [["a", "1"], ["b", "2"], ["a", "3"]]}),
+        ("header", {"key": "key", "value": "value", "headers": [["a", "1"], ["b", "2"]]}),
+        ("null_key", {"key": None, "value": "no key", "headers": []}),
+        ("tombstone", {"key": "tombstone", "value": None, "headers": []}),
+        ("empty_header", {"key": "empty header", "value": "value", "headers": [["empty", ""]]}),
+        ("null_header", {"key": "null header", "value": "value", "headers": [["null", None]]}),
+        ("empty", {"key": "", "value": "", "headers": []}),
+        ("null_record", {"key": None, "value": None, "headers": []}),
+        ("unicode", {"key": "naïve ключ 鍵", "value": "ünïcode", "headers": [["ключ", "значение"]]}),
     ]
+    records = [record for shape, record in shapes if shape not in lacks]
     records += [{"key": f"k{n}", "value": f"{n} " + "compressible " * 20, "headers": []} for n in range(40)]
     for n, record in enumerate(records):
         record.update(partition=partition, timestamp=start + n)
@@ -44,13 +64,13 @@ def content(records):
 class Scenario:
     """One test's agents and events; closes whatever is left of them."""
 
-    def __init__(self, family, bootstrap):
-        self.family, self.bootstrap = family, bootstrap
+    def __init__(self, client, bootstrap):
+        self.client, self.bootstrap = client, bootstrap
         self.events = clients.EventLog()
         self.agents = []
 
     def agent(self):
-        agent = clients.Agent(self.family, self.bootstrap, self.events)
+        agent = clients.Agent(self.client, self.bootstrap, self.events)
         self.agents.append(agent)
         return agent
 
@@ -98,7 +118,7 @@ class Scenario:
 
 @pytest.fixture
 def scenario(request, broker):
-    started = Scenario(request.cls.family, broker.bootstrap)
+    started = Scenario(request.cls.client, broker.bootstrap)
     yield started
     started.close()
 
@@ -106,28 +126,35 @@ def scenario(request, broker):
 @pytest.fixture(scope="class")
 def agent(request, broker):
     """One client process that serves the simple tests of a class."""
-    started = clients.Agent(request.cls.family, broker.bootstrap)
+    started = clients.Agent(request.cls.client, broker.bootstrap)
     yield started
     started.close()
 
 
 class ClientScenarios:
-    """The tests; a deriving class names its family."""
+    """The scenarios; a deriving class names its client."""
 
-    family = None
-    #: Error codes with which the library reports a topic that nobody created.
-    unknown_topic_codes = (UNKNOWN_TOPIC_OR_PARTITION,)
-    too_large_codes = (MESSAGE_TOO_LARGE,)
-    #: True if the library itself commits too early in a rebalance: it sends the old generation while its new one is
-    #: on the way, and then reads again what it could not commit. librdkafka 2.0.2 takes that refusal for the loss of
-    #: all its partitions, so it reads again what it had not committed of any of them. Seen against Apache Kafka, too.
-    commits_in_rebalances = False
+    #: A matrix.Client.
+    client = None
+
+    def samples(self, partition=0):
+        return sample_records(partition, self.client.lacks)
+
+    def expect_text(self, text, error):
+        if self.client.error_texts:
+            assert text in error.message
 
     def may_read_again(self, scenario):
-        if not self.commits_in_rebalances:
+        """The partitions whose records may be seen twice, because the library itself commits too early or too late in
+        a rebalance: it sends the old generation while its new one is on the way, and then reads again what it could
+        not commit."""
+        if self.client.reads_again:
+            return set(range(MAXIMUM_PARTITIONS))
+        if not self.client.commits_in_rebalances:
             return set()
         return scenario.events.refused_commits() | scenario.events.lost_after_refused_commits()
 
+    @column("topics")
     def test_creates_widens_and_deletes_a_topic(self, agent, unique):
         topic = unique("topic")
         agent.create_topic(topic, partitions=3, configs={"retention.ms": "3600000"})
@@ -137,14 +164,17 @@ class ClientScenarios:
             agent.call("create_partitions", topic=topic, count=6)
         assert gone.value.code == UNKNOWN_TOPIC_OR_PARTITION
 
+    @column("errors")
     def test_reports_an_existing_topic(self, agent, unique):
         topic = unique("topic")
         agent.create_topic(topic, partitions=1)
         with pytest.raises(clients.ClientError) as refused:
             agent.call("create_topic", topic=topic, partitions=1)
         assert refused.value.code == TOPIC_ALREADY_EXISTS
-        assert f"Topic '{topic}' already exists." in refused.value.message
+        self.expect_text(f"Topic '{topic}' already exists.", refused.value)
 
+    @column("errors")
+    @needs("create_partitions")
     def test_reports_counts_that_are_no_increase(self, agent, unique):
         topic = unique("topic")
         agent.create_topic(topic, partitions=3)
@@ -153,27 +183,32 @@ class ClientScenarios:
             with pytest.raises(clients.ClientError) as refused:
                 agent.call("create_partitions", topic=topic, count=count)
             assert refused.value.code == INVALID_PARTITIONS
-            assert text in refused.value.message
+            self.expect_text(text, refused.value)
 
+    @column("errors")
+    @needs("unknown_topic")
     def test_reports_an_unknown_topic(self, agent, unique):
         ack, = agent.call("produce", topic=unique("missing"), records=[{"key": None, "value": "x"}],
                           unknown_topic_wait_ms=1000)["acks"]
-        assert ack.get("code") in self.unknown_topic_codes, ack
+        assert ack.get("code") in self.client.unknown_topic_codes, ack
 
+    @column("errors")
     def test_reports_a_record_that_is_too_large(self, agent, unique):
         topic = unique("topic")
         agent.create_topic(topic, partitions=1, configs={"max.message.bytes": "10000"})
         small, large = ({"key": None, "value": "x" * size} for size in (9000, 11000))
         ack, = agent.call("produce", topic=topic, records=[large])["acks"]
-        assert ack.get("code") in self.too_large_codes, ack
+        assert ack.get("code") in self.client.too_large_codes, ack
         ack, = agent.call("produce", topic=topic, records=[small])["acks"]
         assert ack["offset"] == 0
 
-    @pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
+    @column("codecs, headers, nulls")
+    @pytest.mark.parametrize("codec", ["none"] + [
+        pytest.param(codec, marks=needs(codec)) for codec in ("gzip", "snappy", "lz4", "zstd")])
     def test_reads_back_what_it_produced(self, agent, unique, codec):
         topic = unique("topic")
         agent.create_topic(topic, partitions=2)
-        sent = sample_records(0) + sample_records(1)
+        sent = self.samples(0) + self.samples(1)
         acks = agent.call("produce", topic=topic, codec=codec, records=sent)["acks"]
         for partition in (0, 1):
             offsets = [ack["offset"] for ack in acks if ack["partition"] == partition]
@@ -182,25 +217,30 @@ class ClientScenarios:
         read.sort(key=lambda record: (record["partition"], record["offset"]))
         assert content(read) == content(sent)
 
+    @column("acks 0, 1")
     @pytest.mark.parametrize("acks", ["0", "1"])
     def test_produces_without_waiting_for_all(self, agent, unique, acks):
         topic = unique("topic")
         agent.create_topic(topic, partitions=1)
-        sent = sample_records()
+        sent = self.samples()
         agent.call("produce", topic=topic, acks=acks, idempotence=False, records=sent)
         read = agent.call("read", topic=topic, count=len(sent), timeout_ms=20000)["records"]
         assert content(read) == content(sent)
 
+    @column("offsets by time")
+    @needs("offsets_for_time")
     def test_finds_offsets_by_time(self, agent, unique):
         topic = unique("topic")
         agent.create_topic(topic, partitions=2)
-        sent = sample_records(0)
+        sent = self.samples(0)
         agent.call("produce", topic=topic, records=sent)
         first, last = sent[0]["timestamp"], sent[-1]["timestamp"]
         for timestamp, offset in ((first - 1000, 0), (first, 0), (first + 7, 7), (last, len(sent) - 1), (last + 1, -1)):
             answer = agent.call("offsets_for_time", topic=topic, timestamp=timestamp)["offsets"]
             assert answer == {"0": offset, "1": -1}, timestamp
 
+    @column("idempotence")
+    @needs("idempotence")
     def test_idempotent_producers_write_everything_once_and_in_order(self, scenario, unique):
         topic = unique("topic")
         agent = scenario.agent()
@@ -220,6 +260,7 @@ class ClientScenarios:
             # Kept order: later values lie at later offsets.
             assert [value for _, value in sorted(list_)] == [value for _, value in list_], partition
 
+    @column("resume")
     def test_a_group_resumes_where_it_committed(self, scenario, unique):
         topic, group = unique("topic"), unique("group")
         agent = scenario.agent()
@@ -237,7 +278,8 @@ class ClientScenarios:
         assert {int(r["value"]) for r in scenario.events.records() if r["member"] == "second"} == set(range(12, 20))
         assert agent.call("committed", group=group, topic=topic)["offsets"] == {"0": 10, "1": 10}
 
-    @pytest.mark.parametrize("assignor", ["range", "cooperative"])
+    @column("leave and death")
+    @pytest.mark.parametrize("assignor", ["range", pytest.param("cooperative", marks=[long, needs("cooperative")])])
     def test_a_group_survives_a_leave_and_a_death(self, scenario, unique, assignor):
         topic, group = unique("topic"), unique("group")
         agent, mortal = scenario.agent(), scenario.agent()
@@ -266,7 +308,9 @@ class ClientScenarios:
         allowed = dead_owned | self.may_read_again(scenario)
         assert again <= allowed, scenario.story_of(again - allowed)
 
-    @pytest.mark.parametrize("assignor", ["range", "cooperative"])
+    @column("expansion")
+    @needs("create_partitions", "consumer_expansion")
+    @pytest.mark.parametrize("assignor", ["range", pytest.param("cooperative", marks=[long, needs("cooperative")])])
     def test_sees_an_expansion_under_way(self, scenario, unique, assignor):
         topic, group = unique("topic"), unique("group")
         agent = scenario.agent()
@@ -297,3 +341,112 @@ class ClientScenarios:
         ends = collections.Counter(partition for _, partition, _ in stopped["acked"])
         committed = agent.call("committed", group=group, topic=topic)["offsets"]
         assert committed == {str(partition): ends[partition] for partition in range(6)}
+
+    @column("fenced")
+    @long
+    def test_a_member_that_slept_too_long_is_fenced_and_comes_back(self, scenario, unique):
+        """Its session ends while its process is stopped; nothing that it says afterwards counts, and it joins anew."""
+        topic, group = unique("topic"), unique("group")
+        agent, sleeper = scenario.agent(), scenario.agent()
+        agent.create_topic(topic, partitions=4)
+        agent.call("stream_start", name="s", topic=topic, interval_us=5000)
+        member = dict(group=group, topic=topic, assignor="range", session_timeout_ms=SESSION_TIMEOUT_MS)
+        agent.call("member_start", name="awake", **member)
+        sleeper.call("member_start", name="sleeper", **member)
+        scenario.wait_for_shares({"awake": 2, "sleeper": 2}, 4, "two members")
+        slept = set(scenario.events.owned()["sleeper"])
+        with sleeper.process.stopped():
+            scenario.wait_for_shares({"awake": 4}, 4, "the sleeper's session ended")
+        scenario.wait_for_shares({"awake": 2, "sleeper": 2}, 4, "the sleeper is back")
+        stopped = agent.call("stream_stop", name="s")
+        assert stopped["failed"] == []
+        acked = {value for value, _, _ in stopped["acked"]}
+        scenario.wait_for_values(acked, "everything acknowledged is read")
+        partition_of = {value: partition for value, partition, _ in stopped["acked"]}
+        again = {partition_of[value] for value, count in scenario.counts().items() if count > 1}
+        allowed = slept | self.may_read_again(scenario)
+        assert again <= allowed, scenario.story_of(again - allowed)
+
+    @column("fenced")
+    @needs("static_members")
+    def test_a_second_member_of_an_instance_fences_the_first(self, scenario, unique):
+        topic, group = unique("topic"), unique("group")
+        first, second = scenario.agent(), scenario.agent()
+        first.create_topic(topic, partitions=2)
+        member = dict(group=group, topic=topic, assignor="range", instance_id="i", session_timeout_ms=SESSION_TIMEOUT_MS)
+        first.call("member_start", name="first", **member)
+        scenario.wait_for_shares({"first": 2}, 2, "the first member")
+        scenario.events.may_fail("first")
+        second.call("member_start", name="second", **member)
+        scenario.wait_for_shares({"second": 2}, 2, "the second member")
+        if "told_when_fenced" in self.client.lacks:
+            return
+        codes = scenario.events.wait(
+            lambda events: [e["code"] for e in events if e.get("member") == "first" and e["event"] == "failed"], 30,
+            "the first member is told")
+        assert codes[0] in self.client.fenced_codes, codes
+
+    @column("static members")
+    @long
+    @needs("static_members")
+    def test_static_members_come_back_without_a_rebalance(self, scenario, unique):
+        topic, group = unique("topic"), unique("group")
+        agent, mortal = scenario.agent(), scenario.agent()
+        agent.create_topic(topic, partitions=4)
+        member = dict(group=group, topic=topic, assignor="range", session_timeout_ms=3 * SESSION_TIMEOUT_MS)
+        agent.call("member_start", name="stays", instance_id="a", **member)
+        mortal.call("member_start", name="before", instance_id="b", **member)
+        scenario.wait_for_shares({"stays": 2, "before": 2}, 4, "two static members")
+        share = scenario.events.owned()["before"]
+        changes = len([e for e in scenario.events.events if e.get("member") == "stays"])
+        mortal.kill()
+        reborn = scenario.agent()
+        reborn.call("member_start", name="after", instance_id="b", **member)
+        scenario.wait_for_shares({"stays": 2, "after": 2}, 4, "the instance is back")
+        assert scenario.events.owned()["after"] == share
+        assert len([e for e in scenario.events.events if e.get("member") == "stays"]) == changes, \
+            "the other member saw no rebalance"
+
+    @column("admin")
+    @needs("admin")
+    def test_serves_the_usual_admin_calls(self, scenario, unique):
+        topic, group = unique("topic"), unique("group")
+        agent = scenario.agent()
+
+        def can(operation):
+            return operation not in self.client.lacks
+
+        agent.create_topic(topic, partitions=1, configs={"retention.ms": "3600000"})
+        assert topic in agent.call("list_topics")["topics"]
+        if can("topic_config"):
+            assert agent.call("topic_config", topic=topic, config="retention.ms")["value"] == "3600000"
+        if can("set_topic_config"):
+            agent.call("set_topic_config", topic=topic, config="retention.ms", value="7200000")
+            harness.at_once(lambda: self.expect_config(agent, topic, "retention.ms", "7200000"))
+        agent.call("produce", topic=topic, records=[{"key": None, "value": str(n)} for n in range(5)])
+        if can("delete_records"):
+            low = agent.call("delete_records", topic=topic, partition=0, offset=2)["low_watermark"]
+            assert low == 2
+            read = agent.call("read", topic=topic, count=3, timeout_ms=20000)["records"]
+            assert [record["offset"] for record in read] == [2, 3, 4]
+        if can("list_groups"):
+            self.check_group_calls(agent, scenario, topic, group, can)
+
+    def expect_config(self, agent, topic, config, value):
+        assert agent.call("topic_config", topic=topic, config=config)["value"] == value
+
+    def check_group_calls(self, agent, scenario, topic, group, can):
+        agent.call("member_start", name="m", group=group, topic=topic, assignor="range")
+        scenario.wait_for_shares({"m": 1}, 1, "the member")
+        assert group in agent.call("list_groups")["groups"]
+        if can("describe_group"):
+            described = agent.call("describe_group", group=group)
+            assert (described["state"].title(), described["members"]) == ("Stable", 1)
+        if can("delete_group"):
+            with pytest.raises(clients.ClientError) as refused:
+                agent.call("delete_group", group=group)
+            assert refused.value.code == NON_EMPTY_GROUP
+        agent.call("member_stop", name="m")
+        if can("delete_group"):
+            agent.call("delete_group", group=group)
+            assert group not in agent.call("list_groups")["groups"]

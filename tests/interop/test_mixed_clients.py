@@ -4,13 +4,12 @@ import collections
 
 import pytest
 
-import clients
+import matrix
 from scenarios import METADATA_AGE_MS, SESSION_TIMEOUT_MS, Scenario, content, sample_records
 
 BROKER_PROPERTIES = {"auto.create.topics.enable": "false", "group.initial.rebalance.delay.ms": 0}
 
-FAMILIES = {"java": clients.java, "librdkafka": clients.confluent, "librdkafka-debian": clients.debian_librdkafka,
-            "franz-go": clients.franz}
+FAMILIES = {name: matrix.CLIENTS[name] for name in ("java", "librdkafka", "librdkafka-debian", "franz-go")}
 
 
 @pytest.fixture
@@ -18,8 +17,8 @@ def agents(broker):
     """One agent of each family, all reporting to one event log."""
     scenario = Scenario(None, broker.bootstrap)
     started = {}
-    for name, family in FAMILIES.items():
-        scenario.family = family
+    for name, client in FAMILIES.items():
+        scenario.client = client
         started[name] = scenario.agent()
     yield scenario, started
     scenario.close()

@@ -36,6 +36,10 @@ type request struct {
 	Topic              string            `json:"topic"`
 	Group              string            `json:"group"`
 	Partitions         int32             `json:"partitions"`
+	Partition          int32             `json:"partition"`
+	Offset             int64             `json:"offset"`
+	Config             string            `json:"config"`
+	Value              string            `json:"value"`
 	Count              int               `json:"count"`
 	Configs            map[string]string `json:"configs"`
 	Records            []inputRecord     `json:"records"`
@@ -339,6 +343,9 @@ func handle(r *request, reply object) error {
 			reply["partitions"] = ids
 			return err
 		})
+	case "version", "list_topics", "topic_config", "set_topic_config", "list_groups", "describe_group", "delete_group",
+		"delete_records":
+		return administer(r, reply)
 	case "produce":
 		return produce(r, reply)
 	case "read":

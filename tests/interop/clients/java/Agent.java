@@ -11,15 +11,17 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Properties;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
-import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AdminClient;
+import org.apache.kafka.clients.admin.ConsumerGroupDescription;
+import org.apache.kafka.clients.admin.ConsumerGroupListing;
 import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
@@ -29,17 +31,22 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.internals.RecordHeader;
 import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.utils.AppInfoParser;
 
-/** The Java client as an agent: the requests and events are described in clients.py. */
+/**
+ * The Java client as an agent: the requests and events are described in clients.py. It is compiled against each Java
+ * client of the matrix, so it keeps to what all of them have; ConfigChange is what they do not share.
+ */
 public final class Agent {
     static final ObjectMapper JSON = new ObjectMapper();
     private static final PrintStream OUT = System.out;
-    private static String bootstrap;
+    static String bootstrap;
     private static final Map<String, Member> MEMBERS = new ConcurrentHashMap<>();
     private static final Map<String, Stream> STREAMS = new ConcurrentHashMap<>();
 
@@ -51,28 +58,32 @@ public final class Agent {
     }
 
     public static void main(String[] arguments) throws Exception {
-        bootstrap = arguments.length > 0 ? arguments[0] : "";
+        bootstrap = arguments[0];
         BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        ToolRunner tools = new ToolRunner();
         // Standard output belongs to the replies; anything else that prints must not get between them.
         System.setOut(System.err);
         for (String line = input.readLine(); line != null; line = input.readLine()) {
             JsonNode request = JSON.readTree(line);
-            ObjectNode reply = JSON.createObjectNode();
-            reply.put("reply", request.get("id").asInt());
-            reply.put("ok", true);
-            try {
-                if (request.get("op").asText().equals("tool")) {
-                    tools.run(request, reply);
-                } else {
-                    handle(request, reply);
-                }
-            } catch (Throwable e) {
-                fail(reply, e);
-            }
-            emit(reply);
+            answer(request, Agent::handle);
         }
         System.exit(0);
+    }
+
+    /** What serves a request by filling its reply. */
+    interface Handler {
+        void handle(JsonNode request, ObjectNode reply) throws Exception;
+    }
+
+    static void answer(JsonNode request, Handler handler) {
+        ObjectNode reply = JSON.createObjectNode();
+        reply.put("reply", request.get("id").asInt());
+        reply.put("ok", true);
+        try {
+            handler.handle(request, reply);
+        } catch (Throwable e) {
+            fail(reply, e);
+        }
+        emit(reply);
     }
 
     static void fail(ObjectNode node, Throwable e) {
@@ -86,25 +97,25 @@ public final class Agent {
         }
     }
 
-    private static void handle(JsonNode request, ObjectNode reply) throws Exception {
+    static void handle(JsonNode request, ObjectNode reply) throws Exception {
         switch (request.get("op").asText()) {
             case "create_topic" -> {
                 Map<String, String> configs = new HashMap<>();
                 request.path("configs").properties().forEach(e -> configs.put(e.getKey(), e.getValue().asText()));
-                NewTopic topic = new NewTopic(text(request, "topic"), Optional.of(request.get("partitions").asInt()),
-                                              Optional.empty()).configs(configs);
-                try (Admin admin = admin()) {
+                NewTopic topic = new NewTopic(text(request, "topic"), request.get("partitions").asInt(), (short) 1)
+                    .configs(configs);
+                try (AdminClient admin = admin()) {
                     admin.createTopics(List.of(topic)).all().get();
                 }
             }
             case "create_partitions" -> {
-                try (Admin admin = admin()) {
+                try (AdminClient admin = admin()) {
                     admin.createPartitions(Map.of(text(request, "topic"),
                                                   NewPartitions.increaseTo(request.get("count").asInt()))).all().get();
                 }
             }
             case "delete_topic" -> {
-                try (Admin admin = admin()) {
+                try (AdminClient admin = admin()) {
                     admin.deleteTopics(List.of(text(request, "topic"))).all().get();
                 }
             }
@@ -119,6 +130,55 @@ public final class Agent {
             case "read" -> read(request, reply);
             case "offsets_for_time" -> offsetsForTime(request, reply);
             case "committed" -> committed(request, reply);
+            case "version" -> reply.put("version", AppInfoParser.getVersion());
+            case "list_topics" -> {
+                try (AdminClient admin = admin()) {
+                    ArrayNode topics = reply.putArray("topics");
+                    admin.listTopics().names().get().forEach(topics::add);
+                }
+            }
+            case "topic_config" -> {
+                ConfigResource topic = new ConfigResource(ConfigResource.Type.TOPIC, text(request, "topic"));
+                try (AdminClient admin = admin()) {
+                    reply.put("value", admin.describeConfigs(List.of(topic)).all().get().get(topic)
+                        .get(text(request, "config")).value());
+                }
+            }
+            case "set_topic_config" -> {
+                ConfigResource topic = new ConfigResource(ConfigResource.Type.TOPIC, text(request, "topic"));
+                try (AdminClient admin = admin()) {
+                    ConfigChange.set(admin, topic, text(request, "config"), text(request, "value"));
+                }
+            }
+            case "list_groups" -> {
+                try (AdminClient admin = admin()) {
+                    ArrayNode groups = reply.putArray("groups");
+                    for (ConsumerGroupListing group : admin.listConsumerGroups().all().get()) groups.add(group.groupId());
+                }
+            }
+            case "describe_group" -> {
+                String group = text(request, "group");
+                try (AdminClient admin = admin()) {
+                    ConsumerGroupDescription description =
+                        admin.describeConsumerGroups(List.of(group)).all().get().get(group);
+                    reply.put("state", description.state().toString());
+                    reply.put("members", description.members().size());
+                }
+            }
+            case "delete_group" -> {
+                try (AdminClient admin = admin()) {
+                    admin.deleteConsumerGroups(List.of(text(request, "group"))).all().get();
+                }
+            }
+            case "delete_records" -> {
+                TopicPartition partition =
+                    new TopicPartition(text(request, "topic"), request.get("partition").asInt());
+                try (AdminClient admin = admin()) {
+                    reply.put("low_watermark", admin.deleteRecords(
+                        Map.of(partition, RecordsToDelete.beforeOffset(request.get("offset").asLong())))
+                        .lowWatermarks().get(partition).get().lowWatermark());
+                }
+            }
             case "stream_start" -> {
                 Stream stream = new Stream(request);
                 STREAMS.put(text(request, "name"), stream);
@@ -147,8 +207,8 @@ public final class Agent {
         return properties;
     }
 
-    private static Admin admin() {
-        return Admin.create(base(JSON.createObjectNode()));
+    static AdminClient admin() {
+        return AdminClient.create(base(JSON.createObjectNode()));
     }
 
     static KafkaProducer<byte[], byte[]> producer(JsonNode request) {
@@ -165,7 +225,8 @@ public final class Agent {
     static KafkaConsumer<byte[], byte[]> consumer(JsonNode request) {
         Properties properties = base(request);
         properties.put("enable.auto.commit", "false");
-        properties.put("auto.offset.reset", "earliest");
+        properties.put("auto.offset.reset", request.has("reset") ? text(request, "reset") : "earliest");
+        if (request.has("client_id")) properties.put("client.id", text(request, "client_id"));
         if (request.has("group")) properties.put("group.id", text(request, "group"));
         if (request.has("session_timeout_ms")) {
             properties.put("session.timeout.ms", text(request, "session_timeout_ms"));
@@ -260,7 +321,7 @@ public final class Agent {
     }
 
     private static void committed(JsonNode request, ObjectNode reply) throws Exception {
-        try (Admin admin = admin()) {
+        try (AdminClient admin = admin()) {
             ObjectNode offsets = reply.putObject("offsets");
             Map<TopicPartition, OffsetAndMetadata> all = admin.listConsumerGroupOffsets(text(request, "group"))
                 .partitionsToOffsetAndMetadata().get();

@@ -7,6 +7,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.apache.kafka.clients.consumer.CommitFailedException;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -78,6 +79,13 @@ final class Member extends Thread implements ConsumerRebalanceListener {
             uncommitted.clear();
         } catch (RebalanceInProgressException e) {
             // Kept for the next round: the client asks for a poll that completes the rebalance first.
+        } catch (CommitFailedException e) {
+            // The group went on without this member, or, before 2.4, began a rebalance; others may read this again.
+            ObjectNode event = Agent.JSON.createObjectNode().put("member", name).put("event", "commit_failed");
+            Agent.partitions(event.putArray("partitions"), uncommitted.keySet());
+            event.put("message", e.getMessage());
+            Agent.emit(event);
+            uncommitted.clear();
         } catch (WakeupException e) {
             consumer.commitSync(uncommitted);
             uncommitted.clear();
@@ -105,7 +113,7 @@ final class Member extends Thread implements ConsumerRebalanceListener {
         report("revoked");
     }
 
-    @Override
+    /** Called by clients from 2.4 on. */
     public void onPartitionsLost(Collection<TopicPartition> partitions) {
         partitions.forEach(uncommitted::remove);
         owned.removeAll(partitions);

@@ -11,7 +11,7 @@ import time
 
 import confluent_kafka
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
+from confluent_kafka.admin import AdminClient, ConfigResource, NewPartitions, NewTopic
 
 ADMIN_TIMEOUT_S = 30
 MAXIMUM_STREAM_RECORDS = 1_000_000
@@ -75,7 +75,8 @@ def make_consumer(request):
     properties = base(request)
     properties.update({
         "enable.auto.commit": False,
-        "auto.offset.reset": "earliest",
+        "auto.offset.reset": request.get("reset", "earliest"),
+        "client.id": request.get("client_id", "rdkafka"),
         "group.id": request.get("group", "unused"),
         "fetch.wait.max.ms": 100,
     })
@@ -195,6 +196,59 @@ def committed(request):
     finally:
         consumer.close()
     return {"offsets": {str(answer.partition): answer.offset for answer in answers if answer.offset >= 0}}
+
+
+def version(_):
+    return {"version": confluent_kafka.libversion()[0]}
+
+
+def result_of(futures):
+    """The result of the one call that a dictionary of futures stands for."""
+    future, = futures.values()
+    return future.result()
+
+
+def list_topics(_):
+    return {"topics": list(admin().list_topics(timeout=ADMIN_TIMEOUT_S).topics)}
+
+
+def topic_config(request):
+    client = admin()
+    configs = result_of(client.describe_configs([ConfigResource(ConfigResource.Type.TOPIC, request["topic"])]))
+    return {"value": configs[request["config"]].value}
+
+
+def set_topic_config(request):
+    # Not known to the oldest binding, which lacks all that follows.
+    from confluent_kafka.admin import AlterConfigOpType, ConfigEntry
+    change = ConfigEntry(request["config"], request["value"], incremental_operation=AlterConfigOpType.SET)
+    client = admin()
+    result_of(client.incremental_alter_configs(
+        [ConfigResource(ConfigResource.Type.TOPIC, request["topic"], incremental_configs=[change])]))
+    return {}
+
+
+def list_groups(_):
+    client = admin()
+    return {"groups": [group.group_id for group in client.list_consumer_groups().result().valid]}
+
+
+def describe_group(request):
+    client = admin()
+    group = result_of(client.describe_consumer_groups([request["group"]]))
+    return {"state": group.state.name, "members": len(group.members)}
+
+
+def delete_group(request):
+    client = admin()
+    result_of(client.delete_consumer_groups([request["group"]]))
+    return {}
+
+
+def delete_records(request):
+    client = admin()
+    partition = TopicPartition(request["topic"], request["partition"], request["offset"])
+    return {"low_watermark": result_of(client.delete_records([partition])).low_watermark}
 
 
 class Stream(threading.Thread):
@@ -347,6 +401,7 @@ def member_stop(request):
 
 OPERATIONS = {f.__name__: f for f in (
     create_topic, create_partitions, delete_topic, partitions, produce, read, offsets_for_time, committed,
+    version, list_topics, topic_config, set_topic_config, list_groups, describe_group, delete_group, delete_records,
     stream_start, stream_stop, member_start, member_stop)}
 
 

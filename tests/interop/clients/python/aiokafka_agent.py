@@ -1,0 +1,347 @@
+"""aiokafka as an agent: the requests and events are described in clients.py."""
+
+import asyncio
+import json
+import sys
+import time
+
+import aiokafka
+from aiokafka.abc import ConsumerRebalanceListener
+from aiokafka.admin import AIOKafkaAdminClient, NewPartitions, NewTopic, RecordsToDelete
+from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
+from aiokafka.coordinator.assignors.range import RangePartitionAssignor
+from aiokafka.errors import KafkaError, for_code
+
+from agent import MAXIMUM_STREAM_RECORDS, REFUSED_COMMITS, Progress, describe, emit, failure, raw
+
+bootstrap = sys.argv[1]
+members = {}
+streams = {}
+
+
+def base(request):
+    properties = {"bootstrap_servers": bootstrap}
+    if "metadata_age_ms" in request:
+        properties["metadata_max_age_ms"] = request["metadata_age_ms"]
+    return properties
+
+
+async def with_admin(action):
+    admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap)
+    await admin.start()
+    try:
+        return await action(admin)
+    finally:
+        await admin.close()
+
+
+def check(code, message=None):
+    if code:
+        raise for_code(code)(message)
+
+
+async def version(_):
+    return {"version": aiokafka.__version__}
+
+
+async def create_topic(request):
+    topic = NewTopic(request["topic"], request["partitions"], 1,
+                     topic_configs={key: str(value) for key, value in request.get("configs", {}).items()})
+    response = await with_admin(lambda admin: admin.create_topics([topic]))
+    for _, code, message, *_ in response.topic_errors:
+        check(code, message)
+    return {}
+
+
+async def create_partitions(request):
+    await with_admin(lambda admin: admin.create_partitions({request["topic"]: NewPartitions(request["count"])}))
+    return {}
+
+
+async def delete_topic(request):
+    response = await with_admin(lambda admin: admin.delete_topics([request["topic"]]))
+    for _, code, *_ in response.topic_error_codes:
+        check(code)
+    return {}
+
+
+async def partitions(request):
+    topic, = await with_admin(lambda admin: admin.describe_topics([request["topic"]]))
+    check(topic["error_code"])
+    return {"partitions": sorted(p["partition"] for p in topic["partitions"])}
+
+
+async def make_producer(request):
+    codec = request.get("codec", "none")
+    acks = request.get("acks", "all")
+    producer = aiokafka.AIOKafkaProducer(
+        **base(request), linger_ms=5, acks=acks if acks == "all" else int(acks),
+        compression_type=None if codec == "none" else codec, enable_idempotence=request.get("idempotence", True),
+        max_request_size=20_000_000, request_timeout_ms=request.get("unknown_topic_wait_ms", 30000))
+    await producer.start()
+    return producer
+
+
+async def make_consumer(request):
+    properties = base(request)
+    if "group" in request:
+        properties["group_id"] = request["group"]
+    if "session_timeout_ms" in request:
+        properties.update(session_timeout_ms=request["session_timeout_ms"], heartbeat_interval_ms=500)
+    if "instance_id" in request:
+        properties["group_instance_id"] = request["instance_id"]
+    if "assignor" in request:
+        properties["partition_assignment_strategy"] = [RangePartitionAssignor]
+    consumer = aiokafka.AIOKafkaConsumer(**properties, enable_auto_commit=False, auto_offset_reset="earliest",
+                                         fetch_max_wait_ms=100)
+    await consumer.start()
+    return consumer
+
+
+async def produce(request):
+    producer = await make_producer(request)
+    try:
+        results = []
+        for record in request["records"]:
+            try:
+                results.append(await producer.send(
+                    request["topic"], value=raw(record.get("value")), key=raw(record.get("key")),
+                    headers=[(key, raw(value)) for key, value in record.get("headers", [])],
+                    partition=record.get("partition"), timestamp_ms=record.get("timestamp")))
+            except KafkaError as e:
+                results.append(e)
+        acks = []
+        for result in results:
+            try:
+                if isinstance(result, KafkaError):
+                    raise result
+                metadata = await result
+                # Nothing is known of a record that nobody acknowledges.
+                acks.append({"partition": metadata.partition, "offset": metadata.offset} if metadata else {})
+            except KafkaError as e:
+                acks.append(failure(e))
+    finally:
+        await producer.stop()
+    return {"acks": acks}
+
+
+async def topic_partitions(request):
+    ids = (await partitions(request))["partitions"]
+    return [aiokafka.TopicPartition(request["topic"], p) for p in ids]
+
+
+async def read(request):
+    wanted = await topic_partitions(request)
+    consumer = await make_consumer(request)
+    records = []
+    deadline = time.monotonic() + request["timeout_ms"] / 1000
+    try:
+        consumer.assign(wanted)
+        await consumer.seek_to_beginning(*wanted)
+        while len(records) < request["count"] and time.monotonic() < deadline:
+            for batch in (await consumer.getmany(timeout_ms=100)).values():
+                records += [describe(record) for record in batch]
+    finally:
+        await consumer.stop()
+    return {"records": records}
+
+
+async def offsets_for_time(request):
+    wanted = await topic_partitions(request)
+    consumer = await make_consumer(request)
+    try:
+        answers = await consumer.offsets_for_times({p: request["timestamp"] for p in wanted})
+    finally:
+        await consumer.stop()
+    return {"offsets": {str(p.partition): -1 if found is None else found.offset for p, found in answers.items()}}
+
+
+async def committed(request):
+    offsets = await with_admin(lambda admin: admin.list_consumer_group_offsets(request["group"]))
+    return {"offsets": {str(p.partition): found.offset for p, found in offsets.items() if found.offset >= 0}}
+
+
+async def list_topics(_):
+    return {"topics": await with_admin(lambda admin: admin.list_topics())}
+
+
+async def topic_config(request):
+    wanted = ConfigResource(ConfigResourceType.TOPIC, request["topic"], {request["config"]: None})
+    responses = await with_admin(lambda admin: admin.describe_configs([wanted]))
+    code, message, _, _, entries = responses[0].resources[0][:5]
+    check(code, message)
+    return {"value": {entry[0]: entry[1] for entry in entries}[request["config"]]}
+
+
+async def set_topic_config(request):
+    wanted = ConfigResource(ConfigResourceType.TOPIC, request["topic"], {request["config"]: request["value"]})
+    responses = await with_admin(lambda admin: admin.alter_configs([wanted]))
+    for code, message, *_ in responses[0].resources:
+        check(code, message)
+    return {}
+
+
+async def list_groups(_):
+    return {"groups": [g[0] for g in await with_admin(lambda admin: admin.list_consumer_groups())]}
+
+
+async def describe_group(request):
+    responses = await with_admin(lambda admin: admin.describe_consumer_groups([request["group"]]))
+    code, _, state, _, _, group_members, *_ = responses[0].groups[0]
+    check(code)
+    return {"state": state, "members": len(group_members)}
+
+
+async def delete_records(request):
+    partition = aiokafka.TopicPartition(request["topic"], request["partition"])
+    answers = await with_admin(lambda admin: admin.delete_records({partition: RecordsToDelete(request["offset"])}))
+    return {"low_watermark": answers[partition]}
+
+
+class Stream:
+    """Writes the numbers 0, 1, 2 ... as values until it is stopped, and remembers what was acknowledged."""
+
+    def __init__(self, request):
+        self.request = request
+        self.stopping = asyncio.Event()
+        self.progress = Progress(request["name"])
+        self.producer = self.task = None
+
+    async def start(self):
+        self.producer = await make_producer(self.request)
+        self.task = asyncio.create_task(self.run())
+
+    async def run(self):
+        keys, interval_s = self.request.get("keys", 97), self.request.get("interval_us", 2000) / 1e6
+        for n in range(MAXIMUM_STREAM_RECORDS):
+            await asyncio.sleep(interval_s)
+            if self.stopping.is_set():
+                return
+            future = await self.producer.send(self.request["topic"], key=f"k{n % keys}".encode(),
+                                              value=str(n).encode())
+            future.add_done_callback(lambda done, n=n: self.acknowledged(n, done))
+
+    def acknowledged(self, n, done):
+        if done.exception():
+            self.progress.fail(n, done.exception())
+        else:
+            self.progress.add(n, done.result().partition, done.result().offset)
+
+    async def finish(self):
+        self.stopping.set()
+        await self.task
+        await self.producer.flush()
+        await self.producer.stop()
+        return self.progress.reply()
+
+
+class Member(ConsumerRebalanceListener):
+    """One member of a group: reports every record once it has it, then commits it."""
+
+    def __init__(self, request):
+        self.request = request
+        self.name = request["name"]
+        self.stopping = False
+        self.owned = set()
+        self.uncommitted = {}
+        # Commits of the loop and of a revocation must not cross.
+        self.lock = asyncio.Lock()
+        self.consumer = self.task = None
+
+    async def start(self):
+        self.consumer = await make_consumer(self.request)
+        self.consumer.subscribe([self.request["topic"]], listener=self)
+        self.task = asyncio.create_task(self.run())
+
+    def report(self, change):
+        emit({"member": self.name, "event": "owned", "change": change,
+              "partitions": sorted(p.partition for p in self.owned)})
+
+    async def on_partitions_revoked(self, revoked):
+        async with self.lock:
+            await self.commit()
+            self.uncommitted.clear()
+            self.owned -= set(revoked)
+            self.report("revoked")
+
+    async def on_partitions_assigned(self, assigned):
+        self.owned = set(assigned)
+        self.report("assigned")
+
+    async def commit(self):
+        if not self.uncommitted:
+            return
+        try:
+            await self.consumer.commit(self.uncommitted)
+            self.uncommitted.clear()
+        except KafkaError as e:
+            if getattr(e, "errno", None) not in REFUSED_COMMITS and "CommitFailed" not in type(e).__name__:
+                raise
+            emit({"member": self.name, "event": "commit_failed", **failure(e),
+                  "partitions": sorted(p.partition for p in self.uncommitted)})
+
+    async def take(self):
+        batches = await self.consumer.getmany(timeout_ms=100)
+        async with self.lock:
+            for partition, batch in batches.items():
+                if partition not in self.owned:
+                    continue
+                for record in batch:
+                    emit({"member": self.name, "event": "record", **describe(record)})
+                self.uncommitted[partition] = batch[-1].offset + 1
+            await self.commit()
+
+    async def run(self):
+        try:
+            while not self.stopping:
+                await self.take()
+        except KafkaError as e:
+            emit({"member": self.name, "event": "failed", **failure(e)})
+        finally:
+            await self.consumer.stop()
+            emit({"member": self.name, "event": "closed"})
+
+    async def finish(self):
+        self.stopping = True
+        await self.task
+        return {}
+
+
+async def stream_start(request):
+    streams[request["name"]] = Stream(request)
+    await streams[request["name"]].start()
+    return {}
+
+
+async def stream_stop(request):
+    return await streams.pop(request["name"]).finish()
+
+
+async def member_start(request):
+    members[request["name"]] = Member(request)
+    await members[request["name"]].start()
+    return {}
+
+
+async def member_stop(request):
+    return await members.pop(request["name"]).finish()
+
+
+OPERATIONS = {f.__name__: f for f in (
+    version, create_topic, create_partitions, delete_topic, partitions, produce, read, offsets_for_time, committed,
+    list_topics, topic_config, set_topic_config, list_groups, describe_group, delete_records,
+    stream_start, stream_stop, member_start, member_stop)}
+
+
+async def main():
+    loop = asyncio.get_running_loop()
+    while line := await loop.run_in_executor(None, sys.stdin.readline):
+        request = json.loads(line)
+        try:
+            reply = {"ok": True, **await OPERATIONS[request["op"]](request)}
+        except KafkaError as e:
+            reply = failure(e)
+        emit({"reply": request["id"], **reply})
+
+
+asyncio.run(main())

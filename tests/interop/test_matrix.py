@@ -1,0 +1,23 @@
+"""Every client library of clients/matrix.toml runs every scenario of scenarios.py: one class of tests for each.
+
+`--client NAME` runs one of them; without it all run, but for those that PARTITA_LONG_TESTS=1 has to ask for.
+"""
+
+import re
+
+import harness
+import matrix
+from scenarios import ClientScenarios, agent, scenario  # noqa: F401
+
+BROKER_PROPERTIES = {"auto.create.topics.enable": "false", "group.initial.rebalance.delay.ms": 0}
+
+
+def scenarios_of(client):
+    name = "Test" + re.sub(r"[^a-z0-9]", "", client.name.title(), flags=re.I)
+    return name, type(name, (ClientScenarios,), {"client": client})
+
+
+for each in matrix.CLIENTS.values():
+    if harness.LONG_TESTS or not each.long:
+        class_name, tests = scenarios_of(each)
+        globals()[class_name] = tests
