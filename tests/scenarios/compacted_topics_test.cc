@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 #include <map>
 #include <random>
 #include <thread>
@@ -142,6 +143,42 @@ TEST(CompactedTopic, SurvivesKillsInTheMiddleOfCleanings) {
         broker->send_signal(SIGKILL);
         EXPECT_EQ(broker->wait().signal_number, SIGKILL);
         EXPECT_EQ(broker->count_in_output("a damaged tail"), 0u) << broker->output();
+    }
+}
+
+TEST(ConsumerOffsets, AreCompactedAndSurviveAKill) {
+    TemporaryDirectory directory;
+    BrokerProcess::Options options = often_cleaned(directory.path());
+    options.overrides.insert(options.overrides.end(), {"offsets.topic.num.partitions=1", "offsets.topic.segment.bytes=1048576",
+                                                       "log.cleaner.min.cleanable.ratio=0.01"});
+    auto broker = BrokerProcess::start(options);
+    ASSERT_NE(broker, nullptr);
+    PlainClient client(broker->port());
+    ASSERT_EQ(client.create_topic("data", 1).error, ErrorCode::none);
+    ASSERT_EQ(client.commit("once", "data", 0, 17), ErrorCode::none);
+    std::int64_t commits = 0;
+    // A segment is full after some thousand commits; it is cleaned when LMDB has them.
+    ASSERT_TRUE(eventually(
+        [&] {
+            for (int i = 0; i < 200; ++i) {
+                if (client.commit("often", "data", 0, commits + 1) != ErrorCode::none) return false;
+                ++commits;
+            }
+            return broker->count_in_output("partition=__consumer_offsets-0") > 0;
+        },
+        60));
+    broker->send_signal(SIGKILL);
+    EXPECT_EQ(broker->wait().signal_number, SIGKILL);
+    // From LMDB and the log, and from the log alone.
+    for (const bool has_checkpoint : {true, false}) {
+        if (!has_checkpoint) std::filesystem::remove_all(directory / "partita-metadata");
+        broker = BrokerProcess::start(options);
+        ASSERT_NE(broker, nullptr);
+        PlainClient again(broker->port());
+        EXPECT_EQ(again.committed("once", "data", 0), 17);
+        EXPECT_EQ(again.committed("often", "data", 0), commits);
+        broker->send_signal(SIGKILL);
+        EXPECT_EQ(broker->wait().signal_number, SIGKILL);
     }
 }
 
