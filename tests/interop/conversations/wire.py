@@ -37,11 +37,11 @@ def _tables_program():
     named = os.environ.get("PARTITA_MESSAGE_TABLES")
     if named:
         return named
-    built = [ROOT / "build" / preset / "tests/interop/message_tables" for preset in ("release", "dev")]
-    for path in built:
-        if os.access(path, os.X_OK):
-            return str(path)
-    raise SystemExit(f"message_tables is not built ({built[0]}); set PARTITA_MESSAGE_TABLES")
+    built = ROOT / "build/dev/tests/interop/message_tables"
+    if os.access(built, os.X_OK):
+        return str(built)
+    raise SystemExit(f"message_tables is not built: {built}; run cmake --preset dev && cmake --build --preset dev, or set "
+                     "PARTITA_MESSAGE_TABLES")
 
 
 TABLES = json.loads(subprocess.run([_tables_program()], capture_output=True, check=True).stdout)
