@@ -448,3 +448,38 @@ def find_coordinator_at_every_version(talk):
                 talk.ask("FindCoordinator", version, Key=keys[0], KeyType=kind, CoordinatorKeys=keys, error=None)
         if version >= 4:
             talk.ask("FindCoordinator", version, KeyType=0, CoordinatorKeys=[])
+
+
+@conversation
+def a_static_member_stays_until_its_session_ends(talk):
+    group = talk.named("g")
+    settle(talk, group, instance="i", session=6000, on="one")
+    began = time.monotonic()
+    talk.drop("one")
+    time.sleep(1)
+    talk.ask("DescribeGroups", 5, Groups=[group])
+    talk.ask_until("DescribeGroups", 5, lambda answer: answer["Groups"][0]["GroupState"] == "Empty", Groups=[group])
+    talk.takes("the session", 6, 0.8, began)
+
+
+@conversation
+def a_leader_that_is_gone_lets_others_wait_for_its_assignment(talk):
+    group = talk.named("g")
+    first = settle(talk, group, on="one", session=6000, rebalance=3000)
+    second = join(talk, 9, group, error="MEMBER_ID_REQUIRED", on="two")["MemberId"]
+    joining = send_join(talk, 9, group, second, on="two", rebalance=3000)
+    talk.waits(joining)
+    join(talk, 9, group, first, on="one", session=6000, rebalance=3000)
+    talk.answer(joining)
+    waiting = send_sync(talk, 5, group, 2, second, on="two")
+    talk.answer(waiting, error="REBALANCE_IN_PROGRESS")
+    talk.takes("the wait for the leader's SyncGroup", 3, 0.8, waiting, waiting)
+    beat(talk, 4, group, 2, first, on="one", error="UNKNOWN_MEMBER_ID")
+
+
+@conversation
+def a_member_id_that_was_given_does_not_last(talk):
+    group = talk.named("g")
+    member = join(talk, 4, group, error="MEMBER_ID_REQUIRED", session=6000)["MemberId"]
+    time.sleep(6.5)
+    join(talk, 4, group, member, session=6000, error="UNKNOWN_MEMBER_ID")

@@ -3,7 +3,7 @@
 import records
 import wire
 from talk import conversation, ends, versions
-from scripts.classic_groups import enter, leave, settle, sync
+from scripts.classic_groups import enter, join, leave, send_join, settle
 
 
 def commit(talk, version, group, name, *partitions, member="", generation=-1, error="NONE", topic_id=wire.NO_ID,
@@ -177,3 +177,22 @@ def offset_metadata_has_a_limit(talk):
     commit(talk, 8, talk.named("g"), name, (0, 1, -1, "x" * 10))
     commit(talk, 8, talk.named("g"), name, (0, 1, -1, "x" * 11), error="OFFSET_METADATA_TOO_LARGE")
     commit(talk, 8, talk.named("g"), name, (0, 1, -1, "ü" * 9), error=None)
+
+
+@conversation
+def offsets_are_committed_during_a_rebalance(talk):
+    # Clients commit in their revoke callback: the generation stays until the join is complete.
+    name, topic_id = talk.topic()
+    group = talk.named("g")
+    member = settle(talk, group, on="one")
+    joiner = join(talk, 9, group, error="MEMBER_ID_REQUIRED", on="two")["MemberId"]
+    waiting = send_join(talk, 9, group, joiner, on="two")
+    talk.waits(waiting)
+    commit(talk, 8, group, name, (0, 5), member=member, generation=1)
+    commit(talk, 8, group, name, (0, 5), member=joiner, generation=1, error=None)
+    commit(talk, 8, group, name, (0, 5), member=joiner, generation=-1, error=None)
+    fetch(talk, 8, group, [(name, topic_id, [0])])
+    join(talk, 9, group, member, on="one")
+    talk.answer(waiting)
+    commit(talk, 8, group, name, (0, 6), member=member, generation=1, error="ILLEGAL_GENERATION")
+    commit(talk, 8, group, name, (0, 6), member=member, generation=2, error="REBALANCE_IN_PROGRESS")
