@@ -11,7 +11,8 @@ public final class Tools {
     private Tools() {}
 
     public static void main(String[] arguments) throws Exception {
-        if (arguments.length > 0) Agent.bootstrap = arguments[0];
+        // Agent remembers standard output when it is first named, so this comes before the output changes.
+        Agent.bootstrap = arguments.length > 0 ? arguments[0] : "";
         BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         ToolRunner runner = new ToolRunner();
         // Standard output belongs to the replies; anything else that prints must not get between them.
