@@ -218,6 +218,7 @@ std::optional<Refusal> GroupCoordinator::Core::refuse_heartbeat(const ConsumerGr
                 return refusal;
             }
         }
+        // Written by a newer broker: such a member can only start anew.
         if (member != nullptr && member->progress.state == MemberState::unknown &&
             (!command.owned || !command.owned->empty())) {
             return Refusal{ErrorCode::fenced_member_epoch, "The consumer group member is in a unknown state. The member "

@@ -192,10 +192,6 @@ MemberProgress reconcile(const MemberProgress& progress, const ReconciliationInp
     return progress;
 }
 
-bool must_abandon_partitions(const MemberProgress& progress, const ReconciliationInput& input) {
-    return progress.state == MemberState::unknown && (!input.owned || !input.owned->empty());
-}
-
 bool is_subset(const std::optional<std::span<const assignors::TopicPartitions>>& owned,
                const OwnedAssignment& assigned) {
     return owned && std::ranges::all_of(*owned, [&assigned](const assignors::TopicPartitions& topic) {

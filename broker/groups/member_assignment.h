@@ -81,9 +81,6 @@ public:
 [[nodiscard]] MemberProgress reconcile(const MemberProgress& progress, const ReconciliationInput& input,
                                        const PartitionAvailability& availability);
 
-/// A member in state `unknown` (written by a newer broker) can only start anew: it must own nothing.
-[[nodiscard]] bool must_abandon_partitions(const MemberProgress& progress, const ReconciliationInput& input);
-
 /// Everything that is said to be owned is in `assigned`. False when nothing was said.
 [[nodiscard]] bool is_subset(const std::optional<std::span<const assignors::TopicPartitions>>& owned,
                              const OwnedAssignment& assigned);
