@@ -167,6 +167,16 @@ std::expected<void, ConfigError> unify_ids(ConfigMap& given) {
     return {};
 }
 
+// What Kafka does not start without, and this broker takes for granted, is described as given: as on every Kafka.
+void add_required(ConfigMap& given) {
+    for (const ConfigDefinition& definition : broker_config_definitions()) {
+        const bool has_other_name = definition.name == "node.id" && given.contains("broker.id");
+        if (definition.required && definition.default_value && !has_other_name) {
+            given.try_emplace(std::string(definition.name), *definition.default_value);
+        }
+    }
+}
+
 bool is_unknown(std::string_view name) {
     // Prefixes under which plugins and listeners have keys of their own.
     for (const std::string_view prefix : {"listener.name.", "config.providers.", "rsm.config.", "rlmm.config.",
@@ -253,6 +263,7 @@ std::expected<LoadedBrokerConfig, ConfigError> load_broker_config(const ConfigIn
             }
         }
     }
+    add_required(given);
     auto config = BrokerConfig::from(std::move(given));
     if (!config) {
         constexpr std::string_view kRequirement = "requirement failed: ";

@@ -9,10 +9,6 @@ namespace partita::config {
 
 namespace {
 
-bool is_wanted(const DescribeOptions& options, std::string_view name) {
-    return !options.names || std::ranges::find(*options.names, name) != options.names->end();
-}
-
 // A value as a synonym shows it: the text that was given, or the canonical text of a default.
 std::optional<std::string> shown(const std::optional<std::string>& text, bool sensitive) {
     return sensitive ? std::nullopt : text;
@@ -49,14 +45,6 @@ std::vector<SynonymEntry> broker_synonyms(const BrokerConfig& broker, std::strin
     return entries;
 }
 
-ConfigEntry finished(ConfigEntry entry, std::vector<SynonymEntry> synonyms, const DescribeOptions& options) {
-    entry.source = synonyms.empty() ? ConfigSource::default_config : synonyms.front().source;
-    if (options.include_synonyms) {
-        entry.synonyms = std::move(synonyms);
-    }
-    return entry;
-}
-
 ConfigEntry topic_entry(const TopicConfigDefinition& topic, const ConfigMap& overrides, const ConfigMap& effective,
                         const BrokerConfig& broker, const DescribeOptions& options) {
     const ConfigDefinition& definition = topic.definition;
@@ -86,7 +74,7 @@ ConfigEntry topic_entry(const TopicConfigDefinition& topic, const ConfigMap& ove
     if (options.include_documentation) {
         entry.documentation = std::string(definition.documentation);
     }
-    return finished(std::move(entry), std::move(synonyms), options);
+    return with_synonyms(std::move(entry), std::move(synonyms), options);
 }
 
 ConfigEntry broker_entry(const ConfigMap& effective, std::string_view name, const DescribeOptions& options) {
@@ -110,13 +98,30 @@ ConfigEntry broker_entry(const ConfigMap& effective, std::string_view name, cons
 
 }  // namespace
 
+bool is_described(const DescribeOptions& options, std::string_view name) {
+    return !options.names || std::ranges::find(*options.names, name) != options.names->end();
+}
+
+std::vector<SynonymEntry> describe_broker_synonyms(const BrokerConfig& broker, std::string_view name) {
+    const ConfigDefinition* definition = find_broker_config(name);
+    return broker_synonyms(broker, name, definition != nullptr && definition->is_sensitive());
+}
+
+ConfigEntry with_synonyms(ConfigEntry entry, std::vector<SynonymEntry> synonyms, const DescribeOptions& options) {
+    entry.source = synonyms.empty() ? ConfigSource::default_config : synonyms.front().source;
+    if (options.include_synonyms) {
+        entry.synonyms = std::move(synonyms);
+    }
+    return entry;
+}
+
 std::vector<ConfigEntry> describe_topic_configs(const ConfigMap& overrides, const BrokerConfig& broker,
                                                 const DescribeOptions& options) {
     const ConfigMap effective = effective_broker_values(broker.given(), broker.dynamic());
     std::vector<ConfigEntry> entries;
     for (const TopicConfigDefinition& topic : topic_config_definitions()) {
         const std::string_view name = topic.definition.name;
-        if (is_wanted(options, name) && (!topic.definition.internal || overrides.contains(name))) {
+        if (is_described(options, name) && (!topic.definition.internal || overrides.contains(name))) {
             entries.push_back(topic_entry(topic, overrides, effective, broker, options));
         }
     }
@@ -136,10 +141,10 @@ std::vector<ConfigEntry> describe_broker_configs(const BrokerConfig& broker, con
     }
     std::vector<ConfigEntry> entries;
     for (const std::string_view name : names) {
-        if (is_wanted(options, name)) {
+        if (is_described(options, name)) {
             ConfigEntry entry = broker_entry(effective, name, options);
             std::vector<SynonymEntry> synonyms = broker_synonyms(broker, name, entry.sensitive);
-            entries.push_back(finished(std::move(entry), std::move(synonyms), options));
+            entries.push_back(with_synonyms(std::move(entry), std::move(synonyms), options));
         }
     }
     return entries;
@@ -148,7 +153,7 @@ std::vector<ConfigEntry> describe_broker_configs(const BrokerConfig& broker, con
 std::vector<ConfigEntry> describe_default_broker_configs(const BrokerConfig& broker, const DescribeOptions& options) {
     std::vector<ConfigEntry> entries;
     for (const auto& [name, value] : broker.dynamic().cluster_default) {
-        if (!is_wanted(options, name)) {
+        if (!is_described(options, name)) {
             continue;
         }
         ConfigEntry entry = broker_entry(broker.dynamic().cluster_default, name, options);
@@ -158,7 +163,7 @@ std::vector<ConfigEntry> describe_default_broker_configs(const BrokerConfig& bro
         std::erase_if(synonyms, [](const SynonymEntry& synonym) {
             return synonym.source != ConfigSource::dynamic_default_broker_config;
         });
-        entries.push_back(finished(std::move(entry), std::move(synonyms), options));
+        entries.push_back(with_synonyms(std::move(entry), std::move(synonyms), options));
     }
     return entries;
 }

@@ -54,4 +54,16 @@ struct DescribeOptions {
 [[nodiscard]] std::vector<ConfigEntry> describe_default_broker_configs(const BrokerConfig& broker,
                                                                        const DescribeOptions& options);
 
+// For the rooms' other kinds of configs ---------------------------------------------------------------
+
+/// Whether the options ask for a config of this name.
+[[nodiscard]] bool is_described(const DescribeOptions& options, std::string_view name);
+
+/// All places that give a broker config a value, in falling precedence, its default last.
+[[nodiscard]] std::vector<SynonymEntry> describe_broker_synonyms(const BrokerConfig& broker, std::string_view name);
+
+/// The entry with its source, which is that of the first synonym, and with the synonyms where they are asked for.
+[[nodiscard]] ConfigEntry with_synonyms(ConfigEntry entry, std::vector<SynonymEntry> synonyms,
+                                        const DescribeOptions& options);
+
 }  // namespace partita::config

@@ -4,8 +4,12 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <memory>
 #include <utility>
+
+#include "protocol/assert.h"
 
 namespace partita::log {
 
@@ -47,6 +51,30 @@ std::shared_ptr<spdlog::logger>& logger() {
     // Never destroyed by order of statics: a thread may still write while the program ends.
     static auto* instance = new std::shared_ptr<spdlog::logger>;
     return *instance;
+}
+
+constexpr std::uint8_t kFollowsTheLog = 0xFF;
+
+/// Levels change while threads write.
+struct Levels {
+    std::atomic<Level> log = Level::off;
+    std::array<std::atomic<std::uint8_t>, std::size(kAreas)> areas;
+
+    Levels() {
+        for (auto& area : areas) {
+            area.store(kFollowsTheLog, std::memory_order_relaxed);
+        }
+    }
+    /// Null for an area without a level of its own.
+    std::atomic<std::uint8_t>* find(std::string_view area) {
+        const auto found = std::ranges::find(kAreas, area);
+        return found == std::end(kAreas) ? nullptr : &areas[static_cast<std::size_t>(found - std::begin(kAreas))];
+    }
+};
+
+Levels& levels() {
+    static Levels instance;
+    return instance;
 }
 
 void append_value(std::string& line, std::string_view value) {
@@ -94,15 +122,36 @@ void open(Level level) {
     auto sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
     auto opened = std::make_shared<spdlog::logger>("partita", std::move(sink));
     opened->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %v", spdlog::pattern_time_type::utc);
-    opened->set_level(spdlog_level(level));
+    // What is written is decided here, area by area.
+    opened->set_level(spdlog::level::debug);
     opened->flush_on(spdlog::level::debug);
     logger() = std::move(opened);
+    set_level(level);
 }
 
-bool is_on(Level level) { return logger() && logger()->should_log(spdlog_level(level)); }
+bool is_on(Level level) { return is_on(level, {}); }
+
+bool is_on(Level level, std::string_view area) {
+    Level least = levels().log.load(std::memory_order_relaxed);
+    if (const std::atomic<std::uint8_t>* own = levels().find(area)) {
+        const std::uint8_t value = own->load(std::memory_order_relaxed);
+        least = value == kFollowsTheLog ? least : static_cast<Level>(value);
+    }
+    return logger() && level >= least && level != Level::off;
+}
+
+void set_level(Level level) { levels().log.store(level, std::memory_order_relaxed); }
+
+Level level() { return levels().log.load(std::memory_order_relaxed); }
+
+void set_area_level(std::string_view area, std::optional<Level> level) {
+    std::atomic<std::uint8_t>* own = levels().find(area);
+    PARTITA_ASSERT(own != nullptr, "areas with levels of their own are listed");
+    own->store(level ? static_cast<std::uint8_t>(*level) : kFollowsTheLog, std::memory_order_relaxed);
+}
 
 void write(Level level, std::string_view area, std::string_view message, std::initializer_list<Field> fields) {
-    if (is_on(level)) {
+    if (is_on(level, area)) {
         logger()->log(spdlog_level(level), "{}", format_event(level, area, message, fields));
     }
 }

@@ -39,7 +39,20 @@ struct Field {
 /// A line is `2026-01-31T12:34:56.789Z WARN area message key=value key=value`.
 void open(Level level);
 
+/// Whether anything of this level is written.
 [[nodiscard]] bool is_on(Level level);
+/// The same for one area, which may have a level of its own.
+[[nodiscard]] bool is_on(Level level, std::string_view area);
+
+/// Areas that can have a level of their own; other areas follow the log's.
+inline constexpr std::string_view kAreas[] = {"broker", "catalog", "config",   "expansion", "groups",
+                                              "http",   "net",     "recovery", "storage"};
+
+/// Changes the level of a running log, from any thread.
+void set_level(Level level);
+[[nodiscard]] Level level();
+/// The level of one of `kAreas`; nothing makes it follow the log's again.
+void set_area_level(std::string_view area, std::optional<Level> level);
 
 /// Writes one event. `area` is the room it comes from ("storage", "net"), `message` plain words without values.
 /// Safe from any thread; lines are never mixed.

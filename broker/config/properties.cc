@@ -199,6 +199,9 @@ std::expected<ConfigMap, ConfigError> parse_properties(std::string_view text) {
 }
 
 std::optional<std::string> config_name_of_environment(std::string_view variable) {
+    if (variable == "CLUSTER_ID") {
+        return "partita.cluster.id";
+    }
     if (!variable.starts_with("KAFKA_") || std::ranges::find(kImageVariables, variable) != kImageVariables.end() ||
         variable.starts_with("KAFKA_LOG4J_") || variable.starts_with("KAFKA_TOOLS_LOG4J_")) {
         return std::nullopt;

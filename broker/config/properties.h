@@ -18,7 +18,8 @@ namespace partita::config {
 
 /// The config that an environment variable of the official Docker image sets: KAFKA_LOG_RETENTION_MS is
 /// log.retention.ms, "__" stands for "_" and "___" for "-". Null for variables of other names and for
-/// those that belong to the image or its JVM (KAFKA_OPTS, KAFKA_HEAP_OPTS, KAFKA_LOG4J_..., ...).
+/// those that belong to the image or its JVM (KAFKA_OPTS, KAFKA_HEAP_OPTS, KAFKA_LOG4J_..., ...). CLUSTER_ID, with
+/// which the image formats a new directory, is partita.cluster.id.
 [[nodiscard]] std::optional<std::string> config_name_of_environment(std::string_view variable);
 
 /// Configs set by an environment given as "NAME=value".

@@ -1,0 +1,222 @@
+#include "broker/config/group_config.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "broker/config/definition_helpers.h"
+#include "broker/config/java_text.h"
+#include "protocol/assert.h"
+
+namespace partita::config {
+namespace {
+
+constexpr std::string_view kIsolationLevels[] = {"read_committed", "read_uncommitted"};
+constexpr std::string_view kOffsetReset = "share.auto.offset.reset";
+
+// Ascending by name; facts of Apache Kafka 4.3.1.
+constexpr GroupConfigDefinition kGroupConfigs[] = {
+    {define("consumer.assignment.interval.ms", ConfigType::int32, "1000", range(0), kClusterWide,
+            "Shortest time between two assignments of a consumer group."),
+     "group.consumer.assignment.interval.ms", "group.consumer.min.assignment.interval.ms",
+     "group.consumer.max.assignment.interval.ms"},
+    {define("consumer.heartbeat.interval.ms", ConfigType::int32, "5000", range(1), kClusterWide,
+            "How often members of a consumer group are told to send a heartbeat."),
+     "group.consumer.heartbeat.interval.ms", "group.consumer.min.heartbeat.interval.ms",
+     "group.consumer.max.heartbeat.interval.ms"},
+    {define("consumer.session.timeout.ms", ConfigType::int32, "45000", range(1), kClusterWide,
+            "After how long without a heartbeat a member of a consumer group counts as gone."),
+     "group.consumer.session.timeout.ms", "group.consumer.min.session.timeout.ms",
+     "group.consumer.max.session.timeout.ms"},
+    {define("share.assignment.interval.ms", ConfigType::int32, "1000", range(0), kClusterWide,
+            "Shortest time between two assignments of a share group."),
+     "group.share.assignment.interval.ms", "group.share.min.assignment.interval.ms",
+     "group.share.max.assignment.interval.ms"},
+    {define(kOffsetReset, ConfigType::string, "latest", kAny, kClusterWide,
+            "Where a share group starts in a partition: earliest, latest or by_duration:PERIOD."),
+     "", "", ""},
+    {define("share.delivery.count.limit", ConfigType::int32, "5", range(1), kClusterWide,
+            "How often a record is delivered to a share group at most."),
+     "group.share.delivery.count.limit", "group.share.min.delivery.count.limit",
+     "group.share.max.delivery.count.limit"},
+    {define("share.heartbeat.interval.ms", ConfigType::int32, "5000", range(1), kClusterWide,
+            "How often members of a share group are told to send a heartbeat."),
+     "group.share.heartbeat.interval.ms", "group.share.min.heartbeat.interval.ms",
+     "group.share.max.heartbeat.interval.ms"},
+    {define("share.isolation.level", ConfigType::string, "read_uncommitted", one_of(kIsolationLevels), kClusterWide,
+            "Whether a share group sees records of transactions that are not committed."),
+     "", "", ""},
+    {define("share.partition.max.record.locks", ConfigType::int32, "2000", range(1), kClusterWide,
+            "Records of a partition that a share group may have in delivery."),
+     "group.share.partition.max.record.locks", "group.share.min.partition.max.record.locks",
+     "group.share.max.partition.max.record.locks"},
+    {define("share.record.lock.duration.ms", ConfigType::int32, "30000", range(1000), kClusterWide,
+            "How long a record in delivery is kept from other members of a share group."),
+     "group.share.record.lock.duration.ms", "group.share.min.record.lock.duration.ms",
+     "group.share.max.record.lock.duration.ms"},
+    {define("share.renew.acknowledge.enable", ConfigType::boolean, "true", kAny, kClusterWide,
+            "Whether members of a share group may ask for more time for a record."),
+     "", "", ""},
+    {define("share.session.timeout.ms", ConfigType::int32, "45000", range(1), kClusterWide,
+            "After how long without a heartbeat a member of a share group counts as gone."),
+     "group.share.session.timeout.ms", "group.share.min.session.timeout.ms", "group.share.max.session.timeout.ms"},
+    {define("streams.assignment.interval.ms", ConfigType::int32, "1000", range(0), kClusterWide,
+            "Shortest time between two assignments of a streams group."),
+     "group.streams.assignment.interval.ms", "group.streams.min.assignment.interval.ms",
+     "group.streams.max.assignment.interval.ms"},
+    {define("streams.heartbeat.interval.ms", ConfigType::int32, "5000", range(1), kClusterWide,
+            "How often members of a streams group are told to send a heartbeat."),
+     "group.streams.heartbeat.interval.ms", "group.streams.min.heartbeat.interval.ms",
+     "group.streams.max.heartbeat.interval.ms"},
+    {define("streams.initial.rebalance.delay.ms", ConfigType::int32, "3000", range(0), kClusterWide,
+            "How long a new streams group waits for more members."),
+     "group.streams.initial.rebalance.delay.ms", "", ""},
+    {define("streams.num.standby.replicas", ConfigType::int32, "0", range(0), kClusterWide,
+            "Standby copies of each task of a streams group."),
+     "group.streams.num.standby.replicas", "", "group.streams.max.standby.replicas"},
+    {define("streams.session.timeout.ms", ConfigType::int32, "45000", range(1), kClusterWide,
+            "After how long without a heartbeat a member of a streams group counts as gone."),
+     "group.streams.session.timeout.ms", "group.streams.min.session.timeout.ms",
+     "group.streams.max.session.timeout.ms"},
+};
+
+std::optional<std::int32_t> bound(const BrokerConfig& broker, std::string_view name) {
+    if (name.empty()) {
+        return std::nullopt;
+    }
+    return std::get<std::int32_t>(broker.value(name));
+}
+
+std::unexpected<ConfigError> invalid_config(std::string message) {
+    return std::unexpected(ConfigError{ErrorCode::invalid_config, std::move(message)});
+}
+
+/// "earliest", "latest" or "by_duration:" and a duration of ISO 8601 such as P1DT2H or PT0.5S.
+bool is_offset_reset(std::string_view text) {
+    const std::string lower = java::to_lower(text);
+    constexpr std::string_view kByDuration = "by_duration:p";
+    if (lower == "earliest" || lower == "latest") {
+        return true;
+    }
+    if (!lower.starts_with(kByDuration)) {
+        return false;
+    }
+    std::string_view rest = std::string_view(lower).substr(kByDuration.size());
+    std::string_view units = "d";
+    bool has_amount = false;
+    while (!rest.empty()) {
+        if (rest.front() == 't' && units.size() <= 1) {
+            units = "hms";
+            rest.remove_prefix(1);
+            continue;
+        }
+        const std::size_t digits = rest.find_first_not_of("0123456789.");
+        if (digits == 0 || digits == rest.npos) {
+            return false;
+        }
+        const std::size_t unit = units.find(rest[digits]);
+        if (unit == units.npos || (rest.substr(0, digits).contains('.') && rest[digits] != 's')) {
+            return false;
+        }
+        units.remove_prefix(unit + 1);
+        rest.remove_prefix(digits + 1);
+        has_amount = true;
+    }
+    return has_amount;
+}
+
+}  // namespace
+
+std::span<const GroupConfigDefinition> group_config_definitions() { return kGroupConfigs; }
+
+const GroupConfigDefinition* find_group_config(std::string_view name) {
+    const auto found = std::ranges::find(kGroupConfigs, name, [](const auto& item) { return item.definition.name; });
+    return found == std::end(kGroupConfigs) ? nullptr : &*found;
+}
+
+std::expected<void, ConfigError> validate_group_configs(const ConfigMap& overrides, const BrokerConfig& broker) {
+    for (const auto& [name, text] : overrides) {
+        if (find_group_config(name) == nullptr) {
+            return invalid_config("Unknown group config name: " + name);
+        }
+    }
+    std::map<std::string_view, std::int32_t> numbers;
+    for (const auto& [name, text] : overrides) {
+        const ConfigDefinition& definition = find_group_config(name)->definition;
+        const auto value = parse_config_value(definition, text);
+        if (!value) {
+            return std::unexpected(value.error());
+        }
+        if (name == kOffsetReset && !is_offset_reset(text)) {
+            return invalid_config("Invalid value " + text + " for configuration " + name + ": Invalid value `" + text +
+                                  "` for configuration " + name +
+                                  ". The value must be either 'earliest', 'latest' or of the format "
+                                  "'by_duration:<PnDTnHnMn.nS>'.");
+        }
+        if (definition.type == ConfigType::int32) {
+            numbers.emplace(name, std::get<std::int32_t>(*value));
+        }
+    }
+    for (const auto& [name, number] : numbers) {
+        const GroupConfigDefinition& definition = *find_group_config(name);
+        if (const auto least = bound(broker, definition.minimum_config); least && number < *least) {
+            return invalid_config(std::string(name) + " must be greater than or equal to " +
+                                  std::string(definition.minimum_config));
+        }
+        if (const auto most = bound(broker, definition.maximum_config); most && number > *most) {
+            return invalid_config(std::string(name) + " must be less than or equal to " +
+                                  std::string(definition.maximum_config));
+        }
+    }
+    return {};
+}
+
+ConfigValue group_config_value(const ConfigMap& overrides, const BrokerConfig& broker, std::string_view name) {
+    const GroupConfigDefinition* definition = find_group_config(name);
+    PARTITA_ASSERT(definition != nullptr, "only defined configs are asked for");
+    if (const auto own = overrides.find(name); own != overrides.end()) {
+        if (auto value = parse_config_value(definition->definition, own->second)) {
+            if (std::int32_t* number = std::get_if<std::int32_t>(&*value)) {
+                *number = std::max(*number, bound(broker, definition->minimum_config).value_or(*number));
+                *number = std::min(*number, bound(broker, definition->maximum_config).value_or(*number));
+            }
+            return std::move(*value);
+        }
+    }
+    if (!definition->broker_config.empty()) {
+        return broker.value(definition->broker_config);
+    }
+    return parse_config_value(definition->definition, definition->definition.default_value)
+        .value_or(ConfigValue{});
+}
+
+std::vector<ConfigEntry> describe_group_configs(const ConfigMap& overrides, const BrokerConfig& broker,
+                                                const DescribeOptions& options) {
+    std::vector<ConfigEntry> entries;
+    for (const GroupConfigDefinition& group : kGroupConfigs) {
+        const ConfigDefinition& definition = group.definition;
+        if (!is_described(options, definition.name)) {
+            continue;
+        }
+        ConfigEntry entry{.name = std::string(definition.name), .type = definition.type};
+        std::vector<SynonymEntry> synonyms;
+        if (group.broker_config.empty()) {
+            synonyms.push_back({entry.name, std::string(*definition.default_value), ConfigSource::default_config});
+        } else {
+            synonyms = describe_broker_synonyms(broker, group.broker_config);
+        }
+        if (const auto own = overrides.find(definition.name); own != overrides.end()) {
+            entry.value = own->second;
+            synonyms.insert(synonyms.begin(), {entry.name, own->second, ConfigSource::group_config});
+        } else {
+            entry.value = config_value_text(group_config_value(overrides, broker, definition.name));
+        }
+        if (options.include_documentation) {
+            entry.documentation = std::string(definition.documentation);
+        }
+        entries.push_back(with_synonyms(std::move(entry), std::move(synonyms), options));
+    }
+    return entries;
+}
+
+}  // namespace partita::config
