@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "broker/config/describe_configs.h"
+#include "broker/handlers/config_resources.h"
 #include "broker/handlers/registry.h"
 #include "broker/runtime/broker.h"
 #include "broker/runtime/turn.h"
@@ -84,6 +85,17 @@ void describe_topic(runtime::RequestContext& context, const Request& resource, c
     add_entries(context.arena(), config::describe_topic_configs(topic->configs, *context.broker.config(), options), result);
 }
 
+void describe_other(runtime::RequestContext& context, const Request& resource, const config::DescribeOptions& options,
+                    Result& result) {
+    const auto entries = describe_other_resource(
+        context, {static_cast<topics::ConfigResourceType>(resource.resource_type), resource.resource_name}, options);
+    if (entries) {
+        add_entries(context.arena(), *entries, result);
+    } else {
+        refuse(result, entries.error().code, context.arena().copy(entries.error().message));
+    }
+}
+
 }  // namespace
 
 void describe_configs(runtime::RequestContext& context) {
@@ -109,6 +121,11 @@ void describe_configs(runtime::RequestContext& context) {
                 break;
             case topics::ConfigResourceType::broker:
                 describe_broker(context, resource, options, result);
+                break;
+            case topics::ConfigResourceType::group:
+            case topics::ConfigResourceType::client_metrics:
+            case topics::ConfigResourceType::broker_logger:
+                describe_other(context, resource, options, result);
                 break;
             default:
                 refuse(result, ErrorCode::invalid_request, error_message(ErrorCode::invalid_request));

@@ -2,13 +2,45 @@
 //
 //   v1: flexible.
 
+#include <algorithm>
+#include <iterator>
+
 #include "broker/handlers/admin_replies.h"
+#include "broker/handlers/config_resources.h"
 #include "broker/handlers/registry.h"
 #include "broker/runtime/broker.h"
 #include "broker/runtime/turn.h"
 #include "protocol/messages/44_incremental_alter_configs.h"
 
 namespace partita::handlers {
+namespace {
+
+bool is_logger(std::int8_t resource_type) {
+    return static_cast<topics::ConfigResourceType>(resource_type) == topics::ConfigResourceType::broker_logger;
+}
+
+/// Takes the loggers out of the command and alters them; one result each, in their order.
+std::vector<topics::CatalogError> alter_loggers(runtime::RequestContext& context,
+                                                topics::IncrementalAlterConfigsCommand& command) {
+    const auto is_for_loggers = [](const topics::ResourceToAlter& item) {
+        return item.resource.type == topics::ConfigResourceType::broker_logger;
+    };
+    std::vector<topics::ResourceToAlter> resources;
+    std::ranges::copy_if(command.resources, std::back_inserter(resources), is_for_loggers);
+    std::erase_if(command.resources, is_for_loggers);
+    std::vector<topics::CatalogError> errors;
+    for (const topics::ResourceToAlter& item : resources) {
+        const bool is_repeated = std::ranges::count(resources, item.resource.name, [](const topics::ResourceToAlter& r) {
+                                     return r.resource.name;
+                                 }) > 1;
+        errors.push_back(is_repeated ? topics::CatalogError{ErrorCode::invalid_request,
+                                                            "Each resource must appear at most once."}
+                                     : alter_broker_loggers(context, item, command.validate_only));
+    }
+    return errors;
+}
+
+}  // namespace
 
 void incremental_alter_configs(runtime::RequestContext& context) {
     const IncrementalAlterConfigsRequest* request = context.decode<IncrementalAlterConfigsRequest>();
@@ -26,18 +58,31 @@ void incremental_alter_configs(runtime::RequestContext& context) {
                 {.name = config.name, .operation = config.config_operation, .value = config.value});
         }
     }
+    const std::vector<topics::CatalogError> loggers = alter_loggers(context, command);
     const auto reply = context.broker.change_catalog<topics::AlterConfigsReply>(
         context.turn, [&](const topics::CatalogCore& core, const topics::CatalogContext& catalog) {
             return core.incremental_alter_configs(command, catalog);
         });
     ArenaVector<IncrementalAlterConfigsResponse::AlterConfigsResourceResponse> results(arena,
                                                                                        request->resources.count());
-    for (std::size_t i = 0; i < request->resources.count(); ++i) {
+    std::size_t of_catalog = 0;
+    std::size_t of_loggers = 0;
+    for (const IncrementalAlterConfigsRequest::AlterConfigsResource& resource : request->resources) {
         IncrementalAlterConfigsResponse::AlterConfigsResourceResponse& result = results.emplace_back();
-        result.resource_type = request->resources[i].resource_type;
-        result.resource_name = request->resources[i].resource_name;
-        result.error_code = reply ? reply->resources[i].error.code : ErrorCode::kafka_storage_error;
-        result.error_message = reply ? message_of(reply->resources[i].error, arena) : kCatalogNotWritten;
+        result.resource_type = resource.resource_type;
+        result.resource_name = resource.resource_name;
+        if (is_logger(resource.resource_type)) {
+            const topics::CatalogError& error = loggers[of_loggers++];
+            result.error_code = error.code;
+            result.error_message = message_of(error, arena);
+        } else if (reply) {
+            const topics::CatalogError& error = reply->resources[of_catalog++].error;
+            result.error_code = error.code;
+            result.error_message = message_of(error, arena);
+        } else {
+            result.error_code = ErrorCode::kafka_storage_error;
+            result.error_message = kCatalogNotWritten;
+        }
     }
     IncrementalAlterConfigsResponse response;
     response.responses = results;

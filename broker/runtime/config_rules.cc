@@ -1,8 +1,12 @@
 #include "broker/runtime/config_rules.h"
 
+#include "broker/config/client_metrics_config.h"
 #include "broker/config/config_changes.h"
 #include "broker/config/config_definition.h"
+#include "broker/config/group_config.h"
 #include "broker/config/topic_config.h"
+#include "broker/groups/topic_regex.h"
+#include "protocol/assert.h"
 
 namespace partita::runtime {
 namespace {
@@ -25,13 +29,20 @@ topics::CatalogError DefinedConfigRules::validate(const topics::ConfigResource& 
             const auto valid = config::validate_broker_configs(*broker_(), scope, overrides);
             return valid ? topics::CatalogError{} : refusal(valid.error());
         }
-        case topics::ConfigResourceType::group:
-        case topics::ConfigResourceType::client_metrics:
+        case topics::ConfigResourceType::group: {
+            const auto valid = config::validate_group_configs(overrides, *broker_());
+            return valid ? topics::CatalogError{} : refusal(valid.error());
+        }
+        case topics::ConfigResourceType::client_metrics: {
+            const auto is_regex = [](std::string_view text) { return !groups::regex_complaint(text); };
+            const auto valid = config::validate_client_metrics_configs(resource.name, overrides, is_regex);
+            return valid ? topics::CatalogError{} : refusal(valid.error());
+        }
         case topics::ConfigResourceType::broker_logger:
         case topics::ConfigResourceType::client_quota:
         case topics::ConfigResourceType::scram_credential:
         case topics::ConfigResourceType::unknown:
-            return {ErrorCode::invalid_request, "Configs of this resource type are not served by this broker."};
+            PARTITA_ASSERT(false, "the catalog asks for what requests can alter");
     }
     return {};
 }
@@ -42,7 +53,9 @@ bool DefinedConfigRules::is_list(topics::ConfigResourceType type, std::string_vi
         return definition != nullptr && definition->definition.type == config::ConfigType::list;
     }
     const config::ConfigDefinition* definition = config::find_broker_config(name);
-    return definition != nullptr && definition->type == config::ConfigType::list;
+    // The lists of subscriptions and groups cannot be added to: Kafka does not know them for lists.
+    return type == topics::ConfigResourceType::broker && definition != nullptr &&
+           definition->type == config::ConfigType::list;
 }
 
 std::optional<std::string> DefinedConfigRules::default_value(topics::ConfigResourceType type,

@@ -144,8 +144,8 @@ std::expected<ConfigMap, CatalogError> apply_changes(const ResourceToAlter& wish
                 break;
             }
             default:
-                return std::unexpected(refused(ErrorCode::invalid_request,
-                                               "Unknown operations type " + std::to_string(change.operation)));
+                // Kafka fails on it without a word.
+                return std::unexpected(CatalogError{ErrorCode::unknown_server_error, std::nullopt});
         }
     }
     return configs;
@@ -155,6 +155,12 @@ std::expected<ConfigMap, CatalogError> apply_changes(const ResourceToAlter& wish
 CatalogError judge_configs(const ConfigResource& resource, const ConfigMap& configs, const ConfigMap& current,
                            const CatalogSnapshot& catalog, const ConfigRules& rules) {
     if (auto problem = config_value_problem(configs)) return std::move(*problem);
+    if (resource.name.empty() && resource.type == ConfigResourceType::topic) {
+        return refused(ErrorCode::invalid_request, "Default topic resources are not allowed.");
+    }
+    if (resource.name.empty() && resource.type == ConfigResourceType::group) {
+        return refused(ErrorCode::invalid_request, "Default group resources are not allowed.");
+    }
     if (resource.type == ConfigResourceType::topic) {
         if (auto problem = topic_name_problem(resource.name)) {
             return refused(ErrorCode::invalid_topic_exception, std::move(*problem));

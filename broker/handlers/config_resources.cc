@@ -1,0 +1,128 @@
+#include "broker/handlers/config_resources.h"
+
+#include <charconv>
+#include <set>
+
+#include "broker/config/broker_loggers.h"
+#include "broker/config/client_metrics_config.h"
+#include "broker/config/group_config.h"
+#include "broker/runtime/broker.h"
+#include "broker/runtime/turn.h"
+
+namespace partita::handlers {
+namespace {
+
+using topics::ConfigResourceType;
+
+std::optional<std::int32_t> parse_id(std::string_view text) {
+    std::int32_t id = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
+    return error == std::errc() && end == text.data() + text.size() ? std::optional(id) : std::nullopt;
+}
+
+config::ConfigError invalid_request(std::string message) {
+    return {ErrorCode::invalid_request, std::move(message)};
+}
+
+/// Describing words the same complaint otherwise than altering.
+std::optional<config::ConfigError> problem_of_described_broker(std::string_view name, BrokerId node) {
+    const std::string text(name);
+    if (name.empty()) {
+        return invalid_request("Broker id must not be empty");
+    }
+    const auto id = parse_id(name);
+    if (!id) {
+        return invalid_request("Broker id must be an integer, but it is: " + text);
+    }
+    if (*id != node.value) {
+        return invalid_request("Unexpected broker id, expected " + std::to_string(node.value) + " but received " + text);
+    }
+    return std::nullopt;
+}
+
+topics::CatalogError problem_of_altered_broker(std::string_view name, BrokerId node) {
+    const auto id = parse_id(name);
+    if (!id) {
+        return {ErrorCode::invalid_request, "Node id must be an integer, but it is: " + std::string(name)};
+    }
+    if (*id != node.value) {
+        return {ErrorCode::invalid_request, "Unexpected node id. Expected " + std::to_string(node.value) +
+                                                ", but received " + std::string(name)};
+    }
+    return {};
+}
+
+topics::CatalogError problem_of_form(const topics::ResourceToAlter& resource) {
+    std::set<std::string_view> names;
+    std::string nulls;
+    for (const topics::ConfigChange& change : resource.changes) {
+        if (!names.insert(change.name).second) {
+            return {ErrorCode::invalid_request, "Error due to duplicate config keys"};
+        }
+        if (!change.value && change.operation != static_cast<std::int8_t>(topics::AlterOperation::remove)) {
+            nulls += (nulls.empty() ? "" : ", ") + std::string(change.name);
+        }
+    }
+    if (!nulls.empty()) {
+        return {ErrorCode::invalid_request, "Null value not supported for : " + nulls};
+    }
+    return {};
+}
+
+}  // namespace
+
+std::expected<std::vector<config::ConfigEntry>, config::ConfigError> describe_other_resource(
+    runtime::RequestContext& context, const topics::ConfigResource& resource, const config::DescribeOptions& options) {
+    const topics::CatalogSnapshot& catalog = *context.turn.topics().catalog;
+    switch (resource.type) {
+        case ConfigResourceType::client_metrics:
+            if (resource.name.empty()) {
+                return std::unexpected(invalid_request("Client metrics subscription name must not be empty"));
+            }
+            return config::describe_client_metrics_configs(catalog.client_metrics_configs(resource.name), options);
+        case ConfigResourceType::group:
+            if (resource.name.empty()) {
+                return std::unexpected(invalid_request("Group name must not be empty"));
+            }
+            return config::describe_group_configs(catalog.group_configs(resource.name), *context.broker.config(),
+                                                  options);
+        case ConfigResourceType::broker_logger:
+            if (auto problem = problem_of_described_broker(resource.name, context.broker.node_id())) {
+                return std::unexpected(std::move(*problem));
+            }
+            return config::broker_loggers().describe(options);
+        case ConfigResourceType::topic:
+        case ConfigResourceType::broker:
+        case ConfigResourceType::client_quota:
+        case ConfigResourceType::scram_credential:
+        case ConfigResourceType::unknown:
+            break;
+    }
+    return std::unexpected(invalid_request(std::string(error_message(ErrorCode::invalid_request))));
+}
+
+topics::CatalogError alter_broker_loggers(runtime::RequestContext& context, const topics::ResourceToAlter& resource,
+                                          bool validate_only) {
+    if (topics::CatalogError problem = problem_of_form(resource); problem.failed()) {
+        return problem;
+    }
+    if (topics::CatalogError problem = problem_of_altered_broker(resource.resource.name, context.broker.node_id());
+        problem.failed()) {
+        return problem;
+    }
+    std::vector<config::ConfigChange> changes;
+    for (const topics::ConfigChange& change : resource.changes) {
+        if (change.operation < 0 || change.operation > static_cast<std::int8_t>(topics::AlterOperation::subtract)) {
+            return {ErrorCode::unknown_server_error, std::nullopt};
+        }
+        changes.push_back({.name = std::string(change.name),
+                           .operation = static_cast<config::AlterOperation>(change.operation),
+                           .value = change.value ? std::optional<std::string>(*change.value) : std::nullopt});
+    }
+    if (auto altered = config::broker_loggers().alter(changes, validate_only); !altered) {
+        return {altered.error().code, altered.error().message};
+    }
+    return {};
+}
+
+}  // namespace partita::handlers

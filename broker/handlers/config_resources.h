@@ -1,0 +1,23 @@
+#pragma once
+
+#include <expected>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "broker/config/describe_configs.h"
+#include "broker/runtime/request_context.h"
+#include "broker/topics/catalog_commands.h"
+
+namespace partita::handlers {
+
+/// DescribeConfigs of a group, a client metrics subscription or the broker's loggers. Groups and subscriptions need not
+/// exist: without configs of their own they have the defaults.
+[[nodiscard]] std::expected<std::vector<config::ConfigEntry>, config::ConfigError> describe_other_resource(
+    runtime::RequestContext& context, const topics::ConfigResource& resource, const config::DescribeOptions& options);
+
+/// IncrementalAlterConfigs of the broker's loggers, whose levels are no part of the catalog.
+[[nodiscard]] topics::CatalogError alter_broker_loggers(runtime::RequestContext& context,
+                                                        const topics::ResourceToAlter& resource, bool validate_only);
+
+}  // namespace partita::handlers
