@@ -234,7 +234,8 @@ TEST(IncrementalAlterConfigs, RefusalsAreKafkas) {
               request("Error due to duplicate config keys"));
     EXPECT_EQ(alter(catalog, topic, "t", {{"retention.ms", 0, {}}, {"segment.bytes", 2, {}}}),
               request("Null value not supported for : retention.ms, segment.bytes"));
-    EXPECT_EQ(alter(catalog, topic, "t", {{"retention.ms", 9, "1"}}), (CatalogError{ErrorCode::unknown_server_error, std::nullopt}));
+    EXPECT_EQ(alter(catalog, topic, "t", {{"retention.ms", 9, "1"}}),
+              (CatalogError{ErrorCode::unknown_server_error, std::nullopt}));
     EXPECT_EQ(alter(catalog, topic, "nobody", {{"retention.ms", 0, "1"}}),
               error(ErrorCode::unknown_topic_or_partition, "The topic 'nobody' does not exist."));
     EXPECT_EQ(alter(catalog, topic, "nobody", {{"x", 0, "1"}}), config("Unknown topic config name: x"));
