@@ -87,6 +87,16 @@ MemberSubscription updated(MemberSubscription subscription, const ConsumerGroupH
     return subscription;
 }
 
+/// Nothing but what is known of the member: most heartbeats, which then cost nothing.
+bool says_nothing_new(const ConsumerGroupHeartbeat& command, const MemberSubscription& known) {
+    return !command.topic_names && !known.classic && (!command.topic_regex || *command.topic_regex == known.topic_regex) &&
+           (!command.instance_id || command.instance_id == known.instance_id) &&
+           (!command.rack_id || command.rack_id == known.rack_id) &&
+           (!command.server_assignor || command.server_assignor == known.server_assignor) &&
+           (command.rebalance_timeout_ms == -1 || command.rebalance_timeout_ms == known.rebalance_timeout_ms) &&
+           command.client_id == known.client_id && command.client_host == known.client_host;
+}
+
 /// The member said everything of itself, as it does after any error, so it wants to hear everything.
 bool is_full(const ConsumerGroupHeartbeat& command) {
     return command.rebalance_timeout_ms != -1 && (command.topic_names || command.topic_regex) && command.owned;
@@ -242,8 +252,8 @@ void GroupCoordinator::Core::accept_heartbeat(const ConsumerGroupHeartbeat& comm
     const OwnedAssignment before = member.progress.assigned;
 
     const std::string regex_before = member.subscription.topic_regex;
-    const bool names_changed =
-        update_subscription(group, member_id, updated(member.subscription, command), effects);
+    const bool names_changed = !says_nothing_new(command, member.subscription) &&
+                               update_subscription(group, member_id, updated(member.subscription, command), effects);
     const RegexUpdate regex = update_regex(group, regex_before, member.subscription.topic_regex, now, effects);
     update_group_epoch(group, names_changed || regex.is_resolved, effects);
     update_target_assignment(group, now, effects);
