@@ -275,7 +275,10 @@ void KeyObserver::settle_topic(const TopicId& id, const TopicTable& table, Watch
 }
 
 void KeyObserver::set_interval(const TopicState& topic, const expansion::TopicWatch& watch, Now now) {
-    const bool is_quiet = !topic.config->cleanup_compact && !watch.is_curious(topic.config->expansion_window_ms, now.wall);
+    // While the budget is full nothing needs to be left out, and a producer that is new is seen at once.
+    const bool is_scarce = credit_ns_ < kBurstNs / 2;
+    const bool is_quiet = is_scarce && !topic.config->cleanup_compact &&
+                          !watch.is_curious(topic.config->expansion_window_ms, now.wall);
     std::atomic<std::uint8_t>& slot = intervals_[slot_of(topic.topic->id)];
     const std::uint8_t wanted = is_quiet ? kQuietInterval : 1;
     const std::uint8_t present = slot.load(std::memory_order_relaxed);

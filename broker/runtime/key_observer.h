@@ -26,9 +26,9 @@ struct ClientConnection;
 /// broker's board.
 ///
 /// It has a budget of processor time, `kShare` of one core; what is saved while there is little to do may be spent at
-/// once, up to `kBurstNs`. So with little traffic every record is seen, and with much a sample. Once all producers of a
-/// topic are known, one batch in `kQuietInterval` is enough, unless the topic is compacted or has just grown. A batch that
-/// is not looked at costs its producer's request one load and one branch.
+/// once, up to `kBurstNs`. So with little traffic every record is seen, and with much a sample. When the budget gets short, one
+/// batch in `kQuietInterval` is enough of a topic whose producers are all known, unless it is compacted or has just
+/// grown. A batch that is not looked at costs its producer's request one load and one branch.
 class KeyObserver {
   public:
     static constexpr double kShare = 0.02;
