@@ -46,4 +46,8 @@ def is_stale(entries):
 
 
 def write(entries):
+    """Writes the page; returns the lines that it had and has no more, for whoever wrote one there by hand."""
+    before = PAGE.read_text().splitlines() if PAGE.exists() else []
     PAGE.write_text(text(entries))
+    kept = set(text(entries).splitlines())
+    return [line for line in before if line.startswith("| ") and line not in kept]
