@@ -1,5 +1,7 @@
 """Fixtures of the interop tests: one broker and one JVM for tools per module, fresh names per test."""
 
+import json
+import os
 import re
 import secrets
 
@@ -9,6 +11,9 @@ pytest.register_assert_rewrite("clients", "scenarios")
 
 import harness  # noqa: E402
 import matrix  # noqa: E402
+
+#: The file to which the matrix adds a line per result, for client_table.
+RESULTS = os.environ.get("PARTITA_MATRIX_RESULTS")
 
 current_broker = None
 
@@ -79,3 +84,18 @@ def pytest_runtest_makereport(item, call):
     report = (yield).get_result()
     if report.failed and current_broker is not None:
         report.sections.append(("broker log", current_broker.log_text()))
+    if RESULTS and getattr(item.cls, "client", None):
+        record(item, report)
+
+
+def record(item, report):
+    """Adds a line to what client_table makes docs/clients.md of."""
+    if report.when != "call" and report.passed:
+        return
+    column = item.get_closest_marker("column")
+    skipped = report.skipped and not hasattr(report, "wasxfail")
+    line = {"client": item.cls.client.name, "test": item.name, "column": column.args[0] if column else None,
+            "outcome": "skipped" if skipped else report.outcome, "version": dict(item.user_properties).get("version"),
+            "reason": report.longrepr[2] if skipped else getattr(report, "wasxfail", "")}
+    with open(RESULTS, "a") as file:
+        file.write(json.dumps(line) + "\n")

@@ -154,6 +154,11 @@ class ClientScenarios:
             return set()
         return scenario.events.refused_commits() | scenario.events.lost_after_refused_commits()
 
+    def test_tells_its_version(self, agent, record_property):
+        version = agent.call("version")["version"].lstrip("v")
+        assert version[:1].isdigit()
+        record_property("version", version)
+
     @column("topics")
     def test_creates_widens_and_deletes_a_topic(self, agent, unique):
         topic = unique("topic")

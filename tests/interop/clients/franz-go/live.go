@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sort"
 	"strconv"
 	"sync"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
@@ -146,9 +148,15 @@ func (m *member) run(ctx context.Context) {
 	}
 }
 
+// fail tells of an error; one that only says that the group went on without this member makes it join again.
 func (m *member) fail(err error) {
 	event := failure(err)
-	event["member"], event["event"] = m.name, "failed"
+	event["member"], event["event"], event["partitions"] = m.name, "failed", []int32{}
+	for _, refused := range []error{kerr.UnknownMemberID, kerr.IllegalGeneration, kerr.RebalanceInProgress} {
+		if errors.Is(err, refused) {
+			event["event"] = "commit_failed"
+		}
+	}
 	emit(event)
 }
 

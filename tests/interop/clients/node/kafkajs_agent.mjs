@@ -191,7 +191,11 @@ class Member {
     const { GROUP_JOIN, REBALANCING, CRASH } = consumer.events
     consumer.on(GROUP_JOIN, e => this.owned('assigned', e.payload.memberAssignment[request.topic] ?? []))
     consumer.on(REBALANCING, () => this.owned('revoked', []))
-    consumer.on(CRASH, e => emit({ member: this.name, event: 'failed', ...failure(e.payload.error) }))
+    // A crash that kafkajs answers by a restart is its way to join again.
+    consumer.on(CRASH, e => {
+      const event = e.payload.restart ? 'restarted' : 'failed'
+      emit({ member: this.name, event, ...failure(e.payload.error) })
+    })
     await consumer.connect()
     await consumer.subscribe({ topic: request.topic, fromBeginning: true })
     await consumer.run({
