@@ -192,7 +192,7 @@ std::string explain(const PlacementEvidence& evidence, std::int32_t old_count, s
             return text;
         }
         case PlacementKind::too_few_keys:
-            return "only " + keys + " distinct keys to judge by, " + std::to_string(kEvidenceKeysMin) +
+            return "only " + keys + " distinct " + (evidence.keys == 1 ? "key" : "keys") + " to judge by, " + std::to_string(kEvidenceKeysMin) +
                    " are needed" +
                    (evidence.alternatives.is_empty() ? std::string() : "; possible so far: " + to_string(evidence.alternatives));
         case PlacementKind::mixed:

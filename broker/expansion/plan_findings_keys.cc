@@ -130,8 +130,8 @@ void scattered_keys(const PlanView& view, std::vector<Finding>& findings) {
     }
     if (count == 0) return;
     finding.count = count << keys.halvings();
-    finding.condition = about(view) + counted(finding.count, "key") +
-                        " have records in several partitions, written while the count was the same";
+    finding.condition = about(view) + counted(finding.count, "key") + (finding.count == 1 ? " has" : " have") +
+                        " records in several partitions, written while the count was the same";
     finding.numbers = {{"keys", finding.count}};
     findings.push_back(std::move(finding));
 }

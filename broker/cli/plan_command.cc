@@ -1,0 +1,157 @@
+// `partita plan TOPIC --to M`: what growing the topic would do, before anybody does it. Asks a running Partita, or with
+// --bootstrap any Kafka. Exit code 0: safe; 3: findings, or no verdict; 2: usage; 1: something broke.
+
+#include "broker/cli/plan_command.h"
+
+#include <unistd.h>
+
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "broker/cli/command.h"
+#include "broker/expansion/plan_text.h"
+#include "broker/partitioners/clients.h"
+
+namespace partita::cli {
+namespace {
+
+constexpr int kExitFindings = 3;
+constexpr const char* kDefaultHttp = "localhost:8092";
+
+struct Options {
+    PlanArguments plan;
+    std::string since;
+    bool json = false;
+    bool quiet = false;
+};
+
+/// "90s", "15m", "2h", "7d" ago; "2026-11-21" or "2026-11-21T10:00:00" (UTC); milliseconds since 1970.
+std::optional<std::int64_t> parse_since(const std::string& text, std::int64_t now_ms) {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const std::string_view rest(end, text.data() + text.size());
+    if (error == std::errc() && value >= 0) {
+        if (rest.empty()) return value;
+        const std::int64_t unit_ms = rest == "s" ? 1000 : rest == "m" ? 60'000 : rest == "h" ? 3'600'000 : rest == "d" ? 86'400'000 : 0;
+        if (unit_ms > 0 && value <= now_ms / unit_ms) return now_ms - value * unit_ms;
+    }
+    for (const char* format : {"%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d"}) {
+        std::tm parts{};
+        const char* stopped = ::strptime(text.c_str(), format, &parts);
+        if (stopped != nullptr && *stopped == '\0') return static_cast<std::int64_t>(::timegm(&parts)) * 1000;
+    }
+    return std::nullopt;
+}
+
+std::int64_t now_ms() {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+/// A bar on standard error, for people: only on a terminal.
+class ProgressBar {
+  public:
+    explicit ProgressBar(bool quiet) : is_shown_(!quiet && ::isatty(STDERR_FILENO) == 1) {}
+    ~ProgressBar() { clear(); }
+    ProgressBar(const ProgressBar&) = delete;
+    ProgressBar& operator=(const ProgressBar&) = delete;
+
+    void show(std::int64_t done, std::int64_t total) {
+        const auto now = std::chrono::steady_clock::now();
+        constexpr std::chrono::milliseconds kEvery{100};
+        if (!is_shown_ || total <= 0 || now - last_ < kEvery) return;
+        last_ = now;
+        constexpr int kWidth = 40;
+        const int filled = static_cast<int>(kWidth * done / total);
+        std::string bar(static_cast<std::size_t>(filled), '#');
+        bar.resize(kWidth, '.');
+        std::fprintf(stderr, "\r[%s] %3d %%  %lld of %lld records ", bar.c_str(), static_cast<int>(100 * done / total),
+                     static_cast<long long>(done), static_cast<long long>(total));
+        std::fflush(stderr);
+        is_drawn_ = true;
+    }
+    void clear() {
+        if (is_drawn_) std::fprintf(stderr, "\r\033[K");
+        is_drawn_ = false;
+    }
+
+  private:
+    const bool is_shown_;
+    bool is_drawn_ = false;
+    std::chrono::steady_clock::time_point last_;
+};
+
+bool print(std::string_view text) { return std::fwrite(text.data(), 1, text.size(), stdout) == text.size(); }
+
+int plan(Options& options) {
+    PlanArguments& wish = options.plan;
+    if (!options.since.empty()) {
+        wish.since_ms = parse_since(options.since, now_ms());
+        if (!wish.since_ms) {
+            return refuse("--since is " + options.since + "; say 2h, 7d, 2026-11-21T10:00:00 (UTC) or milliseconds since 1970");
+        }
+    }
+    if (!wish.partitioner.empty() && !partitioners::find_partitioner(wish.partitioner)) {
+        std::string near;
+        for (const std::string_view name : partitioners::similar_partitioners(wish.partitioner)) {
+            near += (near.empty() ? "; did you mean " : ", ") + std::string(name);
+        }
+        return refuse("no partitioner is called " + wish.partitioner + (near.empty() ? "" : near + "?") +
+                      " `partita partitioner --list` names all");
+    }
+    if (wish.http.empty()) {
+        const char* from_environment = std::getenv("PARTITA_HTTP");
+        wish.http = from_environment != nullptr && *from_environment != '\0' ? from_environment : kDefaultHttp;
+    }
+    ProgressBar bar(options.quiet);
+    const PlanListener listener{.progress = [&](std::int64_t done, std::int64_t total) { bar.show(done, total); },
+                                .keys = [&](std::string_view lines) {
+                                    bar.clear();
+                                    return print(lines);
+                                }};
+    const auto answer = wish.bootstrap.empty() ? plan_over_http(wish, listener) : plan_over_kafka(wish, listener);
+    bar.clear();
+    if (!answer) {
+        std::fprintf(stderr, "partita: %s\n", answer.error().message.c_str());
+        return answer.error().exit_code;
+    }
+    const auto json = nlohmann::ordered_json::parse(*answer, nullptr, false);
+    if (!json.is_object() || !json.contains("verdict")) {
+        std::fprintf(stderr, "partita: what answered is no plan\n");
+        return kExitBroken;
+    }
+    const bool is_printed = wish.lists_keys ? true
+                            : options.json  ? print(json.dump(2) + "\n")
+                                            : print(expansion::plan_text(json));
+    if (!is_printed || std::fflush(stdout) != 0) {
+        std::fprintf(stderr, "partita: cannot write the answer\n");
+        return kExitBroken;
+    }
+    return json["verdict"] == "safe" ? kExitDone : kExitFindings;
+}
+
+}  // namespace
+
+void add_plan_command(CLI::App& application, Action& chosen) {
+    auto options = std::make_shared<Options>();
+    CLI::App* command = application.add_subcommand("plan", "what adding partitions to a topic would do (exit code 0 safe, 3 findings)");
+    command->add_option("TOPIC", options->plan.topic, "the topic")->required();
+    command->add_option("--to", options->plan.to, "the new partition count")->required();
+    command->add_option("--http", options->plan.http, "HTTP address of a running Partita (default $PARTITA_HTTP, or localhost:8092)");
+    command->add_option("--bootstrap", options->plan.bootstrap, "read any Kafka cluster instead, HOST:PORT[,HOST:PORT...]");
+    command->add_option("-X", options->plan.client_settings, "with --bootstrap: a librdkafka setting, KEY=VALUE")->take_all();
+    command->add_option("--records", options->plan.records, "read only the newest so many records")->check(CLI::PositiveNumber);
+    command->add_option("--since", options->since, "read only what is newer: 2h, 7d, 2026-11-21T10:00:00 (UTC)");
+    command->add_option("--partitioner", options->plan.partitioner, "how producers place keys, instead of finding it in the data");
+    command->add_flag("--keys", options->plan.lists_keys, "print every distinct key with its old and new partition, tab separated");
+    command->add_flag("--hash-keys", options->plan.hashes_keys, "show hashes instead of keys");
+    command->add_flag("--json", options->json, "print the plan as JSON");
+    command->add_flag("--quiet", options->quiet, "no progress bar");
+    command->callback([options, &chosen] { chosen = [options] { return plan(*options); }; });
+}
+
+}  // namespace partita::cli

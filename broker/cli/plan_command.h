@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// Inside of `partita plan`: what its two sources of plans, a running Partita and any other Kafka, are given and give.
+namespace partita::cli {
+
+struct PlanArguments {
+    std::string topic;
+    std::int64_t to = 0;
+    /// Of a running Partita, "host:port".
+    std::string http;
+    /// Of any Kafka; empty for Partita's HTTP side.
+    std::string bootstrap;
+    /// librdkafka settings, "key=value".
+    std::vector<std::string> client_settings;
+    std::optional<std::int64_t> records;
+    /// Milliseconds since 1970.
+    std::optional<std::int64_t> since_ms;
+    std::string partitioner;
+    bool lists_keys = false;
+    bool hashes_keys = false;
+};
+
+/// What comes while a plan is being made.
+struct PlanListener {
+    std::function<void(std::int64_t done, std::int64_t total)> progress;
+    /// Lines of `--keys`. False: nobody reads them any more.
+    std::function<bool(std::string_view lines)> keys;
+};
+
+struct PlanRefusal {
+    /// The exit code of the process.
+    int exit_code = 0;
+    std::string message;
+};
+
+/// The plan as JSON text.
+[[nodiscard]] std::expected<std::string, PlanRefusal> plan_over_http(const PlanArguments& arguments,
+                                                                    const PlanListener& listener);
+[[nodiscard]] std::expected<std::string, PlanRefusal> plan_over_kafka(const PlanArguments& arguments,
+                                                                     const PlanListener& listener);
+
+}  // namespace partita::cli

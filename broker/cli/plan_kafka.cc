@@ -1,0 +1,429 @@
+// `partita plan --bootstrap`: the same plan from any Kafka, through its protocol. The log is fetched, so the partitioner, the
+// keys and the backlogs are as exact as from our own logs; what the protocol does not tell (earlier expansions, open
+// transactions) is said to be unknown.
+
+#include <sys/types.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <charconv>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "broker/cli/command.h"
+#include "broker/cli/librdkafka.h"
+#include "broker/cli/plan_command.h"
+#include "broker/expansion/plan_json.h"
+#include "broker/expansion/plan_run.h"
+#include "broker/groups/consumer_protocol.h"
+#include "broker/topics/catalog.h"
+
+namespace partita::cli {
+namespace {
+
+using expansion::GroupFacts;
+using expansion::PlannedTopic;
+
+constexpr int kRequestTimeoutMs = 15'000;
+/// A range is given up when nothing comes for so long.
+constexpr std::chrono::seconds kSilenceMax{30};
+constexpr std::size_t kGroupsMax = expansion::Plan::kGroupsMax;
+
+std::unexpected<PlanRefusal> broken(std::string message) { return std::unexpected(PlanRefusal{kExitBroken, std::move(message)}); }
+std::unexpected<PlanRefusal> unusable(std::string message) { return std::unexpected(PlanRefusal{kExitUsage, std::move(message)}); }
+
+Bytes bytes_of(const void* data, std::size_t size) { return {static_cast<const std::byte*>(data), size}; }
+
+/// One librdkafka consumer, and what is asked of it.
+class Cluster {
+  public:
+    explicit Cluster(std::unique_ptr<Librdkafka> library) : api_(std::move(library)) {}
+    ~Cluster() {
+        if (queue_ != nullptr) api_->queue_destroy(queue_);
+        if (handle_ != nullptr) api_->destroy(handle_);
+    }
+    Cluster(const Cluster&) = delete;
+    Cluster& operator=(const Cluster&) = delete;
+
+    [[nodiscard]] const Librdkafka& api() const { return *api_; }
+    [[nodiscard]] rd_kafka_t* handle() const { return handle_; }
+    [[nodiscard]] rd_kafka_queue_t* queue() const { return queue_; }
+
+    std::expected<void, PlanRefusal> open(const PlanArguments& arguments) {
+        rd_kafka_conf_t* settings = api_->conf_new();
+        std::array<char, 512> reason{};
+        const auto set = [&](const std::string& name, const std::string& value) {
+            return api_->conf_set(settings, name.c_str(), value.c_str(), reason.data(), reason.size()) == RD_KAFKA_CONF_OK;
+        };
+        // The group is never joined; the name only has to be there.
+        bool good = set("bootstrap.servers", arguments.bootstrap) && set("group.id", "partita-plan") &&
+                    set("client.id", "partita-plan") && set("enable.auto.commit", "false") &&
+                    set("enable.partition.eof", "true") && set("check.crcs", "true") && set("isolation.level", "read_uncommitted") &&
+                    set("auto.offset.reset", "error") && set("queued.min.messages", "1000000") &&
+                    set("fetch.message.max.bytes", "4194304") && set("log_level", "2");
+        for (const std::string& setting : arguments.client_settings) {
+            const std::size_t equals = setting.find('=');
+            if (equals == std::string::npos) {
+                api_->conf_destroy(settings);
+                return unusable("-X " + setting + ": say KEY=VALUE");
+            }
+            good = good && set(setting.substr(0, equals), setting.substr(equals + 1));
+        }
+        if (!good) {
+            api_->conf_destroy(settings);
+            return unusable(reason.data());
+        }
+        handle_ = api_->new_handle(RD_KAFKA_CONSUMER, settings, reason.data(), reason.size());
+        if (handle_ == nullptr) {
+            api_->conf_destroy(settings);
+            return unusable(reason.data());
+        }
+        queue_ = api_->queue_get_consumer(handle_);
+        return {};
+    }
+
+    [[nodiscard]] std::string text(rd_kafka_resp_err_t error) const { return api_->err2str(error); }
+
+    /// Name and partition count of all topics.
+    std::expected<std::map<std::string, std::int32_t>, std::string> topics() const {
+        const rd_kafka_metadata_t* metadata = nullptr;
+        const auto error = api_->metadata(handle_, 1, nullptr, &metadata, kRequestTimeoutMs);
+        if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return std::unexpected(text(error));
+        std::map<std::string, std::int32_t> counts;
+        for (int index = 0; index < metadata->topic_cnt; ++index) {
+            if (metadata->topics[index].err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+                counts[metadata->topics[index].topic] = metadata->topics[index].partition_cnt;
+            }
+        }
+        api_->metadata_destroy(metadata);
+        return counts;
+    }
+
+    /// Waits for the one event of an administrative request; null after the time limit.
+    rd_kafka_event_t* await(rd_kafka_queue_t* queue) const { return api_->queue_poll(queue, kRequestTimeoutMs); }
+
+  private:
+    std::unique_ptr<Librdkafka> api_;
+    rd_kafka_t* handle_ = nullptr;
+    rd_kafka_queue_t* queue_ = nullptr;
+};
+
+/// Settings of the topic that the plan needs.
+std::expected<std::map<std::string, std::string>, std::string> topic_settings(const Cluster& cluster, const std::string& topic) {
+    const Librdkafka& api = cluster.api();
+    rd_kafka_ConfigResource_t* resource = api.ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic.c_str());
+    rd_kafka_queue_t* queue = api.queue_new(cluster.handle());
+    api.DescribeConfigs(cluster.handle(), &resource, 1, nullptr, queue);
+    std::map<std::string, std::string> settings;
+    std::string problem;
+    rd_kafka_event_t* event = cluster.await(queue);
+    if (event == nullptr) {
+        problem = "no answer in time";
+    } else if (api.event_error(event) != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        problem = api.event_error_string(event);
+    } else {
+        std::size_t count = 0;
+        const auto* described = api.event_DescribeConfigs_result(event);
+        const rd_kafka_ConfigResource_t** resources = api.DescribeConfigs_result_resources(described, &count);
+        if (count == 1 && api.ConfigResource_error(resources[0]) == RD_KAFKA_RESP_ERR_NO_ERROR) {
+            std::size_t entries = 0;
+            const rd_kafka_ConfigEntry_t** configs = api.ConfigResource_configs(resources[0], &entries);
+            for (std::size_t index = 0; index < entries; ++index) {
+                const char* value = api.ConfigEntry_value(configs[index]);
+                if (value != nullptr) settings[api.ConfigEntry_name(configs[index])] = value;
+            }
+        } else {
+            problem = count == 1 ? cluster.text(api.ConfigResource_error(resources[0])) : "an empty answer";
+        }
+    }
+    if (event != nullptr) api.event_destroy(event);
+    api.queue_destroy(queue);
+    api.ConfigResource_destroy(resource);
+    if (!problem.empty()) return std::unexpected(problem);
+    return settings;
+}
+
+/// What the group committed for the topic; empty when nothing.
+std::expected<std::vector<Offset>, std::string> committed_offsets(const Cluster& cluster, const char* group, const PlannedTopic& topic) {
+    const Librdkafka& api = cluster.api();
+    rd_kafka_topic_partition_list_t* wanted = api.topic_partition_list_new(topic.old_count);
+    for (std::int32_t partition = 0; partition < topic.old_count; ++partition) {
+        api.topic_partition_list_add(wanted, topic.name.c_str(), partition);
+    }
+    rd_kafka_ListConsumerGroupOffsets_t* request = api.ListConsumerGroupOffsets_new(group, wanted);
+    rd_kafka_queue_t* queue = api.queue_new(cluster.handle());
+    api.ListConsumerGroupOffsets(cluster.handle(), &request, 1, nullptr, queue);
+    std::vector<Offset> committed;
+    std::string problem;
+    rd_kafka_event_t* event = cluster.await(queue);
+    if (event == nullptr) {
+        problem = "no answer in time";
+    } else if (api.event_error(event) != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        problem = api.event_error_string(event);
+    } else {
+        std::size_t count = 0;
+        const auto* listed = api.event_ListConsumerGroupOffsets_result(event);
+        const rd_kafka_group_result_t** groups = api.ListConsumerGroupOffsets_result_groups(listed, &count);
+        const rd_kafka_error_t* failed = count == 1 ? api.group_result_error(groups[0]) : nullptr;
+        const rd_kafka_topic_partition_list_t* found = count == 1 && failed == nullptr ? api.group_result_partitions(groups[0]) : nullptr;
+        if (failed != nullptr) problem = api.error_string(failed);
+        for (int index = 0; found != nullptr && index < found->cnt; ++index) {
+            const rd_kafka_topic_partition_t& partition = found->elems[index];
+            if (partition.offset < 0 || partition.partition < 0 || partition.partition >= topic.old_count) continue;
+            committed.resize(static_cast<std::size_t>(topic.old_count), kNoOffset);
+            committed[static_cast<std::size_t>(partition.partition)] = Offset{partition.offset};
+        }
+    }
+    if (event != nullptr) api.event_destroy(event);
+    api.queue_destroy(queue);
+    api.ListConsumerGroupOffsets_destroy(request);
+    api.topic_partition_list_destroy(wanted);
+    if (!problem.empty()) return std::unexpected(problem);
+    return committed;
+}
+
+/// Members and subscriptions as the group's description shows them. Nothing for a group without the topic.
+std::optional<GroupFacts> group_facts(const rd_kafka_group_info& info, const PlannedTopic& topic,
+                                      const std::map<std::string, std::int32_t>& counts) {
+    GroupFacts group;
+    group.group_id = info.group;
+    group.state = info.state;
+    group.protocol_type = info.protocol_type;
+    group.protocol = info.protocol;
+    struct Seen {
+        std::int32_t aligned = 0;
+        std::int32_t members = 0;
+    };
+    std::map<std::string, Seen> others;
+    bool reads = false;
+    for (int index = 0; index < info.member_cnt; ++index) {
+        const rd_kafka_group_member_info& member = info.members[index];
+        const Bytes assignment = bytes_of(member.member_assignment, static_cast<std::size_t>(member.member_assignment_size));
+        GroupFacts::Member facts{member.client_id, member.client_host, groups::assigned_partitions(assignment, topic.name)};
+        const auto subscribed =
+            groups::subscribed_topics(bytes_of(member.member_metadata, static_cast<std::size_t>(member.member_metadata_size)));
+        bool has_topic = !facts.assigned.empty();
+        for (const std::string_view name : subscribed.value_or(std::vector<std::string_view>{})) {
+            has_topic = has_topic || name == topic.name;
+            if (name == topic.name) continue;
+            Seen& seen = others[std::string(name)];
+            ++seen.members;
+            if (groups::assigned_partitions(assignment, name) == facts.assigned) ++seen.aligned;
+        }
+        if (has_topic) group.members.push_back(std::move(facts));
+        reads = reads || has_topic;
+    }
+    for (const auto& [name, seen] : others) {
+        const auto count = counts.find(name);
+        if (count == counts.end()) continue;
+        group.other_topics.push_back({name, count->second, seen.aligned == seen.members && count->second > 1});
+    }
+    if (group.protocol == "stream") {
+        for (auto other = counts.lower_bound(group.group_id + "-"); other != counts.end(); ++other) {
+            if (!other->first.starts_with(group.group_id + "-")) break;
+            if (other->first.ends_with("-changelog") || other->first.ends_with("-repartition")) group.internal_topics.push_back(other->first);
+        }
+    }
+    if (!reads) {
+        group.other_topics.clear();
+        group.internal_topics.clear();
+    }
+    return group;
+}
+
+void add_groups(const Cluster& cluster, const std::map<std::string, std::int32_t>& counts, PlannedTopic& topic) {
+    const rd_kafka_group_list* list = nullptr;
+    const auto error = cluster.api().list_groups(cluster.handle(), nullptr, &list, kRequestTimeoutMs);
+    if (error != RD_KAFKA_RESP_ERR_NO_ERROR) topic.unknown_facts.push_back("groups: " + cluster.text(error));
+    for (int index = 0; list != nullptr && index < list->group_cnt; ++index) {
+        if (topic.groups.size() >= kGroupsMax) {
+            topic.unknown_facts.push_back("groups beyond the first " + std::to_string(kGroupsMax));
+            break;
+        }
+        auto group = group_facts(list->groups[index], topic, counts);
+        auto committed = committed_offsets(cluster, list->groups[index].group, topic);
+        if (!committed) {
+            topic.unknown_facts.push_back("offsets of group " + group->group_id + ": " + committed.error());
+        } else {
+            group->committed = std::move(*committed);
+        }
+        if (!group->members.empty() || !group->committed.empty()) topic.groups.push_back(std::move(*group));
+    }
+    if (list != nullptr) cluster.api().group_list_destroy(list);
+    std::ranges::sort(topic.groups, {}, &GroupFacts::group_id);
+}
+
+void add_settings(const Cluster& cluster, PlannedTopic& topic) {
+    const auto settings = topic_settings(cluster, topic.name);
+    if (!settings) {
+        topic.unknown_facts.push_back("settings of the topic: " + settings.error());
+        return;
+    }
+    if (const auto policy = settings->find("cleanup.policy"); policy != settings->end()) {
+        topic.is_compacted = policy->second.find("compact") != std::string::npos;
+        topic.is_deleted_by_age = policy->second.find("delete") != std::string::npos;
+    }
+    if (const auto retention = settings->find("retention.ms"); retention != settings->end()) {
+        const std::string& text = retention->second;
+        (void)std::from_chars(text.data(), text.data() + text.size(), topic.retention_ms);
+    }
+}
+
+std::expected<PlannedTopic, PlanRefusal> facts(const Cluster& cluster, const PlanArguments& arguments) {
+    const auto counts = cluster.topics();
+    if (!counts) return broken("no Kafka answers at " + arguments.bootstrap + ": " + counts.error());
+    const auto found = counts->find(arguments.topic);
+    if (found == counts->end()) return unusable("there is no topic " + arguments.topic);
+    if (auto problem = expansion::target_problem(arguments.topic, found->second, arguments.to)) return unusable(std::move(*problem));
+    PlannedTopic topic;
+    topic.name = arguments.topic;
+    topic.old_count = found->second;
+    topic.new_count = static_cast<std::int32_t>(arguments.to);
+    topic.is_internal = topics::is_internal_topic(arguments.topic);
+    topic.now = TimestampMs{std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count()};
+    for (std::int32_t partition = 0; partition < topic.old_count; ++partition) {
+        std::int64_t low = 0;
+        std::int64_t high = 0;
+        const auto error =
+            cluster.api().query_watermark_offsets(cluster.handle(), topic.name.c_str(), partition, &low, &high, kRequestTimeoutMs);
+        if (error != RD_KAFKA_RESP_ERR_NO_ERROR) {
+            return broken("the offsets of partition " + std::to_string(partition) + " cannot be had: " + cluster.text(error));
+        }
+        topic.partitions.push_back({Offset{low}, Offset{high}, false});
+    }
+    add_settings(cluster, topic);
+    add_groups(cluster, *counts, topic);
+    const bool is_streams_internal = topic.name.ends_with("-changelog") || topic.name.ends_with("-repartition");
+    for (const GroupFacts& group : topic.groups) {
+        if (is_streams_internal && topic.name.starts_with(group.group_id + "-")) topic.owning_application = group.group_id;
+    }
+    topic.unknown_facts.push_back("open transactions: the protocol does not tell them to a reader");
+    return topic;
+}
+
+std::expected<std::vector<Offset>, std::string> offsets_since(const Cluster& cluster, const PlannedTopic& topic, std::int64_t since_ms) {
+    const Librdkafka& api = cluster.api();
+    rd_kafka_topic_partition_list_t* list = api.topic_partition_list_new(topic.old_count);
+    for (std::int32_t partition = 0; partition < topic.old_count; ++partition) {
+        api.topic_partition_list_add(list, topic.name.c_str(), partition)->offset = since_ms;
+    }
+    const auto error = api.offsets_for_times(cluster.handle(), list, kRequestTimeoutMs);
+    std::vector<Offset> offsets;
+    for (int index = 0; index < list->cnt; ++index) {
+        // Nothing so new: the end.
+        const std::int64_t offset = list->elems[index].offset;
+        offsets.push_back(offset < 0 ? topic.partitions[static_cast<std::size_t>(index)].log_end : Offset{offset});
+    }
+    api.topic_partition_list_destroy(list);
+    if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return std::unexpected(cluster.text(error));
+    return offsets;
+}
+
+/// Fetches one partition after the other.
+class KafkaSource final : public expansion::RecordSource {
+  public:
+    KafkaSource(const Cluster& cluster, std::string topic) : cluster_(cluster), topic_(std::move(topic)), batch_(kBatch) {}
+
+    std::expected<void, std::string> read(const expansion::ScanRange& range, expansion::RecordSink& sink) override {
+        const Librdkafka& api = cluster_.api();
+        rd_kafka_topic_partition_list_t* list = api.topic_partition_list_new(1);
+        api.topic_partition_list_add(list, topic_.c_str(), range.partition.value)->offset = range.from.value;
+        const auto error = api.assign(cluster_.handle(), list);
+        api.topic_partition_list_destroy(list);
+        if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return std::unexpected(cluster_.text(error));
+        auto heard = std::chrono::steady_clock::now();
+        State state;
+        while (!state.is_done && state.problem.empty()) {
+            constexpr int kPollMs = 500;
+            const ssize_t count = api.consume_batch_queue(cluster_.queue(), kPollMs, batch_.data(), batch_.size());
+            const auto now = std::chrono::steady_clock::now();
+            if (count > 0) heard = now;
+            for (ssize_t index = 0; index < count; ++index) {
+                rd_kafka_message_t* message = batch_[static_cast<std::size_t>(index)];
+                if (!state.is_done && state.problem.empty()) take(*message, range, sink, state);
+                api.message_destroy(message);
+            }
+            if (now - heard > kSilenceMax) {
+                state.problem = "partition " + std::to_string(range.partition.value) + " gave nothing for " +
+                                std::to_string(kSilenceMax.count()) + " s";
+            }
+        }
+        api.assign(cluster_.handle(), nullptr);
+        if (!state.problem.empty()) return std::unexpected(state.problem);
+        return {};
+    }
+
+  private:
+    static constexpr std::size_t kBatch = 1000;
+    struct State {
+        bool is_done = false;
+        std::string problem;
+    };
+
+    void take(const rd_kafka_message_t& message, const expansion::ScanRange& range, expansion::RecordSink& sink, State& state) const {
+        if (message.err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
+            // Of another assignment when it comes late.
+            state.is_done = message.partition == range.partition.value && message.offset >= range.end.value;
+            return;
+        }
+        if (message.err == RD_KAFKA_RESP_ERR__BAD_MSG || message.err == RD_KAFKA_RESP_ERR__BAD_COMPRESSION) {
+            // The client stops there: the rest of the partition stays unread, which the plan says.
+            sink.damage(Offset{message.offset}, cluster_.api().message_errstr(&message));
+            state.is_done = true;
+            return;
+        }
+        if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+            // Lost connections heal by themselves; what does not ends with the silence.
+            const bool passes = message.err == RD_KAFKA_RESP_ERR__TRANSPORT || message.err == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN;
+            if (!passes) state.problem = cluster_.api().message_errstr(&message);
+            return;
+        }
+        if (message.partition != range.partition.value || message.offset < range.from.value) return;
+        if (message.offset >= range.end.value) {
+            state.is_done = true;
+            return;
+        }
+        const bool has_key = message.key != nullptr;
+        if (!sink.record({Offset{message.offset},
+                          has_key ? std::optional(bytes_of(message.key, message.key_len)) : std::nullopt,
+                          message.key_len + message.len, message.payload != nullptr})) {
+            state.is_done = true;
+        }
+        if (message.offset + 1 >= range.end.value) state.is_done = true;
+    }
+
+    const Cluster& cluster_;
+    const std::string topic_;
+    std::vector<rd_kafka_message_t*> batch_;
+};
+
+}  // namespace
+
+std::expected<std::string, PlanRefusal> plan_over_kafka(const PlanArguments& arguments, const PlanListener& listener) {
+    auto library = Librdkafka::load();
+    if (!library) return unusable(library.error());
+    Cluster cluster(std::move(*library));
+    if (auto opened = cluster.open(arguments); !opened) return std::unexpected(opened.error());
+    const auto topic = facts(cluster, arguments);
+    if (!topic) return std::unexpected(topic.error());
+    expansion::PlanOptions options;
+    options.records_max = arguments.records;
+    if (!arguments.partitioner.empty()) options.partitioner = partitioners::find_partitioner(arguments.partitioner);
+    if (arguments.since_ms) {
+        auto since = offsets_since(cluster, *topic, *arguments.since_ms);
+        if (!since) return broken("offsets by time cannot be had: " + since.error());
+        options.since = std::move(*since);
+    }
+    KafkaSource source(cluster, topic->name);
+    const auto outcome = expansion::run_plan(*topic, source, options, [&](std::int64_t done, std::int64_t total) {
+        listener.progress(done, total);
+        return true;
+    });
+    if (!outcome) return broken(outcome.error().message);
+    const expansion::KeyStyle style = arguments.hashes_keys ? expansion::KeyStyle::hashed : expansion::KeyStyle::text;
+    if (arguments.lists_keys) expansion::write_key_lines(*outcome->census, style, listener.keys);
+    return expansion::plan_json(outcome->plan, style).dump();
+}
+
+}  // namespace partita::cli

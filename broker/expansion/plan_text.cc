@@ -1,0 +1,174 @@
+#include "broker/expansion/plan_text.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <nlohmann/json.hpp>
+
+#include "broker/expansion/plan_findings.h"
+
+namespace partita::expansion {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::int64_t number(const ordered_json& object, const char* name) {
+    const auto found = object.find(name);
+    return found != object.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+}
+
+double real(const ordered_json& object, const char* name) {
+    const auto found = object.find(name);
+    return found != object.end() && found->is_number() ? found->get<double>() : 0;
+}
+
+std::string text(const ordered_json& object, const char* name) {
+    const auto found = object.find(name);
+    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+const ordered_json& list(const ordered_json& object, const char* name) {
+    static const ordered_json kNone = ordered_json::array();
+    const auto found = object.find(name);
+    return found != object.end() && found->is_array() ? *found : kNone;
+}
+
+/// "1,234,567".
+std::string grouped(std::int64_t value) {
+    std::string digits = std::to_string(value);
+    for (std::size_t position = digits.size(); position > 3 && digits[position - 4] != '-';) {
+        position -= 3;
+        digits.insert(position, ",");
+    }
+    return digits;
+}
+
+std::string size_text(std::int64_t bytes) {
+    constexpr std::array kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
+    auto value = static_cast<double>(bytes);
+    std::size_t unit = 0;
+    while (value >= 1024 && unit + 1 < kUnits.size()) {
+        value /= 1024;
+        ++unit;
+    }
+    std::string digits = std::to_string(value);
+    digits.resize(digits.find('.') + (unit == 0 ? 0 : 2));
+    return digits + " " + kUnits[unit];
+}
+
+std::string right(std::string cell, std::size_t width) {
+    return cell.size() < width ? std::string(width - cell.size(), ' ') + cell : cell;
+}
+
+/// Keys of examples may hold anything that a terminal would obey.
+std::string shown(const ordered_json& example) {
+    std::string key = text(example, "key");
+    for (char& letter : key) {
+        if (static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f) letter = '?';
+    }
+    if (key.empty() && example.contains("key_hex")) key = "0x" + text(example, "key_hex");
+    if (key.empty() && example.contains("key_hash")) key = "#" + text(example, "key_hash");
+    if (key.empty()) key = "\"\"";
+    if (example.contains("from") && example.contains("to")) {
+        key += " " + std::to_string(number(example, "from")) + ">" + std::to_string(number(example, "to"));
+    } else if (example.contains("from")) {
+        key += " (" + std::to_string(number(example, "from")) + ")";
+    }
+    return key;
+}
+
+void write_head(const ordered_json& plan, std::string& out) {
+    std::string verdict = text(plan, "verdict");
+    std::ranges::transform(verdict, verdict.begin(), [](char letter) { return static_cast<char>(std::toupper(letter)); });
+    out += text(plan, "topic") + ": " + std::to_string(number(plan, "from")) + " to " + std::to_string(number(plan, "to")) +
+           " partitions: " + verdict + "\n  " + text(plan, "summary") + "\n\n";
+    const ordered_json& scanned = plan.contains("scanned") ? plan["scanned"] : ordered_json();
+    if (scanned.is_object()) {
+        const double error = real(scanned, "keys_relative_error");
+        out += "  read         " + grouped(number(scanned, "records")) + " records, " + size_text(number(scanned, "bytes")) + ", " +
+               (error > 0 ? "about " : "") + grouped(number(scanned, "keys")) + " distinct keys" +
+               (error > 0 ? " (+- " + to_percent(error) + ")" : "") +
+               (scanned.value("complete", false) ? "" : "; not the whole log") + "\n";
+    }
+    if (plan.contains("partitioner") && plan["partitioner"].is_object()) {
+        out += "  partitioner  " + text(plan["partitioner"], "name") + ": " + text(plan["partitioner"], "evidence") + "\n";
+    }
+    const ordered_json& moved = plan.contains("moved") ? plan["moved"] : ordered_json();
+    if (moved.is_object()) {
+        out += "  moved        " + grouped(number(moved, "keys")) + " keys (" + to_percent(real(moved, "key_share")) + "), " +
+               grouped(number(moved, "records")) + " records (" + to_percent(real(moved, "record_share")) + "), " +
+               size_text(number(moved, "bytes")) + " (" + to_percent(real(moved, "byte_share")) + "); " +
+               grouped(number(moved, "keys_among_old")) + " keys between old partitions\n";
+    } else {
+        out += "  moved        not known; " + to_percent(real(plan, "expected_key_share")) + " of evenly hashed keys would\n";
+    }
+    const ordered_json& better = list(plan, "better_targets");
+    if (!better.empty()) {
+        out += "  better       ";
+        for (std::size_t index = 0; index < better.size(); ++index) {
+            out += (index == 0 ? "" : " or ") + better[index].dump();
+        }
+        out += " partitions: no key would move between old partitions\n";
+    }
+}
+
+void write_partitions(const ordered_json& plan, std::string& out) {
+    const ordered_json& partitions = list(plan, "partitions");
+    if (partitions.empty()) return;
+    constexpr std::size_t kWidth = 14;
+    out += "\n" + right("partition", kWidth) + right("records", kWidth) + right("in", kWidth) + right("out", kWidth) + "  parents\n";
+    for (std::size_t index = 0; index < std::min(partitions.size(), kShownPartitionsMax); ++index) {
+        const ordered_json& partition = partitions[index];
+        const auto cell = [&](const char* name) {
+            return right(partition.contains(name) && partition[name].is_null() ? "?" : grouped(number(partition, name)), kWidth);
+        };
+        const bool is_new = number(partition, "partition") >= number(plan, "from");
+        std::string parents;
+        constexpr std::size_t kShownParents = 8;
+        const ordered_json& all = list(partition, "parents");
+        for (std::size_t parent = 0; parent < std::min(kShownParents, all.size()); ++parent) {
+            parents += (parent == 0 ? "" : " ") + all[parent].dump();
+        }
+        if (number(partition, "parent_count") > static_cast<std::int64_t>(kShownParents)) {
+            parents += " and " + std::to_string(number(partition, "parent_count") - static_cast<std::int64_t>(kShownParents)) + " more";
+        }
+        out += right(std::to_string(number(partition, "partition")) + (is_new ? " new" : ""), kWidth) + cell("records") +
+               cell("records_in") + cell("records_out") + "  " + parents + "\n";
+    }
+    if (partitions.size() > kShownPartitionsMax) {
+        out += right("...", kWidth) + "  and " + std::to_string(partitions.size() - kShownPartitionsMax) + " more (--json has all)\n";
+    }
+}
+
+void write_findings(const ordered_json& plan, std::string& out) {
+    const ordered_json& findings = list(plan, "findings");
+    for (std::size_t index = 0; index < std::min(findings.size(), kShownFindingsMax); ++index) {
+        const ordered_json& finding = findings[index];
+        out += "\n" + text(finding, "id") + " " + text(finding, "severity") + ": " + text(finding, "title") + "\n  " +
+               text(finding, "condition") + ".\n";
+        const ordered_json& examples = list(finding, "examples");
+        for (std::size_t example = 0; example < examples.size(); ++example) {
+            out += (example == 0 ? "  e.g. " : ", ") + shown(examples[example]);
+        }
+        if (!examples.empty()) out += "\n";
+        out += "  > " + text(finding, "advice") + "\n";
+    }
+    if (findings.size() > kShownFindingsMax) {
+        out += "\nand " + std::to_string(findings.size() - kShownFindingsMax) + " more findings (--json has all)\n";
+    }
+    for (const ordered_json& unknown : list(plan, "unknown")) {
+        if (unknown.is_string()) out += "\nnot known: " + unknown.get<std::string>() + "\n";
+    }
+}
+
+}  // namespace
+
+std::string plan_text(const ordered_json& plan) {
+    std::string out;
+    write_head(plan, out);
+    write_partitions(plan, out);
+    write_findings(plan, out);
+    return out;
+}
+
+}  // namespace partita::expansion
