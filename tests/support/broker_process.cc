@@ -33,7 +33,8 @@ std::string read_text(const std::string& path) {
     return content.str();
 }
 
-/// The program under test: the one of this build, or what the environment says.
+}  // namespace
+
 std::string broker_binary() {
     if (const char* path = std::getenv("PARTITA_BROKER_BINARY")) {
         return path;
@@ -44,8 +45,6 @@ std::string broker_binary() {
     return "partita";
 #endif
 }
-
-}  // namespace
 
 TemporaryDirectory::TemporaryDirectory() {
     const char* base = std::getenv("TMPDIR");

@@ -11,6 +11,9 @@
 
 namespace partita::test {
 
+/// The program under test: the one of this build, or what PARTITA_BROKER_BINARY in the environment says.
+[[nodiscard]] std::string broker_binary();
+
 /// A directory of its own for a test, removed with everything in it at the end.
 class TemporaryDirectory {
   public:

@@ -1,0 +1,237 @@
+// `partita plan` and the resources behind it, against the broker as it is shipped.
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <string>
+
+#include "protocol/record_batch_builder.h"
+#include "tests/support/broker_process.h"
+#include "tests/support/plain_client.h"
+
+namespace partita::test {
+namespace {
+
+struct Ran {
+    int code = -1;
+    std::string out;
+};
+
+/// Runs `partita ...`, standard error into the same text when `with_errors`.
+Ran run(const std::string& arguments, bool with_errors = true) {
+    const std::string command = broker_binary() + " " + arguments + (with_errors ? " 2>&1" : " 2>/dev/null");
+    FILE* pipe = ::popen(command.c_str(), "r");
+    Ran ran;
+    std::array<char, 4096> buffer;
+    while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe)) ran.out.append(buffer.data(), count);
+    const int status = ::pclose(pipe);
+    ran.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return ran;
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+/// Where every key goes, as the program itself computes it.
+std::vector<int> partitions_of(const std::vector<std::string>& keys, int count) {
+    TemporaryDirectory directory;
+    {
+        std::ofstream file(directory / "keys");
+        for (const std::string& key : keys) file << key << "\n";
+    }
+    const Ran ran = run("partitioner java --partitions " + std::to_string(count) + " < " + (directory / "keys"));
+    EXPECT_EQ(ran.code, 0) << ran.out;
+    std::vector<int> partitions;
+    std::istringstream lines(ran.out);
+    for (int partition = 0; lines >> partition;) partitions.push_back(partition);
+    EXPECT_EQ(partitions.size(), keys.size());
+    return partitions;
+}
+
+class Plans : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        broker = BrokerProcess::start();
+        ASSERT_NE(broker, nullptr);
+    }
+
+    std::string plan(const std::string& arguments) const {
+        return "plan " + arguments + " --http localhost:" + std::to_string(broker->http_port());
+    }
+
+    /// Keys key-0 ... with the Java client's partitioner, one record each.
+    std::map<std::string, std::pair<int, int>> produce(const std::string& topic, int from, int to, int count) {
+        PlainClient client(broker->port());
+        EXPECT_EQ(client.create_topic(topic, from).error, ErrorCode::none);
+        std::vector<std::string> keys;
+        for (int index = 0; index < count; ++index) keys.push_back("key-" + std::to_string(index));
+        const std::vector<int> now = partitions_of(keys, from);
+        const std::vector<int> then = partitions_of(keys, to);
+        std::vector<BatchBuilder> batches(static_cast<std::size_t>(from));
+        std::map<std::string, std::pair<int, int>> moves;
+        for (std::size_t index = 0; index < keys.size(); ++index) {
+            batches[static_cast<std::size_t>(now[index])].append(TimestampMs{wall_ms()}, as_bytes(keys[index]), as_bytes("value"));
+            moves[keys[index]] = {now[index], then[index]};
+        }
+        for (int partition = 0; partition < from; ++partition) {
+            if (batches[static_cast<std::size_t>(partition)].record_count() == 0) continue;
+            std::vector<std::byte> batch;
+            batches[static_cast<std::size_t>(partition)].build(batch);
+            EXPECT_EQ(client.produce(topic, partition, batch).error, ErrorCode::none);
+        }
+        return moves;
+    }
+
+    std::unique_ptr<BrokerProcess> broker;
+};
+
+TEST_F(Plans, ListEveryKeyWithItsOldAndNewPartition) {
+    const auto expected = produce("orders", 6, 12, 500);
+    const Ran ran = run(plan("orders --to 12 --keys"), false);
+    EXPECT_EQ(ran.code, 3);
+    std::map<std::string, std::pair<int, int>> listed;
+    std::istringstream lines(ran.out);
+    std::string key;
+    for (int from = 0, to = 0; lines >> key >> from >> to;) listed[key] = {from, to};
+    EXPECT_EQ(listed, expected);
+}
+
+TEST_F(Plans, SpeakToPeopleAndToPrograms) {
+    const auto moves = produce("orders", 6, 8, 500);
+    std::int64_t moved = 0;
+    for (const auto& [key, move] : moves) moved += move.first != move.second;
+    const Ran text = run(plan("orders --to 8"));
+    EXPECT_EQ(text.code, 3) << text.out;
+    EXPECT_TRUE(has(text.out, "orders: 6 to 8 partitions: FINDINGS")) << text.out;
+    EXPECT_TRUE(has(text.out, "murmur2-pos")) << text.out;
+    EXPECT_TRUE(has(text.out, "12 partitions: no key would move between old partitions")) << text.out;
+    EXPECT_TRUE(has(text.out, "H02 warn")) << text.out;
+    const Ran json = run(plan("orders --to 8 --json --hash-keys"));
+    EXPECT_TRUE(has(json.out, "\"keys\": " + std::to_string(moved))) << json.out;
+    EXPECT_TRUE(has(json.out, "key_hash")) << json.out;
+    EXPECT_FALSE(has(json.out, "\"key-")) << json.out;
+}
+
+TEST_F(Plans, AreSafeWithoutKeys) {
+    PlainClient client(broker->port());
+    ASSERT_EQ(client.create_topic("plain", 3).error, ErrorCode::none);
+    for (int partition = 0; partition < 3; ++partition) {
+        BatchBuilder builder;
+        for (int index = 0; index < 100; ++index) builder.append(TimestampMs{wall_ms()}, std::nullopt, as_bytes("v"));
+        std::vector<std::byte> batch;
+        builder.build(batch);
+        ASSERT_EQ(client.produce("plain", partition, batch).error, ErrorCode::none);
+    }
+    const Ran ran = run(plan("plain --to 5"));
+    EXPECT_EQ(ran.code, 0) << ran.out;
+    EXPECT_TRUE(has(ran.out, "SAFE")) << ran.out;
+}
+
+TEST_F(Plans, AnswerBadInputWithASentenceAndCodeTwo) {
+    PlainClient client(broker->port());
+    ASSERT_EQ(client.create_topic("t", 3).error, ErrorCode::none);
+    const std::vector<std::pair<std::string, std::string>> cases = {
+        {"nobody --to 6", "there is no topic nobody"},
+        {"t --to 3", "has 3 partitions already"},
+        {"t --to 2", "never shrinks"},
+        {"t --to -5", "never shrinks"},
+        {"t --to 2000000000", "at most 100000"},
+        {"t --to 6 --partitioner jawa", "did you mean"},
+        {"t --to 6 --since yesterday", "--since is yesterday"},
+        {"t --to 6 --records 0", ""},
+        {"t", "--to is required"},
+        {"", "TOPIC is required"},
+    };
+    for (const auto& [arguments, sentence] : cases) {
+        const Ran ran = run(plan(arguments));
+        EXPECT_EQ(ran.code, 2) << arguments << ": " << ran.out;
+        EXPECT_TRUE(has(ran.out, sentence)) << arguments << ": " << ran.out;
+    }
+    const Ran nobody = run("plan t --to 6 --http localhost:1");
+    EXPECT_EQ(nobody.code, 1);
+    EXPECT_TRUE(has(nobody.out, "no broker answers at localhost:1")) << nobody.out;
+}
+
+TEST_F(Plans, BoundWhatTheyRead) {
+    produce("orders", 6, 12, 500);
+    const Ran few = run(plan("orders --to 12 --records 60 --json"));
+    EXPECT_TRUE(has(few.out, "\"records\": 60,")) << few.out;
+    EXPECT_TRUE(has(few.out, "\"limited_by\": \"records\"")) << few.out;
+    const Ran recent = run(plan("orders --to 12 --since 1h --json"));
+    EXPECT_TRUE(has(recent.out, "\"records\": 500,")) << recent.out;
+    const Ran none = run(plan("orders --to 12 --since 2100-01-01 --json"));
+    EXPECT_TRUE(has(none.out, "\"records\": 0,")) << none.out;
+}
+
+TEST_F(Plans, TakeKeysOfAMegabyteAndBatchesThatAreDamaged) {
+    PlainClient client(broker->port());
+    ASSERT_EQ(client.create_topic("big", 2, {{"max.message.bytes", "4000000"}}).error, ErrorCode::none);
+    for (int index = 0; index < 3; ++index) {
+        BatchBuilder builder;
+        builder.append(TimestampMs{wall_ms()}, as_bytes(std::string(1 << 20, static_cast<char>('a' + index))), as_bytes("v"));
+        std::vector<std::byte> batch;
+        builder.build(batch);
+        ASSERT_EQ(client.produce("big", 0, batch).error, ErrorCode::none);
+    }
+    const Ran large = run(plan("big --to 4 --json"));
+    EXPECT_EQ(large.code, 3);
+    EXPECT_TRUE(has(large.out, "\"verdict\": \"unknown\"")) << large.out.substr(0, 3000);
+    EXPECT_TRUE(has(large.out, "only 3 distinct keys")) << large.out.substr(0, 3000);
+
+    // A byte of a value flips on the disk, behind the broker's back.
+    produce("hurt", 2, 4, 200);
+    const std::string log = broker->data_directory() + "/hurt-1/00000000000000000000.log";
+    ASSERT_TRUE(std::filesystem::exists(log));
+    {
+        std::fstream file(log, std::ios::in | std::ios::out | std::ios::binary);
+        file.seekp(-3, std::ios::end);
+        file.put('X');
+    }
+    const Ran damaged = run(plan("hurt --to 4"));
+    EXPECT_EQ(damaged.code, 3);
+    EXPECT_TRUE(has(damaged.out, "UNKNOWN")) << damaged.out;
+    EXPECT_TRUE(has(damaged.out, "1 batch could not be read (partition 1 at offset 0: wrong checksum)")) << damaged.out;
+}
+
+TEST_F(Plans, EndWhenTheirClientGoesAndLeaveRoomForOthers) {
+    produce("orders", 6, 12, 500);
+    for (int round = 0; round < 20; ++round) {
+        WireClient gone(broker->http_port());
+        const std::string request = "GET /v1/topics/orders/expansion?to=12 HTTP/1.1\r\nHost: x\r\n\r\n";
+        ASSERT_TRUE(gone.send(as_bytes(request)));
+    }
+    // Whoever asks next is served as soon as those are noticed to be gone.
+    EXPECT_TRUE(eventually([&] { return run(plan("orders --to 12")).code == 3; }));
+    EXPECT_EQ(broker->http_get("/health/live")->status, 200);
+}
+
+TEST_F(Plans, TheEpochLogTellsWhoAndWhenAndSurvivesAKill) {
+    produce("orders", 6, 12, 200);
+    PlainClient client(broker->port());
+    ASSERT_EQ(client.commit("billing", "orders", 0, 1), ErrorCode::none);
+    ASSERT_EQ(client.expand_topic("orders", 12), ErrorCode::none);
+    const std::string before = broker->http_get("/v1/topics/orders/expansions")->body;
+    EXPECT_TRUE(has(before, "\"epoch\":1,\"from\":6,\"to\":12")) << before;
+    EXPECT_TRUE(has(before, "\"history_complete\":true")) << before;
+    EXPECT_TRUE(has(before, "\"group\":\"billing\"")) << before;
+    EXPECT_TRUE(has(before, "\"mode\":\"faithful\"")) << before;
+    EXPECT_TRUE(has(before, "\"address\":\"127.0.0.1\"")) << before;
+    EXPECT_TRUE(has(before, "\"principal\":\"User:ANONYMOUS\"")) << before;
+    const std::string directory = broker->data_directory();
+    broker->send_signal(SIGKILL);
+    (void)broker->wait();
+    broker = BrokerProcess::start({.data_directory = directory});
+    ASSERT_NE(broker, nullptr);
+    EXPECT_EQ(broker->http_get("/v1/topics/orders/expansions")->body, before);
+    EXPECT_EQ(broker->http_get("/v1/topics/nobody/expansions")->status, 404);
+}
+
+}  // namespace
+}  // namespace partita::test
