@@ -1,0 +1,135 @@
+"""`partita plan` against what real producers then do: key by key, and over --bootstrap from any Kafka."""
+
+import json
+import os
+import re
+import subprocess
+
+import pytest
+
+import clients
+import harness
+import matrix
+
+BROKER_PROPERTIES = {"auto.create.topics.enable": "false"}
+
+# One client for each of the three hashes that Kafka clients use by default, and a second one of the commonest.
+PRODUCERS = [name for name in ("java", "librdkafka-debian", "sarama", "franz-go") if name in matrix.CLIENTS]
+EXPECTED = {"java": "murmur2-pos", "franz-go": "murmur2-pos", "librdkafka-debian": "crc32-uns", "sarama": "fnv1a-sabs"}
+KEYS = [f"user-{index}" for index in range(300)]
+
+
+def binary():
+    return os.environ.get("PARTITA_BINARY") or str(harness.HERE.parents[1] / "build" / "release" / "partita")
+
+
+def plan(*arguments):
+    """Exit code and standard output of `partita plan`."""
+    done = subprocess.run([binary(), "plan", *map(str, arguments)], capture_output=True, text=True, timeout=60)
+    assert done.returncode in (0, 3), f"{arguments} ended with {done.returncode}\n{done.stderr}"
+    return done.returncode, done.stdout
+
+
+def source(broker):
+    """How to reach the broker: by HTTP where it is ours, and over Kafka's protocol always."""
+    ways = [["--bootstrap", broker.bootstrap]]
+    if harness.TARGET == "partita":
+        port, = re.findall(r"http listening address=127\.0\.0\.1:(\d+)", broker.log_path.read_text())
+        ways.append(["--http", f"127.0.0.1:{port}"])
+    return ways
+
+
+def moves(listing):
+    """key -> (old partition, new partition)"""
+    lines = (line.split("\t") for line in listing.splitlines())
+    return {key: (int(old), int(new)) for key, old, new in lines}
+
+
+def produce(agent, topic):
+    """key -> partition"""
+    acks = agent.call("produce", topic=topic, records=[{"key": key, "value": "v"} for key in KEYS])["acks"]
+    return {key: ack["partition"] for key, ack in zip(KEYS, acks)}
+
+
+@pytest.mark.parametrize("name", PRODUCERS)
+def test_the_plan_is_what_the_producer_then_does(broker, unique, name):
+    topic = unique("topic")
+    client = matrix.CLIENTS[name]
+    agent = clients.Agent(client, broker.bootstrap)
+    try:
+        agent.create_topic(topic, 6)
+        before = produce(agent, topic)
+        plans = {}
+        for way in source(broker):
+            code, listing = plan(topic, "--to", 8, "--keys", *way)
+            assert code == 3
+            plans[way[0]] = moves(listing)
+            _, text = plan(topic, "--to", 8, "--json", *way)
+            judged = json.loads(text)
+            assert judged["partitioner"]["name"] == EXPECTED[name], judged["partitioner"]
+            assert judged["scanned"]["records"] == len(KEYS)
+            assert judged["scanned"]["complete"] is True
+            assert judged["moved"]["keys"] == sum(old != new for old, new in plans[way[0]].values())
+            assert judged["better_targets"] == [12]
+        assert len({json.dumps(listed, sort_keys=True) for listed in plans.values()}) == 1
+        agent.create_partitions(topic, 8)
+    finally:
+        agent.close()
+    # A producer that starts now knows the new count from its first record on.
+    fresh = clients.Agent(client, broker.bootstrap)
+    try:
+        fresh.expect_partitions(topic, 8)
+        after = produce(fresh, topic)
+    finally:
+        fresh.close()
+    predicted = next(iter(plans.values()))
+    assert {key: old for key, (old, _) in predicted.items()} == before
+    assert {key: new for key, (_, new) in predicted.items()} == after
+
+
+def test_a_plan_over_kafkas_protocol_sees_groups_and_their_backlog(broker, tools, unique):
+    topic, group = unique("topic"), unique("group")
+    agent = clients.Agent(clients.debian_librdkafka, broker.bootstrap)
+    try:
+        agent.create_topic(topic, 3)
+        produce(agent, topic)
+    finally:
+        agent.close()
+    tools("kafka-consumer-groups", "--group", group, "--topic", topic, "--reset-offsets", "--to-earliest",
+          "--execute").succeeded()
+    for way in source(broker):
+        code, text = plan(topic, "--to", 6, "--json", *way)
+        judged = json.loads(text)
+        assert code == 3
+        assert judged["verdict"] == "blocked"
+        seen, = judged["groups"]
+        assert seen["group"] == group
+        assert seen["lag"] == len(KEYS)
+        assert seen["moved_backlog"] == judged["moved"]["records"] > 0
+        assert "H03" in [finding["id"] for finding in judged["findings"]]
+
+
+def test_a_compacted_topic_lists_its_orphans(broker, tools, unique):
+    topic = unique("topic")
+    agent = clients.Agent(clients.debian_librdkafka, broker.bootstrap)
+    try:
+        agent.create_topic(topic, 4, configs={"cleanup.policy": "compact"})
+        produce(agent, topic)
+    finally:
+        agent.close()
+    for way in source(broker):
+        _, text = plan(topic, "--to", 6, "--json", *way)
+        judged = json.loads(text)
+        orphans, = [finding for finding in judged["findings"] if finding["id"] == "H40"]
+        assert orphans["count"] == judged["moved"]["keys"]
+
+
+def test_bootstrap_refuses_with_a_sentence(broker):
+    for arguments, sentence in (
+            (["no-such-topic", "--to", "4"], "there is no topic no-such-topic"),
+            (["x", "--to", "4", "-X", "no.such.setting=1"], "no.such.setting"),
+            (["x", "--to", "4", "-X", "nonsense"], "KEY=VALUE")):
+        done = subprocess.run([binary(), "plan", *arguments, "--bootstrap", broker.bootstrap], capture_output=True,
+                              text=True, timeout=60)
+        assert done.returncode == 2, done
+        assert sentence in done.stderr, done
