@@ -335,7 +335,8 @@ class KafkaSource final : public expansion::RecordSource {
         auto heard = std::chrono::steady_clock::now();
         State state;
         while (!state.is_done && state.problem.empty()) {
-            constexpr int kPollMs = 500;
+            // The call waits for a full batch, or so long.
+            constexpr int kPollMs = 20;
             const ssize_t count = api.consume_batch_queue(cluster_.queue(), kPollMs, batch_.data(), batch_.size());
             const auto now = std::chrono::steady_clock::now();
             if (count > 0) heard = now;
