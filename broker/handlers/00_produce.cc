@@ -17,6 +17,7 @@
 #include "broker/handlers/registry.h"
 #include "broker/handlers/topic_lookup.h"
 #include "broker/runtime/broker.h"
+#include "broker/runtime/key_observer.h"
 #include "broker/runtime/turn.h"
 #include "protocol/assert.h"
 #include "protocol/messages/00_produce.h"

@@ -8,6 +8,7 @@
 #include "broker/expansion/finding_json.h"
 #include "broker/http/resources.h"
 #include "broker/runtime/broker.h"
+#include "broker/runtime/key_observer.h"
 
 namespace partita::http {
 namespace {

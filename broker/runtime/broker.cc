@@ -10,6 +10,7 @@
 #include "broker/runtime/clock.h"
 #include "broker/runtime/config_rules.h"
 #include "broker/runtime/group_cluster.h"
+#include "broker/runtime/key_observer.h"
 #include "broker/topics/features.h"
 #include "protocol/assert.h"
 
@@ -67,11 +68,12 @@ Broker::Broker(const Options& options)
     config_rules_ = std::make_unique<DefinedConfigRules>([this] { return config(); });
     catalog_ = std::make_unique<topics::CatalogCore>(*config_rules_);
     maintenance_ = std::make_unique<Maintenance>(*this);
+    key_observer_ = std::make_unique<KeyObserver>(*this, findings_);
 }
 
 Broker::~Broker() {
     reader_observer_.stop();
-    key_observer_.stop();
+    key_observer_->stop();
     findings_topic_.stop();
     maintenance_->stop();
     flusher_.reset();
@@ -358,7 +360,7 @@ void Broker::fail_stop(const StorageError& error) {
 void Broker::start_maintenance() {
     maintenance_->start();
     findings_topic_.start();
-    key_observer_.start();
+    key_observer_->start();
     reader_observer_.start();
 }
 
@@ -372,7 +374,7 @@ void Broker::answer_waiting_requests() {
 
 bool Broker::close() {
     reader_observer_.stop();
-    key_observer_.stop();
+    key_observer_->stop();
     findings_topic_.stop();
     maintenance_->stop();
     flusher_->drain();

@@ -15,7 +15,6 @@
 #include "broker/runtime/findings_hub.h"
 #include "broker/runtime/findings_topic.h"
 #include "broker/runtime/group_shards.h"
-#include "broker/runtime/key_observer.h"
 #include "broker/runtime/reader_observer.h"
 #include "broker/runtime/maintenance.h"
 #include "broker/runtime/reactor.h"
@@ -29,6 +28,8 @@
 #include "storage/metadata_store.h"
 
 namespace partita::runtime {
+
+class KeyObserver;
 
 /// The name of the log that holds the catalog. Not a topic: clients cannot see it.
 inline constexpr std::string_view kCatalogLogName = "__partita_catalog";
@@ -122,7 +123,7 @@ class Broker {
     /// What holds at this moment about expansions, and who wants to hear of changes.
     [[nodiscard]] FindingsHub& findings() { return findings_; }
     /// What producers do with keys.
-    [[nodiscard]] KeyObserver& key_observer() { return key_observer_; }
+    [[nodiscard]] KeyObserver& key_observer() { return *key_observer_; }
     /// What consumers of topics that have grown ask for.
     [[nodiscard]] ReaderObserver& reader_observer() { return reader_observer_; }
 
@@ -261,7 +262,7 @@ class Broker {
     std::vector<std::unique_ptr<Turn>> turns_;
     std::unique_ptr<Maintenance> maintenance_;
     FindingsHub findings_;
-    KeyObserver key_observer_{*this, findings_};
+    std::unique_ptr<KeyObserver> key_observer_;
     ReaderObserver reader_observer_{*this, findings_};
     FindingsTopic findings_topic_{*this};
 };

@@ -19,6 +19,8 @@ std::int64_t nanoseconds(clockid_t clock) {
     return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
+/// What is earned when the broker does little: this share of one core.
+constexpr double kLeastShare = 0.005;
 /// Copying a batch on the producer's thread is paid from the budget, too: about 10 GB/s.
 constexpr std::int64_t kCopyBytesPerNs = 10;
 /// Rounds without a sample after which the thread waits to be woken.
@@ -146,9 +148,12 @@ bool KeyObserver::wait() {
 }
 
 void KeyObserver::refill(std::int64_t now_ns) {
-    const auto earned_ns = static_cast<std::int64_t>(static_cast<double>(now_ns - refilled_ns_) * kShare);
-    credit_ns_ = std::min(credit_ns_ + earned_ns, kBurstNs);
+    const std::int64_t process_ns = nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
+    const double by_work = static_cast<double>(process_ns - process_ns_) * kShare;
+    const double by_time = static_cast<double>(now_ns - refilled_ns_) * kLeastShare;
+    credit_ns_ = std::min(credit_ns_ + static_cast<std::int64_t>(std::max(by_work, by_time)), kBurstNs);
     refilled_ns_ = now_ns;
+    process_ns_ = process_ns;
 }
 
 void KeyObserver::update_gate() {

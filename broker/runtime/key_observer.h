@@ -25,9 +25,9 @@ struct ClientConnection;
 /// thread of its own reads their keys (decompressing them if need be), and settles the findings that follow on the
 /// broker's board.
 ///
-/// It has a budget of processor time, `kShare` of one core; what is saved while there is little to do may be spent at
-/// once, up to `kBurstNs`. So with little traffic every record is seen, and with much a sample. When the budget gets short, one
-/// batch in `kQuietInterval` is enough of a topic whose producers are all known, unless it is compacted or has just
+/// It has a budget of processor time, `kShare` of what the whole broker uses; what is saved may be spent at once, up to
+/// `kBurstNs`. So with little traffic every record is seen, and with much a sample. When the budget gets short, one batch in
+/// `kQuietInterval` is enough of a topic whose producers are all known, unless it is compacted or has just
 /// grown. A batch that is not looked at costs its producer's request one load and one branch.
 class KeyObserver {
   public:
@@ -136,6 +136,7 @@ class KeyObserver {
     std::map<TopicId, Watched> watched_;
     std::int64_t credit_ns_ = kBurstNs;
     std::int64_t refilled_ns_ = 0;
+    std::int64_t process_ns_ = 0;
     Instant next_settle_{};
     int quiet_rounds_ = 0;
 

@@ -6,6 +6,7 @@
 
 #include "broker/runtime/broker.h"
 #include "broker/runtime/clock.h"
+#include "broker/runtime/key_observer.h"
 #include "broker/runtime/topic_plan.h"
 
 namespace partita::runtime {
