@@ -21,8 +21,6 @@ class Client:
     run: tuple
     #: Runs every scenario in an ordinary test run; others leave what takes long to PARTITA_LONG_TESTS=1.
     thorough: bool = False
-    #: Runs (and is fetched) only with PARTITA_LONG_TESTS=1.
-    long: bool = False
     #: Error codes with which the library reports a topic that nobody created.
     unknown_topic_codes: tuple = (3,)
     too_large_codes: tuple = (10,)

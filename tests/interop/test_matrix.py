@@ -1,11 +1,10 @@
 """Every client library of clients/matrix.toml runs every scenario of scenarios.py: one class of tests for each.
 
-`--client NAME` runs one of them; without it all run, but for those that PARTITA_LONG_TESTS=1 has to ask for.
+`--client NAME` runs one of them; without it all run. PARTITA_LONG_TESTS=1 adds the scenarios that take long.
 """
 
 import re
 
-import harness
 import matrix
 from scenarios import ClientScenarios, agent, scenario  # noqa: F401
 
@@ -18,6 +17,5 @@ def scenarios_of(client):
 
 
 for each in matrix.CLIENTS.values():
-    if harness.LONG_TESTS or not each.long:
-        class_name, tests = scenarios_of(each)
-        globals()[class_name] = tests
+    class_name, tests = scenarios_of(each)
+    globals()[class_name] = tests

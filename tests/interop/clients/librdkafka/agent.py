@@ -341,7 +341,9 @@ class Member(threading.Thread):
         except KafkaException as e:
             # A rebalance is under way, or is over and the answer to our join not yet here: kept, as the revocation
             # or the next round commits it.
-            if e.args[0].code() not in (KafkaError.REBALANCE_IN_PROGRESS, KafkaError.ILLEGAL_GENERATION):
+            # A member that is not known any more joins again by itself, too.
+            if e.args[0].code() not in (KafkaError.REBALANCE_IN_PROGRESS, KafkaError.ILLEGAL_GENERATION,
+                                        KafkaError.UNKNOWN_MEMBER_ID):
                 raise
             emit({"member": self.name_, "event": "commit_failed", **failure(e.args[0]),
                   "partitions": sorted(self.uncommitted)})
@@ -349,7 +351,7 @@ class Member(threading.Thread):
     def take(self, message):
         if message.error():
             raise KafkaException(message.error())
-        emit({"member": self.name_, "event": "record", **describe(message)})
+        emit({"member": self.name_, "event": "record", "at_ns": time.monotonic_ns(), **describe(message)})
         self.uncommitted[message.partition()] = message.offset() + 1
 
     def run(self):

@@ -9,9 +9,11 @@ import kafka
 from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient
 from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
 from kafka.coordinator.assignors.range import RangePartitionAssignor
-from kafka.errors import KafkaError, for_code
+from kafka.errors import CommitFailedError, KafkaError, KafkaTimeoutError, for_code
 
 from agent import MAXIMUM_STREAM_RECORDS, REFUSED_COMMITS, Progress, describe, emit, failure, raw
+
+COMMIT_TIMEOUT_MS = 2000
 
 bootstrap = sys.argv[1]
 members = {}
@@ -251,10 +253,12 @@ class Member(threading.Thread, kafka.ConsumerRebalanceListener):
         if not self.uncommitted:
             return
         try:
+            # It repeats a commit that a rebalance refuses until its time is over, and does not join meanwhile.
             self.consumer.commit({p: kafka.structs.OffsetAndMetadata(offset, "", -1)
-                                  for p, offset in self.uncommitted.items()})
+                                  for p, offset in self.uncommitted.items()}, timeout_ms=COMMIT_TIMEOUT_MS)
         except KafkaError as e:
-            if getattr(e, "errno", None) not in REFUSED_COMMITS and "CommitFailed" not in type(e).__name__:
+            if getattr(e, "errno", None) not in REFUSED_COMMITS and not isinstance(
+                    e, (CommitFailedError, KafkaTimeoutError)):
                 raise
             emit({"member": self.name_, "event": "commit_failed", **failure(e),
                   "partitions": sorted(p.partition for p in self.uncommitted)})
