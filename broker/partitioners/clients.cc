@@ -204,6 +204,8 @@ std::optional<Family> expected_family(std::string_view client_software_name) {
         {"confluent-kafka-dotnet", Family::crc32_uns},
         {"sarama", Family::fnv1a_sabs},
         {"kgo", Family::murmur2_pos},
+        {"kafka-python", Family::murmur2_pos},
+        {"platformatic-kafka", Family::murmur2_uns},
     };
     for (const Expectation& expectation : kExpectations) {
         // librdkafka's bindings append their version and librdkafka's: "confluent-kafka-python-2.5.0-rdkafka".

@@ -222,6 +222,20 @@ TEST_F(TopicWatchAtEight, ClassesThatAgreeAtEightPartAtTwelve) {
     EXPECT_EQ(ids(), "H08 H09");
 }
 
+// What cannot be proven at eight can be expected: the class is proven, and the software's default is one of it.
+TEST_F(TopicWatchAtEight, DefaultsThatWillPartAreAWarningBeforeTheTopicGrows) {
+    send_many(java_, Family::murmur2_pos, 8);
+    send_many(client("node", "platformatic-kafka"), Family::murmur2_uns, 8);
+    const auto mixed = finding(HazardId::mixed_partitioners);
+    ASSERT_TRUE(mixed);
+    EXPECT_EQ(mixed->severity, Severity::warn);
+    EXPECT_NE(mixed->condition.find("murmur2-uns"), std::string::npos);
+    expand(12);
+    send_many(java_, Family::murmur2_pos, 12);
+    send_many(client("node", "platformatic-kafka"), Family::murmur2_uns, 12);
+    EXPECT_EQ(finding(HazardId::mixed_partitioners)->severity, Severity::block) << "now it is proven";
+}
+
 TEST_F(TopicWatchAtOne, WithOnePartitionDefaultsOfTheSoftwareAreAllThereIs) {
     send_many(java_, Family::murmur2_pos, 1);
     EXPECT_EQ(ids(), "");

@@ -64,6 +64,7 @@ TEST(ClientPartitioners, SoftwareNamesGiveAPriorWithAndWithoutVersions) {
     EXPECT_EQ(expected_family("librdkafka"), Family::crc32_uns);
     EXPECT_EQ(expected_family("confluent-kafka-python-2.5.0-rdkafka"), Family::crc32_uns);
     EXPECT_EQ(expected_family("kgo"), Family::murmur2_pos);
+    EXPECT_EQ(expected_family("platformatic-kafka"), Family::murmur2_uns);
     EXPECT_EQ(expected_family("kafkajs"), std::nullopt);
     EXPECT_EQ(expected_family(""), std::nullopt);
 }
