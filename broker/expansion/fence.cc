@@ -175,19 +175,21 @@ void Fence::note_unattributed(const ClientIdentity& client, PartitionIndex parti
     }
 }
 
-void Fence::note_fetched(std::string_view group, PartitionIndex parent, Offset offset) {
+void Fence::note_fetched(std::string_view group, PartitionIndex parent, Offset offset, Instant now) {
     HoldKey key{std::string(group), parent};
     if (const auto known = fetched_.find(key); known != fetched_.end()) {
-        // A group that goes back has not done what it had done.
-        known->second = offset;
+        // A group that goes back has not done what it had done, and begins anew.
+        const bool goes_back = offset < known->second.offset;
+        known->second = {offset, goes_back ? now : known->second.since};
     } else if (fetched_.size() < kHoldsMax) {
-        fetched_.emplace(std::move(key), offset);
+        fetched_.emplace(std::move(key), Fetched{offset, now});
     }
 }
 
-std::optional<Offset> Fence::fetched(std::string_view group, PartitionIndex parent) const {
+std::optional<Offset> Fence::fetched(std::string_view group, PartitionIndex parent, Instant now) const {
     const auto known = fetched_.find(HoldKey{std::string(group), parent});
-    return known == fetched_.end() ? std::nullopt : std::optional(known->second);
+    const bool counts = known != fetched_.end() && now - known->second.since >= kCommitGraceMs;
+    return counts ? std::optional(known->second.offset) : std::nullopt;
 }
 
 std::vector<Fence::Waiting> Fence::waiting() const {

@@ -46,6 +46,8 @@ class Fence {
     /// How long after its last proof a producer may still send batches that it placed by the old count: Kafka's
     /// default delivery.timeout.ms.
     static constexpr std::int64_t kSettleMs = 120'000;
+    /// Three times the default auto.commit.interval.ms.
+    static constexpr std::int64_t kCommitGraceMs = 15'000;
 
     enum class WindowState : std::uint8_t { none, open, closed_by_proof, closed_by_time };
 
@@ -109,9 +111,11 @@ class Fence {
     void note_unattributed(const ClientIdentity& client, PartitionIndex partition);
     [[nodiscard]] const std::set<std::pair<ClientIdentity, PartitionIndex>>& unattributed() const { return unattributed_; }
 
-    /// For groups that never commit: the members have fetched the parent up to `offset`. Weaker than a commit.
-    void note_fetched(std::string_view group, PartitionIndex parent, Offset offset);
-    [[nodiscard]] std::optional<Offset> fetched(std::string_view group, PartitionIndex parent) const;
+    /// For groups that never commit: the members have fetched the parent up to `offset`. Weaker than a commit, since
+    /// clients fetch ahead of what they work on (librdkafka by 100,000 records): so it counts only for a group that
+    /// has fetched for `kCommitGraceMs` without committing.
+    void note_fetched(std::string_view group, PartitionIndex parent, Offset offset, Instant now);
+    [[nodiscard]] std::optional<Offset> fetched(std::string_view group, PartitionIndex parent, Instant now) const;
 
     struct Waiting {
         std::string group;
@@ -180,6 +184,11 @@ class Fence {
         Offset released{0};
         bool held = false;
     };
+    struct Fetched {
+        Offset offset;
+        /// Since when the group fetches without a commit.
+        Instant since;
+    };
     using HoldKey = std::pair<std::string, PartitionIndex>;
 
     void end_window(WindowState how);
@@ -188,7 +197,7 @@ class Fence {
     Window window_;
     std::map<PartitionIndex, Child> children_;
     std::map<HoldKey, Hold> holds_;
-    std::map<HoldKey, Offset> fetched_;
+    std::map<HoldKey, Fetched> fetched_;
     std::set<std::pair<ClientIdentity, PartitionIndex>> unattributed_;
     std::uint64_t timeouts_ = 0;
     std::uint64_t held_fetches_ = 0;

@@ -56,7 +56,7 @@ TopicExpansion::FetchVerdict TopicExpansion::on_fetch(const TopicState& topic, P
     }
     if (fence_->is_parent(partition)) {
         broker_.groups().refresh_readers(readers_, topic.topic->name, topic.topic->id);
-        note_fetched(partition, reader.client, fetch_offset);
+        note_fetched(partition, reader.client, fetch_offset, now.monotonic);
     }
     return {};
 }
@@ -91,7 +91,7 @@ std::optional<Offset> TopicExpansion::fence_limit(const TopicState& topic, Parti
     for (const groups::TopicReader* group : groups) {
         const auto committed = group->committed.find(parent);
         const Offset done = committed != group->committed.end() ? committed->second
-                                                                : fence_->fetched(group->group_id, parent).value_or(Offset{0});
+                                                                : fence_->fetched(group->group_id, parent, now.monotonic).value_or(Offset{0});
         const Offset drained = first_deliverable(parent_log, done, reader.read_committed);
         const expansion::Fence::Verdict verdict =
             fence_->judge(group->group_id, partition, drained, end, fence_settings(topic), now.monotonic);
@@ -109,10 +109,11 @@ std::optional<Offset> TopicExpansion::fence_limit(const TopicState& topic, Parti
     return limit < end ? std::optional(limit) : std::nullopt;
 }
 
-void TopicExpansion::note_fetched(PartitionIndex parent, const expansion::ClientIdentity& client, Offset fetch_offset) {
+void TopicExpansion::note_fetched(PartitionIndex parent, const expansion::ClientIdentity& client, Offset fetch_offset,
+                                  Instant now) {
     for (const groups::TopicReader* group : groups_of(client, parent)) {
         if (!group->committed.contains(parent)) {
-            fence_->note_fetched(group->group_id, parent, fetch_offset);
+            fence_->note_fetched(group->group_id, parent, fetch_offset, now);
         }
     }
 }

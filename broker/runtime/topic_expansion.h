@@ -114,7 +114,7 @@ class TopicExpansion {
                                                                     PartitionIndex partition) const;
     [[nodiscard]] std::optional<Offset> fence_limit(const TopicState& topic, PartitionIndex partition, PartitionIndex parent,
                                                     const Reader& reader, Offset end, Now now);
-    void note_fetched(PartitionIndex parent, const expansion::ClientIdentity& client, Offset fetch_offset);
+    void note_fetched(PartitionIndex parent, const expansion::ClientIdentity& client, Offset fetch_offset, Instant now);
 
     Broker& broker_;
     mutable std::mutex mutex_;

@@ -151,6 +151,18 @@ TEST(Fence, GroupsWaitForThemselvesAlone) {
     EXPECT_EQ(fence.waiting()[0].group, "slow");
 }
 
+TEST(Fence, WhatIsFetchedCountsOnlyForGroupsThatHadTimeToCommit) {
+    Fence fence = opened();
+    fence.note_fetched("g", partition(0), Offset{70}, Instant{0});
+    fence.note_fetched("g", partition(0), Offset{90}, Instant{5000});
+    EXPECT_EQ(fence.fetched("g", partition(0), Instant{Fence::kCommitGraceMs - 1}), std::nullopt);
+    EXPECT_EQ(fence.fetched("g", partition(0), Instant{Fence::kCommitGraceMs}), Offset{90});
+    // Whoever goes back begins anew.
+    fence.note_fetched("g", partition(0), Offset{10}, Instant{20'000});
+    EXPECT_EQ(fence.fetched("g", partition(0), Instant{20'001}), std::nullopt);
+    EXPECT_EQ(fence.fetched("other", partition(0), Instant{100'000}), std::nullopt);
+}
+
 TEST(Fence, TimedPairsAreBounded) {
     Fence fence = opened();
     fence.mark(partition(6), Offset{0}, Offset{100});
