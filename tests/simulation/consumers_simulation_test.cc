@@ -16,7 +16,7 @@ std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
 
 TEST(ConsumersSimulation, NoPartitionIsOwnedTwiceAndEveryGroupSettles) {
     const std::uint64_t first = from_environment("FIRST_SEED", 1);
-    const std::uint64_t seeds = from_environment("SEEDS", 1'000);
+    const std::uint64_t seeds = from_environment("SEEDS", 800);
     ConsumersStatistics total;
     for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
         ConsumersWorld world({.seed = seed});
@@ -26,20 +26,23 @@ TEST(ConsumersSimulation, NoPartitionIsOwnedTwiceAndEveryGroupSettles) {
         total.crashes += world.statistics().crashes;
         total.fenced += world.statistics().fenced;
         total.moves += world.statistics().moves;
+        total.classic_joins += world.statistics().classic_joins;
         total.last_epoch = std::max(total.last_epoch, world.statistics().last_epoch);
         total.settled_after_ms = std::max(total.settled_after_ms, world.statistics().settled_after_ms);
     }
-    std::printf("seeds %llu to %llu: %llu heartbeats, %llu crashes, %llu fenced, %llu partitions moved, highest epoch %d; "
+    std::printf("seeds %llu to %llu: %llu heartbeats, %llu crashes, %llu fenced, %llu partitions moved, %llu classic joins, highest epoch %d; "
                 "slowest to settle %lld ms\n",
                 static_cast<unsigned long long>(first), static_cast<unsigned long long>(first + seeds - 1),
                 static_cast<unsigned long long>(total.heartbeats), static_cast<unsigned long long>(total.crashes),
-                static_cast<unsigned long long>(total.fenced), static_cast<unsigned long long>(total.moves), total.last_epoch,
+                static_cast<unsigned long long>(total.fenced), static_cast<unsigned long long>(total.moves),
+                static_cast<unsigned long long>(total.classic_joins), total.last_epoch,
                 static_cast<long long>(total.settled_after_ms));
     if (seeds >= 100) {
         // The world must reach what it is there for.
         EXPECT_GT(total.crashes, seeds);
         EXPECT_GT(total.fenced, seeds / 20);
         EXPECT_GT(total.moves, seeds);
+        EXPECT_GT(total.classic_joins, seeds);
         EXPECT_GT(total.last_epoch, 20);
     }
 }

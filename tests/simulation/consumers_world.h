@@ -15,7 +15,7 @@
 #include "broker/groups/record_codec.h"
 #include "tests/support/test_cluster.h"
 
-/// A world around one coordinator with a consumer group of KIP-848: members that come, leave, die, are slow to give
+/// A world around one coordinator with a consumer group of KIP-848, whose members may speak either protocol: they come, leave, die, are slow to give
 /// partitions up, lose requests and replies; topics that grow, vanish and come; crashes before a call is written and
 /// between writing and answering. Everything follows from the seed.
 
@@ -38,6 +38,7 @@ struct ConsumersStatistics {
     std::uint64_t crashes = 0;
     std::uint64_t fenced = 0;
     std::uint64_t moves = 0;
+    std::uint64_t classic_joins = 0;
     std::int32_t last_epoch = 0;
     std::int64_t settled_after_ms = 0;
 };
@@ -60,6 +61,10 @@ private:
         std::vector<std::string> topics;
         std::string regex;
         std::int64_t revocation_ms = 0;
+        /// It speaks the classic protocol, eagerly: it lets go of everything before it rejoins.
+        bool is_classic = false;
+        /// Its JoinGroup or SyncGroup was not answered yet.
+        bool is_waiting = false;
 
         bool is_on = false;
         /// Events of an earlier life find another number here and are void.
@@ -94,6 +99,19 @@ private:
     bool deliver(const std::function<void(Effects&)>& call, Effects& effects);
     void write(const Record& record);
 
+    /// Hands the replies to members that still wait for them.
+    void dispatch(const Effects& effects);
+
+    // Members that speak the classic protocol
+    void classic_join(Member& member);
+    void classic_sync(Member& member, const JoinResult& joined);
+    void classic_beat(Member& member);
+    void on_joined(Member& member, const JoinResult& result);
+    void on_synced(Member& member, const SyncResult& result);
+    void rejoin_classic(Member& member, ErrorCode error);
+    void ask(Member& member, const std::function<void(ReplyToken, Effects&)>& call);
+    [[nodiscard]] std::string subscription(const Member& member) const;
+
     void start(Member& member);
     void stop(Member& member, std::int32_t farewell);
     void beat(Member& member, std::int32_t epoch);
@@ -123,6 +141,8 @@ private:
     std::shared_ptr<test::TestCluster> cluster_ = std::make_shared<test::TestCluster>();
     std::vector<std::pair<std::string, std::optional<std::string>>> log_;
     std::vector<Member> members_;
+    /// Who waits for which reply: index and life of the member.
+    std::map<std::uint64_t, std::pair<std::size_t, std::uint64_t>> waiting_;
     std::uint64_t tokens_ = 0;
     std::uint64_t ids_ = 0;
     std::uint64_t created_topics_ = 0;
