@@ -15,9 +15,9 @@
 #include "broker/groups/record_codec.h"
 #include "tests/support/test_cluster.h"
 
-/// A world around one coordinator with a consumer group of KIP-848, whose members may speak either protocol: they come, leave, die, are slow to give
-/// partitions up, lose requests and replies; topics that grow, vanish and come; crashes before a call is written and
-/// between writing and answering. Everything follows from the seed.
+/// A world around one coordinator with a consumer group of KIP-848, whose members may speak either protocol: they
+/// come, leave, die, are slow to give partitions up, lose requests and replies; topics that grow, vanish and come;
+/// crashes before a call is written and between writing and answering. Everything follows from the seed.
 
 namespace partita::groups::simulation {
 
