@@ -64,7 +64,7 @@ struct ExpansionCircumstances {
     RequestOrigin requested_by;
     /// partita.expansion.mode in force; "faithful" is Kafka's behaviour.
     std::string mode;
-    /// "safe", "findings", "blocked", or empty when nothing was judged.
+    /// "safe", "findings", "blocked", "unknown"; empty when nothing was judged.
     std::string verdict;
     /// Ids of the findings behind the verdict ("H03"), ascending.
     std::vector<std::string> findings;
