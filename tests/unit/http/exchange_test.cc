@@ -1,0 +1,61 @@
+#include "broker/http/exchange.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace partita::http {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(ParseTarget, DecodesPathAndQuery) {
+    const auto request = parse_target("/v1/topics/a%2Fb%20c/expansion?to=12&partitioner=java%2B&keys");
+    ASSERT_TRUE(request.has_value());
+    EXPECT_THAT(request->path, ElementsAre("v1", "topics", "a/b c", "expansion"));
+    EXPECT_EQ(request->parameter("to"), "12");
+    EXPECT_EQ(request->parameter("partitioner"), "java+");
+    EXPECT_EQ(request->parameter("keys"), "");
+    EXPECT_EQ(request->parameter("records"), std::nullopt);
+}
+
+TEST(ParseTarget, TakesPathsWithoutParts) {
+    EXPECT_THAT(parse_target("/")->path, IsEmpty());
+    EXPECT_THAT(parse_target("")->path, IsEmpty());
+    EXPECT_THAT(parse_target("//health///live/")->path, ElementsAre("health", "live"));
+    EXPECT_THAT(parse_target("/x?")->path, ElementsAre("x"));
+}
+
+TEST(ParseTarget, LastOfEqualNamesCounts) { EXPECT_EQ(parse_target("/x?to=1&to=2&&=3")->parameter("to"), "2"); }
+
+TEST(ParseTarget, RefusesPercentSignsWithoutTwoDigits) {
+    for (const char* target : {"/%", "/%1", "/%zz", "/x?%", "/x?a=%4", "/x?a=%g0"}) {
+        EXPECT_FALSE(parse_target(target).has_value()) << target;
+    }
+}
+
+class Recorder final : public Exchange {
+  public:
+    const Request& request() const override { return request_; }
+    void respond(Status status, std::string_view type, std::string body) override {
+        answer = std::to_string(static_cast<int>(status)) + " " + std::string(type) + " " + body;
+    }
+    void begin(Status, std::string_view) override {}
+    bool write(std::string) override { return true; }
+    void end() override {}
+    bool offer(std::string) override { return true; }
+    bool is_gone() const override { return false; }
+    std::string answer;
+
+  private:
+    Request request_;
+};
+
+TEST(RespondError, IsJsonWhateverNamesTheSentenceHolds) {
+    Recorder exchange;
+    respond_error(exchange, Status::not_found, "there is no topic \"\xff\n");
+    EXPECT_EQ(exchange.answer, "404 application/json {\"error\":\"there is no topic \\\"\xef\xbf\xbd\\n\"}\n");
+}
+
+}  // namespace
+}  // namespace partita::http
