@@ -45,7 +45,7 @@ final class Member extends Thread implements ConsumerRebalanceListener {
             while (!stopping) {
                 for (ConsumerRecord<byte[], byte[]> record : consumer.poll(Duration.ofMillis(200))) {
                     ObjectNode event = Agent.describe(record);
-                    event.put("member", name).put("event", "record");
+                    event.put("member", name).put("event", "record").put("at_ns", System.nanoTime());
                     Agent.emit(event);
                     uncommitted.put(new TopicPartition(record.topic(), record.partition()),
                                     new OffsetAndMetadata(record.offset() + 1));
