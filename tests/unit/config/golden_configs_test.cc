@@ -106,6 +106,7 @@ const std::set<std::string>& departures() {
                                                  "partita.default.expansion.mode",
                                                  "partita.default.expansion.window.ms",
                                                  "partita.detection.enable",
+                                                 "partita.events.topic.enable",
                                                  "partita.http.listener"};
     return kNames;
 }
