@@ -15,11 +15,18 @@ EventFeed::~EventFeed() {
     }
 }
 
-void EventFeed::Stream::send(const FindingEvent& event) {
-    if (is_over.load(std::memory_order_relaxed)) {
-        return;
+void EventFeed::Stream::take(const FindingEvent& event) {
+    const std::scoped_lock lock(mutex);
+    std::string line = expansion::event_json(event, expansion::KeyStyle::text);
+    if (is_ready) {
+        send(line);
+    } else {
+        early.push_back(std::move(line));
     }
-    if (!sink->offer(expansion::event_json(event, expansion::KeyStyle::text))) {
+}
+
+void EventFeed::Stream::send(const std::string& line) {
+    if (!is_over.load(std::memory_order_relaxed) && !sink->offer(line)) {
         is_over.store(true, std::memory_order_relaxed);
         sink->end();
     }
@@ -44,23 +51,23 @@ bool EventFeed::add(std::shared_ptr<EventSink> sink) {
     }
     auto stream = std::make_shared<Stream>();
     stream->sink = std::move(sink);
-    // Events that come as soon as the subscription stands wait until the list before them is sent.
-    const std::scoped_lock sending(stream->mutex);
     std::vector<expansion::OpenFinding> open;
-    stream->subscription = findings_.subscribe(
-        [stream](const FindingEvent& event) {
-            const std::scoped_lock waiting(stream->mutex);
-            stream->send(event);
-        },
-        open);
+    stream->subscription = findings_.subscribe([stream](const FindingEvent& event) { stream->take(event); }, open);
     streams_.push_back(stream);
+    const std::scoped_lock sending(stream->mutex);
     for (const expansion::OpenFinding& finding : open) {
-        stream->send({.sequence = 0,
-                      .kind = FindingEvent::Kind::opened,
-                      .time = finding.changed,
-                      .opened = finding.opened,
-                      .finding = finding.finding});
+        stream->send(expansion::event_json({.sequence = 0,
+                                            .kind = FindingEvent::Kind::opened,
+                                            .time = finding.changed,
+                                            .opened = finding.opened,
+                                            .finding = finding.finding},
+                                           expansion::KeyStyle::text));
     }
+    for (const std::string& line : stream->early) {
+        stream->send(line);
+    }
+    stream->early.clear();
+    stream->is_ready = true;
     return true;
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "broker/runtime/findings_hub.h"
 
@@ -40,12 +41,18 @@ class EventFeed {
 
   private:
     struct Stream {
-        std::mutex mutex;
         std::shared_ptr<EventSink> sink;
-        std::atomic<bool> is_over = false;
         runtime::FindingsHub::SubscriptionId subscription = 0;
+        std::atomic<bool> is_over = false;
+        /// Taken with the hub's lock held, so never the other way round.
+        std::mutex mutex;
+        // Guarded by mutex.
+        /// What is open was sent; until then events wait.
+        bool is_ready = false;
+        std::vector<std::string> early;
 
-        void send(const expansion::FindingEvent& event);
+        void take(const expansion::FindingEvent& event);
+        void send(const std::string& line);
     };
 
     void forget_those_who_left();
