@@ -79,7 +79,7 @@ TEST_F(Readers, MembersAreNamedWithTheirClientAndTheirPartitions) {
     const std::int32_t generation = joined(joining).generation.value;
     sync(id, generation, {{id, assignment_of({{"other", {7}}, {"topic", {3, 1}}})}});
     ASSERT_EQ(readers().size(), 1U);
-    const TopicReader::Member& member = readers()[0].members.at(0);
+    const TopicReader::Member member = readers()[0].members.at(0);
     EXPECT_EQ(member.client_id, "client");
     EXPECT_EQ(member.client_host, "/127.0.0.1");
     EXPECT_EQ(member.assigned, (std::vector<PartitionIndex>{{1}, {3}}));
