@@ -1,6 +1,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <string>
 #include <thread>
 
 #include "protocol/record_batch.h"
@@ -15,6 +16,8 @@ namespace {
 constexpr std::size_t kMaxRecordsPerBatch = 5000;
 constexpr std::int32_t kMaxWaitMs = 500;
 constexpr std::size_t kDueTimeBytes = 8;
+constexpr std::int16_t kUnknownTopicOrPartition = 3;
+constexpr std::int16_t kNotLeaderOrFollower = 6;
 
 /// The times at which records are due, from `start_ns` on.
 struct Schedule {
@@ -98,9 +101,11 @@ void receive_all(const Settings& settings, const Schedule& schedule, Latencies& 
         connection.send(frame.finish(requests));
         const std::vector<std::byte>& body = connection.receive_answer(requests);
         const std::int64_t arrived_ns = now_ns();
-        if (body.size() < head_bytes || load_big_endian<std::int16_t>(body.data() + head_bytes - 26) != 0) {
-            give_up("Fetch answered an error");
-        }
+        if (body.size() < head_bytes) give_up("Fetch answered something else");
+        const auto error = load_big_endian<std::int16_t>(body.data() + head_bytes - 26);
+        // A broker that applies its metadata in the background may not lead the partition yet.
+        if (offset == 0 && (error == kUnknownTopicOrPartition || error == kNotLeaderOrFollower)) continue;
+        if (error != 0) give_up("Fetch answered error " + std::to_string(error));
         BatchCursor cursor(Bytes(body).subspan(head_bytes));
         while (cursor.next()) {
             const auto read = for_each_record(cursor.batch(), RecordReaderOptions{}, [&](const RecordView& record) {

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "protocol/messages/08_offset_commit.h"
+#include "tests/bench/replay/coordinator.h"
 #include "tests/bench/replay/measure.h"
 #include "tests/bench/replay/modes.h"
 #include "tests/bench/replay/wire.h"
@@ -11,8 +12,10 @@ namespace {
 
 constexpr std::int16_t kVersion = 6;
 
+std::string group_id_of(int group) { return "bench-group-" + std::to_string(group); }
+
 std::vector<std::byte> commit_frame(const Settings& settings, int group, std::int64_t offset) {
-    const std::string group_id = "bench-group-" + std::to_string(group);
+    const std::string group_id = group_id_of(group);
     std::vector<OffsetCommitRequest::Partition> partitions(static_cast<std::size_t>(settings.partitions));
     for (int i = 0; i < settings.partitions; ++i) {
         partitions[static_cast<std::size_t>(i)] = {.partition_index = i, .committed_offset = offset};
@@ -28,6 +31,7 @@ void offset_commits(const Settings& settings) {
     std::vector<std::vector<std::byte>> frames;
     for (int group = 0; group < settings.groups; ++group) frames.push_back(commit_frame(settings, group, 1000 + group));
     Connection connection(settings.port);
+    for (int group = 0; group < settings.groups; ++group) wait_for_coordinator(connection, group_id_of(group));
     // The first commit of a group creates it; what is measured is a group that lives.
     std::uint64_t wanted = settings.requests > 0 ? settings.requests : 20 * frames.size();
     Latencies latencies(wanted);

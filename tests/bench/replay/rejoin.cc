@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "protocol/messages/10_find_coordinator.h"
 #include "protocol/messages/11_join_group.h"
 #include "protocol/messages/14_sync_group.h"
+#include "tests/bench/replay/coordinator.h"
 #include "tests/bench/replay/measure.h"
 #include "tests/bench/replay/modes.h"
 #include "tests/bench/replay/wire.h"
@@ -16,8 +16,6 @@ namespace {
 
 constexpr std::int16_t kJoinVersion = 5;
 constexpr std::int16_t kSyncVersion = 3;
-constexpr std::int16_t kFindVersion = 2;
-constexpr int kFindTries = 300;
 constexpr std::int32_t kSessionTimeoutMs = 30'000;
 constexpr std::int32_t kRebalanceTimeoutMs = 60'000;
 constexpr std::size_t kAssignmentBytes = 64;
@@ -41,19 +39,6 @@ class Group {
             members_.push_back({.connection = Connection(settings.port), .id = {}});
             waits_.push_back({members_.back().connection.descriptor(), POLLIN, 0});
         }
-    }
-
-    /// Until the coordinator can be asked: a broker that has to make its internal topic first needs a moment.
-    void find_coordinator() {
-        FindCoordinatorRequest request;
-        request.key = id_;
-        for (int tries = 0; tries < kFindTries; ++tries) {
-            const auto& answer = members_[0].connection.call<FindCoordinatorResponse>(kFindVersion, request);
-            if (answer.error_code == ErrorCode::none) return;
-            if (answer.error_code != ErrorCode::coordinator_not_available) give_up("FindCoordinator answered an error");
-            ::poll(nullptr, 0, kRetryMs);
-        }
-        give_up("no coordinator");
     }
 
     /// First contact: every member is given an id (KIP-394). Not part of what is measured.
@@ -84,8 +69,6 @@ class Group {
     }
 
   private:
-    static constexpr int kRetryMs = 20;
-
     [[nodiscard]] bool is_settled() const {
         return std::all_of(members_.begin(), members_.end(), [&](const Member& member) {
             return member.phase == Phase::settled && member.generation == newest_generation_;
@@ -147,8 +130,10 @@ class Group {
 }  // namespace
 
 void rejoin(const Settings& settings) {
-    Group group(settings, "bench-" + std::to_string(now_ns()));
-    group.find_coordinator();
+    const std::string id = "bench-" + std::to_string(now_ns());
+    Connection asking(settings.port);
+    wait_for_coordinator(asking, id);
+    Group group(settings, id);
     group.get_ids();
     auto began = SteadyClock::now();
     group.rebalance();
