@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "broker/expansion/counted.h"
+
 namespace partita::expansion {
 namespace {
-
-std::string counted(std::int64_t count, std::string_view singular) {
-    return std::to_string(count) + " " + std::string(singular) + (count == 1 ? "" : "s");
-}
 
 Offset at(std::span<const Offset> offsets, PartitionIndex partition) {
     const auto index = static_cast<std::size_t>(partition.value);

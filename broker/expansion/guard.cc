@@ -2,14 +2,11 @@
 
 #include <algorithm>
 
+#include "broker/expansion/counted.h"
 #include "broker/expansion/lineage.h"
 
 namespace partita::expansion {
 namespace {
-
-std::string counted(std::int64_t count, std::string_view one, std::string_view many) {
-    return std::to_string(count) + " " + std::string(count == 1 ? one : many);
-}
 
 std::string seconds(std::int64_t duration_ms) {
     if (duration_ms < 10'000) {

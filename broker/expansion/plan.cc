@@ -139,12 +139,6 @@ std::string_view to_string(Verdict verdict) {
     return "?";
 }
 
-std::string counted(std::int64_t count, std::string_view singular) {
-    std::string text = std::to_string(count) + " " + std::string(singular);
-    if (count == 1) return text;
-    return text + (singular.ends_with("ch") ? "es" : "s");
-}
-
 std::string to_percent(double share) {
     constexpr std::int64_t kScale = 1'000'000'000;
     return to_percent(Share{static_cast<std::int64_t>(share * static_cast<double>(kScale)), kScale});

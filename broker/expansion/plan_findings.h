@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "broker/expansion/counted.h"
 #include "broker/expansion/plan.h"
 
 /// Inside of the plan: the hazards, one function each. Only plan.cc and plan_findings_*.cc include this.
@@ -30,8 +31,6 @@ void find_group_hazards(const PlanView& view, std::vector<Finding>& findings);
 /// H42 to H46, H49, H50.
 void find_topic_hazards(const PlanView& view, std::vector<Finding>& findings);
 
-/// "1 record", "7 records", "1234 records".
-[[nodiscard]] std::string counted(std::int64_t count, std::string_view singular);
 /// "12.3 %", of 100 at most one decimal; never 0 for something and never 100 for not everything.
 [[nodiscard]] std::string to_percent(double share);
 

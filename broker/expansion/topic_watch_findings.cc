@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "broker/expansion/counted.h"
 #include "broker/expansion/topic_watch.h"
 
 namespace partita::expansion {
@@ -10,10 +11,6 @@ namespace {
 
 using partitioners::Family;
 using partitioners::FamilySet;
-
-std::string counted(std::int64_t count, std::string_view one, std::string_view many) {
-    return std::to_string(count) + " " + std::string(count == 1 ? one : many);
-}
 
 /// True when the log still holds the newest record of the placement.
 bool is_in_log(const KeyPlacement& placement, std::span<const Offset> log_starts) {
