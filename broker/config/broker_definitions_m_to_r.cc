@@ -95,7 +95,8 @@ constexpr ConfigDefinition kDefinitions[] = {
            "Whether samples of produced records are looked at, to know which partitioner each producer uses and to prove "
            "what an expansion does to keys. See docs/expansion.md."),
     define("partita.events.topic.enable", ConfigType::boolean, "true", kAny, kClusterWide,
-           "Whether events of findings are written to the topic __partita_expansions, which is made for the first one."),
+           "Whether events of findings are written to the topic __partita_expansions, which is made for the first one about "
+           "a topic that has grown."),
     define("partita.http.listener", ConfigType::string, "localhost:8092", kAny, kReadOnly,
            "Where the HTTP side listens, as host:port; an empty host is every interface, an empty "
            "value switches it off."),

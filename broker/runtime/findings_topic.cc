@@ -27,6 +27,7 @@ void FindingsTopic::on_event(const expansion::FindingEvent& event) {
     if (!broker_.config()->events_topic_enable) {
         return;
     }
+    const bool wanted = is_wanted(event.finding.subject.topic);
     Line line{.topic = event.finding.subject.topic, .json = expansion::event_json(event, expansion::KeyStyle::text)};
     const std::scoped_lock lock(mutex_);
     if (waiting_.size() == kWaitingMax) {
@@ -34,10 +35,17 @@ void FindingsTopic::on_event(const expansion::FindingEvent& event) {
         return;
     }
     waiting_.push_back(std::move(line));
-    if (!std::exchange(is_posted_, true)) {
+    is_wanted_ = is_wanted_ || wanted;
+    if (is_wanted_ && !std::exchange(is_posted_, true)) {
         // Topics are made, and waiting fetches woken, on a reactor.
         broker_.reactors().front()->post([this] { write_waiting(); });
     }
+}
+
+bool FindingsTopic::is_wanted(std::string_view topic) const {
+    const auto table = broker_.topic_table();
+    const TopicState* about = table->find(topic);
+    return (about != nullptr && !about->topic->expansions.empty()) || table->find(kName) != nullptr;
 }
 
 void FindingsTopic::write_waiting() {

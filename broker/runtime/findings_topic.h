@@ -16,7 +16,8 @@ class Turn;
 
 /// Writes every event of a finding to the topic `__partita_expansions`, as one record: the key is the topic that the finding
 /// is about, the value the event as JSON (broker/expansion/event_json.h). The topic is an ordinary one of one partition,
-/// made for the first event; whoever deletes it has it made again by the next.
+/// made for the first event about a topic that has grown, with what was told before; whoever deletes it has it made again by
+/// the next. A broker on which nobody adds partitions thus shows the topics that its users made, and no other.
 ///
 /// `partita.events.topic.enable=false` keeps the broker from making it: then the events are on the other channels alone.
 class FindingsTopic {
@@ -43,6 +44,8 @@ class FindingsTopic {
     void on_event(const expansion::FindingEvent& event);
     /// On the first reactor.
     void write_waiting();
+    /// The events topic exists, or the event is a reason to make it.
+    [[nodiscard]] bool is_wanted(std::string_view topic) const;
     [[nodiscard]] bool write(Turn& turn, std::vector<Line> lines);
 
     Broker& broker_;
@@ -52,6 +55,7 @@ class FindingsTopic {
     // Guarded by mutex_.
     std::vector<Line> waiting_;
     bool is_posted_ = false;
+    bool is_wanted_ = false;
     std::uint64_t left_out_ = 0;
 };
 

@@ -63,12 +63,20 @@ void ReaderObserver::stop() {
 }
 
 void ReaderObserver::topic_grew(const topics::Topic& topic) {
-    {
-        const std::scoped_lock lock(mutex_);
-        watch_of(topic);
-        has_news_ = true;
-    }
+    const std::scoped_lock lock(mutex_);
+    watch_of(topic);
+    note_news();
+    // The first one that is watched ends a wait without end.
     wake_.notify_one();
+}
+
+void ReaderObserver::note_news() {
+    has_news_ = true;
+    // Requests come in crowds; only the first one after a rest wakes anybody.
+    if (is_resting_) {
+        is_resting_ = false;
+        wake_.notify_one();
+    }
 }
 
 expansion::ConsumerWatch& ReaderObserver::watch_of(const topics::Topic& topic) {
@@ -82,7 +90,7 @@ void ReaderObserver::on_offset_fetch(const TopicState& topic, std::string_view g
                                      PartitionIndex partition, Offset committed, TimestampMs now) {
     const std::scoped_lock lock(mutex_);
     watch_of(*topic.topic).on_offset_fetch(group, client, partition, committed, now);
-    has_news_ = true;
+    note_news();
 }
 
 void ReaderObserver::on_list_latest(const TopicState& topic, const expansion::ClientIdentity& client, PartitionIndex partition,
@@ -95,14 +103,14 @@ void ReaderObserver::on_fetch(const TopicState& topic, const expansion::ClientId
                               Offset from, TimestampMs now) {
     const std::scoped_lock lock(mutex_);
     watch_of(*topic.topic).on_fetch(client, partition, from, now);
-    has_news_ = true;
+    note_news();
 }
 
 void ReaderObserver::on_commit(const TopicState& topic, std::string_view group,
                                std::span<const expansion::ConsumerWatch::Commit> commits) {
     const std::scoped_lock lock(mutex_);
     watch_of(*topic.topic).on_commit(group, commits);
-    has_news_ = true;
+    note_news();
 }
 
 void ReaderObserver::run() {
@@ -114,7 +122,15 @@ void ReaderObserver::run() {
 bool ReaderObserver::wait() {
     std::unique_lock lock(mutex_);
     wake_.wait(lock, [&] { return stopping_ || !watched_.empty(); });
-    // Requests come in crowds; they are judged together, and are not made to wake anybody.
+    idle_rounds_ = has_news_ ? 0 : idle_rounds_ + 1;
+    if (idle_rounds_ > kIdleRounds) {
+        is_resting_ = true;
+        wake_.wait_for(lock, std::chrono::milliseconds(kRestMs), [&] { return stopping_ || has_news_; });
+        is_resting_ = false;
+        if (!has_news_) {
+            return !stopping_;
+        }
+    }
     const auto interval = std::chrono::milliseconds(has_news_ ? kSettleMs : kIdleMs);
     has_news_ = false;
     wake_.wait_for(lock, interval, [&] { return stopping_; });

@@ -31,6 +31,9 @@ class ReaderObserver {
     /// what waits for it changes without a request that is seen here.
     static constexpr std::int64_t kSettleMs = 1000;
     static constexpr std::int64_t kIdleMs = 5000;
+    /// After so many rounds without a request nobody reads these topics: then it rests, so that an idle broker stays idle.
+    static constexpr int kIdleRounds = 12;
+    static constexpr std::int64_t kRestMs = 300'000;
 
     ReaderObserver(Broker& broker, FindingsHub& findings) : broker_(broker), findings_(findings) {}
     ~ReaderObserver();
@@ -60,6 +63,7 @@ class ReaderObserver {
     void settle_all();
     [[nodiscard]] std::vector<expansion::Finding> findings_of(const TopicState& topic, TimestampMs now);
     expansion::ConsumerWatch& watch_of(const topics::Topic& topic);
+    void note_news();
 
     Broker& broker_;
     FindingsHub& findings_;
@@ -70,6 +74,8 @@ class ReaderObserver {
     // Guarded by mutex_.
     std::map<TopicId, expansion::ConsumerWatch> watched_;
     bool has_news_ = false;
+    bool is_resting_ = false;
+    int idle_rounds_ = 0;
     bool stopping_ = false;
 };
 

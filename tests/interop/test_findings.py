@@ -147,6 +147,29 @@ def grow(broker, topic, partitions):
     client.create_partitions([confluent_kafka.admin.NewPartitions(topic, partitions)])[topic].result(20)
 
 
+def test_no_topic_of_events_is_made_before_a_topic_has_grown(broker, unique):
+    topic = unique("topic")
+    create(broker, topic, 4)
+    producer = confluent_kafka.Producer({"bootstrap.servers": broker.bootstrap})
+    for number in range(400):
+        # Keys that say nothing about the partition: a finding about a topic that never grew (H11).
+        producer.produce(topic, key=f"user-{number % 40}", value=b"value", partition=number % 4 if number < 200 else (number + 1) % 4)
+    assert producer.flush(30) == 0
+    assert wait_for(broker, topic, "H11") or finding(broker, topic, "H09")
+    assert EVENTS_TOPIC not in admin(broker).list_topics(timeout=10).topics
+    grow(broker, topic, 8)
+    produce(broker, topic, 40)
+    reader = confluent_kafka.Consumer({"bootstrap.servers": broker.bootstrap, "group.id": unique("group"), "client.id": "late"})
+    reader.commit(offsets=[confluent_kafka.TopicPartition(topic, 5, 0), confluent_kafka.TopicPartition(topic, 0, 0)], asynchronous=False)
+    reader.commit(offsets=[confluent_kafka.TopicPartition(topic, 5, 1)], asynchronous=False)
+    assert wait_for(broker, topic, "H03")
+    harness.wait_until(lambda: EVENTS_TOPIC in admin(broker).list_topics(timeout=10).topics, 10, "the topic of events")
+    reader.close()
+    told = subprocess.run(["kcat", "-b", broker.bootstrap, "-C", "-t", EVENTS_TOPIC, "-o", "beginning", "-e", "-q"],
+                          capture_output=True, text=True, timeout=30, check=True).stdout
+    assert {"H11", "H03"} <= {json.loads(line)["finding"]["id"] for line in told.splitlines()}, "what was told before is there too"
+
+
 def test_a_group_on_latest_is_told_exactly_what_it_skipped(broker, unique):
     topic, group = unique("topic"), unique("group")
     create(broker, topic, 3)
