@@ -12,7 +12,7 @@ namespace {
 using namespace codec_detail;
 
 /// Kafka's strings are at most this long in both encodings: the classic length is an int16.
-constexpr std::uint32_t kMaxStringBytes = 0x7fff;
+constexpr std::uint32_t kMaxDecodedStringBytes = 0x7fff;
 
 class Decoder {
   public:
@@ -186,7 +186,7 @@ bool Decoder::decode_text(const Field& field, bool flexible, std::string_view& o
         case Length::ok:
             break;
     }
-    if (length > kMaxStringBytes) return fail(DecodeFailure::string_too_long, field);
+    if (length > kMaxDecodedStringBytes) return fail(DecodeFailure::string_too_long, field);
     Bytes bytes;
     if (!in_.read_bytes(length, bytes)) return fail(DecodeFailure::truncated, field);
     out = as_text(bytes);

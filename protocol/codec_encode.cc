@@ -11,7 +11,7 @@ namespace {
 
 using namespace codec_detail;
 
-constexpr std::size_t kMaxStringBytes = 0x7fff;
+constexpr std::size_t kMaxEncodedStringBytes = 0x7fff;
 constexpr std::size_t kMaxMessageBytes = 0x7fffffff;
 
 /// First pass: counts, and finds everything that cannot be encoded.
@@ -239,7 +239,7 @@ bool Encoder<Sink>::encode_value(const Field& field, bool flexible, const void* 
         case Kind::nullable_string: {
             const std::optional<std::string_view> text = text_of(field.kind, value);
             if (!text) return encode_null<std::int16_t>(field, flexible);
-            if (text->size() > kMaxStringBytes) return fail(EncodeFailure::too_long, field);
+            if (text->size() > kMaxEncodedStringBytes) return fail(EncodeFailure::too_long, field);
             encode_length<std::int16_t>(flexible, text->size());
             sink_.raw(as_bytes(*text));
             return true;

@@ -4,6 +4,7 @@
 
 #include "protocol/assert.h"
 #include "protocol/big_endian.h"
+#include "protocol/wrapping.h"
 
 namespace partita {
 namespace {
@@ -12,14 +13,6 @@ constexpr std::int16_t kFirstProduceVersionWithZstd = 7;
 
 std::unexpected<ProduceFailure> refuse(ProduceError error) {
     return std::unexpected(ProduceFailure{.error = error, .record_faults = {}});
-}
-
-/// Times come from clients; their difference wraps as it does in Java.
-std::int64_t wrapping_subtract(std::int64_t left, std::int64_t right) {
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(left) - static_cast<std::uint64_t>(right));
-}
-std::int64_t wrapping_add(std::int64_t left, std::int64_t right) {
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(left) + static_cast<std::uint64_t>(right));
 }
 
 ProduceError from_parse_error(BatchError error) {

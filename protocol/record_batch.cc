@@ -7,6 +7,7 @@
 #include "protocol/assert.h"
 #include "protocol/big_endian.h"
 #include "protocol/crc32c.h"
+#include "protocol/wrapping.h"
 
 namespace partita {
 namespace {
@@ -28,12 +29,6 @@ constexpr std::size_t kRecordCountPlace = 57;
 
 /// The fixed fields of the oldest format behind the length; anything shorter is no batch of any format.
 constexpr std::int32_t kMinLegacyLength = 14;
-
-/// Offsets and times come from clients and disks; a sum that overflows must be a wrong number, not
-/// undefined behaviour.
-std::int64_t wrapping_add(std::int64_t left, std::int64_t right) {
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(left) + static_cast<std::uint64_t>(right));
-}
 
 /// Reads a length-prefixed part; any negative length means null, as Kafka reads it.
 bool decode_nullable_bytes(const std::byte*& cursor, const std::byte* end, std::optional<Bytes>& out) {

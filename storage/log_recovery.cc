@@ -12,7 +12,7 @@
 namespace partita {
 namespace {
 
-constexpr std::size_t kLargestSmallFile = 64 * 1024 * 1024;
+constexpr std::size_t kLargestCheckpointFile = 64 * 1024 * 1024;
 constexpr std::size_t kCopyBytes = 1024 * 1024;
 
 StorageResult<void> copy_range(File& from, std::uint64_t position, std::uint64_t end, File& to) {
@@ -83,7 +83,7 @@ StorageResult<RecoveryReport> LogRecovery::run() {
 
 StorageResult<void> LogRecovery::load_epochs(const Files& files) {
     if (files.has_epochs) {
-        auto text = read_whole_file(file_system_, join_path(*state_->directory, kLeaderEpochFileName), kLargestSmallFile);
+        auto text = read_whole_file(file_system_, join_path(*state_->directory, kLeaderEpochFileName), kLargestCheckpointFile);
         if (!text) return std::unexpected(std::move(text.error()));
         if (auto epochs = LeaderEpochs::parse(*text)) {
             state_->epochs = std::move(*epochs);
@@ -97,7 +97,7 @@ StorageResult<void> LogRecovery::load_epochs(const Files& files) {
 
 StorageResult<void> LogRecovery::load_aborted(const Files& files) {
     for (const Offset base : files.aborted) {
-        auto text = read_whole_file(file_system_, path(base, ".txnindex"), kLargestSmallFile);
+        auto text = read_whole_file(file_system_, path(base, ".txnindex"), kLargestCheckpointFile);
         if (!text) return std::unexpected(std::move(text.error()));
         Bytes bytes = as_bytes(*text);
         while (bytes.size() >= AbortedTransaction::kEncodedBytes) {
@@ -119,7 +119,7 @@ StorageResult<void> LogRecovery::load_producers(const Files& files) {
         // Batches between the snapshot and the first segment were deleted: what it says of its producers is
         // out of date, and knowing nothing (any sequence may come next) is better than knowing wrong.
         if (!files.segments.empty() && offset < files.segments.front()) break;
-        auto text = read_whole_file(file_system_, path(offset, ".snapshot"), kLargestSmallFile);
+        auto text = read_whole_file(file_system_, path(offset, ".snapshot"), kLargestCheckpointFile);
         if (!text) return std::unexpected(std::move(text.error()));
         auto entries = decode_producer_snapshot(as_bytes(*text));
         if (!entries) continue;

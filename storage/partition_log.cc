@@ -4,17 +4,11 @@
 #include <utility>
 
 #include "protocol/assert.h"
+#include "storage/append_refusal.h"
 #include "storage/partition_log_appender.h"
 #include "storage/partition_log_state.h"
 
 namespace partita {
-namespace {
-
-std::unexpected<AppendError> refuse(AppendFailure failure, std::string message) {
-    return std::unexpected(AppendError{failure, std::move(message)});
-}
-
-}  // namespace
 
 std::expected<void, AppendError> StagedAppend::result() const {
     if (group == nullptr) return {};

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "protocol/big_endian.h"
+#include "storage/append_refusal.h"
 
 namespace partita {
 namespace {
@@ -18,10 +19,6 @@ std::int32_t sequence_minus(std::int32_t sequence, std::int32_t count) {
 bool is_next(Sequence last, Sequence next) {
     return next.value == static_cast<std::int64_t>(last.value) + 1 ||
            (next.value == 0 && last.value == kLargestSequence);
-}
-
-std::unexpected<AppendError> refuse(AppendFailure failure, std::string message) {
-    return std::unexpected(AppendError{failure, std::move(message)});
 }
 
 std::string text(std::int64_t value) { return std::to_string(value); }

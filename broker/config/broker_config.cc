@@ -5,6 +5,7 @@
 
 #include "broker/config/broker_rules.h"
 #include "broker/config/broker_synonyms.h"
+#include "broker/config/config_binding.h"
 #include "broker/config/java_text.h"
 #include "broker/config/properties.h"
 #include "protocol/assert.h"
@@ -13,89 +14,76 @@ namespace partita::config {
 
 namespace {
 
-template <auto Member>
-void assign(BrokerConfig& config, const ConfigValue& value) {
-    using Field = std::remove_cvref_t<decltype(config.*Member)>;
-    const Field* typed = std::get_if<Field>(&value);
-    PARTITA_ASSERT(typed != nullptr, "a field has the type of its config");
-    config.*Member = *typed;
-}
-
-struct Binding {
-    std::string_view name;
-    void (*apply)(BrokerConfig&, const ConfigValue&);
-};
-
 // Fields that take over their config as it is.
-constexpr Binding kBindings[] = {
-    {"num.network.threads", assign<&BrokerConfig::num_network_threads>},
-    {"num.io.threads", assign<&BrokerConfig::num_io_threads>},
-    {"background.threads", assign<&BrokerConfig::background_threads>},
-    {"num.recovery.threads.per.data.dir", assign<&BrokerConfig::num_recovery_threads_per_data_dir>},
-    {"socket.request.max.bytes", assign<&BrokerConfig::socket_request_max_bytes>},
-    {"socket.send.buffer.bytes", assign<&BrokerConfig::socket_send_buffer_bytes>},
-    {"socket.receive.buffer.bytes", assign<&BrokerConfig::socket_receive_buffer_bytes>},
-    {"socket.listen.backlog.size", assign<&BrokerConfig::socket_listen_backlog_size>},
-    {"connections.max.idle.ms", assign<&BrokerConfig::connections_max_idle_ms>},
-    {"max.connections", assign<&BrokerConfig::max_connections>},
-    {"max.connections.per.ip", assign<&BrokerConfig::max_connections_per_ip>},
-    {"max.connection.creation.rate", assign<&BrokerConfig::max_connection_creation_rate>},
-    {"queued.max.requests", assign<&BrokerConfig::queued_max_requests>},
-    {"queued.max.request.bytes", assign<&BrokerConfig::queued_max_request_bytes>},
-    {"request.timeout.ms", assign<&BrokerConfig::request_timeout_ms>},
-    {"fetch.max.bytes", assign<&BrokerConfig::fetch_max_bytes>},
-    {"max.incremental.fetch.session.cache.slots", assign<&BrokerConfig::max_incremental_fetch_session_cache_slots>},
-    {"max.request.partition.size.limit", assign<&BrokerConfig::max_request_partition_size_limit>},
-    {"auto.create.topics.enable", assign<&BrokerConfig::auto_create_topics_enable>},
-    {"partita.detection.enable", assign<&BrokerConfig::detection_enable>},
-    {"partita.events.topic.enable", assign<&BrokerConfig::events_topic_enable>},
-    {"delete.topic.enable", assign<&BrokerConfig::delete_topic_enable>},
-    {"num.partitions", assign<&BrokerConfig::num_partitions>},
-    {"default.replication.factor", assign<&BrokerConfig::default_replication_factor>},
-    {"log.retention.check.interval.ms", assign<&BrokerConfig::log_retention_check_interval_ms>},
-    {"log.flush.scheduler.interval.ms", assign<&BrokerConfig::log_flush_scheduler_interval_ms>},
-    {"log.flush.offset.checkpoint.interval.ms", assign<&BrokerConfig::log_flush_offset_checkpoint_interval_ms>},
-    {"log.initial.task.delay.ms", assign<&BrokerConfig::log_initial_task_delay_ms>},
-    {"log.cleaner.enable", assign<&BrokerConfig::log_cleaner_enable>},
-    {"log.cleaner.threads", assign<&BrokerConfig::log_cleaner_threads>},
-    {"log.cleaner.backoff.ms", assign<&BrokerConfig::log_cleaner_backoff_ms>},
-    {"log.cleaner.dedupe.buffer.size", assign<&BrokerConfig::log_cleaner_dedupe_buffer_size>},
-    {"log.cleaner.io.buffer.size", assign<&BrokerConfig::log_cleaner_io_buffer_size>},
-    {"log.cleaner.io.buffer.load.factor", assign<&BrokerConfig::log_cleaner_io_buffer_load_factor>},
-    {"log.cleaner.io.max.bytes.per.second", assign<&BrokerConfig::log_cleaner_io_max_bytes_per_second>},
-    {"producer.id.expiration.ms", assign<&BrokerConfig::producer_id_expiration_ms>},
-    {"producer.id.expiration.check.interval.ms", assign<&BrokerConfig::producer_id_expiration_check_interval_ms>},
-    {"offsets.topic.num.partitions", assign<&BrokerConfig::offsets_topic_num_partitions>},
-    {"offsets.topic.replication.factor", assign<&BrokerConfig::offsets_topic_replication_factor>},
-    {"offsets.topic.segment.bytes", assign<&BrokerConfig::offsets_topic_segment_bytes>},
-    {"offsets.retention.minutes", assign<&BrokerConfig::offsets_retention_minutes>},
-    {"offsets.retention.check.interval.ms", assign<&BrokerConfig::offsets_retention_check_interval_ms>},
-    {"offset.metadata.max.bytes", assign<&BrokerConfig::offset_metadata_max_bytes>},
-    {"offsets.commit.timeout.ms", assign<&BrokerConfig::offsets_commit_timeout_ms>},
-    {"group.initial.rebalance.delay.ms", assign<&BrokerConfig::group_initial_rebalance_delay_ms>},
-    {"group.min.session.timeout.ms", assign<&BrokerConfig::group_min_session_timeout_ms>},
-    {"group.max.session.timeout.ms", assign<&BrokerConfig::group_max_session_timeout_ms>},
-    {"group.max.size", assign<&BrokerConfig::group_max_size>},
-    {"group.consumer.session.timeout.ms", assign<&BrokerConfig::group_consumer_session_timeout_ms>},
-    {"group.consumer.min.session.timeout.ms", assign<&BrokerConfig::group_consumer_min_session_timeout_ms>},
-    {"group.consumer.max.session.timeout.ms", assign<&BrokerConfig::group_consumer_max_session_timeout_ms>},
-    {"group.consumer.heartbeat.interval.ms", assign<&BrokerConfig::group_consumer_heartbeat_interval_ms>},
-    {"group.consumer.min.heartbeat.interval.ms", assign<&BrokerConfig::group_consumer_min_heartbeat_interval_ms>},
-    {"group.consumer.max.heartbeat.interval.ms", assign<&BrokerConfig::group_consumer_max_heartbeat_interval_ms>},
-    {"group.consumer.max.size", assign<&BrokerConfig::group_consumer_max_size>},
-    {"group.consumer.assignment.interval.ms", assign<&BrokerConfig::group_consumer_assignment_interval_ms>},
-    {"group.consumer.regex.refresh.interval.ms", assign<&BrokerConfig::group_consumer_regex_refresh_interval_ms>},
-    {"transaction.state.log.num.partitions", assign<&BrokerConfig::transaction_state_log_num_partitions>},
-    {"transaction.state.log.replication.factor", assign<&BrokerConfig::transaction_state_log_replication_factor>},
-    {"transaction.state.log.min.isr", assign<&BrokerConfig::transaction_state_log_min_isr>},
-    {"transaction.state.log.segment.bytes", assign<&BrokerConfig::transaction_state_log_segment_bytes>},
-    {"transaction.max.timeout.ms", assign<&BrokerConfig::transaction_max_timeout_ms>},
-    {"transactional.id.expiration.ms", assign<&BrokerConfig::transactional_id_expiration_ms>},
-    {"transaction.abort.timed.out.transaction.cleanup.interval.ms",
-     assign<&BrokerConfig::transaction_abort_timed_out_transaction_cleanup_interval_ms>},
-    {"transaction.remove.expired.transaction.cleanup.interval.ms",
-     assign<&BrokerConfig::transaction_remove_expired_transaction_cleanup_interval_ms>},
-    {"transaction.partition.verification.enable", assign<&BrokerConfig::transaction_partition_verification_enable>},
+constexpr ConfigBinding<BrokerConfig> kBrokerConfigBindings[] = {
+    bind<BrokerConfig, &BrokerConfig::num_network_threads>("num.network.threads"),
+    bind<BrokerConfig, &BrokerConfig::num_io_threads>("num.io.threads"),
+    bind<BrokerConfig, &BrokerConfig::background_threads>("background.threads"),
+    bind<BrokerConfig, &BrokerConfig::num_recovery_threads_per_data_dir>("num.recovery.threads.per.data.dir"),
+    bind<BrokerConfig, &BrokerConfig::socket_request_max_bytes>("socket.request.max.bytes"),
+    bind<BrokerConfig, &BrokerConfig::socket_send_buffer_bytes>("socket.send.buffer.bytes"),
+    bind<BrokerConfig, &BrokerConfig::socket_receive_buffer_bytes>("socket.receive.buffer.bytes"),
+    bind<BrokerConfig, &BrokerConfig::socket_listen_backlog_size>("socket.listen.backlog.size"),
+    bind<BrokerConfig, &BrokerConfig::connections_max_idle_ms>("connections.max.idle.ms"),
+    bind<BrokerConfig, &BrokerConfig::max_connections>("max.connections"),
+    bind<BrokerConfig, &BrokerConfig::max_connections_per_ip>("max.connections.per.ip"),
+    bind<BrokerConfig, &BrokerConfig::max_connection_creation_rate>("max.connection.creation.rate"),
+    bind<BrokerConfig, &BrokerConfig::queued_max_requests>("queued.max.requests"),
+    bind<BrokerConfig, &BrokerConfig::queued_max_request_bytes>("queued.max.request.bytes"),
+    bind<BrokerConfig, &BrokerConfig::request_timeout_ms>("request.timeout.ms"),
+    bind<BrokerConfig, &BrokerConfig::fetch_max_bytes>("fetch.max.bytes"),
+    bind<BrokerConfig, &BrokerConfig::max_incremental_fetch_session_cache_slots>("max.incremental.fetch.session.cache.slots"),
+    bind<BrokerConfig, &BrokerConfig::max_request_partition_size_limit>("max.request.partition.size.limit"),
+    bind<BrokerConfig, &BrokerConfig::auto_create_topics_enable>("auto.create.topics.enable"),
+    bind<BrokerConfig, &BrokerConfig::detection_enable>("partita.detection.enable"),
+    bind<BrokerConfig, &BrokerConfig::events_topic_enable>("partita.events.topic.enable"),
+    bind<BrokerConfig, &BrokerConfig::delete_topic_enable>("delete.topic.enable"),
+    bind<BrokerConfig, &BrokerConfig::num_partitions>("num.partitions"),
+    bind<BrokerConfig, &BrokerConfig::default_replication_factor>("default.replication.factor"),
+    bind<BrokerConfig, &BrokerConfig::log_retention_check_interval_ms>("log.retention.check.interval.ms"),
+    bind<BrokerConfig, &BrokerConfig::log_flush_scheduler_interval_ms>("log.flush.scheduler.interval.ms"),
+    bind<BrokerConfig, &BrokerConfig::log_flush_offset_checkpoint_interval_ms>("log.flush.offset.checkpoint.interval.ms"),
+    bind<BrokerConfig, &BrokerConfig::log_initial_task_delay_ms>("log.initial.task.delay.ms"),
+    bind<BrokerConfig, &BrokerConfig::log_cleaner_enable>("log.cleaner.enable"),
+    bind<BrokerConfig, &BrokerConfig::log_cleaner_threads>("log.cleaner.threads"),
+    bind<BrokerConfig, &BrokerConfig::log_cleaner_backoff_ms>("log.cleaner.backoff.ms"),
+    bind<BrokerConfig, &BrokerConfig::log_cleaner_dedupe_buffer_size>("log.cleaner.dedupe.buffer.size"),
+    bind<BrokerConfig, &BrokerConfig::log_cleaner_io_buffer_size>("log.cleaner.io.buffer.size"),
+    bind<BrokerConfig, &BrokerConfig::log_cleaner_io_buffer_load_factor>("log.cleaner.io.buffer.load.factor"),
+    bind<BrokerConfig, &BrokerConfig::log_cleaner_io_max_bytes_per_second>("log.cleaner.io.max.bytes.per.second"),
+    bind<BrokerConfig, &BrokerConfig::producer_id_expiration_ms>("producer.id.expiration.ms"),
+    bind<BrokerConfig, &BrokerConfig::producer_id_expiration_check_interval_ms>("producer.id.expiration.check.interval.ms"),
+    bind<BrokerConfig, &BrokerConfig::offsets_topic_num_partitions>("offsets.topic.num.partitions"),
+    bind<BrokerConfig, &BrokerConfig::offsets_topic_replication_factor>("offsets.topic.replication.factor"),
+    bind<BrokerConfig, &BrokerConfig::offsets_topic_segment_bytes>("offsets.topic.segment.bytes"),
+    bind<BrokerConfig, &BrokerConfig::offsets_retention_minutes>("offsets.retention.minutes"),
+    bind<BrokerConfig, &BrokerConfig::offsets_retention_check_interval_ms>("offsets.retention.check.interval.ms"),
+    bind<BrokerConfig, &BrokerConfig::offset_metadata_max_bytes>("offset.metadata.max.bytes"),
+    bind<BrokerConfig, &BrokerConfig::offsets_commit_timeout_ms>("offsets.commit.timeout.ms"),
+    bind<BrokerConfig, &BrokerConfig::group_initial_rebalance_delay_ms>("group.initial.rebalance.delay.ms"),
+    bind<BrokerConfig, &BrokerConfig::group_min_session_timeout_ms>("group.min.session.timeout.ms"),
+    bind<BrokerConfig, &BrokerConfig::group_max_session_timeout_ms>("group.max.session.timeout.ms"),
+    bind<BrokerConfig, &BrokerConfig::group_max_size>("group.max.size"),
+    bind<BrokerConfig, &BrokerConfig::group_consumer_session_timeout_ms>("group.consumer.session.timeout.ms"),
+    bind<BrokerConfig, &BrokerConfig::group_consumer_min_session_timeout_ms>("group.consumer.min.session.timeout.ms"),
+    bind<BrokerConfig, &BrokerConfig::group_consumer_max_session_timeout_ms>("group.consumer.max.session.timeout.ms"),
+    bind<BrokerConfig, &BrokerConfig::group_consumer_heartbeat_interval_ms>("group.consumer.heartbeat.interval.ms"),
+    bind<BrokerConfig, &BrokerConfig::group_consumer_min_heartbeat_interval_ms>("group.consumer.min.heartbeat.interval.ms"),
+    bind<BrokerConfig, &BrokerConfig::group_consumer_max_heartbeat_interval_ms>("group.consumer.max.heartbeat.interval.ms"),
+    bind<BrokerConfig, &BrokerConfig::group_consumer_max_size>("group.consumer.max.size"),
+    bind<BrokerConfig, &BrokerConfig::group_consumer_assignment_interval_ms>("group.consumer.assignment.interval.ms"),
+    bind<BrokerConfig, &BrokerConfig::group_consumer_regex_refresh_interval_ms>("group.consumer.regex.refresh.interval.ms"),
+    bind<BrokerConfig, &BrokerConfig::transaction_state_log_num_partitions>("transaction.state.log.num.partitions"),
+    bind<BrokerConfig, &BrokerConfig::transaction_state_log_replication_factor>("transaction.state.log.replication.factor"),
+    bind<BrokerConfig, &BrokerConfig::transaction_state_log_min_isr>("transaction.state.log.min.isr"),
+    bind<BrokerConfig, &BrokerConfig::transaction_state_log_segment_bytes>("transaction.state.log.segment.bytes"),
+    bind<BrokerConfig, &BrokerConfig::transaction_max_timeout_ms>("transaction.max.timeout.ms"),
+    bind<BrokerConfig, &BrokerConfig::transactional_id_expiration_ms>("transactional.id.expiration.ms"),
+    bind<BrokerConfig, &BrokerConfig::transaction_abort_timed_out_transaction_cleanup_interval_ms>(
+        "transaction.abort.timed.out.transaction.cleanup.interval.ms"),
+    bind<BrokerConfig, &BrokerConfig::transaction_remove_expired_transaction_cleanup_interval_ms>(
+        "transaction.remove.expired.transaction.cleanup.interval.ms"),
+    bind<BrokerConfig, &BrokerConfig::transaction_partition_verification_enable>("transaction.partition.verification.enable"),
 };
 
 RebalanceProtocols rebalance_protocols(const ConfigMap& effective) {
@@ -122,7 +110,7 @@ std::optional<AdvertisedAddress> http_listener(const ConfigMap& effective) {
 
 // Everything typed, from values that were checked.
 std::expected<void, ConfigError> fill(BrokerConfig& config, const ConfigMap& given, const ConfigMap& effective) {
-    for (const Binding& binding : kBindings) {
+    for (const ConfigBinding<BrokerConfig>& binding : kBrokerConfigBindings) {
         binding.apply(config, broker_value(effective, binding.name));
     }
     config.node_id = BrokerId{std::get<std::int32_t>(broker_value(effective, "node.id"))};

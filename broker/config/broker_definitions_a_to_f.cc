@@ -6,7 +6,7 @@ namespace partita::config {
 namespace {
 
 // Ascending by name; facts of Apache Kafka 4.3.1, defaults of ours where the text says so.
-constexpr ConfigDefinition kDefinitions[] = {
+constexpr ConfigDefinition kDefinitionsAToF[] = {
     define("add.partitions.to.txn.retry.backoff.max.ms", ConfigType::int32, "100", range(0), kReadOnly,
            "Longest wait on the server before another try to add partitions to a transaction."),
     define("add.partitions.to.txn.retry.backoff.ms", ConfigType::int32, "20", range(1), kReadOnly,
@@ -126,7 +126,7 @@ constexpr ConfigDefinition kDefinitions[] = {
 }  // namespace
 
 std::span<const ConfigDefinition> broker_definitions_a_to_f() {
-    return kDefinitions;
+    return kDefinitionsAToF;
 }
 
 }  // namespace partita::config

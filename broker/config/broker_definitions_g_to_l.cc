@@ -6,7 +6,7 @@ namespace partita::config {
 namespace {
 
 // Ascending by name; facts of Apache Kafka 4.3.1, defaults of ours where the text says so.
-constexpr ConfigDefinition kDefinitions[] = {
+constexpr ConfigDefinition kDefinitionsGToL[] = {
     define("group.consumer.assignment.interval.ms", ConfigType::int32, "1000", range(0), kClusterWide,
            "Least time between two target assignments of a consumer group."),
     define("group.consumer.assignors", ConfigType::list,
@@ -250,7 +250,7 @@ constexpr ConfigDefinition kDefinitions[] = {
 }  // namespace
 
 std::span<const ConfigDefinition> broker_definitions_g_to_l() {
-    return kDefinitions;
+    return kDefinitionsGToL;
 }
 
 }  // namespace partita::config

@@ -6,7 +6,7 @@ namespace partita::config {
 namespace {
 
 // Ascending by name; facts of Apache Kafka 4.3.1, defaults of ours where the text says so.
-constexpr ConfigDefinition kDefinitions[] = {
+constexpr ConfigDefinition kDefinitionsMToR[] = {
     define("max.connection.creation.rate", ConfigType::int32, "2147483647", range(0), kClusterWide,
            "New connections per second and broker."),
     define("max.connections", ConfigType::int32, "2147483647", range(0), kClusterWide,
@@ -217,7 +217,7 @@ constexpr ConfigDefinition kDefinitions[] = {
 }  // namespace
 
 std::span<const ConfigDefinition> broker_definitions_m_to_r() {
-    return kDefinitions;
+    return kDefinitionsMToR;
 }
 
 }  // namespace partita::config

@@ -6,7 +6,7 @@ namespace partita::config {
 namespace {
 
 // Ascending by name; facts of Apache Kafka 4.3.1, defaults of ours where the text says so.
-constexpr ConfigDefinition kDefinitions[] = {
+constexpr ConfigDefinition kDefinitionsSToZ[] = {
     define("sasl.client.callback.handler.class", ConfigType::class_name, kNone, kAny, kReadOnly,
            "Class that answers SASL callbacks of clients."),
     define("sasl.enabled.mechanisms", ConfigType::list, "GSSAPI", list_of({}, true, false), kPerBroker,
@@ -247,7 +247,7 @@ constexpr ConfigDefinition kDefinitions[] = {
 }  // namespace
 
 std::span<const ConfigDefinition> broker_definitions_s_to_z() {
-    return kDefinitions;
+    return kDefinitionsSToZ;
 }
 
 }  // namespace partita::config

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "broker/config/config_refusal.h"
 #include "broker/config/log_setup.h"
 #include "protocol/assert.h"
 
@@ -62,10 +63,6 @@ std::string_view name_of(log::Level level) {
             return "OFF";
     }
     return "OFF";
-}
-
-std::unexpected<ConfigError> refusal(ErrorCode code, std::string message) {
-    return std::unexpected(ConfigError{code, std::move(message)});
 }
 
 std::expected<void, ConfigError> judge(const ConfigChange& change) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "broker/config/config_refusal.h"
 #include "broker/config/definition_helpers.h"
 #include "broker/config/java_text.h"
 
@@ -31,10 +32,6 @@ constexpr std::string_view kSelectors[] = {"client_id",
 const ConfigDefinition* find_definition(std::string_view name) {
     const auto found = std::ranges::find(kSubscriptionConfigs, name, &ConfigDefinition::name);
     return found == std::end(kSubscriptionConfigs) ? nullptr : &*found;
-}
-
-std::unexpected<ConfigError> refusal(ErrorCode code, std::string message) {
-    return std::unexpected(ConfigError{code, std::move(message)});
 }
 
 bool is_client_pattern(std::string_view item, const std::function<bool(std::string_view)>& is_regex) {

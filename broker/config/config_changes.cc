@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "broker/config/broker_synonyms.h"
+#include "broker/config/config_refusal.h"
 #include "broker/config/java_text.h"
 
 namespace partita::config {
@@ -12,16 +13,6 @@ namespace partita::config {
 namespace {
 
 using Verdict = std::expected<void, ConfigError>;
-
-std::unexpected<ConfigError> invalid_request(std::string message) {
-    return std::unexpected(ConfigError{ErrorCode::invalid_request, std::move(message)});
-}
-
-std::unexpected<ConfigError> invalid_config(std::string message) {
-    return std::unexpected(ConfigError{ErrorCode::invalid_config, std::move(message)});
-}
-
-std::string bracketed(const std::vector<std::string>& names) { return "[" + java::join(names, ", ") + "]"; }
 
 // What Kafka checks before it looks at the resource: no name twice, and a value wherever one is needed.
 Verdict check_shape(std::span<const ConfigChange> changes) {
@@ -148,12 +139,12 @@ Verdict check_dynamic_names(const ConfigMap& overrides, BrokerScope scope) {
         }
     }
     if (!read_only.empty()) {
-        return invalid_request("Cannot update these configs dynamically: " + bracketed(read_only));
+        return invalid_request("Cannot update these configs dynamically: " + java::list_text(read_only));
     }
     if (!listener_only.empty()) {
         return invalid_request(
             "These security configs can be dynamically updated only per-listener using the listener prefix: " +
-            bracketed(listener_only));
+            java::list_text(listener_only));
     }
     for (const auto& [name, value] : overrides) {
         if (const ConfigDefinition* definition = find_broker_config(base_name(name))) {
@@ -164,7 +155,7 @@ Verdict check_dynamic_names(const ConfigMap& overrides, BrokerScope scope) {
     }
     if (scope == BrokerScope::cluster_default && !per_broker.empty()) {
         return invalid_request("Cannot update these configs at default cluster level, broker id must be specified: " +
-                               bracketed(per_broker));
+                               java::list_text(per_broker));
     }
     return {};
 }

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "broker/config/config_refusal.h"
 #include "broker/config/definition_helpers.h"
 #include "broker/config/java_text.h"
 #include "protocol/assert.h"
@@ -85,10 +86,6 @@ std::optional<std::int32_t> bound(const BrokerConfig& broker, std::string_view n
         return std::nullopt;
     }
     return std::get<std::int32_t>(broker.value(name));
-}
-
-std::unexpected<ConfigError> invalid_config(std::string message) {
-    return std::unexpected(ConfigError{ErrorCode::invalid_config, std::move(message)});
 }
 
 /// "earliest", "latest" or "by_duration:" and a duration of ISO 8601 such as P1DT2H or PT0.5S.

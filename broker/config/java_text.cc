@@ -190,6 +190,8 @@ std::string join(const std::vector<std::string>& items, std::string_view separat
     return text;
 }
 
+std::string list_text(const std::vector<std::string>& items) { return "[" + join(items, ", ") + "]"; }
+
 bool equal_ignoring_case(std::string_view left, std::string_view right) {
     return std::ranges::equal(left, right, {}, lower, lower);
 }

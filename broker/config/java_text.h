@@ -30,6 +30,8 @@ namespace partita::config::java {
 [[nodiscard]] std::vector<std::string> split_commas(std::string_view text);
 
 [[nodiscard]] std::string join(const std::vector<std::string>& items, std::string_view separator);
+/// List.toString: "[a, b]".
+[[nodiscard]] std::string list_text(const std::vector<std::string>& items);
 
 /// ASCII letters only.
 [[nodiscard]] bool equal_ignoring_case(std::string_view left, std::string_view right);

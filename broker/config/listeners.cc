@@ -9,6 +9,7 @@
 
 #include "broker/config/broker_rules.h"
 #include "broker/config/broker_synonyms.h"
+#include "broker/config/config_refusal.h"
 #include "broker/config/java_text.h"
 
 namespace partita::config {
@@ -18,10 +19,6 @@ namespace {
 using ProtocolMap = std::map<std::string, SecurityProtocol, std::less<>>;
 using Verdict = std::expected<void, ConfigError>;
 using List = std::vector<std::string>;
-
-std::unexpected<ConfigError> refusal(std::string message) {
-    return std::unexpected(ConfigError{.message = std::move(message)});
-}
 
 std::optional<SecurityProtocol> protocol_of(std::string_view name) {
     const std::string upper = java::to_upper(name);
@@ -33,8 +30,6 @@ std::optional<SecurityProtocol> protocol_of(std::string_view name) {
     }
     return std::nullopt;
 }
-
-std::string bracketed(const List& items) { return "[" + java::join(items, ", ") + "]"; }
 
 struct RawEndpoint {
     std::string name;
@@ -140,20 +135,20 @@ std::optional<std::string> duplicate_port(const std::vector<Endpoint>& endpoints
 
 std::expected<std::vector<Endpoint>, ConfigError> checked_endpoints(const List& items, const ProtocolMap& protocols,
                                                                    bool distinct_ports) {
-    const std::string prefix = "Error creating broker listeners from '" + bracketed(items) + "': ";
+    const std::string prefix = "Error creating broker listeners from '" + java::list_text(items) + "': ";
     auto endpoints = endpoints_of(items, protocols);
     if (!endpoints) {
-        return refusal(prefix + endpoints.error());
+        return invalid_config(prefix + endpoints.error());
     }
     std::set<std::string_view> names;
     for (const Endpoint& endpoint : *endpoints) {
         if (!names.insert(endpoint.listener_name).second) {
-            return refusal(prefix + "Each listener must have a different name, listeners: " + bracketed(items));
+            return invalid_config(prefix + "Each listener must have a different name, listeners: " + java::list_text(items));
         }
     }
     if (distinct_ports) {
-        if (const auto problem = duplicate_port(*endpoints, bracketed(items))) {
-            return refusal(prefix + *problem);
+        if (const auto problem = duplicate_port(*endpoints, java::list_text(items))) {
+            return invalid_config(prefix + *problem);
         }
     }
     return std::move(*endpoints);
@@ -175,7 +170,7 @@ std::expected<ProtocolMap, ConfigError> protocol_map(const ConfigMap& given, con
     for (const auto& [name, protocol_name] : *entries) {
         const std::optional<SecurityProtocol> protocol = protocol_of(protocol_name);
         if (!protocol) {
-            return refusal("Invalid security protocol `" + protocol_name + "` defined in " + std::string(kName));
+            return invalid_config("Invalid security protocol `" + protocol_name + "` defined in " + std::string(kName));
         }
         protocols.insert_or_assign(java::to_upper(name), *protocol);
     }
@@ -188,7 +183,7 @@ std::expected<ProtocolMap, ConfigError> protocol_map(const ConfigMap& given, con
     for (const std::string& listener : listeners) {
         const std::size_t colon = listener.find(':');
         if (colon == std::string::npos) {
-            return refusal("Unable to parse a listener name from " + listener);
+            return invalid_config("Unable to parse a listener name from " + listener);
         }
         secure |= is_secure(java::to_upper(std::string_view(listener).substr(0, colon)));
     }
@@ -204,11 +199,11 @@ std::expected<std::string, ConfigError> inter_broker_name(const ConfigMap& given
     const ConfigValue configured = broker_value(given, "inter.broker.listener.name");
     if (const auto* name = std::get_if<std::string>(&configured)) {
         if (given.contains("security.inter.broker.protocol")) {
-            return refusal("Only one of inter.broker.listener.name and security.inter.broker.protocol should be set.");
+            return invalid_config("Only one of inter.broker.listener.name and security.inter.broker.protocol should be set.");
         }
         const std::string upper = java::to_upper(*name);
         if (!protocols.contains(upper)) {
-            return refusal("Listener with name " + upper +
+            return invalid_config("Listener with name " + upper +
                            " defined in inter.broker.listener.name not found in listener.security.protocol.map.");
         }
         return upper;
@@ -231,19 +226,19 @@ bool has_name(const std::vector<Endpoint>& endpoints, std::string_view name) {
 Verdict check_together(const ListenerSettings& settings, const std::vector<Endpoint>& all,
                        const std::vector<Endpoint>& effective_advertised) {
     if (effective_advertised.empty()) {
-        return refusal(
+        return invalid_config(
             "requirement failed: There must be at least one broker advertised listener. Perhaps all listeners appear in "
             "controller.listener.names?");
     }
     if (!has_name(effective_advertised, settings.inter_broker_listener_name)) {
-        return refusal(
+        return invalid_config(
             "requirement failed: inter.broker.listener.name must be a listener name defined in advertised.listeners. The valid options "
             "based on currently configured listeners are " +
             names_of(effective_advertised, ","));
     }
     for (const Endpoint& endpoint : effective_advertised) {
         if (!has_name(all, endpoint.listener_name)) {
-            return refusal(
+            return invalid_config(
                 "requirement failed: advertised.listeners listener names must be equal to or a subset of the ones defined in listeners. "
                 "Found " +
                 names_of(effective_advertised, ",") + ". The valid options based on the current configuration are " +
@@ -252,7 +247,7 @@ Verdict check_together(const ListenerSettings& settings, const std::vector<Endpo
     }
     for (const Endpoint& endpoint : settings.advertised) {
         if (endpoint.host == "0.0.0.0") {
-            return refusal(
+            return invalid_config(
                 "requirement failed: advertised.listeners cannot use the nonroutable meta-address 0.0.0.0. Use a routable IP address.");
         }
     }
@@ -328,7 +323,7 @@ std::expected<ListenerSettings, ConfigError> parse_listeners(const ConfigMap& gi
     for (const std::string& early : broker_list(given, "early.start.listeners")) {
         const std::string name = java::to_upper(early);
         if (!has_name(*all, name) && !is_controller(settings, name)) {
-            return refusal("early.start.listeners contains listener " + name +
+            return invalid_config("early.start.listeners contains listener " + name +
                            ", but this is not contained in listeners or controller.listener.names");
         }
     }
@@ -340,7 +335,7 @@ std::expected<ListenerSettings, ConfigError> parse_listeners(const ConfigMap& gi
             continue;
         }
         if (endpoint.protocol != SecurityProtocol::plaintext) {
-            return refusal("Listener " + to_string(endpoint) + " uses " +
+            return invalid_config("Listener " + to_string(endpoint) + " uses " +
                            std::string(security_protocol_name(endpoint.protocol)) +
                            ", which this build does not serve yet: use PLAINTEXT, or map the name to it in "
                            "listener.security.protocol.map");

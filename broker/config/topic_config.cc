@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "broker/config/broker_synonyms.h"
+#include "broker/config/config_binding.h"
 #include "broker/config/definition_helpers.h"
 #include "broker/config/java_text.h"
 #include "protocol/assert.h"
@@ -41,49 +42,36 @@ std::expected<TopicValues, ConfigError> values_of(const ConfigMap& overrides, co
     return values;
 }
 
-template <auto Member>
-void assign(TopicConfig& config, const ConfigValue& value) {
-    using Field = std::remove_cvref_t<decltype(config.*Member)>;
-    const Field* typed = std::get_if<Field>(&value);
-    PARTITA_ASSERT(typed != nullptr, "a field has the type of its config");
-    config.*Member = *typed;
-}
-
-struct Binding {
-    std::string_view name;
-    void (*apply)(TopicConfig&, const ConfigValue&);
-};
-
-constexpr Binding kBindings[] = {
-    {"compression.gzip.level", assign<&TopicConfig::compression_gzip_level>},
-    {"compression.lz4.level", assign<&TopicConfig::compression_lz4_level>},
-    {"compression.zstd.level", assign<&TopicConfig::compression_zstd_level>},
-    {"delete.retention.ms", assign<&TopicConfig::delete_retention_ms>},
-    {"file.delete.delay.ms", assign<&TopicConfig::file_delete_delay_ms>},
-    {"flush.messages", assign<&TopicConfig::flush_messages>},
-    {"flush.ms", assign<&TopicConfig::flush_ms>},
-    {"index.interval.bytes", assign<&TopicConfig::index_interval_bytes>},
-    {"max.compaction.lag.ms", assign<&TopicConfig::max_compaction_lag_ms>},
-    {"max.message.bytes", assign<&TopicConfig::max_message_bytes>},
-    {"message.timestamp.after.max.ms", assign<&TopicConfig::message_timestamp_after_max_ms>},
-    {"message.timestamp.before.max.ms", assign<&TopicConfig::message_timestamp_before_max_ms>},
-    {"min.cleanable.dirty.ratio", assign<&TopicConfig::min_cleanable_dirty_ratio>},
-    {"min.compaction.lag.ms", assign<&TopicConfig::min_compaction_lag_ms>},
-    {"min.insync.replicas", assign<&TopicConfig::min_insync_replicas>},
-    {"partita.expansion.fence.timeout.ms", assign<&TopicConfig::expansion_fence_timeout_ms>},
-    {"partita.expansion.guard.override", assign<&TopicConfig::expansion_guard_override>},
-    {"partita.expansion.guard.quiet.ms", assign<&TopicConfig::expansion_guard_quiet_ms>},
-    {"partita.expansion.window.ms", assign<&TopicConfig::expansion_window_ms>},
-    {"partita.visibility.consumers.delay.ms", assign<&TopicConfig::visibility_consumers_delay_ms>},
-    {"partita.visibility.producers.delay.ms", assign<&TopicConfig::visibility_producers_delay_ms>},
-    {"preallocate", assign<&TopicConfig::preallocate>},
-    {"retention.bytes", assign<&TopicConfig::retention_bytes>},
-    {"retention.ms", assign<&TopicConfig::retention_ms>},
-    {"segment.bytes", assign<&TopicConfig::segment_bytes>},
-    {"segment.index.bytes", assign<&TopicConfig::segment_index_bytes>},
-    {"segment.jitter.ms", assign<&TopicConfig::segment_jitter_ms>},
-    {"segment.ms", assign<&TopicConfig::segment_ms>},
-    {"unclean.leader.election.enable", assign<&TopicConfig::unclean_leader_election_enable>},
+constexpr ConfigBinding<TopicConfig> kTopicConfigBindings[] = {
+    bind<TopicConfig, &TopicConfig::compression_gzip_level>("compression.gzip.level"),
+    bind<TopicConfig, &TopicConfig::compression_lz4_level>("compression.lz4.level"),
+    bind<TopicConfig, &TopicConfig::compression_zstd_level>("compression.zstd.level"),
+    bind<TopicConfig, &TopicConfig::delete_retention_ms>("delete.retention.ms"),
+    bind<TopicConfig, &TopicConfig::file_delete_delay_ms>("file.delete.delay.ms"),
+    bind<TopicConfig, &TopicConfig::flush_messages>("flush.messages"),
+    bind<TopicConfig, &TopicConfig::flush_ms>("flush.ms"),
+    bind<TopicConfig, &TopicConfig::index_interval_bytes>("index.interval.bytes"),
+    bind<TopicConfig, &TopicConfig::max_compaction_lag_ms>("max.compaction.lag.ms"),
+    bind<TopicConfig, &TopicConfig::max_message_bytes>("max.message.bytes"),
+    bind<TopicConfig, &TopicConfig::message_timestamp_after_max_ms>("message.timestamp.after.max.ms"),
+    bind<TopicConfig, &TopicConfig::message_timestamp_before_max_ms>("message.timestamp.before.max.ms"),
+    bind<TopicConfig, &TopicConfig::min_cleanable_dirty_ratio>("min.cleanable.dirty.ratio"),
+    bind<TopicConfig, &TopicConfig::min_compaction_lag_ms>("min.compaction.lag.ms"),
+    bind<TopicConfig, &TopicConfig::min_insync_replicas>("min.insync.replicas"),
+    bind<TopicConfig, &TopicConfig::expansion_fence_timeout_ms>("partita.expansion.fence.timeout.ms"),
+    bind<TopicConfig, &TopicConfig::expansion_guard_override>("partita.expansion.guard.override"),
+    bind<TopicConfig, &TopicConfig::expansion_guard_quiet_ms>("partita.expansion.guard.quiet.ms"),
+    bind<TopicConfig, &TopicConfig::expansion_window_ms>("partita.expansion.window.ms"),
+    bind<TopicConfig, &TopicConfig::visibility_consumers_delay_ms>("partita.visibility.consumers.delay.ms"),
+    bind<TopicConfig, &TopicConfig::visibility_producers_delay_ms>("partita.visibility.producers.delay.ms"),
+    bind<TopicConfig, &TopicConfig::preallocate>("preallocate"),
+    bind<TopicConfig, &TopicConfig::retention_bytes>("retention.bytes"),
+    bind<TopicConfig, &TopicConfig::retention_ms>("retention.ms"),
+    bind<TopicConfig, &TopicConfig::segment_bytes>("segment.bytes"),
+    bind<TopicConfig, &TopicConfig::segment_index_bytes>("segment.index.bytes"),
+    bind<TopicConfig, &TopicConfig::segment_jitter_ms>("segment.jitter.ms"),
+    bind<TopicConfig, &TopicConfig::segment_ms>("segment.ms"),
+    bind<TopicConfig, &TopicConfig::unclean_leader_election_enable>("unclean.leader.election.enable"),
 };
 
 CompressionSetting compression_of(std::string_view name) {
@@ -105,7 +93,7 @@ ExpansionMode expansion_mode_of(std::string_view name) {
 
 TopicConfig typed(const TopicValues& values) {
     TopicConfig config;
-    for (const Binding& binding : kBindings) {
+    for (const ConfigBinding<TopicConfig>& binding : kTopicConfigBindings) {
         binding.apply(config, values.at(binding.name));
     }
     const auto& policies = std::get<std::vector<std::string>>(values.at("cleanup.policy"));

@@ -13,7 +13,7 @@ using nlohmann::ordered_json;
 ordered_json subject_json(const Subject& subject) {
     ordered_json object = ordered_json::object();
     const auto add = [&object](const char* name, const std::string& text) {
-        if (!text.empty()) object[name] = is_valid_utf8(text) ? text : to_hex(text);
+        if (!text.empty()) object[name] = name_text(text);
     };
     add("topic", subject.topic);
     if (subject.partition) object["partition"] = subject.partition->value;
@@ -44,6 +44,8 @@ std::string to_hex(std::string_view bytes) {
     }
     return text;
 }
+
+std::string name_text(const std::string& name) { return is_valid_utf8(name) ? name : to_hex(name); }
 
 bool is_valid_utf8(std::string_view text) {
     std::size_t position = 0;

@@ -37,5 +37,7 @@ void add_key(nlohmann::ordered_json& object, std::string_view key, KeyStyle styl
 /// Two hex digits for each byte.
 [[nodiscard]] std::string to_hex(std::string_view bytes);
 [[nodiscard]] bool is_valid_utf8(std::string_view text);
+/// A name that a client chose, as JSON can carry it: itself, or its bytes in hex when it is no UTF-8.
+[[nodiscard]] std::string name_text(const std::string& name);
 
 }  // namespace partita::expansion

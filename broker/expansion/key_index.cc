@@ -5,12 +5,6 @@
 #include "protocol/assert.h"
 
 namespace partita::expansion {
-namespace {
-
-std::string_view as_text(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
-
-}  // namespace
-
 void KeyIndex::add(const Record& record) {
     ++records_;
     bytes_ += static_cast<std::int64_t>(record.size_bytes);

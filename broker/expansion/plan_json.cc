@@ -73,9 +73,9 @@ ordered_json groups_json(const Plan& plan) {
     ordered_json list = ordered_json::array();
     for (const PlannedGroup& group : plan.groups) {
         ordered_json object;
-        object["group"] = is_valid_utf8(group.group_id) ? group.group_id : to_hex(group.group_id);
+        object["group"] = name_text(group.group_id);
         object["state"] = group.state;
-        object["protocol"] = is_valid_utf8(group.protocol) ? group.protocol : to_hex(group.protocol);
+        object["protocol"] = name_text(group.protocol);
         object["members"] = group.members;
         object["lag"] = group.lag;
         object["moved_backlog"] = group.moved_backlog ? ordered_json(*group.moved_backlog) : ordered_json(nullptr);
@@ -89,7 +89,7 @@ ordered_json groups_json(const Plan& plan) {
 ordered_json plan_json(const Plan& plan, KeyStyle style) {
     ordered_json object;
     object["schema"] = Plan::kSchemaVersion;
-    object["topic"] = is_valid_utf8(plan.topic) ? plan.topic : to_hex(plan.topic);
+    object["topic"] = name_text(plan.topic);
     object["from"] = plan.from;
     object["to"] = plan.to;
     object["verdict"] = to_string(plan.verdict);

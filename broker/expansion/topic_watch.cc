@@ -7,12 +7,6 @@
 #include "protocol/assert.h"
 
 namespace partita::expansion {
-namespace {
-
-std::string_view as_text(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
-
-}  // namespace
-
 std::string to_string(const ProducerIdentity& producer) {
     std::string text = producer.client_id.empty() ? "a producer without client.id" : producer.client_id;
     text += " (" + producer.address;

@@ -14,10 +14,6 @@
 namespace partita::groups {
 namespace {
 
-JoinResult join_error(ErrorCode error, std::string_view member_id) {
-    return {.error = error, .member_id = std::string(member_id)};
-}
-
 /// Kafka makes ids of 22 characters here; `uuid` is the same number in its usual 36.
 std::string short_id(std::string_view uuid) {
     Uuid number;

@@ -57,10 +57,6 @@ std::optional<Refusal> refuse_static(const ConsumerGroupHeartbeat& command, cons
     return std::nullopt;
 }
 
-std::optional<std::string> owned_text(std::optional<std::string_view> text) {
-    return text ? std::optional<std::string>(*text) : std::nullopt;
-}
-
 /// What the member said before, with what this heartbeat says anew.
 MemberSubscription updated(MemberSubscription subscription, const ConsumerGroupHeartbeat& command) {
     if (command.instance_id) {

@@ -18,19 +18,19 @@ constexpr std::int16_t kHighestVersion = 3;
 /// counts can ask for.
 constexpr std::size_t kArenaBytes = 64 * 1024 * 1024;
 
-struct Versioned {
+struct VersionedBytes {
     std::int16_t version;
     Bytes rest;
 };
 
-std::optional<Versioned> split(Bytes bytes) {
+std::optional<VersionedBytes> split_version(Bytes bytes) {
     Cursor cursor(bytes);
     std::int16_t version = 0;
     if (!cursor.read(version) || version < 0) {
         return std::nullopt;
     }
     // A newer version only adds fields at the end.
-    return Versioned{std::min(version, kHighestVersion), bytes.subspan(sizeof version)};
+    return VersionedBytes{std::min(version, kHighestVersion), bytes.subspan(sizeof version)};
 }
 
 template <class TopicPartition>
@@ -53,7 +53,7 @@ assignors::Assignment with_ids(const Array<TopicPartition>& topics, const Cluste
 }  // namespace
 
 std::optional<ClassicSubscription> read_subscription(Bytes metadata, const ClusterView& cluster) {
-    const auto versioned = split(metadata);
+    const auto versioned = split_version(metadata);
     if (!versioned) {
         return std::nullopt;
     }
@@ -80,7 +80,7 @@ std::optional<ClassicAssignment> read_assignment(Bytes bytes, const ClusterView&
     if (bytes.empty()) {
         return ClassicAssignment{};
     }
-    const auto versioned = split(bytes);
+    const auto versioned = split_version(bytes);
     if (!versioned) {
         return std::nullopt;
     }

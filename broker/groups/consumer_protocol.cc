@@ -7,7 +7,7 @@ namespace partita::groups {
 namespace {
 
 /// Reads big-endian values; `failed` once the bytes do not suffice.
-struct Cursor {
+struct MetadataCursor {
     Bytes rest;
     bool failed = false;
 
@@ -43,7 +43,7 @@ constexpr std::size_t kSmallestTopicBytes = 2;
 }  // namespace
 
 std::optional<std::vector<std::string_view>> subscribed_topics(Bytes metadata) {
-    Cursor cursor{metadata};
+    MetadataCursor cursor{metadata};
     const std::int16_t version = cursor.int16();
     const std::int32_t count = cursor.int32();
     // The count is believed only as far as there are bytes for it.
@@ -71,7 +71,7 @@ std::optional<std::vector<std::string_view>> subscribed_topics(Bytes metadata) {
 }
 
 std::vector<PartitionIndex> assigned_partitions(Bytes assignment, std::string_view topic) {
-    Cursor cursor{assignment};
+    MetadataCursor cursor{assignment};
     const std::int16_t version = cursor.int16();
     const std::int32_t topic_count = cursor.int32();
     std::vector<PartitionIndex> partitions;

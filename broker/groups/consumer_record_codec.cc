@@ -69,10 +69,6 @@ OwnedAssignment owned(const Array<CurrentTopics>& topics, std::int32_t member_ep
     return result;
 }
 
-std::optional<std::string> owned_text(const std::optional<std::string_view>& text) {
-    return text ? std::optional<std::string>(*text) : std::nullopt;
-}
-
 std::optional<std::string_view> view(const std::optional<std::string>& text) {
     return text ? std::optional<std::string_view>(*text) : std::nullopt;
 }

@@ -5,14 +5,6 @@
 #include "protocol/assert.h"
 
 namespace partita::groups {
-namespace {
-
-JoinResult join_error(ErrorCode error, std::string_view member_id) {
-    return {.error = error, .member_id = std::string(member_id)};
-}
-
-}  // namespace
-
 void GroupCoordinator::Core::join(const JoinGroup& command, Now now, Effects& effects) {
     if (command.group_id.empty()) {
         reply(effects, command.reply_to, join_error(ErrorCode::invalid_group_id, command.member_id));

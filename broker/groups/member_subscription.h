@@ -3,11 +3,17 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "broker/groups/results.h"
 
 namespace partita::groups {
+
+/// Requests and records view their bytes; what is kept owns them.
+[[nodiscard]] inline std::optional<std::string> owned_text(std::optional<std::string_view> text) {
+    return text ? std::optional<std::string>(*text) : std::nullopt;
+}
 
 /// What a member says of itself. Persisted as one record.
 struct MemberSubscription {

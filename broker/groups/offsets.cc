@@ -19,10 +19,6 @@ std::size_t utf16_length(std::string_view utf8) {
     return units;
 }
 
-bool is_other_topic(const TopicId& committed, const TopicId& wanted) {
-    return !committed.is_zero() && !wanted.is_zero() && committed != wanted;
-}
-
 OffsetFetchResult::Partition fetched(PartitionIndex partition, const CommittedOffset& committed) {
     return {.partition = partition,
             .offset = committed.offset,
@@ -178,7 +174,7 @@ OffsetFetchResult::Group GroupCoordinator::Core::fetch_group(const OffsetFetch::
         for (const PartitionIndex partition : wanted_topic.partitions) {
             const auto committed = partitions == nullptr ? PartitionOffsets::const_iterator() : partitions->find(partition);
             const bool exists = partitions != nullptr && committed != partitions->end() &&
-                                !is_other_topic(committed->second.topic_id, wanted_topic.topic_id);
+                                !committed->second.is_of_other_topic(wanted_topic.topic_id);
             topic.partitions.push_back(exists ? fetched(partition, committed->second)
                                               : OffsetFetchResult::Partition{.partition = partition});
         }
@@ -240,7 +236,7 @@ void GroupCoordinator::Core::topic_deleted(const TopicDeleted& event, Effects& e
         }
         const std::string_view group_id = effects.arena.copy(group->id);
         std::erase_if(known->second, [&](const auto& entry) {
-            if (is_other_topic(entry.second.topic_id, event.topic_id)) {
+            if (entry.second.is_of_other_topic(event.topic_id)) {
                 return false;
             }
             effects.records.push_back(OffsetTombstone{group_id, topic_name, entry.first});

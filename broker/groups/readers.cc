@@ -11,10 +11,6 @@ namespace {
 
 constexpr std::string_view kSeedMetadata = "seeded by expansion ";
 
-bool is_other_topic(const TopicId& committed, const TopicId& wanted) {
-    return !committed.is_zero() && !wanted.is_zero() && committed != wanted;
-}
-
 /// What the member told the assignor in force, or its favourite one while there is none.
 Bytes subscription_of(const Group& group, const Member& member) {
     const OwnedBytes* metadata = group.protocol ? member.metadata(*group.protocol) : nullptr;
@@ -67,6 +63,16 @@ void add_members(const ConsumerGroup& group, std::string_view topic, const Topic
 
 }  // namespace
 
+bool TopicReader::holds_the_same_as(const TopicReader& other) const {
+    bool any = false;
+    for (const Member& member : members) {
+        const auto same = std::ranges::find(other.members, member.member_id, &Member::member_id);
+        if (same == other.members.end() ? !member.assigned.empty() : same->assigned != member.assigned) return false;
+        any = any || !member.assigned.empty();
+    }
+    return any;
+}
+
 std::string seed_metadata(std::int32_t epoch) { return std::string(kSeedMetadata) + std::to_string(epoch); }
 
 std::vector<TopicReader> GroupCoordinator::Core::readers_of(std::string_view topic, const TopicId& topic_id) const {
@@ -83,7 +89,7 @@ std::vector<TopicReader> GroupCoordinator::Core::readers_of(std::string_view top
         }
         if (const auto known = group->offsets.find(topic); known != group->offsets.end()) {
             for (const auto& [partition, committed] : known->second) {
-                if (!is_other_topic(committed.topic_id, topic_id)) {
+                if (!committed.is_of_other_topic(topic_id)) {
                     reader.committed.emplace(partition, committed.offset);
                     if (committed.offset == Offset{0} && committed.metadata.starts_with(kSeedMetadata)) {
                         reader.seeds.push_back(partition);
@@ -111,7 +117,7 @@ void GroupCoordinator::Core::seed_offsets(const SeedOffsets& command, Now now, E
     for (std::int32_t index = command.first.value; index < command.end.value; ++index) {
         const auto [known, is_new] = offsets.try_emplace(PartitionIndex{index});
         CommittedOffset& committed = known->second;
-        if (!is_new && !is_other_topic(committed.topic_id, command.topic_id)) {
+        if (!is_new && !committed.is_of_other_topic(command.topic_id)) {
             continue;
         }
         committed = {.offset = Offset{0},

@@ -8,10 +8,6 @@
 namespace partita::groups {
 namespace {
 
-std::optional<std::string> owned_text(std::optional<std::string_view> text) {
-    return text ? std::optional<std::string>(*text) : std::nullopt;
-}
-
 void append_hex(std::string& out, Bytes bytes) {
     for (const std::byte byte : bytes) {
         char digits[3];

@@ -48,6 +48,10 @@ struct JoinResult {
     std::vector<Member> members;
 };
 
+[[nodiscard]] inline JoinResult join_error(ErrorCode error, std::string_view member_id) {
+    return {.error = error, .member_id = std::string(member_id)};
+}
+
 struct SyncResult {
     ErrorCode error = ErrorCode::none;
     std::optional<std::string> protocol_type;

@@ -42,6 +42,12 @@ struct TopicReader {
     /// Those of `committed` that an expansion gave and nobody committed over, ascending.
     std::vector<PartitionIndex> seeds;
 
+    /// The members hold the same partitions here as in `other`, one for one, and at least one is held.
+    [[nodiscard]] bool holds_the_same_as(const TopicReader& other) const;
+
+    /// Its members run Kafka Streams, whose tasks are bound to partition counts.
+    [[nodiscard]] bool is_streams() const { return protocol == "stream"; }
+
     [[nodiscard]] bool is_subscribed() const {
         for (const Member& member : members) {
             if (member.subscribed) return true;

@@ -11,16 +11,13 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// Names that clients chose; JSON knows only UTF-8.
-std::string text(const std::string& name) { return expansion::is_valid_utf8(name) ? name : expansion::to_hex(name); }
-
 void add_circumstances(ordered_json& object, const topics::ExpansionCircumstances& known) {
     const topics::RequestOrigin& origin = known.requested_by;
-    object["requested_by"] = {{"client_id", text(origin.client_id)},
-                              {"software_name", text(origin.software_name)},
-                              {"software_version", text(origin.software_version)},
-                              {"address", text(origin.address)},
-                              {"principal", text(origin.principal)}};
+    object["requested_by"] = {{"client_id", expansion::name_text(origin.client_id)},
+                              {"software_name", expansion::name_text(origin.software_name)},
+                              {"software_version", expansion::name_text(origin.software_version)},
+                              {"address", expansion::name_text(origin.address)},
+                              {"principal", expansion::name_text(origin.principal)}};
     object["mode"] = known.mode;
     object["verdict"] = known.verdict.empty() ? ordered_json(nullptr) : ordered_json(known.verdict);
     object["findings"] = known.findings;
@@ -28,7 +25,7 @@ void add_circumstances(ordered_json& object, const topics::ExpansionCircumstance
     object["group_count"] = known.group_count;
     object["groups"] = ordered_json::array();
     for (const topics::GroupAtCut& group : known.groups) {
-        object["groups"].push_back({{"group", text(group.group_id)},
+        object["groups"].push_back({{"group", expansion::name_text(group.group_id)},
                                     {"state", group.state},
                                     {"members", group.members},
                                     {"committed_partitions", group.committed_partitions},
@@ -36,7 +33,7 @@ void add_circumstances(ordered_json& object, const topics::ExpansionCircumstance
     }
     object["seeded_groups"] = ordered_json::array();
     for (const std::string& group : known.seeded_groups) {
-        object["seeded_groups"].push_back(text(group));
+        object["seeded_groups"].push_back(expansion::name_text(group));
     }
 }
 
@@ -57,8 +54,8 @@ ordered_json expansion_json(const topics::ExpansionEpoch& expansion) {
     }
     object["producer_switches"] = ordered_json::array();
     for (const topics::ProducerSwitch& producer : expansion.producer_switches) {
-        object["producer_switches"].push_back({{"client_id", text(producer.client_id)},
-                                               {"address", text(producer.address)},
+        object["producer_switches"].push_back({{"client_id", expansion::name_text(producer.client_id)},
+                                               {"address", expansion::name_text(producer.address)},
                                                {"time_ms", producer.time.value},
                                                {"partition", producer.partition.value},
                                                {"offset", producer.offset.value},

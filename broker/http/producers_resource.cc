@@ -21,9 +21,6 @@ using partitioners::FamilySet;
 
 constexpr std::size_t kHeavyKeysShown = 10;
 
-/// Names that clients chose; JSON knows only UTF-8.
-std::string text(const std::string& name) { return expansion::is_valid_utf8(name) ? name : expansion::to_hex(name); }
-
 ordered_json ids_of(FamilySet set) {
     ordered_json ids = ordered_json::array();
     set.for_each([&](partitioners::Family family) { ids.push_back(partitioners::definition(family).id); });
@@ -75,10 +72,10 @@ ordered_json verdict_json(const ProducerVerdict& verdict) {
 
 ordered_json producer_json(const ProducerReport& report) {
     ordered_json object;
-    object["client_id"] = text(report.identity.client_id);
-    object["address"] = text(report.identity.address);
-    object["software_name"] = text(report.identity.software_name);
-    object["software_version"] = text(report.identity.software_version);
+    object["client_id"] = expansion::name_text(report.identity.client_id);
+    object["address"] = expansion::name_text(report.identity.address);
+    object["software_name"] = expansion::name_text(report.identity.software_name);
+    object["software_version"] = expansion::name_text(report.identity.software_version);
     object["producer_id"] = report.identity.producer_id == kNoProducerId ? ordered_json(nullptr)
                                                                         : ordered_json(report.identity.producer_id.value);
     object["verdict"] = verdict_json(report.verdict);

@@ -19,9 +19,6 @@ namespace {
 using nlohmann::ordered_json;
 using Window = expansion::Fence::WindowState;
 
-/// Names that clients chose; JSON knows only UTF-8.
-std::string text(const std::string& name) { return expansion::is_valid_utf8(name) ? name : expansion::to_hex(name); }
-
 std::shared_ptr<const runtime::TopicState> topic_of(const Surroundings& surroundings, const ExchangePointer& exchange) {
     const std::string& name = exchange->request().path.at(2);
     const auto table = surroundings.broker.topic_table();
@@ -60,7 +57,7 @@ ordered_json fence_json(const runtime::TopicExpansion::Status& status, Instant n
     object["held_fetches"] = status.held_fetches;
     object["waiting"] = ordered_json::array();
     for (const expansion::Fence::Waiting& waiting : status.waiting) {
-        object["waiting"].push_back({{"group", text(waiting.group)},
+        object["waiting"].push_back({{"group", expansion::name_text(waiting.group)},
                                      {"partition", waiting.partition.value},
                                      {"held_from_offset", waiting.limit.value},
                                      {"parent_done_to_offset", waiting.drained.value},
@@ -69,7 +66,7 @@ ordered_json fence_json(const runtime::TopicExpansion::Status& status, Instant n
     object["unattributed"] = ordered_json::array();
     for (const auto& [client, partition] : status.unattributed) {
         object["unattributed"].push_back(
-            {{"client_id", text(client.client_id)}, {"address", text(client.address)}, {"partition", partition.value}});
+            {{"client_id", expansion::name_text(client.client_id)}, {"address", expansion::name_text(client.address)}, {"partition", partition.value}});
     }
     return object;
 }
@@ -93,7 +90,7 @@ ordered_json seeds_json(runtime::Broker& broker, const topics::Topic& topic) {
                     untouched += at->value >= epoch->old_partition_count && at->value < epoch->new_partition_count ? 1 : 0;
                 }
             }
-            object["groups"].push_back({{"group", text(group)}, {"untouched_seeds", untouched}});
+            object["groups"].push_back({{"group", expansion::name_text(group)}, {"untouched_seeds", untouched}});
         }
         list.push_back(std::move(object));
     }

@@ -17,9 +17,6 @@ using topics::CatalogError;
 
 CatalogError refused(std::string message) { return {ErrorCode::policy_violation, std::move(message)}; }
 
-/// The assignor name by which a Kafka Streams application gives itself away.
-constexpr std::string_view kStreamsProtocol = "stream";
-
 /// Does the request let `topic` grow to the same count?
 bool grows_too(const topics::CreatePartitionsCommand& command, std::string_view topic, std::int32_t new_count) {
     return std::ranges::any_of(command.topics, [&](const topics::TopicToExpand& wish) {
@@ -27,21 +24,8 @@ bool grows_too(const topics::CreatePartitionsCommand& command, std::string_view 
     });
 }
 
-bool holds_the_same(const groups::TopicReader& left, const groups::TopicReader& right) {
-    bool any = false;
-    for (const groups::TopicReader::Member& member : left.members) {
-        const auto other = std::ranges::find(right.members, member.member_id, &groups::TopicReader::Member::member_id);
-        const auto& held = other == right.members.end() ? std::vector<PartitionIndex>{} : other->assigned;
-        if (member.assigned != held) {
-            return false;
-        }
-        any = any || !member.assigned.empty();
-    }
-    return any;
-}
-
 expansion::GuardedGroup guarded_group(const groups::TopicReader& reader, const TopicState& topic) {
-    expansion::GuardedGroup group{.group_id = reader.group_id, .is_streams = reader.protocol == kStreamsProtocol};
+    expansion::GuardedGroup group{.group_id = reader.group_id, .is_streams = reader.is_streams()};
     for (std::size_t index = 0; index < topic.partitions.size(); ++index) {
         const PartitionLog& log = *topic.partitions[index]->log;
         const auto committed = reader.committed.find(PartitionIndex{static_cast<std::int32_t>(index)});
@@ -196,7 +180,7 @@ std::vector<std::string> Expansions::copartitioned(const topics::CreatePartition
         }
         const auto readers = broker_.groups().readers_of(name, other->topic->id);
         const auto same = std::ranges::find(readers, group.group_id, &groups::TopicReader::group_id);
-        if (same != readers.end() && holds_the_same(group, *same)) {
+        if (same != readers.end() && group.holds_the_same_as(*same)) {
             found.push_back(name);
         }
     }

@@ -12,23 +12,11 @@ namespace {
 using expansion::GroupFacts;
 using expansion::PlannedTopic;
 
-constexpr std::string_view kStreamsProtocol = "stream";
 constexpr std::string_view kChangelogSuffix = "-changelog";
 constexpr std::string_view kRepartitionSuffix = "-repartition";
 
 bool is_streams_internal(std::string_view topic) {
     return topic.ends_with(kChangelogSuffix) || topic.ends_with(kRepartitionSuffix);
-}
-
-/// Whether each member holds the same partitions of both topics, and some member holds any.
-bool holds_the_same(const groups::TopicReader& one, const groups::TopicReader& other) {
-    bool any = false;
-    for (const groups::TopicReader::Member& member : one.members) {
-        const auto same = std::ranges::find(other.members, member.member_id, &groups::TopicReader::Member::member_id);
-        if (same == other.members.end() ? !member.assigned.empty() : same->assigned != member.assigned) return false;
-        any = any || !member.assigned.empty();
-    }
-    return any;
 }
 
 std::vector<GroupFacts::OtherTopic> other_topics(Broker& broker, const TopicTable& table, const TopicState& topic,
@@ -42,7 +30,7 @@ std::vector<GroupFacts::OtherTopic> other_topics(Broker& broker, const TopicTabl
         if (facts.partition_count == old_count && facts.partition_count > 1) {
             const auto readers = broker.groups().readers_of(name, other->topic->id);
             const auto same = std::ranges::find(readers, reader.group_id, &groups::TopicReader::group_id);
-            facts.is_aligned = same != readers.end() && holds_the_same(reader, *same);
+            facts.is_aligned = same != readers.end() && reader.holds_the_same_as(*same);
         }
         others.push_back(std::move(facts));
     }

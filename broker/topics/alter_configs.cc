@@ -5,12 +5,11 @@
 #include <utility>
 
 #include "broker/topics/catalog_core.h"
+#include "broker/topics/catalog_refusal.h"
 #include "broker/topics/change_builder.h"
 
 namespace partita::topics {
 namespace {
-
-CatalogError refused(ErrorCode code, std::string message) { return {code, std::move(message)}; }
 
 bool can_be_altered(ConfigResourceType type) {
     switch (type) {

@@ -9,7 +9,7 @@
 namespace partita::topics {
 namespace {
 
-std::unexpected<CatalogReplayError> corrupt(std::string message) {
+std::unexpected<CatalogReplayError> corrupt_image(std::string message) {
     return std::unexpected(CatalogReplayError{CatalogReplayError::Kind::corrupt, std::move(message)});
 }
 
@@ -68,7 +68,7 @@ std::expected<void, CatalogReplayError> CatalogImage::replay(Bytes key_bytes, st
             switches.insert_or_assign(identity, std::move(decoded));
         });
     }
-    if (!value) return corrupt("the catalog's state and identity are never removed");
+    if (!value) return corrupt_image("the catalog's state and identity are never removed");
     if (std::holds_alternative<StateKey>(*key)) {
         return keep(decode_state(*value), [&](CatalogState decoded) { state_ = decoded; });
     }
@@ -81,18 +81,18 @@ std::expected<void, CatalogReplayError> CatalogImage::check_expansions(const Top
     std::int32_t count = expansions.begin()->second.old_partition_count;
     for (const auto& [epoch, expansion] : expansions) {
         if (epoch != expected_epoch) {
-            return corrupt("expansion " + std::to_string(expected_epoch) + " of topic " + topic.name + " is missing");
+            return corrupt_image("expansion " + std::to_string(expected_epoch) + " of topic " + topic.name + " is missing");
         }
         if (expansion.old_partition_count != count || expansion.new_partition_count <= count ||
             expansion.log_end_offsets.size() > static_cast<std::size_t>(count)) {
-            return corrupt("expansion " + std::to_string(epoch) + " of topic " + topic.name +
+            return corrupt_image("expansion " + std::to_string(epoch) + " of topic " + topic.name +
                            " does not follow the one before");
         }
         count = expansion.new_partition_count;
         ++expected_epoch;
     }
     if (count != topic.partition_count) {
-        return corrupt("topic " + topic.name + " has " + std::to_string(topic.partition_count) +
+        return corrupt_image("topic " + topic.name + " has " + std::to_string(topic.partition_count) +
                        " partitions, its expansions lead to " + std::to_string(count));
     }
     return {};
@@ -104,7 +104,7 @@ std::expected<void, CatalogReplayError> CatalogImage::place_switches(const Topic
     for (auto& [identity, producer] : found->second) {
         const auto expansion = expansions.find(std::get<std::int32_t>(identity));
         if (expansion == expansions.end()) {
-            return corrupt("a producer switch of topic " + topic.name + " names expansion " +
+            return corrupt_image("a producer switch of topic " + topic.name + " names expansion " +
                            std::to_string(std::get<std::int32_t>(identity)) + ", which does not exist");
         }
         expansion->second.producer_switches.push_back(std::move(producer));
@@ -128,15 +128,15 @@ std::expected<CatalogPointer, CatalogReplayError> CatalogImage::finish() {
         }
         topics.push_back(std::make_shared<const Topic>(std::move(topic)));
         if (!names.insert(topics.back()->name).second) {
-            return corrupt("two topics have the name " + topics.back()->name);
+            return corrupt_image("two topics have the name " + topics.back()->name);
         }
     }
     if (!expansions_.empty()) {
-        return corrupt("there are expansions of a topic with id " + expansions_.begin()->first.to_string() +
+        return corrupt_image("there are expansions of a topic with id " + expansions_.begin()->first.to_string() +
                        ", which does not exist");
     }
     if (!producer_switches_.empty()) {
-        return corrupt("there are producer switches of a topic with id " + producer_switches_.begin()->first.to_string() +
+        return corrupt_image("there are producer switches of a topic with id " + producer_switches_.begin()->first.to_string() +
                        ", which does not exist or never grew");
     }
 

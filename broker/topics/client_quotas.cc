@@ -6,6 +6,7 @@
 #include <limits>
 #include <set>
 
+#include "broker/topics/catalog_refusal.h"
 #include "broker/topics/change_builder.h"
 #include "protocol/assert.h"
 
@@ -32,7 +33,6 @@ constexpr QuotaDefinition kQuotas[] = {
     {"connection_creation_rate", QuotaType::int32, true},
 };
 
-CatalogError refused(ErrorCode code, std::string message) { return {code, std::move(message)}; }
 CatalogError invalid(std::string message) { return refused(ErrorCode::invalid_request, std::move(message)); }
 
 bool is_entity_type(std::string_view type) { return type == kUser || type == kClientId || type == kIp; }

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+
+namespace partita {
+
+/// Offsets and times come from clients and disks; a sum that overflows wraps as it does in Java. It must be a wrong number,
+/// not undefined behaviour.
+[[nodiscard]] constexpr std::int64_t wrapping_add(std::int64_t left, std::int64_t right) {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(left) + static_cast<std::uint64_t>(right));
+}
+[[nodiscard]] constexpr std::int64_t wrapping_subtract(std::int64_t left, std::int64_t right) {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(left) - static_cast<std::uint64_t>(right));
+}
+
+}  // namespace partita
