@@ -17,6 +17,7 @@
 #include "broker/runtime/broker.h"
 #include "broker/runtime/compactor.h"
 #include "broker/runtime/group_timers.h"
+#include "broker/start_memory.h"
 
 namespace partita {
 namespace {
@@ -25,6 +26,8 @@ constexpr int kExitRefused = 2;
 // How long clients get to take their last replies at a stop.
 constexpr std::chrono::milliseconds kDrainTimeout{2000};
 constexpr std::chrono::milliseconds kDrainPoll{5};
+// By then whoever started the broker has connected, and what the start used lies idle.
+constexpr std::chrono::milliseconds kStartMemoryDelay{1000};
 
 int refuse(const std::string& message) {
     std::fprintf(stderr, "partita: %s\n", message.c_str());
@@ -174,6 +177,13 @@ int serve(const ServeOptions& options) {
         !write_port_file(options.port_file, listeners->front().port)) {
         return refuse("cannot write " + options.port_file + "; check its directory");
     }
+
+    boost::asio::steady_timer started(broker->reactors().front()->context(), kStartMemoryDelay);
+    started.async_wait([](const boost::system::error_code& error) {
+        if (!error) {
+            release_start_memory();
+        }
+    });
 
     std::vector<std::thread> threads;
     for (std::size_t index = 1; index < broker->reactors().size(); ++index) {
