@@ -13,7 +13,7 @@ bool is_durable(const std::string& dump) { return dump.find(" rebalancing\n") ==
 }  // namespace
 
 ConsumersWorld::ConsumersWorld(const ConsumersOptions& options)
-    : options_(options), random_(options.seed * 0x9E3779B97F4A7C15ULL + 1) {
+    : CoordinatorWorld(options.seed), options_(options) {
     crash_percent_ = static_cast<int>(between(0, 2));
     loss_percent_ = static_cast<int>(between(0, 8));
     config_.consumer_assignment_interval_ms = options_.members <= 100 && chance(30) ? 0 : 1'000;
@@ -48,15 +48,7 @@ ConsumersWorld::ConsumersWorld(const ConsumersOptions& options)
 void ConsumersWorld::start_coordinator() {
     coordinator_.emplace(config_);
     coordinator_->cluster_changed(cluster_, true);
-    Arena arena;
-    for (const auto& [key, value] : log_) {
-        const auto record = decode_record(as_bytes(key), value ? std::optional(as_bytes(*value)) : std::nullopt, arena);
-        if (!record || !*record) {
-            violate("a record that was written cannot be read");
-            return;
-        }
-        coordinator_->replay(**record);
-    }
+    replay_log();
     Effects effects;
     coordinator_->loaded(now_, effects);
     for (const Record& record : effects.records) write(record);
@@ -64,15 +56,7 @@ void ConsumersWorld::start_coordinator() {
 
 void ConsumersWorld::write(const Record& record) {
     if (options_.lose_writes && chance(3)) return;
-    ByteBuffer buffer;
-    const auto encoded = encode_record(record, buffer);
-    if (!encoded) {
-        violate("a record cannot be written");
-        return;
-    }
-    std::optional<std::string> value;
-    if (encoded->value) value = std::string(as_text(*encoded->value));
-    log_.emplace_back(std::string(as_text(encoded->key)), std::move(value));
+    append_record(record);
 }
 
 void ConsumersWorld::crash() {
@@ -110,19 +94,11 @@ void ConsumersWorld::move_clock(std::int64_t to) {
         Effects effects;
         if (deliver([&](Effects& out) { coordinator_->tick(now_, out); }, effects)) dispatch(effects);
     }
-    now_.wall.value += to - now_.monotonic.value;
-    now_.monotonic.value = to;
+    set_clock(to);
 }
 
 void ConsumersWorld::run_until(std::int64_t end) {
-    while (!violation_ && !events_.empty() && events_.begin()->first <= end) {
-        const auto next = events_.begin();
-        move_clock(std::max(next->first, now_.monotonic.value));
-        const std::function<void()> what = std::move(next->second);
-        events_.erase(next);
-        what();
-    }
-    if (!violation_) move_clock(std::max(end, now_.monotonic.value));
+    run_events(end, [this](std::int64_t instant) { move_clock(instant); });
 }
 
 void ConsumersWorld::start(Member& member) {

@@ -5,14 +5,12 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <random>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "broker/groups/group_coordinator.h"
-#include "broker/groups/record_codec.h"
+#include "tests/simulation/coordinator_world.h"
 #include "tests/support/test_cluster.h"
 
 /// A world around one coordinator with a consumer group of KIP-848, whose members may speak either protocol: they
@@ -43,15 +41,15 @@ struct ConsumersStatistics {
     std::int64_t settled_after_ms = 0;
 };
 
-class ConsumersWorld {
-public:
+class ConsumersWorld : CoordinatorWorld {
+  public:
     explicit ConsumersWorld(const ConsumersOptions& options);
 
     /// Runs to the end. Says what was violated first, or nothing.
     std::optional<std::string> run();
     [[nodiscard]] const ConsumersStatistics& statistics() const { return statistics_; }
 
-private:
+  private:
     static constexpr std::int64_t kSettleLimitMs = 10 * 60'000;
     using Partition = std::pair<TopicId, std::int32_t>;
 
@@ -82,13 +80,6 @@ private:
         bool waits_for_place = false;
     };
 
-    std::int64_t between(std::int64_t low, std::int64_t high) {
-        return low + static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(high - low + 1));
-    }
-    bool chance(int percent) { return between(1, 100) <= percent; }
-    void at(std::int64_t delay_ms, std::function<void()> what) {
-        events_.emplace(now_.monotonic.value + delay_ms, std::move(what));
-    }
     void run_until(std::int64_t end);
     void move_clock(std::int64_t to);
 
@@ -125,28 +116,15 @@ private:
     void check_owners();
     [[nodiscard]] std::optional<std::string> unsettled();
     [[nodiscard]] ConsumerGroupDescribeResult::Group describe();
-    void violate(const std::string& what) {
-        if (!violation_) violation_ = "at " + std::to_string(now_.monotonic.value) + " ms: " + what;
-    }
 
     ConsumersOptions options_;
-    std::mt19937_64 random_;
-    GroupConfig config_;
-    bool faulty_ = true;
-    int crash_percent_ = 0;
-    int loss_percent_ = 0;
-    Now now_{{0}, {1'700'000'000'000}};
-    std::multimap<std::int64_t, std::function<void()>> events_;
-    std::optional<GroupCoordinator> coordinator_;
     std::shared_ptr<test::TestCluster> cluster_ = std::make_shared<test::TestCluster>();
-    std::vector<std::pair<std::string, std::optional<std::string>>> log_;
     std::vector<Member> members_;
     /// Who waits for which reply: index and life of the member.
     std::map<std::uint64_t, std::pair<std::size_t, std::uint64_t>> waiting_;
     std::uint64_t tokens_ = 0;
     std::uint64_t ids_ = 0;
     std::uint64_t created_topics_ = 0;
-    std::optional<std::string> violation_;
     ConsumersStatistics statistics_;
 };
 

@@ -5,7 +5,7 @@
 
 namespace partita::groups::simulation {
 
-World::World(const Options& options) : options_(options), random_(options.seed * 0x9E3779B97F4A7C15ULL + 1) {
+World::World(const Options& options) : CoordinatorWorld(options.seed), options_(options) {
     config_.initial_rebalance_delay_ms = std::array{0, 500, 3'000}[static_cast<std::size_t>(between(0, 2))];
     crash_percent_ = static_cast<int>(between(0, 3));
     loss_percent_ = static_cast<int>(between(0, 10));
@@ -30,15 +30,7 @@ World::World(const Options& options) : options_(options), random_(options.seed *
 void World::start_coordinator() {
     ++life_;
     coordinator_.emplace(config_);
-    Arena arena;
-    for (const auto& [key, value] : log_) {
-        const auto record = decode_record(as_bytes(key), value ? std::optional(as_bytes(*value)) : std::nullopt, arena);
-        if (!record || !*record) {
-            violate("a record that was written cannot be read");
-            return;
-        }
-        coordinator_->replay(**record);
-    }
+    replay_log();
 }
 
 void World::run_core_timers(std::int64_t until) {
@@ -56,19 +48,11 @@ void World::run_core_timers(std::int64_t until) {
             return;
         }
     }
-    now_.wall.value += until - now_.monotonic.value;
-    now_.monotonic.value = until;
+    set_clock(until);
 }
 
 void World::run_until(std::int64_t end) {
-    while (!violation_ && !events_.empty() && events_.begin()->first <= end) {
-        const auto next = events_.begin();
-        run_core_timers(std::max(next->first, now_.monotonic.value));
-        const std::function<void()> what = std::move(next->second);
-        events_.erase(next);
-        what();
-    }
-    if (!violation_) run_core_timers(std::max(end, now_.monotonic.value));
+    run_events(end, [this](std::int64_t instant) { run_core_timers(instant); });
 }
 
 template <class Call>
@@ -114,14 +98,7 @@ void World::write(const Record& record) {
     if (options_.sabotage == Sabotage::lose_commit_records && std::holds_alternative<OffsetCommitRecord>(record) && chance(5)) return;
     if (options_.sabotage == Sabotage::lose_group_records && std::holds_alternative<GroupMetadataRecord>(record) && chance(20)) return;
     check_record(record);
-    ByteBuffer buffer;
-    const auto encoded = encode_record(record, buffer);
-    if (!encoded) {
-        violate("a record cannot be written");
-        return;
-    }
-    log_.emplace_back(as_text(encoded->key),
-                      encoded->value ? std::optional(std::string(as_text(*encoded->value))) : std::nullopt);
+    append_record(record);
 }
 
 void World::check_record(const Record& record) {

@@ -5,7 +5,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <random>
 #include <set>
 #include <sstream>
 #include <string>
@@ -13,8 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "broker/groups/group_coordinator.h"
-#include "broker/groups/record_codec.h"
+#include "tests/simulation/coordinator_world.h"
 
 /// A world around one coordinator: clients that behave like real ones (join, sync, heartbeat, commit), a
 /// network that loses requests and replies, a log that gets records late, and crashes before, in the middle of and
@@ -47,15 +45,15 @@ struct Statistics {
     std::int64_t settled_after_ms = 0;
 };
 
-class World {
-public:
+class World : CoordinatorWorld {
+  public:
     explicit World(const Options& options);
 
     /// Runs to the end. Says what was violated first, or nothing.
     std::optional<std::string> run();
     [[nodiscard]] const Statistics& statistics() const { return statistics_; }
 
-private:
+  private:
     static constexpr std::int32_t kSlots = 12;
     static constexpr std::int32_t kPartitions = 4;
     static constexpr std::int64_t kSettleLimitMs = 30 * 60'000;
@@ -89,16 +87,7 @@ private:
         std::int64_t number = -1;
     };
 
-    // Chance
-    std::int64_t between(std::int64_t low, std::int64_t high) {
-        return low + static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(high - low + 1));
-    }
-    bool chance(int percent) { return between(1, 100) <= percent; }
-
     // Time
-    void at(std::int64_t delay_ms, std::function<void()> what) {
-        events_.emplace(now_.monotonic.value + delay_ms, std::move(what));
-    }
     void run_until(std::int64_t end);
     void run_core_timers(std::int64_t until);
 
@@ -135,24 +124,11 @@ private:
 
     [[nodiscard]] std::optional<std::string> unsettled();
     DescribeGroupsResult::Group describe(const std::string& group);
-    void violate(const std::string& what) {
-        if (!violation_) violation_ = "at " + std::to_string(now_.monotonic.value) + " ms: " + what;
-    }
 
     Options options_;
-    std::mt19937_64 random_;
-    GroupConfig config_;
-    bool faulty_ = true;
-    int crash_percent_ = 0;
-    int loss_percent_ = 0;
     int late_write_percent_ = 0;
 
-    Now now_{{0}, {1'700'000'000'000}};
-    std::multimap<std::int64_t, std::function<void()>> events_;
-
-    std::optional<GroupCoordinator> coordinator_;
     std::uint64_t life_ = 0;
-    std::vector<std::pair<std::string, std::optional<std::string>>> log_;
     Effects pending_;
     /// The durable state when `pending_` began to hold what is not written yet.
     std::optional<std::string> dump_before_pending_;
@@ -170,7 +146,6 @@ private:
     std::map<std::pair<std::string, std::int32_t>, std::int64_t> acknowledged_;
     std::map<std::pair<std::string, std::int32_t>, std::int64_t> removed_up_to_;
     std::int64_t commit_numbers_ = 0;
-    std::optional<std::string> violation_;
     Statistics statistics_;
 };
 

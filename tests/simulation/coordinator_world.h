@@ -1,0 +1,94 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "broker/groups/group_coordinator.h"
+#include "broker/groups/record_codec.h"
+
+namespace partita::groups::simulation {
+
+/// What every world around a coordinator has: chance that follows from a seed, a clock that steps from event to event, and
+/// the log of what was written, from which the coordinator is made again after a crash.
+class CoordinatorWorld {
+  protected:
+    explicit CoordinatorWorld(std::uint64_t seed) : random_(seed * 0x9E3779B97F4A7C15ULL + 1) {}
+
+    // Chance
+    std::int64_t between(std::int64_t low, std::int64_t high) {
+        return low + static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(high - low + 1));
+    }
+    bool chance(int percent) { return between(1, 100) <= percent; }
+
+    // Time
+    void at(std::int64_t delay_ms, std::function<void()> what) {
+        events_.emplace(now_.monotonic.value + delay_ms, std::move(what));
+    }
+    /// Runs the events up to `end`; before each, and at the end, `move_clock(instant)` runs the coordinator's timers and sets
+    /// the clock.
+    template <class MoveClock>
+    void run_events(std::int64_t end, MoveClock&& move_clock) {
+        while (!violation_ && !events_.empty() && events_.begin()->first <= end) {
+            const auto next = events_.begin();
+            move_clock(std::max(next->first, now_.monotonic.value));
+            const std::function<void()> what = std::move(next->second);
+            events_.erase(next);
+            what();
+        }
+        if (!violation_) move_clock(std::max(end, now_.monotonic.value));
+    }
+    void set_clock(std::int64_t instant) {
+        now_.wall.value += instant - now_.monotonic.value;
+        now_.monotonic.value = instant;
+    }
+
+    // The log
+    void append_record(const Record& record) {
+        ByteBuffer buffer;
+        const auto encoded = encode_record(record, buffer);
+        if (!encoded) {
+            violate("a record cannot be written");
+            return;
+        }
+        log_.emplace_back(as_text(encoded->key),
+                          encoded->value ? std::optional(std::string(as_text(*encoded->value))) : std::nullopt);
+    }
+    void replay_log() {
+        Arena arena;
+        for (const auto& [key, value] : log_) {
+            const auto record = decode_record(as_bytes(key), value ? std::optional(as_bytes(*value)) : std::nullopt, arena);
+            if (!record || !*record) {
+                violate("a record that was written cannot be read");
+                return;
+            }
+            coordinator_->replay(**record);
+        }
+    }
+
+    /// Only the first violation counts: what follows may be its consequence.
+    void violate(const std::string& what) {
+        if (!violation_) violation_ = "at " + std::to_string(now_.monotonic.value) + " ms: " + what;
+    }
+
+    GroupConfig config_;
+    Now now_{{0}, {1'700'000'000'000}};
+    std::optional<GroupCoordinator> coordinator_;
+    std::optional<std::string> violation_;
+    bool faulty_ = true;
+    int crash_percent_ = 0;
+    int loss_percent_ = 0;
+
+  private:
+    std::mt19937_64 random_;
+    std::multimap<std::int64_t, std::function<void()>> events_;
+    std::vector<std::pair<std::string, std::optional<std::string>>> log_;
+};
+
+}  // namespace partita::groups::simulation
