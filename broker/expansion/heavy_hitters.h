@@ -4,14 +4,16 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 /// The keys with the most bytes of an endless stream, in bounded memory.
 namespace partita::expansion {
 
-/// Space-Saving (Metwally, Agrawal, El Abbadi 2005): every key with more than `total / capacity` of the weight is
-/// among those kept; the weight kept for a key is never too low, and too high by at most its `error`.
+/// Counts up to twice `capacity` keys; when there is one more, the weight of the `capacity`-th heaviest is taken from all
+/// of them, and those with nothing left make room (Misra and Gries 1982, purged many at once as by Anderson et al. 2017,
+/// so that an update costs the same on average whatever the stream looks like). Every key with more than
+/// `total / capacity` of the weight is among those kept; the weight kept for a key is never too low, and too high by at
+/// most its `error`.
 class HeavyHitters {
   public:
     struct Item {
@@ -27,22 +29,30 @@ class HeavyHitters {
 
     /// `hash` tells keys apart (64 good bits).
     void add(std::uint64_t hash, std::string_view key, std::int64_t weight);
-    /// All kept, heaviest first.
+    /// The `capacity` heaviest, heaviest first.
     [[nodiscard]] std::vector<Item> items() const;
-    [[nodiscard]] bool is_full() const { return heap_.size() == capacity_; }
 
   private:
-    struct Node {
-        std::uint64_t hash;
-        Item item;
+    struct Counter {
+        std::uint64_t hash = 0;
+        /// What is left of its weight: that is `weight - purged_`.
+        std::int64_t left = 0;
+        std::int64_t error = 0;
+        std::string key;
     };
-    void sift_down(std::size_t position);
-    void put(std::size_t position, Node node);
+    /// Where the hash is, or the free slot where it belongs.
+    [[nodiscard]] std::size_t slot_of(std::uint64_t hash) const;
+    void purge();
+    void resize_slots(std::size_t count);
 
-    const std::size_t capacity_;
-    /// Lightest on top; `places_` follows.
-    std::vector<Node> heap_;
-    std::unordered_map<std::uint64_t, std::size_t> places_;
+    std::size_t capacity_;
+    /// The first `used_` are in use; the others keep the memory of their keys.
+    std::vector<Counter> counters_;
+    std::size_t used_ = 0;
+    /// Index + 1 into counters_; 0 is free. At most half full.
+    std::vector<std::uint32_t> slots_;
+    /// What purges have taken from every counter.
+    std::int64_t purged_ = 0;
 };
 
 }  // namespace partita::expansion

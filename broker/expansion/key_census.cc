@@ -1,6 +1,7 @@
 #include "broker/expansion/key_census.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "protocol/assert.h"
@@ -8,7 +9,7 @@
 namespace partita::expansion {
 namespace {
 
-std::vector<const KeyEntry*> heaviest_entries(const std::vector<KeyEntry>& all, std::size_t count) {
+std::vector<const KeyEntry*> heaviest_entries(std::span<const KeyEntry> all, std::size_t count) {
     std::vector<const KeyEntry*> entries;
     entries.reserve(all.size());
     for (const KeyEntry& entry : all) entries.push_back(&entry);
@@ -47,7 +48,31 @@ std::optional<KeyCensus::Move> KeyCensus::move_of(Bytes key) const {
                 partitioners::apply(family.rule, hash, options_.new_count)};
 }
 
-void KeyCensus::add(const CensusRecord& record) {
+void KeyCensus::add(std::span<const CensusRecord> records) {
+    Hashes hashes{};
+    for (; !records.empty(); records = records.subspan(std::min(kTogether, records.size()))) {
+        const auto some = records.first(std::min(kTogether, records.size()));
+        for (std::size_t index = 0; index < some.size(); ++index) {
+            if (!some[index].key) continue;
+            hashes[index] = KeyTable::hash_of(*some[index].key);
+            keys_.prefetch_slot(hashes[index]);
+        }
+        if (some.size() > 1) prefetch(some, hashes);
+        for (std::size_t index = 0; index < some.size(); ++index) add_hashed(some[index], hashes[index]);
+    }
+}
+
+void KeyCensus::prefetch(std::span<const CensusRecord> records, const Hashes& hashes) const {
+    std::array<const KeyEntry*, kTogether> entries;
+    for (std::size_t index = 0; index < records.size(); ++index) {
+        entries[index] = records[index].key ? keys_.prefetch_entry(hashes[index]) : nullptr;
+    }
+    for (std::size_t index = 0; index < records.size(); ++index) {
+        if (entries[index] != nullptr) KeyTable::prefetch_key(*entries[index]);
+    }
+}
+
+void KeyCensus::add_hashed(const CensusRecord& record, std::uint64_t hash) {
     PARTITA_ASSERT(record.partition.value >= 0 && record.partition.value < options_.old_count, "a partition of the topic");
     const auto size = static_cast<std::int64_t>(record.size_bytes);
     ++records_;
@@ -58,7 +83,6 @@ void KeyCensus::add(const CensusRecord& record) {
     if (!record.key) return;
     ++keyed_records_;
     keyed_bytes_ += size;
-    const std::uint64_t hash = KeyTable::hash_of(*record.key);
     keys_.add(*record.key, hash, record.partition, record.epoch, record.size_bytes, !record.has_value);
     if (keys_.halvings() > 0) heavy_.add(hash, as_text(*record.key), size);
     if (const std::optional<Move> move = move_of(*record.key)) {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "broker/expansion/heavy_hitters.h"
@@ -72,7 +74,10 @@ class KeyCensus {
     KeyCensus(const KeyCensus&) = delete;
     KeyCensus& operator=(const KeyCensus&) = delete;
 
-    void add(const CensusRecord& record);
+    void add(const CensusRecord& record) { add(std::span(&record, 1)); }
+    /// The same for records in their order. With many distinct keys, tens of records at once are several times as fast
+    /// as one by one.
+    void add(std::span<const CensusRecord> records);
 
     [[nodiscard]] const CensusOptions& options() const { return options_; }
     [[nodiscard]] std::int64_t records() const { return records_; }
@@ -104,6 +109,10 @@ class KeyCensus {
         std::vector<ReadingPosition> positions;
         std::vector<std::int64_t> moved;
     };
+    static constexpr std::size_t kTogether = 64;
+    using Hashes = std::array<std::uint64_t, kTogether>;
+    void prefetch(std::span<const CensusRecord> records, const Hashes& hashes) const;
+    void add_hashed(const CensusRecord& record, std::uint64_t hash);
     void count_move(const CensusRecord& record, const Move& move);
     /// The heaviest keys so far go on in the sketch, when the table is about to forget half of its keys.
     void start_sketch();

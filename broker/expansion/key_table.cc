@@ -32,8 +32,22 @@ double KeyTable::relative_error() const {
 }
 
 std::size_t KeyTable::memory_bytes() const {
-    return slots_.capacity() * sizeof(slots_[0]) + entries_.capacity() * sizeof(KeyEntry) +
-           more_.capacity() * sizeof(Placement) + chunks_.size() * kChunkBytes + key_bytes_;
+    // Reserved room that nothing was written to is no memory.
+    return slots_.size() * sizeof(slots_[0]) + entries_.size() * sizeof(KeyEntry) + more_.capacity() * sizeof(Placement) +
+           chunk_bytes_;
+}
+
+const KeyEntry* KeyTable::prefetch_entry(std::uint64_t hash) const {
+    if (!is_sampled(hash)) return nullptr;
+    const std::size_t mask = slots_.size() - 1;
+    const std::uint64_t tag = hash >> 32;
+    for (std::size_t slot = hash & mask; slots_[slot] != 0; slot = (slot + 1) & mask) {
+        if (slots_[slot] >> 32 != tag) continue;
+        const KeyEntry* entry = &entries_[(slots_[slot] & 0xffffffffu) - 1];
+        __builtin_prefetch(entry);
+        return entry;
+    }
+    return nullptr;
 }
 
 KeyEntry* KeyTable::find(Bytes key, std::uint64_t hash, std::size_t& slot) {
@@ -100,21 +114,21 @@ KeyEntry& KeyTable::insert(Bytes key, std::uint64_t hash, std::size_t slot) {
         resize_slots(slots_.size() * 2);
         (void)find(key, hash, slot);
     }
+    if (entries_.size() == kGrowingEntriesMax) entries_.reserve(limits_.keys_max);
     entries_.push_back({.hash = hash, .key = keep(as_text(key))});
     slots_[slot] = (hash >> 32) << 32 | entries_.size();
     return entries_.back();
 }
 
 std::string_view KeyTable::keep(std::string_view key) {
-    if (chunk_used_ + key.size() > chunk_size_ || chunks_.empty()) {
-        chunk_size_ = std::max(kChunkBytes, key.size());
-        chunks_.push_back(std::make_unique_for_overwrite<char[]>(chunk_size_));
-        chunk_used_ = 0;
+    if (chunks_.empty() || chunks_.back().size() + key.size() > chunks_.back().capacity()) {
+        const std::size_t size = std::max(key.size(), std::clamp(chunk_bytes_, kChunkBytesMin, kChunkBytesMax));
+        chunks_.emplace_back().reserve(size);
+        chunk_bytes_ += size;
     }
-    char* place = chunks_.back().get() + chunk_used_;
-    // An empty key may come without an address.
-    if (!key.empty()) std::memcpy(place, key.data(), key.size());
-    chunk_used_ += key.size();
+    Table<char>& chunk = chunks_.back();
+    const char* const place = chunk.data() + chunk.size();
+    chunk.insert(chunk.end(), key.begin(), key.end());
     key_bytes_ += key.size();
     return {place, key.size()};
 }
@@ -123,26 +137,24 @@ void KeyTable::halve() {
     if (halvings_ == 0 && before_sampling_) before_sampling_();
     ++halvings_;
     PARTITA_ASSERT(halvings_ <= kHalvingsMax, "one key always fits");
-    const std::vector<KeyEntry> entries = std::exchange(entries_, {});
     const std::vector<Placement> more = std::exchange(more_, {});
-    const std::vector<std::unique_ptr<char[]>> chunks = std::exchange(chunks_, {});
-    chunk_used_ = chunk_size_ = key_bytes_ = 0;
-    std::ranges::fill(slots_, 0);
-    for (const KeyEntry& entry : entries) {
+    const std::vector<Table<char>> chunks = std::exchange(chunks_, {});
+    chunk_bytes_ = key_bytes_ = 0;
+    std::size_t kept = 0;
+    for (const KeyEntry& entry : entries_) {
         if (!is_sampled(entry.hash)) continue;
-        std::size_t slot = 0;
-        (void)find(as_bytes(entry.key), entry.hash, slot);
-        KeyEntry& kept = insert(as_bytes(entry.key), entry.hash, slot);
-        const std::string_view key = kept.key;
-        kept = entry;
-        kept.key = key;
-        kept.first.next = 0;
-        for (std::uint32_t next = entry.first.next; next != 0; next = more[next - 1].next) {
+        KeyEntry& target = entries_[kept++];
+        target = entry;
+        target.key = keep(target.key);
+        std::uint32_t next = std::exchange(target.first.next, 0);
+        for (; next != 0; next = more[next - 1].next) {
             more_.push_back(more[next - 1]);
-            more_.back().next = kept.first.next;
-            kept.first.next = static_cast<std::uint32_t>(more_.size());
+            more_.back().next = target.first.next;
+            target.first.next = static_cast<std::uint32_t>(more_.size());
         }
     }
+    entries_.resize(kept);
+    resize_slots(slots_.size());
 }
 
 void KeyTable::resize_slots(std::size_t count) {

@@ -3,11 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "broker/expansion/huge_pages.h"
 #include "protocol/types.h"
 
 /// The distinct keys of a topic and where their records lie, in bounded memory.
@@ -25,13 +26,15 @@ struct Placement {
     std::uint32_t next = 0;
 };
 
-struct KeyEntry {
+/// One line of the cache, since a topic has more keys than any cache holds.
+struct alignas(64) KeyEntry {
     std::uint64_t hash = 0;
     std::string_view key;
     std::int64_t bytes = 0;
     std::int64_t records = 0;
     Placement first;
 };
+static_assert(sizeof(KeyEntry) == 64);
 
 /// Exact as long as there are at most `keys_max` distinct keys that fit into `key_bytes_max`. Beyond, it keeps a
 /// sample of the keys: those whose hash lies below a threshold, which is halved each time the table is full. A key
@@ -61,6 +64,15 @@ class KeyTable {
     bool add(Bytes key, std::uint64_t hash, PartitionIndex partition, std::int32_t epoch, std::size_t bytes,
              bool is_tombstone);
 
+    // Before a record is taken, for whoever knows several of them ahead: each step asks the memory for what the next one
+    // reads, so that the waits of many keys pass at the same time. They change nothing.
+    void prefetch_slot(std::uint64_t hash) const {
+        if (is_sampled(hash)) __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]);
+    }
+    /// The entry that is most likely the key's; null when there is none. As long as nothing is added.
+    [[nodiscard]] const KeyEntry* prefetch_entry(std::uint64_t hash) const;
+    static void prefetch_key(const KeyEntry& entry) { __builtin_prefetch(entry.key.data()); }
+
     /// All keys seen are here.
     [[nodiscard]] bool is_exact() const { return halvings_ == 0 && oversized_keys_ == 0; }
     /// One of 2^halvings keys is in the sample.
@@ -70,7 +82,7 @@ class KeyTable {
     [[nodiscard]] double relative_error() const;
 
     /// The keys that are kept, in no particular order.
-    [[nodiscard]] const std::vector<KeyEntry>& entries() const { return entries_; }
+    [[nodiscard]] std::span<const KeyEntry> entries() const { return entries_; }
     template <class Visit>
     void for_each_placement(const KeyEntry& entry, Visit&& visit) const {
         visit(entry.first);
@@ -87,7 +99,13 @@ class KeyTable {
     [[nodiscard]] std::size_t memory_bytes() const;
 
   private:
-    static constexpr std::size_t kChunkBytes = std::size_t{1} << 20;
+    template <class Value>
+    using Table = std::vector<Value, HugePageAllocator<Value>>;
+    /// Keys lie in chunks that do not move; few keys take little.
+    static constexpr std::size_t kChunkBytesMin = std::size_t{64} << 10;
+    static constexpr std::size_t kChunkBytesMax = std::size_t{8} << 20;
+    /// From so many entries on, room for all is reserved at once: a growing table is not copied again and again.
+    static constexpr std::size_t kGrowingEntriesMax = std::size_t{64} << 10;
 
     [[nodiscard]] bool is_sampled(std::uint64_t hash) const { return halvings_ == 0 || hash >> (64 - halvings_) == 0; }
     [[nodiscard]] KeyEntry* find(Bytes key, std::uint64_t hash, std::size_t& slot);
@@ -100,12 +118,11 @@ class KeyTable {
     Limits limits_;
     std::function<void()> before_sampling_;
     /// High half: of the hash; low half: index + 1 into entries_; 0 is free. At most half full.
-    std::vector<std::uint64_t> slots_;
-    std::vector<KeyEntry> entries_;
+    Table<std::uint64_t> slots_;
+    Table<KeyEntry> entries_;
     std::vector<Placement> more_;
-    std::vector<std::unique_ptr<char[]>> chunks_;
-    std::size_t chunk_used_ = 0;
-    std::size_t chunk_size_ = 0;
+    std::vector<Table<char>> chunks_;
+    std::size_t chunk_bytes_ = 0;
     std::size_t key_bytes_ = 0;
     int halvings_ = 0;
     std::int64_t oversized_keys_ = 0;

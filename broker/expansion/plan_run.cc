@@ -1,6 +1,8 @@
 #include "broker/expansion/plan_run.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <utility>
 
 namespace partita::expansion {
@@ -37,18 +39,28 @@ class CensusSink final : public RecordSink {
             boundaries_.push_back(index < earlier.log_end_offsets.size() ? earlier.log_end_offsets[index] : Offset{0});
         }
     }
-    void end() { done_ += std::max<std::int64_t>(0, range_.end - range_.from); }
+    void end() {
+        flush();
+        done_ += std::max<std::int64_t>(0, range_.end - range_.from);
+    }
 
     bool record(const SourceRecord& record) override {
-        census_.add({.partition = range_.partition,
-                     .epoch = epoch_of(record.offset),
-                     .offset = record.offset,
-                     .key = record.key,
-                     .size_bytes = record.size_bytes,
-                     .has_value = record.has_value});
+        std::optional<Bytes> key = record.key;
+        if (key) {
+            if (key->size() > key_bytes_.size() - key_bytes_used_) flush();
+            if (key->size() <= key_bytes_.size()) key = keep(*key);
+        }
+        waiting_[waiting_count_++] = {.partition = range_.partition,
+                                      .epoch = epoch_of(record.offset),
+                                      .offset = record.offset,
+                                      .key = key,
+                                      .size_bytes = record.size_bytes,
+                                      .has_value = record.has_value};
         ++scan_.records;
         scan_.bytes += static_cast<std::int64_t>(record.size_bytes);
-        constexpr std::int64_t kProgressEvery = 4096;
+        // A key that is too long to be kept is gone with the next record.
+        const bool is_kept = !key || key->size() <= key_bytes_.size();
+        if (waiting_count_ == waiting_.size() || !is_kept) flush();
         if (++since_progress_ < kProgressEvery) return true;
         since_progress_ = 0;
         return report(record.offset - range_.from);
@@ -74,6 +86,24 @@ class CensusSink final : public RecordSink {
         return static_cast<std::int32_t>(epoch);
     }
 
+    [[nodiscard]] Bytes keep(Bytes key) {
+        const MutableBytes place = MutableBytes(key_bytes_).subspan(key_bytes_used_, key.size());
+        std::ranges::copy(key, place.begin());
+        key_bytes_used_ += key.size();
+        return place;
+    }
+
+    void flush() {
+        census_.add(std::span(waiting_).first(waiting_count_));
+        waiting_count_ = 0;
+        key_bytes_used_ = 0;
+    }
+
+    static constexpr std::int64_t kProgressEvery = 4096;
+    /// Records and bytes of their keys that go into the census together: enough to look them up at the same time.
+    static constexpr std::size_t kTogether = 64;
+    static constexpr std::size_t kKeyBytesTogether = 8192;
+
     const PlannedTopic& topic_;
     KeyCensus& census_;
     ScanFacts& scan_;
@@ -83,6 +113,10 @@ class CensusSink final : public RecordSink {
     std::int64_t since_progress_ = 0;
     ScanRange range_;
     std::vector<Offset> boundaries_;
+    std::array<CensusRecord, kTogether> waiting_;
+    std::size_t waiting_count_ = 0;
+    std::array<std::byte, kKeyBytesTogether> key_bytes_;
+    std::size_t key_bytes_used_ = 0;
     bool cancelled_ = false;
 };
 

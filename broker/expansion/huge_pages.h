@@ -1,0 +1,45 @@
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+namespace partita::expansion {
+
+/// Memory for large tables that are read here and there: every look would otherwise wait for a page table as well. Where the
+/// system does not give huge pages it gives ordinary ones, and nothing else changes. What is small comes from the heap.
+template <class Value>
+struct HugePageAllocator {
+    using value_type = Value;
+    static constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
+
+    HugePageAllocator() = default;
+    template <class Other>
+    HugePageAllocator(const HugePageAllocator<Other>&) {}
+
+    [[nodiscard]] Value* allocate(std::size_t count) {
+        const std::size_t bytes = count * sizeof(Value);
+        if (bytes < kHugePageBytes) return static_cast<Value*>(::operator new(bytes, std::align_val_t(alignof(Value))));
+        const std::size_t whole = (bytes + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;
+        void* const memory = std::aligned_alloc(kHugePageBytes, whole);
+        if (memory == nullptr) throw std::bad_alloc();
+        // A hint: what it answers changes nothing.
+        (void)::madvise(memory, whole, MADV_HUGEPAGE);
+        return static_cast<Value*>(memory);
+    }
+    void deallocate(Value* memory, std::size_t count) {
+        if (count * sizeof(Value) < kHugePageBytes) {
+            ::operator delete(memory, std::align_val_t(alignof(Value)));
+        } else {
+            std::free(memory);
+        }
+    }
+    template <class Other>
+    friend bool operator==(const HugePageAllocator&, const HugePageAllocator<Other>&) {
+        return true;
+    }
+};
+
+}  // namespace partita::expansion
