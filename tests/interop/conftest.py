@@ -50,17 +50,24 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     config.addinivalue_line("markers", "column(name): the column of docs/clients.md in which a scenario counts")
     config.addinivalue_line("markers", "long: runs with PARTITA_LONG_TESTS=1, and always for thorough clients")
+    config.addinivalue_line("markers", "lacking(feature): runs only for clients that lack it")
     config.addinivalue_line("markers", "needs(features): skipped for clients that lack one of them")
 
 
 def pytest_collection_modifyitems(config, items):
     wanted = config.getoption("--client")
-    kept = [item for item in items if not wanted or
-            getattr(getattr(item, "cls", None), "client", None) == matrix.CLIENTS[wanted]]
+    kept = [item for item in items if concerns(item, matrix.CLIENTS[wanted] if wanted else None)]
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = kept
     for item in items:
         mark_for_client(item, getattr(item.cls, "client", None))
+
+
+def concerns(item, wanted):
+    """True if an item is to be seen at all: it is of the wanted client, and shows no lack that its client has not."""
+    client = getattr(item.cls, "client", None)
+    lacks = all(feature in client.lacks for marker in item.iter_markers("lacking") for feature in marker.args)
+    return lacks and (wanted is None or client == wanted)
 
 
 def mark_for_client(item, client):

@@ -1,6 +1,6 @@
 """What every client library must be able to do, written once; test_matrix.py derives ClientScenarios for each client of
-the matrix. A scenario says by `column` where in docs/clients.md it counts, by `long` that it takes long, and by
-`needs` what a library may lack.
+the matrix. A scenario says by `column` where in docs/clients.md it counts, by `long` that it takes long, by `needs`
+what a library may lack, and by `lacking` that it shows what a library does that lacks something.
 """
 
 import collections
@@ -19,6 +19,9 @@ TOPIC_ALREADY_EXISTS = 36
 UNKNOWN_TOPIC_OR_PARTITION = 3
 INVALID_PARTITIONS = 37
 NON_EMPTY_GROUP = 68
+UNKNOWN_MEMBER_ID = 25
+
+DEFAULT_MESSAGE_BYTES = 1_048_588
 
 
 #: What takes long, and which most clients therefore run only with PARTITA_LONG_TESTS=1.
@@ -33,6 +36,11 @@ def column(name):
 def needs(*features):
     """Skips a scenario for a client that lacks one of these, with the client's reason."""
     return pytest.mark.needs(*features)
+
+
+def lacking(feature):
+    """Only for clients that lack this: what they do instead."""
+    return pytest.mark.lacking(feature)
 
 
 def sample_records(partition=0, lacks=()):
@@ -69,8 +77,9 @@ class Scenario:
         self.events = clients.EventLog()
         self.agents = []
 
-    def agent(self):
-        agent = clients.Agent(self.client, self.bootstrap, self.events)
+    def agent(self, client=None):
+        """A new process of this client, the test's own if none is named."""
+        agent = clients.Agent(client or self.client, self.bootstrap, self.events)
         self.agents.append(agent)
         return agent
 
@@ -140,6 +149,13 @@ class ClientScenarios:
     def samples(self, partition=0):
         return sample_records(partition, self.client.lacks)
 
+    def can(self, feature):
+        return feature not in self.client.lacks
+
+    def with_configs(self, configs):
+        """The configs of a topic to create, if the library can set any."""
+        return {"configs": configs} if self.can("topic_configs") else {}
+
     def expect_text(self, text, error):
         if self.client.error_texts:
             assert text in error.message
@@ -162,11 +178,15 @@ class ClientScenarios:
     @column("topics")
     def test_creates_widens_and_deletes_a_topic(self, agent, unique):
         topic = unique("topic")
-        agent.create_topic(topic, partitions=3, configs={"retention.ms": "3600000"})
-        agent.create_partitions(topic, 5)
+        agent.create_topic(topic, partitions=3, **self.with_configs({"retention.ms": "3600000"}))
+        if self.can("create_partitions"):
+            agent.create_partitions(topic, 5)
         agent.call("delete_topic", topic=topic)
         with pytest.raises(clients.ClientError) as gone:
-            agent.call("create_partitions", topic=topic, count=6)
+            if self.can("create_partitions"):
+                agent.call("create_partitions", topic=topic, count=6)
+            else:
+                agent.call("delete_topic", topic=topic)
         assert gone.value.code == UNKNOWN_TOPIC_OR_PARTITION
 
     @column("errors")
@@ -198,10 +218,22 @@ class ClientScenarios:
         assert ack.get("code") in self.client.unknown_topic_codes, ack
 
     @column("errors")
+    @lacking("unknown_topic")
+    def test_waits_for_a_topic_that_is_unknown(self, scenario, unique):
+        topic = unique("missing")
+        agent, creator = scenario.agent(), scenario.agent()
+        with pytest.raises(harness.Deadline):
+            agent.call("produce", seconds=3, topic=topic, records=[{"key": None, "value": "x"}],
+                       unknown_topic_wait_ms=1000)
+        creator.create_topic(topic, partitions=1)
+        assert [r["value"] for r in creator.call("read", topic=topic, count=1, timeout_ms=20000)["records"]] == ["x"]
+
+    @column("errors")
     def test_reports_a_record_that_is_too_large(self, agent, unique):
         topic = unique("topic")
-        agent.create_topic(topic, partitions=1, configs={"max.message.bytes": "10000"})
-        small, large = ({"key": None, "value": "x" * size} for size in (9000, 11000))
+        limit = 10_000 if self.can("topic_configs") else DEFAULT_MESSAGE_BYTES
+        agent.create_topic(topic, partitions=1, **self.with_configs({"max.message.bytes": str(limit)}))
+        small, large = ({"key": None, "value": "x" * size} for size in (limit - 1000, limit + 1000))
         ack, = agent.call("produce", topic=topic, records=[large])["acks"]
         assert ack.get("code") in self.client.too_large_codes, ack
         ack, = agent.call("produce", topic=topic, records=[small])["acks"]
@@ -223,6 +255,7 @@ class ClientScenarios:
         assert content(read) == content(sent)
 
     @column("acks 0, 1")
+    @needs("acks")
     @pytest.mark.parametrize("acks", ["0", "1"])
     def test_produces_without_waiting_for_all(self, agent, unique, acks):
         topic = unique("topic")
@@ -266,6 +299,7 @@ class ClientScenarios:
             assert [value for _, value in sorted(list_)] == [value for _, value in list_], partition
 
     @column("resume")
+    @needs("groups")
     def test_a_group_resumes_where_it_committed(self, scenario, unique):
         topic, group = unique("topic"), unique("group")
         agent = scenario.agent()
@@ -284,6 +318,7 @@ class ClientScenarios:
         assert agent.call("committed", group=group, topic=topic)["offsets"] == {"0": 10, "1": 10}
 
     @column("leave and death")
+    @needs("groups")
     @pytest.mark.parametrize("assignor", ["range", pytest.param("cooperative", marks=[long, needs("cooperative")])])
     def test_a_group_survives_a_leave_and_a_death(self, scenario, unique, assignor):
         topic, group = unique("topic"), unique("group")
@@ -314,7 +349,7 @@ class ClientScenarios:
         assert again <= allowed, scenario.story_of(again - allowed)
 
     @column("expansion")
-    @needs("create_partitions", "consumer_expansion")
+    @needs("groups", "create_partitions", "consumer_expansion")
     @pytest.mark.parametrize("assignor", ["range", pytest.param("cooperative", marks=[long, needs("cooperative")])])
     def test_sees_an_expansion_under_way(self, scenario, unique, assignor):
         topic, group = unique("topic"), unique("group")
@@ -327,9 +362,7 @@ class ClientScenarios:
         agent.call("member_start", name="three", **member)
         scenario.wait_for_shares({"one": 1, "two": 1, "three": 1}, 3, "before the expansion")
         agent.create_partitions(topic, 6)
-        scenario.events.wait(
-            lambda events: {3, 4, 5} <= {e["partition"] for e in events if e.get("event") == "partition"},
-            30, "the producer writes to the new partitions")
+        self.wait_for_writes(scenario, {3, 4, 5})
         scenario.wait_for_shares({"one": 2, "two": 2, "three": 2}, 6, "after the expansion")
         stopped = agent.call("stream_stop", name="s")
         assert stopped["failed"] == []
@@ -347,10 +380,66 @@ class ClientScenarios:
         committed = agent.call("committed", group=group, topic=topic)["offsets"]
         assert committed == {str(partition): ends[partition] for partition in range(6)}
 
+    def wait_for_writes(self, scenario, partitions):
+        scenario.events.wait(
+            lambda events: partitions <= {e["partition"] for e in events if e.get("event") == "partition"},
+            30, "the producer writes to the new partitions")
+
+    @column("expansion")
+    @lacking("consumer_expansion")
+    def test_sees_an_expansion_at_the_next_rebalance(self, scenario, unique):
+        topic, group = unique("topic"), unique("group")
+        agent = scenario.agent()
+        agent.create_topic(topic, partitions=3)
+        member = dict(group=group, topic=topic, assignor="range", metadata_age_ms=METADATA_AGE_MS)
+        agent.call("stream_start", name="s", topic=topic, metadata_age_ms=METADATA_AGE_MS)
+        agent.call("member_start", name="one", **member)
+        scenario.wait_for_shares({"one": 3}, 3, "before the expansion")
+        agent.create_partitions(topic, 6)
+        self.wait_for_writes(scenario, {3, 4, 5})
+        assert scenario.events.owned() == {"one": [0, 1, 2]}
+        agent.call("member_start", name="two", **member)
+        scenario.wait_for_shares({"one": 3, "two": 3}, 6, "after a second member came")
+        stopped = agent.call("stream_stop", name="s")
+        assert stopped["failed"] == []
+        acked = {value for value, _, _ in stopped["acked"]}
+        scenario.wait_for_values(acked, "everything acknowledged is read")
+
+    @column("expansion")
+    @lacking("groups")
+    def test_writes_and_reads_through_an_expansion(self, scenario, unique):
+        """Another client widens the topic, for the library may lack that, too."""
+        topic = unique("topic")
+        agent, other = scenario.agent(), scenario.agent(clients.franz)
+        agent.create_topic(topic, partitions=3)
+        agent.call("stream_start", name="s", topic=topic, metadata_age_ms=METADATA_AGE_MS)
+        self.wait_for_writes(scenario, {0, 1, 2})
+        other.create_partitions(topic, 6)
+        self.wait_for_writes(scenario, {3, 4, 5})
+        stopped = agent.call("stream_stop", name="s")
+        assert stopped["failed"] == []
+        read = agent.call("read", topic=topic, count=len(stopped["acked"]), timeout_ms=30000)["records"]
+        assert sorted([int(r["value"]), r["partition"], r["offset"]] for r in read) == sorted(stopped["acked"])
+
     @column("fenced")
     @long
+    @needs("groups", "comes_back")
     def test_a_member_that_slept_too_long_is_fenced_and_comes_back(self, scenario, unique):
         """Its session ends while its process is stopped; nothing that it says afterwards counts, and it joins anew."""
+        agent, slept = self.let_a_member_sleep(scenario, unique)
+        scenario.wait_for_shares({"awake": 2, "sleeper": 2}, 4, "the sleeper is back")
+        stopped = agent.call("stream_stop", name="s")
+        assert stopped["failed"] == []
+        acked = {value for value, _, _ in stopped["acked"]}
+        scenario.wait_for_values(acked, "everything acknowledged is read")
+        partition_of = {value: partition for value, partition, _ in stopped["acked"]}
+        again = {partition_of[value] for value, count in scenario.counts().items() if count > 1}
+        allowed = slept | self.may_read_again(scenario)
+        assert again <= allowed, scenario.story_of(again - allowed)
+
+    def let_a_member_sleep(self, scenario, unique):
+        """A member has slept until its session ended, while another process's stream and member went on. That process's
+        agent, and what the sleeper owned."""
         topic, group = unique("topic"), unique("group")
         agent, sleeper = scenario.agent(), scenario.agent()
         agent.create_topic(topic, partitions=4)
@@ -362,15 +451,20 @@ class ClientScenarios:
         slept = set(scenario.events.owned()["sleeper"])
         with sleeper.process.stopped():
             scenario.wait_for_shares({"awake": 4}, 4, "the sleeper's session ended")
-        scenario.wait_for_shares({"awake": 2, "sleeper": 2}, 4, "the sleeper is back")
+        return agent, slept
+
+    @column("fenced")
+    @long
+    @lacking("comes_back")
+    def test_a_member_that_slept_too_long_is_fenced_and_stays_away(self, scenario, unique):
+        agent, _ = self.let_a_member_sleep(scenario, unique)
+        scenario.events.may_fail("sleeper")
+        scenario.events.wait(
+            lambda events: [e for e in events if e.get("member") == "sleeper" and e["event"] == "failed" and
+                            e["code"] == UNKNOWN_MEMBER_ID], 30, "the sleeper is told and gives up")
         stopped = agent.call("stream_stop", name="s")
         assert stopped["failed"] == []
-        acked = {value for value, _, _ in stopped["acked"]}
-        scenario.wait_for_values(acked, "everything acknowledged is read")
-        partition_of = {value: partition for value, partition, _ in stopped["acked"]}
-        again = {partition_of[value] for value, count in scenario.counts().items() if count > 1}
-        allowed = slept | self.may_read_again(scenario)
-        assert again <= allowed, scenario.story_of(again - allowed)
+        scenario.wait_for_values({value for value, _, _ in stopped["acked"]}, "the other member reads everything")
 
     @column("fenced")
     @needs("static_members")
@@ -418,40 +512,37 @@ class ClientScenarios:
         topic, group = unique("topic"), unique("group")
         agent = scenario.agent()
 
-        def can(operation):
-            return operation not in self.client.lacks
-
-        agent.create_topic(topic, partitions=1, configs={"retention.ms": "3600000"})
+        agent.create_topic(topic, partitions=1, **self.with_configs({"retention.ms": "3600000"}))
         assert topic in agent.call("list_topics")["topics"]
-        if can("topic_config"):
+        if self.can("topic_config"):
             assert agent.call("topic_config", topic=topic, config="retention.ms")["value"] == "3600000"
-        if can("set_topic_config"):
+        if self.can("set_topic_config"):
             agent.call("set_topic_config", topic=topic, config="retention.ms", value="7200000")
             harness.at_once(lambda: self.expect_config(agent, topic, "retention.ms", "7200000"))
         agent.call("produce", topic=topic, records=[{"key": None, "value": str(n)} for n in range(5)])
-        if can("delete_records"):
+        if self.can("delete_records"):
             low = agent.call("delete_records", topic=topic, partition=0, offset=2)["low_watermark"]
             assert low == 2
             read = agent.call("read", topic=topic, count=3, timeout_ms=20000)["records"]
             assert [record["offset"] for record in read] == [2, 3, 4]
-        if can("list_groups"):
-            self.check_group_calls(agent, scenario, topic, group, can)
+        if self.can("groups"):
+            self.check_group_calls(agent, scenario, topic, group)
 
     def expect_config(self, agent, topic, config, value):
         assert agent.call("topic_config", topic=topic, config=config)["value"] == value
 
-    def check_group_calls(self, agent, scenario, topic, group, can):
+    def check_group_calls(self, agent, scenario, topic, group):
         agent.call("member_start", name="m", group=group, topic=topic, assignor="range")
         scenario.wait_for_shares({"m": 1}, 1, "the member")
         assert group in agent.call("list_groups")["groups"]
-        if can("describe_group"):
+        if self.can("describe_group"):
             described = agent.call("describe_group", group=group)
             assert (described["state"].title(), described["members"]) == ("Stable", 1)
-        if can("delete_group"):
+        if self.can("delete_group"):
             with pytest.raises(clients.ClientError) as refused:
                 agent.call("delete_group", group=group)
             assert refused.value.code == NON_EMPTY_GROUP
         agent.call("member_stop", name="m")
-        if can("delete_group"):
+        if self.can("delete_group"):
             agent.call("delete_group", group=group)
             assert group not in agent.call("list_groups")["groups"]

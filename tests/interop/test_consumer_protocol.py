@@ -61,8 +61,8 @@ class Group:
 
     def librdkafka(self, topic=None):
         return self.add([str(harness.TOOLS / "venv/bin/python"),
-                         str(harness.HERE / "clients/librdkafka/consumer_protocol.py"), self.broker.bootstrap, self.name,
-                         topic or self.topic])
+                         str(harness.HERE / "clients/python/librdkafka_consumer_protocol.py"), self.broker.bootstrap,
+                         self.name, topic or self.topic])
 
     def add(self, command):
         self.members.append(Member(command))

@@ -1,12 +1,16 @@
 module partita/interop/go
 
-// sarama v1.43.3 and kafka-go v0.4.47 are the newest that Debian 12's Go 1.19 can build.
+// sarama v1.43.3, kafka-go v0.4.47 and franz-go v1.16.1 are the newest that Debian 12's Go 1.19 can build.
 go 1.19
 
 require (
 	github.com/IBM/sarama v1.43.3
 	github.com/segmentio/kafka-go v0.4.47
+	github.com/twmb/franz-go v1.16.1
+	github.com/twmb/franz-go/pkg/kadm v1.11.0
+	github.com/twmb/franz-go/pkg/kmsg v1.7.0
 )
+
 require (
 	github.com/davecgh/go-spew v1.1.1 // indirect
 	github.com/eapache/go-resiliency v1.7.0 // indirect

@@ -1,4 +1,4 @@
-"""What the agents of pure Python clients share: the language of clients.py over the standard streams."""
+"""What the agents of Python clients share: the language of clients.py over the standard streams."""
 
 import json
 import os
@@ -23,7 +23,7 @@ def emit(line):
 
 
 def failure(error):
-    """An exception as the fields of a failed reply."""
+    """An exception of a pure Python client as the fields of a failed reply."""
     code = getattr(error, "errno", None)
     return {"ok": False, "code": code if isinstance(code, int) else -1, "message": str(error),
             "type": type(error).__name__}
@@ -38,10 +38,39 @@ def raw(value):
 
 
 def describe(record):
-    """A record as both libraries hand it out."""
+    """A record as the pure Python clients hand it out."""
     return {"topic": record.topic, "partition": record.partition, "offset": record.offset,
             "timestamp": record.timestamp, "key": text(record.key), "value": text(record.value),
             "headers": [[key, text(value)] for key, value in record.headers]}
+
+
+def producer_properties(request):
+    """What the pure Python clients' producers call alike."""
+    codec, acks = request.get("codec", "none"), request.get("acks", "all")
+    return {"linger_ms": 5, "acks": acks if acks == "all" else int(acks), "max_request_size": 20_000_000,
+            "compression_type": None if codec == "none" else codec,
+            "enable_idempotence": request.get("idempotence", True)}
+
+
+def consumer_properties(request, assignors):
+    """What their consumers call alike; `assignors` are the library's, by our names."""
+    properties = {"enable_auto_commit": False, "auto_offset_reset": "earliest", "fetch_max_wait_ms": 100}
+    if "group" in request:
+        properties["group_id"] = request["group"]
+    if "session_timeout_ms" in request:
+        properties.update(session_timeout_ms=request["session_timeout_ms"], heartbeat_interval_ms=500)
+    if "instance_id" in request:
+        properties["group_instance_id"] = request["instance_id"]
+    if "assignor" in request:
+        properties["partition_assignment_strategy"] = [assignors[request["assignor"]]]
+    return properties
+
+
+def record_properties(record):
+    """What the pure Python clients' send() calls alike."""
+    return {"value": raw(record.get("value")), "key": raw(record.get("key")), "partition": record.get("partition"),
+            "headers": [(key, raw(value)) for key, value in record.get("headers", [])],
+            "timestamp_ms": record.get("timestamp")}
 
 
 class Progress:
@@ -64,3 +93,112 @@ class Progress:
 
     def reply(self):
         return {"acked": self.acked, "failed": self.failed}
+
+
+class StreamThread(threading.Thread):
+    """Writes the numbers 0, 1, 2 ... as values until it is stopped, and remembers what was acknowledged. A deriving
+    class sends, and flushes at the end."""
+
+    def __init__(self, request, producer):
+        super().__init__(daemon=True)
+        self.topic = request["topic"]
+        self.keys = request.get("keys", 97)
+        self.interval_s = request.get("interval_us", 2000) / 1e6
+        self.producer = producer
+        self.stop = threading.Event()
+        self.progress = Progress(request["name"])
+
+    def pause(self):
+        """Lets the interval go by."""
+        self.stop.wait(self.interval_s)
+
+    def run(self):
+        for n in range(MAXIMUM_STREAM_RECORDS):
+            self.pause()
+            if self.stop.is_set():
+                return
+            self.send(n, f"k{n % self.keys}".encode(), str(n).encode())
+
+    def finish(self):
+        self.stop.set()
+        self.join()
+        self.flush()
+        return self.progress.reply()
+
+
+class MemberThread(threading.Thread):
+    """One member of a group on its own thread: reports every record once it has it, then commits it. A deriving class
+    subscribes, takes and commits, and names the library's errors."""
+
+    errors = ()
+    failure = staticmethod(failure)
+
+    def __init__(self, request, consumer):
+        super().__init__(daemon=True)
+        self.name_ = request["name"]
+        self.topic = request["topic"]
+        self.consumer = consumer
+        self.stop = threading.Event()
+        self.owned = set()
+        #: Partition -> the offset after the last record that was reported.
+        self.uncommitted = {}
+
+    def gain(self, assigned):
+        self.owned |= {p.partition for p in assigned}
+        self.report("assigned")
+
+    def give_up(self, partitions, change):
+        for p in partitions:
+            self.uncommitted.pop(p.partition, None)
+        self.owned -= {p.partition for p in partitions}
+        self.report(change)
+
+    def report(self, change):
+        emit({"member": self.name_, "event": "owned", "change": change, "partitions": sorted(self.owned)})
+
+    def commit_failed(self, error):
+        emit({"member": self.name_, "event": "commit_failed", **self.failure(error),
+              "partitions": sorted(self.uncommitted)})
+
+    def run(self):
+        try:
+            self.subscribe()
+            while not self.stop.is_set():
+                self.take()
+                if self.uncommitted:
+                    self.commit()
+        except self.errors as e:
+            emit({"member": self.name_, "event": "failed", **self.failure(e)})
+        finally:
+            self.consumer.close()
+            emit({"member": self.name_, "event": "closed"})
+
+    def finish(self):
+        self.stop.set()
+        self.join()
+        return {}
+
+
+def serve(operations, stream, member):
+    """Answers requests until standard input ends: `operations` by their names; `stream` and `member` are what is made
+    of a request to start one."""
+    operations = {operation.__name__: operation for operation in operations}
+    running = {}
+
+    def start(request, kind):
+        running[request["name"]] = kind(request)
+        running[request["name"]].start()
+        return {}
+
+    def stop(request):
+        return running.pop(request["name"]).finish()
+
+    operations.update(stream_start=lambda request: start(request, stream), stream_stop=stop,
+                      member_start=lambda request: start(request, member), member_stop=stop)
+    for line in sys.stdin:
+        request = json.loads(line)
+        try:
+            reply = {"ok": True, **operations[request["op"]](request)}
+        except member.errors as e:
+            reply = member.failure(e)
+        emit({"reply": request["id"], **reply})

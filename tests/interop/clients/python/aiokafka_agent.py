@@ -12,11 +12,13 @@ from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.coordinator.assignors.range import RangePartitionAssignor
 from aiokafka.errors import KafkaError, for_code
 
-from agent import MAXIMUM_STREAM_RECORDS, REFUSED_COMMITS, Progress, describe, emit, failure, raw
+from agent import (MAXIMUM_STREAM_RECORDS, REFUSED_COMMITS, Progress, consumer_properties, describe, emit, failure,
+                   producer_properties, record_properties)
+
+ASSIGNORS = {"range": RangePartitionAssignor}
 
 bootstrap = sys.argv[1]
-members = {}
-streams = {}
+running = {}
 
 
 def base(request):
@@ -72,28 +74,14 @@ async def partitions(request):
 
 
 async def make_producer(request):
-    codec = request.get("codec", "none")
-    acks = request.get("acks", "all")
-    producer = aiokafka.AIOKafkaProducer(
-        **base(request), linger_ms=5, acks=acks if acks == "all" else int(acks),
-        compression_type=None if codec == "none" else codec, enable_idempotence=request.get("idempotence", True),
-        max_request_size=20_000_000, request_timeout_ms=request.get("unknown_topic_wait_ms", 30000))
+    producer = aiokafka.AIOKafkaProducer(**base(request), **producer_properties(request),
+                                         request_timeout_ms=request.get("unknown_topic_wait_ms", 30000))
     await producer.start()
     return producer
 
 
 async def make_consumer(request):
-    properties = base(request)
-    if "group" in request:
-        properties["group_id"] = request["group"]
-    if "session_timeout_ms" in request:
-        properties.update(session_timeout_ms=request["session_timeout_ms"], heartbeat_interval_ms=500)
-    if "instance_id" in request:
-        properties["group_instance_id"] = request["instance_id"]
-    if "assignor" in request:
-        properties["partition_assignment_strategy"] = [RangePartitionAssignor]
-    consumer = aiokafka.AIOKafkaConsumer(**properties, enable_auto_commit=False, auto_offset_reset="earliest",
-                                         fetch_max_wait_ms=100)
+    consumer = aiokafka.AIOKafkaConsumer(**base(request), **consumer_properties(request, ASSIGNORS))
     await consumer.start()
     return consumer
 
@@ -104,10 +92,7 @@ async def produce(request):
         results = []
         for record in request["records"]:
             try:
-                results.append(await producer.send(
-                    request["topic"], value=raw(record.get("value")), key=raw(record.get("key")),
-                    headers=[(key, raw(value)) for key, value in record.get("headers", [])],
-                    partition=record.get("partition"), timestamp_ms=record.get("timestamp")))
+                results.append(await producer.send(request["topic"], **record_properties(record)))
             except KafkaError as e:
                 results.append(e)
         acks = []
@@ -307,30 +292,21 @@ class Member(ConsumerRebalanceListener):
         return {}
 
 
-async def stream_start(request):
-    streams[request["name"]] = Stream(request)
-    await streams[request["name"]].start()
+async def start(request, kind):
+    running[request["name"]] = kind(request)
+    await running[request["name"]].start()
     return {}
 
 
-async def stream_stop(request):
-    return await streams.pop(request["name"]).finish()
-
-
-async def member_start(request):
-    members[request["name"]] = Member(request)
-    await members[request["name"]].start()
-    return {}
-
-
-async def member_stop(request):
-    return await members.pop(request["name"]).finish()
+async def stop(request):
+    return await running.pop(request["name"]).finish()
 
 
 OPERATIONS = {f.__name__: f for f in (
     version, create_topic, create_partitions, delete_topic, partitions, produce, read, offsets_for_time, committed,
-    list_topics, topic_config, set_topic_config, list_groups, describe_group, delete_records,
-    stream_start, stream_stop, member_start, member_stop)}
+    list_topics, topic_config, set_topic_config, list_groups, describe_group, delete_records)}
+OPERATIONS.update(stream_start=lambda request: start(request, Stream), stream_stop=stop,
+                  member_start=lambda request: start(request, Member), member_stop=stop)
 
 
 async def main():

@@ -1,8 +1,6 @@
 """kafka-python as an agent: the requests and events are described in clients.py."""
 
-import json
 import sys
-import threading
 import time
 
 import kafka
@@ -11,13 +9,13 @@ from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssi
 from kafka.coordinator.assignors.range import RangePartitionAssignor
 from kafka.errors import CommitFailedError, KafkaError, KafkaTimeoutError, for_code
 
-from agent import MAXIMUM_STREAM_RECORDS, REFUSED_COMMITS, Progress, describe, emit, failure, raw
+from agent import (REFUSED_COMMITS, MemberThread, StreamThread, consumer_properties, describe, emit, failure,
+                   producer_properties, record_properties, serve)
 
 COMMIT_TIMEOUT_MS = 2000
+ASSIGNORS = {"cooperative": CooperativeStickyAssignor, "range": RangePartitionAssignor}
 
 bootstrap = sys.argv[1]
-members = {}
-streams = {}
 
 
 def base(request):
@@ -72,27 +70,12 @@ def partitions(request):
 
 
 def make_producer(request):
-    codec = request.get("codec", "none")
-    acks = request.get("acks", "all")
-    return kafka.KafkaProducer(
-        **base(request), linger_ms=5, acks=acks if acks == "all" else int(acks),
-        compression_type=None if codec == "none" else codec, enable_idempotence=request.get("idempotence", True),
-        max_block_ms=request.get("unknown_topic_wait_ms", 30000), max_request_size=20_000_000)
+    return kafka.KafkaProducer(**base(request), **producer_properties(request),
+                               max_block_ms=request.get("unknown_topic_wait_ms", 30000))
 
 
 def make_consumer(request):
-    properties = base(request)
-    if "group" in request:
-        properties["group_id"] = request["group"]
-    if "session_timeout_ms" in request:
-        properties.update(session_timeout_ms=request["session_timeout_ms"], heartbeat_interval_ms=500)
-    if "instance_id" in request:
-        properties["group_instance_id"] = request["instance_id"]
-    if "assignor" in request:
-        properties["partition_assignment_strategy"] = [
-            CooperativeStickyAssignor if request["assignor"] == "cooperative" else RangePartitionAssignor]
-    return kafka.KafkaConsumer(**properties, enable_auto_commit=False, auto_offset_reset="earliest",
-                               fetch_max_wait_ms=100)
+    return kafka.KafkaConsumer(**base(request), **consumer_properties(request, ASSIGNORS))
 
 
 def produce(request):
@@ -100,10 +83,7 @@ def produce(request):
     results = []
     for record in request["records"]:
         try:
-            results.append(producer.send(
-                request["topic"], value=raw(record.get("value")), key=raw(record.get("key")),
-                headers=[(key, raw(value)) for key, value in record.get("headers", [])],
-                partition=record.get("partition"), timestamp_ms=record.get("timestamp")))
+            results.append(producer.send(request["topic"], **record_properties(record)))
         except KafkaError as e:
             results.append(e)
     acks = []
@@ -192,133 +172,59 @@ def delete_records(request):
     return {"low_watermark": answers[partition]["low_watermark"]}
 
 
-class Stream(threading.Thread):
-    """Writes the numbers 0, 1, 2 ... as values until it is stopped, and remembers what was acknowledged."""
-
+class Stream(StreamThread):
     def __init__(self, request):
-        super().__init__(daemon=True)
-        self.topic = request["topic"]
-        self.keys = request.get("keys", 97)
-        self.interval_s = request.get("interval_us", 2000) / 1e6
-        self.producer = make_producer(request)
-        self.stop = threading.Event()
-        self.progress = Progress(request["name"])
+        super().__init__(request, make_producer(request))
 
-    def run(self):
-        for n in range(MAXIMUM_STREAM_RECORDS):
-            if self.stop.wait(self.interval_s):
-                return
-            future = self.producer.send(self.topic, key=f"k{n % self.keys}".encode(), value=str(n).encode())
-            future.add_callback(lambda metadata, n=n: self.progress.add(n, metadata.partition, metadata.offset))
-            future.add_errback(lambda error, n=n: self.progress.fail(n, error))
+    def send(self, n, key, value):
+        future = self.producer.send(self.topic, key=key, value=value)
+        future.add_callback(lambda metadata: self.progress.add(n, metadata.partition, metadata.offset))
+        future.add_errback(lambda error: self.progress.fail(n, error))
 
-    def finish(self):
-        self.stop.set()
-        self.join()
+    def flush(self):
         self.producer.flush()
         self.producer.close()
-        return self.progress.reply()
 
 
-class Member(threading.Thread, kafka.ConsumerRebalanceListener):
-    """One member of a group on its own thread: reports every record once it has it, then commits it."""
+class Member(MemberThread, kafka.ConsumerRebalanceListener):
+    errors = KafkaError
 
     def __init__(self, request):
-        super().__init__(daemon=True)
-        self.name_ = request["name"]
-        self.topic = request["topic"]
-        self.consumer = make_consumer(request)
-        self.stop = threading.Event()
-        self.owned = set()
-        self.uncommitted = {}
+        super().__init__(request, make_consumer(request))
 
-    def report(self, change):
-        emit({"member": self.name_, "event": "owned", "change": change,
-              "partitions": sorted(p.partition for p in self.owned)})
+    def subscribe(self):
+        self.consumer.subscribe([self.topic], listener=self)
 
     def on_partitions_assigned(self, assigned):
-        self.owned |= set(assigned)
-        self.report("assigned")
+        self.gain(assigned)
 
     def on_partitions_revoked(self, revoked):
         # Nothing is uncommitted here: callbacks run inside poll(), and every poll is followed by a commit.
-        self.owned -= set(revoked)
-        self.report("revoked")
+        self.give_up(revoked, "revoked")
 
     def on_partitions_lost(self, lost):
-        self.owned -= set(lost)
-        self.report("lost")
+        self.give_up(lost, "lost")
 
     def commit(self):
-        if not self.uncommitted:
-            return
+        offsets = {kafka.TopicPartition(self.topic, p): kafka.structs.OffsetAndMetadata(offset, "", -1)
+                   for p, offset in self.uncommitted.items()}
         try:
             # It repeats a commit that a rebalance refuses until its time is over, and does not join meanwhile.
-            self.consumer.commit({p: kafka.structs.OffsetAndMetadata(offset, "", -1)
-                                  for p, offset in self.uncommitted.items()}, timeout_ms=COMMIT_TIMEOUT_MS)
+            self.consumer.commit(offsets, timeout_ms=COMMIT_TIMEOUT_MS)
         except KafkaError as e:
             if getattr(e, "errno", None) not in REFUSED_COMMITS and not isinstance(
                     e, (CommitFailedError, KafkaTimeoutError)):
                 raise
-            emit({"member": self.name_, "event": "commit_failed", **failure(e),
-                  "partitions": sorted(p.partition for p in self.uncommitted)})
+            self.commit_failed(e)
         self.uncommitted.clear()
 
-    def run(self):
-        try:
-            self.consumer.subscribe([self.topic], listener=self)
-            while not self.stop.is_set():
-                for partition, batch in self.consumer.poll(timeout_ms=100).items():
-                    for record in batch:
-                        emit({"member": self.name_, "event": "record", **describe(record)})
-                    self.uncommitted[partition] = batch[-1].offset + 1
-                self.commit()
-        except KafkaError as e:
-            emit({"member": self.name_, "event": "failed", **failure(e)})
-        finally:
-            self.consumer.close()
-            emit({"member": self.name_, "event": "closed"})
-
-    def finish(self):
-        self.stop.set()
-        self.join()
-        return {}
+    def take(self):
+        for partition, batch in self.consumer.poll(timeout_ms=100).items():
+            for record in batch:
+                emit({"member": self.name_, "event": "record", **describe(record)})
+            self.uncommitted[partition.partition] = batch[-1].offset + 1
 
 
-def stream_start(request):
-    streams[request["name"]] = Stream(request)
-    streams[request["name"]].start()
-    return {}
-
-
-def stream_stop(request):
-    return streams.pop(request["name"]).finish()
-
-
-def member_start(request):
-    members[request["name"]] = Member(request)
-    members[request["name"]].start()
-    return {}
-
-
-def member_stop(request):
-    return members.pop(request["name"]).finish()
-
-
-OPERATIONS = {f.__name__: f for f in (
-    version, create_topic, create_partitions, delete_topic, partitions, produce, read, offsets_for_time, committed,
-    list_topics, topic_config, set_topic_config, list_groups, describe_group, delete_group, delete_records,
-    stream_start, stream_stop, member_start, member_stop)}
-
-
-def main():
-    for line in sys.stdin:
-        request = json.loads(line)
-        try:
-            reply = {"ok": True, **OPERATIONS[request["op"]](request)}
-        except KafkaError as e:
-            reply = failure(e)
-        emit({"reply": request["id"], **reply})
-
-
-main()
+serve((version, create_topic, create_partitions, delete_topic, partitions, produce, read, offsets_for_time, committed,
+       list_topics, topic_config, set_topic_config, list_groups, describe_group, delete_group, delete_records),
+      Stream, Member)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime/debug"
 	"sort"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -160,8 +161,28 @@ func (p *Progress) Report(reply Object) {
 	reply["acked"], reply["failed"] = append([][3]int64{}, p.acked...), append([][2]interface{}{}, p.failed...)
 }
 
-// Pace calls send with 0, 1, 2 ... at the request's interval until stop is closed.
-func Pace(r *Request, stop <-chan struct{}, send func(n, keys int)) {
+// A Stream writes the numbers 0, 1, 2 ... as values until it is stopped, and remembers what was acknowledged.
+type Stream struct {
+	Progress
+	stop, sent chan struct{}
+}
+
+// Start calls send with 0, 1, 2 ... and their keys at the request's interval, until Stop.
+func (s *Stream) Start(r *Request, send func(n int, key string)) {
+	s.Name, s.stop, s.sent = r.Name, make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(s.sent)
+		s.pace(r, send)
+	}()
+}
+
+// Stop returns when nothing more is sent.
+func (s *Stream) Stop() {
+	close(s.stop)
+	<-s.sent
+}
+
+func (s *Stream) pace(r *Request, send func(n int, key string)) {
 	keys, interval := 97, 2000*time.Microsecond
 	if r.Keys != 0 {
 		keys = r.Keys
@@ -171,11 +192,11 @@ func Pace(r *Request, stop <-chan struct{}, send func(n, keys int)) {
 	}
 	for n := 0; n < MaximumStreamRecords; n++ {
 		select {
-		case <-stop:
+		case <-s.stop:
 			return
 		case <-time.After(interval):
 		}
-		send(n, keys)
+		send(n, "k"+strconv.Itoa(n%keys))
 	}
 }
 

@@ -186,42 +186,35 @@ func read(r *agent.Request, reply agent.Object) error {
 }
 
 func startStream(r *agent.Request, reply agent.Object) error {
-	s := &stream{progress: agent.Progress{Name: r.Name}, stop: make(chan struct{}), sent: make(chan struct{})}
+	s := &stream{}
 	s.writer = writer(r, func(messages []kafka.Message, err error) {
 		for _, m := range messages {
 			if err != nil {
-				s.progress.Fail(m.WriterData.(mark).index, err)
+				s.Fail(m.WriterData.(mark).index, err)
 			} else {
-				s.progress.Add(m.WriterData.(mark).index, int32(m.Partition), m.Offset)
+				s.Add(m.WriterData.(mark).index, int32(m.Partition), m.Offset)
 			}
 		}
 	})
-	go func() {
-		defer close(s.sent)
-		agent.Pace(r, s.stop, func(n, keys int) {
-			err := s.writer.WriteMessages(context.Background(), kafka.Message{Key: []byte("k" + strconv.Itoa(n%keys)),
-				Value: []byte(strconv.Itoa(n)), WriterData: mark{index: n}})
-			if err != nil {
-				s.progress.Fail(n, err)
-			}
-		})
-	}()
+	s.Start(r, func(n int, key string) {
+		message := kafka.Message{Key: []byte(key), Value: []byte(strconv.Itoa(n)), WriterData: mark{index: n}}
+		if err := s.writer.WriteMessages(context.Background(), message); err != nil {
+			s.Fail(n, err)
+		}
+	})
 	reply["started"] = s
 	return nil
 }
 
-// A stream writes the numbers 0, 1, 2 ... as values until it is stopped, and remembers what was acknowledged.
 type stream struct {
-	writer     *kafka.Writer
-	progress   agent.Progress
-	stop, sent chan struct{}
+	agent.Stream
+	writer *kafka.Writer
 }
 
 func (s *stream) Finish(reply agent.Object) error {
-	close(s.stop)
-	<-s.sent
+	s.Stop()
 	err := s.writer.Close()
-	s.progress.Report(reply)
+	s.Report(reply)
 	return err
 }
 

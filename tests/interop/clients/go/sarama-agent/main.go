@@ -217,25 +217,20 @@ func startStream(r *agent.Request, reply agent.Object) error {
 	if err != nil {
 		return err
 	}
-	s := &stream{producer: producer, progress: agent.Progress{Name: r.Name}, stop: make(chan struct{}),
-		sent: make(chan struct{}), told: make(chan struct{})}
+	s := &stream{producer: producer, told: make(chan struct{})}
 	go s.listen()
-	go func() {
-		defer close(s.sent)
-		agent.Pace(r, s.stop, func(n, keys int) {
-			producer.Input() <- &sarama.ProducerMessage{Topic: r.Topic, Metadata: n,
-				Key: sarama.StringEncoder("k" + strconv.Itoa(n%keys)), Value: sarama.StringEncoder(strconv.Itoa(n))}
-		})
-	}()
+	s.Start(r, func(n int, key string) {
+		producer.Input() <- &sarama.ProducerMessage{Topic: r.Topic, Metadata: n, Key: sarama.StringEncoder(key),
+			Value: sarama.StringEncoder(strconv.Itoa(n))}
+	})
 	reply["started"] = s
 	return nil
 }
 
-// A stream writes the numbers 0, 1, 2 ... as values until it is stopped, and remembers what was acknowledged.
 type stream struct {
-	producer         sarama.AsyncProducer
-	progress         agent.Progress
-	stop, sent, told chan struct{}
+	agent.Stream
+	producer sarama.AsyncProducer
+	told     chan struct{}
 }
 
 func (s *stream) listen() {
@@ -247,24 +242,23 @@ func (s *stream) listen() {
 			if !ok {
 				successes = nil
 			} else {
-				s.progress.Add(m.Metadata.(int), m.Partition, m.Offset)
+				s.Add(m.Metadata.(int), m.Partition, m.Offset)
 			}
 		case e, ok := <-failures:
 			if !ok {
 				failures = nil
 			} else {
-				s.progress.Fail(e.Msg.Metadata.(int), e.Err)
+				s.Fail(e.Msg.Metadata.(int), e.Err)
 			}
 		}
 	}
 }
 
 func (s *stream) Finish(reply agent.Object) error {
-	close(s.stop)
-	<-s.sent
+	s.Stop()
 	s.producer.AsyncClose()
 	<-s.told
-	s.progress.Report(reply)
+	s.Report(reply)
 	return nil
 }
 

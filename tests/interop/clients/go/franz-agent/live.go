@@ -3,87 +3,48 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"sort"
 	"strconv"
 	"sync"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"partita/interop/go/agent"
 )
 
-// Bounds what a stream may hold; a test never comes near it.
-const maximumStreamRecords = 1_000_000
-
-// A stream writes the numbers 0, 1, 2 ... as values until it is stopped, and remembers what was acknowledged.
 type stream struct {
-	client     *kgo.Client
-	name       string
-	stop, done chan struct{}
-	lock       sync.Mutex
-	acked      [][3]int64
-	failed     [][2]interface{}
-	seen       map[int32]bool
+	agent.Stream
+	client *kgo.Client
 }
 
-func startStream(r *request) (*stream, error) {
+func startStream(r *agent.Request, reply agent.Object) error {
 	client, err := newProducer(r)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	s := &stream{client: client, name: r.Name, stop: make(chan struct{}), done: make(chan struct{}),
-		acked: [][3]int64{}, failed: [][2]interface{}{}, seen: map[int32]bool{}}
-	keys, interval := 97, 2000*time.Microsecond
-	if r.Keys != 0 {
-		keys = r.Keys
-	}
-	if r.IntervalUs != nil {
-		interval = time.Duration(*r.IntervalUs) * time.Microsecond
-	}
-	go func() {
-		defer close(s.done)
-		for n := 0; n < maximumStreamRecords; n++ {
-			select {
-			case <-s.stop:
-				return
-			case <-time.After(interval):
+	s := &stream{client: client}
+	s.Start(r, func(n int, key string) {
+		record := &kgo.Record{Topic: r.Topic, Key: []byte(key), Value: []byte(strconv.Itoa(n))}
+		client.Produce(context.Background(), record, func(done *kgo.Record, err error) {
+			if err != nil {
+				s.Fail(n, err)
+			} else {
+				s.Add(n, done.Partition, done.Offset)
 			}
-			s.send(r.Topic, n, keys)
-		}
-	}()
-	return s, nil
-}
-
-func (s *stream) send(topic string, n, keys int) {
-	record := &kgo.Record{Topic: topic, Key: []byte(fmt.Sprintf("k%d", n%keys)), Value: []byte(strconv.Itoa(n))}
-	s.client.Produce(context.Background(), record, func(done *kgo.Record, err error) {
-		s.lock.Lock()
-		defer s.lock.Unlock()
-		if err != nil {
-			s.failed = append(s.failed, [2]interface{}{n, err.Error()})
-			return
-		}
-		s.acked = append(s.acked, [3]int64{int64(n), int64(done.Partition), done.Offset})
-		event := "progress"
-		if !s.seen[done.Partition] {
-			s.seen[done.Partition] = true
-			event = "partition"
-		}
-		if event == "partition" || len(s.acked)%1000 == 0 {
-			emit(object{"stream": s.name, "event": event, "partition": done.Partition, "acked": len(s.acked)})
-		}
+		})
 	})
+	reply["started"] = s
+	return nil
 }
 
-func (s *stream) finish(reply object) error {
-	close(s.stop)
-	<-s.done
+func (s *stream) Finish(reply agent.Object) error {
+	s.Stop()
 	if err := s.client.Flush(context.Background()); err != nil {
 		return err
 	}
 	s.client.Close()
-	reply["acked"], reply["failed"] = s.acked, s.failed
+	s.Report(reply)
 	return nil
 }
 
@@ -95,10 +56,10 @@ type member struct {
 	done    chan struct{}
 	lock    sync.Mutex
 	owned   map[int32]bool
-	request *request
+	request *agent.Request
 }
 
-func startMember(r *request) (*member, error) {
+func startMember(r *agent.Request, reply agent.Object) error {
 	m := &member{name: r.Name, done: make(chan struct{}), owned: map[int32]bool{}, request: r}
 	opts := append(options(r), kgo.ConsumerGroup(r.Group), kgo.ConsumeTopics(r.Topic), kgo.DisableAutoCommit(),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.BlockRebalanceOnPoll(),
@@ -117,13 +78,14 @@ func startMember(r *request) (*member, error) {
 	}
 	client, err := kgo.NewClient(opts...)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	m.client = client
 	ctx, cancel := context.WithCancel(context.Background())
 	m.cancel = cancel
 	go m.run(ctx)
-	return m, nil
+	reply["started"] = m
+	return nil
 }
 
 func (m *member) run(ctx context.Context) {
@@ -136,9 +98,7 @@ func (m *member) run(ctx context.Context) {
 			}
 		}
 		fetches.EachRecord(func(record *kgo.Record) {
-			event := describe(record)
-			event["member"], event["event"] = m.name, "record"
-			emit(event)
+			agent.EmitRecord(m.name, describe(record))
 		})
 		// The commit falls between the poll and AllowRebalance, so a rebalance cannot come between them.
 		if err := m.client.CommitUncommittedOffsets(context.Background()); err != nil {
@@ -150,21 +110,22 @@ func (m *member) run(ctx context.Context) {
 
 // fail tells of an error; one that only says that the group went on without this member makes it join again.
 func (m *member) fail(err error) {
-	event := failure(err)
+	event := agent.Failure(err, code)
 	event["member"], event["event"], event["partitions"] = m.name, "failed", []int32{}
 	for _, refused := range []error{kerr.UnknownMemberID, kerr.IllegalGeneration, kerr.RebalanceInProgress} {
 		if errors.Is(err, refused) {
 			event["event"] = "commit_failed"
 		}
 	}
-	emit(event)
+	agent.Emit(event)
 }
 
-func (m *member) finish() {
+func (m *member) Finish(agent.Object) error {
 	m.cancel()
 	<-m.done
 	m.client.CloseAllowingRebalance()
-	emit(object{"member": m.name, "event": "closed"})
+	agent.Emit(agent.Object{"member": m.name, "event": "closed"})
+	return nil
 }
 
 func (m *member) change(what string, partitions map[string][]int32, owned bool) {
@@ -177,12 +138,11 @@ func (m *member) change(what string, partitions map[string][]int32, owned bool) 
 			delete(m.owned, p)
 		}
 	}
-	list := []int{}
+	list := []int32{}
 	for p := range m.owned {
-		list = append(list, int(p))
+		list = append(list, p)
 	}
-	sort.Ints(list)
-	emit(object{"member": m.name, "event": "owned", "change": what, "partitions": list})
+	agent.EmitOwned(m.name, what, list)
 }
 
 func (m *member) onAssigned(_ context.Context, _ *kgo.Client, partitions map[string][]int32) {

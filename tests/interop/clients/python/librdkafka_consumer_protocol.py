@@ -1,6 +1,6 @@
 """A member of a consumer group of KIP-848 by the newest librdkafka: prints the value of each record as it comes.
 
-consumer_protocol.py BOOTSTRAP GROUP TOPIC   (a topic that starts with ^ is a regular expression)
+librdkafka_consumer_protocol.py BOOTSTRAP GROUP TOPIC   (a topic that starts with ^ is a regular expression)
 """
 
 import signal

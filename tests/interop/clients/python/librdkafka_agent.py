@@ -4,42 +4,26 @@ The same program runs on the newest wheel and on Debian's python3-confluent-kafk
 keeps to what both know.
 """
 
-import json
 import sys
-import threading
 import time
 
 import confluent_kafka
-from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, NewPartitions, NewTopic
 
+from agent import REFUSED_COMMITS, MemberThread, StreamThread, emit, raw, serve, text
+
 ADMIN_TIMEOUT_S = 30
-MAXIMUM_STREAM_RECORDS = 1_000_000
 MAXIMUM_BATCH = 500
 
 bootstrap = sys.argv[1]
-output_lock = threading.Lock()
-members = {}
-streams = {}
-
-
-def emit(line):
-    with output_lock:
-        sys.stdout.write(json.dumps(line) + "\n")
-        sys.stdout.flush()
 
 
 def failure(error):
-    """A KafkaError as the fields of a failed reply."""
+    """A KafkaError, alone or within an exception, as the fields of a failed reply."""
+    if isinstance(error, KafkaException):
+        error = error.args[0]
     return {"ok": False, "code": error.code(), "message": error.str(), "type": error.name()}
-
-
-def text(raw):
-    return None if raw is None else raw.decode()
-
-
-def raw(value):
-    return None if value is None else value.encode()
 
 
 def base(request):
@@ -251,170 +235,77 @@ def delete_records(request):
     return {"low_watermark": result_of(client.delete_records([partition])).low_watermark}
 
 
-class Stream(threading.Thread):
-    """Writes the numbers 0, 1, 2 ... as values until it is stopped, and remembers what was acknowledged."""
-
+class Stream(StreamThread):
     def __init__(self, request):
-        super().__init__(daemon=True)
-        self.name_ = request["name"]
-        self.topic = request["topic"]
-        self.keys = request.get("keys", 97)
-        self.interval_s = request.get("interval_us", 2000) / 1e6
-        self.producer = make_producer(request)
-        self.stop = threading.Event()
-        self.acked = []
-        self.failed = []
-        self.partitions_seen = set()
+        super().__init__(request, make_producer(request))
 
-    def on_delivery(self, number, error, message):
-        if error:
-            self.failed.append([number, error.str()])
-            return
-        partition = message.partition()
-        self.acked.append([number, partition, message.offset()])
-        first = partition not in self.partitions_seen
-        self.partitions_seen.add(partition)
-        if first or len(self.acked) % 1000 == 0:
-            emit({"stream": self.name_, "event": "partition" if first else "progress", "partition": partition,
-                  "acked": len(self.acked)})
+    def pause(self):
+        # Acknowledgements are handed out meanwhile.
+        self.producer.poll(self.interval_s)
 
-    def run(self):
-        for number in range(MAXIMUM_STREAM_RECORDS):
-            if self.stop.is_set():
-                break
-            callback = lambda error, message, number=number: self.on_delivery(number, error, message)
-            while True:
-                try:
-                    self.producer.produce(self.topic, str(number).encode(), f"k{number % self.keys}".encode(),
-                                          on_delivery=callback)
-                    break
-                except BufferError:
-                    self.producer.poll(0.1)
-            self.producer.poll(self.interval_s)
+    def send(self, n, key, value):
+        def on_delivery(error, message):
+            if error:
+                self.progress.fail(n, error)
+            else:
+                self.progress.add(n, message.partition(), message.offset())
 
-    def finish(self):
-        self.stop.set()
-        self.join()
+        while True:
+            try:
+                return self.producer.produce(self.topic, value, key, on_delivery=on_delivery)
+            except BufferError:
+                self.producer.poll(0.1)
+
+    def flush(self):
         self.producer.flush()
-        return {"acked": self.acked, "failed": self.failed}
 
 
-class Member(threading.Thread):
-    """One member of a group on its own thread: reports every record once it has it, then commits it."""
+class Member(MemberThread):
+    errors = KafkaException
+    failure = staticmethod(failure)
 
     def __init__(self, request):
-        super().__init__(daemon=True)
-        self.name_ = request["name"]
-        self.topic = request["topic"]
-        self.consumer = make_consumer(request)
-        self.stop = threading.Event()
-        self.owned = set()
-        self.uncommitted = {}
+        super().__init__(request, make_consumer(request))
 
-    def report(self, change):
-        emit({"member": self.name_, "event": "owned", "change": change, "partitions": sorted(self.owned)})
-
-    def on_assign(self, _, assigned):
-        self.owned |= {p.partition for p in assigned}
-        self.report("assigned")
+    def subscribe(self):
+        self.consumer.subscribe([self.topic], on_assign=lambda _, assigned: self.gain(assigned),
+                                on_revoke=self.on_revoke, on_lost=lambda _, lost: self.give_up(lost, "lost"))
 
     def on_revoke(self, _, revoked):
-        self.commit()
-        for p in revoked:
-            self.uncommitted.pop(p.partition, None)
-        self.owned -= {p.partition for p in revoked}
-        self.report("revoked")
-
-    def on_lost(self, _, lost):
-        for p in lost:
-            self.uncommitted.pop(p.partition, None)
-        self.owned -= {p.partition for p in lost}
-        self.report("lost")
+        if self.uncommitted:
+            self.commit()
+        self.give_up(revoked, "revoked")
 
     def commit(self):
-        if not self.uncommitted:
-            return
         offsets = [TopicPartition(self.topic, p, offset) for p, offset in self.uncommitted.items()]
         try:
             self.consumer.commit(offsets=offsets, asynchronous=False)
             self.uncommitted.clear()
         except KafkaException as e:
             # A rebalance is under way, or is over and the answer to our join not yet here: kept, as the revocation
-            # or the next round commits it.
-            # A member that is not known any more joins again by itself, too.
-            if e.args[0].code() not in (KafkaError.REBALANCE_IN_PROGRESS, KafkaError.ILLEGAL_GENERATION,
-                                        KafkaError.UNKNOWN_MEMBER_ID):
+            # or the next round commits it. A member that is not known any more joins again by itself, too.
+            if e.args[0].code() not in REFUSED_COMMITS:
                 raise
-            emit({"member": self.name_, "event": "commit_failed", **failure(e.args[0]),
-                  "partitions": sorted(self.uncommitted)})
+            self.commit_failed(e)
 
-    def take(self, message):
+    def take_one(self, message):
         if message.error():
             raise KafkaException(message.error())
         emit({"member": self.name_, "event": "record", "at_ns": time.monotonic_ns(), **describe(message)})
         self.uncommitted[message.partition()] = message.offset() + 1
 
-    def run(self):
-        try:
-            self.consumer.subscribe([self.topic], on_assign=self.on_assign, on_revoke=self.on_revoke,
-                                    on_lost=self.on_lost)
-            while not self.stop.is_set():
-                # Not consume(): before 2.2 it loses what it fetched for a partition that a rebalance takes away.
-                message = self.consumer.poll(0.1)
-                for _ in range(MAXIMUM_BATCH):
-                    if message is None:
-                        break
-                    self.take(message)
-                    message = self.consumer.poll(0)
-                if message is not None:
-                    self.take(message)
-                self.commit()
-        except KafkaException as e:
-            emit({"member": self.name_, "event": "failed", **failure(e.args[0])})
-        finally:
-            self.consumer.close()
-            emit({"member": self.name_, "event": "closed"})
-
-    def finish(self):
-        self.stop.set()
-        self.join()
-        return {}
+    def take(self):
+        # Not consume(): before 2.2 it loses what it fetched for a partition that a rebalance takes away.
+        message = self.consumer.poll(0.1)
+        for _ in range(MAXIMUM_BATCH):
+            if message is None:
+                return
+            self.take_one(message)
+            message = self.consumer.poll(0)
+        if message is not None:
+            self.take_one(message)
 
 
-def stream_start(request):
-    streams[request["name"]] = Stream(request)
-    streams[request["name"]].start()
-    return {}
-
-
-def stream_stop(request):
-    return streams.pop(request["name"]).finish()
-
-
-def member_start(request):
-    members[request["name"]] = Member(request)
-    members[request["name"]].start()
-    return {}
-
-
-def member_stop(request):
-    return members.pop(request["name"]).finish()
-
-
-OPERATIONS = {f.__name__: f for f in (
-    create_topic, create_partitions, delete_topic, partitions, produce, read, offsets_for_time, committed,
-    version, list_topics, topic_config, set_topic_config, list_groups, describe_group, delete_group, delete_records,
-    stream_start, stream_stop, member_start, member_stop)}
-
-
-def main():
-    for line in sys.stdin:
-        request = json.loads(line)
-        try:
-            reply = {"ok": True, **OPERATIONS[request["op"]](request)}
-        except KafkaException as e:
-            reply = failure(e.args[0])
-        emit({"reply": request["id"], **reply})
-
-
-main()
+serve((create_topic, create_partitions, delete_topic, partitions, produce, read, offsets_for_time, committed,
+       version, list_topics, topic_config, set_topic_config, list_groups, describe_group, delete_group, delete_records),
+      Stream, Member)

@@ -2,87 +2,31 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"sort"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"partita/interop/go/agent"
 )
 
-type header [2]*string
+var bootstrap string
 
-type inputRecord struct {
-	Partition *int32   `json:"partition"`
-	Timestamp *int64   `json:"timestamp"`
-	Key       *string  `json:"key"`
-	Value     *string  `json:"value"`
-	Headers   []header `json:"headers"`
-}
-
-type request struct {
-	ID                 int               `json:"id"`
-	Op                 string            `json:"op"`
-	Name               string            `json:"name"`
-	Topic              string            `json:"topic"`
-	Group              string            `json:"group"`
-	Partitions         int32             `json:"partitions"`
-	Partition          int32             `json:"partition"`
-	Offset             int64             `json:"offset"`
-	Config             string            `json:"config"`
-	Value              string            `json:"value"`
-	Count              int               `json:"count"`
-	Configs            map[string]string `json:"configs"`
-	Records            []inputRecord     `json:"records"`
-	Codec              string            `json:"codec"`
-	Acks               string            `json:"acks"`
-	Idempotence        *bool             `json:"idempotence"`
-	TimeoutMs          int64             `json:"timeout_ms"`
-	Timestamp          int64             `json:"timestamp"`
-	MetadataAgeMs      int64             `json:"metadata_age_ms"`
-	UnknownTopicWaitMs int64             `json:"unknown_topic_wait_ms"`
-	SessionTimeoutMs   int64             `json:"session_timeout_ms"`
-	InstanceID         string            `json:"instance_id"`
-	Assignor           string            `json:"assignor"`
-	Keys               int               `json:"keys"`
-	IntervalUs         *int64            `json:"interval_us"`
-}
-
-type object map[string]interface{}
-
-var (
-	bootstrap  string
-	outputLock sync.Mutex
-	members    = map[string]*member{}
-	streams    = map[string]*stream{}
-)
-
-func emit(line object) {
-	encoded, err := json.Marshal(line)
-	if err != nil {
-		panic(err)
+// code finds Kafka's error code.
+func code(err error) (int, bool) {
+	var found *kerr.Error
+	if errors.As(err, &found) {
+		return int(found.Code), true
 	}
-	outputLock.Lock()
-	defer outputLock.Unlock()
-	os.Stdout.Write(append(encoded, '\n'))
-}
-
-func failure(err error) object {
-	code, name := -1, "client"
-	var kafkaError *kerr.Error
-	if errors.As(err, &kafkaError) {
-		code, name = int(kafkaError.Code), kafkaError.Message
-	}
-	return object{"ok": false, "code": code, "type": name, "message": err.Error()}
+	return 0, false
 }
 
 // explained adds the text that the broker sent along with an error.
@@ -93,7 +37,7 @@ func explained(err error, message string) error {
 	return fmt.Errorf("%w: %s", err, message)
 }
 
-func options(r *request) []kgo.Opt {
+func options(r *agent.Request) []kgo.Opt {
 	opts := []kgo.Opt{kgo.SeedBrokers(bootstrap), kgo.FetchMaxWait(100 * time.Millisecond),
 		kgo.MetadataMinAge(100 * time.Millisecond)}
 	if r.MetadataAgeMs != 0 {
@@ -102,7 +46,7 @@ func options(r *request) []kgo.Opt {
 	return opts
 }
 
-func newProducer(r *request) (*kgo.Client, error) {
+func newProducer(r *agent.Request) (*kgo.Client, error) {
 	opts := append(options(r), kgo.ProducerLinger(5*time.Millisecond), kgo.ProducerBatchMaxBytes(20_000_000),
 		kgo.BrokerMaxWriteBytes(100_000_000))
 	codecs := map[string]kgo.CompressionCodec{"none": kgo.NoCompression(), "gzip": kgo.GzipCompression(),
@@ -153,42 +97,27 @@ func partitionIDs(ctx context.Context, admin *kadm.Client, topic string) ([]int3
 	return ids, nil
 }
 
-func text(raw []byte) *string {
-	if raw == nil {
-		return nil
-	}
-	s := string(raw)
-	return &s
-}
-
-func raw(value *string) []byte {
-	if value == nil {
-		return nil
-	}
-	return []byte(*value)
-}
-
-func describe(record *kgo.Record) object {
-	headers := []header{}
+func describe(record *kgo.Record) agent.Object {
+	headers := []agent.Header{}
 	for _, h := range record.Headers {
 		key := h.Key
-		headers = append(headers, header{&key, text(h.Value)})
+		headers = append(headers, agent.Header{&key, agent.Text(h.Value)})
 	}
-	return object{"topic": record.Topic, "partition": record.Partition, "offset": record.Offset,
-		"timestamp": record.Timestamp.UnixMilli(), "key": text(record.Key), "value": text(record.Value),
+	return agent.Object{"topic": record.Topic, "partition": record.Partition, "offset": record.Offset,
+		"timestamp": record.Timestamp.UnixMilli(), "key": agent.Text(record.Key), "value": agent.Text(record.Value),
 		"headers": headers}
 }
 
-func produce(r *request, reply object) error {
+func produce(r *agent.Request, reply agent.Object) error {
 	client, err := newProducer(r)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
-	acks := make([]object, len(r.Records))
+	acks := make([]agent.Object, len(r.Records))
 	for i := range r.Records {
 		i, in := i, &r.Records[i]
-		record := &kgo.Record{Topic: r.Topic, Key: raw(in.Key), Value: raw(in.Value)}
+		record := &kgo.Record{Topic: r.Topic, Key: agent.Raw(in.Key), Value: agent.Raw(in.Value)}
 		if in.Partition != nil {
 			record.Partition = *in.Partition
 		}
@@ -196,13 +125,13 @@ func produce(r *request, reply object) error {
 			record.Timestamp = time.UnixMilli(*in.Timestamp)
 		}
 		for _, h := range in.Headers {
-			record.Headers = append(record.Headers, kgo.RecordHeader{Key: *h[0], Value: raw(h[1])})
+			record.Headers = append(record.Headers, kgo.RecordHeader{Key: *h[0], Value: agent.Raw(h[1])})
 		}
 		client.Produce(context.Background(), record, func(done *kgo.Record, err error) {
 			if err != nil {
-				acks[i] = failure(err)
+				acks[i] = agent.Failure(err, code)
 			} else {
-				acks[i] = object{"partition": done.Partition, "offset": done.Offset}
+				acks[i] = agent.Object{"partition": done.Partition, "offset": done.Offset}
 			}
 		})
 	}
@@ -213,7 +142,7 @@ func produce(r *request, reply object) error {
 	return nil
 }
 
-func read(r *request, reply object) error {
+func read(r *agent.Request, reply agent.Object) error {
 	return withAdmin(func(ctx context.Context, admin *kadm.Client) error {
 		ids, err := partitionIDs(ctx, admin, r.Topic)
 		if err != nil {
@@ -231,7 +160,7 @@ func read(r *request, reply object) error {
 		defer client.Close()
 		deadline, cancel := context.WithTimeout(ctx, time.Duration(r.TimeoutMs)*time.Millisecond)
 		defer cancel()
-		records := []object{}
+		records := []agent.Object{}
 		for len(records) < r.Count && deadline.Err() == nil {
 			fetches := client.PollFetches(deadline)
 			for _, e := range fetches.Errors() {
@@ -246,7 +175,7 @@ func read(r *request, reply object) error {
 	})
 }
 
-func offsetsForTime(r *request, reply object) error {
+func offsetsForTime(r *agent.Request, reply agent.Object) error {
 	return withAdmin(func(ctx context.Context, admin *kadm.Client) error {
 		listed, err := admin.ListOffsetsAfterMilli(ctx, r.Timestamp, r.Topic)
 		if err != nil {
@@ -255,7 +184,7 @@ func offsetsForTime(r *request, reply object) error {
 		if err := listed.Error(); err != nil {
 			return err
 		}
-		offsets := object{}
+		offsets := agent.Object{}
 		listed.Each(func(o kadm.ListedOffset) {
 			// kadm puts the end of the partition where no record is as late as asked for.
 			if o.Timestamp == -1 {
@@ -268,13 +197,13 @@ func offsetsForTime(r *request, reply object) error {
 	})
 }
 
-func committed(r *request, reply object) error {
+func committed(r *agent.Request, reply agent.Object) error {
 	return withAdmin(func(ctx context.Context, admin *kadm.Client) error {
 		fetched, err := admin.FetchOffsets(ctx, r.Group)
 		if err != nil {
 			return err
 		}
-		offsets := object{}
+		offsets := agent.Object{}
 		fetched.Each(func(o kadm.OffsetResponse) {
 			if o.At >= 0 {
 				offsets[strconv.Itoa(int(o.Partition))] = o.At
@@ -286,7 +215,7 @@ func committed(r *request, reply object) error {
 }
 
 // createTopic goes below kadm, which drops the text of the broker's error.
-func createTopic(r *request) error {
+func createTopic(r *agent.Request, _ agent.Object) error {
 	topic := kmsg.NewCreateTopicsRequestTopic()
 	topic.Topic, topic.NumPartitions, topic.ReplicationFactor = r.Topic, r.Partitions, -1
 	for key, value := range r.Configs {
@@ -317,74 +246,36 @@ func createTopic(r *request) error {
 	return explained(kerr.ErrorForCode(answer.ErrorCode), text)
 }
 
-func handle(r *request, reply object) error {
-	switch r.Op {
-	case "create_topic":
-		return createTopic(r)
-	case "create_partitions":
-		return withAdmin(func(ctx context.Context, admin *kadm.Client) error {
-			updated, err := admin.UpdatePartitions(ctx, r.Count, r.Topic)
-			if err != nil {
-				return err
-			}
-			return explained(updated[r.Topic].Err, updated[r.Topic].ErrMessage)
-		})
-	case "delete_topic":
-		return withAdmin(func(ctx context.Context, admin *kadm.Client) error {
-			deleted, err := admin.DeleteTopics(ctx, r.Topic)
-			if err != nil {
-				return err
-			}
-			return deleted[r.Topic].Err
-		})
-	case "partitions":
-		return withAdmin(func(ctx context.Context, admin *kadm.Client) error {
-			ids, err := partitionIDs(ctx, admin, r.Topic)
-			reply["partitions"] = ids
+func createPartitions(r *agent.Request, _ agent.Object) error {
+	return withAdmin(func(ctx context.Context, admin *kadm.Client) error {
+		updated, err := admin.UpdatePartitions(ctx, r.Count, r.Topic)
+		if err != nil {
 			return err
-		})
-	case "version", "list_topics", "topic_config", "set_topic_config", "list_groups", "describe_group", "delete_group",
-		"delete_records":
-		return administer(r, reply)
-	case "produce":
-		return produce(r, reply)
-	case "read":
-		return read(r, reply)
-	case "offsets_for_time":
-		return offsetsForTime(r, reply)
-	case "committed":
-		return committed(r, reply)
-	case "stream_start":
-		s, err := startStream(r)
-		streams[r.Name] = s
+		}
+		return explained(updated[r.Topic].Err, updated[r.Topic].ErrMessage)
+	})
+}
+
+func partitions(r *agent.Request, reply agent.Object) error {
+	return withAdmin(func(ctx context.Context, admin *kadm.Client) error {
+		ids, err := partitionIDs(ctx, admin, r.Topic)
+		reply["partitions"] = ids
 		return err
-	case "stream_stop":
-		return streams[r.Name].finish(reply)
-	case "member_start":
-		m, err := startMember(r)
-		members[r.Name] = m
-		return err
-	case "member_stop":
-		members[r.Name].finish()
-		return nil
-	}
-	return fmt.Errorf("unknown op %q", r.Op)
+	})
 }
 
 func main() {
 	bootstrap = os.Args[1]
-	input := bufio.NewScanner(os.Stdin)
-	input.Buffer(nil, 64<<20)
-	for input.Scan() {
-		r := &request{}
-		if err := json.Unmarshal(input.Bytes(), r); err != nil {
-			panic(err)
-		}
-		reply := object{"ok": true}
-		if err := handle(r, reply); err != nil {
-			reply = failure(err)
-		}
-		reply["reply"] = r.ID
-		emit(reply)
-	}
+	agent.Serve(map[string]agent.Operation{
+		"version": func(_ *agent.Request, reply agent.Object) error {
+			reply["version"] = agent.ModuleVersion("github.com/twmb/franz-go")
+			return nil
+		},
+		"create_topic": createTopic, "create_partitions": createPartitions, "delete_topic": deleteTopic,
+		"partitions": partitions, "produce": produce, "read": read, "offsets_for_time": offsetsForTime,
+		"committed": committed, "list_topics": listTopics, "topic_config": topicConfig,
+		"set_topic_config": setTopicConfig, "list_groups": listGroups, "describe_group": describeGroup,
+		"delete_group": deleteGroup, "delete_records": deleteRecords, "stream_start": startStream,
+		"member_start": startMember,
+	}, code)
 }
