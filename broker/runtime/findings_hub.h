@@ -5,12 +5,18 @@
 #include <map>
 #include <mutex>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "broker/expansion/findings_board.h"
 
 namespace partita::runtime {
+
+/// How an observer names itself to the board: its findings about one topic are complete in themselves.
+[[nodiscard]] inline std::string findings_source(std::string_view observer, const TopicId& topic) {
+    return std::string(observer) + "/" + topic.to_string();
+}
 
 /// The broker's one board of findings, shared by threads: observers say what holds, channels hear what changed.
 ///

@@ -37,17 +37,6 @@ std::vector<expansion::TopicEpoch> epochs_of(const topics::Topic& topic) {
     return epochs;
 }
 
-std::string source_of(const TopicId& id) {
-    std::string source = "keys/";
-    for (const auto byte : id.bytes) {
-        constexpr std::string_view kDigits = "0123456789abcdef";
-        const auto value = static_cast<unsigned>(byte);
-        source += kDigits[value >> 4];
-        source += kDigits[value & 15];
-    }
-    return source;
-}
-
 }  // namespace
 
 KeyObserver::KeyObserver(Broker& broker, FindingsHub& findings) : broker_(broker), findings_(findings) {}
@@ -273,7 +262,7 @@ void KeyObserver::settle_topic(const TopicId& id, const TopicTable& table, Watch
         }
     }
     watched = {.changed = false, .has_findings = !findings.empty()};
-    findings_.settle(source_of(id), findings, now.wall);
+    findings_.settle(findings_source("keys", id), findings, now.wall);
     if (!switches.empty()) {
         record_switches(id, std::move(switches));
     }

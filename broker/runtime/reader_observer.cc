@@ -16,10 +16,6 @@ using expansion::Finding;
 using expansion::GroupFacts;
 using expansion::HazardId;
 
-std::string source_of(const TopicId& id) {
-    return "readers/" + std::string(reinterpret_cast<const char*>(id.bytes.data()), id.bytes.size());
-}
-
 /// What a plan says of groups and names stays true after the growth, until somebody repairs it.
 constexpr std::array kLastingHazards = {HazardId::streams_application_dies, HazardId::copartition_breaks,
                                         HazardId::partition_state_lost,     HazardId::single_partition_topic,
@@ -65,6 +61,7 @@ void ReaderObserver::stop() {
 void ReaderObserver::topic_grew(const topics::Topic& topic) {
     const std::scoped_lock lock(mutex_);
     watch_of(topic);
+    changes_.fetch_add(1, std::memory_order_release);
     note_news();
     // The first one that is watched ends a wait without end.
     wake_.notify_one();
@@ -90,6 +87,8 @@ void ReaderObserver::on_offset_fetch(const TopicState& topic, std::string_view g
                                      PartitionIndex partition, Offset committed, TimestampMs now) {
     const std::scoped_lock lock(mutex_);
     watch_of(*topic.topic).on_offset_fetch(group, client, partition, committed, now);
+    // What the client fetches next tells what it does without an offset.
+    if (committed == kNoOffset) changes_.fetch_add(1, std::memory_order_release);
     note_news();
 }
 
@@ -99,10 +98,18 @@ void ReaderObserver::on_list_latest(const TopicState& topic, const expansion::Cl
     watch_of(*topic.topic).on_list_latest(client, partition, latest);
 }
 
-void ReaderObserver::on_fetch(const TopicState& topic, const expansion::ClientIdentity& client, PartitionIndex partition,
-                              Offset from, TimestampMs now) {
+void ReaderObserver::on_fetch(std::uint32_t reactor, const TopicState& topic, std::string_view client_id, std::string_view address,
+                              PartitionIndex partition, Offset from, TimestampMs now) {
+    std::unique_ptr<expansion::FetchMemory>& memory = memories_[reactor];
+    if (!memory) {
+        memory = std::make_unique<expansion::FetchMemory>();
+    }
+    const std::uint64_t reader = expansion::FetchMemory::reader_of(client_id, address, topic.topic->id, partition);
+    if (!memory->is_news(reader, from, changes_.load(std::memory_order_acquire), now)) {
+        return;
+    }
     const std::scoped_lock lock(mutex_);
-    watch_of(*topic.topic).on_fetch(client, partition, from, now);
+    watch_of(*topic.topic).on_fetch({std::string(client_id), std::string(address)}, partition, from, now);
     note_news();
 }
 
@@ -153,7 +160,7 @@ void ReaderObserver::settle_all() {
             const std::scoped_lock lock(mutex_);
             watched_.erase(id);
         }
-        findings_.settle(source_of(id), topic == nullptr ? std::vector<Finding>() : findings_of(*topic, now.wall), now.wall);
+        findings_.settle(findings_source("readers", id), topic == nullptr ? std::vector<Finding>() : findings_of(*topic, now.wall), now.wall);
     }
 }
 

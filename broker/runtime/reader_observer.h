@@ -1,17 +1,22 @@
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "broker/expansion/client_registry.h"
 #include "broker/expansion/consumer_watch.h"
+#include "broker/expansion/fetch_memory.h"
 #include "broker/runtime/findings_hub.h"
 #include "broker/runtime/group_shards.h"
 #include "broker/runtime/topic_table.h"
@@ -52,12 +57,13 @@ class ReaderObserver {
                          PartitionIndex partition, Offset committed, TimestampMs now);
     void on_list_latest(const TopicState& topic, const expansion::ClientIdentity& client, PartitionIndex partition,
                         Offset latest);
-    void on_fetch(const TopicState& topic, const expansion::ClientIdentity& client, PartitionIndex partition, Offset from,
-                  TimestampMs now);
+    /// On the thread of the reactor of that index. A fetch that says what the reader's last one said costs a hash and a
+    /// comparison: no lock, no allocation.
+    void on_fetch(std::uint32_t reactor, const TopicState& topic, std::string_view client_id, std::string_view address,
+                  PartitionIndex partition, Offset from, TimestampMs now);
     void on_commit(const TopicState& topic, std::string_view group, std::span<const expansion::ConsumerWatch::Commit> commits);
 
   private:
-
     void run();
     [[nodiscard]] bool wait();
     void settle_all();
@@ -68,6 +74,11 @@ class ReaderObserver {
     Broker& broker_;
     FindingsHub& findings_;
     std::thread thread_;
+
+    /// By reactor, of whose thread each is; made when a topic that has grown is first read there.
+    std::array<std::unique_ptr<expansion::FetchMemory>, Partition::kReactorsMax> memories_;
+    /// Counts what makes every reader's next fetch worth noting.
+    std::atomic<std::uint64_t> changes_ = 0;
 
     std::mutex mutex_;
     std::condition_variable wake_;
