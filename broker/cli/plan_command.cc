@@ -8,12 +8,12 @@
 #include <charconv>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <ctime>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "broker/cli/command.h"
+#include "broker/cli/http_client.h"
 #include "broker/expansion/plan_text.h"
 #include "broker/partitioners/clients.h"
 
@@ -21,7 +21,6 @@ namespace partita::cli {
 namespace {
 
 constexpr int kExitFindings = 3;
-constexpr const char* kDefaultHttp = "localhost:8092";
 
 struct Options {
     PlanArguments plan;
@@ -103,10 +102,6 @@ int plan(Options& options) {
         return refuse("no partitioner is called " + wish.partitioner + (near.empty() ? "" : near + "?") +
                       " `partita partitioner --list` names all");
     }
-    if (wish.http.empty()) {
-        const char* from_environment = std::getenv("PARTITA_HTTP");
-        wish.http = from_environment != nullptr && *from_environment != '\0' ? from_environment : kDefaultHttp;
-    }
     ProgressBar bar(options.quiet);
     const PlanListener listener{.progress = [&](std::int64_t done, std::int64_t total) { bar.show(done, total); },
                                 .keys = [&](std::string_view lines) {
@@ -141,7 +136,7 @@ void add_plan_command(CLI::App& application, Action& chosen) {
     CLI::App* command = application.add_subcommand("plan", "what adding partitions to a topic would do (exit code 0 safe, 3 findings)");
     command->add_option("TOPIC", options->plan.topic, "the topic")->required();
     command->add_option("--to", options->plan.to, "the new partition count")->required();
-    command->add_option("--http", options->plan.http, "HTTP address of a running Partita (default $PARTITA_HTTP, or localhost:8092)");
+    add_http_option(*command, options->plan.http);
     command->add_option("--bootstrap", options->plan.bootstrap, "read any Kafka cluster instead, HOST:PORT[,HOST:PORT...]");
     command->add_option("-X", options->plan.client_settings, "with --bootstrap: a librdkafka setting, KEY=VALUE")->take_all();
     command->add_option("--records", options->plan.records, "read only the newest so many records")->check(CLI::PositiveNumber);

@@ -2,11 +2,6 @@
 // JSON line for each event, until the broker ends or nobody reads the output any more.
 
 #include <array>
-#include <boost/asio/connect.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/beast/core.hpp>
-#include <boost/beast/http.hpp>
 #include <cstdio>
 #include <ctime>
 #include <memory>
@@ -15,19 +10,18 @@
 #include <string_view>
 
 #include "broker/cli/command.h"
+#include "broker/cli/http_client.h"
 
 namespace partita::cli {
 namespace {
 
-namespace asio = boost::asio;
-namespace beast = boost::beast;
 using nlohmann::ordered_json;
 
 /// A line longer than this is none of a broker's.
-constexpr std::size_t kLineBytesMax = 1 << 20;
+constexpr std::size_t kEventLineBytesMax = 1 << 20;
 
-struct Arguments {
-    std::string http = "localhost:8092";
+struct WatchArguments {
+    std::string http;
     std::string topic;
     bool as_json = false;
 };
@@ -52,80 +46,33 @@ std::string readable(const ordered_json& event) {
     return text;
 }
 
-/// Prints what comes line by line. False when nobody reads the output any more.
-class Printer {
-  public:
-    explicit Printer(const Arguments& arguments) : arguments_(arguments) {}
-
-    [[nodiscard]] bool take(std::string_view part) {
-        for (std::size_t end = part.find('\n'); end != std::string_view::npos; end = part.find('\n')) {
-            line_ += part.substr(0, end);
-            part.remove_prefix(end + 1);
-            if (!line_.empty() && !print()) return false;
-            line_.clear();
-        }
-        line_ += part;
-        return line_.size() <= kLineBytesMax;
-    }
-
-  private:
-    bool print() {
-        const auto event = ordered_json::parse(line_, nullptr, false);
-        if (!event.is_object() || !event.contains("finding")) return true;
-        if (!arguments_.topic.empty() && event["finding"]["subject"].value("topic", "") != arguments_.topic) return true;
-        std::printf("%s\n", arguments_.as_json ? line_.c_str() : readable(event).c_str());
-        return std::fflush(stdout) == 0;
-    }
-
-    const Arguments& arguments_;
-    std::string line_;
-};
-
-int broken(const std::string& message) {
-    std::fprintf(stderr, "partita: %s\n", message.c_str());
-    return kExitBroken;
+/// Prints an event. False when nobody reads the output any more.
+bool print_event(const WatchArguments& arguments, std::string_view line) {
+    const auto event = ordered_json::parse(line, nullptr, false);
+    if (!event.is_object() || !event.contains("finding")) return true;
+    if (!arguments.topic.empty() && event["finding"]["subject"].value("topic", "") != arguments.topic) return true;
+    std::printf("%s\n", arguments.as_json ? std::string(line).c_str() : readable(event).c_str());
+    return std::fflush(stdout) == 0;
 }
 
-int watch(const Arguments& arguments) {
-    const std::size_t colon = arguments.http.rfind(':');
-    if (colon == std::string::npos || colon == 0 || colon + 1 == arguments.http.size()) {
-        return refuse("--http must be host:port, not " + arguments.http);
-    }
-    asio::io_context context;
-    asio::ip::tcp::socket socket(context);
-    boost::system::error_code error;
-    const auto addresses =
-        asio::ip::tcp::resolver(context).resolve(arguments.http.substr(0, colon), arguments.http.substr(colon + 1), error);
-    if (!error) asio::connect(socket, addresses, error);
-    if (error) return broken("no broker's HTTP side at " + arguments.http + ": " + error.message());
-    beast::http::request<beast::http::empty_body> request(beast::http::verb::get, "/v1/events", 11);
-    request.set(beast::http::field::host, arguments.http);
-    beast::http::write(socket, request, error);
-    beast::flat_buffer buffer;
-    beast::http::response_parser<beast::http::buffer_body> parser;
-    parser.body_limit(boost::none);
-    if (!error) beast::http::read_header(socket, buffer, parser, error);
-    if (error) return broken("what listens at " + arguments.http + " does not answer: " + error.message());
-    if (parser.get().result() != beast::http::status::ok) return broken("the broker at " + arguments.http + " has no events");
-    Printer printer(arguments);
-    std::array<char, 16 * 1024> piece;
-    while (!parser.is_done()) {
-        parser.get().body().data = piece.data();
-        parser.get().body().size = piece.size();
-        beast::http::read_some(socket, buffer, parser, error);
-        if (error == beast::http::error::need_buffer) error = {};
-        if (error) return broken("the broker ended: " + error.message());
-        if (!printer.take({piece.data(), piece.size() - parser.get().body().size})) return kExitDone;
-    }
-    return broken("the broker ends the events, because it stops, has too many readers, or this one was too slow");
+int watch(const WatchArguments& arguments) {
+    bool is_read = true;
+    const auto answer = read_http_lines(arguments.http, "/v1/events", kEventLineBytesMax, [&](std::string_view line) {
+        is_read = line.empty() || print_event(arguments, line);
+        return is_read;
+    });
+    if (!answer) return report(answer.error());
+    if (!answer->is_good()) return report({.message = "the broker at " + arguments.http + " gives no events: " + answer->error()});
+    if (!is_read) return kExitDone;
+    return report({.message = "the broker ends the events, because it stops, has too many readers, or this one was too slow"});
 }
 
 }  // namespace
 
 void add_watch_command(CLI::App& application, Action& chosen) {
-    auto arguments = std::make_shared<Arguments>();
+    auto arguments = std::make_shared<WatchArguments>();
     CLI::App* command = application.add_subcommand("watch", "show findings about expansions of a running broker as they happen");
-    command->add_option("--http", arguments->http, "the broker's HTTP side (default localhost:8092)");
+    add_http_option(*command, arguments->http);
     command->add_option("--topic", arguments->topic, "only findings about this topic");
     command->add_flag("--json", arguments->as_json, "one JSON object for each event, as on /v1/events");
     command->callback([arguments, &chosen] { chosen = [arguments] { return watch(*arguments); }; });

@@ -1,0 +1,229 @@
+#include "broker/cli/http_client.h"
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/connect.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <chrono>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "broker/cli/command.h"
+
+namespace partita::cli {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+
+constexpr const char* kDefaultPort = "8092";
+constexpr std::chrono::seconds kAnswerTimeout{10};
+/// Of an answer that is not read by lines; a topic's protection with a thousand groups is far below.
+constexpr std::size_t kBodyBytesMax = std::size_t{64} << 20;
+constexpr std::size_t kErrorTextMax = 200;
+
+struct Endpoint {
+    std::string host;
+    std::string port = kDefaultPort;
+};
+
+std::optional<Endpoint> parse_address(std::string_view address) {
+    Endpoint endpoint;
+    std::string_view rest;
+    if (address.starts_with('[')) {
+        const std::size_t close = address.find(']');
+        if (close == std::string_view::npos) return std::nullopt;
+        endpoint.host = address.substr(1, close - 1);
+        rest = address.substr(close + 1);
+    } else {
+        const std::size_t colon = std::min(address.find(':'), address.size());
+        endpoint.host = address.substr(0, colon);
+        rest = address.substr(colon);
+    }
+    if (!rest.empty()) {
+        const bool is_port = rest.size() >= 2 && rest.size() <= 6 && rest.front() == ':' &&
+                             rest.find_first_not_of("0123456789", 1) == std::string_view::npos;
+        if (!is_port) return std::nullopt;
+        endpoint.port = rest.substr(1);
+    }
+    return endpoint.host.empty() ? std::nullopt : std::optional(endpoint);
+}
+
+/// One connection, one request, one answer.
+class Request {
+  public:
+    explicit Request(const std::string& address) : address_(address) { parser_.body_limit(boost::none); }
+
+    /// Sends the request and reads the head of its answer. Without a timeout, the answer takes as long as it takes.
+    [[nodiscard]] std::expected<void, HttpFailure> send(HttpMethod method, const std::string& target, bool has_timeout) {
+        const std::optional<Endpoint> endpoint = parse_address(address_);
+        if (!endpoint) {
+            return std::unexpected(HttpFailure{true, "--http is " + address_ + "; say HOST or HOST:PORT, such as localhost:8092"});
+        }
+        beast::error_code error;
+        asio::ip::tcp::resolver resolver(context_);
+        const auto addresses = resolver.resolve(endpoint->host, endpoint->port, error);
+        if (!error) wait_for([&](auto done) { stream_.async_connect(addresses, std::move(done)); }, error);
+        if (error) {
+            return failure("no broker's HTTP side answers at " + address_ + " (" + error.message() +
+                           "): start one, or name its address with --http or in $PARTITA_HTTP");
+        }
+        using beast::http::verb;
+        beast::http::request<beast::http::empty_body> request(
+            method == HttpMethod::get ? verb::get : method == HttpMethod::post ? verb::post : verb::delete_, target, 11);
+        request.set(beast::http::field::host, address_);
+        request.set(beast::http::field::user_agent, "partita");
+        request.keep_alive(false);
+        request.prepare_payload();
+        wait_for([&](auto done) { beast::http::async_write(stream_, request, std::move(done)); }, error);
+        if (!error) wait_for([&](auto done) { beast::http::async_read_header(stream_, buffer_, parser_, std::move(done)); }, error);
+        if (error) return failure("what listens at " + address_ + " does not answer as a broker does: " + error.message());
+        is_limited_ = has_timeout;
+        return {};
+    }
+
+    [[nodiscard]] int status() const { return static_cast<int>(parser_.get().result_int()); }
+
+    /// Hands the body to `take` piece by piece, until it answers false.
+    template <class Take>
+    [[nodiscard]] std::expected<void, HttpFailure> read_body(Take take) {
+        std::array<char, 64 * 1024> piece;
+        while (!parser_.is_done()) {
+            parser_.get().body().data = piece.data();
+            parser_.get().body().size = piece.size();
+            beast::error_code error;
+            wait_for([&](auto done) { beast::http::async_read_some(stream_, buffer_, parser_, std::move(done)); }, error);
+            if (error == beast::http::error::need_buffer) error = {};
+            if (error) return failure("the broker at " + address_ + " ended before its answer did: " + error.message());
+            if (!take(std::string_view(piece.data(), piece.size() - parser_.get().body().size))) return {};
+        }
+        return {};
+    }
+
+    [[nodiscard]] std::unexpected<HttpFailure> failure(std::string message) const {
+        return std::unexpected(HttpFailure{false, std::move(message)});
+    }
+
+  private:
+    /// Timeouts of a Beast stream hold for asynchronous operations alone.
+    template <class Begin>
+    void wait_for(Begin begin, beast::error_code& error) {
+        if (is_limited_) {
+            stream_.expires_after(kAnswerTimeout);
+        } else {
+            stream_.expires_never();
+        }
+        begin([&](const beast::error_code& result, const auto&...) { error = result; });
+        context_.restart();
+        context_.run();
+    }
+
+    const std::string& address_;
+    asio::io_context context_;
+    beast::tcp_stream stream_{context_};
+    beast::flat_buffer buffer_;
+    beast::http::response_parser<beast::http::buffer_body> parser_;
+    /// Until the head is there, nobody waits without end.
+    bool is_limited_ = true;
+};
+
+/// Makes lines of pieces.
+class LineSplitter {
+  public:
+    enum class Outcome { more, enough, too_long };
+
+    LineSplitter(std::size_t line_bytes_max, const LineTaker& take) : line_bytes_max_(line_bytes_max), take_(take) {}
+
+    [[nodiscard]] Outcome add(std::string_view piece) {
+        for (std::size_t end = piece.find('\n'); end != std::string_view::npos; end = piece.find('\n')) {
+            line_ += piece.substr(0, end);
+            piece.remove_prefix(end + 1);
+            if (!take_(line_)) return Outcome::enough;
+            line_.clear();
+        }
+        line_ += piece;
+        return line_.size() <= line_bytes_max_ ? Outcome::more : Outcome::too_long;
+    }
+
+  private:
+    const std::size_t line_bytes_max_;
+    const LineTaker& take_;
+    std::string line_;
+};
+
+}  // namespace
+
+void add_http_option(CLI::App& command, std::string& address) {
+    address = std::string("localhost:") + kDefaultPort;
+    command.add_option("--http", address, "the broker's HTTP side, HOST or HOST:PORT")
+        ->envname("PARTITA_HTTP")
+        ->capture_default_str();
+}
+
+std::string percent_encoded(std::string_view text) {
+    constexpr std::string_view kDigits = "0123456789ABCDEF";
+    std::string encoded;
+    for (const char letter : text) {
+        const auto code = static_cast<unsigned char>(letter);
+        const bool is_plain = (letter >= '0' && letter <= '9') || (letter >= 'A' && letter <= 'Z') ||
+                              (letter >= 'a' && letter <= 'z') || letter == '-' || letter == '.' || letter == '_' || letter == '~';
+        if (is_plain) {
+            encoded += letter;
+        } else {
+            encoded += {'%', kDigits[code >> 4], kDigits[code & 15]};
+        }
+    }
+    return encoded;
+}
+
+std::string HttpAnswer::error() const {
+    const auto json = nlohmann::ordered_json::parse(body, nullptr, false);
+    if (json.is_object() && json.contains("error") && json["error"].is_string()) return json["error"];
+    return body.substr(0, kErrorTextMax);
+}
+
+std::expected<HttpAnswer, HttpFailure> ask_http(const std::string& address, HttpMethod method, const std::string& target) {
+    Request request(address);
+    if (auto sent = request.send(method, target, true); !sent) return std::unexpected(std::move(sent.error()));
+    HttpAnswer answer{.status = request.status()};
+    const auto read = request.read_body([&](std::string_view piece) {
+        answer.body += piece;
+        return answer.body.size() <= kBodyBytesMax;
+    });
+    if (!read) return std::unexpected(read.error());
+    if (answer.body.size() > kBodyBytesMax) return request.failure("the answer from " + address + " is too long");
+    return answer;
+}
+
+std::expected<HttpAnswer, HttpFailure> read_http_lines(const std::string& address, const std::string& target,
+                                                       std::size_t line_bytes_max, const LineTaker& take) {
+    Request request(address);
+    if (auto sent = request.send(HttpMethod::get, target, false); !sent) return std::unexpected(std::move(sent.error()));
+    HttpAnswer answer{.status = request.status()};
+    LineSplitter lines(line_bytes_max, take);
+    auto outcome = LineSplitter::Outcome::more;
+    const auto read = request.read_body([&](std::string_view piece) {
+        if (!answer.is_good()) {
+            answer.body += piece;
+            return answer.body.size() <= kBodyBytesMax;
+        }
+        outcome = lines.add(piece);
+        return outcome == LineSplitter::Outcome::more;
+    });
+    if (!read) return std::unexpected(read.error());
+    if (outcome == LineSplitter::Outcome::too_long) return request.failure("a line of the answer from " + address + " is too long");
+    return answer;
+}
+
+int report(const HttpFailure& failure) {
+    if (failure.is_usage) return refuse(failure.message);
+    std::fprintf(stderr, "partita: %s\n", failure.message.c_str());
+    return kExitBroken;
+}
+
+}  // namespace partita::cli
