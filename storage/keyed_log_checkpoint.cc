@@ -12,7 +12,7 @@ namespace {
 
 /// Where the log's tail begins for the store. Fails when records between the two are gone.
 StorageResult<Offset> tail_start(const PartitionLog& log, const MetadataStore& store, const KeyedLogOptions& options) {
-    const auto folded = store.folded_until(log.directory_name());
+    const auto folded = store.folded_until(keyed_log_name(log));
     if (!folded) return std::unexpected(folded.error());
     const Offset start = log.log_start_offset();
     const Offset known = folded->value_or(Offset{0});
@@ -39,7 +39,7 @@ class Folder {
     Folder(MetadataStore& store, const KeyedLogOptions& options) : store_(store), options_(options) {}
 
     StorageResult<void> read(PartitionLog& log) {
-        report_.logs.push_back({log.directory_name(), Offset{0}});
+        report_.logs.push_back({keyed_log_name(log), Offset{0}});
         const auto from = tail_start(log, store_, options_);
         if (!from) return std::unexpected(from.error());
         report_.logs.back().folded_until = *from;
@@ -49,7 +49,7 @@ class Folder {
         if (!synced) return std::unexpected(synced.error());
         const Offset to = std::min(*synced, log.last_stable_offset());
         KeyedLogReader reader(log, *from, to, options_);
-        held_.push_back({log.directory_name(), {}, *from, false});
+        held_.push_back({keyed_log_name(log), {}, *from, false});
         while (true) {
             const auto more = reader.next_batch([&](const KeyedRecord& record) { return hold(record); });
             if (!more) return std::unexpected(more.error());
@@ -60,7 +60,7 @@ class Folder {
             report_.logs.back().folded_until = reader.position();
             if (held_bytes_ >= options_.held_bytes) {
                 if (auto stored = store(); !stored) return stored;
-                held_.push_back({log.directory_name(), {}, reader.position(), false});
+                held_.push_back({keyed_log_name(log), {}, reader.position(), false});
             }
             if (!*more) return {};
         }
@@ -121,7 +121,7 @@ StorageResult<KeyedReplayReport> replay_keyed_log(const PartitionLog& log, Metad
     if (!from) return std::unexpected(from.error());
     const Offset end = log.log_end_offset();
     if (*from > end) {
-        const std::string name = log.directory_name();
+        const std::string name = keyed_log_name(log);
         const LogFold rewind{name, {}, end};
         if (auto done = store.fold(rewind); !done) return std::unexpected(done.error());
         report.rewound_records = *from - end;
@@ -129,7 +129,7 @@ StorageResult<KeyedReplayReport> replay_keyed_log(const PartitionLog& log, Metad
     }
 
     StorageResult<void> visited;
-    const auto loaded = store.load(log.directory_name(), [&](Bytes key, Bytes value) {
+    const auto loaded = store.load(keyed_log_name(log), [&](Bytes key, Bytes value) {
         visited = visitor({.key = key, .value = value});
         ++report.checkpoint_rows;
         return visited.has_value();

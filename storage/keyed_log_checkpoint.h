@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "protocol/types.h"
+#include "storage/keyed_log_name.h"
 #include "storage/metadata_store.h"
 #include "storage/partition_log.h"
 #include "storage/storage_error.h"
@@ -71,6 +72,7 @@ using KeyedRecordVisitor = std::function<StorageResult<void>(const KeyedRecord& 
 
 struct KeyedFoldReport {
     struct Log {
+        /// `keyed_log_name`.
         std::string name;
         Offset folded_until{0};
     };

@@ -12,10 +12,10 @@
 #include "protocol/crc32c.h"
 #include "protocol/types.h"
 
-/// The bytes of the metadata store's rows (format 1). All integers are big-endian.
+/// The bytes of the metadata store's rows (format 2). All integers are big-endian.
 ///
 /// Table "meta":  "format_version" -> uint32; "hash_seed" -> 2 x uint64
-/// Table "logs":  log name -> number uint32, folded until int64, rows uint64, CRC-32C of these uint32
+/// Table "logs":  log name (`keyed_log_name`) -> number uint32, folded until int64, rows uint64, CRC-32C of these uint32
 /// Table "rows":  under log number 0, which no log has: the next log number uint32
 ///                short key: log number uint32, 0, key             -> CRC-32C, value
 ///                long key:  log number uint32, 1, hash uint64, slot uint16

@@ -225,7 +225,8 @@ StorageResult<void> MetadataStore::open_tables() {
             if (version->size() != sizeof(std::uint32_t) || !seed || seed->size() != sizeof hash_seed_) {
                 return MDB_CORRUPTED;
             }
-            if (const auto number = load_big_endian<std::uint32_t>(version->data()); number > kFormatVersion) {
+            const auto number = load_big_endian<std::uint32_t>(version->data());
+            if (number > kFormatVersion) {
                 refusal = StorageError{StorageError::Kind::newer_format, 0,
                                        path_ + " has format " + std::to_string(number) +
                                            ", this program knows formats up to " + std::to_string(kFormatVersion) +
@@ -234,7 +235,11 @@ StorageResult<void> MetadataStore::open_tables() {
             }
             hash_seed_[0] = load_big_endian<std::uint64_t>(seed->data());
             hash_seed_[1] = load_big_endian<std::uint64_t>(seed->data() + 8);
-            return 0;
+            if (number == kFormatVersion) return 0;
+            if (options_.upgraded_name) code = writer.rename_logs(logs_table_, options_.upgraded_name);
+            std::string version_text;
+            append(version_text, kFormatVersion);
+            return code == 0 ? writer.put(meta, as_bytes("format_version"), as_bytes(version_text)) : code;
         },
         "open");
     if (refusal) return std::unexpected(std::move(*refusal));
@@ -295,6 +300,10 @@ StorageResult<void> MetadataStore::write(const std::function<int(Writer&)>& work
             if (code != 0) return std::unexpected(error(purpose, code));
             Writer writer(transaction, logs_table_, rows_table_, [this](Bytes key) { return hash_long_key(key); });
             code = work(writer);
+            if (code == 0 && options_.commit_fault) {
+                code = options_.commit_fault();
+                committing = code != 0;
+            }
             if (code == 0) {
                 committing = true;
                 code = mdb_txn_commit(transaction);

@@ -27,6 +27,10 @@ struct MetadataStoreOptions {
     bool verify_pages = true;
     /// Tests make keys collide with it. Hash of keys that are too long for LMDB.
     std::function<std::uint64_t(Bytes)> long_key_hash;
+    /// Tests fail transactions with it: an error number, as the device would give it at a commit, or 0.
+    std::function<int()> commit_fault;
+    /// The name that a log of a file of format 1 has from now on. Without it names stay as they are.
+    std::function<std::string(std::string_view old_name)> upgraded_name;
 };
 
 /// One change of the folded state of a log: the last value of a key, or (no value) its tombstone.
@@ -69,8 +73,10 @@ struct LogFold {
 /// never across a fork.
 class MetadataStore {
   public:
-    /// Format of rows and keys. A file with a greater number is refused with kind `newer_format`.
-    static constexpr std::uint32_t kFormatVersion = 1;
+    /// Format of rows, keys and names. A file with a greater number is refused with kind `newer_format`. Format 1
+    /// named logs by their directories alone, so that a topic that was deleted and made anew found the rows of the
+    /// old one: `open` makes format 2 of it in one transaction (`MetadataStoreOptions::upgraded_name`).
+    static constexpr std::uint32_t kFormatVersion = 2;
     static constexpr std::size_t kMaxLogNameLength = 300;
     static constexpr std::size_t kMaxKeyBytes = 1 << 20;
     static constexpr std::size_t kMaxValueBytes = 1 << 30;

@@ -2,6 +2,8 @@
 
 #include <cstring>
 #include <limits>
+#include <utility>
+#include <vector>
 
 namespace partita {
 
@@ -68,6 +70,29 @@ int MetadataStore::Writer::open_log(std::string_view name, LogRow& log) {
 
 int MetadataStore::Writer::store_log(std::string_view name, const LogRow& log) {
     return put(logs_table_, as_bytes(name), as_bytes(encode_log_row(log)));
+}
+
+int MetadataStore::Writer::rename_logs(MDB_dbi logs_table, const std::function<std::string(std::string_view)>& name_of) {
+    std::vector<std::pair<std::string, std::string>> logs;
+    {
+        OwnedCursor names;
+        int code = mdb_cursor_open(transaction_, logs_table, &names.cursor);
+        MDB_val name{};
+        MDB_val row{};
+        for (auto move = MDB_FIRST; code == 0; move = MDB_NEXT) {
+            code = mdb_cursor_get(names.cursor, &name, &row, move);
+            if (code == 0) logs.emplace_back(as_text(bytes_of(name)), as_text(bytes_of(row)));
+        }
+        if (code != MDB_NOTFOUND) return code;
+    }
+    for (const auto& [name, row] : logs) {
+        const std::string new_name = name_of(name);
+        if (new_name == name) continue;
+        if (const int code = put(logs_table, as_bytes(new_name), as_bytes(row)); code != 0) return code;
+        MDB_val old_name = value_of(as_bytes(name));
+        if (const int code = mdb_del(transaction_, logs_table, &old_name, nullptr); code != 0) return code;
+    }
+    return 0;
 }
 
 int MetadataStore::Writer::remove_log(std::string_view name) {

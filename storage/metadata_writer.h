@@ -36,6 +36,9 @@ class MetadataStore::Writer {
     /// The row of a log; a new one (with a number of its own) when it has none.
     [[nodiscard]] int open_log(std::string_view name, metadata_rows::LogRow& log);
     [[nodiscard]] int store_log(std::string_view name, const metadata_rows::LogRow& log);
+    /// Gives every log the name that `name_of` has for its present one; two must not become one. Rows know their log
+    /// by its number and stay.
+    [[nodiscard]] int rename_logs(MDB_dbi logs_table, const std::function<std::string(std::string_view)>& name_of);
     /// Removes a log and all its rows.
     [[nodiscard]] int remove_log(std::string_view name);
 

@@ -55,8 +55,9 @@ std::string make_ephemeral_directory() {
 }  // namespace
 
 Broker::Broker(const Options& options)
-    : config_(options.config), node_id_(options.config->node_id), ephemeral_(options.ephemeral), groups_(*this),
-      expansions_(*this),
+    : config_(options.config), node_id_(options.config->node_id), ephemeral_(options.ephemeral),
+      file_system_(options.file_system == nullptr ? real_file_system_ : *options.file_system),
+      metadata_store_options_(options.metadata_store), groups_(*this), expansions_(*this),
       fetch_sessions_(static_cast<std::size_t>(std::max(0, options.config->max_incremental_fetch_session_cache_slots))) {
     PARTITA_ASSERT(options.reactor_count >= 1 && options.reactor_count <= Partition::kReactorsMax,
                    "one bit per reactor");
@@ -154,13 +155,27 @@ std::expected<void, StartError> Broker::open_storage() {
         log::info("recovery", "recovered after an unclean stop",
                   {{"partitions", report.partitions.size()}, {"scanned_bytes", scanned}});
     }
-    auto store = MetadataStore::open(data_directory_ + "/partita-metadata");
+    MetadataStoreOptions store_options = metadata_store_options_;
+    store_options.upgraded_name = [this](std::string_view directory) { return keyed_log_name_of(directory); };
+    auto store = MetadataStore::open(data_directory_ + "/partita-metadata", store_options);
     if (!store) {
         return std::unexpected(StartError{store.error().message});
     }
     metadata_store_ = std::move(*store);
     flusher_ = std::make_unique<LogFlusher>();
     return {};
+}
+
+std::string Broker::keyed_log_name_of(std::string_view directory) const {
+    if (directory == std::string(kCatalogLogName) + "-0") {
+        return keyed_log_name(directory, kCatalogLogId);
+    }
+    for (const LogDirectory::Unclaimed& found : logs_->unclaimed()) {
+        if (directory == found.topic + "-" + std::to_string(found.partition.value)) {
+            return keyed_log_name(directory, found.topic_id);
+        }
+    }
+    return std::string(directory);
 }
 
 std::expected<void, StartError> Broker::load_catalog() {
@@ -350,6 +365,27 @@ void Broker::post_change(const Partition& partition) {
 void Broker::data_written() { maintenance_->wake(); }
 
 void Broker::log_start_moved() { maintenance_->checkpoint_soon(); }
+
+void Broker::coordinator_lost() { maintenance_->rebuild_coordinators_soon(); }
+
+StorageResult<void> Broker::forget_deleted_rows() {
+    const std::scoped_lock lock(metadata_store_mutex_);
+    const auto names = metadata_store_->logs();
+    if (!names) {
+        return std::unexpected(names.error());
+    }
+    // Whatever is created from here on has no rows before the next fold, which this thread makes.
+    const std::shared_ptr<const TopicTable> table = topic_table();
+    for (const std::string& name : *names) {
+        const std::optional<TopicId> topic = topic_of_keyed_log(name);
+        if (topic && *topic != kCatalogLogId && table->share(*topic) == nullptr) {
+            if (auto done = metadata_store_->forget(name); !done) {
+                return done;
+            }
+        }
+    }
+    return {};
+}
 
 void Broker::fail_stop(const StorageError& error) {
     log::error("storage", "storage failed; the broker stops, and recovers what is safe at its next start",

@@ -42,8 +42,8 @@ struct StartError {
 /// Everything that the threads of a running broker share: settings, logs, catalog, coordinators.
 ///
 /// Handlers run on reactor threads and call it from there; what may block on a device happens on the
-/// flusher and maintenance threads. Locks are held for memory work and page-cache writes only (but for the deletion
-/// of `__consumer_offsets`). Order: catalog before metadata store before group shard before log.
+/// flusher and maintenance threads. Locks of reactors are held for memory work and page-cache writes only. Order:
+/// catalog before group shard before log; maintenance holds the metadata store's before a group shard's.
 class Broker {
   public:
     struct Options {
@@ -52,6 +52,10 @@ class Broker {
         std::size_t reactor_count = 1;
         /// The data directory lives in memory and is removed at the end.
         bool ephemeral = false;
+        /// What logs and fences are written with, the real one when null. Tests let it fail. Outlives the broker.
+        FileSystem* file_system = nullptr;
+        /// LMDB has its files for itself: tests let it fail here.
+        MetadataStoreOptions metadata_store;
     };
 
     /// Opens the data directory, recovers it and loads the catalog and coordinators. Blocks on the disk.
@@ -110,7 +114,7 @@ class Broker {
     /// The topic's growth is watched from now on, whatever its mode: for controls that need it. Null when there is no
     /// such topic.
     [[nodiscard]] std::shared_ptr<const TopicState> watch_expansion(std::string_view topic, Now now);
-    /// Creates `__consumer_offsets` when it is not there yet. False when that failed.
+    /// Creates `__consumer_offsets` when it is not there yet. False when that failed. Waits for no device.
     [[nodiscard]] bool ensure_offsets_topic(Turn& turn);
 
     // Reading ------------------------------------------------------------------------------------
@@ -170,6 +174,8 @@ class Broker {
     /// A log start was moved by a client: it is checkpointed soon, so that a crash does not bring the
     /// records back.
     void log_start_moved();
+    /// A coordinator could not write, and is to be rebuilt from its log.
+    void coordinator_lost();
     /// Something was appended or removed: maintenance has work sooner or later. Cheap.
     void data_written();
 
@@ -179,12 +185,16 @@ class Broker {
     /// The logs whose meaning is the last value of each key, with checkpoints in the metadata store.
     [[nodiscard]] std::vector<std::shared_ptr<PartitionLog>> keyed_logs();
     void log_rewound_checkpoint(const PartitionLog& log, std::int64_t records);
+    /// Frees what the metadata store has of topics that are no more. Blocks on the device.
+    [[nodiscard]] StorageResult<void> forget_deleted_rows();
     [[nodiscard]] std::shared_ptr<PartitionLog> catalog_log() { return catalog_partition_->log; }
 
   private:
     explicit Broker(const Options& options);
 
     [[nodiscard]] std::expected<void, StartError> open_storage();
+    /// What a log is called in the metadata store that an older version named by its directory.
+    [[nodiscard]] std::string keyed_log_name_of(std::string_view directory) const;
     [[nodiscard]] std::expected<void, StartError> load_catalog();
     [[nodiscard]] bool set_initial_cluster_configs(Now now);
     [[nodiscard]] std::expected<void, StartError> load_topics();
@@ -216,8 +226,6 @@ class Broker {
     void apply_change(TopicTable& table, const topics::CatalogChange& change);
     void apply_config_change(const topics::CatalogChange& change, TopicTable& table);
     void publish(std::shared_ptr<const TopicTable> table);
-    /// Drops what the metadata store has of `__consumer_offsets`, which was deleted. Blocks on the device.
-    [[nodiscard]] bool forget_folded_offsets();
     void warn_of_expansion(const TopicState& before, const topics::Topic& after);
 
     std::shared_ptr<const config::BrokerConfig> config_;
@@ -231,7 +239,9 @@ class Broker {
     Counters counters_;
     log::RateLimiter rate_limiter_;
 
-    PosixFileSystem file_system_;
+    PosixFileSystem real_file_system_;
+    FileSystem& file_system_;
+    const MetadataStoreOptions metadata_store_options_;
     std::unique_ptr<OpenFiles> open_files_;
     std::unique_ptr<LogDirectory> logs_;
     std::unique_ptr<MetadataStore> metadata_store_;

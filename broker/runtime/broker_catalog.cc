@@ -114,9 +114,9 @@ void Broker::follow_catalog_effects(Turn* turn, const topics::Effects& effects, 
                     expansions_.topic_deleted(change.before->id);
                 }
             }
+            maintenance_->topic_deleted();
             if (change.before->name == topics::kOffsetsTopicName) {
                 groups_.forget_all(now);
-                (void)forget_folded_offsets();
             } else {
                 groups_.topic_deleted(turn, {.name = change.before->name, .topic_id = change.before->id}, now);
             }
@@ -302,34 +302,9 @@ std::optional<ProducerId> Broker::next_producer_id(Turn& turn) {
     return id;
 }
 
-bool Broker::forget_folded_offsets() {
-    const std::string prefix = std::string(topics::kOffsetsTopicName) + "-";
-    const std::scoped_lock lock(metadata_store_mutex_);
-    const auto logs = metadata_store_->logs();
-    StorageResult<void> done;
-    for (std::size_t i = 0; logs && done && i < logs->size(); ++i) {
-        if ((*logs)[i].starts_with(prefix)) {
-            done = metadata_store_->forget((*logs)[i]);
-        }
-    }
-    if (!logs || !done) {
-        log::error("groups", "offsets of a deleted __consumer_offsets cannot be forgotten",
-                   {{"reason", logs ? done.error().message : logs.error().message}});
-        return false;
-    }
-    return true;
-}
-
 bool Broker::ensure_offsets_topic(Turn& turn) {
     if (groups_.is_attached()) {
         return true;
-    }
-    {
-        const std::scoped_lock lock(catalog_mutex_);
-        // Nobody is attached, so whatever the store still has is of a topic that was deleted.
-        if (!groups_.is_attached() && !forget_folded_offsets()) {
-            return false;
-        }
     }
     const auto created = change_catalog<topics::CreatedTopic>(
         turn, [](const topics::CatalogCore& core, const topics::CatalogContext& context) {
@@ -350,9 +325,7 @@ bool Broker::ensure_offsets_topic(Turn& turn) {
         log::error("groups", "__consumer_offsets has another number of partitions than before; restart the broker");
         return false;
     }
-    if (auto loaded = groups_.load(turn.now()); !loaded) {
-        fail_stop(loaded.error());
-    }
+    groups_.serve(turn.now());
     return true;
 }
 

@@ -94,7 +94,7 @@ std::vector<Compactor::Candidate> Compactor::find_candidates(Now now) const {
             }
             Candidate candidate{.log = partition_log, .keep_from = {std::numeric_limits<std::int64_t>::max()}};
             if (std::ranges::find(keyed_logs, partition_log) != keyed_logs.end()) {
-                const auto folded = broker_.metadata_store().folded_until(partition_log->directory_name());
+                const auto folded = broker_.metadata_store().folded_until(keyed_log_name(*partition_log));
                 candidate.keep_from = folded ? folded->value_or(Offset{0}) : Offset{0};
             }
             auto range = partition_log->dirty_range(now.wall, candidate.keep_from);

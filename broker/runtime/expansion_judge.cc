@@ -83,6 +83,9 @@ CatalogError Expansions::judge(const topics::CreatePartitionsCommand& command, c
     if (topic.internal) {
         return refused(expansion::internal_topic_refusal(topic.name));
     }
+    if (!broker_.groups().is_complete()) {
+        return {ErrorCode::kafka_storage_error, "A coordinator is being rebuilt after a failed write; try again."};
+    }
     switch (decision.mode) {
         case ExpansionMode::faithful:
             return {};

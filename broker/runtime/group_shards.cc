@@ -62,15 +62,16 @@ bool GroupShards::attach(std::span<const std::shared_ptr<Partition>> partitions,
             return false;
         }
         for (std::size_t index = 0; index < shards_.size(); ++index) {
-            Shard& shard = *shards_[index];
-            const std::scoped_lock lock(shard.mutex);
-            turn_away(shard);
-            shard.partition = partitions[index];
-            shard.is_gone = false;
+            const std::scoped_lock lock(shards_[index]->mutex);
+            turn_away(*shards_[index]);
+            shards_[index]->partition = partitions[index];
         }
         return true;
     }
-    config_ = config;
+    {
+        const std::scoped_lock lock(settings_mutex_);
+        config_ = config;
+    }
     for (const std::shared_ptr<Partition>& partition : partitions) {
         auto shard = std::make_unique<Shard>();
         shard->partition = partition;
@@ -84,64 +85,149 @@ void GroupShards::forget_all(Now now) {
     attached_.store(false, std::memory_order_release);
     for (const std::unique_ptr<Shard>& shard : shards_) {
         const std::scoped_lock lock(shard->mutex);
-        shard->is_gone = true;
-        start_anew(*shard, now);
+        set_state(*shard, State::gone);
+        throw_away(*shard, now);
         update_deadline(*shard);
     }
 }
 
 StorageResult<void> GroupShards::load(Now now) {
     for (const std::unique_ptr<Shard>& shard : shards_) {
-        const std::scoped_lock lock(shard->mutex);
-        if (auto loaded = load_shard(*shard, now); !loaded) {
-            return loaded;
+        auto rebuilt = rebuild(*shard->partition);
+        if (!rebuilt) {
+            return std::unexpected(rebuilt.error());
         }
+        const std::scoped_lock lock(shard->mutex);
+        begin_serving(*shard, std::move(*rebuilt), now);
     }
     attached_.store(true, std::memory_order_release);
     return {};
 }
 
-StorageResult<void> GroupShards::load_shard(Shard& shard, Now now) {
-    shard.coordinator = std::make_unique<groups::GroupCoordinator>(config_);
-    {
-        const std::scoped_lock lock(cluster_mutex_);
-        if (cluster_) {
-            // Nobody knows which topics are new to expressions that were resolved before.
-            shard.coordinator->cluster_changed(cluster_, true);
+void GroupShards::serve(Now now) {
+    for (const std::unique_ptr<Shard>& shard : shards_) {
+        const std::scoped_lock lock(shard->mutex);
+        if (shard->partition->log->log_end_offset() == Offset{0}) {
+            begin_serving(*shard, new_coordinator(), now);
+        } else {
+            make_empty(*shard, State::rebuilding, now);
+            broker_.coordinator_lost();
         }
     }
-    shard.version.fetch_add(1, std::memory_order_release);
-    shard.effects.clear();
-    if (shard.is_gone) {
-        shard.coordinator->loaded(now, shard.effects);
-        return {};
+    attached_.store(true, std::memory_order_release);
+}
+
+bool GroupShards::rebuild_lost() {
+    if (!is_attached()) {
+        return true;
     }
+    bool is_done = true;
+    for (const std::unique_ptr<Shard>& shard : shards_) {
+        std::shared_ptr<Partition> partition;
+        {
+            const std::scoped_lock lock(shard->mutex);
+            if (shard->state != State::rebuilding) {
+                continue;
+            }
+            partition = shard->partition;
+        }
+        // Without the lock: nobody appends to the log of a shard in this state.
+        auto rebuilt = rebuild(*partition);
+        const std::scoped_lock lock(shard->mutex);
+        if (shard->state != State::rebuilding || shard->partition != partition) {
+            continue;
+        }
+        if (rebuilt) {
+            begin_serving(*shard, std::move(*rebuilt), read_clock());
+        } else if (rebuilt.error().kind == StorageError::Kind::io || rebuilt.error().kind == StorageError::Kind::closed) {
+            is_done = false;
+            broker_.log_group_storage_failure(partition->log->directory_name(), rebuilt.error().message);
+        } else {
+            broker_.fail_stop(rebuilt.error());
+        }
+    }
+    return is_done;
+}
+
+std::unique_ptr<groups::GroupCoordinator> GroupShards::new_coordinator() {
+    const std::scoped_lock lock(settings_mutex_);
+    auto coordinator = std::make_unique<groups::GroupCoordinator>(config_);
+    if (cluster_) {
+        // Nobody knows which topics are new to expressions that were resolved before.
+        coordinator->cluster_changed(cluster_, true);
+    }
+    return coordinator;
+}
+
+StorageResult<std::unique_ptr<groups::GroupCoordinator>> GroupShards::rebuild(const Partition& partition) {
+    auto coordinator = new_coordinator();
     Arena arena;
     const auto visit = [&](const KeyedRecord& persisted) -> StorageResult<void> {
         arena.reset();
         const auto record = groups::decode_record(persisted.key, persisted.value, arena);
         if (!record) {
             return std::unexpected(corrupt_error(
-                shard.partition->log->directory_path(),
+                partition.log->directory_path(),
                 "a record cannot be read: " + std::string(to_string(record.error().failure))));
         }
         if (*record) {
-            shard.coordinator->replay(**record);
+            coordinator->replay(**record);
         }
         return {};
     };
-    const auto replayed = replay_keyed_log(*shard.partition->log, broker_.metadata_store(), visit);
+    const auto replayed = replay_keyed_log(*partition.log, broker_.metadata_store(), visit);
     if (!replayed) {
         return std::unexpected(replayed.error());
     }
-    broker_.log_rewound_checkpoint(*shard.partition->log, replayed->rewound_records);
+    broker_.log_rewound_checkpoint(*partition.log, replayed->rewound_records);
+    return coordinator;
+}
+
+void GroupShards::begin_serving(Shard& shard, std::unique_ptr<groups::GroupCoordinator> coordinator, Now now) {
+    shard.coordinator = std::move(coordinator);
+    shard.version.fetch_add(1, std::memory_order_release);
+    shard.effects.clear();
+    {
+        // What changed while it was rebuilt passed it by.
+        const std::scoped_lock lock(settings_mutex_);
+        shard.coordinator->reconfigure(config_);
+        if (cluster_) {
+            shard.coordinator->cluster_changed(cluster_, true);
+        }
+    }
     shard.coordinator->loaded(now, shard.effects);
+    for (const auto& [name, id] : shard.missed_deletions) {
+        shard.coordinator->topic_deleted({.name = name, .topic_id = id}, now, shard.effects);
+    }
+    set_state(shard, State::serving);
     settle(shard, nullptr, now, std::nullopt);
-    return {};
+    if (shard.state == State::serving) {
+        shard.missed_deletions.clear();
+    }
+}
+
+void GroupShards::make_empty(Shard& shard, State state, Now now) {
+    shard.coordinator = new_coordinator();
+    shard.version.fetch_add(1, std::memory_order_release);
+    shard.effects.clear();
+    shard.coordinator->loaded(now, shard.effects);
+    if (state == State::gone) {
+        shard.missed_deletions.clear();
+    }
+    set_state(shard, state);
+}
+
+void GroupShards::set_state(Shard& shard, State state) {
+    const int change = (state == State::rebuilding ? 1 : 0) - (shard.state == State::rebuilding ? 1 : 0);
+    shard.state = state;
+    rebuilding_.fetch_add(change, std::memory_order_acq_rel);
 }
 
 void GroupShards::reconfigure(const groups::GroupConfig& config) {
-    config_ = config;
+    {
+        const std::scoped_lock lock(settings_mutex_);
+        config_ = config;
+    }
     for (const std::unique_ptr<Shard>& shard : shards_) {
         const std::scoped_lock lock(shard->mutex);
         if (shard->coordinator) {
@@ -152,7 +238,7 @@ void GroupShards::reconfigure(const groups::GroupConfig& config) {
 
 void GroupShards::cluster_changed(groups::ClusterPointer cluster, bool has_new_topics) {
     {
-        const std::scoped_lock lock(cluster_mutex_);
+        const std::scoped_lock lock(settings_mutex_);
         cluster_ = cluster;
     }
     for (const std::unique_ptr<Shard>& shard : shards_) {
@@ -213,6 +299,9 @@ void GroupShards::refresh_readers(KnownReaders& known, std::string_view topic, c
             continue;
         }
         const std::scoped_lock lock(shard.mutex);
+        if (shard.state == State::rebuilding) {
+            continue;
+        }
         remembered.version = shard.version.load(std::memory_order_relaxed);
         remembered.readers = shard.coordinator->readers_of(topic, topic_id);
     }
@@ -253,9 +342,10 @@ std::optional<std::size_t> GroupShards::remove_seeds(Turn* turn, std::span<const
 }
 
 bool GroupShards::settle_records(Shard& shard, Turn* turn, Now now) {
-    const bool persisted = shard.effects.records.empty() || persist(shard, turn, now);
+    const bool persisted =
+        shard.state != State::rebuilding && (shard.effects.records.empty() || persist(shard, turn, now));
     if (!persisted) {
-        start_anew(shard, now);
+        throw_away(shard, now);
     }
     shard.effects.clear();
     update_deadline(shard);
@@ -268,8 +358,15 @@ void GroupShards::topic_deleted(Turn* turn, const groups::TopicDeleted& event, N
     }
     for (const std::unique_ptr<Shard>& shard : shards_) {
         const std::scoped_lock lock(shard->mutex);
+        if (shard->state == State::rebuilding) {
+            shard->missed_deletions.emplace_back(event.name, event.topic_id);
+            continue;
+        }
         shard->coordinator->topic_deleted(event, now, shard->effects);
         settle(*shard, turn, now, std::nullopt);
+        if (shard->state == State::rebuilding) {
+            shard->missed_deletions.emplace_back(event.name, event.topic_id);
+        }
     }
 }
 
@@ -326,8 +423,8 @@ std::size_t GroupShards::group_count() {
 std::optional<groups::Result> GroupShards::settle(Shard& shard, Turn* turn, Now now,
                                                   std::optional<groups::ReplyToken> own) {
     std::optional<groups::Result> result;
-    if (!shard.effects.records.empty() && !persist(shard, turn, now)) {
-        start_anew(shard, now);
+    if (shard.state == State::rebuilding || (!shard.effects.records.empty() && !persist(shard, turn, now))) {
+        throw_away(shard, now);
     } else {
         for (groups::Reply& reply : shard.effects.replies) {
             if (own && reply.token == *own) {
@@ -343,7 +440,7 @@ std::optional<groups::Result> GroupShards::settle(Shard& shard, Turn* turn, Now 
 }
 
 bool GroupShards::persist(Shard& shard, Turn* turn, Now now) {
-    if (shard.is_gone) {
+    if (shard.state != State::serving) {
         return false;
     }
     BatchBuilder builder;
@@ -360,7 +457,7 @@ bool GroupShards::persist(Shard& shard, Turn* turn, Now now) {
     }
     builder.build(shard.batch);
     const auto appended =
-        shard.partition->log->append(shard.batch, {.leader_epoch = LeaderEpoch{0}, .now = now.wall});
+        shard.partition->log->append(shard.batch, {.leader_epoch = shard.partition->leader_epoch(), .now = now.wall});
     if (!appended) {
         broker_.log_group_storage_failure(shard.partition->log->directory_name(), appended.error().message);
         return false;
@@ -378,7 +475,7 @@ bool GroupShards::persist(Shard& shard, Turn* turn, Now now) {
     return true;
 }
 
-void GroupShards::start_anew(Shard& shard, Now now) {
+void GroupShards::throw_away(Shard& shard, Now now) {
     // Nobody was told of what could not be written. Those who wait, and those whose replies were in the
     // lost effects, find their coordinator again and repeat themselves.
     turn_away(shard);
@@ -393,8 +490,10 @@ void GroupShards::start_anew(Shard& shard, Now now) {
             send(shard, reply);
         }
     }
-    if (auto loaded = load_shard(shard, now); !loaded) {
-        broker_.fail_stop(loaded.error());
+    const bool is_news = shard.state == State::serving;
+    make_empty(shard, is_news ? State::rebuilding : shard.state, now);
+    if (is_news) {
+        broker_.coordinator_lost();
     }
 }
 

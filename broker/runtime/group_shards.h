@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "broker/groups/group_coordinator.h"
@@ -31,14 +32,16 @@ class Turn;
 /// requests are served on the thread of its connection.
 ///
 /// The rule that everything here serves: records are in the log before a reply leaves. If they cannot
-/// be written, the coordinator's memory is thrown away and rebuilt from the log, and everybody who
-/// waited is told NOT_COORDINATOR, as Kafka does when a coordinator fails to write.
+/// be written, the coordinator's memory is thrown away, and everybody who waited is told NOT_COORDINATOR, as
+/// Kafka does when a coordinator fails to write. Maintenance rebuilds it from checkpoint and log, which needs the
+/// disk; until then, a matter of milliseconds, its groups are told NOT_COORDINATOR too.
 class GroupShards {
   public:
     explicit GroupShards(Broker& broker) : broker_(broker) {}
 
-    /// Sets up the shards for the partitions of `__consumer_offsets`; called when it exists, and again when it was
-    /// deleted and created anew. False when it then has another number of partitions: that needs a restart.
+    /// Sets up the shards for the partitions of `__consumer_offsets`, for `load` or `serve`; called when it exists, and
+    /// again when it was deleted and created anew. False when it then has another number of partitions: that needs a
+    /// restart.
     [[nodiscard]] bool attach(std::span<const std::shared_ptr<Partition>> partitions, const groups::GroupConfig& config);
     /// `__consumer_offsets` was deleted: everybody who waits is told NOT_COORDINATOR, and no group is known
     /// any more. Requests that come meanwhile find no log and fail.
@@ -48,6 +51,14 @@ class GroupShards {
     [[nodiscard]] bool is_attached() const { return attached_.load(std::memory_order_acquire); }
     /// Rebuilds all shards from checkpoint and log. Blocks on the disk: at start.
     [[nodiscard]] StorageResult<void> load(Now now);
+    /// Serves a topic that was made just now and has no checkpoint: shards whose logs are empty begin at once, others
+    /// (a directory that somebody put there) when maintenance rebuilt them. Needs no disk.
+    void serve(Now now);
+    /// Rebuilds the shards that lost a write, or that `serve` left. Blocks on the disk: for maintenance. False when one
+    /// could not be read and wants another try.
+    [[nodiscard]] bool rebuild_lost();
+    /// False while a shard waits to be rebuilt: what is said of groups may then lack some of them.
+    [[nodiscard]] bool is_complete() const { return rebuilding_.load(std::memory_order_acquire) == 0; }
     void reconfigure(const groups::GroupConfig& config);
     /// Topics or settings of groups changed. Once before `load`, and then with every change of the catalog.
     void cluster_changed(groups::ClusterPointer cluster, bool has_new_topics);
@@ -77,7 +88,8 @@ class GroupShards {
 
     /// All groups that read the topic, in no particular order.
     [[nodiscard]] std::vector<groups::TopicReader> readers_of(std::string_view topic, const TopicId& topic_id);
-    /// The same, remembered by the caller: only shards that changed are asked again.
+    /// The same, remembered by the caller: only shards that changed are asked again, and of one that is being rebuilt
+    /// the last answer stands.
     struct KnownReaders {
         struct Shard {
             std::uint64_t version = 0;
@@ -103,6 +115,13 @@ class GroupShards {
     [[nodiscard]] std::size_t group_count();
 
   private:
+    enum class State : std::uint8_t {
+        serving,
+        /// A write failed. The coordinator is an empty one that never answers; maintenance makes another.
+        rebuilding,
+        /// Its log was deleted and there is no new one yet.
+        gone,
+    };
     struct Shard {
         std::mutex mutex;
         // All guarded by mutex.
@@ -111,22 +130,31 @@ class GroupShards {
         groups::Effects effects;
         std::unordered_map<std::uint64_t, PendingReply> waiting;
         std::vector<std::byte> batch;
-        /// Its log was deleted and there is no new one yet.
-        bool is_gone = false;
+        State state = State::gone;
+        /// Topics that were deleted while it was rebuilt.
+        std::vector<std::pair<std::string, TopicId>> missed_deletions;
         /// Grows with everything that is persisted, so that readers see without the lock whether they are up to date.
         std::atomic<std::uint64_t> version = 1;
         /// For readers without the lock; the largest number when there is no deadline.
         std::atomic<std::int64_t> deadline_ms;
     };
 
-    [[nodiscard]] StorageResult<void> load_shard(Shard& shard, Now now);
-    /// Persists the effects and sends the replies that wait for them. With the shard's lock held. The
-    /// result that belongs to `own`, if any, is returned instead of sent.
+    // With the shard's lock held, where not said otherwise.
+
+    [[nodiscard]] std::unique_ptr<groups::GroupCoordinator> new_coordinator();
+    /// A coordinator that knows what the log of the partition says. Reads the disk, and wants no lock.
+    [[nodiscard]] StorageResult<std::unique_ptr<groups::GroupCoordinator>> rebuild(const Partition& partition);
+    void begin_serving(Shard& shard, std::unique_ptr<groups::GroupCoordinator> coordinator, Now now);
+    /// Nothing is known any more: of a log that is gone, or until it is rebuilt.
+    void make_empty(Shard& shard, State state, Now now);
+    void set_state(Shard& shard, State state);
+    /// Persists the effects and sends the replies that wait for them. The result that belongs to `own`, if any, is
+    /// returned instead of sent.
     std::optional<groups::Result> settle(Shard& shard, Turn* turn, Now now, std::optional<groups::ReplyToken> own);
     [[nodiscard]] bool persist(Shard& shard, Turn* turn, Now now);
-    /// For commands without replies: persists their effects, or throws the shard's memory away. With the lock held.
+    /// For commands without replies: persists their effects, or throws the shard's memory away.
     [[nodiscard]] bool settle_records(Shard& shard, Turn* turn, Now now);
-    void start_anew(Shard& shard, Now now);
+    void throw_away(Shard& shard, Now now);
     /// Answers everybody who waits with NOT_COORDINATOR.
     void turn_away(Shard& shard);
     void send(Shard& shard, groups::Reply& reply);
@@ -134,12 +162,14 @@ class GroupShards {
 
     Broker& broker_;
     ReplyEncoder encoder_ = nullptr;
+    std::mutex settings_mutex_;
+    // Guarded by settings_mutex_, as a coordinator that is rebuilt needs them on another thread.
     groups::GroupConfig config_;
-    /// Guards cluster_, which a shard that starts anew reads on any thread.
-    std::mutex cluster_mutex_;
     groups::ClusterPointer cluster_;
     std::vector<std::unique_ptr<Shard>> shards_;
     std::atomic<bool> attached_ = false;
+    /// Shards in that state.
+    std::atomic<int> rebuilding_ = 0;
     std::atomic<std::uint64_t> next_token_ = 1;
 };
 

@@ -15,6 +15,7 @@ Maintenance::~Maintenance() { stop(); }
 void Maintenance::start() {
     const Instant now = read_clock().monotonic;
     next_retention_ = now + broker_.config()->log_initial_task_delay_ms;
+    next_rebuild_ = now;
     // An earlier run may have left directories to unlink, and, when it was killed, unsynced data.
     purge_.note(now, 0);
     if (!broker_.logs().open_report().was_clean) {
@@ -54,9 +55,17 @@ void Maintenance::checkpoint_soon() {
     wake_.notify_one();
 }
 
+void Maintenance::rebuild_coordinators_soon() {
+    {
+        const std::scoped_lock lock(mutex_);
+        rebuild_soon_ = true;
+    }
+    wake_.notify_one();
+}
+
 Instant Maintenance::next_due() const {
     Instant next = std::min(next_retention_, broker_.expansions().next_upkeep());
-    for (const Job* job : {&sync_, &short_flush_, &fold_, &purge_, &checkpoint_}) {
+    for (const Job* job : {&sync_, &short_flush_, &fold_, &purge_, &checkpoint_, &rebuild_}) {
         if (job->pending) {
             next = std::min(next, job->due);
         }
@@ -78,22 +87,27 @@ void Maintenance::note_writes(Instant now) {
 void Maintenance::run() {
     while (true) {
         bool checkpoint_now = false;
+        bool rebuild_now = false;
         {
             std::unique_lock lock(mutex_);
             const auto wake_time = std::chrono::steady_clock::time_point(std::chrono::milliseconds(next_due().value));
             // While a sync is pending, further writes are found when it is made.
             const bool hears_writes = !sync_.pending || (!short_flush_topics_.empty() && !short_flush_.pending);
             wake_.wait_until(lock, wake_time, [&] {
-                return stopping_ || checkpoint_soon_ || (hears_writes && woken_.load(std::memory_order_acquire));
+                return stopping_ || checkpoint_soon_ || rebuild_soon_ || (hears_writes && woken_.load(std::memory_order_acquire));
             });
             if (stopping_) {
                 return;
             }
             checkpoint_now = std::exchange(checkpoint_soon_, false);
+            rebuild_now = std::exchange(rebuild_soon_, false);
         }
         const Now now = read_clock();
         if (checkpoint_now) {
             checkpoint_ = {.pending = true, .due = now.monotonic};
+        }
+        if (rebuild_now) {
+            rebuild_ = {.pending = true, .due = std::max(now.monotonic, next_rebuild_)};
         }
         // Taken back before the work looks for writes: see `wake`.
         if (woken_.exchange(false, std::memory_order_acq_rel)) {
@@ -104,6 +118,10 @@ void Maintenance::run() {
 }
 
 void Maintenance::run_due(Now now) {
+    // First, as clients wait for it.
+    if (rebuild_.is_due(now.monotonic)) {
+        rebuild_coordinators(now.monotonic);
+    }
     if (short_flush_.is_due(now.monotonic)) {
         sync_short_flushes(now.monotonic);
     }
@@ -170,9 +188,18 @@ void Maintenance::sync_short_flushes(Instant now) {
 }
 
 void Maintenance::purge(Instant now) {
-    const auto purged = broker_.logs().purge_removed();
+    auto purged = broker_.logs().purge_removed();
+    if (purged && rows_to_forget_.exchange(false, std::memory_order_relaxed)) {
+        purged = broker_.forget_deleted_rows();
+        if (!purged) {
+            rows_to_forget_.store(true, std::memory_order_relaxed);
+        }
+    }
     purge_ = {.pending = !purged, .due = now + kFoldMs};
     if (!purged) {
+        if (purged.error().kind == StorageError::Kind::sync_failed) {
+            broker_.fail_stop(purged.error());
+        }
         log::warning("storage", "space of deleted topics is not free yet", {{"reason", purged.error().message}});
     }
 }
@@ -191,6 +218,13 @@ void Maintenance::run_fold(Instant now) {
     }
 }
 
+void Maintenance::rebuild_coordinators(Instant now) {
+    // A rebuild may fold.
+    const std::scoped_lock lock(broker_.metadata_store_mutex());
+    next_rebuild_ = now + kRebuildPauseMs;
+    rebuild_ = {.pending = !broker_.groups().rebuild_lost(), .due = now + kBackgroundSyncMs};
+}
+
 void Maintenance::apply_retention(Now now) {
     const std::shared_ptr<const TopicTable> table = broker_.topic_table();
     table->for_each([&](const TopicState& state) {
@@ -204,7 +238,7 @@ void Maintenance::apply_retention(Now now) {
             Offset keep_from{std::numeric_limits<std::int64_t>::max()};
             if (is_keyed) {
                 // Whatever its cleanup.policy was altered to: what LMDB does not have yet must stay.
-                const auto folded = broker_.metadata_store().folded_until(partition_log.directory_name());
+                const auto folded = broker_.metadata_store().folded_until(keyed_log_name(partition_log));
                 keep_from = folded ? folded->value_or(Offset{0}) : Offset{0};
             }
             const auto removed = partition_log.apply_retention(now.wall, keep_from);

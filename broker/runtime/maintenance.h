@@ -28,6 +28,8 @@ class Maintenance {
     static constexpr std::int64_t kShortestFlushMs = 1;
     /// How often the coordinators' logs are folded, when there is something to fold.
     static constexpr std::int64_t kFoldMs = 5000;
+    /// Coordinators that could not write are rebuilt at once, but while writes fail not more often than this.
+    static constexpr std::int64_t kRebuildPauseMs = 50;
 
     explicit Maintenance(Broker& broker);
     ~Maintenance();
@@ -40,6 +42,10 @@ class Maintenance {
     void wake();
     /// The checkpoint files are written at the next opportunity.
     void checkpoint_soon();
+    /// Coordinators wait to be rebuilt from their logs. Cheap; from any thread.
+    void rebuild_coordinators_soon();
+    /// The next look for space to be freed also looks for rows of deleted topics. From any thread.
+    void topic_deleted() { rows_to_forget_.store(true, std::memory_order_relaxed); }
     /// Folds now. Not while the thread runs.
     void fold();
 
@@ -68,6 +74,7 @@ class Maintenance {
     void find_short_flushes();
     void purge(Instant now);
     void run_fold(Instant now);
+    void rebuild_coordinators(Instant now);
     void apply_retention(Now now);
     void write_checkpoints(Instant now);
 
@@ -78,8 +85,11 @@ class Maintenance {
     // Guarded by mutex_.
     bool stopping_ = false;
     bool checkpoint_soon_ = false;
+    bool rebuild_soon_ = false;
     // Set outside of the mutex too, so that waking what is awake costs next to nothing.
     std::atomic<bool> woken_ = false;
+    /// A kill may have come between a deletion and this.
+    std::atomic<bool> rows_to_forget_ = true;
 
     // Of the thread.
     Job sync_;
@@ -87,6 +97,8 @@ class Maintenance {
     Job fold_;
     Job purge_;
     Job checkpoint_;
+    Job rebuild_;
+    Instant next_rebuild_;
     Instant next_retention_;
     /// Topics whose flush.ms is below kBackgroundSyncMs, as of that table; the shortest of them rules.
     std::vector<std::shared_ptr<const TopicState>> short_flush_topics_;

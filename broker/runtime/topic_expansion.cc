@@ -81,6 +81,10 @@ std::vector<const groups::TopicReader*> TopicExpansion::groups_of(const expansio
 std::optional<Offset> TopicExpansion::fence_limit(const TopicState& topic, PartitionIndex partition,
                                                   PartitionIndex parent, const Reader& reader, Offset end, Now now) {
     const std::vector<const groups::TopicReader*> groups = groups_of(reader.client, partition);
+    if (groups.empty() && !broker_.groups().is_complete()) {
+        // Its group may be one that is not known again yet.
+        return Offset{0};
+    }
     if (groups.empty()) {
         fence_->note_unattributed(reader.client, partition);
         return std::nullopt;

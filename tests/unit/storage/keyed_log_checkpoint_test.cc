@@ -143,7 +143,7 @@ TEST_F(KeyedLogCheckpoint, FoldSyncsTheLogFirst) {
 
 TEST_F(KeyedLogCheckpoint, StoreAheadOfTheLogKeepsWhatItKnowsAndFoldsAnew) {
     append(0, {{"a", "1"}, {"b", "1"}});
-    const std::string name = world.log(0).directory_name();
+    const std::string name = keyed_log_name(world.log(0));
     ASSERT_TRUE(fold({0}).has_value());
     // A disk that lied: the store knows three records more than the log.
     const KeyedChange more{as_bytes("c"), as_bytes("5")};
@@ -270,7 +270,7 @@ TEST_F(KeyedLogCheckpoint, EqualsAMapUnderRandomCrashes) {
                     open_store();
                     break;
                 case 6: {
-                    const auto folded = store->folded_until("t-0");
+                    const auto folded = store->folded_until(keyed_log_name(world.log(0)));
                     world.lose_power(random());
                     open_store();
                     const Offset end = world.log(0).log_end_offset();
@@ -279,7 +279,7 @@ TEST_F(KeyedLogCheckpoint, EqualsAMapUnderRandomCrashes) {
                     break;
                 }
                 case 7:
-                    if (const auto folded = store->folded_until("t-0"); *folded) {
+                    if (const auto folded = store->folded_until(keyed_log_name(world.log(0))); *folded) {
                         ASSERT_TRUE(world.log(0).delete_records_before(**folded).has_value());
                         ASSERT_TRUE(world.directory->write_checkpoints().has_value());
                     }

@@ -341,22 +341,73 @@ TEST(MetadataStore, NothingIsWrittenBeforeTheFirstFold) {
     EXPECT_EQ(load(*open_store(directory), "a-0"), (Model{{"key", "value"}}));
 }
 
-TEST(MetadataStore, RefusesANewerFormat) {
-    TemporaryDirectory directory;
-    ASSERT_TRUE(fold_one(*open_store(directory)));
+/// Makes the file say that it has another format than ours.
+void set_format_version(const TemporaryDirectory& directory, char version) {
     std::fstream file(directory.file(), std::ios::in | std::ios::out | std::ios::binary);
     std::string content((std::istreambuf_iterator<char>(file)), {});
-    const std::string row = std::string("format_version") + std::string("\0\0\0\1", 4);
+    const std::string row = std::string("format_version") + std::string("\0\0\0\2", 4);
     const std::size_t position = content.find(row);
     ASSERT_NE(position, std::string::npos);
     file.clear();
     file.seekp(static_cast<std::streamoff>(position + row.size() - 1));
-    file.put('\2');
-    file.close();
+    file.put(version);
+}
+
+TEST(MetadataStore, LogsOfAnOlderFormatGetTheirNewNamesOnce) {
+    TemporaryDirectory directory;
+    ASSERT_TRUE(fold_one(*open_store(directory)));
+    set_format_version(directory, '\1');
+    MetadataStoreOptions options = small_map();
+    options.upgraded_name = [](std::string_view name) { return std::string(name) + ".id"; };
+    for (int start = 0; start < 2; ++start) {
+        auto store = open_store(directory, options);
+        EXPECT_THAT(store->logs().value(), ElementsAre("a-0.id"));
+        EXPECT_EQ(load(*store, "a-0.id"), (Model{{"key", "value"}}));
+        EXPECT_EQ(*store->folded_until("a-0.id"), Offset{1});
+    }
+}
+
+TEST(MetadataStore, FailedUpgradeLeavesTheOlderFormat) {
+    TemporaryDirectory directory;
+    ASSERT_TRUE(fold_one(*open_store(directory)));
+    set_format_version(directory, '\1');
+    MetadataStoreOptions options = small_map();
+    options.upgraded_name = [](std::string_view name) { return std::string(name) + ".id"; };
+    options.commit_fault = [] { return ENOSPC; };
+    const auto opened = MetadataStore::open(directory.path(), options);
+    ASSERT_FALSE(opened.has_value());
+    EXPECT_TRUE(opened.error().is_out_of_space());
+    options.commit_fault = nullptr;
+    EXPECT_THAT(open_store(directory, options)->logs().value(), ElementsAre("a-0.id"));
+}
+
+TEST(MetadataStore, FailedCommitChangesNothing) {
+    TemporaryDirectory directory;
+    MetadataStoreOptions options = small_map();
+    int fault = 0;
+    options.commit_fault = [&] { return fault; };
+    auto store = open_store(directory, options);
+    ASSERT_TRUE(fold_one(*store));
+    Changes changes;
+    changes.put("key", "newer");
+    fault = EIO;
+    const auto failed = fold(*store, "a-0", changes, 2);
+    ASSERT_FALSE(failed.has_value());
+    EXPECT_EQ(failed.error().kind, StorageError::Kind::sync_failed);
+    EXPECT_EQ(load(*store, "a-0"), (Model{{"key", "value"}}));
+    fault = 0;
+    ASSERT_TRUE(fold(*store, "a-0", changes, 2));
+    EXPECT_EQ(load(*store, "a-0"), (Model{{"key", "newer"}}));
+}
+
+TEST(MetadataStore, RefusesANewerFormat) {
+    TemporaryDirectory directory;
+    ASSERT_TRUE(fold_one(*open_store(directory)));
+    set_format_version(directory, '\3');
     const auto opened = MetadataStore::open(directory.path(), small_map());
     ASSERT_FALSE(opened.has_value());
     EXPECT_EQ(opened.error().kind, StorageError::Kind::newer_format);
-    EXPECT_THAT(opened.error().message, HasSubstr("has format 2, this program knows formats up to 1"));
+    EXPECT_THAT(opened.error().message, HasSubstr("has format 3, this program knows formats up to 2"));
 }
 
 /// Everything that a store with some content can tell, or empty when it refuses.

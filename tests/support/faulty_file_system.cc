@@ -1,0 +1,97 @@
+#include "tests/support/faulty_file_system.h"
+
+#include <utility>
+
+namespace partita::test {
+
+class FaultyFile final : public File {
+  public:
+    FaultyFile(FaultyFileSystem& owner, std::string path, std::shared_ptr<File> real)
+        : owner_(owner), path_(std::move(path)), real_(std::move(real)) {}
+
+    StorageResult<std::size_t> read_at(std::uint64_t position, MutableBytes destination) override {
+        return real_->read_at(position, destination);
+    }
+    StorageResult<void> write_at(std::uint64_t position, std::span<const Bytes> pieces) override {
+        const int error_number = owner_.fault_of(FileOperation::write, path_);
+        if (error_number == 0) return real_->write_at(position, pieces);
+        const Bytes half = pieces.empty() ? Bytes{} : pieces.front().first(pieces.front().size() / 2);
+        (void)real_->write_at(position, std::span(&half, 1));
+        return std::unexpected(io_error("write", path_, error_number));
+    }
+    StorageResult<void> truncate(std::uint64_t size) override { return real_->truncate(size); }
+    StorageResult<void> sync_data() override {
+        const int error_number = owner_.fault_of(FileOperation::sync, path_);
+        if (error_number == 0) return real_->sync_data();
+        StorageError error = io_error("sync", path_, error_number);
+        error.kind = StorageError::Kind::sync_failed;
+        return std::unexpected(std::move(error));
+    }
+    StorageResult<void> reserve(std::uint64_t position, std::uint64_t length) override {
+        return real_->reserve(position, length);
+    }
+    StorageResult<std::uint64_t> size() override { return real_->size(); }
+    [[nodiscard]] int descriptor() const override { return real_->descriptor(); }
+
+  private:
+    FaultyFileSystem& owner_;
+    const std::string path_;
+    const std::shared_ptr<File> real_;
+};
+
+void FaultyFileSystem::fail(FileOperation operation, std::string where, int error_number, int let_pass, int times) {
+    const std::scoped_lock lock(mutex_);
+    faults_.push_back({operation, std::move(where), error_number, let_pass, times});
+}
+
+void FaultyFileSystem::heal() {
+    const std::scoped_lock lock(mutex_);
+    faults_.clear();
+}
+
+int FaultyFileSystem::failures() const {
+    const std::scoped_lock lock(mutex_);
+    return failures_;
+}
+
+int FaultyFileSystem::fault_of(FileOperation operation, const std::string& path) {
+    const std::scoped_lock lock(mutex_);
+    for (Fault& fault : faults_) {
+        if (fault.operation != operation || path.find(fault.where) == std::string::npos) continue;
+        if (fault.let_pass > 0) {
+            --fault.let_pass;
+        } else if (fault.times > 0) {
+            --fault.times;
+            ++failures_;
+            return fault.error_number;
+        }
+    }
+    return 0;
+}
+
+StorageResult<std::shared_ptr<File>> FaultyFileSystem::open(const std::string& path, OpenMode mode) {
+    if (const int error_number = fault_of(FileOperation::open, path)) {
+        return std::unexpected(io_error("open", path, error_number));
+    }
+    auto opened = real_.open(path, mode);
+    if (!opened) return opened;
+    return std::make_shared<FaultyFile>(*this, path, std::move(*opened));
+}
+
+StorageResult<void> FaultyFileSystem::rename(const std::string& from, const std::string& to) {
+    if (const int error_number = fault_of(FileOperation::rename, to)) {
+        return std::unexpected(io_error("rename", to, error_number));
+    }
+    return real_.rename(from, to);
+}
+
+StorageResult<void> FaultyFileSystem::sync_directory(const std::string& path) {
+    if (const int error_number = fault_of(FileOperation::sync_directory, path)) {
+        StorageError error = io_error("sync", path, error_number);
+        error.kind = StorageError::Kind::sync_failed;
+        return std::unexpected(std::move(error));
+    }
+    return real_.sync_directory(path);
+}
+
+}  // namespace partita::test

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "storage/file_system.h"
+
+namespace partita::test {
+
+enum class FileOperation : std::uint8_t { write, sync, rename, open, sync_directory };
+
+/// The real file system, of which a test lets single calls fail, while a broker runs on it.
+///
+/// A failing write leaves the first half of its bytes in the file, as a disk that becomes full does; any other call that
+/// fails has done nothing. Thread-safe.
+class FaultyFileSystem final : public FileSystem {
+  public:
+    /// From now on calls of that kind fail with `error_number` when their path (of a rename: the new one) contains
+    /// `where`: after the first `let_pass` of them, so many times. Faults add up; `heal` ends all.
+    void fail(FileOperation operation, std::string where, int error_number, int let_pass = 0, int times = kForever);
+    void heal();
+    static constexpr int kForever = 1 << 30;
+    /// Calls that failed, since the beginning.
+    [[nodiscard]] int failures() const;
+
+    StorageResult<std::shared_ptr<File>> open(const std::string& path, OpenMode mode) override;
+    StorageResult<void> make_directories(const std::string& path) override { return real_.make_directories(path); }
+    StorageResult<std::vector<DirectoryEntry>> list(const std::string& path) override { return real_.list(path); }
+    StorageResult<void> rename(const std::string& from, const std::string& to) override;
+    StorageResult<void> remove(const std::string& path) override { return real_.remove(path); }
+    StorageResult<void> sync_directory(const std::string& path) override;
+    StorageResult<bool> exists(const std::string& path) override { return real_.exists(path); }
+    StorageResult<std::uint64_t> file_size(const std::string& path) override { return real_.file_size(path); }
+    StorageResult<std::unique_ptr<FileLock>> lock(const std::string& path, const std::string& content) override {
+        return real_.lock(path, content);
+    }
+
+  private:
+    friend class FaultyFile;
+    struct Fault {
+        FileOperation operation;
+        std::string where;
+        int error_number;
+        int let_pass;
+        int times;
+    };
+
+    /// 0, or the error that this call has.
+    [[nodiscard]] int fault_of(FileOperation operation, const std::string& path);
+
+    PosixFileSystem real_;
+    mutable std::mutex mutex_;
+    // Guarded by mutex_.
+    std::vector<Fault> faults_;
+    int failures_ = 0;
+};
+
+}  // namespace partita::test
