@@ -1,10 +1,11 @@
 module partita/interop/go
 
-// sarama v1.43.3, kafka-go v0.4.47 and franz-go v1.16.1 are the newest that Debian 12's Go 1.19 can build.
+// The newest of each that is made for Debian 12's Go 1.19.
 go 1.19
 
 require (
 	github.com/IBM/sarama v1.43.3
+	github.com/confluentinc/confluent-kafka-go/v2 v2.3.0
 	github.com/segmentio/kafka-go v0.4.47
 	github.com/twmb/franz-go v1.16.1
 	github.com/twmb/franz-go/pkg/kadm v1.11.0

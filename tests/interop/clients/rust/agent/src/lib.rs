@@ -4,12 +4,13 @@ use std::collections::{HashMap, HashSet};
 use std::future::Future;
 use std::io::{BufRead, Write};
 use std::sync::{Arc, Mutex};
+use std::task::Poll;
 use std::time::Duration;
 
 use serde::Deserialize;
 pub use serde_json::{json, Value};
 use tokio::sync::watch;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, JoinSet};
 
 /// Bounds what a stream may hold; a test never comes near it.
 const MAXIMUM_STREAM_RECORDS: usize = 1_000_000;
@@ -164,6 +165,28 @@ impl Progress {
     pub fn reply(&self) -> Value {
         let state = self.state.lock().unwrap();
         json!({"acked": state.acked, "failed": state.failed})
+    }
+}
+
+/// Records on their way.
+#[derive(Default)]
+pub struct Sending {
+    tasks: JoinSet<()>,
+}
+
+impl Sending {
+    /// Begins a send at once, so that records are queued in the order of these calls; its end is waited for elsewhere.
+    pub async fn begin(&mut self, send: impl Future<Output = ()> + Send + 'static) {
+        let mut send = Box::pin(send);
+        let done = std::future::poll_fn(|context| Poll::Ready(send.as_mut().poll(context).is_ready())).await;
+        if !done {
+            self.tasks.spawn(send);
+        }
+    }
+
+    /// Waits for all that began.
+    pub async fn finish(self) {
+        self.tasks.join_all().await;
     }
 }
 

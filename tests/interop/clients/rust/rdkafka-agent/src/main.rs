@@ -5,7 +5,7 @@ mod member;
 
 use std::time::{Duration, Instant};
 
-use agent::{crate_version, json, text, Failure, Library, Progress, Record, Reply, Request, Stop, Value};
+use agent::{crate_version, json, text, Failure, Library, Progress, Record, Reply, Request, Sending, Stop, Value};
 use rdkafka::config::{ClientConfig, FromClientConfig};
 use rdkafka::consumer::{BaseConsumer, Consumer};
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
@@ -13,7 +13,7 @@ use rdkafka::message::{BorrowedMessage, Header, Headers, Message, OwnedHeaders};
 use rdkafka::producer::{FutureProducer, FutureRecord, Producer};
 use rdkafka::util::Timeout;
 use rdkafka::{Offset, TopicPartitionList};
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::JoinHandle;
 
 pub const TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -152,15 +152,15 @@ fn read(consumer: BaseConsumer, request: Request) -> Reply {
 
 async fn stream(producer: FutureProducer, request: Request, stop: Stop) -> Reply {
     let progress = Progress::new(&request.name);
-    let mut sent = JoinSet::new();
+    let mut sending = Sending::default();
     agent::pace(&request, stop, async |n, key| {
         let record = Record { key: Some(key), value: Some(n.to_string()), ..Record::default() };
-        let (progress, sending) = (progress.clone(), send(producer.clone(), request.topic.clone(), record));
-        sent.spawn(async move { progress.add(n, sending.await) });
+        let (progress, placed) = (progress.clone(), send(producer.clone(), request.topic.clone(), record));
+        sending.begin(async move { progress.add(n, placed.await) }).await;
     })
     .await;
     producer.flush(TIMEOUT).map_err(failure)?;
-    sent.join_all().await;
+    sending.finish().await;
     Ok(progress.reply())
 }
 

@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use agent::{crate_version, json, text, Failure, Library, Progress, Record, Reply, Request, Stop, Value};
+use agent::{crate_version, json, text, Failure, Library, Progress, Record, Reply, Request, Sending, Stop, Value};
 use chrono::{DateTime, Utc};
 use futures::StreamExt;
 use rskafka::client::consumer::{StartOffset, StreamConsumerBuilder};
@@ -16,7 +16,7 @@ use rskafka::client::producer::aggregator::RecordAggregator;
 use rskafka::client::producer::{BatchProducer, BatchProducerBuilder};
 use rskafka::client::{Client, ClientBuilder};
 use rskafka::record::RecordAndOffset;
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::JoinHandle;
 
 const ADMIN_TIMEOUT_MS: i32 = 30_000;
 const MAXIMUM_BATCH_BYTES: usize = 1_000_000;
@@ -172,7 +172,7 @@ impl Spread {
 
 async fn stream(mut spread: Spread, request: Request, stop: Stop) -> Reply {
     let progress = Progress::new(&request.name);
-    let mut sent = JoinSet::new();
+    let mut sending = Sending::default();
     agent::pace(&request, stop, async |n, key| {
         let (id, producer) = match spread.choose(&key).await {
             Ok(chosen) => chosen,
@@ -180,13 +180,14 @@ async fn stream(mut spread: Spread, request: Request, stop: Stop) -> Reply {
         };
         let progress = progress.clone();
         let from = Record { key: Some(key), value: Some(n.to_string()), ..Record::default() };
-        sent.spawn(async move {
+        let sent = async move {
             let outcome = producer.produce(record(from)).await;
             progress.add(n, outcome.map(|offset| (id, offset)).map_err(|error| Failure::new(-1, &error)));
-        });
+        };
+        sending.begin(sent).await;
     })
     .await;
-    sent.join_all().await;
+    sending.finish().await;
     Ok(progress.reply())
 }
 
