@@ -7,6 +7,8 @@ import re
 import signal
 import urllib.request
 
+import confluent_kafka
+import confluent_kafka.admin
 import pytest
 
 import clients
@@ -140,6 +142,71 @@ def test_what_a_group_on_latest_skips(scenario, broker, unique, mode, skipped):
     seeds = http(broker, "GET", f"{topic}/protection")["seeds"]
     assert [epoch["groups"][0]["group"] for epoch in seeds] == ([] if mode == "faithful" else [group])
     agent.call("member_stop", name="m")
+
+
+class ConsumerProtocolReader:
+    """librdkafka's consumer with the group protocol of KIP-848, on `latest`."""
+
+    def __init__(self, broker, group, topic):
+        self.broker, self.topic, self.values, self.owned = broker, topic, [], 0
+        self.consumer = confluent_kafka.Consumer({
+            "bootstrap.servers": broker.bootstrap, "group.id": group, "group.protocol": "consumer",
+            "auto.offset.reset": "latest", "enable.auto.commit": False})
+        self.consumer.subscribe([topic], on_assign=self.assigned)
+
+    def assigned(self, consumer, partitions):
+        self.owned += len(partitions)
+        consumer.incremental_assign(partitions)
+
+    def read_until(self, done, seconds=30):
+        def reached():
+            message = self.consumer.poll(0.2)
+            if message is not None and message.error() is None:
+                self.values.append(message.value().decode())
+            return done()
+        harness.wait_until(reached, seconds, lambda: f"{self.values} of {self.owned} partitions are not enough")
+
+    def leave_with_a_commit(self):
+        self.consumer.commit(asynchronous=False)
+        self.consumer.close()
+
+
+@pytest.mark.parametrize("mode, skipped", [("faithful", 40), ("safe-offsets", 0)])
+def test_what_a_group_of_kip_848_on_latest_skips(broker, unique, mode, skipped):
+    topic, group = unique("topic"), unique("group")
+    admin = confluent_kafka.admin.AdminClient({"bootstrap.servers": broker.bootstrap})
+    admin.create_topics([confluent_kafka.admin.NewTopic(topic, 2, 1, config={"partita.expansion.mode": mode})])[topic].result(20)
+    producer = confluent_kafka.Producer({"bootstrap.servers": broker.bootstrap})
+
+    def produce(partition, value):
+        producer.produce(topic, partition=partition, value=value)
+        assert producer.flush(20) == 0
+    reader = ConsumerProtocolReader(broker, group, topic)
+    reader.read_until(lambda: reader.owned == 2)
+    def one_of_each_is_read():
+        for partition in {0, 1} - {int(value) for value in reader.values}:
+            produce(partition, str(partition))
+        return len(set(reader.values)) == 2
+    reader.read_until(one_of_each_is_read)
+    reader.leave_with_a_commit()
+
+    # While the group is away, the topic grows and records come.
+    admin.create_partitions([confluent_kafka.admin.NewPartitions(topic, 4)])[topic].result(20)
+    producer = confluent_kafka.Producer({"bootstrap.servers": broker.bootstrap})
+    for number in range(40):
+        producer.produce(topic, partition=2 + number % 2, value=f"early {number}")
+    assert producer.flush(20) == 0
+    reader = ConsumerProtocolReader(broker, group, topic)
+    reader.read_until(lambda: reader.owned == 4)
+    def markers_are_read():
+        for partition in {2, 3} - {int(value[7:]) for value in reader.values if value.startswith("marker ")}:
+            produce(partition, f"marker {partition}")
+        return {"marker 2", "marker 3"} <= set(reader.values)
+    reader.read_until(markers_are_read)
+    assert 40 - len({value for value in reader.values if value.startswith("early ")}) == skipped
+    reader.consumer.close()
+    seeds = http(broker, "GET", f"{topic}/protection")["seeds"]
+    assert [epoch["groups"][0]["group"] for epoch in seeds] == ([] if mode == "faithful" else [group])
 
 
 # The fence --------------------------------------------------------------------------------------------

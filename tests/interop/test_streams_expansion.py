@@ -1,0 +1,157 @@
+"""A Kafka Streams application and an expansion of its source topic: recognised, refused in `guarded`, and what becomes of
+it in `faithful`."""
+
+import json
+import re
+import subprocess
+import threading
+import urllib.request
+
+import confluent_kafka
+import confluent_kafka.admin
+import pytest
+
+import harness
+
+# A group's first generation is there at once.
+BROKER_PROPERTIES = {"auto.create.topics.enable": "false", "group.initial.rebalance.delay.ms": 0}
+
+pytestmark = pytest.mark.skipif(harness.TARGET != "partita", reason="findings and modes are Partita's own")
+
+
+class Application:
+    """tests/interop/clients/streams as a process; what it says, line by line."""
+
+    def __init__(self, broker, application_id, topic):
+        streams = harness.TOOLS / "streams"
+        self.lines = []
+        self.process = subprocess.Popen(
+            ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m",
+             f"-Dlog4j2.configurationFile={harness.HERE / 'clients' / 'log4j2.properties'}",
+             "-cp", f"{streams / 'classes'}:{streams / 'libs'}/*", "CountingApplication",
+             broker.bootstrap, application_id, topic],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
+
+    def read(self):
+        for line in self.process.stdout:
+            self.lines.append(line.strip())
+
+    def wait_for(self, beginning, seconds=40):
+        return harness.wait_until(lambda: [line for line in self.lines if line.startswith(beginning)], seconds,
+                                  lambda: f"{beginning} of {self.lines}")[-1]
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.stdin.close()
+        self.process.wait(30)
+
+
+@pytest.fixture
+def application(broker, unique):
+    """application(topic) runs one that counts the topic's keys and values, and has begun to."""
+    started = []
+
+    def start(topic):
+        application = Application(broker, unique("application"), topic)
+        application.id = application.process.args[-2]
+        started.append(application)
+        application.wait_for("state RUNNING")
+        return application
+    yield start
+    for one in started:
+        one.stop()
+
+
+def admin(broker):
+    return confluent_kafka.admin.AdminClient({"bootstrap.servers": broker.bootstrap})
+
+
+def create(broker, topic, partitions):
+    new = confluent_kafka.admin.NewTopic(topic, partitions, 1)
+    client = admin(broker)
+    client.create_topics([new])[topic].result(20)
+
+
+def grow(broker, topic, partitions):
+    client = admin(broker)
+    client.create_partitions([confluent_kafka.admin.NewPartitions(topic, partitions)])[topic].result(20)
+
+
+def refusal(broker, topic, partitions):
+    with pytest.raises(confluent_kafka.KafkaException) as refused:
+        grow(broker, topic, partitions)
+    error = refused.value.args[0]
+    assert error.code() == confluent_kafka.KafkaError.POLICY_VIOLATION
+    return error.str()
+
+
+def guard(broker, topic):
+    client, types = admin(broker), confluent_kafka.admin
+    entries = [types.ConfigEntry(name, value, incremental_operation=types.AlterConfigOpType.SET)
+               for name, value in (("partita.expansion.mode", "guarded"), ("partita.expansion.guard.quiet.ms", "0"))]
+    resource = types.ConfigResource(types.ConfigResource.Type.TOPIC, topic, incremental_configs=entries)
+    client.incremental_alter_configs([resource])[resource].result(20)
+
+
+def partitions(broker, topic):
+    return len(admin(broker).list_topics(topic, timeout=10).topics[topic].partitions)
+
+
+def get(broker, path):
+    address = re.findall(r"http listening address=(\S+)", broker.log_path.read_text())[-1]
+    with urllib.request.urlopen(f"http://{address}{path}", timeout=10) as answer:
+        return json.load(answer)
+
+
+def produce(broker, topic, count):
+    producer = confluent_kafka.Producer({"bootstrap.servers": broker.bootstrap, "partitioner": "murmur2_random"})
+    for number in range(count):
+        producer.produce(topic, key=f"user-{number % 100}", value=f"value-{number % 7}")
+    assert producer.flush(30) == 0
+
+
+def findings(plan):
+    return {finding["id"]: finding for finding in plan["findings"]}
+
+
+def test_a_running_application_is_recognised_and_guarded_refuses(broker, unique, application):
+    topic = unique("topic")
+    create(broker, topic, 2)
+    guard(broker, topic)
+    produce(broker, topic, 300)
+    running = application(topic)
+    changelog = f"{running.id}-by-key-changelog"
+    harness.wait_until(lambda: admin(broker).list_topics(timeout=10).topics.get(changelog), 20, "its changelog is there")
+
+    plan = get(broker, f"/v1/topics/{topic}/expansion?to=4")
+    assert plan["verdict"] == "blocked"
+    streams = findings(plan)["H26"]
+    assert streams["severity"] == "block" and streams["subject"]["group"] == running.id
+    assert changelog in streams["condition"]
+    # Its own topics are no better to grow.
+    assert "H45" in findings(get(broker, f"/v1/topics/{changelog}/expansion?to=4"))
+
+    assert f"the Kafka Streams application {running.id} reads it" in refusal(broker, topic, 4)
+    assert partitions(broker, topic) == 2
+    guard(broker, changelog)
+    assert f"it belongs to the Kafka Streams application {running.id}" in refusal(broker, changelog, 4)
+    assert partitions(broker, changelog) == 2
+    assert running.lines[-1] == "state RUNNING"
+
+
+def test_an_application_dies_of_it_as_the_finding_says(broker, unique, application):
+    topic = unique("topic")
+    create(broker, topic, 2)
+    produce(broker, topic, 300)
+    running = application(topic)
+    grow(broker, topic, 4)
+
+    def told():
+        return [one for one in get(broker, f"/v1/findings?topic={topic}")["findings"]
+                if one["id"] == "H26" and one["subject"]["group"] == running.id]
+    harness.wait_until(told, 20, "H26 is open")
+    # What the finding foretells, in the application's own words.
+    died = running.wait_for("died ")
+    assert re.search(r"invalid partitions: expected: 4; actual: 2", died), died
