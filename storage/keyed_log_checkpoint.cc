@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "storage/keyed_log_reader.h"
+#include "storage/last_values.h"
 
 namespace partita {
 namespace {
@@ -26,10 +26,10 @@ StorageResult<Offset> tail_start(const PartitionLog& log, const MetadataStore& s
     return start;
 }
 
-/// The last value of every key that a fold has read and not yet stored, of one log.
+/// What a fold has read of one log and not yet stored.
 struct HeldLog {
     std::string name;
-    std::unordered_map<std::string, std::optional<std::string>> changes;
+    LastValues changes;
     Offset folded_until{0};
     bool has_news = false;
 };
@@ -73,13 +73,7 @@ class Folder {
         for (std::size_t index = 0; index < held_.size(); ++index) {
             const HeldLog& held = held_[index];
             if (!held.has_news) continue;
-            changes[index].reserve(held.changes.size());
-            for (const auto& [key, value] : held.changes) {
-                changes[index].push_back(
-                    {as_bytes(key), value ? std::optional<Bytes>(as_bytes(*value)) : std::nullopt});
-            }
-            // In the order of the store's rows neighbours share pages.
-            std::ranges::sort(changes[index], {}, [](const KeyedChange& change) { return as_text(change.key); });
+            changes[index] = held.changes.ascending();
             folds.push_back({held.name, changes[index], held.folded_until});
             report_.changes += changes[index].size();
         }
@@ -96,11 +90,7 @@ class Folder {
 
   private:
     StorageResult<void> hold(const KeyedRecord& record) {
-        std::optional<std::string> value;
-        if (record.value) value.emplace(as_text(*record.value));
-        // Bytes of a replaced value stay counted: the bound is on the safe side.
-        held_bytes_ += record.key.size() + (value ? value->size() : 0) + sizeof(HeldLog);
-        held_.back().changes.insert_or_assign(std::string(as_text(record.key)), std::move(value));
+        held_bytes_ += held_.back().changes.assign(record.key, record.value);
         ++report_.records;
         return {};
     }
