@@ -17,13 +17,16 @@ std::size_t nullable_size(std::optional<Bytes> bytes) {
     return bytes ? varint_size(static_cast<std::int32_t>(bytes->size())) + bytes->size() : varint_size(-1);
 }
 
-void append_bytes(std::vector<std::byte>& out, Bytes bytes) {
-    out.insert(out.end(), bytes.begin(), bytes.end());
+std::byte* write_varint(std::byte* at, std::int32_t value) { return encode_unsigned_varlong(at, zigzag_encode(value)); }
+
+std::byte* write_bytes(std::byte* at, Bytes bytes) {
+    if (!bytes.empty()) std::memcpy(at, bytes.data(), bytes.size());
+    return at + bytes.size();
 }
 
-void append_nullable(std::vector<std::byte>& out, std::optional<Bytes> bytes) {
-    append_varint(out, bytes ? static_cast<std::int32_t>(bytes->size()) : -1);
-    if (bytes) append_bytes(out, *bytes);
+std::byte* write_nullable(std::byte* at, std::optional<Bytes> bytes) {
+    at = write_varint(at, bytes ? static_cast<std::int32_t>(bytes->size()) : -1);
+    return bytes ? write_bytes(at, *bytes) : at;
 }
 
 /// Times may lie anywhere in 64 bits; their difference wraps and wraps back when it is read.
@@ -45,27 +48,22 @@ void BatchBuilder::reset(BatchOptions options) {
     max_timestamp_ = kNoTimestamp;
 }
 
-void BatchBuilder::begin_record(std::int32_t offset_delta, TimestampMs timestamp, std::optional<Bytes> key,
-                                std::optional<Bytes> value, std::int32_t header_count,
-                                std::size_t header_bytes) {
+std::byte* BatchBuilder::begin_record(std::int32_t offset_delta, TimestampMs timestamp, std::size_t content_bytes) {
     PARTITA_ASSERT(offset_delta > last_offset_delta_, "offsets ascend within a batch");
     // The first record's time is the base, so that deltas stay short.
     if (record_count_ == 0 && !options_.delete_horizon) base_timestamp_ = timestamp;
     const std::int64_t timestamp_delta = wrapping_difference(timestamp, base_timestamp_);
-    const std::size_t body_bytes = 1 + varlong_size(timestamp_delta) + varint_size(offset_delta) +
-                                   nullable_size(key) + nullable_size(value) + varint_size(header_count) +
-                                   header_bytes;
+    const std::size_t body_bytes = 1 + varlong_size(timestamp_delta) + varint_size(offset_delta) + content_bytes;
     PARTITA_ASSERT(body_bytes <= std::numeric_limits<std::int32_t>::max(), "callers bound their records");
-    append_varint(records_, static_cast<std::int32_t>(body_bytes));
-    records_.push_back(std::byte{0});  // Attributes: no bits are defined.
-    append_varlong(records_, timestamp_delta);
-    append_varint(records_, offset_delta);
-    append_nullable(records_, key);
-    append_nullable(records_, value);
-    append_varint(records_, header_count);
+    const auto body_size = static_cast<std::int32_t>(body_bytes);
+    std::byte* at = write_varint(records_.extend(varint_size(body_size) + body_bytes), body_size);
+    *at++ = std::byte{0};  // Attributes: no bits are defined.
+    at = encode_unsigned_varlong(at, zigzag_encode(timestamp_delta));
+    at = write_varint(at, offset_delta);
     last_offset_delta_ = offset_delta;
     max_timestamp_ = std::max(max_timestamp_, timestamp);
     ++record_count_;
+    return at;
 }
 
 void BatchBuilder::append(TimestampMs timestamp, std::optional<Bytes> key, std::optional<Bytes> value,
@@ -75,22 +73,37 @@ void BatchBuilder::append(TimestampMs timestamp, std::optional<Bytes> key, std::
 
 void BatchBuilder::append_at(std::int32_t offset_delta, TimestampMs timestamp, std::optional<Bytes> key,
                              std::optional<Bytes> value, std::span<const RecordHeader> headers) {
-    std::size_t header_bytes = 0;
+    const auto header_count = static_cast<std::int32_t>(headers.size());
+    std::size_t content_bytes = nullable_size(key) + nullable_size(value) + varint_size(header_count);
     for (const RecordHeader& header : headers) {
-        header_bytes += nullable_size(as_bytes(header.key)) + nullable_size(header.value);
+        content_bytes += nullable_size(as_bytes(header.key)) + nullable_size(header.value);
     }
-    begin_record(offset_delta, timestamp, key, value, static_cast<std::int32_t>(headers.size()),
-                 header_bytes);
+    std::byte* at = begin_record(offset_delta, timestamp, content_bytes);
+    at = write_varint(write_nullable(write_nullable(at, key), value), header_count);
     for (const RecordHeader& header : headers) {
-        append_nullable(records_, as_bytes(header.key));
-        append_nullable(records_, header.value);
+        at = write_nullable(write_nullable(at, as_bytes(header.key)), header.value);
     }
 }
 
+BatchBuilder::Places BatchBuilder::append_in_place(TimestampMs timestamp, std::size_t key_bytes, std::size_t value_bytes) {
+    const auto key_size = static_cast<std::int32_t>(key_bytes);
+    const auto value_size = static_cast<std::int32_t>(value_bytes);
+    constexpr std::int32_t kNoHeaders = 0;
+    std::byte* const key = write_varint(begin_record(last_offset_delta_ + 1, timestamp,
+                                                     varint_size(key_size) + key_bytes + varint_size(value_size) +
+                                                         value_bytes + varint_size(kNoHeaders)),
+                                        key_size);
+    std::byte* const value = write_varint(key + key_bytes, value_size);
+    write_varint(value + value_bytes, kNoHeaders);
+    return {key, value};
+}
+
 void BatchBuilder::append_copy(std::int32_t offset_delta, const RecordView& record) {
-    begin_record(offset_delta, record.timestamp, record.key, record.value, record.header_count,
-                 record.header_bytes.size());
-    append_bytes(records_, record.header_bytes);
+    std::byte* at = begin_record(offset_delta, record.timestamp,
+                                 nullable_size(record.key) + nullable_size(record.value) +
+                                     varint_size(record.header_count) + record.header_bytes.size());
+    at = write_varint(write_nullable(write_nullable(at, record.key), record.value), record.header_count);
+    write_bytes(at, record.header_bytes);
 }
 
 void BatchBuilder::build(std::vector<std::byte>& out, std::optional<std::int32_t> last_offset_delta) {
@@ -98,7 +111,7 @@ void BatchBuilder::build(std::vector<std::byte>& out, std::optional<std::int32_t
     out.resize(start + kBatchHeaderBytes);
     if (record_count_ > 0) {
         const int level = options_.compression_level.value_or(default_compression_level(options_.codec));
-        compress(options_.codec, level, records_, out);
+        compress(options_.codec, level, records_.bytes(), out);
     }
     const std::size_t size = out.size() - start;
     PARTITA_ASSERT(size <= std::numeric_limits<std::int32_t>::max(), "callers bound their batches");

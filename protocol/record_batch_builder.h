@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "protocol/byte_buffer.h"
 #include "protocol/compression.h"
 #include "protocol/record_batch.h"
 #include "protocol/types.h"
@@ -49,6 +50,15 @@ class BatchBuilder {
     void append_at(std::int32_t offset_delta, TimestampMs timestamp, std::optional<Bytes> key,
                    std::optional<Bytes> value, std::span<const RecordHeader> headers = {});
 
+    /// Where the caller writes the key and the value of a record.
+    struct Places {
+        std::byte* key;
+        std::byte* value;
+    };
+    /// As `append`, for a caller who encodes straight into the batch: adds a record whose key and value have these
+    /// sizes. The caller writes all their bytes before anything else is called.
+    [[nodiscard]] Places append_in_place(TimestampMs timestamp, std::size_t key_bytes, std::size_t value_bytes);
+
     /// Adds a record with the headers of another one as they are.
     void append_copy(std::int32_t offset_delta, const RecordView& record);
 
@@ -65,11 +75,12 @@ class BatchBuilder {
     void reset(BatchOptions options);
 
   private:
-    void begin_record(std::int32_t offset_delta, TimestampMs timestamp, std::optional<Bytes> key,
-                      std::optional<Bytes> value, std::int32_t header_count, std::size_t header_bytes);
+    /// Room for a record whose key, value and headers, with their lengths and count, take `content_bytes`; what comes
+    /// before these is written.
+    [[nodiscard]] std::byte* begin_record(std::int32_t offset_delta, TimestampMs timestamp, std::size_t content_bytes);
 
     BatchOptions options_;
-    std::vector<std::byte> records_;
+    ByteBuffer records_;
     std::int32_t record_count_ = 0;
     std::int32_t last_offset_delta_ = -1;
     TimestampMs base_timestamp_ = kNoTimestamp;
