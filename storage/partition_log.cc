@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "protocol/assert.h"
+#include "protocol/recycled_blocks.h"
 #include "storage/append_refusal.h"
 #include "storage/partition_log_appender.h"
 #include "storage/partition_log_state.h"
@@ -91,7 +92,7 @@ std::expected<StagedAppend, AppendError> PartitionLog::stage(MutableBytes batch,
     patch_base_offset_and_epoch(batch, header->base_offset, context.leader_epoch);
     state.last_staged_epoch = context.leader_epoch;
     state.next_offset = header->next_offset();
-    if (state.group == nullptr) state.group = std::make_shared<FlushGroup>();
+    if (state.group == nullptr) state.group = std::allocate_shared<FlushGroup>(RecyclingAllocator<FlushGroup>());
     state.staged.push_back(staged);
     return StagedAppend{.base_offset = header->base_offset, .last_offset = header->last_offset(), .group = state.group};
 }

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+#include <new>
+
+namespace partita {
+
+/// Blocks of one size that a thread keeps for its next objects of that size, so that what comes and goes with every request
+/// asks nobody for memory. A block may be given back by another thread than took it; then it is that one's. Each thread
+/// keeps at most `kKeptMax` blocks until it ends.
+template <std::size_t kBytes, std::size_t kKeptMax = 64>
+class RecycledBlocks {
+    static_assert(kBytes >= sizeof(void*));
+
+  public:
+    [[nodiscard]] static void* take() {
+        Kept& kept = kept_;
+        if (kept.first == nullptr) return ::operator new(kBytes);
+        Free* const block = kept.first;
+        kept.first = block->next;
+        --kept.count;
+        return block;
+    }
+
+    static void give_back(void* block) {
+        Kept& kept = kept_;
+        if (kept.count >= kKeptMax) return ::operator delete(block);
+        kept.first = new (block) Free{kept.first};
+        ++kept.count;
+    }
+
+  private:
+    struct Free {
+        Free* next;
+    };
+    struct Kept {
+        Free* first = nullptr;
+        std::size_t count = 0;
+        ~Kept() {
+            // What comes later, from objects that die with the thread too, is freed at once.
+            count = kKeptMax;
+            while (first != nullptr) {
+                Free* const block = first;
+                first = block->next;
+                ::operator delete(block);
+            }
+        }
+    };
+
+    static thread_local Kept kept_;
+};
+
+template <std::size_t kBytes, std::size_t kKeptMax>
+thread_local typename RecycledBlocks<kBytes, kKeptMax>::Kept RecycledBlocks<kBytes, kKeptMax>::kept_;
+
+/// For std::allocate_shared and the like: single objects come from recycled blocks.
+template <class T>
+struct RecyclingAllocator {
+    using value_type = T;
+
+    RecyclingAllocator() = default;
+    template <class Other>
+    RecyclingAllocator(const RecyclingAllocator<Other>&) {}
+
+    [[nodiscard]] T* allocate(std::size_t count) {
+        static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+        return static_cast<T*>(count == 1 ? RecycledBlocks<sizeof(T)>::take() : ::operator new(count * sizeof(T)));
+    }
+    void deallocate(T* memory, std::size_t count) {
+        if (count == 1) RecycledBlocks<sizeof(T)>::give_back(memory);
+        else ::operator delete(memory);
+    }
+    template <class Other>
+    friend bool operator==(const RecyclingAllocator&, const RecyclingAllocator<Other>&) {
+        return true;
+    }
+};
+
+}  // namespace partita
