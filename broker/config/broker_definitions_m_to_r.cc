@@ -81,6 +81,9 @@ constexpr ConfigDefinition kDefinitionsMToR[] = {
            "Replication factor of the offsets topic. More than one node can hold counts as 1 here."),
     define("offsets.topic.segment.bytes", ConfigType::int32, "104857600", range(1), kReadOnly,
            "Segment size of the offsets topic."),
+    internal("partita.adopt.directories", ConfigType::boolean, "false", kAny, kReadOnly,
+             "Whether directories of partitions that the catalog does not know become topics at the start. In a directory that "
+             "is new to this broker they always do."),
     internal("partita.cluster.id", ConfigType::string, kNone, kAny, kReadOnly,
              "Identity that a new data directory is given, a UUID of 22 characters; a random one without it."),
     define("partita.default.expansion.fence.timeout.ms", ConfigType::int64, "120000", range(0), kClusterWide,

@@ -11,6 +11,7 @@
 #include "broker/runtime/config_rules.h"
 #include "broker/runtime/group_cluster.h"
 #include "broker/runtime/key_observer.h"
+#include "broker/runtime/topic_adoption.h"
 #include "broker/topics/features.h"
 #include "protocol/assert.h"
 
@@ -208,13 +209,17 @@ std::expected<void, StartError> Broker::load_catalog() {
 
     const Now now = read_clock();
     const bool is_new = catalog_->snapshot()->cluster_id().empty();
-    std::string fresh_cluster_id = random_uuid().to_string();
+    std::string fresh_cluster_id = kafka_cluster_id(file_system_, data_directory_).value_or(random_uuid().to_string());
     if (const auto given = config_->given().find("partita.cluster.id"); given != config_->given().end()) {
         if (Uuid parsed; !Uuid::parse(given->second, parsed)) {
             return std::unexpected(StartError{"partita.cluster.id (CLUSTER_ID) is " + given->second +
                                               "; it must be a UUID of 22 characters, as kafka-storage random-uuid gives"});
         }
         fresh_cluster_id = given->second;
+    }
+    // Before the catalog has a cluster id, so that a start that is interrupted here begins anew.
+    if (auto adopted = adopt_found_topics(is_new, now); !adopted) {
+        return adopted;
     }
     const topics::Decision<topics::InitialiseReply> decision =
         with_catalog_context(now, [&](const topics::CatalogContext& context) {
@@ -278,8 +283,12 @@ std::expected<void, StartError> Broker::load_topics() {
         log::warning("recovery", "an interrupted deletion cannot be finished", {{"reason", removed.error().message}});
     }
     for (const LogDirectory::Unclaimed& unclaimed : logs_->unclaimed()) {
-        log::warning("recovery", "a directory belongs to no topic of the catalog and is left alone",
-                     {{"topic", unclaimed.topic}, {"partition", unclaimed.partition.value}});
+        if (unclaimed.topic != topics::kClusterMetadataTopicName) {
+            log::warning("recovery", "a directory belongs to no topic of the catalog and is left alone",
+                         {{"topic", unclaimed.topic},
+                          {"partition", unclaimed.partition.value},
+                          {"to_serve_it", "start once with --override partita.adopt.directories=true"}});
+        }
     }
     return {};
 }

@@ -196,6 +196,9 @@ class Broker {
     /// What a log is called in the metadata store that an older version named by its directory.
     [[nodiscard]] std::string keyed_log_name_of(std::string_view directory) const;
     [[nodiscard]] std::expected<void, StartError> load_catalog();
+    /// Takes topics into the catalog that a real Kafka left in the directory: of a new one always, of one that is ours
+    /// already when the settings say so. See topic_adoption.cc.
+    [[nodiscard]] std::expected<void, StartError> adopt_found_topics(bool is_new, Now now);
     [[nodiscard]] bool set_initial_cluster_configs(Now now);
     [[nodiscard]] std::expected<void, StartError> load_topics();
     [[nodiscard]] std::expected<void, StartError> load_groups();

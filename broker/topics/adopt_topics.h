@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "broker/topics/catalog.h"
+#include "broker/topics/catalog_commands.h"
+#include "protocol/types.h"
+
+namespace partita::topics {
+
+/// Topics whose logs are there already, in a directory that a real Kafka left.
+struct AdoptTopicsCommand {
+    struct Topic {
+        std::string name;
+        /// Zero: its directories name none, and it gets a fresh one.
+        TopicId id;
+        std::int32_t partition_count = 0;
+        ConfigMap configs;
+    };
+    std::vector<Topic> topics;
+    /// Producers in the logs have ids below it.
+    ProducerId next_producer_id{0};
+};
+
+struct AdoptTopicsReply {
+    struct Topic {
+        std::string name;
+        CatalogError error;
+        /// Configs that mean nothing here, or have a value that cannot be.
+        std::vector<std::string> left_out_configs;
+    };
+    /// In the order of the command.
+    std::vector<Topic> topics;
+};
+
+/// Takes them into the catalog, under the ids that they have. Judged one by one. Not a client's request: there are no limits
+/// per request.
+[[nodiscard]] Decision<AdoptTopicsReply> adopt_topics(const CatalogPointer& catalog, const AdoptTopicsCommand& command,
+                                                      const ConfigRules& rules, const CatalogContext& context);
+
+}  // namespace partita::topics

@@ -1,0 +1,88 @@
+#include "broker/topics/adopt_topics.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/unit/topics/catalog_fixture.h"
+
+namespace partita::topics {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr TopicId kOrdersId{{1, 2, 3}};
+
+class AdoptTopics : public ::testing::Test {
+  protected:
+    AdoptTopicsReply adopt(const AdoptTopicsCommand& command) {
+        return catalog_.carry_out(
+            adopt_topics(catalog_.core().snapshot(), command, rules_, catalog_.context()));
+    }
+    const Topic* find(std::string_view name) { return catalog_.core().snapshot()->find_topic(name); }
+
+    TestConfigRules rules_;
+    TestCatalog catalog_;
+};
+
+TEST_F(AdoptTopics, KeepIdPartitionsAndConfigsOverARestart) {
+    const auto reply = adopt({{{"orders", kOrdersId, 3, {{"cleanup.policy", "compact"}}}}, ProducerId{4000}});
+    EXPECT_FALSE(reply.topics.front().error.failed());
+    catalog_.restart();
+    const Topic* orders = find("orders");
+    ASSERT_NE(orders, nullptr);
+    EXPECT_EQ(orders->id, kOrdersId);
+    EXPECT_EQ(orders->partition_count, 3);
+    EXPECT_EQ(orders->configs, (ConfigMap{{"cleanup.policy", "compact"}}));
+    EXPECT_FALSE(orders->internal);
+    EXPECT_EQ(catalog_.core().snapshot()->next_producer_id(), ProducerId{4000});
+}
+
+TEST_F(AdoptTopics, OfKafkaItselfAreInternal) {
+    (void)adopt({{{std::string(kOffsetsTopicName), kOrdersId, 50, {}}}, ProducerId{0}});
+    EXPECT_TRUE(find(kOffsetsTopicName)->internal);
+}
+
+TEST_F(AdoptTopics, WithoutAnIdGetAFreshOne) {
+    (void)adopt({{{"orders", {}, 1, {}}}, ProducerId{0}});
+    EXPECT_FALSE(find("orders")->id.is_zero());
+}
+
+TEST_F(AdoptTopics, LeaveOutConfigsThatAreNotValidAndSayWhich) {
+    const auto reply = adopt({{{"orders", kOrdersId, 1, {{"cleanup.policy", "compact"}, {"no.such.config", "1"}}}}, ProducerId{0}});
+    EXPECT_FALSE(reply.topics.front().error.failed());
+    EXPECT_THAT(reply.topics.front().left_out_configs, ElementsAre("no.such.config"));
+    EXPECT_EQ(find("orders")->configs, (ConfigMap{{"cleanup.policy", "compact"}}));
+}
+
+TEST_F(AdoptTopics, ThatCannotBeAreRefusedAloneAndTheOthersAreNot) {
+    (void)adopt({{{"orders", kOrdersId, 1, {}}}, ProducerId{0}});
+    const auto reply = adopt({{{"orders", TopicId{{7}}, 1, {}},
+                               {"same-id", kOrdersId, 1, {}},
+                               {"or/ders", TopicId{{8}}, 1, {}},
+                               {"empty", TopicId{{9}}, 0, {}},
+                               {"or_ders", TopicId{{10}}, 1, {}},
+                               {"or.ders", TopicId{{11}}, 1, {}}},
+                              ProducerId{0}});
+    std::vector<std::string> refused;
+    for (const AdoptTopicsReply::Topic& topic : reply.topics) {
+        if (topic.error.failed()) refused.push_back(topic.name);
+    }
+    EXPECT_THAT(refused, ElementsAre("orders", "same-id", "or/ders", "empty", "or.ders"));
+    EXPECT_EQ(find("orders")->id, kOrdersId);
+    EXPECT_NE(find("or_ders"), nullptr);
+}
+
+TEST_F(AdoptTopics, NothingToAdoptWritesNothing) {
+    const auto decision = adopt_topics(catalog_.core().snapshot(), {}, rules_, catalog_.context());
+    EXPECT_TRUE(decision.effects.empty());
+    EXPECT_THAT(decision.reply.topics, IsEmpty());
+}
+
+TEST_F(AdoptTopics, ProducerIdsNeverGoBack) {
+    (void)adopt({{}, ProducerId{5000}});
+    (void)adopt({{}, ProducerId{3000}});
+    EXPECT_EQ(catalog_.core().snapshot()->next_producer_id(), ProducerId{5000});
+}
+
+}  // namespace
+}  // namespace partita::topics

@@ -1,0 +1,119 @@
+#include "broker/topics/kafka_metadata.h"
+
+#include <gmock/gmock.h>
+
+#include "protocol/big_endian.h"
+
+namespace partita::topics {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+constexpr TopicId kOrders{{1, 2, 3}};
+constexpr TopicId kPayments{{4, 5, 6}};
+
+/// A record as Kafka frames it: KIP-631, and the field lists of metadata/src/main/resources/common/metadata.
+class Record {
+  public:
+    explicit Record(int kind, int version = 0) : bytes_{1, static_cast<char>(kind), static_cast<char>(version)} {}
+    Record& text(std::string_view text) {
+        bytes_ += static_cast<char>(text.size() + 1);
+        bytes_ += text;
+        return *this;
+    }
+    Record& no_text() {
+        bytes_ += '\0';
+        return *this;
+    }
+    Record& id(const TopicId& id) {
+        bytes_.append(reinterpret_cast<const char*>(id.bytes.data()), id.bytes.size());
+        return *this;
+    }
+    template <class Integer>
+    Record& number(Integer value) {
+        std::byte bytes[sizeof value];
+        store_big_endian(bytes, value);
+        bytes_.append(reinterpret_cast<const char*>(bytes), sizeof bytes);
+        return *this;
+    }
+    /// What follows the fields that are read: more fields, and no tags.
+    Record& more() {
+        bytes_ += std::string(12, '\0');
+        return *this;
+    }
+    [[nodiscard]] Bytes bytes() const { return as_bytes(bytes_); }
+
+  private:
+    std::string bytes_;
+};
+
+Record topic(std::string_view name, const TopicId& id) { return Record(2).text(name).id(id).more(); }
+Record partition(std::int32_t index, const TopicId& id) { return Record(3, 2).number(index).id(id).more(); }
+Record config(std::int8_t type, std::string_view resource, std::string_view name, std::string_view value) {
+    return Record(4).number(type).text(resource).text(name).text(value).more();
+}
+
+TEST(KafkaMetadata, TopicsHaveTheirIdsPartitionsAndConfigs) {
+    KafkaMetadata metadata;
+    for (const Record& record :
+         {topic("payments", kPayments), topic("orders", kOrders), config(2, "orders", "retention.ms", "-1"),
+          config(2, "orders", "cleanup.policy", "compact"), partition(1, kOrders), partition(0, kOrders),
+          partition(0, kPayments), config(4, "1", "log.retention.ms", "7"), config(2, "payments", "retention.ms", "5")}) {
+        ASSERT_TRUE(metadata.apply(record.bytes()));
+    }
+    ASSERT_TRUE(metadata.apply(Record(4).number(std::int8_t{2}).text("payments").text("retention.ms").no_text().more().bytes()));
+    const auto topics = metadata.topics();
+    ASSERT_EQ(topics.size(), 2u);
+    EXPECT_EQ(topics[0].name, "orders");
+    EXPECT_EQ(topics[0].id, kOrders);
+    EXPECT_EQ(topics[0].partition_count, 2);
+    EXPECT_THAT(topics[0].configs, ElementsAre(Pair("cleanup.policy", "compact"), Pair("retention.ms", "-1")));
+    EXPECT_EQ(topics[1].name, "payments");
+    EXPECT_THAT(topics[1].configs, IsEmpty()) << "a config without a value is back at its default";
+}
+
+TEST(KafkaMetadata, RemovedTopicTakesItsConfigsWithIt) {
+    KafkaMetadata metadata;
+    ASSERT_TRUE(metadata.apply(topic("orders", kOrders).bytes()));
+    ASSERT_TRUE(metadata.apply(config(2, "orders", "retention.ms", "5").bytes()));
+    ASSERT_TRUE(metadata.apply(Record(9).id(kOrders).more().bytes()));
+    EXPECT_THAT(metadata.topics(), IsEmpty());
+    ASSERT_TRUE(metadata.apply(topic("orders", kPayments).bytes()));
+    EXPECT_THAT(metadata.topics().front().configs, IsEmpty());
+}
+
+TEST(KafkaMetadata, ProducerIdsOfAllBlocksCount) {
+    KafkaMetadata metadata;
+    for (const std::int64_t end : {1000, 3000, 2000}) {
+        ASSERT_TRUE(metadata.apply(Record(15).number(1).number(std::int64_t{7}).number(end).more().bytes()));
+    }
+    EXPECT_EQ(metadata.next_producer_id(), ProducerId{3000});
+}
+
+TEST(KafkaMetadata, OtherKindsArePassedOver) {
+    KafkaMetadata metadata;
+    EXPECT_TRUE(metadata.apply(Record(20, 5).more().bytes()));
+    EXPECT_TRUE(metadata.apply(Record(127).bytes()));
+    EXPECT_THAT(metadata.topics(), IsEmpty());
+}
+
+TEST(KafkaMetadata, RecordsThatEndEarlyOrHaveAnotherFrameAreRefused) {
+    for (const Record& whole : {Record(2).text("orders").id(kOrders), Record(3).number(0).id(kOrders), Record(9).id(kOrders),
+                                Record(4).number(std::int8_t{2}).text("orders").text("retention.ms").text("5"),
+                                Record(15).number(1).number(std::int64_t{7}).number(std::int64_t{1000})}) {
+        for (std::size_t size = 0; size < whole.bytes().size(); ++size) {
+            KafkaMetadata metadata;
+            EXPECT_FALSE(metadata.apply(whole.bytes().first(size))) << size;
+        }
+        KafkaMetadata metadata;
+        EXPECT_TRUE(metadata.apply(whole.bytes()));
+    }
+    KafkaMetadata metadata;
+    EXPECT_FALSE(metadata.apply(as_bytes(std::string_view("\2\2\0", 3))));
+    EXPECT_FALSE(metadata.apply(Record(3).number(-5).id(kOrders).more().bytes()));
+}
+
+}  // namespace
+}  // namespace partita::topics
