@@ -20,7 +20,7 @@ sys.path[:0] = [str(HERE), str(ROOT / "tests" / "interop")]
 import harness  # noqa: E402
 from start_client import Connection  # noqa: E402
 
-START_DEADLINE_S = 60
+START_DEADLINE_S = 120
 STOP_DEADLINE_S = 60
 LIMIT_PARTITIONS = 100  # of every topic of the limit program
 
@@ -39,10 +39,12 @@ class Session:
         """Starts it, on what is in its directory; returns the milliseconds to the first correct ApiVersions answer."""
         command = self.contender.command(self)
         began = time.monotonic()
-        self.process = subprocess.Popen(command, cwd=self.directory, stdin=subprocess.DEVNULL, stdout=self.log,
+        self.process = subprocess.Popen(command, cwd=self.directory, stdin=subprocess.PIPE, stdout=self.log,
                                         stderr=self.log, env=self.contender.environment())
         while True:
             try:
+                if self.contender.chooses_port:
+                    self.port = self.contender.port_of(self)
                 with Connection(self.port, timeout=START_DEADLINE_S) as connection:
                     connection.read_api_versions(connection.exchange(connection.prepare_api_versions()))
                 return 1000 * (time.monotonic() - began)
@@ -58,6 +60,9 @@ class Session:
     def create_topic(self, name, partitions, configs=()):
         if not self.contender.has_topics:
             return
+        if self.contender.create_topic:
+            self.contender.create_topic(self, name, partitions)
+            return
         with Connection(self.port) as connection:
             connection.read_create_topic(connection.exchange(connection.prepare_create_topic(name, partitions, configs=configs)))
             # A broker that applies its metadata in the background does not lead the partitions at once.
@@ -68,7 +73,7 @@ class Session:
                 time.sleep(0.01)
 
     def delete_topic(self, name):
-        if self.contender.has_topics:
+        if self.contender.has_topics and not self.contender.create_topic:
             with Connection(self.port) as connection:
                 connection.exchange(connection.prepare_delete_topic(name))
 
@@ -81,6 +86,16 @@ class Session:
     def kill(self):
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
+        self.process.stdin.close()
+
+    def drop_cache(self):
+        """Writes out what is in its directory and lets the page cache forget it: what is read next comes from the disk."""
+        for path in self.directory.rglob("*"):
+            if path.is_file():
+                descriptor = os.open(path, os.O_RDONLY)
+                os.fsync(descriptor)
+                os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+                os.close(descriptor)
 
     def stop(self):
         if self.process and self.process.poll() is None:
@@ -89,6 +104,8 @@ class Session:
                 self.process.wait(STOP_DEADLINE_S)
             except subprocess.TimeoutExpired:
                 self.kill()
+        if self.process:
+            self.process.stdin.close()
 
     def log_text(self):
         return (self.directory / "log").read_text(errors="replace")[-2000:]
@@ -98,6 +115,8 @@ class Contender:
     name = ""
     has_topics = True
     warmup_s = 0  # of load before anything is measured
+    chooses_port = False  # then port_of(session) tells it, or raises OSError while it is not known
+    create_topic = None  # (session, name, partitions): for who does not serve CreateTopics and DeleteTopics
 
     def command(self, session):
         raise NotImplementedError
@@ -133,7 +152,8 @@ class Partita(Contender):
 
     def command(self, session):
         command = [str(self.binary), "serve", "--data-dir", str(session.directory / "data"), "--port", str(session.port),
-                   "--http-port", "off", "--log-level", "warning", "--override", "offsets.topic.num.partitions=50"]
+                   "--http-port", "off", "--log-level", "warning", "--override", "offsets.topic.num.partitions=50",
+                   "--override", "group.initial.rebalance.delay.ms=0", "--override", "group.consumer.assignment.interval.ms=0"]
         for override in self.overrides:
             command += ["--override", override]
         return command
@@ -169,7 +189,7 @@ class Kafka(Contender):
             "log.dirs": session.directory / "data", "offsets.topic.replication.factor": 1,
             "transaction.state.log.replication.factor": 1, "transaction.state.log.min.isr": 1,
             "share.coordinator.state.topic.replication.factor": 1, "share.coordinator.state.topic.min.isr": 1,
-            "group.initial.rebalance.delay.ms": 0,
+            "group.initial.rebalance.delay.ms": 0, "group.consumer.assignment.interval.ms": 0,
         }
         (session.directory / "server.properties").write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
         harness.run_java("kafka.tools.StorageTool", "format", "-t", harness.CLUSTER_ID, "-c",

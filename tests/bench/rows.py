@@ -1,16 +1,14 @@
-"""What is measured: one class of rows per kind of load. A row gets a session and answers figures by name.
+"""What is measured while a broker runs: one class of rows per kind of load. A row gets a session and answers figures by name.
 
 `bars` of a row say what must hold: (figure, against, most) means figure(B) / figure(against) <= most, with `against` None for
-a value that stands alone; a negative `most` turns it round: at least that much.
+a value that stands alone; a negative `most` turns it round: at least that much. `against` is the name of a contender, or
+"row NAME" for what B does in another row. Rivals join every row that says so; none of them may be ahead in any figure.
 """
 
 import dataclasses
 import json
 import subprocess
 import time
-
-import start_bench
-from start_client import LATEST, Connection
 
 SHARED_TOUCH = 3  # times the bytes written: what large folios of the page cache can take
 
@@ -24,15 +22,20 @@ class Scale:
     seconds: float
     commits: int
     rounds: int
-    recovery_megabytes: int
+    stored_megabytes: int  # in the directories that are started on
+    starts: int
+    slow_kafka: bool  # rows for which Kafka needs minutes
+    timeout_s: float  # of one run of the replay client
 
     @classmethod
     def quick(cls):
-        return cls(megabytes=400, touch=True, seconds=2, commits=10_000, rounds=5, recovery_megabytes=2000)
+        return cls(megabytes=300, touch=True, seconds=1.5, commits=15_000, rounds=3, stored_megabytes=1000, starts=5,
+                   slow_kafka=False, timeout_s=60)
 
     @classmethod
     def full(cls):
-        return cls(megabytes=1500, touch=True, seconds=8, commits=60_000, rounds=20, recovery_megabytes=10_000)
+        return cls(megabytes=1500, touch=True, seconds=8, commits=60_000, rounds=20, stored_megabytes=10_000, starts=9,
+                   slow_kafka=True, timeout_s=300)
 
 
 class Row:
@@ -41,6 +44,9 @@ class Row:
     figures = ()  # (name, unit, "less" or "more" is better); the first is the headline
     bars = ()
     contenders = ("K", "B", "R")
+    rivals = True
+    beside_rivals_unjudged = ()  # figures so near to nothing that who has less is chance
+    slow_for_kafka = False  # measured only where time is no matter
 
     def measure(self, session, bench):
         raise NotImplementedError
@@ -52,14 +58,25 @@ class Replay(Row):
     partitions = 1
     topic_configs = ()
 
-    def replay(self, session, bench, topic, mode, **options):
+    def begin(self, session, bench, topic, mode, **options):
         command = [bench.replay_client, mode, "--port", str(session.port), "--pid", str(session.pid), "--topic", topic]
         for option, value in options.items():
             command += [f"--{option.replace('_', '-')}"] + ([] if value is True else [str(value)])
-        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-        if done.returncode != 0:
-            raise RuntimeError(f"{self.name} against {session.contender.name}: {done.stderr.strip()} {session.log_text()}")
-        return json.loads(done.stdout)
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def end(self, session, bench, process):
+        try:
+            output, errors = process.communicate(timeout=bench.scale.timeout_s)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            raise
+        if process.returncode != 0:
+            raise RuntimeError(f"{self.name} against {session.contender.name}: {errors.strip()}\n{session.log_text()}")
+        return json.loads(output)
+
+    def replay(self, session, bench, topic, mode, **options):
+        return self.end(session, bench, self.begin(session, bench, topic, mode, **options))
 
     def topic(self, session, bench):
         name = f"{self.name}-{bench.next_number()}"
@@ -90,7 +107,8 @@ class Sync(Replay):
 
     topic_configs = (("flush.messages", 1),)
     figures = (("acks_per_s", "acks/s", "more"), ("ack_p99_us", "us", "less"))
-    bars = (("acks_per_s", "R", -0.8),)
+    bars = (("acks_per_s", "R", -0.8), ("acks_per_s", "K", -1))
+    rivals = False  # none of them syncs
 
     def __init__(self, writers):
         self.name = f"sync-{writers}"
@@ -159,6 +177,32 @@ class Commits(Replay):
         return figures
 
 
+class ColdConsume(Replay):
+    name = "consume-cold"
+    text = "read 1 KB records from the disk, beside 1,000 records a second from producer to consumer"
+    figures = (("mb_per_s", "MB/s", "more"), ("cpu_s_per_gb", "cpu-s/GB", "less"), ("latency_p99_us", "us", "less"))
+    bars = (("mb_per_s", "K", -1), ("latency_p99_us", "K", 1), ("mb_per_s", "R", -0.8))
+    rivals = False  # theirs is in memory
+
+    def measure(self, session, bench):
+        with bench.fresh_if_limit(session) as fresh:
+            cold, live = self.topic(fresh, bench), self.topic(fresh, bench)
+            written = self.replay(fresh, bench, cold, "produce", megabytes=bench.scale.megabytes)
+            fresh.drop_cache()
+            beside = None
+            # The limit program has one log for both topics.
+            if fresh.contender.has_topics:
+                beside = self.begin(fresh, bench, live, "end_to_end", rate=1000, record_bytes=100,
+                                    seconds=bench.scale.seconds, warmup_seconds=0.5)
+                time.sleep(0.5)
+            figures = self.replay(fresh, bench, cold, "fetch", megabytes=int(written["bytes"] / 1e6))
+            if beside:
+                figures["latency_p99_us"] = self.end(fresh, bench, beside)["latency_p99_us"]
+            for topic in (cold, live):
+                fresh.delete_topic(topic)
+        return figures
+
+
 class Rejoin(Replay):
     figures = (("rejoin_ms", "ms", "less"), ("form_ms", "ms", "less"))
     contenders = ("K", "B")
@@ -173,97 +217,27 @@ class Rejoin(Replay):
         return self.replay(session, bench, "unused", "rejoin", members=self.members, rounds=bench.scale.rounds)
 
 
-class WideTopic(Row):
-    name = "wide-topic"
-    text = "a topic of 9,999 partitions; then one expanded from 1 to 9,999"
-    figures = (("create_ms", "ms", "less"), ("answer_ms", "ms", "less"), ("metadata_ms", "ms", "less"), ("added_mb", "MB", "less"),
-               ("expand_ms", "ms", "less"))
-    bars = (("create_ms", None, 10), ("answer_ms", None, 20), ("metadata_ms", None, 2), ("added_mb", None, 6))
-    contenders = ("B",)  # Kafka needs a minute for it, and cannot hold two; `start --with-kafka` shows it
+class ConsumerGroup(Replay):
+    """Heartbeats follow each other at once, and the coordinator may assign as often as it likes."""
+
+    figures = (("join_ms", "ms", "less"), ("leave_ms", "ms", "less"), ("form_ms", "ms", "less"))
+    contenders = ("K", "B")
+
+    def __init__(self, members, most_ms):
+        self.name = f"consumer-group-{members}"
+        self.text = f"a member more, and one less, in a consumer group (KIP-848) of {members:,} members"
+        self.members = members
+        self.partitions = 2 * members
+        self.bars = tuple((figure, against, most) for figure in ("join_ms", "leave_ms")
+                          for against, most in ((None, most_ms), ("K", 0.5)))
+        self.slow_for_kafka = members >= 1000
 
     def measure(self, session, bench):
-        with session.contender.session() as fresh:
-            before = fresh.resident_mb()
-            with Connection(fresh.port, timeout=start_bench.ANSWER_DEADLINE_S) as connection:
-                create = connection.prepare_create_topic("wide", start_bench.PARTITIONS)
-                began = time.monotonic()
-                reader = connection.exchange(create)
-                create_ms = 1000 * (time.monotonic() - began)
-                connection.read_create_topic(reader)
-                answered, wrong = start_bench.until_all_answer(connection, "wide", 0, LATEST)
-                if wrong:
-                    raise RuntimeError(f"{len(wrong)} partitions do not answer")
-                answer_ms = 1000 * (answered - began)
-                added_mb = fresh.resident_mb() - before
-                metadata = connection.prepare_metadata("wide")
-                connection.exchange(metadata)
-                asked = time.monotonic()
-                connection.exchange(metadata)
-                metadata_ms = 1000 * (time.monotonic() - asked)
-                connection.read_create_topic(connection.exchange(connection.prepare_create_topic("narrow", 1)))
-                expand = connection.prepare_create_partitions("narrow", start_bench.PARTITIONS)
-                asked = time.monotonic()
-                reader = connection.exchange(expand)
-                expand_ms = 1000 * (time.monotonic() - asked)
-                connection.read_create_partitions(reader)
-        return {"create_ms": create_ms, "answer_ms": answer_ms, "metadata_ms": metadata_ms, "added_mb": added_mb,
-                "expand_ms": expand_ms}
-
-
-class Start(Row):
-    name = "start"
-    text = "exec to the first correct ApiVersions answer, empty directory"
-    figures = (("start_ms", "ms", "less"),)
-    bars = (("start_ms", "R", 1.5), ("start_ms", None, 5))
-
-    def measure(self, session, bench):
-        times = []
-        for _ in range(1 if session.contender.name == "K" else 7):
-            with session.contender.session(start=False) as fresh:
-                times.append(fresh.start())
-        return {"start_ms": sorted(times)[len(times) // 2]}
-
-
-class Idle(Row):
-    name = "idle"
-    text = "an idle broker, and 1,000 idle connections"
-    figures = (("idle_mb", "MB", "less"), ("per_connection_kb", "KB", "less"), ("idle_cpu_percent", "%", "less"))
-    bars = (("idle_mb", None, 6), ("per_connection_kb", None, 3), ("idle_cpu_percent", None, 0.1))
-    contenders = ("B", "R")
-    CONNECTIONS = 1000
-
-    def measure(self, session, bench):
-        with session.contender.session() as fresh:
-            time.sleep(1)
-            idle_mb = fresh.resident_mb()
-            window_s = bench.scale.seconds
-            before = start_bench.cpu_and_switches(fresh.pid)[0]
-            time.sleep(window_s)
-            cpu_percent = (start_bench.cpu_and_switches(fresh.pid)[0] - before) / 1e7 / window_s
-            connections = [Connection(fresh.port) for _ in range(self.CONNECTIONS)]
-            for connection in connections:
-                connection.exchange(connection.prepare_api_versions())
-            per_connection = (fresh.resident_mb() - idle_mb) * 1e3 / self.CONNECTIONS
-            for connection in connections:
-                connection.close()
-        return {"idle_mb": idle_mb, "per_connection_kb": max(per_connection, 0.001), "idle_cpu_percent": cpu_percent}
-
-
-class Recovery(Replay):
-    name = "recovery"
-    text = "kill -9 with data in 100 partitions, exec to the first answer"
-    partitions = 100
-    figures = (("restart_ms", "ms", "less"), ("gigabytes", "GB", "more"))
-    bars = (("restart_ms", None, 500),)
-    contenders = ("B",)
-
-    def measure(self, session, bench):
-        with session.contender.session() as fresh:
-            topic = self.topic(fresh, bench)
-            written = self.replay(fresh, bench, topic, "produce", partitions=100, megabytes=bench.scale.recovery_megabytes)
-            fresh.kill()
-            restart_ms = fresh.start()
-        return {"restart_ms": restart_ms, "gigabytes": written["bytes"] / 1e9}
+        topic = self.topic(session, bench)
+        figures = self.replay(session, bench, topic, "consumer_group", members=self.members, partitions=self.partitions,
+                              rounds=min(bench.scale.rounds, 5))
+        session.delete_topic(topic)
+        return figures
 
 
 SMALL = {"record_bytes": 100, "batch_bytes": 16384, "keyed": True}
@@ -275,17 +249,17 @@ ROWS = [
     Produce("produce-1k-1m", "produce 1 KB records, 1 MB batches, 5 in flight",
             (("cpu_s_per_gb", "R", 1.25), ("cpu_s_per_gb", "K", 0.2), ("mb_per_s", "R", -0.9)), batch_bytes=1_000_000),
     Produce("produce-idempotent", "the first row with an idempotent producer",
-            (("mb_per_s", "K", -1), ("cpu_s_per_gb", "R", 1.25)), idempotent=True),
+            (("mb_per_s", "K", -1), ("mb_per_s", "row produce-1k-64k", -0.9)), idempotent=True),
     Produce("produce-100b-16", "produce 100 B records with keys, 16 partitions", (("cpu_s_per_gb", "R", 1.5), *AHEAD_OF_KAFKA),
             partitions=16, share=0.5, **SMALL),
     Produce("produce-50x100", "50 producers x 100 partitions, 100 B records with keys", (("cpu_s_per_gb", "R", 1.5), *AHEAD_OF_KAFKA),
             partitions=100, share=0.5, connections=50, in_flight=1, **SMALL),
-    Consume(1), Consume(3),
+    Consume(1), Consume(3), ColdConsume(),
     EndToEnd(1000), EndToEnd(10_000), EndToEnd(100_000),
     Sync(1), Sync(16), Sync(64),
     Commits(),
     Rejoin(10, 1), Rejoin(100, 3), Rejoin(1000, 40),
-    WideTopic(), Start(), Idle(), Recovery(),
+    ConsumerGroup(10, 1), ConsumerGroup(100, 3), ConsumerGroup(1000, 40),
 ]
 
 
@@ -293,6 +267,7 @@ class Detection(Produce):
     """Partitioner detection on against off: B against B0, the same binary with it switched off."""
 
     contenders = ("B", "B0")
+    rivals = False
 
     def __init__(self):
         super().__init__("detection", "produce 100 B records with keys, partitioner detection on (B) and off (B0)",

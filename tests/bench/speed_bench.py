@@ -1,11 +1,12 @@
-"""How fast, beside Apache Kafka and beside what the machine allows.
+"""How fast, beside Apache Kafka, beside what the machine allows, and beside others who speak the protocol.
 
-  scripts/bench [ROW...] [--full] [--blocks N] [--json FILE] [--plots DIRECTORY] [--rival NAME=COMMAND] [--without-kafka]
+  scripts/bench [ROW...] [--full] [--blocks N] [--json FILE] [--write-docs] [--without-kafka] [--without-rivals]
 
 Runs K (Apache Kafka 4.3.1), B (our release build) and R (limit_broker, the limit program) in the order K B R R B K, block
 after block, each on an empty directory, and prints for every row the values and the ratios B/K and B/R with their 95 %
-bootstrap interval, and which bars hold. Without --full one short block, below five minutes. A rival is any program
-that serves the Kafka protocol: --rival 'kfake=kfake --port {port}'; it joins the rows that it can run.
+bootstrap interval, and which bars hold. Rivals (rivals.py, and --rival 'NAME=COMMAND --port {port}') join the rows that they
+can run, once per block. Without --full one short block: below five minutes without Kafka. --write-docs puts the figures
+and the pictures into docs/performance.md; with --from FILE those of an earlier --json, without measuring anything.
 Ends with 0 when every bar holds, with 1 when one does not, with 2 on bad usage.
 """
 
@@ -22,12 +23,19 @@ sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 import contenders  # noqa: E402
-import statistics_of_blocks  # noqa: E402
-from rows import ROWS, Scale  # noqa: E402
+import curve_rows  # noqa: E402
+import performance_doc  # noqa: E402
+import rivals  # noqa: E402
+import rows as load_rows  # noqa: E402
+import size_rows  # noqa: E402
+from report import NOT_RIVALS, Report  # noqa: E402
+from rows import Scale  # noqa: E402
 from start_client import ProtocolError  # noqa: E402
 
 ROOT = HERE.parents[1]
 CONGESTION_CONTROL = pathlib.Path("/proc/sys/net/ipv4/tcp_congestion_control")
+DOCUMENT = ROOT / "docs" / "performance.md"
+ROWS = [*load_rows.ROWS, *size_rows.ROWS, *curve_rows.ROWS]
 FULL_BLOCKS = 5
 WARM_MEGABYTES = 100
 
@@ -35,18 +43,20 @@ WARM_MEGABYTES = 100
 class Bench:
     def __init__(self, options):
         self.scale = Scale.full() if options.full else Scale.quick()
-        tools = ROOT / "build" / "bench" / "tests" / "bench"
+        tools = options.tools
         self.replay_client = tools / "replay_client"
         self.contenders = {"B": contenders.Partita(options.broker), "R": contenders.Limit(tools / "limit_broker")}
         self.syncing_limit = contenders.Limit(tools / "limit_broker", sync=True)
         if not options.without_kafka:
             self.contenders["K"] = contenders.Kafka()
         self.contenders["B0"] = contenders.Partita(options.broker, ["partita.detection.enable=false"], "B0")
-        self.rivals = [contenders.Command(text) for text in options.rival]
-        for rival in self.rivals:
-            self.contenders[rival.name] = rival
         self.number = 0
         self.began = time.monotonic()
+        self.rivals = [contenders.Command(text) for text in options.rival]
+        if not options.without_rivals:
+            self.rivals += rivals.available(self.say)
+        for rival in self.rivals:
+            self.contenders[rival.name] = rival
 
     def next_number(self):
         self.number += 1
@@ -84,120 +94,43 @@ class Bench:
             row.replay(session, self, topic, "fetch", megabytes=WARM_MEGABYTES)
             session.delete_topic(topic)
 
+    def takes_part(self, name, row):
+        if name in NOT_RIVALS:
+            return name in row.contenders and (name != "K" or self.scale.slow_kafka or not row.slow_for_kafka)
+        return row.rivals
+
     def run_session(self, name, rows):
-        """All rows that this contender has a part in: {row: figures}."""
-        wanted = [row for row in rows if name in row.contenders or (name in self.rival_names() and "K" in row.contenders)]
-        if not wanted:
-            return {}
+        """All rows that this contender has a part in: {row: figures}. A row that fails is noted as such and the others go on:
+        nobody may be there to start it again."""
         results = {}
-        with self.contenders[name].session() as session:
-            if self.contenders[name].warmup_s:
-                self.say(f"{name}: warming up")
-                self.warm(session)
-            for row in wanted:
-                self.say(f"{name}: {row.name}")
-                try:
-                    results[row.name] = row.measure(session, self)
-                except (RuntimeError, OSError, subprocess.TimeoutExpired, ProtocolError) as error:
-                    if name not in self.rival_names():
-                        raise
-                    self.say(f"{name} cannot run {row.name}: {error}")
+        left = [row for row in rows if self.takes_part(name, row)]
+        while left:
+            row = left[0]
+            try:
+                with self.contenders[name].session() as session:
+                    if self.contenders[name].warmup_s:
+                        self.say(f"{name}: warming up")
+                        self.warm(session)
+                    while left:
+                        row = left[0]
+                        self.say(f"{name}: {row.name}")
+                        results[row.name] = row.measure(session, self)
+                        left.pop(0)
+            except (RuntimeError, OSError, subprocess.SubprocessError, ProtocolError) as error:
+                # Who knows what state it is in: the next row finds it fresh.
+                self.say(f"{name} cannot run {row.name}: {error}")
+                results[row.name] = {"failed": str(error)}
+                left.pop(0)
         return results
 
-    def rival_names(self):
-        return [rival.name for rival in self.rivals]
-
     def run_block(self, rows):
-        order = [name for name in ["K", *self.rival_names(), "B", "B0", "R"] if name in self.contenders]
+        """K B R R B K, with the rivals in the middle."""
+        order = [name for name in ("K", "B", "B0", "R") if name in self.contenders]
         block = {row.name: {} for row in rows}
-        for name in [*order, *reversed(order)]:
+        for name in [*order, *[rival.name for rival in self.rivals], *reversed(order)]:
             for row_name, figures in self.run_session(name, rows).items():
                 block[row_name].setdefault(name, []).append(figures)
         return block
-
-
-def shown(value):
-    if value is None:
-        return "-"
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
-
-
-def judge(row, blocks, bar):
-    """(does it hold, text) of a bar; (None, text) when what it needs was not measured."""
-    figure, against, most = bar
-    at_least = most < 0
-    limit = abs(most)
-    if against is None:
-        values = [run[figure] for block in blocks for run in block.get("B", []) if figure in run]
-        if not values:
-            return None, ""
-        value = statistics_of_blocks.geometric_mean(values)
-        text = f"{figure} {shown(value)}, {'at least' if at_least else 'at most'} {shown(limit)}"
-    else:
-        ratios = statistics_of_blocks.block_ratios(blocks, figure, "B", against)
-        if not ratios:
-            return None, ""
-        value, low, high = statistics_of_blocks.interval(ratios)
-        between = f" [{low:.2f}, {high:.2f}]" if low is not None else ""
-        text = f"{figure} B/{against} {value:.2f}{between}, {'at least' if at_least else 'at most'} {limit:g}"
-    return (value >= limit) if at_least else (value <= limit), text
-
-
-def report(rows, blocks):
-    """Prints the table; returns the bars that do not hold."""
-    names = [name for name in ["K", "B", "R", "B0"] if any(name in block[row.name] for block in blocks for row in rows)]
-    names += sorted({name for block in blocks for row in rows for name in block[row.name]} - set(names))
-    missed = []
-    print(f"{'row':20} {'figure':18} {'unit':10} " + " ".join(f"{name:>12}" for name in names))
-    for row in rows:
-        of_row = [block[row.name] for block in blocks]
-        print(f"{row.name:20} {row.text}")
-        for figure, unit, _ in row.figures:
-            cells = []
-            for name in names:
-                values = [run[figure] for block in of_row for run in block.get(name, []) if figure in run]
-                cells.append(shown(statistics_of_blocks.geometric_mean(values)) if values else "-")
-            print(f"{'':20} {figure:18} {unit:10} " + " ".join(f"{cell:>12}" for cell in cells))
-        for bar in row.bars:
-            holds, text = judge(row, of_row, bar)
-            if holds is None:
-                continue
-            print(f"{'':20} {'holds ' if holds else 'MISSED'} {text}")
-            if not holds:
-                missed.append(f"{row.name}: {text}")
-    return missed
-
-
-def plot(rows, blocks, directory):
-    """One picture per kind of figure; needs python3-matplotlib."""
-    import matplotlib
-    matplotlib.use("svg")
-    from matplotlib import pyplot
-    directory.mkdir(parents=True, exist_ok=True)
-    for figure, unit, title in (("cpu_s_per_gb", "broker CPU seconds per GB", "cost"), ("mb_per_s", "MB/s", "throughput"),
-                                ("latency_p99_us", "p99, microseconds", "latency"), ("rejoin_ms", "ms", "rejoin")):
-        chosen = [row for row in rows if any(name == figure for name, *_ in row.figures)
-                  and any(block[row.name] for block in blocks)]
-        if not chosen:
-            continue
-        names = [name for name in ("K", "B", "R") if any(name in block[row.name] for block in blocks for row in chosen)]
-        picture, axes = pyplot.subplots(figsize=(9, 1 + 0.6 * len(chosen)))
-        for index, name in enumerate(names):
-            values = []
-            for row in chosen:
-                found = [run[figure] for block in blocks for run in block[row.name].get(name, []) if figure in run]
-                values.append(statistics_of_blocks.geometric_mean(found) if found else 0)
-            places = [at + 0.27 * index for at in range(len(chosen))]
-            axes.barh(places, values, height=0.25, label={"K": "Apache Kafka", "B": "Partita", "R": "limit program"}[name])
-            for place, value in zip(places, values):
-                axes.text(value, place, f" {shown(value)}", va="center", fontsize=7)
-        axes.set_yticks([at + 0.27 for at in range(len(chosen))], [row.name for row in chosen])
-        axes.invert_yaxis()
-        axes.set_xscale("log")
-        axes.set_xlabel(unit)
-        axes.legend(loc="best", fontsize=8)
-        picture.tight_layout()
-        picture.savefig(directory / f"{title}.svg")
 
 
 def machine():
@@ -216,38 +149,57 @@ def build(options):
         subprocess.run([ROOT / "tests" / "interop" / "fetch_tools"], check=True)
 
 
-def main(arguments):
+def parse(arguments):
     known = [row.name for row in ROWS]
-    parser = argparse.ArgumentParser(prog="scripts/bench", description="Measures Partita beside Apache Kafka and the limit program.",
+    parser = argparse.ArgumentParser(prog="scripts/bench", description="Measures Partita beside Apache Kafka, the limit program and rivals.",
                                      epilog="rows: " + " ".join(known))
     parser.add_argument("rows", metavar="ROW", nargs="*", help="rows, or beginnings of their names (default: all)")
     parser.add_argument("--full", action="store_true", help=f"{FULL_BLOCKS} blocks of longer runs")
     parser.add_argument("--blocks", type=int, help="that many blocks")
     parser.add_argument("--broker", type=pathlib.Path, default=ROOT / "build" / "release" / "partita",
                         help="the binary to measure (default: the release build)")
+    parser.add_argument("--tools", type=pathlib.Path, default=ROOT / "build" / "bench" / "tests" / "bench", metavar="DIRECTORY",
+                        help="where replay_client and limit_broker are (default: the bench build)")
     parser.add_argument("--without-kafka", action="store_true")
+    parser.add_argument("--without-rivals", action="store_true")
     parser.add_argument("--rival", action="append", default=[], metavar="NAME=COMMAND")
     parser.add_argument("--no-build", action="store_true", help="measure what was built before")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write every run's figures there")
-    parser.add_argument("--plots", type=pathlib.Path, metavar="DIRECTORY", help="write pictures there")
+    parser.add_argument("--write-docs", action="store_true", help=f"write the figures into {DOCUMENT.relative_to(ROOT)}")
+    parser.add_argument("--from", dest="earlier", type=pathlib.Path, metavar="FILE", help="report on figures of an earlier --json")
     options = parser.parse_args(arguments)
-    rows = [row for row in ROWS if not options.rows or any(row.name.startswith(wanted) for wanted in options.rows)]
-    if not rows:
+    options.chosen = [row for row in ROWS if not options.rows or any(row.name.startswith(wanted) for wanted in options.rows)]
+    if not options.chosen:
         parser.error(f"no such row; there are: {' '.join(known)}")
-    blocks_wanted = options.blocks or (FULL_BLOCKS if options.full else 1)
+    return options
+
+
+def measure(options, command):
+    """Runs the blocks; writes what is there after each one, so that an interrupted run is not lost."""
     if not options.no_build:
         build(options)
     bench = Bench(options)
-    blocks = []
-    for number in range(blocks_wanted):
-        bench.say(f"block {number + 1} of {blocks_wanted}")
-        blocks.append(bench.run_block(rows))
+    result = {"command": command, "machine": machine(), "blocks": []}
+    wanted = options.blocks or (FULL_BLOCKS if options.full else 1)
+    for number in range(wanted):
+        bench.say(f"block {number + 1} of {wanted}")
+        result["blocks"].append(bench.run_block(options.chosen))
+        result["seconds"] = time.monotonic() - bench.began
         if options.json:
-            options.json.write_text(json.dumps({"machine": machine(), "blocks": blocks}, indent=1) + "\n")
-    missed = report(rows, blocks)
-    if options.plots:
-        plot(rows, blocks, options.plots)
-    print(f"{len(blocks)} blocks, {time.monotonic() - bench.began:.0f} s, {machine()}")
+            options.json.write_text(json.dumps(result, indent=1) + "\n")
+    return result
+
+
+def main(arguments):
+    options = parse(arguments)
+    command = " ".join(["scripts/bench", *arguments])
+    result = json.loads(options.earlier.read_text()) if options.earlier else measure(options, command)
+    report = Report(options.chosen, result["blocks"])
+    report.print()
+    if options.write_docs:
+        performance_doc.write(report, result["machine"], result["command"], DOCUMENT)
+    print(f"{len(result['blocks'])} blocks, {result['seconds']:.0f} s, {result['machine']}")
+    missed = report.missed()
     if missed:
         print("bars missed:\n  " + "\n  ".join(missed))
     return 1 if missed else 0

@@ -223,15 +223,15 @@ def measure_idle(process):
             "idle_wakeups_per_s": (switches_after - switches_before) / IDLE_WINDOW_S}
 
 
-def until_all_answer(connection, name, expected, timestamp):
+def until_all_answer(connection, name, expected, timestamp, partitions=PARTITIONS):
     """Asks ListOffsets for every partition until each answers without error and with the expected offset."""
-    prepared = connection.prepare_list_offsets(name, PARTITIONS, timestamp)
+    prepared = connection.prepare_list_offsets(name, partitions, timestamp)
     end = time.monotonic() + ANSWER_DEADLINE_S
     while True:
         reader = connection.exchange(prepared)
         answered = time.monotonic()
         answers = connection.read_list_offsets(reader)
-        wrong = [partition for partition in range(PARTITIONS) if answers.get(partition) != (0, expected)]
+        wrong = [partition for partition in range(partitions) if answers.get(partition) != (0, expected)]
         if not wrong or answered > end:
             return answered, wrong
 

@@ -22,12 +22,15 @@ bool is_found(Connection& connection, std::string_view group_id) {
     return error == ErrorCode::none;
 }
 
-/// A coordinator that was just found may still have its log to read.
+/// A coordinator that was just found may still have its log to read. Whatever else it says, it is there to say it: for a group
+/// that nobody ever was in some answer that there is no such group.
 bool is_loaded(Connection& connection, std::string_view group_id) {
     OffsetFetchRequest request;
     request.group_id = group_id;
     request.topics = nullptr;
-    return connection.call<OffsetFetchResponse>(kFetchVersion, request).error_code == ErrorCode::none;
+    const ErrorCode error = connection.call<OffsetFetchResponse>(kFetchVersion, request).error_code;
+    return error != ErrorCode::coordinator_load_in_progress && error != ErrorCode::not_coordinator &&
+           error != ErrorCode::coordinator_not_available;
 }
 
 }  // namespace

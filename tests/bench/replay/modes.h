@@ -16,5 +16,7 @@ void end_to_end(const Settings& settings);
 void offset_commits(const Settings& settings);
 /// `members` members of a classic group: how long forming the group takes, and a rebalance of all members at once.
 void rejoin(const Settings& settings);
+/// The same for a consumer group (KIP-848) that reads a topic of `partitions` partitions: forming it, one more member, one less.
+void consumer_group(const Settings& settings);
 
 }  // namespace partita::bench

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "protocol/messages/11_join_group.h"
+#include "protocol/messages/12_heartbeat.h"
 #include "protocol/messages/14_sync_group.h"
 #include "tests/bench/replay/coordinator.h"
 #include "tests/bench/replay/measure.h"
@@ -16,12 +17,15 @@ namespace {
 
 constexpr std::int16_t kJoinVersion = 5;
 constexpr std::int16_t kSyncVersion = 3;
+constexpr std::int16_t kHeartbeatVersion = 3;
+/// When nothing was heard for so long, those who are done ask whether the group still is.
+constexpr int kHeartbeatMs = 2;
 constexpr std::int32_t kSessionTimeoutMs = 30'000;
 constexpr std::int32_t kRebalanceTimeoutMs = 60'000;
 constexpr std::size_t kAssignmentBytes = 64;
 
 /// Where a member stands in the rebalance that is measured.
-enum class Phase { joining, syncing, settled };
+enum class Phase { joining, syncing, settled, asking };
 
 struct Member {
     Connection connection;
@@ -31,7 +35,8 @@ struct Member {
 };
 
 /// A group whose members live on connections of their own. Each goes on as soon as its answer is there, and joins again
-/// when it is told to or when another member is in a later generation, as a client with a prompt heartbeat would.
+/// when another member is in a later generation or when a heartbeat says so: a broker may complete a generation with
+/// those who came first, and the others then wait for these to come again.
 class Group {
   public:
     Group(const Settings& settings, std::string id) : id_(std::move(id)), assignment_(kAssignmentBytes, std::byte{1}) {
@@ -56,14 +61,15 @@ class Group {
         ++round_;
         for (Member& member : members_) send_join(member);
         while (!is_settled()) {
-            if (::poll(waits_.data(), waits_.size(), -1) < 0) give_up("poll failed");
+            const int ready = ::poll(waits_.data(), waits_.size(), kHeartbeatMs);
+            if (ready < 0) give_up("poll failed");
             for (std::size_t i = 0; i < members_.size(); ++i) {
-                if ((waits_[i].revents & (POLLIN | POLLHUP | POLLERR)) == 0) continue;
-                if (members_[i].phase == Phase::joining) read_join(members_[i]);
-                else read_sync(members_[i]);
+                if ((waits_[i].revents & (POLLIN | POLLHUP | POLLERR)) != 0) read_answer(members_[i]);
             }
             for (Member& member : members_) {
-                if (member.phase == Phase::settled && member.generation < newest_generation_) send_join(member);
+                if (member.phase != Phase::settled) continue;
+                if (member.generation < newest_generation_) send_join(member);
+                else if (ready == 0) send_heartbeat(member);
             }
         }
     }
@@ -87,6 +93,32 @@ class Group {
                                        .protocols = {&protocol, 1}};
         member.connection.send(request_frame(kJoinVersion, request));
         member.phase = Phase::joining;
+    }
+
+    void send_heartbeat(Member& member) {
+        const HeartbeatRequest request{.group_id = id_, .generation_id = member.generation, .member_id = member.id};
+        member.connection.send(request_frame(kHeartbeatVersion, request));
+        member.phase = Phase::asking;
+    }
+
+    void read_answer(Member& member) {
+        switch (member.phase) {
+            case Phase::joining: return read_join(member);
+            case Phase::syncing: return read_sync(member);
+            case Phase::asking: return read_heartbeat(member);
+            case Phase::settled: give_up("an answer that nobody asked for");
+        }
+    }
+
+    void read_heartbeat(Member& member) {
+        const auto& answer = member.connection.read<HeartbeatResponse, HeartbeatRequest>(kHeartbeatVersion);
+        member.phase = Phase::settled;
+        if (answer.error_code == ErrorCode::rebalance_in_progress || answer.error_code == ErrorCode::illegal_generation) {
+            return send_join(member);
+        }
+        if (answer.error_code != ErrorCode::none) {
+            give_up("Heartbeat answered error " + std::to_string(static_cast<int>(answer.error_code)));
+        }
     }
 
     void read_join(Member& member) {
