@@ -34,7 +34,7 @@ void run_decode(benchmark::State& state, const Message& message, std::int16_t ve
         arena.reset();
         const auto decoded = decode<Message>(buffer.bytes(), version, arena);
         if (!decoded) state.SkipWithError("cannot be decoded");
-        benchmark::DoNotOptimize(decoded->schema.size);
+        benchmark::DoNotOptimize(&*decoded);
     }
     state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(buffer.size()));
 }
@@ -67,14 +67,14 @@ BENCHMARK(decode_offset_commit)->ArgName("partitions")->Arg(1)->Arg(50);
 
 void encode_metadata(benchmark::State& state) {
     std::int32_t broker = 1;
-    std::vector<MetadataResponse::MetadataResponsePartition> partitions(static_cast<std::size_t>(state.range(0)));
+    std::vector<MetadataResponse::Partition> partitions(static_cast<std::size_t>(state.range(0)));
     for (std::size_t i = 0; i < partitions.size(); ++i) {
         partitions[i].partition_index = static_cast<std::int32_t>(i);
         partitions[i].leader_id = broker;
         partitions[i].replica_nodes = {&broker, 1};
         partitions[i].isr_nodes = {&broker, 1};
     }
-    MetadataResponse::MetadataResponseTopic topic{.name = "some-topic", .partitions = partitions};
+    MetadataResponse::Topic topic{.name = "some-topic", .partitions = partitions};
     const MetadataResponse response{.topics = {&topic, 1}};
     run_encode(state, response, 12);
 }
