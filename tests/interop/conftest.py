@@ -71,7 +71,7 @@ def concerns(item, wanted):
 
 
 def mark_for_client(item, client):
-    """Skips what the item's client lacks and what takes long, and expects the differences that are known."""
+    """Skips what the item's client lacks and what takes long."""
     if item.get_closest_marker("long") and not harness.LONG_TESTS and not (client and client.thorough):
         item.add_marker(pytest.mark.skip(reason="takes long: PARTITA_LONG_TESTS=1 runs it"))
     if client is None:
@@ -80,9 +80,6 @@ def mark_for_client(item, client):
         for feature in marker.args:
             if feature in client.lacks:
                 item.add_marker(pytest.mark.skip(reason=f"lacks: {client.lacks[feature]}"))
-    reason = client.differs.get(item.name) or client.differs.get(item.originalname)
-    if reason:
-        item.add_marker(pytest.mark.xfail(reason=f"differs: {reason}", strict=harness.TARGET == "partita"))
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -100,9 +97,9 @@ def record(item, report):
     if report.when != "call" and report.passed:
         return
     column = item.get_closest_marker("column")
-    skipped = report.skipped and not hasattr(report, "wasxfail")
-    line = {"client": item.cls.client.name, "test": item.name, "column": column.args[0] if column else None,
-            "outcome": "skipped" if skipped else report.outcome, "version": dict(item.user_properties).get("version"),
-            "reason": report.longrepr[2] if skipped else getattr(report, "wasxfail", "")}
+    line = {"target": harness.TARGET, "client": item.cls.client.name, "test": item.name,
+            "column": column.args[0] if column else None, "outcome": report.outcome,
+            "version": dict(item.user_properties).get("version"),
+            "reason": report.longrepr[2] if report.skipped else ""}
     with open(RESULTS, "a") as file:
         file.write(json.dumps(line) + "\n")

@@ -28,15 +28,13 @@ class Client:
     fenced_codes: tuple = (82,)
     #: True if the library keeps the text that the broker sends along with an error.
     error_texts: bool = True
-    #: True if the library itself commits too early in a rebalance; see ClientScenarios.may_read_again.
-    commits_in_rebalances: bool = False
+    #: How the library itself commits too early in a rebalance; empty if it does not. See ClientScenarios.may_read_again.
+    commits_in_rebalances: str = ""
     #: Why members of this library may read records again after any rebalance; empty if they do not.
     reads_again: str = ""
     #: What the library cannot express or do at all: an operation of clients.py, a feature, or a shape of record ->
     #: the reason.
     lacks: dict = dataclasses.field(default_factory=dict)
-    #: Scenarios that are known to end otherwise than they should -> the reason. A pass is then a failure.
-    differs: dict = dataclasses.field(default_factory=dict)
 
     def command(self, bootstrap):
         words = []
