@@ -28,7 +28,7 @@ class Client:
     fenced_codes: tuple = (82,)
     #: True if the library keeps the text that the broker sends along with an error.
     error_texts: bool = True
-    #: How the library itself commits too early in a rebalance; empty if it does not. See ClientScenarios.may_read_again.
+    #: How the library itself commits too early in a rebalance; empty if not. See ClientScenarios.may_read_again.
     commits_in_rebalances: str = ""
     #: Why members of this library may read records again after any rebalance; empty if they do not.
     reads_again: str = ""

@@ -438,8 +438,8 @@ class ClientScenarios:
         assert again <= allowed, scenario.story_of(again - allowed)
 
     def let_a_member_sleep(self, scenario, unique):
-        """A member has slept until its session ended, while another process's stream and member went on. That process's
-        agent, and what the sleeper owned."""
+        """A member has slept until its session ended, while another process's stream and member went on. Returns that
+        process's agent, and what the sleeper owned."""
         topic, group = unique("topic"), unique("group")
         agent, sleeper = scenario.agent(), scenario.agent()
         agent.create_topic(topic, partitions=4)
