@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "broker/config/broker_config.h"
 #include "broker/config/broker_synonyms.h"
 #include "broker/config/java_text.h"
 
@@ -254,6 +255,12 @@ std::expected<void, ConfigError> check_broker_values(const ConfigMap& effective)
         }
     }
     return {};
+}
+
+bool is_cordoned(const BrokerConfig& config, std::string_view directory) {
+    const ConfigValue value = config.value("cordoned.log.dirs");
+    const auto* cordoned = std::get_if<std::vector<std::string>>(&value);
+    return cordoned != nullptr && std::ranges::find(*cordoned, directory) != cordoned->end();
 }
 
 }  // namespace partita::config

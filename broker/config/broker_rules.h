@@ -12,6 +12,8 @@
 
 namespace partita::config {
 
+struct BrokerConfig;
+
 /// Types, ranges and the rules between configs that Kafka checks before it starts and again before a
 /// dynamic config is accepted, with its texts (those of its `require` begin with "requirement failed: ").
 /// `effective` holds what was given; names that nobody defines are not looked at.
@@ -27,6 +29,9 @@ parse_connection_overrides(std::string_view text);
 
 /// "host:port", "[v6]:port" or ":port".
 [[nodiscard]] std::optional<AdvertisedAddress> parse_host_and_port(std::string_view text);
+
+/// Whether a log directory, as it was given, takes no new partitions: `cordoned.log.dirs` (KIP-1066).
+[[nodiscard]] bool is_cordoned(const BrokerConfig& config, std::string_view directory);
 
 /// The short name of a server-side assignor that may be given by its class; empty when it is neither.
 [[nodiscard]] std::string_view consumer_assignor_name(std::string_view given);

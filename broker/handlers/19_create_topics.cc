@@ -1,6 +1,6 @@
 // CreateTopics: v2-7.
 //
-//   v4: -1 for the broker's defaults; v5: flexible, effective configs in the reply; v7: topic ids.
+//   v4: -1 for the broker's defaults; v5: flexible, effective configs in the reply; v6: quota errors; v7: topic ids.
 
 #include "broker/config/describe_configs.h"
 #include "broker/handlers/admin_replies.h"
@@ -11,6 +11,8 @@
 
 namespace partita::handlers {
 namespace {
+
+constexpr std::int16_t kRefusedByQuotaSince = 6;
 
 using Result = CreateTopicsResponse::CreatableTopicResult;
 
@@ -57,39 +59,45 @@ void create_topics(runtime::RequestContext& context) {
     Arena& arena = context.arena();
     topics::CreateTopicsCommand command;
     command.validate_only = request->validate_only;
+    command.client = mutating_client(context, kRefusedByQuotaSince);
     for (const CreateTopicsRequest::CreatableTopic& topic : request->topics) {
         command.topics.push_back(to_create(topic));
+    }
+    CreateTopicsResponse response;
+    ArenaVector<Result> results(arena, request->topics.count());
+    const auto all_failed = [&](ErrorCode error, std::optional<std::string_view> message) {
+        for (const CreateTopicsRequest::CreatableTopic& topic : request->topics) {
+            results.push_back({.name = topic.name, .error_code = error, .error_message = message});
+        }
+        response.topics = results;
+        context.reply(response);
+    };
+    if (has_no_time(request->timeout_ms)) {
+        return all_failed(ErrorCode::request_timed_out, std::nullopt);
     }
     const auto reply = context.broker.change_catalog<topics::CreateTopicsReply>(
         context.turn, [&](const topics::CatalogCore& core, const topics::CatalogContext& catalog) {
             return core.create_topics(command, catalog);
         });
-    ArenaVector<Result> results(arena, request->topics.count());
     if (!reply) {
-        for (const CreateTopicsRequest::CreatableTopic& topic : request->topics) {
-            results.push_back({.name = topic.name,
-                               .error_code = ErrorCode::kafka_storage_error,
-                               .error_message = kCatalogNotWritten});
-        }
-    } else {
-        for (const topics::CreatedTopic& created : reply->topics) {
-            Result& result = results.emplace_back();
-            result.name = arena.copy(created.name);
-            result.error_code = created.error.code;
-            result.error_message = message_of(created.error, arena);
-            if (!created.error.failed()) {
-                result.topic_id = created.id;
-                result.num_partitions = created.num_partitions;
-                result.replication_factor = created.replication_factor;
-                if (context.version() >= 5) {
-                    add_configs(context, created, result);
-                }
+        return all_failed(ErrorCode::kafka_storage_error, kCatalogNotWritten);
+    }
+    for (const topics::CreatedTopic& created : reply->topics) {
+        Result& result = results.emplace_back();
+        result.name = arena.copy(created.name);
+        result.error_code = created.error.code;
+        result.error_message = message_of(created.error, arena);
+        if (!created.error.failed()) {
+            result.topic_id = created.id;
+            result.num_partitions = created.num_partitions;
+            result.replication_factor = created.replication_factor;
+            if (context.version() >= 5) {
+                add_configs(context, created, result);
             }
         }
     }
-    CreateTopicsResponse response;
     response.topics = results;
-    context.reply(response);
+    reply_throttled(context, response, reply->throttle_ms);
 }
 
 }  // namespace partita::handlers

@@ -1,6 +1,6 @@
 // DeleteTopics: v1-6.
 //
-//   v4: flexible; v5: error messages; v6: by id.
+//   v4: flexible; v5: error messages, quota errors; v6: by id.
 
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/registry.h"
@@ -9,6 +9,11 @@
 #include "protocol/messages/20_delete_topics.h"
 
 namespace partita::handlers {
+namespace {
+
+constexpr std::int16_t kRefusedByQuotaSince = 5;
+
+}  // namespace
 
 void delete_topics(runtime::RequestContext& context) {
     const DeleteTopicsRequest* request = context.decode<DeleteTopicsRequest>();
@@ -18,6 +23,9 @@ void delete_topics(runtime::RequestContext& context) {
     Arena& arena = context.arena();
     topics::DeleteTopicsCommand command;
     command.request_version = context.version();
+    command.client = mutating_client(context, kRefusedByQuotaSince);
+    // What is switched off is said first.
+    command.has_no_time = has_no_time(request->timeout_ms);
     for (const DeleteTopicsRequest::DeleteTopicState& topic : request->topics) {
         command.topics.push_back({.name = topic.name, .id = topic.topic_id});
     }
@@ -51,7 +59,7 @@ void delete_topics(runtime::RequestContext& context) {
     }
     DeleteTopicsResponse response;
     response.responses = results;
-    context.reply(response);
+    reply_throttled(context, response, reply ? reply->throttle_ms : 0);
 }
 
 }  // namespace partita::handlers

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "broker/config/broker_rules.h"
 #include "broker/handlers/registry.h"
 #include "broker/runtime/broker.h"
 #include "broker/runtime/turn.h"
@@ -93,6 +94,8 @@ void describe_log_dirs(runtime::RequestContext& context) {
         result.total_bytes = static_cast<std::int64_t>(space.f_blocks * space.f_frsize);
         result.usable_bytes = static_cast<std::int64_t>(space.f_bavail * space.f_frsize);
     }
+    const auto config = context.broker.config();
+    result.is_cordoned = context.version() >= 5 && config::is_cordoned(*config, config->log_dirs.front());
     ArenaVector<DescribeLogDirsResponse::DescribeLogDirsResult> results(arena, 1);
     results.push_back(result);
     DescribeLogDirsResponse response;

@@ -19,6 +19,8 @@
 namespace partita::handlers {
 namespace {
 
+constexpr std::int16_t kRefusedByQuotaSince = 3;
+
 /// What a dry run that would succeed says besides: nothing in mode faithful, as with Kafka; elsewhere the verdict. Clients
 /// that look at the code alone (the Java client does) see no difference.
 std::optional<std::string_view> advice_for(runtime::RequestContext& context, const topics::CreatePartitionsCommand& command,
@@ -41,6 +43,7 @@ void create_partitions(runtime::RequestContext& context) {
     Arena& arena = context.arena();
     topics::CreatePartitionsCommand command;
     command.validate_only = request->validate_only;
+    command.client = mutating_client(context, kRefusedByQuotaSince);
     for (const CreatePartitionsRequest::CreatePartitionsTopic& topic : request->topics) {
         topics::TopicToExpand& wanted = command.topics.emplace_back();
         wanted.name = topic.name;
@@ -54,6 +57,18 @@ void create_partitions(runtime::RequestContext& context) {
                 }
             }
         }
+    }
+    CreatePartitionsResponse response;
+    ArenaVector<CreatePartitionsResponse::CreatePartitionsTopicResult> results(arena, request->topics.count());
+    const auto all_failed = [&](ErrorCode error, std::optional<std::string_view> message) {
+        for (const topics::TopicToExpand& topic : command.topics) {
+            results.push_back({.name = topic.name, .error_code = error, .error_message = message});
+        }
+        response.results = results;
+        context.reply(response);
+    };
+    if (has_no_time(request->timeout_ms)) {
+        return all_failed(ErrorCode::request_timed_out, std::nullopt);
     }
     command.circumstances = [&context](const topics::Topic& topic, std::int32_t new_count) {
         std::string_view address = context.client.host;
@@ -72,27 +87,19 @@ void create_partitions(runtime::RequestContext& context) {
         context.turn, [&](const topics::CatalogCore& core, const topics::CatalogContext& catalog) {
             return core.create_partitions(command, catalog);
         });
-    ArenaVector<CreatePartitionsResponse::CreatePartitionsTopicResult> results(arena, request->topics.count());
     if (!reply) {
-        for (const topics::TopicToExpand& topic : command.topics) {
-            results.push_back({.name = topic.name,
-                               .error_code = ErrorCode::kafka_storage_error,
-                               .error_message = kCatalogNotWritten});
-        }
-    } else {
-        for (const topics::ExpandedTopic& expanded : reply->topics) {
-            std::optional<std::string_view> message = message_of(expanded.error, arena);
-            if (request->validate_only && !expanded.error.failed()) {
-                message = advice_for(context, command, expanded.name);
-            }
-            results.push_back({.name = arena.copy(expanded.name),
-                               .error_code = expanded.error.code,
-                               .error_message = message});
-        }
+        return all_failed(ErrorCode::kafka_storage_error, kCatalogNotWritten);
     }
-    CreatePartitionsResponse response;
+    for (const topics::ExpandedTopic& expanded : reply->topics) {
+        std::optional<std::string_view> message = message_of(expanded.error, arena);
+        if (request->validate_only && !expanded.error.failed()) {
+            message = advice_for(context, command, expanded.name);
+        }
+        results.push_back(
+            {.name = arena.copy(expanded.name), .error_code = expanded.error.code, .error_message = message});
+    }
     response.results = results;
-    context.reply(response);
+    reply_throttled(context, response, reply->throttle_ms);
 }
 
 }  // namespace partita::handlers

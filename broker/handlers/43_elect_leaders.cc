@@ -5,6 +5,7 @@
 // The only replica leads, so no election is ever needed: partitions that are named answer ELECTION_NOT_NEEDED, and
 // with a null list, which asks for all that need one, every topic is listed without partitions.
 
+#include "broker/handlers/admin_replies.h"
 #include "broker/handlers/registry.h"
 #include "broker/runtime/turn.h"
 #include "protocol/messages/43_elect_leaders.h"
@@ -32,7 +33,7 @@ RequestFailure judge(runtime::RequestContext& context, const ElectLeadersRequest
         return {ErrorCode::invalid_request,
                 context.arena().copy("Unknown election type " + std::to_string(request.election_type))};
     }
-    if (request.timeout_ms <= 0) {
+    if (has_no_time(request.timeout_ms)) {
         return {ErrorCode::request_timed_out, std::nullopt};
     }
     return {};

@@ -5,6 +5,7 @@
 // The only broker holds every replica already: an assignment to it succeeds and changes nothing, any other is
 // refused with Kafka's texts, and there is never a reassignment to cancel.
 
+#include "broker/handlers/admin_replies.h"
 #include "broker/handlers/registry.h"
 #include "broker/runtime/broker.h"
 #include "broker/runtime/turn.h"
@@ -56,12 +57,15 @@ void alter_partition_reassignments(runtime::RequestContext& context) {
         return;
     }
     Arena& arena = context.arena();
+    const bool is_too_late = has_no_time(request->timeout_ms);
     ArenaVector<TopicResult> results(arena, request->topics.count());
     for (const AlterPartitionReassignmentsRequest::ReassignableTopic& topic : request->topics) {
         const topics::Topic* found = context.turn.topics().catalog->find_topic(topic.name);
         ArenaVector<PartitionResult> partitions(arena, topic.partitions.count());
         for (const Partition& partition : topic.partitions) {
-            partitions.push_back(reassign(context, found, topic.name, partition));
+            partitions.push_back(is_too_late ? PartitionResult{partition.partition_index, ErrorCode::request_timed_out,
+                                                               std::nullopt}
+                                             : reassign(context, found, topic.name, partition));
         }
         results.push_back({.name = topic.name, .partitions = partitions});
     }
@@ -70,6 +74,7 @@ void alter_partition_reassignments(runtime::RequestContext& context) {
     // Kafka answers an empty request before its controller sees it, and then the text is empty instead of null.
     if (results.size() > 0) {
         response.error_message = std::nullopt;
+        response.error_code = is_too_late ? ErrorCode::request_timed_out : ErrorCode::none;
     }
     response.responses = results;
     context.reply(response);

@@ -1,9 +1,14 @@
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "broker/handlers/security_disabled.h"
+#include "broker/runtime/request_context.h"
 #include "broker/topics/catalog_commands.h"
 #include "protocol/arena.h"
 
@@ -20,5 +25,26 @@ namespace partita::handlers {
 /// What is said when a change of the catalog could not be written; nothing has changed then.
 inline constexpr std::string_view kCatalogNotWritten =
     "The change could not be written to the broker's disk and was not made.";
+
+/// Who asks, for the quota on creating and deleting partitions (KIP-599). From `refused_since` on the versions of the
+/// request know THROTTLING_QUOTA_EXCEEDED; older ones are served, and the client waits.
+[[nodiscard]] inline topics::MutatingClient mutating_client(const runtime::RequestContext& context,
+                                                            std::int16_t refused_since) {
+    return {.user = kAnonymousPrincipalName,
+            .client_id = context.client_id,
+            .may_be_refused = context.version() >= refused_since};
+}
+
+/// Kafka's controller refuses what has no time left when it comes: only requests with such a timeout can see that here.
+[[nodiscard]] inline bool has_no_time(std::int32_t timeout_ms) { return timeout_ms <= 0; }
+
+/// Replies, and tells the client to wait for as long as its quota says.
+template <class Response>
+void reply_throttled(runtime::RequestContext& context, Response& response, std::int64_t throttle_ms) {
+    response.throttle_time_ms =
+        static_cast<std::int32_t>(std::min<std::int64_t>(throttle_ms, std::numeric_limits<std::int32_t>::max()));
+    context.reply(response);
+    context.rest_after_reply(response.throttle_time_ms);
+}
 
 }  // namespace partita::handlers

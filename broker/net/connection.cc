@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -92,7 +93,7 @@ void Connection::close(std::string_view reason) {
 }
 
 bool Connection::may_serve() const {
-    return !closed_ && !owner_.is_draining() && !blocked_by_park_ && !close_after_send_ && queued_reply_bytes_ < kQueuedReplyBytesMax &&
+    return !closed_ && !owner_.is_draining() && !blocked_by_park_ && !rests_until_ && !close_after_send_ && queued_reply_bytes_ < kQueuedReplyBytesMax &&
            slots_.size() < kPipelinedRequestsMax;
 }
 
@@ -320,6 +321,9 @@ void Connection::fill_slot(std::uint64_t slot, runtime::Reply&& reply) {
     Slot& place = slots_[slot - first_slot_];
     PARTITA_ASSERT(!place.ready, "a request is answered once");
     queued_reply_bytes_ += total_bytes(reply);
+    if (reply.rest_ms > 0) {
+        rest(reply.rest_ms);
+    }
     place.reply = std::move(reply);
     place.ready = true;
     if (blocked_by_park_ && slot == parked_slot_) {
@@ -332,6 +336,12 @@ void Connection::fill_slot(std::uint64_t slot, runtime::Reply&& reply) {
     }
 }
 
+void Connection::rest(std::int64_t duration_ms) {
+    const Instant until = owner_.reactor().now().monotonic + duration_ms;
+    rests_until_ = rests_until_ ? std::max(*rests_until_, until) : until;
+    owner_.add_resting(*this, *rests_until_);
+}
+
 void Connection::send_ready() {
     send_requested_ = false;
     const auto self = owner_.share(*this);
@@ -342,6 +352,9 @@ void Connection::send_ready() {
 }
 
 void Connection::resume() {
+    if (rests_until_ && *rests_until_ <= owner_.reactor().now().monotonic) {
+        rests_until_.reset();
+    }
     if (closed_ || !may_serve()) {
         return;
     }

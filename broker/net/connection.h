@@ -20,7 +20,7 @@ class NetReactor;
 ///
 /// Requests are served as they are parsed; several in one read are served in one turn and answered
 /// in one write. Like Kafka's muted channel, no request is served behind one that is parked (waiting
-/// fetch, join, sync), nor while more than `kQueuedReplyBytesMax` wait to be sent: then nothing is
+/// fetch, join, sync), nor while it rests after a reply that told the client to wait, nor while more than `kQueuedReplyBytesMax` wait to be sent: then nothing is
 /// read either, and TCP pushes back on the client.
 ///
 /// An idle connection holds no buffer. Owned by its NetReactor; all calls on its reactor's thread.
@@ -66,6 +66,7 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     /// False when the connection was closed.
     [[nodiscard]] bool serve_frame(MutableBytes frame);
     [[nodiscard]] bool may_serve() const;
+    void rest(std::int64_t duration_ms);
     [[nodiscard]] bool send_some();
     [[nodiscard]] bool send_front(runtime::Reply& reply);
     bool send_error(int error_number);
@@ -92,6 +93,8 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     std::uint32_t sent_of_piece_ = 0;
     std::size_t next_frame_bytes_ = 0;
     Instant last_active_;
+    // Until when a quota keeps it from being served.
+    std::optional<Instant> rests_until_;
     // Since when there is no memory for the rest of its request.
     std::optional<Instant> starved_since_;
     bool blocked_by_park_ = false;

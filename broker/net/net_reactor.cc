@@ -41,6 +41,13 @@ void NetReactor::end_turn(Now now) {
             }
         }
     }
+    while (!resting_.empty() && resting_.begin()->first <= now.monotonic) {
+        const std::uint64_t id = resting_.begin()->second;
+        resting_.erase(resting_.begin());
+        if (const auto found = by_id_.find(id); found != by_id_.end()) {
+            (*found->second)->resume();
+        }
+    }
     close_idle(now);
     if (trim_at_ && *trim_at_ <= now.monotonic) {
         pool_.trim();
@@ -58,8 +65,14 @@ std::optional<Instant> NetReactor::next_deadline() {
     if (resume_starved_at_) {
         next = next ? std::min(*next, *resume_starved_at_) : resume_starved_at_;
     }
+    if (!resting_.empty()) {
+        const Instant rested = resting_.begin()->first;
+        next = next ? std::min(*next, rested) : rested;
+    }
     return next;
 }
+
+void NetReactor::add_resting(Connection& connection, Instant until) { resting_.emplace(until, connection.id()); }
 
 void NetReactor::add_starved(Connection& connection) {
     // Memory is given back by other reactors too, and they do not tell. Trying again at once would be a

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <list>
+#include <map>
 #include <memory>
 #include <string_view>
 #include <unordered_map>
@@ -56,6 +57,8 @@ class NetReactor final : public runtime::TurnParticipant {
     void retire(std::unique_ptr<ReadBuffer> buffer);
     /// `connection` waits for request memory; it is resumed after a moment.
     void add_starved(Connection& connection);
+    /// `connection` is resumed at that time.
+    void add_resting(Connection& connection, Instant until);
     void touch(Connection& connection);
     void forget(Connection& connection);
     void finish_turn_if_full();
@@ -84,6 +87,9 @@ class NetReactor final : public runtime::TurnParticipant {
     std::size_t retired_bytes_ = 0;
     std::vector<std::uint64_t> starved_;
     std::optional<Instant> resume_starved_at_;
+    // Connections that rest because of a quota, by the time of their end: one entry per throttled reply, and a connection
+    // that rests is not served, so it has few.
+    std::multimap<Instant, std::uint64_t> resting_;
     std::optional<Instant> trim_at_;
     bool draining_ = false;
     std::atomic<std::uint64_t> received_bytes_ = 0;

@@ -53,12 +53,19 @@ std::string make_ephemeral_directory() {
     return {};
 }
 
+/// How many seconds of its rate a client may use at once.
+std::int64_t quota_seconds(const config::BrokerConfig& config) {
+    return std::int64_t{std::get<std::int32_t>(config.value("controller.quota.window.num"))} *
+           std::get<std::int32_t>(config.value("controller.quota.window.size.seconds"));
+}
+
 }  // namespace
 
 Broker::Broker(const Options& options)
     : config_(options.config), node_id_(options.config->node_id), ephemeral_(options.ephemeral),
       file_system_(options.file_system == nullptr ? real_file_system_ : *options.file_system),
       metadata_store_options_(options.metadata_store), groups_(*this), expansions_(*this),
+      mutation_quotas_(quota_seconds(*options.config)),
       fetch_sessions_(static_cast<std::size_t>(std::max(0, options.config->max_incremental_fetch_session_cache_slots))) {
     PARTITA_ASSERT(options.reactor_count >= 1 && options.reactor_count <= Partition::kReactorsMax,
                    "one bit per reactor");

@@ -22,6 +22,7 @@
 #include "broker/runtime/topic_table.h"
 #include "broker/runtime/turn.h"
 #include "broker/topics/catalog_core.h"
+#include "broker/topics/mutation_quotas.h"
 #include "storage/keyed_log_checkpoint.h"
 #include "storage/log_directory.h"
 #include "storage/log_flusher.h"
@@ -211,6 +212,7 @@ class Broker {
             .settings = settings,
             .next_topic_id = [this] { return random_uuid(); },
             .log_end_offsets = [this](const topics::Topic& topic) { return log_end_offsets(topic); },
+            .mutation_quotas = &mutation_quotas_,
         };
         return decide(context);
     }
@@ -267,6 +269,8 @@ class Broker {
 
     GroupShards groups_;
     Expansions expansions_;
+    // Guarded by catalog_mutex_.
+    topics::MutationQuotas mutation_quotas_;
     std::mutex fetch_sessions_mutex_;
     // Guarded by fetch_sessions_mutex_.
     fetch::FetchSessions fetch_sessions_;

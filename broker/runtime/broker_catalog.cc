@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "broker/config/broker_rules.h"
 #include "broker/expansion/lineage.h"
 #include "broker/runtime/broker.h"
 #include "broker/runtime/clock.h"
@@ -20,6 +21,7 @@ topics::CatalogSettings Broker::catalog_settings() const {
     settings.num_partitions = config->num_partitions;
     settings.default_replication_factor = config->default_replication_factor;
     settings.delete_topic_enable = config->delete_topic_enable;
+    settings.takes_new_partitions = !config::is_cordoned(*config, config->log_dirs.front());
     settings.offsets_topic_num_partitions = config->offsets_topic_num_partitions;
     settings.offsets_topic_segment_bytes = config->offsets_topic_segment_bytes;
     settings.transaction_state_log_num_partitions = config->transaction_state_log_num_partitions;

@@ -81,6 +81,8 @@ class RequestContext {
         pending_.api_version = version;
         reply_as(Response::schema, &response);
     }
+    /// After `reply`: the client was told to wait, and the connection rests for as long whether the client does or not.
+    void rest_after_reply(std::int64_t duration_ms) { reply_.rest_ms = duration_ms; }
     /// For acks=0: the request is done and nothing is sent.
     void reply_nothing();
     /// Closes the connection without an answer, with `reason` for the log.

@@ -101,6 +101,8 @@ struct CatalogSettings {
     std::int32_t num_partitions = 1;
     std::int32_t default_replication_factor = 1;
     bool delete_topic_enable = true;
+    /// False when all log directories are cordoned (KIP-1066): then only assignments that name the broker place partitions.
+    bool takes_new_partitions = true;
     std::int32_t offsets_topic_num_partitions = 50;
     std::int32_t offsets_topic_segment_bytes = 104857600;
     std::int32_t transaction_state_log_num_partitions = 50;
@@ -111,6 +113,8 @@ struct CatalogSettings {
     std::int32_t share_coordinator_state_topic_min_isr = 2;
 };
 
+class MutationQuotas;
+
 struct CatalogContext {
     Now now;
     const CatalogSettings& settings;
@@ -119,6 +123,8 @@ struct CatalogContext {
     /// Log end offsets of a topic's partitions, by index, read at the cut. Fewer entries than partitions
     /// mean that the rest is empty. May be unset where no expansion can happen.
     std::function<std::vector<Offset>(const Topic&)> log_end_offsets;
+    /// What clients used of their controller_mutation_rate, see mutation_quotas.h. Null where nobody counts.
+    MutationQuotas* mutation_quotas = nullptr;
 };
 
 // Effects --------------------------------------------------------------------------------------------
@@ -194,9 +200,18 @@ struct TopicToCreate {
     std::vector<NamedConfig> configs;
 };
 
+/// Who creates and deletes partitions, for the quota that counts them.
+struct MutatingClient {
+    std::string_view user = "ANONYMOUS";
+    std::string_view client_id;
+    /// Newer versions of the requests are refused beyond the quota; older ones are served, and the client waits.
+    bool may_be_refused = false;
+};
+
 struct CreateTopicsCommand {
     std::vector<TopicToCreate> topics;
     bool validate_only = false;
+    MutatingClient client;
 };
 
 struct CreatedTopic {
@@ -213,6 +228,8 @@ struct CreatedTopic {
 
 struct CreateTopicsReply {
     std::vector<CreatedTopic> topics;
+    /// How long the client has to wait because of its quota.
+    std::int64_t throttle_ms = 0;
 };
 
 /// A topic by name or by id. Up to DeleteTopics v5 the id is zero.
@@ -225,6 +242,9 @@ struct DeleteTopicsCommand {
     std::vector<TopicReference> topics;
     /// Decides between INVALID_REQUEST (below 3) and TOPIC_DELETION_DISABLED.
     std::int16_t request_version = 6;
+    MutatingClient client;
+    /// The request came with no time left: every topic is refused with REQUEST_TIMED_OUT, unless deletion is disabled.
+    bool has_no_time = false;
 };
 
 struct DeletedTopic {
@@ -235,6 +255,7 @@ struct DeletedTopic {
 
 struct DeleteTopicsReply {
     std::vector<DeletedTopic> topics;
+    std::int64_t throttle_ms = 0;
 };
 
 struct TopicToExpand {
@@ -248,6 +269,7 @@ struct TopicToExpand {
 struct CreatePartitionsCommand {
     std::vector<TopicToExpand> topics;
     bool validate_only = false;
+    MutatingClient client;
     /// Asked for each expansion that Kafka's rules allow, also with validate_only: a refusal, or `none`. May be unset.
     std::function<CatalogError(const Topic& topic, std::int32_t new_count)> judge;
     /// Asked once for each expansion that will happen, at the cut: what to record of its circumstances.
@@ -262,6 +284,7 @@ struct ExpandedTopic {
 
 struct CreatePartitionsReply {
     std::vector<ExpandedTopic> topics;
+    std::int64_t throttle_ms = 0;
 };
 
 /// Switches of producers that were proven since the last command, all of one topic's epoch.

@@ -63,6 +63,9 @@ inline void cut_text(std::string& text) {
     if (text.size() > ExpansionCircumstances::kTextBytesMax) text.resize(ExpansionCircumstances::kTextBytesMax);
 }
 
+/// Why nothing is placed while all log directories are cordoned.
+inline constexpr std::string_view kNoPlace =
+    "All brokers are currently fenced, or have all their log directories cordoned.";
 inline constexpr std::string_view kDuplicateTopicName = "Duplicate topic name.";
 inline constexpr std::string_view kExcessiveBatch = "Unable to perform excessively large batch operation.";
 

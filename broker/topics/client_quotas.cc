@@ -247,4 +247,12 @@ std::expected<std::vector<DescribedQuotas>, CatalogError> describe_client_quotas
     return found;
 }
 
+std::optional<double> client_quota(const CatalogSnapshot& catalog, const QuotaEntity& entity, std::string_view key) {
+    const auto quotas = catalog.all_client_quotas().find(entity_name(entity));
+    if (quotas == catalog.all_client_quotas().end()) return std::nullopt;
+    const auto value = quotas->second.find(key);
+    if (value == quotas->second.end()) return std::nullopt;
+    return parse_number(value->second);
+}
+
 }  // namespace partita::topics

@@ -12,8 +12,8 @@
 #include "broker/topics/catalog.h"
 #include "broker/topics/catalog_commands.h"
 
-/// Client quotas (KIP-546): what kafka-configs sets for users, client ids and addresses. They are stored and described;
-/// nothing here enforces them.
+/// Client quotas (KIP-546): what kafka-configs sets for users, client ids and addresses. They are stored and described
+/// here; mutation_quotas.h enforces one of them.
 namespace partita::topics {
 
 /// Whom a quota is for: type ("user", "client-id", "ip") to name; no name is the default of the type.
@@ -67,5 +67,9 @@ struct DescribedQuotas {
 /// The entities that have all types of the filter, matching; with `strict` only those that have no other type.
 [[nodiscard]] std::expected<std::vector<DescribedQuotas>, CatalogError> describe_client_quotas(
     const CatalogSnapshot& catalog, std::span<const QuotaFilterComponent> filter, bool strict);
+
+/// A quota of exactly this entity, if it has one.
+[[nodiscard]] std::optional<double> client_quota(const CatalogSnapshot& catalog, const QuotaEntity& entity,
+                                                 std::string_view key);
 
 }  // namespace partita::topics

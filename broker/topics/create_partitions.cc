@@ -5,6 +5,7 @@
 
 #include "broker/topics/catalog_core.h"
 #include "broker/topics/change_builder.h"
+#include "broker/topics/mutation_quotas.h"
 #include "protocol/assert.h"
 
 namespace partita::topics {
@@ -14,7 +15,7 @@ CatalogError error(ErrorCode code, std::string message) { return {code, std::mov
 
 /// Kafka's rules in Kafka's order. `records_before` counts the partitions that the request added so far.
 CatalogError judge(const TopicToExpand& wish, const Topic* topic, std::int64_t records_before,
-                   const CatalogSettings& settings) {
+                   const CatalogSettings& settings, MutationMeter& meter) {
     if (topic == nullptr) return {ErrorCode::unknown_topic_or_partition, std::nullopt};
     const std::string current = std::to_string(topic->partition_count);
     if (wish.count == topic->partition_count) {
@@ -26,12 +27,16 @@ CatalogError judge(const TopicToExpand& wish, const Topic* topic, std::int64_t r
                                                         " would not be an increase.");
     }
     const std::int64_t added = static_cast<std::int64_t>(wish.count) - topic->partition_count;
+    if (wish.assignments && static_cast<std::int64_t>(wish.assignments->size()) != added) {
+        return error(ErrorCode::invalid_replica_assignment,
+                     "Attempted to add " + std::to_string(added) + " additional partition(s), but only " +
+                         std::to_string(wish.assignments->size()) + " assignment(s) were specified.");
+    }
+    if (CatalogError throttled = meter.charge(added); throttled.failed()) return throttled;
+    if (!wish.assignments && !settings.takes_new_partitions) {
+        return error(ErrorCode::invalid_replication_factor, std::string(kNoPlace));
+    }
     if (wish.assignments) {
-        if (static_cast<std::int64_t>(wish.assignments->size()) != added) {
-            return error(ErrorCode::invalid_replica_assignment,
-                         "Attempted to add " + std::to_string(added) + " additional partition(s), but only " +
-                             std::to_string(wish.assignments->size()) + " assignment(s) were specified.");
-        }
         for (const std::vector<BrokerId>& brokers : *wish.assignments) {
             if (auto problem = assignment_problem(brokers, static_cast<std::size_t>(topic->replication_factor), settings)) {
                 return error(ErrorCode::invalid_replica_assignment, std::move(*problem));
@@ -111,11 +116,12 @@ Decision<CreatePartitionsReply> CatalogCore::create_partitions(const CreateParti
     }
 
     ChangeBuilder change(snapshot_);
+    MutationMeter meter(*snapshot_, command.client, context);
     std::int64_t records = 0;
     for (const TopicToExpand& wish : command.topics) {
         if (occurrences[wish.name] != 1) continue;
         const TopicPointer topic = snapshot_->share_topic(wish.name);
-        CatalogError judged = judge(wish, topic.get(), records, context.settings);
+        CatalogError judged = judge(wish, topic.get(), records, context.settings, meter);
         if (!judged.failed() && command.judge) judged = command.judge(*topic, wish.count);
         if (!judged.failed()) {
             records += wish.count - topic->partition_count;
@@ -125,6 +131,7 @@ Decision<CreatePartitionsReply> CatalogCore::create_partitions(const CreateParti
         }
         reply.topics.push_back({std::string(wish.name), std::move(judged)});
     }
+    reply.throttle_ms = meter.throttle_ms();
     return {std::move(reply), change.finish()};
 }
 

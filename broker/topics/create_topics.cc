@@ -7,6 +7,7 @@
 
 #include "broker/topics/catalog_core.h"
 #include "broker/topics/change_builder.h"
+#include "broker/topics/mutation_quotas.h"
 
 namespace partita::topics {
 namespace {
@@ -114,8 +115,13 @@ std::expected<Shape, CatalogError> judge_shape(const TopicToCreate& topic, const
     }
     const std::int32_t replicas =
         topic.replication_factor == -1 ? settings.default_replication_factor : topic.replication_factor;
+    const std::string count = std::to_string(replicas);
+    if (!settings.takes_new_partitions) {
+        return std::unexpected(CatalogError{ErrorCode::invalid_replication_factor, "Unable to replicate the partition " +
+                                                                                       count + " time(s): " +
+                                                                                       std::string(kNoPlace)});
+    }
     if (replicas > static_cast<std::int64_t>(settings.brokers.size())) {
-        const std::string count = std::to_string(replicas);
         return std::unexpected(CatalogError{
             ErrorCode::invalid_replication_factor,
             "Unable to replicate the partition " + count + " time(s): The target replication factor of " + count +
@@ -202,6 +208,7 @@ Decision<CreateTopicsReply> CatalogCore::create_topics(const CreateTopicsCommand
     }
 
     ChangeBuilder change(snapshot_);
+    MutationMeter meter(*snapshot_, command.client, context);
     CreateTopicsReply reply;
     std::int64_t records = 0;
     for (const TopicToCreate& topic : command.topics) {
@@ -209,6 +216,10 @@ Decision<CreateTopicsReply> CatalogCore::create_topics(const CreateTopicsCommand
         auto created = judge_topic(topic, *snapshot_, rules_, context);
         if (!created) {
             reply.topics.push_back(refused(topic.name, created.error().code, std::move(created.error().message)));
+            continue;
+        }
+        if (CatalogError throttled = meter.charge(created->partition_count); throttled.failed()) {
+            reply.topics.push_back(refused(topic.name, throttled.code, std::move(throttled.message)));
             continue;
         }
         // Kafka's count, so that the same requests are refused; ours would be one record.
@@ -230,6 +241,7 @@ Decision<CreateTopicsReply> CatalogCore::create_topics(const CreateTopicsCommand
         reply.topics.push_back(refused(kClusterMetadataTopicName, ErrorCode::invalid_request,
                                        "Creation of internal topic __cluster_metadata is prohibited."));
     }
+    reply.throttle_ms = meter.throttle_ms();
     return {std::move(reply), change.finish()};
 }
 
@@ -238,7 +250,13 @@ Decision<CreatedTopic> CatalogCore::auto_create_topic(std::string_view name, con
     std::map<std::string_view, std::string> storage;
     CreateTopicsCommand command;
     command.topics.push_back(automatic_topic(name, context.settings, storage));
-    auto decision = create_topics(command, context);
+    // A coordinator without its topic would serve nobody: its topic finds a place in cordoned directories, too.
+    CatalogSettings settings = context.settings;
+    settings.takes_new_partitions = settings.takes_new_partitions || is_internal_topic(name);
+    auto decision = create_topics(command, {.now = context.now,
+                                            .settings = settings,
+                                            .next_topic_id = context.next_topic_id,
+                                            .log_end_offsets = context.log_end_offsets});
     return {std::move(decision.reply.topics.front()), std::move(decision.effects)};
 }
 

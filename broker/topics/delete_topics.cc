@@ -4,6 +4,7 @@
 
 #include "broker/topics/catalog_core.h"
 #include "broker/topics/change_builder.h"
+#include "broker/topics/mutation_quotas.h"
 
 namespace partita::topics {
 namespace {
@@ -18,10 +19,17 @@ DeletedTopic refused(std::optional<std::string_view> name, const TopicId& id, Er
     return result;
 }
 
-DeleteTopicsReply deletion_disabled(const DeleteTopicsCommand& command) {
-    const ErrorCode code = command.request_version < kFirstVersionWithDeletionDisabled
-                               ? ErrorCode::invalid_request
-                               : ErrorCode::topic_deletion_disabled;
+/// What is answered for every topic before any is looked at, if anything is.
+std::optional<ErrorCode> failure_of_all(const DeleteTopicsCommand& command, const CatalogSettings& settings) {
+    if (!settings.delete_topic_enable) {
+        return command.request_version < kFirstVersionWithDeletionDisabled ? ErrorCode::invalid_request
+                                                                           : ErrorCode::topic_deletion_disabled;
+    }
+    if (command.has_no_time) return ErrorCode::request_timed_out;
+    return std::nullopt;
+}
+
+DeleteTopicsReply all_refused(const DeleteTopicsCommand& command, ErrorCode code) {
     DeleteTopicsReply reply;
     for (const TopicReference& topic : command.topics) {
         reply.topics.push_back(refused(topic.name, topic.id, code, ""));
@@ -59,7 +67,7 @@ Wishes count_wishes(const DeleteTopicsCommand& command, DeleteTopicsReply& reply
 
 Decision<DeleteTopicsReply> CatalogCore::delete_topics(const DeleteTopicsCommand& command,
                                                        const CatalogContext& context) const {
-    if (!context.settings.delete_topic_enable) return {deletion_disabled(command), {}};
+    if (const auto failure = failure_of_all(command, context.settings)) return {all_refused(command, *failure), {}};
 
     DeleteTopicsReply reply;
     Wishes wishes = count_wishes(command, reply);
@@ -97,12 +105,15 @@ Decision<DeleteTopicsReply> CatalogCore::delete_topics(const DeleteTopicsCommand
     }
 
     ChangeBuilder change(snapshot_);
+    MutationMeter meter(*snapshot_, command.client, context);
     for (const TopicReference& wish : command.topics) {
         const TopicPointer topic = wish.name ? snapshot_->share_topic(*wish.name) : snapshot_->share_topic(wish.id);
         if (!topic || doomed.erase(topic->id) == 0) continue;
-        change.delete_topic(topic);
-        reply.topics.push_back({.name = topic->name, .id = topic->id});
+        CatalogError throttled = meter.charge(topic->partition_count);
+        if (!throttled.failed()) change.delete_topic(topic);
+        reply.topics.push_back({.name = topic->name, .id = topic->id, .error = std::move(throttled)});
     }
+    reply.throttle_ms = meter.throttle_ms();
     return {std::move(reply), change.finish()};
 }
 

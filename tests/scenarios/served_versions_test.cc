@@ -332,7 +332,7 @@ const void* Sensible::make(const ApiInfo& api, std::int16_t version) {
                     .replication_factor = 1,
                     .configs = one(CreateTopicsRequest::CreatableTopicConfig{.name = "retention.ms", .value = "1000000"})})});
         case ApiKey::delete_topics: {
-            DeleteTopicsRequest request;
+            DeleteTopicsRequest request{.timeout_ms = 30'000};
             if (version >= 6) {
                 request.topics = one(DeleteTopicsRequest::DeleteTopicState{.name = "no-such-topic"});
             } else {
@@ -371,7 +371,8 @@ const void* Sensible::make(const ApiInfo& api, std::int16_t version) {
         case ApiKey::create_partitions:
             return keep(CreatePartitionsRequest{
                 .topics = one(CreatePartitionsRequest::CreatePartitionsTopic{
-                    .name = kTopic, .count = 4 + version, .assignments = nullptr})});
+                    .name = kTopic, .count = 4 + version, .assignments = nullptr}),
+                .timeout_ms = 30'000});
         case ApiKey::offset_delete:
             return keep(OffsetDeleteRequest{
                 .group_id = "simple",

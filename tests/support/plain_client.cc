@@ -24,6 +24,8 @@ namespace partita::test {
 namespace {
 
 constexpr std::chrono::milliseconds kPollStep{20};
+/// Requests that change the cluster are refused when they come without any time left.
+constexpr std::int32_t kTimeoutMs = 30'000;
 
 }  // namespace
 
@@ -42,7 +44,7 @@ PlainClient::Created PlainClient::create_topic(const std::string& name, int part
 
 ErrorCode PlainClient::delete_topic(const std::string& name) {
     DeleteTopicsRequest::DeleteTopicState topic{.name = name};
-    DeleteTopicsRequest request;
+    DeleteTopicsRequest request{.timeout_ms = kTimeoutMs};
     request.topics = {&topic, 1};
     const auto* answer = wire_.call<DeleteTopicsResponse>(6, request);
     return answer != nullptr && !answer->responses.empty() ? answer->responses[0].error_code
@@ -52,7 +54,7 @@ ErrorCode PlainClient::delete_topic(const std::string& name) {
 ErrorCode PlainClient::expand_topic(const std::string& name, int partitions) {
     CreatePartitionsRequest::CreatePartitionsTopic topic{.name = name, .count = partitions};
     topic.assignments = nullptr;
-    CreatePartitionsRequest request;
+    CreatePartitionsRequest request{.timeout_ms = kTimeoutMs};
     request.topics = {&topic, 1};
     const auto* answer = wire_.call<CreatePartitionsResponse>(3, request);
     return answer != nullptr && !answer->results.empty() ? answer->results[0].error_code

@@ -242,5 +242,20 @@ TEST(AutoCreateTopic, RefusesWhatCreateTopicsRefuses) {
               ErrorCode::invalid_replication_factor);
 }
 
+TEST(CreateTopics, InCordonedDirectoriesArePlacedByNobodyButTheRequestItself) {
+    TestCatalog catalog;
+    ASSERT_EQ(catalog.create("before"), CatalogError{});
+    catalog.settings.takes_new_partitions = false;
+    const std::string all_cordoned = "All brokers are currently fenced, or have all their log directories cordoned.";
+    EXPECT_EQ(catalog.create("after"), error(ErrorCode::invalid_replication_factor,
+                                             "Unable to replicate the partition 1 time(s): " + all_cordoned));
+    EXPECT_EQ(catalog.expand("before", 2), error(ErrorCode::invalid_replication_factor, all_cordoned));
+    CreateTopicsCommand command;
+    command.topics.push_back({.name = "assigned", .assignments = {{PartitionIndex{0}, {BrokerId{1}}}}});
+    EXPECT_EQ(catalog.carry_out(catalog.core().create_topics(command, catalog.context())).topics.at(0).error, CatalogError{});
+    // Groups would have no coordinator.
+    EXPECT_EQ(catalog.carry_out(catalog.core().auto_create_topic(kOffsetsTopicName, catalog.context())).error, CatalogError{});
+}
+
 }  // namespace
 }  // namespace partita::topics
