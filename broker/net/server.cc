@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include "broker/runtime/broker.h"
 
@@ -72,22 +74,28 @@ std::string bind_advice(const boost::system::error_code& error, const std::strin
 
 // ---------------------------------------------------------------------------------------------
 
-ConnectionQuota::ConnectionQuota(const config::BrokerConfig& config, std::size_t descriptors_for_connections)
-    : max_connections_(config.max_connections),
-      max_by_descriptors_(static_cast<std::int32_t>(
+ConnectionQuota::ConnectionQuota(std::shared_ptr<const config::BrokerConfig> config, std::size_t descriptors_for_connections)
+    : max_by_descriptors_(static_cast<std::int32_t>(
           std::min<std::size_t>(descriptors_for_connections, std::numeric_limits<std::int32_t>::max()))),
-      max_per_address_(config.max_connections_per_ip) {
-    for (const auto& [address, limit] : config.max_connections_per_ip_overrides) {
-        max_per_address_overrides_[address] = limit;
-    }
+      config_(std::move(config)) {}
+
+void ConnectionQuota::follow(std::shared_ptr<const config::BrokerConfig> config) {
+    const std::scoped_lock lock(mutex_);
+    config_ = std::move(config);
+}
+
+std::int32_t ConnectionQuota::limit_of(const std::string& address) const {
+    const auto& overrides = config_->max_connections_per_ip_overrides;
+    // Of two limits for one address the last counts.
+    const auto found = std::find_if(overrides.rbegin(), overrides.rend(),
+                                    [&](const auto& override) { return override.first == address; });
+    return found == overrides.rend() ? config_->max_connections_per_ip : found->second;
 }
 
 ConnectionQuota::Decision ConnectionQuota::open(const std::string& address) {
     const std::scoped_lock lock(mutex_);
-    const auto override = max_per_address_overrides_.find(address);
-    const std::int32_t limit = override == max_per_address_overrides_.end() ? max_per_address_ : override->second;
     std::int32_t& count = per_address_[address];
-    if (count >= limit) {
+    if (count >= limit_of(address)) {
         if (count == 0) {
             per_address_.erase(address);
         }
@@ -110,7 +118,7 @@ void ConnectionQuota::close(const std::string& address) {
 
 bool ConnectionQuota::has_room() const {
     const std::scoped_lock lock(mutex_);
-    return total_ < max_connections_ && total_ < max_by_descriptors_;
+    return total_ < config_->max_connections && total_ < max_by_descriptors_;
 }
 
 bool ConnectionQuota::lacks_descriptors() const {
@@ -132,10 +140,13 @@ struct Server::Acceptor {
     boost::asio::steady_timer pause_timer;
     std::string listener_name;
     std::uint16_t port = 0;
+    /// Came while the limits were lowered, and waits for room.
+    std::optional<tcp::socket> held;
+    std::size_t held_for_reactor = 0;
 };
 
 Server::Server(runtime::Broker& broker, std::vector<std::unique_ptr<runtime::Turn>>& turns)
-    : broker_(broker), quota_(*broker.config(), descriptors_for_connections(broker.open_files().limit())),
+    : broker_(broker), quota_(broker.config(), descriptors_for_connections(broker.open_files().limit())),
       memory_(broker.config()->queued_max_request_bytes > 0 ? broker.config()->queued_max_request_bytes
                                                             : kRequestMemoryBytes) {
     const auto config = broker.config();
@@ -229,6 +240,7 @@ void Server::stop_accepting() {
         boost::system::error_code ignored;
         acceptor->pause_timer.cancel();
         acceptor->socket.close(ignored);
+        acceptor->held.reset();
     }
 }
 
@@ -236,12 +248,19 @@ void Server::accept(Acceptor& acceptor) {
     if (stopping_) {
         return;
     }
+    quota_.follow(broker_.config());
     if (!quota_.has_room()) {
         if (quota_.lacks_descriptors()) {
             broker_.log_accept_failure("as many connections as the limit of open files allows (ulimit -n)");
         }
         pause(acceptor);
         return;
+    }
+    if (acceptor.held) {
+        tcp::socket socket = std::move(*acceptor.held);
+        acceptor.held.reset();
+        on_accepted(acceptor, std::move(socket), acceptor.held_for_reactor);
+        return accept(acceptor);
     }
     const std::size_t reactor = least_loaded_reactor();
     acceptor.socket.async_accept(
@@ -251,7 +270,9 @@ void Server::accept(Acceptor& acceptor) {
                 return;
             }
             if (!error) {
-                on_accepted(acceptor, std::move(socket), reactor);
+                // The limits may be others than when this began to wait.
+                acceptor.held.emplace(std::move(socket));
+                acceptor.held_for_reactor = reactor;
                 accept(acceptor);
                 return;
             }

@@ -18,7 +18,10 @@ namespace partita::net {
 class ConnectionQuota {
   public:
     /// `descriptors_for_connections`: more would leave none for log files.
-    ConnectionQuota(const config::BrokerConfig& config, std::size_t descriptors_for_connections);
+    ConnectionQuota(std::shared_ptr<const config::BrokerConfig> config, std::size_t descriptors_for_connections);
+
+    /// From now on the limits are those of `config`. Connections beyond them live on, as in Kafka.
+    void follow(std::shared_ptr<const config::BrokerConfig> config);
 
     enum class Decision : std::uint8_t { accepted, too_many_from_address };
     /// Counts a connection from `address` (numeric) unless its address has too many.
@@ -32,12 +35,12 @@ class ConnectionQuota {
     [[nodiscard]] std::int32_t count() const;
 
   private:
-    const std::int32_t max_connections_;
+    [[nodiscard]] std::int32_t limit_of(const std::string& address) const;
+
     const std::int32_t max_by_descriptors_;
-    const std::int32_t max_per_address_;
-    std::unordered_map<std::string, std::int32_t> max_per_address_overrides_;
     mutable std::mutex mutex_;
     // Guarded by mutex_.
+    std::shared_ptr<const config::BrokerConfig> config_;
     std::unordered_map<std::string, std::int32_t> per_address_;
     std::int32_t total_ = 0;
 };
