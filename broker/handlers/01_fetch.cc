@@ -1,7 +1,8 @@
 // Fetch: v4-18.
 //
 //   v5: log start offset; v7: sessions (KIP-227); v9: leader epoch of the client; v11: rack; v12: flexible,
-//   last fetched epoch; v13: topics by id; v15 to v18: fields of followers, which this broker has none of.
+//   last fetched epoch; v13: topics by id; v15, v17, v18: fields of followers, which this broker has none of; v16: the
+//   current leader beside an error that says that it is another one.
 //
 // The byte budget is spent on the partitions in the order of the request (or session). The first one with
 // data gives its first batch whole, whatever the limits. Without enough data the fetch waits, and what it
@@ -76,6 +77,9 @@ ErrorCode read_error_code(ReadError error) {
     return ErrorCode::unknown_server_error;
 }
 
+/// From here on a client is told who leads instead.
+constexpr std::int16_t kCurrentLeaderSince = 16;
+
 class FetchOperation final : public runtime::WaitingFetch {
   public:
     std::int16_t version = 0;
@@ -83,6 +87,9 @@ class FetchOperation final : public runtime::WaitingFetch {
     std::int32_t min_bytes = 0;
     std::int32_t max_bytes = 0;
     bool read_committed = false;
+    /// The request names the broker that it comes from. Nobody follows the only one, so nobody is served that way.
+    bool from_follower = false;
+    BrokerId leader_id;
     std::vector<Target> targets;
     /// Set when the growth of some topic is watched.
     std::optional<expansion::ClientIdentity> client;
@@ -168,6 +175,9 @@ Outcome FetchOperation::read_target(const Target& target, std::int64_t budget, b
         return outcome;
     }
     outcome.error = target.partition->judge_leader_epoch(target.current_leader_epoch);
+    if (outcome.error == ErrorCode::none && from_follower) [[unlikely]] {
+        outcome.error = ErrorCode::not_leader_or_follower;
+    }
     if (outcome.error != ErrorCode::none) {
         return outcome;
     }
@@ -238,6 +248,10 @@ void FetchOperation::fill(Arena& arena, const Target& target, Outcome& outcome, 
     data.aborted_transactions = target.lookup_error == ErrorCode::none
                                     ? Array<FetchResponse::AbortedTransaction>(nullptr)
                                     : Array<FetchResponse::AbortedTransaction>();
+    if (version >= kCurrentLeaderSince && (outcome.error == ErrorCode::not_leader_or_follower ||
+                                           outcome.error == ErrorCode::fenced_leader_epoch)) [[unlikely]] {
+        data.current_leader = {.leader_id = leader_id.value, .leader_epoch = target.partition->leader_epoch().value};
+    }
     if (outcome.diverging.leader_epoch != kNoLeaderEpoch) {
         data.diverging_epoch = {.epoch = outcome.diverging.leader_epoch.value,
                                 .end_offset = outcome.diverging.end_offset.value};
@@ -517,6 +531,8 @@ void fetch(runtime::RequestContext& context) {
     auto operation = std::make_unique<FetchOperation>();
     operation->version = context.version();
     operation->read_committed = request->isolation_level == 1;
+    operation->leader_id = context.broker.node_id();
+    operation->from_follower = (context.version() >= 15 ? request->replica_state.replica_id : request->replica_id) >= 0;
     operation->max_bytes = std::min(request->max_bytes, context.broker.config()->fetch_max_bytes);
     operation->min_bytes = std::min(request->min_bytes, operation->max_bytes);
 
