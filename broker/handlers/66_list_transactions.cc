@@ -2,10 +2,12 @@
 //
 //   v1: only those that run for so long; v2: pattern of transactional ids.
 //
-// Transactions are not served, so there are none; states that Kafka does not know are named all the same.
+// Transactions are not served, so there are none; states that Kafka does not know are named all the same, and a pattern
+// that is none is refused.
 
 #include <algorithm>
 
+#include "broker/groups/topic_regex.h"
 #include "broker/handlers/registry.h"
 #include "protocol/messages/66_list_transactions.h"
 
@@ -30,6 +32,11 @@ void list_transactions(runtime::RequestContext& context) {
         }
     }
     ListTransactionsResponse response;
+    if (const auto pattern = request->transactional_id_pattern; pattern && groups::regex_complaint(*pattern)) {
+        response.error_code = ErrorCode::invalid_regular_expression;
+        context.reply(response);
+        return;
+    }
     response.unknown_state_filters = unknown;
     context.reply(response);
 }
