@@ -1,31 +1,49 @@
-"""Every API has a conversation at its oldest and at its newest version."""
+"""Every API is spoken at its oldest and newest version, with and without the errors that one broker answers."""
 
+import pathlib
 import re
 import unittest
 
+import coverage
 import recording
-import wire
 
-# A stock Kafka 4.3.1 does not advertise these (no reporter takes client metrics).
-NOT_ADVERTISED = {"GetTelemetrySubscriptions", "PushTelemetry"}
-# What we do not serve yet, see differences.toml.
-NOT_SERVED = {"AddPartitionsToTxn", "AddOffsetsToTxn", "EndTxn", "WriteTxnMarkers", "TxnOffsetCommit",
-              "ShareGroupHeartbeat", "ShareGroupDescribe", "ShareFetch", "ShareAcknowledge", "DescribeShareGroupOffsets",
-              "AlterShareGroupOffsets", "DeleteShareGroupOffsets", "StreamsGroupHeartbeat", "StreamsGroupDescribe"}
+DOCS = pathlib.Path(__file__).resolve().parents[3] / "docs/dynamic-configs.md"
 
 
 class Coverage(unittest.TestCase):
-    def test_every_api_that_both_serve_is_spoken_at_its_oldest_and_newest_version(self):
-        spoken = set()
-        for path in recording.DIRECTORY.glob("*.txt"):
-            for steps in recording.load(path.stem).values():
-                for step in steps:
-                    found = re.match(r"(\w+) v(-?\d+)", step.get("ask", ""))
-                    if found and isinstance(step["answer"], dict):
-                        spoken.add((found[1], int(found[2])))
-        wanted = {(api, version) for api in wire.APIS if api not in NOT_ADVERTISED | NOT_SERVED
-                  for version in (wire.oldest(api), wire.newest(api))}
-        self.assertEqual(sorted(wanted - spoken), [])
+    def test_of_every_api_that_both_serve_nothing_is_missing(self):
+        self.assertEqual(list(coverage.gaps()), [])
+
+    def test_a_gap_is_noticed(self):
+        seen = coverage.Shown()
+        seen.add(3, {"ErrorCode": "NONE", "Topics": [{"ErrorCode": "INVALID_CONFIG"}]})
+        found = list(coverage.gaps_of("CreateTopics", seen, {"errors": ["INVALID_CONFIG", "INVALID_REQUEST"]}, {}))
+        self.assertEqual(found, ["CreateTopics is not spoken at its oldest version 2",
+                                 "CreateTopics is not spoken at its newest version 7",
+                                 "CreateTopics: no conversation shows INVALID_REQUEST"])
+
+    def test_an_answer_with_an_error_is_no_good_one(self):
+        seen = coverage.Shown()
+        for version in (0, 3):
+            seen.add(version, {"Results": [{"ErrorCode": "NONE"}, {"ErrorCode": "INVALID_PARTITIONS"}]})
+        found = list(coverage.gaps_of("CreatePartitions", seen, {}, {}))
+        self.assertEqual(found, ["CreatePartitions has no answer without errors at its oldest version 0",
+                                 "CreatePartitions has no answer without errors at its newest version 3",
+                                 "CreatePartitions: errors.toml does not know INVALID_PARTITIONS, which a conversation "
+                                 "shows"])
+
+
+class DynamicConfigs(unittest.TestCase):
+    def test_the_docs_say_of_each_that_kafka_accepts_what_it_does(self):
+        described = max((step["answer"]["Results"][0]["Configs"] for step in
+                         recording.load("configs")["configs/broker configs"] if "answer" in step), key=len)
+        accepted = {config["Name"] for config in described if not config["ReadOnly"]}
+        self.assertGreater(len(accepted), 90)
+        rows = [line for line in DOCS.read_text().splitlines() if line.startswith("| `")]
+        said = {name for row in rows for name in re.findall(r"`([^`]+)`", row.split(" | ")[0])}
+        families = tuple(name[:-1] for name in said if name.endswith(".*"))
+        self.assertEqual(sorted(name for name in accepted if name not in said and not name.startswith(families)), [])
+        self.assertEqual(sorted(name for name in said - accepted if not name.endswith(".*")), [])
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ RULES = {
     "producer": "producer ids: they only have to be new",
     "session": "fetch session ids",
     "epoch": "the epoch of finalized features: how often anything of the metadata changed",
+    "throttle": "for how long exactly a client is asked to wait; conversations say it with a tolerance",
     "now": "times within a week of the run, in milliseconds since 1970, also within texts",
     "directory": "where the data lies",
     "disk": "bytes of the disk, in DescribeLogDirs",
@@ -61,6 +62,8 @@ UNORDERED = {
     ("AlterConfigsResponse", "Responses"): "ResourceName",
     ("DescribeUserScramCredentialsResponse", "Results"): "User",
     ("DescribeUserScramCredentialsResponse", "CredentialInfos"): "Mechanism",
+    ("AlterReplicaLogDirsResponse", "Results"): "TopicName",
+    ("AlterReplicaLogDirsResponse", "Partitions"): "PartitionIndex",
     ("ListConfigResourcesResponse", "ConfigResources"): "ResourceName",
 }
 
@@ -149,6 +152,8 @@ class Normaliser:
             return self.labels["producer", value]
         if name == "SessionId" and value > 0 and message.startswith("Fetch"):
             return self.label("session", value)
+        if name == "ThrottleTimeMs" and value > 0:
+            return "<throttle>"
         if name == "FinalizedFeaturesEpoch" and value >= 0:
             return "<epoch>"
         if name == "ErrorCode":

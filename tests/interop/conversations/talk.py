@@ -224,8 +224,8 @@ class Talk:
             self.quietly("Metadata", 12, "UNKNOWN_TOPIC_OR_PARTITION", Topics=names, AllowAutoTopicCreation=False)
 
     def served_now(self, name, partitions):
-        """Waits until the broker leads all these partitions."""
-        self.quietly("ListOffsets", 7, ReplicaId=-1, Topics=[{"Name": name, "Partitions": [
+        """Waits until the broker leads all these partitions; a busy machine may take its time."""
+        self.quietly("ListOffsets", 7, seconds=60, ReplicaId=-1, Topics=[{"Name": name, "Partitions": [
             {"PartitionIndex": index, "CurrentLeaderEpoch": -1, "Timestamp": -1} for index in partitions]}])
 
 

@@ -3,9 +3,10 @@
 import hashlib
 import time
 
+import records
 import wire
 from talk import conversation, versions
-from scripts.classic_groups import beat, join, leave, settle
+from scripts.classic_groups import beat, join, leave, settle, sync
 from scripts.offsets import commit, fetch
 
 
@@ -150,6 +151,31 @@ def a_static_consumer(talk):
     talk.ask("ConsumerGroupDescribe", 1, GroupIds=[group])
     enter(talk, 1, group, two, name, InstanceId="i")
     say(talk, 1, group, two, -1, InstanceId="i", error=None)
+
+
+@conversation
+def a_static_member_changes_its_protocol_and_back(talk):
+    name, topic_id = talk.topic(partitions=2)
+    group, consumer = talk.named("g"), member_id(talk, "consumer")
+    protocols = [("range", records.subscription(name))]
+    classic = join(talk, 9, group, instance="i", protocols=protocols)
+    sync(talk, 5, group, classic["GenerationId"], classic["MemberId"], instance="i", assignments=[
+        (classic["MemberId"], records.assignment(**{name: [0, 1]}))])
+    answer = enter(talk, 1, group, consumer, name, InstanceId="i", error=None)
+    epoch = answer.get("MemberEpoch", 0)
+    beat(talk, 4, group, classic["GenerationId"], classic["MemberId"], instance="i", error=None)
+    beat(talk, 4, group, epoch, consumer, error=None)
+    say(talk, 1, group, consumer, epoch, InstanceId="i", TopicPartitions=[{"TopicId": topic_id, "Partitions": [0, 1]}],
+        error=None)
+    talk.ask("ConsumerGroupDescribe", 1, GroupIds=[group], error=None)
+    talk.ask("DescribeGroups", 6, Groups=[group], error=None)
+    again = join(talk, 9, group, instance="i", protocols=protocols, error=None)
+    say(talk, 1, group, consumer, epoch, InstanceId="i", error=None)
+    sync(talk, 5, group, again.get("GenerationId", 0), again.get("MemberId", ""), instance="i", error=None)
+    beat(talk, 4, group, again.get("GenerationId", 0), again.get("MemberId", ""), instance="i", error=None)
+    talk.ask("DescribeGroups", 6, Groups=[group], error=None)
+    leave(talk, 5, group, "", instance="i", error=None)
+    talk.ask("DescribeGroups", 6, Groups=[group], error=None)
 
 
 @conversation
