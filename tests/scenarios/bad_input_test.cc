@@ -172,6 +172,73 @@ TEST_F(BadInput, ArrayAndTagBombsCostNothing) {
     EXPECT_LT(broker_->resident_kib(), before + 24 * 1024 * patience());
 }
 
+/// A flexible request of that kind, up to its body.
+ByteBuffer flexible_request(std::int16_t key, std::int16_t version) {
+    ByteBuffer content;
+    content.append_big_endian(key);
+    content.append_big_endian(version);
+    content.append_big_endian(std::int32_t{1});
+    content.append_big_endian(std::int16_t{-1});
+    content.append_big_endian(std::int8_t{0});
+    return content;
+}
+
+void append_varint(ByteBuffer& content, std::uint32_t value) {
+    for (; value >= 0x80; value >>= 7) content.append_big_endian(static_cast<std::uint8_t>(value | 0x80));
+    content.append_big_endian(static_cast<std::uint8_t>(value));
+}
+
+TEST_F(BadInput, NestedArraysTakeMemoryLikeTheirBytes) {
+    const std::int64_t before = broker_->resident_kib();
+    {
+        // Produce v3: one topic, whose partitions are 2^31-1.
+        ByteBuffer produce;
+        produce.append_big_endian(std::int16_t{0});
+        produce.append_big_endian(std::int16_t{3});
+        produce.append_big_endian(std::int32_t{1});
+        produce.append_big_endian(std::int16_t{-1});
+        produce.append_big_endian(std::int16_t{-1});
+        produce.append_big_endian(std::int16_t{1});
+        produce.append_big_endian(std::int32_t{1000});
+        produce.append_big_endian(std::int32_t{1});
+        produce.append_big_endian(std::int16_t{1});
+        produce.append(bytes_of("t"));
+        produce.append_big_endian(std::int32_t{2147483647});
+        expect_closed(frame_of(produce.bytes()), "malformed Produce");
+    }
+    constexpr std::uint32_t kElements = 300'000;
+    {
+        // OffsetFetch v8 of groups without names and topics, three bytes each: legal, and answered.
+        ByteBuffer groups = flexible_request(9, 8);
+        append_varint(groups, kElements + 1);
+        const std::vector<std::byte> group = bytes_of(std::string_view("\1\0\0", 3));
+        for (std::uint32_t i = 0; i < kElements; ++i) groups.append(group);
+        groups.append(bytes_of(std::string_view("\0\0", 2)));
+        WireClient client(broker_->port());
+        ASSERT_TRUE(client.send(frame_of(groups.bytes())));
+        EXPECT_TRUE(client.receive(std::chrono::seconds(10) * patience()).has_value());
+    }
+    {
+        // Fetch v12 of topics without names, each with an array of no partitions.
+        ByteBuffer fetch = flexible_request(1, 12);
+        fetch.append_big_endian(std::int32_t{-1});
+        fetch.append_big_endian(std::int32_t{0});
+        fetch.append_big_endian(std::int32_t{0});
+        fetch.append_big_endian(std::int32_t{1 << 20});
+        fetch.append_big_endian(std::int8_t{0});
+        fetch.append_big_endian(std::int32_t{0});
+        fetch.append_big_endian(std::int32_t{-1});
+        append_varint(fetch, kElements + 1);
+        const std::vector<std::byte> topic = bytes_of(std::string_view("\1\1\0", 3));
+        for (std::uint32_t i = 0; i < kElements; ++i) fetch.append(topic);
+        fetch.append(bytes_of(std::string_view("\1\1\0", 3)));
+        WireClient client(broker_->port());
+        ASSERT_TRUE(client.send(frame_of(fetch.bytes())));
+        EXPECT_TRUE(client.receive(std::chrono::seconds(10) * patience()).has_value());
+    }
+    EXPECT_LT(broker_->resident_kib(), before + 96 * 1024 * patience());
+}
+
 TEST_F(BadInput, DeclaredButNotSentFramesTakeNoMemory) {
     const std::int64_t before = broker_->resident_kib();
     std::vector<WireClient> clients;
