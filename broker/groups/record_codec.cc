@@ -6,24 +6,12 @@
 
 #include "broker/groups/consumer_record_codec.h"
 #include "broker/groups/record_frame.h"
+#include "broker/groups/record_types.h"
 #include "protocol/messages/group_metadata_record.h"
 #include "protocol/messages/offset_commit_record.h"
 
 namespace partita::groups {
 namespace {
-
-// A key starts with the type of the record. Type 0 is what offsets were before Kafka 0.9: same fields, older value.
-constexpr std::int16_t kLegacyOffsetCommitType = 0;
-constexpr std::int16_t kOffsetCommitType = 1;
-constexpr std::int16_t kGroupMetadataType = 2;
-
-// A value starts with its version.
-constexpr std::int16_t kGroupMetadataVersion = 3;
-constexpr std::int16_t kOffsetCommitVersion = 4;
-/// The only version that has an expiry of its own.
-constexpr std::int16_t kOffsetCommitVersionWithExpiry = 1;
-constexpr std::int16_t kHighestOffsetCommitVersion = 4;
-constexpr std::int16_t kHighestGroupMetadataVersion = 4;
 
 std::expected<EncodedRecord, EncodeError> encode_one(const OffsetCommitRecord& record, ByteBuffer& buffer) {
     const bool has_expiry = record.expire_timestamp != kNoTimestamp;

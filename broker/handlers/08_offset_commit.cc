@@ -5,6 +5,7 @@
 //
 // Topics and partitions that do not exist are answered here, one by one; the rest goes to the coordinator.
 
+#include <functional>
 #include <vector>
 
 #include "broker/handlers/group_replies.h"
@@ -99,19 +100,19 @@ void offset_commit(runtime::RequestContext& context) {
     // Without a topic that exists Kafka answers without asking the coordinator.
     const bool ask = available && (!collected.topics.empty() || request->topics.empty());
     if (ask) {
-        result = context.broker.groups().ask(
-            context.turn, request->group_id,
-            [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
-                coordinator.commit_offsets({.group_id = request->group_id,
-                                            .generation = Generation{request->generation_id_or_member_epoch},
-                                            .member_id = request->member_id,
-                                            .group_instance_id = request->group_instance_id,
-                                            .retention_time_ms = request->retention_time_ms,
-                                            .topics = {collected.topics.begin(), collected.topics.size()},
-                                            .api_version = context.version(),
-                                            .reply_to = token},
-                                           context.now(), effects);
-            });
+        const auto commit = [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
+            coordinator.commit_offsets({.group_id = request->group_id,
+                                        .generation = Generation{request->generation_id_or_member_epoch},
+                                        .member_id = request->member_id,
+                                        .group_instance_id = request->group_instance_id,
+                                        .retention_time_ms = request->retention_time_ms,
+                                        .topics = {collected.topics.begin(), collected.topics.size()},
+                                        .api_version = context.version(),
+                                        .reply_to = token},
+                                       context.now(), effects);
+        };
+        // By reference, since a std::function would copy what it captures onto the heap.
+        result = context.broker.groups().ask(context.turn, request->group_id, std::cref(commit));
     }
     const auto* committed = result ? std::get_if<groups::OffsetCommitResult>(&*result) : nullptr;
     for (std::size_t i = 0; i < collected.undecided.size(); ++i) {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "broker/config/log_setup.h"
+#include "broker/groups/record_appender.h"
 #include "broker/groups/record_codec.h"
 #include "broker/runtime/broker.h"
 #include "broker/runtime/clock.h"
@@ -16,6 +17,14 @@ namespace partita::runtime {
 namespace {
 
 constexpr std::int64_t kNoDeadlineMs = std::numeric_limits<std::int64_t>::max();
+
+/// Where a batch of records is made. Kept for the next one, unless it was a very large one.
+constexpr std::size_t kBatchMemoryKeptBytes = 1 << 20;
+struct BatchMemory {
+    BatchBuilder builder;
+    ByteBuffer scratch;
+    std::vector<std::byte> batch;
+};
 
 /// Java's String.hashCode of the text: 31 * hash + unit over its UTF-16 units.
 std::int32_t java_string_hash(std::string_view text) {
@@ -440,38 +449,44 @@ std::optional<groups::Result> GroupShards::settle(Shard& shard, Turn* turn, Now 
 }
 
 bool GroupShards::persist(Shard& shard, Turn* turn, Now now) {
+    // One for each thread and not for each shard: what was written last is still in the processor's cache.
+    thread_local BatchMemory memory;
     if (shard.state != State::serving) {
         return false;
     }
-    BatchBuilder builder;
-    ByteBuffer buffer;
-    shard.batch.clear();
+    memory.batch.clear();
     for (const groups::Record& record : shard.effects.records) {
-        const auto encoded = groups::encode_record(record, buffer);
-        if (!encoded) {
+        if (const auto added = groups::append_record(record, now.wall, memory.scratch, memory.builder); !added) {
             log::error("groups", "a record is too large for the log",
-                       {{"log", shard.partition->log->directory_name()}, {"reason", to_string(encoded.error().failure)}});
+                       {{"log", shard.partition->log->directory_name()}, {"reason", to_string(added.error().failure)}});
+            memory.builder.reset({});
             return false;
         }
-        builder.append(now.wall, encoded->key, encoded->value);
     }
-    builder.build(shard.batch);
+    memory.builder.build(memory.batch);
     const auto appended =
-        shard.partition->log->append(shard.batch, {.leader_epoch = shard.partition->leader_epoch(), .now = now.wall});
+        shard.partition->log->append(memory.batch, {.leader_epoch = shard.partition->leader_epoch(), .now = now.wall});
     if (!appended) {
         broker_.log_group_storage_failure(shard.partition->log->directory_name(), appended.error().message);
         return false;
     }
     shard.version.fetch_add(1, std::memory_order_release);
+    // Offsets of a topic come one behind the other, with one name for all of them.
+    const char* topic_told = nullptr;
     for (const groups::Record& record : shard.effects.records) {
-        if (const auto* commit = std::get_if<groups::OffsetCommitRecord>(&record)) {
+        const auto* commit = std::get_if<groups::OffsetCommitRecord>(&record);
+        if (commit != nullptr && commit->topic.data() != topic_told) {
+            topic_told = commit->topic.data();
             broker_.expansions().on_commit(commit->topic);
         }
     }
     if (turn != nullptr) {
-        turn->appended(*shard.partition, shard.batch.size());
+        turn->appended(*shard.partition, memory.batch.size());
     }
     broker_.data_written();
+    if (memory.batch.capacity() > kBatchMemoryKeptBytes) {
+        memory = {};
+    }
     return true;
 }
 

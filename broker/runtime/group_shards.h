@@ -129,7 +129,6 @@ class GroupShards {
         std::shared_ptr<Partition> partition;
         groups::Effects effects;
         std::unordered_map<std::uint64_t, PendingReply> waiting;
-        std::vector<std::byte> batch;
         State state = State::gone;
         /// Topics that were deleted while it was rebuilt.
         std::vector<std::pair<std::string, TopicId>> missed_deletions;

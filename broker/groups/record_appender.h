@@ -1,0 +1,21 @@
+#pragma once
+
+#include <expected>
+
+#include "broker/groups/record_codec.h"
+#include "broker/groups/records.h"
+#include "protocol/byte_buffer.h"
+#include "protocol/record_batch_builder.h"
+#include "protocol/types.h"
+
+namespace partita::groups {
+
+/// Adds a record to a batch for `__consumer_offsets`, with the key and the value that `encode_record` gives.
+///
+/// Committed offsets are what a busy coordinator writes: hundreds of thousands a second, ten fields each. They are written
+/// in place, without the tables and without a copy; everything else goes through `encode_record` and `scratch`. Errors as
+/// there; then the batch is as it was.
+[[nodiscard]] std::expected<void, EncodeError> append_record(const Record& record, TimestampMs timestamp,
+                                                             ByteBuffer& scratch, BatchBuilder& batch);
+
+}  // namespace partita::groups
