@@ -12,6 +12,7 @@
 #include "broker/handlers/registry.h"
 #include "broker/net/net_reactor.h"
 #include "broker/runtime/broker.h"
+#include "broker/runtime/reply_memory.h"
 #include "protocol/assert.h"
 #include "protocol/request_header.h"
 
@@ -375,7 +376,8 @@ bool Connection::send_some() {
             std::array<iovec, kGatheredRepliesMax> parts{};
             std::size_t count = 0;
             std::size_t wanted = 0;
-            for (const Slot& slot : slots_) {
+            for (std::size_t index = 0; index < slots_.size(); ++index) {
+                const Slot& slot = slots_[index];
                 if (!slot.ready || !slot.reply.pieces.empty() || count == parts.size()) {
                     break;
                 }
@@ -467,6 +469,7 @@ bool Connection::send_front(runtime::Reply& reply) {
     queued_reply_bytes_ -= total_bytes(reply);
     const bool close_now = reply.close;
     runtime::recycle_reply_buffer(std::move(reply.bytes));
+    runtime::recycle_reply_pieces(std::move(reply.pieces));
     slots_.pop_front();
     ++first_slot_;
     sent_bytes_ = 0;

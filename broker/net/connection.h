@@ -2,13 +2,13 @@
 
 #include <boost/asio/ip/tcp.hpp>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "broker/net/buffers.h"
+#include "broker/net/ring.h"
 #include "broker/runtime/request_context.h"
 #include "broker/runtime/turn.h"
 
@@ -83,7 +83,7 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     std::uint64_t id_ = 0;
     std::unique_ptr<ReadBuffer> buffer_;
     // Requests that are not answered yet, oldest first; the first has the number first_slot_.
-    std::deque<Slot> slots_;
+    Ring<Slot> slots_;
     std::uint64_t first_slot_ = 0;
     std::uint64_t parked_slot_ = 0;
     std::size_t queued_reply_bytes_ = 0;

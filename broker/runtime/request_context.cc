@@ -1,6 +1,7 @@
 #include "broker/runtime/request_context.h"
 
 #include "broker/config/log_setup.h"
+#include "broker/runtime/reply_memory.h"
 #include "broker/runtime/turn.h"
 #include "protocol/assert.h"
 #include "protocol/codec.h"
@@ -11,13 +12,37 @@ namespace {
 
 constexpr std::size_t kPooledReplyBuffersMax = 64;
 constexpr std::size_t kPooledReplyBytesMax = 64 * 1024;
+constexpr std::size_t kPooledPiecesMax = 1024;
 
 std::vector<ByteBuffer>& pooled_reply_buffers() {
     thread_local std::vector<ByteBuffer> buffers;
     return buffers;
 }
 
+std::vector<std::vector<ReplyPiece>>& pooled_reply_pieces() {
+    thread_local std::vector<std::vector<ReplyPiece>> lists;
+    return lists;
+}
+
 }  // namespace
+
+std::vector<ReplyPiece> take_reply_pieces() {
+    std::vector<std::vector<ReplyPiece>>& pooled = pooled_reply_pieces();
+    if (pooled.empty()) {
+        return {};
+    }
+    std::vector<ReplyPiece> pieces = std::move(pooled.back());
+    pooled.pop_back();
+    return pieces;
+}
+
+void recycle_reply_pieces(std::vector<ReplyPiece>&& pieces) {
+    pieces.clear();
+    std::vector<std::vector<ReplyPiece>>& pooled = pooled_reply_pieces();
+    if (pieces.capacity() > 0 && pieces.capacity() <= kPooledPiecesMax && pooled.size() < kPooledReplyBuffersMax) {
+        pooled.push_back(std::move(pieces));
+    }
+}
 
 ByteBuffer take_reply_buffer() {
     std::vector<ByteBuffer>& pooled = pooled_reply_buffers();
@@ -91,7 +116,8 @@ Reply encode_reply(const PendingReply& pending, const Schema& schema, const void
     reply.bytes = take_reply_buffer();
     reply.bytes.append_big_endian(std::int32_t{0});
     append_response_header(*pending.api, pending.api_version, pending.correlation_id, reply.bytes);
-    std::vector<SplitPoint> splits;
+    thread_local std::vector<SplitPoint> splits;
+    splits.clear();
     const std::size_t header_bytes = reply.bytes.size();
     const auto size = encode(schema, response, pending.api_version, reply.bytes, slices.empty() ? nullptr : &splits);
     if (!size) {
@@ -108,6 +134,9 @@ Reply encode_reply(const PendingReply& pending, const Schema& schema, const void
         return failed;
     }
     reply.bytes.patch_big_endian(0, static_cast<std::int32_t>(header_bytes - 4 + size->total()));
+    if (!splits.empty()) {
+        reply.pieces = take_reply_pieces();
+    }
     for (const SplitPoint& split : splits) {
         FileSlice& slice = slices[static_cast<std::size_t>(split.external_index)];
         reply.pieces.push_back({.position = split.position, .slice = std::move(slice)});

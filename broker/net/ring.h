@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include "protocol/assert.h"
+
+namespace partita::net {
+
+/// A queue in one block of memory: small for a connection that had one request at a time, and reused for as many as most
+/// clients have under way. (A std::deque asks for another block with every handful of elements that pass through it.)
+template <class T>
+class Ring {
+  public:
+    /// For so many elements an emptied ring keeps its memory.
+    static constexpr std::size_t kKeptMax = 16;
+
+    [[nodiscard]] bool empty() const { return size_ == 0; }
+    [[nodiscard]] std::size_t size() const { return size_; }
+    [[nodiscard]] T& front() { return (*this)[0]; }
+    [[nodiscard]] T& operator[](std::size_t index) { return elements_[(first_ + index) & (capacity_ - 1)]; }
+    [[nodiscard]] const T& operator[](std::size_t index) const { return elements_[(first_ + index) & (capacity_ - 1)]; }
+
+    /// A new last element. Moves the others when there is no room.
+    T& emplace_back() {
+        if (size_ == capacity_) grow();
+        return (*this)[size_++];
+    }
+
+    void pop_front() {
+        PARTITA_ASSERT(size_ > 0, "only what is there is taken out");
+        front() = T{};
+        first_ = (first_ + 1) & (capacity_ - 1);
+        if (--size_ == 0 && capacity_ > kKeptMax) {
+            elements_.reset();
+            capacity_ = first_ = 0;
+        }
+    }
+
+  private:
+    static constexpr std::size_t kFirstCapacity = 4;
+    static constexpr std::size_t kGrowth = 4;
+
+    void grow() {
+        const std::size_t capacity = capacity_ == 0 ? kFirstCapacity : kGrowth * capacity_;
+        auto elements = std::make_unique<T[]>(capacity);
+        for (std::size_t index = 0; index < size_; ++index) elements[index] = std::move((*this)[index]);
+        elements_ = std::move(elements);
+        capacity_ = capacity;
+        first_ = 0;
+    }
+
+    std::unique_ptr<T[]> elements_;
+    std::size_t capacity_ = 0;  ///< 0 or a power of two.
+    std::size_t first_ = 0;
+    std::size_t size_ = 0;
+};
+
+}  // namespace partita::net
