@@ -20,6 +20,7 @@
 #include "broker/runtime/turn.h"
 #include "protocol/assert.h"
 #include "protocol/messages/01_fetch.h"
+#include "protocol/recycled_blocks.h"
 
 namespace partita::handlers {
 namespace {
@@ -77,11 +78,49 @@ ErrorCode read_error_code(ReadError error) {
     return ErrorCode::unknown_server_error;
 }
 
+/// What a fetch holds while it is served. A thread keeps what earlier fetches had, so that the next one asks for no memory.
+struct FetchMemory {
+    static constexpr std::size_t kKeptMax = 16;
+    static constexpr std::size_t kKeptPartitionsMax = 1024;
+
+    std::vector<Target> targets;
+    std::vector<Outcome> outcomes;
+
+    [[nodiscard]] static FetchMemory take() {
+        if (kept().empty()) {
+            return {};
+        }
+        FetchMemory memory = std::move(kept().back());
+        kept().pop_back();
+        return memory;
+    }
+    static void recycle(FetchMemory&& memory) {
+        memory.targets.clear();
+        memory.outcomes.clear();
+        if (memory.targets.capacity() <= kKeptPartitionsMax && kept().size() < kKeptMax) {
+            kept().push_back(std::move(memory));
+        }
+    }
+
+  private:
+    static std::vector<FetchMemory>& kept() {
+        thread_local std::vector<FetchMemory> kept;
+        return kept;
+    }
+};
+
 /// From here on a client is told who leads instead.
 constexpr std::int16_t kCurrentLeaderSince = 16;
 
 class FetchOperation final : public runtime::WaitingFetch {
   public:
+    FetchOperation() : memory_(FetchMemory::take()) {}
+    ~FetchOperation() override { FetchMemory::recycle(std::move(memory_)); }
+    static void* operator new(std::size_t) { return RecycledBlocks<sizeof(FetchOperation), FetchMemory::kKeptMax>::take(); }
+    static void operator delete(void* memory) {
+        RecycledBlocks<sizeof(FetchOperation), FetchMemory::kKeptMax>::give_back(memory);
+    }
+
     std::int16_t version = 0;
     runtime::PendingReply pending;
     std::int32_t min_bytes = 0;
@@ -90,7 +129,6 @@ class FetchOperation final : public runtime::WaitingFetch {
     /// The request names the broker that it comes from. Nobody follows the only one, so nobody is served that way.
     bool from_follower = false;
     BrokerId leader_id;
-    std::vector<Target> targets;
     /// Set when the growth of some topic is watched.
     std::optional<expansion::ClientIdentity> client;
 
@@ -104,10 +142,11 @@ class FetchOperation final : public runtime::WaitingFetch {
     /// Names that no topic has, while waiting.
     std::vector<std::unique_ptr<std::string>> owned_names;
 
+    [[nodiscard]] std::vector<Target>& targets() { return memory_.targets; }
     void read(Turn& turn);
     [[nodiscard]] bool must_answer_now() const;
     [[nodiscard]] std::int64_t total_bytes() const { return total_bytes_; }
-    [[nodiscard]] const std::vector<Outcome>& outcomes() const { return outcomes_; }
+    [[nodiscard]] const std::vector<Outcome>& outcomes() const { return memory_.outcomes; }
     void own_names();
     void complete(Turn& turn) override {
         read(turn);
@@ -124,22 +163,23 @@ class FetchOperation final : public runtime::WaitingFetch {
     void fill(Arena& arena, const Target& target, Outcome& outcome, FetchResponse::PartitionData& data,
               std::vector<FileSlice>& slices) const;
 
-    std::vector<Outcome> outcomes_;
+    FetchMemory memory_;
     std::int64_t total_bytes_ = 0;
     bool any_error_ = false;
     bool any_on_older_segment_ = false;
 };
 
 void FetchOperation::read(Turn& turn) {
-    outcomes_.clear();
-    outcomes_.reserve(targets.size());
+    std::vector<Outcome>& outcomes = memory_.outcomes;
+    outcomes.clear();
+    outcomes.reserve(memory_.targets.size());
     total_bytes_ = 0;
     any_error_ = false;
     any_on_older_segment_ = false;
     std::int64_t budget = max_bytes;
-    for (const Target& target : targets) {
-        outcomes_.push_back(read_target(target, budget, total_bytes_ == 0, turn.now()));
-        const Outcome& outcome = outcomes_.back();
+    for (const Target& target : memory_.targets) {
+        outcomes.push_back(read_target(target, budget, total_bytes_ == 0, turn.now()));
+        const Outcome& outcome = outcomes.back();
         total_bytes_ += outcome.slice.size;
         budget = std::max<std::int64_t>(0, budget - outcome.slice.size);
         if (outcome.error != ErrorCode::none || outcome.diverging.leader_epoch != kNoLeaderEpoch) {
@@ -218,11 +258,11 @@ Outcome FetchOperation::read_target(const Target& target, std::int64_t budget, b
 }
 
 bool FetchOperation::must_answer_now() const {
-    return targets.empty() || any_error_ || any_on_older_segment_ || total_bytes_ >= min_bytes;
+    return memory_.targets.empty() || any_error_ || any_on_older_segment_ || total_bytes_ >= min_bytes;
 }
 
 void FetchOperation::own_names() {
-    for (Target& target : targets) {
+    for (Target& target : memory_.targets) {
         if (!target.partition && !target.topic_name.empty()) {
             owned_names.push_back(std::make_unique<std::string>(target.topic_name));
             target.topic_name = *owned_names.back();
@@ -289,13 +329,14 @@ void FetchOperation::fill(Arena& arena, const Target& target, Outcome& outcome, 
 
 void FetchOperation::send(Turn& turn) {
     Arena& arena = turn.arena();
+    const std::vector<Target>& targets = memory_.targets;
     thread_local std::vector<FileSlice> slices;
     slices.clear();
     FetchResponse response;
     response.session_id = session_id;
     ArenaVector<FetchResponse::PartitionData> partitions(arena, targets.size());
     ArenaVector<FetchResponse::FetchableTopicResponse> topics(arena);
-    std::vector<std::size_t> starts;
+    ArenaVector<std::size_t> starts(arena);
 
     std::unique_lock<std::mutex> lock;
     bool session_is_current = false;
@@ -309,7 +350,7 @@ void FetchOperation::send(Turn& turn) {
     for (std::size_t step = 0; step < rounds * targets.size(); ++step) {
         const std::size_t i = step % targets.size();
         const Target& target = targets[i];
-        Outcome& outcome = outcomes_[i];
+        Outcome& outcome = memory_.outcomes[i];
         if (any_error_ && (target.lookup_error != ErrorCode::none) != (step >= targets.size())) {
             continue;
         }
@@ -414,10 +455,10 @@ void take_full_request(runtime::RequestContext& context, const FetchRequest& req
     for (const FetchRequest::FetchTopic& topic : request.topics) {
         count += topic.partitions.count();
     }
-    operation.targets.reserve(count);
+    operation.targets().reserve(count);
     for (const FetchRequest::FetchTopic& topic : request.topics) {
         for (const FetchRequest::FetchPartition& partition : topic.partitions) {
-            Target& target = operation.targets.emplace_back();
+            Target& target = operation.targets().emplace_back();
             target.topic_name = by_id ? std::string_view() : topic.topic;
             target.topic_id = by_id ? topic.topic_id : TopicId{};
             target.index = partition.partition;
@@ -447,13 +488,13 @@ ErrorCode take_session(runtime::RequestContext& context, const FetchRequest& req
         if (request.session_epoch == kFinalEpoch) {
             return ErrorCode::none;
         }
-        operation.session = broker.fetch_sessions().create(random_session_id(), by_id, operation.targets.size(), now);
+        operation.session = broker.fetch_sessions().create(random_session_id(), by_id, operation.targets().size(), now);
         if (operation.session) {
             operation.session_id = operation.session->id();
             std::size_t i = 0;
             for (const FetchRequest::FetchTopic& topic : request.topics) {
                 for (const FetchRequest::FetchPartition& partition : topic.partitions) {
-                    operation.targets[i++].in_session = operation.session->put(session_partition(topic, partition, by_id));
+                    operation.targets()[i++].in_session = operation.session->put(session_partition(topic, partition, by_id));
                 }
             }
             operation.session_epoch = operation.session->next_epoch();
@@ -482,15 +523,15 @@ ErrorCode take_session(runtime::RequestContext& context, const FetchRequest& req
         }
     }
     operation.session_epoch = found.session->next_epoch();
-    operation.targets.reserve(found.session->partition_count());
+    operation.targets().reserve(found.session->partition_count());
     for (auto partition = found.session->partitions().begin(); partition != found.session->partitions().end();
          ++partition) {
-        operation.targets.push_back(target_of(context, *partition, by_id));
-        operation.targets.back().in_session = partition;
-        if (!operation.targets.back().partition) {
+        operation.targets().push_back(target_of(context, *partition, by_id));
+        operation.targets().back().in_session = partition;
+        if (!operation.targets().back().partition) {
             // The name belongs to the session, which others may change meanwhile.
             operation.owned_names.push_back(std::make_unique<std::string>(partition->name.topic));
-            operation.targets.back().topic_name = *operation.owned_names.back();
+            operation.targets().back().topic_name = *operation.owned_names.back();
         }
     }
     return ErrorCode::none;
@@ -498,9 +539,9 @@ ErrorCode take_session(runtime::RequestContext& context, const FetchRequest& req
 
 void park(runtime::RequestContext& context, std::unique_ptr<FetchOperation> operation, std::int32_t max_wait_ms) {
     std::vector<Turn::WaitFor> waits;
-    waits.reserve(operation->targets.size());
-    for (std::size_t i = 0; i < operation->targets.size(); ++i) {
-        const Target& target = operation->targets[i];
+    waits.reserve(operation->targets().size());
+    for (std::size_t i = 0; i < operation->targets().size(); ++i) {
+        const Target& target = operation->targets()[i];
         const Outcome& outcome = operation->outcomes()[i];
         const std::int64_t countable = outcome.held ? 0 : std::max<std::int64_t>(1, target.max_bytes) - outcome.slice.size;
         const bool listed = std::ranges::any_of(
@@ -542,7 +583,7 @@ void fetch(runtime::RequestContext& context) {
         context.reply(response);
         return;
     }
-    if (std::ranges::any_of(operation->targets, [](const Target& target) { return target.watched_topic != nullptr; })) {
+    if (std::ranges::any_of(operation->targets(), [](const Target& target) { return target.watched_topic != nullptr; })) {
         operation->client = client_identity(context);
     }
     operation->read(context.turn);
