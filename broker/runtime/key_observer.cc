@@ -50,10 +50,11 @@ void KeyObserver::start() {
 }
 
 void KeyObserver::stop() {
-    is_open_.store(false, std::memory_order_relaxed);
     {
         const std::scoped_lock lock(queue_mutex_);
         stopping_ = true;
+        // Within the lock, under which the thread opens the gate: else it could do so behind this.
+        is_open_.store(false, std::memory_order_relaxed);
     }
     wake_.notify_all();
     if (thread_.joinable()) {
