@@ -106,8 +106,10 @@ class Bench:
         left = [row for row in rows if self.takes_part(name, row)]
         while left:
             row = left[0]
+            runs = False
             try:
                 with self.contenders[name].session() as session:
+                    runs = True
                     if self.contenders[name].warmup_s:
                         self.say(f"{name}: warming up")
                         self.warm(session)
@@ -119,8 +121,11 @@ class Bench:
             except (RuntimeError, OSError, subprocess.SubprocessError, ProtocolError) as error:
                 # Who knows what state it is in: the next row finds it fresh.
                 self.say(f"{name} cannot run {row.name}: {error}")
-                results[row.name] = {"failed": str(error)}
-                left.pop(0)
+                # One that does not even start will not do so for the next row.
+                for failed in [left.pop(0)] if runs else left:
+                    results[failed.name] = {"failed": str(error)}
+                if not runs:
+                    break
         return results
 
     def run_block(self, rows):
