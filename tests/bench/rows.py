@@ -29,7 +29,7 @@ class Scale:
 
     @classmethod
     def quick(cls):
-        return cls(megabytes=300, touch=True, seconds=1.5, commits=15_000, rounds=3, stored_megabytes=1000, starts=5,
+        return cls(megabytes=300, touch=True, seconds=1.5, commits=15_000, rounds=9, stored_megabytes=1000, starts=5,
                    slow_kafka=False, timeout_s=60)
 
     @classmethod
