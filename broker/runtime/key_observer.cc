@@ -23,6 +23,8 @@ std::int64_t nanoseconds(clockid_t clock) {
 constexpr double kLeastShare = 0.005;
 /// Copying a batch on the producer's thread is paid from the budget, too: about 10 GB/s.
 constexpr std::int64_t kCopyBytesPerNs = 10;
+/// The queue never shrinks below this.
+constexpr std::size_t kLeastQueueBytes = std::size_t{128} << 10;
 /// Rounds without a sample after which the thread waits to be woken.
 constexpr int kQuietRounds = 20;
 
@@ -80,6 +82,13 @@ void KeyObserver::offer(const TopicState& topic, PartitionIndex partition, const
     if (!header || header->attributes.is_control()) {
         return;
     }
+    // Reserved first: when there is no room, nothing was copied.
+    const std::size_t waiting = queue_bytes_.fetch_add(batch.size(), std::memory_order_relaxed);
+    if (waiting > 0 && waiting + batch.size() > queue_bytes_max_.load(std::memory_order_relaxed)) {
+        queue_bytes_.fetch_sub(batch.size(), std::memory_order_relaxed);
+        is_open_.store(false, std::memory_order_relaxed);
+        return;
+    }
     Sample sample{.topic = topic.topic,
                   .partition = partition,
                   .producer = {.client_id = std::string(client_id),
@@ -92,11 +101,11 @@ void KeyObserver::offer(const TopicState& topic, PartitionIndex partition, const
     bool wake = false;
     {
         const std::scoped_lock lock(queue_mutex_);
-        if (queue_bytes_ + sample.bytes.size() > kQueueBytesMax || queue_.size() >= kQueueBatchesMax) {
+        if (queue_.size() >= kQueueBatchesMax) {
+            queue_bytes_.fetch_sub(sample.bytes.size(), std::memory_order_relaxed);
             is_open_.store(false, std::memory_order_relaxed);
             return;
         }
-        queue_bytes_ += sample.bytes.size();
         queue_.push_back(std::move(sample));
         wake = std::exchange(is_asleep_, false);
     }
@@ -148,8 +157,13 @@ void KeyObserver::refill(std::int64_t now_ns) {
 
 void KeyObserver::update_gate() {
     const bool may_open = credit_ns_ > 0 && broker_.config()->detection_enable;
+    // A few batches of usual size always fit: what they cost too much is a debt, which closes the gate until it is paid.
+    const double paid_bytes = static_cast<double>(std::max<std::int64_t>(0, credit_ns_)) / byte_cost_ns_;
+    const std::size_t most = std::clamp(static_cast<std::size_t>(paid_bytes), kLeastQueueBytes, kQueueBytesMax);
+    queue_bytes_max_.store(most, std::memory_order_relaxed);
     const std::scoped_lock lock(queue_mutex_);
-    is_open_.store(may_open && !stopping_ && queue_bytes_ < kQueueBytesMax / 2 && queue_.size() < kQueueBatchesMax / 2,
+    is_open_.store(may_open && !stopping_ && queue_bytes_.load(std::memory_order_relaxed) < most / 2 &&
+                       queue_.size() < kQueueBatchesMax / 2,
                    std::memory_order_relaxed);
 }
 
@@ -158,17 +172,27 @@ void KeyObserver::work(Now now) {
     {
         const std::scoped_lock lock(queue_mutex_);
         samples.swap(queue_);
-        queue_bytes_ = 0;
     }
+    std::size_t taken_bytes = 0;
+    for (const Sample& sample : samples) {
+        taken_bytes += sample.bytes.size();
+    }
+    queue_bytes_.fetch_sub(taken_bytes, std::memory_order_relaxed);
     quiet_rounds_ = samples.empty() ? quiet_rounds_ + 1 : 0;
     const std::int64_t begin_ns = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+    std::size_t observed_bytes = 0;
     for (const Sample& sample : samples) {
         // Beyond the budget samples are dropped: what is seen of a producer is a sample anyway.
         if (nanoseconds(CLOCK_THREAD_CPUTIME_ID) - begin_ns > credit_ns_) {
             break;
         }
         observe(sample);
+        observed_bytes += sample.bytes.size();
         credit_ns_ -= static_cast<std::int64_t>(sample.bytes.size()) / kCopyBytesPerNs;
+    }
+    if (observed_bytes > 0) {
+        const double spent_ns = static_cast<double>(nanoseconds(CLOCK_THREAD_CPUTIME_ID) - begin_ns);
+        byte_cost_ns_ = std::max(0.01, 0.75 * byte_cost_ns_ + 0.25 * spent_ns / static_cast<double>(observed_bytes));
     }
     if (now.monotonic >= next_settle_) {
         settle(now);

@@ -31,11 +31,12 @@ struct ClientConnection;
 /// grown. A batch that is not looked at costs its producer's request one load and one branch.
 class KeyObserver {
   public:
-    static constexpr double kShare = 0.02;
-    static constexpr std::int64_t kBurstNs = 300'000'000;
+    static constexpr double kShare = 0.015;
+    static constexpr std::int64_t kBurstNs = 20'000'000;
     /// Larger batches are not looked at.
     static constexpr std::size_t kBatchBytesMax = std::size_t{1} << 20;
-    /// What waits in the queue. More is not taken.
+    /// What waits in the queue at most; with a short budget it is what the budget pays for, since a copy that is not looked
+    /// at helps nobody. More is not taken.
     static constexpr std::size_t kQueueBytesMax = std::size_t{8} << 20;
     static constexpr std::size_t kQueueBatchesMax = 4096;
     /// Records of one batch that are looked at, and bytes that are decompressed for them.
@@ -122,11 +123,14 @@ class KeyObserver {
     std::array<std::atomic<std::uint8_t>, kSlots> intervals_{};
     std::array<std::atomic<std::uint8_t>, kSlots> counters_{};
 
+    /// Reserved before a batch is copied.
+    std::atomic<std::size_t> queue_bytes_ = 0;
+    std::atomic<std::size_t> queue_bytes_max_ = kQueueBytesMax;
+
     std::mutex queue_mutex_;
     std::condition_variable wake_;
     // Guarded by queue_mutex_.
     std::vector<Sample> queue_;
-    std::size_t queue_bytes_ = 0;
     bool stopping_ = false;
     bool is_asleep_ = false;
 
@@ -135,6 +139,8 @@ class KeyObserver {
     expansion::Detection detection_;
     std::map<TopicId, Watched> watched_;
     std::int64_t credit_ns_ = kBurstNs;
+    /// What looking at a byte of a batch has cost lately. Keys of 10 bytes in records of 100 to begin with.
+    double byte_cost_ns_ = 3;
     std::int64_t refilled_ns_ = 0;
     std::int64_t process_ns_ = 0;
     Instant next_settle_{};
