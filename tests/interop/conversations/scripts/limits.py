@@ -171,7 +171,7 @@ def transactions_are_listed_by_a_pattern(talk):
         talk.ask("ListTransactions", 1, StateFilters=[], ProducerIdFilters=[], DurationFilter=duration, error=None)
 
 
-@conversation
+@conversation(alone=True)  # Others commit for the group without a name.
 def groups_without_a_name(talk):
     for version in ends("DescribeGroups"):
         talk.ask("DescribeGroups", version, Groups=[""], error=None)
