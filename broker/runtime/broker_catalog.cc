@@ -44,7 +44,7 @@ std::vector<Offset> Broker::log_end_offsets(const topics::Topic& topic) const {
 bool Broker::apply_catalog_effects(Turn* turn, const topics::Effects& effects, Now now) {
     std::vector<TopicId> deleted;
     for (const topics::CatalogChange& change : effects.changes) {
-        if (change.kind == topics::CatalogChange::Kind::topic_expanded && !change.after->internal) {
+        if (change.kind == topics::CatalogChange::Kind::topic_expanded) {
             reader_observer_.topic_grew(*change.after);
         }
         if (change.kind == topics::CatalogChange::Kind::topic_deleted) {

@@ -18,8 +18,9 @@ using expansion::HazardId;
 
 /// What a plan says of groups and names stays true after the growth, until somebody repairs it.
 constexpr std::array kLastingHazards = {HazardId::streams_application_dies, HazardId::copartition_breaks,
-                                        HazardId::partition_state_lost,     HazardId::single_partition_topic,
-                                        HazardId::connect_state,            HazardId::streams_internal_topic};
+                                        HazardId::partition_state_lost,     HazardId::internal_topic,
+                                        HazardId::single_partition_topic,   HazardId::connect_state,
+                                        HazardId::streams_internal_topic};
 
 bool holds_new_partition(const GroupFacts& group, std::int32_t old_count) {
     return std::ranges::any_of(group.members, [&](const GroupFacts::Member& member) {
@@ -40,7 +41,7 @@ ReaderObserver::~ReaderObserver() { stop(); }
 
 void ReaderObserver::start() {
     broker_.topic_table()->for_each([&](const TopicState& topic) {
-        if (watches(topic)) {
+        if (!topic.topic->expansions.empty()) {
             topic_grew(*topic.topic);
         }
     });

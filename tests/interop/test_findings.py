@@ -245,3 +245,18 @@ def test_a_reader_without_a_group_is_named(broker, unique):
     consumer.assign([confluent_kafka.TopicPartition(topic, partition, 0) for partition in range(4)])
     harness.wait_until(lambda: consumer.poll(0.1) or not finding(broker, topic, "H23"), 25, "H23 ends")
     consumer.close()
+
+
+def test_kafkas_own_topic_that_grew_is_told(broker, unique):
+    """Last in this module: from here on groups may not find their coordinator's offsets."""
+    group = unique("group")
+    topic = unique("topic")
+    create(broker, topic, 1)
+    reader = confluent_kafka.Consumer({"bootstrap.servers": broker.bootstrap, "group.id": group})
+    reader.commit(offsets=[confluent_kafka.TopicPartition(topic, 0, 0)], asynchronous=False)
+    reader.close()
+    own = "__consumer_offsets"
+    count = len(admin(broker).list_topics(own, timeout=10).topics[own].partitions)
+    grow(broker, own, count + 1)
+    found = wait_for(broker, own, "H42")
+    assert found["severity"] == "block" and "coordinators are found by hash" in found["condition"]
