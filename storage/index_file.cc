@@ -73,6 +73,12 @@ StorageResult<void> IndexFile::read(std::size_t index, MutableBytes destination)
 
 StorageResult<std::vector<std::byte>> IndexFile::read_range(std::size_t first, std::size_t n) const {
     std::vector<std::byte> bytes(n * entry_bytes_);
+    if (auto read = read_into(first, bytes); !read) return std::unexpected(std::move(read.error()));
+    return bytes;
+}
+
+StorageResult<void> IndexFile::read_into(std::size_t first, MutableBytes bytes) const {
+    const std::size_t n = bytes.size() / entry_bytes_;
     std::size_t from_file = 0;
     {
         const std::lock_guard lock(mutex_);
@@ -84,14 +90,13 @@ StorageResult<std::vector<std::byte>> IndexFile::read_range(std::size_t first, s
                         (n - from_file) * entry_bytes_);
         }
     }
-    if (from_file == 0) return bytes;
+    if (from_file == 0) return {};
     auto opened = file(false);
     if (!opened) return std::unexpected(std::move(opened.error()));
-    const auto count =
-        (*opened)->read_at(first * entry_bytes_, MutableBytes(bytes.data(), from_file * entry_bytes_));
+    const auto count = (*opened)->read_at(first * entry_bytes_, bytes.first(from_file * entry_bytes_));
     if (!count) return std::unexpected(count.error());
     if (*count != from_file * entry_bytes_) return std::unexpected(corrupt_error(path_, "ends before its last entry"));
-    return bytes;
+    return {};
 }
 
 StorageResult<std::optional<std::size_t>> IndexFile::find_last(
@@ -124,11 +129,13 @@ StorageResult<std::optional<std::size_t>> IndexFile::find_last(
             high = middle;
         }
     }
-    auto block = read_range(low, high - low);
-    if (!block) return std::unexpected(std::move(block.error()));
+    std::byte block[kBlockEntries * kMaximumEntryBytes];
+    if (auto read = read_into(low, MutableBytes(block, (high - low) * entry_bytes_)); !read) {
+        return std::unexpected(std::move(read.error()));
+    }
     std::optional<std::size_t> found;
     for (std::size_t i = low; i < high; ++i) {
-        const std::byte* candidate = block->data() + (i - low) * entry_bytes_;
+        const std::byte* candidate = block + (i - low) * entry_bytes_;
         if (!belongs(candidate)) break;
         found = i;
         std::memcpy(destination.data(), candidate, entry_bytes_);

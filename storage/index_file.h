@@ -37,6 +37,8 @@ class IndexFile {
     [[nodiscard]] StorageResult<void> read(std::size_t index, MutableBytes destination) const;
     /// Copies `[first, first + n)` entries, which must exist.
     [[nodiscard]] StorageResult<std::vector<std::byte>> read_range(std::size_t first, std::size_t n) const;
+    /// The same into memory of the caller, whose size says how many.
+    [[nodiscard]] StorageResult<void> read_into(std::size_t first, MutableBytes entries) const;
 
     /// Index of the last entry for which `belongs` is true; entries that belong come before those
     /// that do not. Copies it to `destination`. Reads O(log n) times.
