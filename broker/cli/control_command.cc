@@ -40,8 +40,13 @@ void add_control_command(CLI::App& application, Action& chosen) {
     const auto add = [&](const std::string& name, const std::string& text, std::function<int()> run) {
         CLI::App* action = command->add_subcommand(name, text);
         action->add_option("TOPIC", arguments->topic, "The topic")->required();
-        add_http_option(*action, arguments->http);
-        action->final_callback([&chosen, run = std::move(run)] { chosen = run; });
+        // The environment is read for every action, also for those that the line does not name.
+        auto http = std::make_shared<std::string>();
+        add_http_option(*action, *http);
+        action->final_callback([&chosen, arguments, http, run = std::move(run)] {
+            arguments->http = *http;
+            chosen = run;
+        });
         return action;
     };
     add("show", "Shows mode, seeded offsets, fence and visibility", [arguments] {
