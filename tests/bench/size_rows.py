@@ -163,7 +163,7 @@ class Idle(Row):
 
     def measure(self, session, bench):
         with session.contender.session() as fresh:
-            time.sleep(1)
+            time.sleep(start_bench.IDLE_SETTLE_S)
             idle_mb = fresh.resident_mb()
             before = start_bench.cpu_and_switches(fresh.pid)[0]
             time.sleep(bench.scale.seconds)
