@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "broker/expansion/huge_pages.h"
+#include "protocol/huge_page_allocator.h"
 #include "protocol/types.h"
 
 /// The distinct keys of a topic and where their records lie, in bounded memory.

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <new>
 
-namespace partita::expansion {
+namespace partita {
 
 /// Memory for large tables that are read here and there: every look would otherwise wait for a page table as well. Where the
 /// system does not give huge pages it gives ordinary ones, and nothing else changes. What is small comes from the heap.
@@ -42,4 +42,4 @@ struct HugePageAllocator {
     }
 };
 
-}  // namespace partita::expansion
+}  // namespace partita
