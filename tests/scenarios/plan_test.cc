@@ -156,7 +156,7 @@ TEST_F(Plans, AnswerBadInputWithASentenceAndCodeTwo) {
     }
     const Ran nobody = run("plan t --to 6 --http localhost:1");
     EXPECT_EQ(nobody.code, 1);
-    EXPECT_TRUE(has(nobody.out, "no broker answers at localhost:1")) << nobody.out;
+    EXPECT_TRUE(has(nobody.out, "no broker's HTTP side answers at localhost:1")) << nobody.out;
 }
 
 TEST_F(Plans, BoundWhatTheyRead) {
