@@ -21,7 +21,7 @@ constexpr std::int64_t kNoDeadlineMs = std::numeric_limits<std::int64_t>::max();
 /// Where a batch of records is made. Kept for the next one, unless it was a very large one.
 constexpr std::size_t kBatchMemoryKeptBytes = 1 << 20;
 struct BatchMemory {
-    BatchBuilder builder;
+    BatchBuilder builder{BatchOptions()};
     ByteBuffer scratch;
     std::vector<std::byte> batch;
 };
@@ -485,7 +485,7 @@ bool GroupShards::persist(Shard& shard, Turn* turn, Now now) {
     }
     broker_.data_written();
     if (memory.batch.capacity() > kBatchMemoryKeptBytes) {
-        memory = {};
+        memory = BatchMemory();
     }
     return true;
 }
