@@ -13,6 +13,9 @@ from agent import (REFUSED_COMMITS, MemberThread, StreamThread, consumer_propert
                    producer_properties, record_properties, serve)
 
 COMMIT_TIMEOUT_MS = 2000
+# A poll that ends between JoinGroup and SyncGroup makes the library join again, and when it leads the group everybody else
+# with it: on a busy machine a group with short polls never settles.
+POLL_MS = 2000
 ASSIGNORS = {"cooperative": CooperativeStickyAssignor, "range": RangePartitionAssignor}
 
 bootstrap = sys.argv[1]
@@ -219,7 +222,7 @@ class Member(MemberThread, kafka.ConsumerRebalanceListener):
         self.uncommitted.clear()
 
     def take(self):
-        for partition, batch in self.consumer.poll(timeout_ms=100).items():
+        for partition, batch in self.consumer.poll(timeout_ms=POLL_MS).items():
             for record in batch:
                 emit({"member": self.name_, "event": "record", **describe(record)})
             self.uncommitted[partition.partition] = batch[-1].offset + 1
