@@ -8,11 +8,14 @@ namespace partita::http {
 
 using expansion::FindingEvent;
 
-EventFeed::~EventFeed() {
+void EventFeed::stop() {
+    const std::scoped_lock lock(mutex_);
+    is_stopped_ = true;
     for (const std::shared_ptr<Stream>& stream : streams_) {
         findings_.unsubscribe(stream->subscription);
         stream->sink->end();
     }
+    streams_.clear();
 }
 
 void EventFeed::Stream::take(const FindingEvent& event) {
@@ -46,7 +49,7 @@ void EventFeed::forget_those_who_left() {
 bool EventFeed::add(std::shared_ptr<EventSink> sink) {
     const std::scoped_lock lock(mutex_);
     forget_those_who_left();
-    if (streams_.size() >= kSinksMax) {
+    if (is_stopped_ || streams_.size() >= kSinksMax) {
         return false;
     }
     auto stream = std::make_shared<Stream>();

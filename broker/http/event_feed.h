@@ -31,13 +31,15 @@ class EventFeed {
     static constexpr std::size_t kSinksMax = 64;
 
     explicit EventFeed(runtime::FindingsHub& findings) : findings_(findings) {}
-    ~EventFeed();
+    ~EventFeed() { stop(); }
     EventFeed(const EventFeed&) = delete;
     EventFeed& operator=(const EventFeed&) = delete;
 
     /// Sends what is open, as events of kind "opened" with sequence 0, then every event from then on. False when there are
-    /// `kSinksMax` already, none of which is gone.
+    /// `kSinksMax` already, none of which is gone, and after `stop`.
     [[nodiscard]] bool add(std::shared_ptr<EventSink> sink);
+    /// Ends every stream and lets go of the sinks; no other is taken.
+    void stop();
 
   private:
     struct Stream {
@@ -61,6 +63,7 @@ class EventFeed {
     std::mutex mutex_;
     // Guarded by mutex_.
     std::list<std::shared_ptr<Stream>> streams_;
+    bool is_stopped_ = false;
 };
 
 }  // namespace partita::http

@@ -85,6 +85,8 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
             session->close();
         }
         jobs_.stop();
+        // A stream holds its session, and a session this listener.
+        events_->stop();
     }
 
   private:

@@ -111,6 +111,19 @@ TEST(EventFeed, EndsEverybodyWithItself) {
     EXPECT_THAT(listener->heard(), IsEmpty());
 }
 
+TEST(EventFeed, LetsGoOfEverybodyAtItsStopAndTakesNobodyAfterIt) {
+    runtime::FindingsHub hub;
+    EventFeed feed(hub);
+    const auto listener = std::make_shared<Listener>();
+    ASSERT_TRUE(feed.add(listener));
+    feed.stop();
+    EXPECT_EQ(listener->ends, 1);
+    EXPECT_EQ(listener.use_count(), 1) << "a sink that is held keeps its connection, and that its server";
+    EXPECT_FALSE(feed.add(std::make_shared<Listener>()));
+    hub.settle("a", std::vector{stale_producer("x")}, {1});
+    EXPECT_THAT(listener->heard(), IsEmpty());
+}
+
 TEST(EventFeed, MissesNothingForThoseWhoComeWhileThingsHappen) {
     runtime::FindingsHub hub;
     EventFeed feed(hub);
