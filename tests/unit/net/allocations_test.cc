@@ -32,13 +32,13 @@
 namespace {
 thread_local bool is_counted = false;
 std::atomic<std::uint64_t> allocations = 0;
-
-void count_allocation() {
-    if (is_counted) allocations.fetch_add(1, std::memory_order_relaxed);
-}
 }  // namespace
 
 #if PARTITA_OWN_MALLOC
+static void count_allocation() {
+    if (is_counted) allocations.fetch_add(1, std::memory_order_relaxed);
+}
+
 extern "C" {
 void* __libc_malloc(std::size_t size);
 void* __libc_calloc(std::size_t count, std::size_t size);
