@@ -146,7 +146,6 @@ bool ReaderObserver::wait() {
 }
 
 void ReaderObserver::settle_all() {
-    const std::shared_ptr<const TopicTable> table = broker_.topic_table();
     const Now now = read_clock();
     std::vector<TopicId> ids;
     {
@@ -155,8 +154,14 @@ void ReaderObserver::settle_all() {
             ids.push_back(id);
         }
     }
+    // After the ids: in an older table a topic that grew just now is missing, or has not grown.
+    const std::shared_ptr<const TopicTable> table = broker_.topic_table();
     for (const TopicId& id : ids) {
         const TopicState* topic = table->find(id);
+        // It is told to grow before the table says so.
+        if (topic != nullptr && topic->topic->expansions.empty()) {
+            continue;
+        }
         if (topic == nullptr) {
             const std::scoped_lock lock(mutex_);
             watched_.erase(id);
