@@ -29,7 +29,8 @@ import harness  # noqa: E402
 
 PARTITIONS = 9999
 DESCRIPTORS = 20000
-IDLE_SETTLE_S = 2
+# By then what the start wrote was synced and folded for the first and only time (Maintenance::kFoldMs).
+IDLE_SETTLE_S = 8
 IDLE_WINDOW_S = 5
 START_DEADLINE_S = 60
 # A broker that has not answered for every partition of a topic by then has failed.
