@@ -292,9 +292,8 @@ std::expected<void, StartError> Broker::load_topics() {
     for (const LogDirectory::Unclaimed& unclaimed : logs_->unclaimed()) {
         if (unclaimed.topic != topics::kClusterMetadataTopicName) {
             log::warning("recovery", "a directory belongs to no topic of the catalog and is left alone",
-                         {{"topic", unclaimed.topic},
-                          {"partition", unclaimed.partition.value},
-                          {"to_serve_it", "start once with --override partita.adopt.directories=true"}});
+                         {{"directory", unclaimed.topic + "-" + std::to_string(unclaimed.partition.value)},
+                          {"if_it_holds_records", "start once with --override partita.adopt.directories=true"}});
         }
     }
     return {};

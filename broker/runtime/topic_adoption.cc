@@ -17,6 +17,9 @@ namespace {
 constexpr std::size_t kLargestPropertiesBytes = 64 * 1024;
 /// Kafka rolls segments of its metadata at 1 GiB at the latest.
 constexpr std::size_t kLargestMetadataBytes = (std::size_t{1} << 30) + (std::size_t{64} << 20);
+/// Of a topic of which only directories are known: the most that Kafka makes in one request. People's own directories may be
+/// named like partitions, `backup-20261121`.
+constexpr std::int32_t kUnknownPartitionsMax = 10'000;
 constexpr std::string_view kMetadataDirectory = "__cluster_metadata-0";
 constexpr std::string_view kSnapshotSuffix = ".checkpoint";
 constexpr std::string_view kSegmentSuffix = ".log";
@@ -112,8 +115,13 @@ std::string directory_of(std::string_view topic, std::int32_t partition) {
 struct FoundPartitions {
     /// By partition; ids of different topics of one name may be mixed.
     std::map<std::int32_t, TopicId> ids;
+    bool has_records = false;
 
-    [[nodiscard]] std::int32_t count() const { return ids.rbegin()->first + 1; }
+    [[nodiscard]] std::int32_t last() const { return ids.rbegin()->first; }
+    /// A broker wrote at least one of them: it has its topic's id, or records.
+    [[nodiscard]] bool are_partitions() const {
+        return has_records || std::ranges::any_of(ids, [](const auto& partition) { return !partition.second.is_zero(); });
+    }
 };
 
 void add_known_topic(FoundTopics& found, topics::KafkaMetadata::Topic topic, const FoundPartitions& partitions) {
@@ -122,26 +130,22 @@ void add_known_topic(FoundTopics& found, topics::KafkaMetadata::Topic topic, con
             found.missing.push_back(directory_of(topic.name, index));
         }
     }
-    for (const auto& [index, id] : partitions.ids) {
-        if (index >= topic.partition_count || (id != topic.id && !id.is_zero())) {
-            found.left_alone.push_back(directory_of(topic.name, index));
-        }
-    }
     found.command.topics.push_back({topic.name, topic.id, topic.partition_count, std::move(topic.configs)});
 }
 
 void add_unknown_topic(FoundTopics& found, const std::string& name, const FoundPartitions& partitions) {
+    if (!partitions.are_partitions() || partitions.last() >= kUnknownPartitionsMax) {
+        return;
+    }
+    const std::int32_t count = partitions.last() + 1;
     const auto named = std::ranges::find_if(partitions.ids, [](const auto& partition) { return !partition.second.is_zero(); });
     const TopicId topic_id = named == partitions.ids.end() ? TopicId{} : named->second;
-    for (std::int32_t index = 0; index < partitions.count(); ++index) {
-        const auto partition = partitions.ids.find(index);
-        if (partition == partitions.ids.end()) {
+    for (std::int32_t index = 0; index < count; ++index) {
+        if (!partitions.ids.contains(index)) {
             found.missing.push_back(directory_of(name, index));
-        } else if (partition->second != topic_id && !partition->second.is_zero()) {
-            found.left_alone.push_back(directory_of(name, index));
         }
     }
-    found.command.topics.push_back({name, topic_id, partitions.count(), cautious_configs(name)});
+    found.command.topics.push_back({name, topic_id, count, cautious_configs(name)});
 }
 
 }  // namespace
@@ -171,7 +175,9 @@ StorageResult<FoundTopics> find_topics(FileSystem& file_system, const LogDirecto
     std::map<std::string, FoundPartitions> by_name;
     for (const LogDirectory::Unclaimed& partition : logs.unclaimed()) {
         if (partition.topic != topics::kClusterMetadataTopicName) {
-            by_name[partition.topic].ids[partition.partition.value] = partition.topic_id;
+            FoundPartitions& partitions = by_name[partition.topic];
+            partitions.ids[partition.partition.value] = partition.topic_id;
+            partitions.has_records = partitions.has_records || partition.log_end_offset > Offset{0};
         }
     }
     auto metadata = with_metadata ? read_kafka_metadata(file_system, join_path(logs.path(), kMetadataDirectory))
@@ -191,14 +197,8 @@ StorageResult<FoundTopics> find_topics(FileSystem& file_system, const LogDirecto
         // A topic without any directory is on another disk or broker: serving it empty would be a lie.
         if (const auto partitions = by_name.find(topic.name); partitions != by_name.end()) {
             add_known_topic(found, std::move(topic), partitions->second);
-            by_name.erase(partitions);
         } else {
             found.missing.push_back(directory_of(topic.name, 0));
-        }
-    }
-    for (const auto& [name, partitions] : by_name) {
-        for (const auto& [index, id] : partitions.ids) {
-            found.left_alone.push_back(directory_of(name, index));
         }
     }
     return found;
@@ -254,9 +254,6 @@ std::expected<void, StartError> Broker::adopt_found_topics(bool is_new, Now now)
     }
     for (const std::string& directory : found->missing) {
         log::warning("recovery", "a partition of a topic that Kafka knew is not in the directory", {{"partition", directory}});
-    }
-    for (const std::string& directory : found->left_alone) {
-        log::warning("recovery", "a directory is of no topic that Kafka knew, and is left alone", {{"directory", directory}});
     }
     if (!found->command.topics.empty()) {
         log::info("recovery", "topics of a Kafka were adopted",

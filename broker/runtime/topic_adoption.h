@@ -21,12 +21,11 @@ struct FoundTopics {
     bool has_settings = false;
     /// "<topic>-<partition>": their topics have them and the directory does not.
     std::vector<std::string> missing;
-    /// Directories of topics that Kafka had deleted, or of other ids than it knew.
-    std::vector<std::string> left_alone;
 };
 
 /// Looks at what nobody has claimed yet, and (`with_metadata`) at the `__cluster_metadata` of the Kafka that wrote it, if
-/// that is there too.
+/// that is there too. What is of no topic in the answer stays unclaimed: topics that Kafka had deleted, and directories that
+/// are only named like partitions (`backup-20261121`).
 [[nodiscard]] StorageResult<FoundTopics> find_topics(FileSystem& file_system, const LogDirectory& logs, bool with_metadata);
 
 }  // namespace partita::runtime

@@ -64,7 +64,7 @@ bool KafkaMetadata::apply(Bytes record) {
         }
         case RecordKind::partition: {
             std::int32_t partition = 0;
-            if (!cursor.read(partition) || partition < 0 || !read_id(cursor, id)) {
+            if (!cursor.read(partition) || partition < 0 || partition >= kPartitionsMax || !read_id(cursor, id)) {
                 return false;
             }
             Known& topic = topics_[id];

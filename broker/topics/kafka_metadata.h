@@ -25,6 +25,9 @@ class KafkaMetadata {
         ConfigMap configs;
     };
 
+    /// Partitions of one topic, far above what a cluster of Kafka holds: a record that names more is none.
+    static constexpr std::int32_t kPartitionsMax = 1'000'000;
+
     /// Takes the value of one record of the log or of a snapshot of it, in their order. False when it is no such record.
     /// Kinds that are not taken are passed over, whatever their version.
     [[nodiscard]] bool apply(Bytes record);

@@ -275,6 +275,20 @@ TEST_F(DurabilityLifecycle, SegmentsOfARealKafkaInPlaceOfOursAreServed) {
     EXPECT_EQ(records->size(), 90u + 2u);
 }
 
+TEST_F(DurabilityLifecycle, DirectoriesThatOnlyLookLikePartitionsAreLeftAlone) {
+    // Nobody's records; more partitions than anybody makes; the largest number that a name can say.
+    for (const char* name : {"backup-20261121", "notes-7", "t-2147483647"}) {
+        fs::create_directories(data(name));
+    }
+    std::ofstream(data("t-2147483647") / "partition.metadata") << "version: 0\ntopic_id: OB4qqEFMQCmc8CLPf8hLtw";
+    ASSERT_NO_FATAL_FAILURE(start());
+    EXPECT_EQ(client_->create_topic("notes", 2).error, ErrorCode::none) << "the name is taken";
+    for (const char* name : {"backup-20261121", "notes-7", "t-2147483647"}) {
+        EXPECT_TRUE(fs::is_directory(data(name))) << name;
+        EXPECT_EQ(broker_->count_in_output(std::string("left alone directory=") + name + " "), 1u) << broker_->output();
+    }
+}
+
 TEST_F(DurabilityLifecycle, DirectoryOfAnotherTopicIdIsSetAsideAndNeverDeleted) {
     start();
     ASSERT_EQ(client_->create_topic("t", 1).error, ErrorCode::none);

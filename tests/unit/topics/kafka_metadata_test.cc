@@ -113,6 +113,8 @@ TEST(KafkaMetadata, RecordsThatEndEarlyOrHaveAnotherFrameAreRefused) {
     KafkaMetadata metadata;
     EXPECT_FALSE(metadata.apply(as_bytes(std::string_view("\2\2\0", 3))));
     EXPECT_FALSE(metadata.apply(Record(3).number(-5).id(kOrders).more().bytes()));
+    EXPECT_TRUE(metadata.apply(Record(3).number(KafkaMetadata::kPartitionsMax - 1).id(kOrders).more().bytes()));
+    EXPECT_FALSE(metadata.apply(Record(3).number(KafkaMetadata::kPartitionsMax).id(kOrders).more().bytes()));
 }
 
 }  // namespace
