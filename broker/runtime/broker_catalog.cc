@@ -44,9 +44,6 @@ std::vector<Offset> Broker::log_end_offsets(const topics::Topic& topic) const {
 bool Broker::apply_catalog_effects(Turn* turn, const topics::Effects& effects, Now now) {
     std::vector<TopicId> deleted;
     for (const topics::CatalogChange& change : effects.changes) {
-        if (change.kind == topics::CatalogChange::Kind::topic_expanded) {
-            reader_observer_.topic_grew(*change.after);
-        }
         if (change.kind == topics::CatalogChange::Kind::topic_deleted) {
             deleted.push_back(change.before->id);
         }
@@ -103,6 +100,9 @@ void Broker::follow_catalog_effects(Turn* turn, const topics::Effects& effects, 
                             }));
 
     for (const topics::CatalogChange& change : effects.changes) {
+        if (change.kind == topics::CatalogChange::Kind::topic_expanded) {
+            reader_observer_.topic_grew(*change.after);
+        }
         if (change.kind == topics::CatalogChange::Kind::topic_deleted) {
             if (const auto state = before->share(change.before->id)) {
                 for (const std::shared_ptr<Partition>& partition : state->partitions) {

@@ -154,14 +154,10 @@ void ReaderObserver::settle_all() {
             ids.push_back(id);
         }
     }
-    // After the ids: in an older table a topic that grew just now is missing, or has not grown.
+    // After the ids: an older table may not have a topic that is watched already, or not know that it grew.
     const std::shared_ptr<const TopicTable> table = broker_.topic_table();
     for (const TopicId& id : ids) {
         const TopicState* topic = table->find(id);
-        // It is told to grow before the table says so.
-        if (topic != nullptr && topic->topic->expansions.empty()) {
-            continue;
-        }
         if (topic == nullptr) {
             const std::scoped_lock lock(mutex_);
             watched_.erase(id);

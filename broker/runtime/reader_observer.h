@@ -49,7 +49,7 @@ class ReaderObserver {
     [[nodiscard]] static bool watches(const TopicState& topic) {
         return !topic.topic->expansions.empty() && !topic.topic->internal;
     }
-    /// The new count is visible.
+    /// The table that says so is published.
     void topic_grew(const topics::Topic& topic);
 
     // For topics that are watched, after the request was answered. See ConsumerWatch.
