@@ -1,9 +1,11 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
+#include "protocol/big_endian.h"
 #include "protocol/messages/11_join_group.h"
 #include "protocol/messages/12_heartbeat.h"
 #include "protocol/messages/14_sync_group.h"
@@ -33,6 +35,15 @@ struct Member {
     Phase phase = Phase::settled;
     std::int32_t generation = -1;
 };
+
+/// A ConsumerProtocolSubscription, version 0, of no topics: Kafka never answers a member whose subscription it cannot read.
+/// Other bytes in every round: a coordinator answers a member that has nothing new without a rebalance.
+std::array<std::byte, 14> subscription(std::int32_t round) {
+    std::array<std::byte, 14> bytes{};                            // int16 version and int32 count of topics are 0
+    store_big_endian(&bytes[6], std::int32_t{sizeof round});      // length of user data
+    store_big_endian(&bytes[10], round);
+    return bytes;
+}
 
 /// A group whose members live on connections of their own. Each goes on as soon as its answer is there, and joins again
 /// when another member is in a later generation or when a heartbeat says so: a broker may complete a generation with
@@ -82,9 +93,8 @@ class Group {
     }
 
     void send_join(Member& member) {
-        // Other bytes in every round: a coordinator answers a member that has nothing new without a rebalance.
-        const std::string metadata = "round " + std::to_string(round_);
-        JoinGroupRequest::Protocol protocol{.name = "bench", .metadata = std::as_bytes(std::span(metadata))};
+        const auto metadata = subscription(round_);
+        JoinGroupRequest::Protocol protocol{.name = "bench", .metadata = metadata};
         const JoinGroupRequest request{.group_id = id_,
                                        .session_timeout_ms = kSessionTimeoutMs,
                                        .rebalance_timeout_ms = kRebalanceTimeoutMs,
@@ -156,7 +166,7 @@ class Group {
     std::vector<Member> members_;
     std::vector<pollfd> waits_;
     std::int32_t newest_generation_ = -1;
-    int round_ = 0;
+    std::int32_t round_ = 0;
 };
 
 }  // namespace
