@@ -91,6 +91,8 @@ class Produce(Replay):
     def __init__(self, name, text, bars, partitions=1, share=1.0, **options):
         self.name, self.text, self.bars, self.partitions = name, text, bars, partitions
         self.share, self.options = share, options
+        if "idempotent" in options:
+            self.contenders = ("K", "B")  # the limit program knows no producers
 
     def measure(self, session, bench):
         topic = self.topic(session, bench)

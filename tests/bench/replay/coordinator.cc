@@ -4,6 +4,7 @@
 
 #include "protocol/messages/09_offset_fetch.h"
 #include "protocol/messages/10_find_coordinator.h"
+#include "protocol/messages/22_init_producer_id.h"
 #include "tests/bench/replay/settings.h"
 
 namespace partita::bench {
@@ -11,6 +12,8 @@ namespace {
 
 constexpr std::int16_t kFindVersion = 2;
 constexpr std::int16_t kFetchVersion = 5;
+constexpr std::int16_t kInitProducerIdVersion = 1;
+constexpr std::int32_t kTransactionTimeoutMs = 60'000;
 constexpr int kTries = 500;
 constexpr int kRetryMs = 20;
 
@@ -33,14 +36,36 @@ bool is_loaded(Connection& connection, std::string_view group_id) {
            error != ErrorCode::coordinator_not_available;
 }
 
+bool is_given(Connection& connection, ProducerIdentity& producer) {
+    InitProducerIdRequest request;
+    request.transactional_id = std::nullopt;
+    request.transaction_timeout_ms = kTransactionTimeoutMs;
+    const auto& answer = connection.call<InitProducerIdResponse>(kInitProducerIdVersion, request);
+    if (answer.error_code != ErrorCode::none && answer.error_code != ErrorCode::coordinator_load_in_progress) {
+        give_up("InitProducerId answered error " + std::to_string(static_cast<int>(answer.error_code)));
+    }
+    producer = {answer.producer_id, answer.producer_epoch};
+    return answer.error_code == ErrorCode::none;
+}
+
+void wait_until(const auto& is_done, const char* otherwise) {
+    for (int tries = 0; tries < kTries; ++tries) {
+        if (is_done()) return;
+        ::poll(nullptr, 0, kRetryMs);
+    }
+    give_up(otherwise);
+}
+
 }  // namespace
 
 void wait_for_coordinator(Connection& connection, std::string_view group_id) {
-    for (int tries = 0; tries < kTries; ++tries) {
-        if (is_found(connection, group_id) && is_loaded(connection, group_id)) return;
-        ::poll(nullptr, 0, kRetryMs);
-    }
-    give_up("no coordinator");
+    wait_until([&] { return is_found(connection, group_id) && is_loaded(connection, group_id); }, "no coordinator");
+}
+
+ProducerIdentity new_producer(Connection& connection) {
+    ProducerIdentity producer;
+    wait_until([&] { return is_given(connection, producer); }, "no producer id");
+    return producer;
 }
 
 }  // namespace partita::bench

@@ -3,8 +3,8 @@
 #include <deque>
 
 #include "protocol/crc32c.h"
-#include "protocol/messages/22_init_producer_id.h"
 #include "tests/bench/replay/batches.h"
+#include "tests/bench/replay/coordinator.h"
 #include "tests/bench/replay/measure.h"
 #include "tests/bench/replay/modes.h"
 #include "tests/bench/replay/wire.h"
@@ -18,7 +18,6 @@ constexpr std::size_t kCrcPosition = 17;
 constexpr std::size_t kProducerIdPosition = 43;
 constexpr std::size_t kEpochPosition = 51;
 constexpr std::size_t kSequencePosition = 53;
-constexpr int kInitProducerIdVersion = 1;
 
 /// Requests that take turns, with what is needed to check answers and to number the batches of an idempotent producer.
 struct Requests {
@@ -69,14 +68,7 @@ class Producer {
   public:
     Producer(const Settings& settings, std::size_t first_request)
         : connection_(settings.port), next_request_(first_request), sequences_(static_cast<std::size_t>(settings.partitions)) {
-        if (!settings.idempotent) return;
-        InitProducerIdRequest request;
-        request.transactional_id = std::nullopt;
-        request.transaction_timeout_ms = 60'000;
-        const auto& answer = connection_.call<InitProducerIdResponse>(kInitProducerIdVersion, request);
-        if (answer.error_code != ErrorCode::none) give_up("InitProducerId answered an error");
-        producer_id_ = answer.producer_id;
-        producer_epoch_ = answer.producer_epoch;
+        if (settings.idempotent) identity_ = new_producer(connection_);
     }
 
     [[nodiscard]] int descriptor() const { return connection_.descriptor(); }
@@ -86,7 +78,7 @@ class Producer {
     void send_next(Requests& requests) {
         Requests::Request& request = requests.all[next_request_ % requests.all.size()];
         ++next_request_;
-        if (producer_id_ >= 0) number(request);
+        if (identity_.id >= 0) number(request);
         const Bytes frame = request.frame.finish(next_correlation_id_++);
         sent_at_ns_.push_back(now_ns());
         connection_.send(frame);
@@ -115,8 +107,8 @@ class Producer {
         for (const Requests::BatchPlace& place : request.batches) {
             std::byte* batch = request.frame.data() + place.position;
             std::int32_t& sequence = sequences_[static_cast<std::size_t>(place.partition)];
-            store_big_endian(batch + kProducerIdPosition, producer_id_);
-            store_big_endian(batch + kEpochPosition, producer_epoch_);
+            store_big_endian(batch + kProducerIdPosition, identity_.id);
+            store_big_endian(batch + kEpochPosition, identity_.epoch);
             store_big_endian(batch + kSequencePosition, sequence);
             sequence += place.records;
             store_big_endian(batch + kCrcPosition,
@@ -127,8 +119,7 @@ class Producer {
     Connection connection_;
     std::size_t next_request_;
     std::vector<std::int32_t> sequences_;
-    std::int64_t producer_id_ = -1;
-    std::int16_t producer_epoch_ = -1;
+    ProducerIdentity identity_;
     std::int32_t next_correlation_id_ = 0;
     std::int32_t next_answer_id_ = 0;
     std::deque<std::int64_t> sent_at_ns_;
