@@ -36,6 +36,7 @@ constexpr ConfigBinding<BrokerConfig> kBrokerConfigBindings[] = {
     bind<BrokerConfig, &BrokerConfig::max_request_partition_size_limit>("max.request.partition.size.limit"),
     bind<BrokerConfig, &BrokerConfig::auto_create_topics_enable>("auto.create.topics.enable"),
     bind<BrokerConfig, &BrokerConfig::adopt_directories>("partita.adopt.directories"),
+    bind<BrokerConfig, &BrokerConfig::connections_gather>("partita.connections.gather"),
     bind<BrokerConfig, &BrokerConfig::detection_enable>("partita.detection.enable"),
     bind<BrokerConfig, &BrokerConfig::events_topic_enable>("partita.events.topic.enable"),
     bind<BrokerConfig, &BrokerConfig::delete_topic_enable>("delete.topic.enable"),

@@ -72,6 +72,7 @@ struct BrokerConfig {
     // Topics.
     bool auto_create_topics_enable = true;
     bool adopt_directories = false;   ///< partita.adopt.directories
+    bool connections_gather = true;   ///< partita.connections.gather
     bool detection_enable = true;     ///< partita.detection.enable
     bool events_topic_enable = true;  ///< partita.events.topic.enable
     bool delete_topic_enable = true;

@@ -86,6 +86,9 @@ constexpr ConfigDefinition kDefinitionsMToR[] = {
              "is new to this broker they always do."),
     internal("partita.cluster.id", ConfigType::string, kNone, kAny, kReadOnly,
              "Identity that a new data directory is given, a UUID of 22 characters; a random one without it."),
+    internal("partita.connections.gather", ConfigType::boolean, "true", kAny, kReadOnly,
+             "Whether connections share as few threads as their load allows, which spares a record the wake of another thread. "
+             "Without it they are dealt out evenly."),
     define("partita.default.expansion.fence.timeout.ms", ConfigType::int64, "120000", range(0), kClusterWide,
            "Default of the topic config partita.expansion.fence.timeout.ms."),
     define("partita.default.expansion.guard.quiet.ms", ConfigType::int64, "30000", range(0), kClusterWide,

@@ -65,13 +65,32 @@ Connection::~Connection() {
     }
 }
 
-void Connection::start(const std::function<void(std::uint64_t)>& on_id) {
+void Connection::start(const std::function<void(std::uint64_t)>& on_id, std::unique_ptr<ReadBuffer> buffer) {
     id_ = owner_.reactor().add_receiver(*this);
     on_id(id_);
     last_active_ = owner_.reactor().now().monotonic;
     boost::system::error_code ignored;
     socket_.non_blocking(true, ignored);
-    wait_readable();
+    buffer_ = std::move(buffer);
+    serve_frames();
+    if (!closed_) {
+        wait_readable();
+    }
+}
+
+void Connection::move_to(NetReactor& target) {
+    moving_to_ = &target;
+    move_if_due();
+}
+
+bool Connection::move_if_due() {
+    if (moving_to_ == nullptr || closed_ || !slots_.empty() || rests_until_) {
+        return false;
+    }
+    closed_ = true;  // This object is.
+    owner_.reactor().remove_receiver(id_);
+    owner_.hand_over(*this, std::move(socket_), std::move(client_), std::move(buffer_), *moving_to_);
+    return true;
 }
 
 void Connection::close(std::string_view reason) {
@@ -94,7 +113,7 @@ void Connection::close(std::string_view reason) {
 }
 
 bool Connection::may_serve() const {
-    return !closed_ && !owner_.is_draining() && !blocked_by_park_ && !rests_until_ && !close_after_send_ && queued_reply_bytes_ < kQueuedReplyBytesMax &&
+    return !closed_ && moving_to_ == nullptr && !owner_.is_draining() && !blocked_by_park_ && !rests_until_ && !close_after_send_ && queued_reply_bytes_ < kQueuedReplyBytesMax &&
            slots_.size() < kPipelinedRequestsMax;
 }
 
@@ -256,6 +275,7 @@ void Connection::serve_frames() {
             break;
         }
         buffer_->begin += frame_bytes;
+        work_ += placement::kRequestWork + frame_bytes;
         if (!serve_frame({start + kSizePrefixBytes, static_cast<std::size_t>(size)})) {
             return;
         }
@@ -321,7 +341,9 @@ void Connection::fill_slot(std::uint64_t slot, runtime::Reply&& reply) {
     }
     Slot& place = slots_[slot - first_slot_];
     PARTITA_ASSERT(!place.ready, "a request is answered once");
-    queued_reply_bytes_ += total_bytes(reply);
+    const std::size_t reply_bytes = total_bytes(reply);
+    queued_reply_bytes_ += reply_bytes;
+    work_ += reply_bytes;
     if (reply.rest_ms > 0) {
         rest(reply.rest_ms);
     }
@@ -346,17 +368,18 @@ void Connection::rest(std::int64_t duration_ms) {
 void Connection::send_ready() {
     send_requested_ = false;
     const auto self = owner_.share(*this);
-    if (closed_ || !send_some()) {
+    if (closed_ || !send_some() || move_if_due()) {
         return;
     }
     resume();
 }
 
 void Connection::resume() {
+    const auto self = owner_.share(*this);  // Serving may end it.
     if (rests_until_ && *rests_until_ <= owner_.reactor().now().monotonic) {
         rests_until_.reset();
     }
-    if (closed_ || !may_serve()) {
+    if (move_if_due() || closed_ || !may_serve()) {
         return;
     }
     serve_frames();

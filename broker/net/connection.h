@@ -6,8 +6,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "broker/net/buffers.h"
+#include "broker/net/placement.h"
 #include "broker/net/ring.h"
 #include "broker/runtime/request_context.h"
 #include "broker/runtime/turn.h"
@@ -37,8 +39,10 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     Connection(NetReactor& owner, boost::asio::ip::tcp::socket socket, runtime::ClientConnection client);
     ~Connection() override;
 
-    /// Registers with the reactor, tells the id, and begins to read.
-    void start(const std::function<void(std::uint64_t)>& on_id);
+    /// Registers with the reactor, tells the id, and begins to read; `buffer`, which may be null, has what was read before.
+    void start(const std::function<void(std::uint64_t)>& on_id, std::unique_ptr<ReadBuffer> buffer);
+    /// Leaves for another reactor as soon as no request of it is under way. Nothing is served before.
+    void move_to(NetReactor& target);
     /// Serves requests that were read but had to wait; called when the obstacle went away.
     void resume();
     void close(std::string_view reason);
@@ -52,6 +56,8 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     [[nodiscard]] bool is_waiting_for_request() const { return slots_.empty() && !blocked_by_park_; }
     [[nodiscard]] const runtime::ClientConnection& client() const { return client_; }
     [[nodiscard]] bool is_idle_for_drain() const { return slots_.empty(); }
+    /// What it has cost its reactor since the last call, see placement::choose.
+    [[nodiscard]] std::uint64_t take_work() { return std::exchange(work_, 0); }
 
   private:
     enum class Progress : std::uint8_t { drained, more, starved, closed };
@@ -67,6 +73,8 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     [[nodiscard]] bool serve_frame(MutableBytes frame);
     [[nodiscard]] bool may_serve() const;
     void rest(std::int64_t duration_ms);
+    /// True when it has left, and this object is done.
+    bool move_if_due();
     [[nodiscard]] bool send_some();
     [[nodiscard]] bool send_front(runtime::Reply& reply);
     bool send_error(int error_number);
@@ -93,6 +101,8 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     std::uint32_t sent_of_piece_ = 0;
     std::size_t next_frame_bytes_ = 0;
     Instant last_active_;
+    std::uint64_t work_ = 0;
+    NetReactor* moving_to_ = nullptr;
     // Until when a quota keeps it from being served.
     std::optional<Instant> rests_until_;
     // Since when there is no memory for the rest of its request.

@@ -1,6 +1,8 @@
 #include "broker/net/net_reactor.h"
 
 #include <malloc.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -8,18 +10,34 @@
 #include "protocol/assert.h"
 
 namespace partita::net {
+namespace {
+
+std::int64_t processor_ns_of_thread() {
+    timespec used{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);  // Every thread has that clock.
+    return std::int64_t{used.tv_sec} * 1'000'000'000 + used.tv_nsec;
+}
+
+}  // namespace
 
 NetReactor::NetReactor(runtime::Broker& broker, runtime::Turn& turn, RequestMemory& memory,
                        ConnectionObserver& observer, std::int32_t frame_bytes_max, std::int64_t idle_ms_max)
     : broker_(broker), turn_(turn), observer_(observer), pool_(memory), frame_bytes_max_(frame_bytes_max),
       idle_ms_max_(idle_ms_max) {}
 
-void NetReactor::adopt(boost::asio::ip::tcp::socket socket, runtime::ClientConnection client) {
+void NetReactor::share_load(ReactorLoads& loads, std::span<const std::unique_ptr<NetReactor>> peers,
+                            const placement::Limits& limits) {
+    loads_ = &loads;
+    peers_ = peers;
+    limits_ = limits;
+}
+
+void NetReactor::adopt(boost::asio::ip::tcp::socket socket, runtime::ClientConnection client, std::unique_ptr<ReadBuffer> buffer) {
     auto connection = std::make_shared<Connection>(*this, std::move(socket), std::move(client));
     connections_.push_back(connection);
     const auto place = std::prev(connections_.end());
     // `start` hands out the id; its first event needs the connection to be known by it.
-    connection->start([&](std::uint64_t id) { by_id_.emplace(id, place); });
+    connection->start([&](std::uint64_t id) { by_id_.emplace(id, place); }, std::move(buffer));
 }
 
 void NetReactor::end_turn(Now now) {
@@ -49,6 +67,9 @@ void NetReactor::end_turn(Now now) {
         }
     }
     close_idle(now);
+    if (loads_ != nullptr && now.monotonic - window_began_ >= placement::kWindowMs) {
+        measure_load(now.monotonic);
+    }
     if (trim_at_ && *trim_at_ <= now.monotonic) {
         pool_.trim();
         ::malloc_trim(0);
@@ -124,11 +145,80 @@ void NetReactor::touch(Connection& connection) {
 
 void NetReactor::forget(Connection& connection) {
     observer_.connection_closed(connection.client());
+    remove(connection);
+}
+
+void NetReactor::remove(Connection& connection) {
     if (const auto found = by_id_.find(connection.id()); found != by_id_.end()) {
         const Connections::iterator place = found->second;
         by_id_.erase(found);
         connections_.erase(place);
     }
+}
+
+void NetReactor::hand_over(Connection& connection, boost::asio::ip::tcp::socket socket, runtime::ClientConnection client,
+                           std::unique_ptr<ReadBuffer> buffer, NetReactor& target) {
+    struct Luggage {
+        boost::asio::ip::tcp::socket socket;
+        runtime::ClientConnection client;
+        std::unique_ptr<ReadBuffer> buffer;
+    };
+    remove(connection);
+    auto luggage = std::make_shared<Luggage>(boost::asio::ip::tcp::socket(target.reactor().context()), std::move(client),
+                                             std::move(buffer));
+    boost::system::error_code error;
+    const auto protocol = socket.local_endpoint(error).protocol();
+    if (!error) {
+        if (const int descriptor = socket.release(error); !error) {
+            luggage->socket.assign(protocol, descriptor, error);
+            if (error) {
+                ::close(descriptor);
+            }
+        }
+    }
+    if (error) {
+        observer_.connection_closed(luggage->client);
+        log_closed(luggage->client, "it could not be handed to another thread: " + error.message());
+        return;
+    }
+    target.reactor().post(
+        [&target, luggage] { target.adopt(std::move(luggage->socket), std::move(luggage->client), std::move(luggage->buffer)); });
+}
+
+void NetReactor::measure_load(Instant now) {
+    const std::int64_t processor_ns = processor_ns_of_thread();
+    const std::int64_t permille = (processor_ns - window_processor_ns_) / 1000 / std::max<std::int64_t>(now - window_began_, 1);
+    window_processor_ns_ = processor_ns;
+    window_began_ = now;
+    loads_->tell(turn_.reactor().index(), {static_cast<std::int32_t>(permille), now});
+    if (permille < limits_.busy_permille || draining_ || now - relieved_ < limits_.settle_ms) {
+        busy_since_.reset();
+        return;
+    }
+    // What its connections did before it became busy says nothing: a first window is for counting.
+    Activity activity = take_activity(now);
+    if (!busy_since_) {
+        busy_since_ = now;
+        return;
+    }
+    const std::optional<placement::Relief> relief = placement::relief_of(loads_->read(), turn_.reactor().index(), limits_, now);
+    if (!relief) {
+        return;
+    }
+    relieved_ = now;
+    for (const std::size_t index : placement::choose(activity.work, relief->share_permille)) {
+        activity.connections[index]->move_to(*peers_[relief->target]);
+    }
+}
+
+NetReactor::Activity NetReactor::take_activity(Instant now) {
+    Activity activity;
+    for (auto connection = connections_.rbegin();
+         connection != connections_.rend() && now - (*connection)->last_active() <= limits_.settle_ms; ++connection) {
+        activity.connections.push_back(*connection);
+        activity.work.push_back((*connection)->take_work());
+    }
+    return activity;
 }
 
 void NetReactor::finish_turn_if_full() {

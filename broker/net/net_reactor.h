@@ -4,12 +4,14 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "broker/net/buffers.h"
 #include "broker/net/connection.h"
+#include "broker/net/placement.h"
 #include "broker/runtime/turn.h"
 
 namespace partita::net {
@@ -33,8 +35,12 @@ class NetReactor final : public runtime::TurnParticipant {
     NetReactor(runtime::Broker& broker, runtime::Turn& turn, RequestMemory& memory, ConnectionObserver& observer,
                std::int32_t frame_bytes_max, std::int64_t idle_ms_max);
 
-    /// Takes over a connected socket. On this reactor's thread.
-    void adopt(boost::asio::ip::tcp::socket socket, runtime::ClientConnection client);
+    /// From now on the load is measured and told, and when it is too much, connections go to another one of `peers` (by
+    /// the indices of their reactors). Before the reactor runs; `loads` and `peers` live as long as the reactors.
+    void share_load(ReactorLoads& loads, std::span<const std::unique_ptr<NetReactor>> peers, const placement::Limits& limits);
+
+    /// Takes over a connected socket, with what was read from it already (null: nothing). On this reactor's thread.
+    void adopt(boost::asio::ip::tcp::socket socket, runtime::ClientConnection client, std::unique_ptr<ReadBuffer> buffer = nullptr);
 
     void end_turn(Now now) override;
     [[nodiscard]] std::optional<Instant> next_deadline() override;
@@ -61,6 +67,9 @@ class NetReactor final : public runtime::TurnParticipant {
     void add_resting(Connection& connection, Instant until);
     void touch(Connection& connection);
     void forget(Connection& connection);
+    /// `connection` gave up everything that it has, for `target`.
+    void hand_over(Connection& connection, boost::asio::ip::tcp::socket socket, runtime::ClientConnection client,
+                   std::unique_ptr<ReadBuffer> buffer, NetReactor& target);
     void finish_turn_if_full();
     void log_closed(const runtime::ClientConnection& client, std::string_view reason);
     void count_received(std::size_t bytes) { received_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
@@ -74,6 +83,15 @@ class NetReactor final : public runtime::TurnParticipant {
     using Connections = std::list<std::shared_ptr<Connection>>;
 
     void close_idle(Now now);
+    void remove(Connection& connection);
+    /// At the end of a window; hands connections over when this reactor has been busy for longer than one.
+    void measure_load(Instant now);
+    struct Activity {
+        std::vector<std::shared_ptr<Connection>> connections;
+        std::vector<std::uint64_t> work;
+    };
+    /// Of connections that were active of late, since the last call.
+    [[nodiscard]] Activity take_activity(Instant now);
 
     runtime::Broker& broker_;
     runtime::Turn& turn_;
@@ -91,6 +109,14 @@ class NetReactor final : public runtime::TurnParticipant {
     // that rests is not served, so it has few.
     std::multimap<Instant, std::uint64_t> resting_;
     std::optional<Instant> trim_at_;
+    // Null when connections stay where they are.
+    ReactorLoads* loads_ = nullptr;
+    std::span<const std::unique_ptr<NetReactor>> peers_;
+    placement::Limits limits_;
+    Instant window_began_{};
+    std::int64_t window_processor_ns_ = 0;
+    std::optional<Instant> busy_since_;
+    Instant relieved_{};
     bool draining_ = false;
     std::atomic<std::uint64_t> received_bytes_ = 0;
     std::atomic<std::uint64_t> sent_bytes_ = 0;

@@ -145,15 +145,21 @@ struct Server::Acceptor {
     std::size_t held_for_reactor = 0;
 };
 
-Server::Server(runtime::Broker& broker, std::vector<std::unique_ptr<runtime::Turn>>& turns)
+Server::Server(runtime::Broker& broker, std::vector<std::unique_ptr<runtime::Turn>>& turns, const placement::Limits& limits)
     : broker_(broker), quota_(broker.config(), descriptors_for_connections(broker.open_files().limit())),
       memory_(broker.config()->queued_max_request_bytes > 0 ? broker.config()->queued_max_request_bytes
-                                                            : kRequestMemoryBytes) {
+                                                            : kRequestMemoryBytes),
+      loads_(turns.size()), limits_(limits), gathers_(broker.config()->connections_gather) {
     const auto config = broker.config();
     for (const std::unique_ptr<runtime::Turn>& turn : turns) {
         reactors_.push_back(std::make_unique<NetReactor>(broker, *turn, memory_, *this, config->socket_request_max_bytes,
                                                          config->connections_max_idle_ms));
         turn->reactor().add_participant(*reactors_.back());
+    }
+    if (gathers_ && reactors_.size() > 1) {
+        for (const std::unique_ptr<NetReactor>& reactor : reactors_) {
+            reactor->share_load(loads_, reactors_, limits_);
+        }
     }
 }
 
@@ -262,7 +268,7 @@ void Server::accept(Acceptor& acceptor) {
         on_accepted(acceptor, std::move(socket), acceptor.held_for_reactor);
         return accept(acceptor);
     }
-    const std::size_t reactor = least_loaded_reactor();
+    const std::size_t reactor = reactor_for_new_connection();
     acceptor.socket.async_accept(
         reactors_[reactor]->reactor().context(),
         [this, &acceptor, reactor](const boost::system::error_code& error, tcp::socket socket) {
@@ -295,14 +301,13 @@ void Server::pause(Acceptor& acceptor) {
     });
 }
 
-std::size_t Server::least_loaded_reactor() const {
-    std::size_t best = 0;
-    for (std::size_t i = 1; i < reactors_.size(); ++i) {
-        if (reactors_[i]->reactor().receiver_count() < reactors_[best]->reactor().receiver_count()) {
-            best = i;
-        }
+std::size_t Server::reactor_for_new_connection() const {
+    if (gathers_) {
+        return placement::for_new_connection(loads_.read(), limits_, reactors_.front()->reactor().now().monotonic);
     }
-    return best;
+    const auto least = std::ranges::min_element(
+        reactors_, {}, [](const std::unique_ptr<NetReactor>& reactor) { return reactor->reactor().receiver_count(); });
+    return static_cast<std::size_t>(least - reactors_.begin());
 }
 
 void Server::on_accepted(Acceptor& acceptor, tcp::socket socket, std::size_t reactor) {

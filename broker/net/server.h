@@ -52,10 +52,10 @@ struct BoundListener {
     std::uint16_t port = 0;
 };
 
-/// The Kafka listeners of the broker: opens them, accepts, and spreads connections over the reactors.
+/// The Kafka listeners of the broker: opens them, accepts, and places connections on the reactors (see placement.h).
 class Server final : public ConnectionObserver, public runtime::NetworkStatistics {
   public:
-    Server(runtime::Broker& broker, std::vector<std::unique_ptr<runtime::Turn>>& turns);
+    Server(runtime::Broker& broker, std::vector<std::unique_ptr<runtime::Turn>>& turns, const placement::Limits& limits = {});
     ~Server() override;
 
     /// Binds and listens. The error is one line that says what to do (port taken, address not ours,
@@ -83,14 +83,16 @@ class Server final : public ConnectionObserver, public runtime::NetworkStatistic
     void accept(Acceptor& acceptor);
     void on_accepted(Acceptor& acceptor, boost::asio::ip::tcp::socket socket, std::size_t reactor);
     void pause(Acceptor& acceptor);
-    [[nodiscard]] std::size_t least_loaded_reactor() const;
+    [[nodiscard]] std::size_t reactor_for_new_connection() const;
 
     runtime::Broker& broker_;
     ConnectionQuota quota_;
     RequestMemory memory_;
+    ReactorLoads loads_;
+    const placement::Limits limits_;
+    const bool gathers_;
     std::vector<std::unique_ptr<NetReactor>> reactors_;
     std::vector<std::unique_ptr<Acceptor>> acceptors_;
-    std::size_t next_reactor_ = 0;
     bool stopping_ = false;
 };
 

@@ -28,6 +28,7 @@ class InsightStress : public ::testing::Test {
   protected:
     void SetUp() override {
         broker_ = BrokerProcess::start({.overrides = {"group.initial.rebalance.delay.ms=0", "log.cleaner.backoff.ms=20",
+                                                      "partita.connections.gather=false",
                                                       "log.initial.task.delay.ms=50", "log.retention.check.interval.ms=100",
                                                       "log.flush.offset.checkpoint.interval.ms=100"}});
         ASSERT_NE(broker_, nullptr);

@@ -202,7 +202,8 @@ void Stress::run_observer() {
 }
 
 TEST_F(Stress, AllKindsOfClientsAtOnce) {
-    broker_ = BrokerProcess::start({.overrides = {"group.initial.rebalance.delay.ms=0"}});
+    // Dealt out, so that its threads meet as often as they can.
+    broker_ = BrokerProcess::start({.overrides = {"group.initial.rebalance.delay.ms=0", "partita.connections.gather=false"}});
     ASSERT_NE(broker_, nullptr);
     WireClient first(broker_->port());
     ASSERT_TRUE(create_topic(first, kTopic, kPartitions));

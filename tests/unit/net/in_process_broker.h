@@ -24,6 +24,7 @@ class InProcessBroker {
         FileSystem* file_system = nullptr;
         MetadataStoreOptions metadata_store;
         std::vector<std::string> overrides;
+        net::placement::Limits placement = {};
     };
 
     /// Null when it does not start: the reason is on standard error.
@@ -42,7 +43,7 @@ class InProcessBroker {
     static constexpr std::size_t kReactors = 2;
 
     explicit InProcessBroker(std::unique_ptr<runtime::Broker> broker);
-    [[nodiscard]] bool run();
+    [[nodiscard]] bool run(const net::placement::Limits& placement);
     void end_threads();
 
     std::unique_ptr<runtime::Broker> broker_;
@@ -74,14 +75,14 @@ inline std::unique_ptr<InProcessBroker> InProcessBroker::start(const Options& op
         return nullptr;
     }
     std::unique_ptr<InProcessBroker> process(new InProcessBroker(std::move(*opened)));
-    return process->run() ? std::move(process) : nullptr;
+    return process->run(options.placement) ? std::move(process) : nullptr;
 }
 
-inline bool InProcessBroker::run() {
+inline bool InProcessBroker::run(const net::placement::Limits& placement) {
     broker_->groups().set_reply_encoder(handlers::encode_group_reply);
     timers_ = std::make_unique<runtime::GroupTimers>(*broker_, *broker_->turns().front());
     broker_->reactors().front()->add_participant(*timers_);
-    server_ = std::make_unique<net::Server>(*broker_, broker_->turns());
+    server_ = std::make_unique<net::Server>(*broker_, broker_->turns(), placement);
     const auto listeners = server_->open();
     if (!listeners) {
         std::fprintf(stderr, "%s\n", listeners.error().c_str());

@@ -1,0 +1,68 @@
+#include "broker/net/placement.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace partita::net::placement {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr Limits kLimits;
+constexpr Instant kNow{1'000'000};
+
+Load load(std::int32_t busy_permille, std::int64_t age_ms = 0) { return {busy_permille, kNow + -age_ms}; }
+
+TEST(Placement, NewConnectionsGatherOnTheFirstReactorThatIsNotBusy) {
+    EXPECT_EQ(for_new_connection(std::array{load(0), load(0)}, kLimits, kNow), 0u);
+    EXPECT_EQ(for_new_connection(std::array{load(kLimits.busy_permille - 1), load(0)}, kLimits, kNow), 0u);
+    EXPECT_EQ(for_new_connection(std::array{load(kLimits.busy_permille), load(400), load(0)}, kLimits, kNow), 1u);
+    EXPECT_EQ(for_new_connection(std::array{load(900), load(700), load(800)}, kLimits, kNow), 1u);
+}
+
+TEST(Placement, WhatAReactorSaidBeforeItSleptIsForgotten) {
+    EXPECT_EQ(for_new_connection(std::array{load(900, kValidMs), load(0)}, kLimits, kNow), 1u);
+    EXPECT_EQ(for_new_connection(std::array{load(900, kValidMs + 1), load(0)}, kLimits, kNow), 0u);
+    EXPECT_TRUE(relief_of(std::array{load(900), load(900, kValidMs + 1)}, 0, kLimits, kNow));
+}
+
+TEST(Placement, ABusyReactorIsRelievedByTheOneWithTheLeastToDo) {
+    const auto relief = relief_of(std::array{load(900), load(500), load(100)}, 0, kLimits, kNow);
+    ASSERT_TRUE(relief);
+    EXPECT_EQ(relief->target, 2u);
+    EXPECT_EQ(relief->share_permille, 444) << "400 of 900: then both have 500";
+}
+
+TEST(Placement, NobodyIsRelievedWhoIsNotBusyOrWhenAllAre) {
+    EXPECT_FALSE(relief_of(std::array{load(kLimits.busy_permille - 1), load(0)}, 0, kLimits, kNow));
+    EXPECT_FALSE(relief_of(std::array{load(900), load(900 - kLimits.gap_permille + 1)}, 0, kLimits, kNow));
+    EXPECT_FALSE(relief_of(std::array{load(1000)}, 0, kLimits, kNow));
+}
+
+TEST(Placement, ConnectionsAreChosenUpToTheShareLargestFirst) {
+    EXPECT_THAT(choose(std::array<std::uint64_t, 4>{1000, 3000, 2000, 2000}, 500), ElementsAre(1, 0));
+    EXPECT_THAT(choose(std::array<std::uint64_t, 2>{5000, 5000}, 500), ElementsAre(0));
+}
+
+TEST(Placement, AConnectionThatIsMostOfTheLoadStays) {
+    EXPECT_THAT(choose(std::array<std::uint64_t, 1>{5000}, 500), IsEmpty());
+    EXPECT_THAT(choose(std::array<std::uint64_t, 3>{100, 9000, 0}, 450), ElementsAre(0));
+    EXPECT_THAT(choose(std::array<std::uint64_t, 2>{0, 0}, 500), IsEmpty());
+}
+
+TEST(ReactorLoads, TellWhatEachReactorSaidLast) {
+    ReactorLoads loads(2);
+    loads.tell(1, {700, kNow});
+    loads.tell(1, {300, kNow});
+    const auto read = loads.read();
+    ASSERT_EQ(read.size(), 2u);
+    EXPECT_EQ(read[0].busy_permille, 0);
+    EXPECT_EQ(read[1].busy_permille, 300);
+    EXPECT_EQ(read[1].measured, kNow);
+}
+
+}  // namespace
+}  // namespace partita::net::placement
