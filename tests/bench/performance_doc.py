@@ -117,12 +117,13 @@ def table(report):
 
 
 def bar_lines(report):
-    lines = []
+    """What a row is, how many of its bars hold, and every one that does not."""
+    lines = ["| row | what it does | bars that hold | missed |", "|---|---|--:|---|"]
     for row in report.rows:
         verdicts = report.verdicts(row)
+        missed = [verdict.text for verdict in verdicts if not verdict.holds]
         if verdicts:
-            lines.append(f"- **{row.name}** ({row.text}): " + "; ".join(
-                f"{verdict.text} {'✓' if verdict.holds else '**missed**'}" for verdict in verdicts))
+            lines.append(f"| {row.name} | {row.text} | {len(verdicts) - len(missed)} of {len(verdicts)} | {'<br>'.join(missed)} |")
     return lines
 
 

@@ -45,6 +45,7 @@ class Row:
     bars = ()
     contenders = ("K", "B", "R")
     rivals = True
+    stores_records = False  # beside a rival that forgets them nothing is judged
     beside_rivals_unjudged = ()  # figures so near to nothing that who has less is chance
     slow_for_kafka = False  # measured only where time is no matter
 
@@ -85,6 +86,7 @@ class Replay(Row):
 
 
 class Produce(Replay):
+    stores_records = True
     figures = (("cpu_s_per_gb", "cpu-s/GB", "less"), ("mb_per_s", "MB/s", "more"), ("records_per_s", "records/s", "more"),
                ("ack_p99_us", "us", "less"))
 
