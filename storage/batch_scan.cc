@@ -62,6 +62,9 @@ StorageResult<DamagedTail> inspect_damaged_tail(File& file, std::uint64_t positi
     bytes.resize(*read);
     tail.all_zero = std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0}; });
     if (tail.all_zero) return tail;
+    // Records may hold anything, also a million headers of batches that reach to the end of the tail.
+    constexpr std::size_t kChecksumsOfTheTail = 8;
+    std::size_t checksum_bytes_left = kChecksumsOfTheTail * bytes.size();
     std::size_t at = 0;
     while (at + kBatchHeaderBytes <= bytes.size()) {
         // The magic is one byte out of 256, the offset 31 bits out of 64: nearly nothing gets to the CRC.
@@ -73,9 +76,15 @@ StorageResult<DamagedTail> inspect_damaged_tail(File& file, std::uint64_t positi
                                    static_cast<std::size_t>(length) + kBatchPrefixBytes <= bytes.size() - at;
             if (plausible) {
                 const auto batch = parse_batch(Bytes(bytes).subspan(at));
+                const std::size_t batch_bytes = batch ? batch->bytes.size() : 0;
+                if (batch_bytes > checksum_bytes_left) {
+                    ++tail.good_batches;
+                    return tail;
+                }
+                checksum_bytes_left -= batch_bytes;
                 if (batch && check_crc(*batch)) {
                     ++tail.good_batches;
-                    at += batch->bytes.size();
+                    at += batch_bytes;
                     continue;
                 }
             }

@@ -51,7 +51,8 @@ struct DamagedTail {
     std::uint64_t good_batches = 0;
 };
 
-/// Looks through `[position, end)`, at every byte, for batches that could be saved.
+/// Looks through `[position, end)`, at every byte, for batches that could be saved. What only looks like them, over and over
+/// again, ends the search with one that is taken for good: the tail is then set aside and not lost.
 [[nodiscard]] StorageResult<DamagedTail> inspect_damaged_tail(File& file, std::uint64_t position, std::uint64_t end,
                                                               Offset expected);
 

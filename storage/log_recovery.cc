@@ -1,6 +1,7 @@
 #include "storage/log_recovery.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "protocol/assert.h"
@@ -185,6 +186,15 @@ StorageResult<void> LogRecovery::open_segments(const Files& files) {
     return {};
 }
 
+bool LogRecovery::can_follow(const Segment& segment, const BatchHeader& header, bool is_first) const {
+    const Offset lowest = is_first ? segment.base_offset() : end_;
+    if (header.last_offset_delta < 0 || header.base_offset < lowest) return false;
+    // No segment reaches further, and its indexes could not say where. The CRC does not cover the base offset.
+    constexpr std::int64_t kFarthest = std::numeric_limits<std::int32_t>::max();
+    return header.base_offset - segment.base_offset() <= kFarthest &&
+           header.base_offset < header.next_offset() && header.last_offset() - segment.base_offset() <= kFarthest;
+}
+
 bool LogRecovery::may_end_early(Offset next_base) const {
     if (next_base <= trusted_end_ || next_base <= hints_.first_dirty_offset) return true;
     // Nothing vouches for a log that was put here by hand.
@@ -293,8 +303,8 @@ StorageResult<bool> LogRecovery::walk(Segment& segment) {
             }
             if (!placed || !*placed || (*placed)->header.base_offset >= trusted_end_) break;
             const PlacedBatch& batch = **placed;
+            if (!can_follow(segment, batch.header, is_first)) break;
             if (is_first && batch.position > 0) end_ = batch.header.base_offset;
-            if (!is_first && batch.header.base_offset < end_) break;
             if (auto done = take(segment, batch.header, batch.position, std::nullopt); !done) {
                 return std::unexpected(std::move(done.error()));
             }
@@ -310,9 +320,7 @@ StorageResult<bool> LogRecovery::walk(Segment& segment) {
         if (step->found == BatchScan::Found::end) return true;
         if (step->found == BatchScan::Found::bad) return bad(step->position, step->error);
         const BatchHeader& header = step->batch.header;
-        const bool out_of_place = header.base_offset < (is_first ? segment.base_offset() : end_) ||
-                                  header.last_offset_delta < 0;
-        if (out_of_place) return bad(step->position, BatchError::invalid_offset_delta);
+        if (!can_follow(segment, header, is_first)) return bad(step->position, BatchError::invalid_offset_delta);
         report_.scanned_bytes += header.size_bytes();
         if (is_first && step->position > 0) end_ = header.base_offset;
         if (auto done = take(segment, header, step->position, step->batch.bytes); !done) {

@@ -52,6 +52,8 @@ class LogRecovery {
     /// Whether compaction explains that the segment before `next_base` ends below it. What this broker compacts keeps
     /// its last batch, but Kafka's segments may have lost theirs.
     [[nodiscard]] bool may_end_early(Offset next_base) const;
+    /// Whether the offsets of a batch can be the next ones of the segment.
+    [[nodiscard]] bool can_follow(const Segment& segment, const BatchHeader& header, bool is_first) const;
     /// Drops index entries that are not to be believed; returns the position to walk from.
     [[nodiscard]] StorageResult<std::uint64_t> prune_indexes(Segment& segment, Offset next_base);
     /// Walks to the end of the segment, or to the first bad batch. False: it was cut there.

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <random>
 
+#include "protocol/big_endian.h"
 #include "tests/support/storage_fixture.h"
 
 namespace partita::test {
@@ -66,6 +68,22 @@ TEST_F(LogRecoveryTest, GoodBatchesBehindABadOneAreSetAside) {
     EXPECT_EQ(world.report().cut_position, one.size());
 }
 
+// The CRC does not cover the base offset, and an index cannot hold one that lies beyond its segment.
+TEST_F(LogRecoveryTest, BatchWithAnOffsetThatItsSegmentCannotHoldIsSetAside) {
+    const std::string one = append({.value_bytes = 5000});
+    for (const std::size_t damaged_byte : {0u, 3u}) {
+        std::string two = append({.value_bytes = 5000});
+        const std::string three = append();
+        two[damaged_byte] ^= 0x40;
+        reopen_with(one + two + three);
+        EXPECT_EQ(world.log().log_end_offset(), Offset{1}) << damaged_byte;
+        EXPECT_EQ(read_all(world.log(), {0}), one) << damaged_byte;
+        ASSERT_EQ(world.report().set_aside.size(), 1u) << damaged_byte;
+        EXPECT_EQ(world.system.content("/data/t-0/" + world.report().set_aside[0]), two + three) << damaged_byte;
+        EXPECT_TRUE(world.system.remove("/data/t-0/" + world.report().set_aside[0]));
+    }
+}
+
 TEST_F(LogRecoveryTest, DamagedLengthDoesNotHideGoodBatches) {
     const std::string one = append();
     std::string two = append();
@@ -74,6 +92,30 @@ TEST_F(LogRecoveryTest, DamagedLengthDoesNotHideGoodBatches) {
     reopen_with(one + two + three);
     ASSERT_EQ(world.report().set_aside.size(), 1u);
     EXPECT_EQ(world.system.content("/data/t-0/" + world.report().set_aside[0]), two + three);
+}
+
+// A record may hold whatever its producer likes. Checking a million such headers would take the CRC of terabytes.
+TEST_F(LogRecoveryTest, TailFullOfHeadersOfBatchesIsSetAsideAndNotCheckedForEver) {
+    const std::string one = append();
+    const std::size_t header_bytes = kBatchHeaderBytes;
+    const std::size_t count = 100'000;
+    std::string tail = one;
+    tail[tail.size() - 1] ^= 1;
+    const std::size_t begin = tail.size();
+    for (std::size_t i = 0; i < count; ++i) {
+        std::string header = one.substr(0, header_bytes);
+        store_big_endian(reinterpret_cast<std::byte*>(header.data()), std::int64_t{5});
+        store_big_endian(reinterpret_cast<std::byte*>(header.data()) + 8,
+                         static_cast<std::int32_t>((count - i) * header_bytes - kBatchPrefixBytes));
+        tail += header;
+    }
+    ASSERT_EQ(tail.size(), begin + count * header_bytes);
+    const auto before = std::chrono::steady_clock::now();
+    reopen_with(one + tail);
+    EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(5));
+    EXPECT_EQ(world.log().log_end_offset(), Offset{1});
+    ASSERT_EQ(world.report().set_aside.size(), 1u);
+    EXPECT_EQ(world.system.content("/data/t-0/" + world.report().set_aside[0]), tail);
 }
 
 TEST_F(LogRecoveryTest, SegmentsBehindABadBatchAreSetAside) {
