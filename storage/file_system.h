@@ -121,7 +121,7 @@ inline constexpr std::string_view kTemporarySuffix = ".tmp";
 [[nodiscard]] std::string join_path(std::string_view directory, std::string_view name);
 [[nodiscard]] std::string parent_directory(std::string_view path);
 
-/// Removes a directory and everything below it; success when it does not exist.
+/// Removes a directory and everything below it, but nothing that a link leads to; success when it does not exist.
 [[nodiscard]] StorageResult<void> remove_recursively(FileSystem& file_system, const std::string& path);
 
 }  // namespace partita

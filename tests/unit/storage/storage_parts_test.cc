@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <limits>
 #include <thread>
 
@@ -16,6 +18,28 @@
 
 namespace partita::test {
 namespace {
+
+TEST(RemoveRecursively, TakesLinksAndNotWhatTheyLeadTo) {
+    namespace fs = std::filesystem;
+    std::string base = ::testing::TempDir() + "partita-remove-XXXXXX";
+    ASSERT_NE(::mkdtemp(base.data()), nullptr);
+    const fs::path directory(base);
+    fs::create_directories(directory / "elsewhere");
+    std::ofstream(directory / "elsewhere/file") << "x";
+    fs::create_directories(directory / "doomed/below");
+    std::ofstream(directory / "doomed/below/file") << "x";
+    fs::create_directory_symlink(directory / "elsewhere", directory / "doomed/link");
+    fs::create_directory_symlink(directory / "doomed", directory / "doomed/below/loop");
+    fs::create_directory_symlink(directory / "elsewhere", directory / "linked");
+    PosixFileSystem system;
+    EXPECT_TRUE(remove_recursively(system, directory / "doomed"));
+    EXPECT_TRUE(remove_recursively(system, directory / "linked"));
+    EXPECT_TRUE(remove_recursively(system, directory / "missing"));
+    EXPECT_FALSE(fs::exists(directory / "doomed"));
+    EXPECT_FALSE(fs::exists(directory / "linked"));
+    EXPECT_TRUE(fs::exists(directory / "elsewhere/file"));
+    fs::remove_all(directory);
+}
 
 TEST(CheckpointText, RoundTripsAndRefusesWhatIsNotOne) {
     const OffsetCheckpoint checkpoint{{{"a", 0}, {5}}, {{"b-c", 12}, {7}}};
