@@ -61,6 +61,17 @@ std::optional<std::pair<std::string, std::int32_t>> parse_directory_name(std::st
     return std::pair{std::string(name.substr(0, dash)), static_cast<std::int32_t>(*partition)};
 }
 
+constexpr std::size_t kRandomHexDigits = 32;
+
+/// "<anything>.<32 hexadecimal digits>-delete", as this broker and Kafka name what they are about to delete. A directory of
+/// somebody else may well end in "-delete", and is left alone.
+bool is_deleted_directory(std::string_view name) {
+    if (!name.ends_with(kDeletedSuffix)) return false;
+    name.remove_suffix(kDeletedSuffix.size());
+    if (name.size() < kRandomHexDigits + 1 || name[name.size() - kRandomHexDigits - 1] != '.') return false;
+    return name.find_first_not_of("0123456789abcdef", name.size() - kRandomHexDigits) == std::string_view::npos;
+}
+
 /// Calls `work(i)` for every i below `count`, on so many threads.
 template <class Work>
 void in_parallel(std::size_t count, std::size_t threads, const Work& work) {
@@ -198,7 +209,7 @@ StorageResult<void> LogDirectory::load_partitions(const Options& options) {
     std::vector<Found> found;
     for (const DirectoryEntry& entry : *entries) {
         if (!entry.is_directory) continue;
-        if (entry.name.ends_with(kDeletedSuffix)) {
+        if (is_deleted_directory(entry.name)) {
             open_report_.leftovers.push_back(entry.name);
             to_purge_.push_back(entry.name);
         } else if (auto key = parse_directory_name(entry.name)) {
@@ -248,7 +259,8 @@ StorageResult<void> LogDirectory::load_partitions(const Options& options) {
 
 StorageResult<std::shared_ptr<PartitionLog>> LogDirectory::claim(std::shared_ptr<const LogTopic> topic,
                                                                  PartitionIndex partition,
-                                                                 std::shared_ptr<const LogConfig> config) {
+                                                                 std::shared_ptr<const LogConfig> config,
+                                                                 Unreadable unreadable) {
     const std::lock_guard lock(mutex_);
     Partitions& partitions = claimed_[topic->name];
     const auto index = static_cast<std::size_t>(partition.value);
@@ -256,15 +268,19 @@ StorageResult<std::shared_ptr<PartitionLog>> LogDirectory::claim(std::shared_ptr
     if (partitions[index] != nullptr) return partitions[index];
 
     const std::string name = topic->name + "-" + std::to_string(partition.value);
-    for (const auto& [failed, error] : open_report_.failed) {
-        if (failed == name) return std::unexpected(error);
+    const auto failed = std::ranges::find(open_report_.failed, name, [](const auto& entry) { return entry.first; });
+    if (failed != open_report_.failed.end()) {
+        if (unreadable == Unreadable::is_an_error) return std::unexpected(failed->second);
+        if (auto done = set_aside_as_stray(name, true); !done) return std::unexpected(std::move(done.error()));
+        failed_log_starts_.erase({topic->name, partition.value});
+        open_report_.failed.erase(failed);
     }
     if (const auto found = unclaimed_.find({topic->name, partition.value}); found != unclaimed_.end()) {
         std::shared_ptr<PartitionLog> log = found->second;
         const bool is_same = log->topic().id == topic->id || log->topic().id.is_zero() || topic->id.is_zero();
         if (!is_same) {
             log->mark_deleted();
-            auto done = removals_.contains(log->topic().id) ? set_aside_for_deletion(name) : set_aside_as_stray(name);
+            auto done = removals_.contains(log->topic().id) ? set_aside_for_deletion(name) : set_aside_as_stray(name, false);
             if (!done) return std::unexpected(std::move(done.error()));
         } else if (log->topic().id.is_zero() && !topic->id.is_zero()) {
             const std::string text = partition_metadata_text(topic->id);
@@ -304,11 +320,11 @@ StorageResult<void> LogDirectory::set_aside_for_deletion(const std::string& dire
     return {};
 }
 
-StorageResult<void> LogDirectory::set_aside_as_stray(const std::string& directory_name) {
+StorageResult<void> LogDirectory::set_aside_as_stray(const std::string& directory_name, bool is_unreadable) {
     const std::string suffix = "." + random_hex() + std::string(kStraySuffix);
     const std::string target = directory_name.substr(0, kLongestFileName - suffix.size()) + suffix;
     if (auto renamed = environment_.file_system.rename(path_of(directory_name), path_of(target)); !renamed) return renamed;
-    new_strays_.push_back({directory_name, target});
+    new_strays_.push_back({directory_name, target, is_unreadable});
     return {};
 }
 

@@ -71,9 +71,14 @@ class LogDirectory {
     /// new, empty one. A directory of the same name that belongs to another topic id is renamed first:
     /// for deletion when the removal of that topic was announced, else to `<name>.<id>-stray`, as Kafka
     /// does, and reported by `take_new_strays`: it may be somebody's data. Touches the disk only then.
+    ///
+    /// A directory that could not be opened at the start is an error, or, for a partition that is made only now and so
+    /// cannot be what it holds, a stray too.
+    enum class Unreadable : std::uint8_t { is_an_error, is_a_stray };
     [[nodiscard]] StorageResult<std::shared_ptr<PartitionLog>> claim(std::shared_ptr<const LogTopic> topic,
                                                                      PartitionIndex partition,
-                                                                     std::shared_ptr<const LogConfig> config);
+                                                                     std::shared_ptr<const LogConfig> config,
+                                                                     Unreadable unreadable = Unreadable::is_an_error);
 
     /// Logs found on disk that nobody claimed: topics of a Kafka directory to adopt, or strays.
     struct Unclaimed {
@@ -88,6 +93,8 @@ class LogDirectory {
     struct Stray {
         std::string directory;
         std::string renamed_to;
+        /// It could not be opened; else it names another topic id.
+        bool is_unreadable = false;
     };
     /// Those since the last call.
     [[nodiscard]] std::vector<Stray> take_new_strays();
@@ -142,7 +149,7 @@ class LogDirectory {
     [[nodiscard]] StorageResult<OffsetCheckpoint> read_checkpoint(std::string_view name);
     /// Renames a partition's directory out of the way.
     [[nodiscard]] StorageResult<void> set_aside_for_deletion(const std::string& directory_name);
-    [[nodiscard]] StorageResult<void> set_aside_as_stray(const std::string& directory_name);
+    [[nodiscard]] StorageResult<void> set_aside_as_stray(const std::string& directory_name, bool is_unreadable);
     /// Writes the announced removals that are still open. With mutex_ held.
     [[nodiscard]] StorageResult<void> write_removals();
     void read_removals();

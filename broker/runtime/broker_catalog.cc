@@ -228,9 +228,12 @@ std::shared_ptr<const TopicState> Broker::make_topic_state(const topics::TopicPo
         auto log_topic = std::make_shared<const LogTopic>(LogTopic{topic->name, topic->id});
         state->partitions.reserve(static_cast<std::size_t>(topic->partition_count));
         for (auto index = static_cast<std::int32_t>(state->partitions.size()); index < topic->partition_count; ++index) {
-            auto log = logs_->claim(log_topic, PartitionIndex{index}, log_config);
+            // Of what the catalog knew at the start every directory was opened; what a client makes later gets its own.
+            const auto unreadable =
+                is_ready() ? LogDirectory::Unreadable::is_a_stray : LogDirectory::Unreadable::is_an_error;
+            auto log = logs_->claim(log_topic, PartitionIndex{index}, log_config, unreadable);
             if (!log) {
-                // Only a directory in the way can fail here, and it needs a hand.
+                // Only a directory in the way that cannot be moved fails here, and it needs a hand.
                 fail_stop(log.error());
             }
             const fetch::PartitionKey key{next_partition_key_.fetch_add(1, std::memory_order_relaxed)};
@@ -238,8 +241,10 @@ std::shared_ptr<const TopicState> Broker::make_topic_state(const topics::TopicPo
         }
         for (const LogDirectory::Stray& stray : logs_->take_new_strays()) {
             log::warning("storage",
-                         "a directory names another topic id in its partition.metadata and was set aside; to serve its "
-                         "data, stop the broker, remove its partition.metadata and give it its old name",
+                         stray.is_unreadable
+                             ? "a directory that cannot be opened was in the way of a new partition and was set aside"
+                             : "a directory names another topic id in its partition.metadata and was set aside; to serve its "
+                               "data, stop the broker, remove its partition.metadata and give it its old name",
                          {{"directory", stray.directory}, {"renamed_to", stray.renamed_to}});
         }
     }

@@ -9,6 +9,7 @@ namespace {
 
 using test::make_batch;
 using test::StorageWorld;
+using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -61,6 +62,23 @@ TEST_F(LogDirectoryTest, DeletionThatACrashInterruptedIsFinishedAtTheNextStart) 
     EXPECT_EQ(directories_ending("-delete"), 0u);
     EXPECT_FALSE(*world_.system.exists("/data/t-0"));
     EXPECT_FALSE(*world_.system.exists("/data/partita-removals"));
+}
+
+TEST_F(LogDirectoryTest, OnlyWhatABrokerSetAsideForDeletionIsDeleted) {
+    const std::string deleted = "t-0.0123456789abcdef0123456789abcdef-delete";
+    const std::vector<std::string> others = {"not-to-delete", "t-0.0123456789abcdef-delete", "t-0.0123456789abcdef0123456789abcdeg-delete",
+                                             "0123456789abcdef0123456789abcdef-delete"};
+    const auto make = [&](const std::string& name) {
+        ASSERT_TRUE(world_.system.make_directories("/data/" + name));
+        world_.system.set_content("/data/" + name + "/file", "x");
+    };
+    make(deleted);
+    for (const std::string& name : others) make(name);
+    world_.kill();
+    EXPECT_THAT(world_.directory->open_report().leftovers, ElementsAre(deleted));
+    ASSERT_TRUE(world_.directory->purge_removed());
+    EXPECT_FALSE(*world_.system.exists("/data/" + deleted));
+    for (const std::string& name : others) EXPECT_EQ(world_.system.content("/data/" + name + "/file"), "x") << name;
 }
 
 TEST_F(LogDirectoryTest, AnnouncedRemovalOfATopicThatTheCatalogKeptRemovesNothing) {
