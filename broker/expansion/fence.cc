@@ -4,28 +4,29 @@
 
 #include "protocol/assert.h"
 #include "protocol/byte_buffer.h"
+#include "protocol/cursor.h"
 
 namespace partita::expansion {
 namespace {
 
 constexpr std::int32_t kFormatVersion = 1;
 
-/// Reads what `encode` wrote. `failed` once the bytes do not suffice.
-struct Reader {
-    std::string_view rest;
-    bool failed = false;
-
-    template <class Integer>
-    Integer take() {
-        if (failed || rest.size() < sizeof(Integer)) {
-            failed = true;
-            return Integer{};
-        }
-        const auto value = load_big_endian<Integer>(as_bytes(rest).data());
-        rest.remove_prefix(sizeof(Integer));
-        return value;
+/// Marks as `encode` wrote them. The count is not believed: each turn takes bytes, and ends where there are none.
+bool read_marks(Cursor& cursor, FenceMarks& marks) {
+    std::int32_t count = 0;
+    if (!cursor.read(count)) {
+        return false;
     }
-};
+    std::vector<FenceMarks::Mark> read;
+    for (std::int32_t index = 0; index < count; ++index) {
+        FenceMarks::Mark mark;
+        if (!cursor.read(mark.first.value) || !cursor.read(mark.parent_end.value)) {
+            return false;
+        }
+        read.push_back(mark);
+    }
+    return marks.restore(std::move(read));
+}
 
 }  // namespace
 
@@ -202,6 +203,13 @@ std::vector<Fence::Waiting> Fence::waiting() const {
     return result;
 }
 
+void Fence::forget_partitions_from(std::int32_t partition_count) {
+    children_.erase(children_.lower_bound(PartitionIndex{partition_count}), children_.end());
+    if (window_.new_count > partition_count) {
+        window_ = {};
+    }
+}
+
 std::string Fence::encode() const {
     ByteBuffer bytes;
     bytes.append_big_endian(kFormatVersion);
@@ -226,40 +234,38 @@ std::string Fence::encode() const {
 }
 
 std::expected<Fence, std::string> Fence::decode(std::string_view bytes, TimestampMs now) {
-    Reader reader{bytes};
-    if (const auto version = reader.take<std::int32_t>(); reader.failed || version != kFormatVersion) {
+    Cursor cursor(as_bytes(bytes));
+    std::int32_t version = 0;
+    if (!cursor.read(version) || version != kFormatVersion) {
         return std::unexpected("its format " + std::to_string(version) + " is not known");
     }
+    const auto cut_off = [] { return std::unexpected(std::string("it is cut off or too long")); };
     Fence fence;
-    const auto state = reader.take<std::int32_t>();
-    fence.window_.state = static_cast<WindowState>(state);
-    fence.window_.epoch = reader.take<std::int32_t>();
-    fence.window_.old_count = reader.take<std::int32_t>();
-    fence.window_.new_count = reader.take<std::int32_t>();
-    fence.window_.opened = TimestampMs{reader.take<std::int64_t>()};
-    fence.window_.producers_known_since = now;
-    fence.timeouts_ = static_cast<std::uint64_t>(reader.take<std::int64_t>());
-    const auto children = reader.take<std::int32_t>();
-    const bool state_is_known = state >= 0 && state <= static_cast<std::int32_t>(WindowState::closed_by_time);
-    for (std::int32_t index = 0; index < children && !reader.failed; ++index) {
-        const PartitionIndex partition{reader.take<std::int32_t>()};
-        Child child{.epoch = reader.take<std::int32_t>(), .parent = PartitionIndex{reader.take<std::int32_t>()}, .marks = {}};
-        const auto count = reader.take<std::int32_t>();
-        std::vector<FenceMarks::Mark> marks;
-        for (std::int32_t mark = 0; mark < count && !reader.failed; ++mark) {
-            const Offset first{reader.take<std::int64_t>()};
-            marks.push_back({first, Offset{reader.take<std::int64_t>()}});
+    Window& window = fence.window_;
+    std::int32_t state = 0;
+    std::int64_t timeouts = 0;
+    std::int32_t children = 0;
+    const bool has_window = cursor.read(state) && cursor.read(window.epoch) && cursor.read(window.old_count) &&
+                            cursor.read(window.new_count) && cursor.read(window.opened.value) && cursor.read(timeouts) &&
+                            cursor.read(children);
+    if (!has_window || state < 0 || state > static_cast<std::int32_t>(WindowState::closed_by_time)) {
+        return cut_off();
+    }
+    window.state = static_cast<WindowState>(state);
+    window.producers_known_since = now;
+    fence.timeouts_ = static_cast<std::uint64_t>(timeouts);
+    for (std::int32_t index = 0; index < children; ++index) {
+        PartitionIndex partition;
+        Child child;
+        if (!cursor.read(partition.value) || !cursor.read(child.epoch) || !cursor.read(child.parent.value)) {
+            return cut_off();
         }
-        if (reader.failed || child.parent >= partition || child.parent < PartitionIndex{0} ||
-            !child.marks.restore(std::move(marks))) {
+        if (child.parent >= partition || child.parent < PartitionIndex{0} || !read_marks(cursor, child.marks)) {
             return std::unexpected("it contradicts itself at partition " + std::to_string(partition.value));
         }
         fence.children_.emplace(partition, std::move(child));
     }
-    if (reader.failed || !reader.rest.empty() || !state_is_known) {
-        return std::unexpected(std::string("it is cut off or too long"));
-    }
-    return fence;
+    return cursor.remaining() == 0 ? std::expected<Fence, std::string>(std::move(fence)) : cut_off();
 }
 
 }  // namespace partita::expansion

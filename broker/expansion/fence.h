@@ -148,6 +148,10 @@ class Fence {
     /// What `encode` gave. Producers are not stored: a restart knows none, so they count as known from `now` on.
     [[nodiscard]] static std::expected<Fence, std::string> decode(std::string_view bytes, TimestampMs now);
 
+    /// A power failure can keep a stored fence and lose the expansion that it belongs to. Of partitions that there are not,
+    /// and of their window, nothing stays.
+    void forget_partitions_from(std::int32_t partition_count);
+
     /// The process died without storing the newest marks: whatever lies behind the stored ones waits for the
     /// parent as it is now. `ends` as in `close`, with the partition's log start instead of its end.
     template <class Ends>

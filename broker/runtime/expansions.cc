@@ -93,6 +93,7 @@ std::shared_ptr<TopicExpansion> Expansions::state_for(const topics::Topic& topic
     }
     auto state = std::make_shared<TopicExpansion>(broker_, is_new ? TopicExpansion::kSinceItsCreation : now.monotonic);
     if (loaded != loaded_fences_.end()) {
+        loaded->second.forget_partitions_from(topic.partition_count);
         state->restore_fence(std::move(loaded->second));
         loaded_fences_.erase(loaded);
         fences_.fetch_add(1, std::memory_order_relaxed);

@@ -289,6 +289,19 @@ TEST_F(DurabilityLifecycle, DirectoriesThatOnlyLookLikePartitionsAreLeftAlone) {
     }
 }
 
+TEST_F(DurabilityLifecycle, DirectoryThatCannotBeOpenedMakesWayForANewTopicAndIsKept) {
+    // A directory where a segment should be: nobody can open it as a log.
+    fs::create_directories(data("notes-1") / "00000000000000000000.log" / "kept");
+    ASSERT_NO_FATAL_FAILURE(start());
+    EXPECT_THAT(broker_->output(), HasSubstr("cannot be opened and is not served directory=notes-1"));
+    ASSERT_EQ(client_->create_topic("notes", 2).error, ErrorCode::none);
+    EXPECT_EQ(client_->produce_value("notes", 1, "v").error, ErrorCode::none);
+    EXPECT_THAT(broker_->output(), HasSubstr("was in the way of a new partition"));
+    ASSERT_NO_FATAL_FAILURE(kill_and_restart());
+    EXPECT_EQ(client_->list_offset("notes", 1, -1), 1);
+    EXPECT_EQ(entries_with("-stray"), 1u);
+}
+
 TEST_F(DurabilityLifecycle, DirectoryOfAnotherTopicIdIsSetAsideAndNeverDeleted) {
     start();
     ASSERT_EQ(client_->create_topic("t", 1).error, ErrorCode::none);
@@ -317,6 +330,31 @@ TEST_F(DurabilityLifecycle, DirectoryOfAnotherTopicIdIsSetAsideAndNeverDeleted) 
     }
     start_again();
     EXPECT_EQ(client_->list_offset("t", 0, -1), 3);
+}
+
+// Neither is synced when the expansion is answered, so a power failure may take the one and leave the other.
+TEST_F(DurabilityLifecycle, FenceOfAnExpansionThatAPowerFailureUndidIsForgotten) {
+    start();
+    ASSERT_EQ(client_->create_topic("t", 2, {{"partita.expansion.mode", "fenced"}}).error, ErrorCode::none);
+    ASSERT_NO_FATAL_FAILURE(produce("t", 3));
+    ASSERT_EQ(broker_->stop().exit_code, 0);
+    const fs::path without_expansion = directory_ / "before";
+    fs::copy(options_.data_directory, without_expansion, fs::copy_options::recursive);
+    fs::remove(without_expansion / ".kafka_cleanshutdown");
+    start_again();
+    ASSERT_EQ(client_->expand_topic("t", 4), ErrorCode::none);
+    broker_->send_signal(SIGKILL);
+    (void)broker_->wait();
+    ASSERT_FALSE(fs::is_empty(data("partita-fences")));
+    fs::copy(data("partita-fences"), without_expansion / "partita-fences", fs::copy_options::recursive);
+    options_.data_directory = without_expansion;
+    ASSERT_NO_FATAL_FAILURE(start_again());
+    EXPECT_EQ(client_->metadata()->at("t").partitions, 2u);
+    ASSERT_NO_FATAL_FAILURE(produce("t", 1));
+    EXPECT_EQ(client_->expand_topic("t", 4), ErrorCode::none);
+    EXPECT_EQ(client_->produce_value("t", 3, "v").error, ErrorCode::none);
+    stop_and_restart();
+    EXPECT_EQ(client_->metadata()->at("t").partitions, 4u);
 }
 
 TEST_F(DurabilityLifecycle, CommitsGoOnWhenTheOffsetsTopicWasDeleted) {

@@ -268,5 +268,25 @@ TEST(Fence, ClientsOfNoGroupAreListedUpToABound) {
     EXPECT_EQ(fence.unattributed().size(), Fence::kUnattributedMax);
 }
 
+TEST(Fence, ForgetsAnExpansionThatAPowerFailureUndid) {
+    Fence fence = opened();
+    fence.forget_partitions_from(12);
+    EXPECT_TRUE(fence.is_open());
+    EXPECT_EQ(fence.children_of(partition(0)).size(), 1U);
+    fence.forget_partitions_from(6);
+    EXPECT_FALSE(fence.is_open());
+    EXPECT_TRUE(fence.is_over());
+    EXPECT_FALSE(fence.parent_of(partition(6)).has_value());
+    // What was done before the lost expansion still holds.
+    Fence twice = opened();
+    twice.mark(partition(6), Offset{0}, Offset{100});
+    twice.close(Fence::WindowState::closed_by_time, [](PartitionIndex, PartitionIndex) { return std::pair(Offset{5}, Offset{100}); });
+    twice.open(2, 12, 24, kOpened, {}, TimestampMs{0});
+    twice.forget_partitions_from(12);
+    EXPECT_FALSE(twice.is_open());
+    EXPECT_EQ(twice.parent_of(partition(6)), partition(0));
+    EXPECT_FALSE(twice.parent_of(partition(12)).has_value());
+}
+
 }  // namespace
 }  // namespace partita::expansion
