@@ -1,5 +1,7 @@
 #include "broker/net/connection.h"
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -8,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "broker/handlers/registry.h"
 #include "broker/net/net_reactor.h"
@@ -118,7 +121,7 @@ bool Connection::may_serve() const {
 }
 
 void Connection::wait_readable() {
-    if (waiting_readable_ || closed_ || end_of_input_) {
+    if (waiting_readable_ || closed_) {
         return;
     }
     waiting_readable_ = true;
@@ -422,7 +425,7 @@ bool Connection::send_some() {
                 if (sent < 0) {
                     return send_error(errno);
                 }
-                owner_.count_sent(static_cast<std::size_t>(sent));
+                count_sent(static_cast<std::size_t>(sent));
             }
             std::size_t rest = static_cast<std::size_t>(sent);
             for (std::size_t i = 0; i < count; ++i) {
@@ -462,7 +465,7 @@ bool Connection::send_front(runtime::Reply& reply) {
                 send_error(errno);
                 return false;
             }
-            owner_.count_sent(static_cast<std::size_t>(sent));
+            count_sent(static_cast<std::size_t>(sent));
             sent_bytes_ += static_cast<std::size_t>(sent);
             continue;
         }
@@ -486,7 +489,7 @@ bool Connection::send_front(runtime::Reply& reply) {
             close("a log file ended before the reply that was promised from it");
             return false;
         }
-        owner_.count_sent(static_cast<std::size_t>(sent));
+        count_sent(static_cast<std::size_t>(sent));
         sent_of_piece_ += static_cast<std::uint32_t>(sent);
     }
     queued_reply_bytes_ -= total_bytes(reply);
@@ -502,6 +505,23 @@ bool Connection::send_front(runtime::Reply& reply) {
         return false;
     }
     return true;
+}
+
+void Connection::count_sent(std::size_t bytes) {
+    total_sent_bytes_ += bytes;
+    owner_.count_sent(bytes);
+}
+
+bool Connection::is_stuck() {
+    if (slots_.empty() || !slots_.front().ready) {
+        return false;
+    }
+    int unsent = 0;
+    if (::ioctl(socket_.native_handle(), SIOCOUTQ, &unsent) != 0) {
+        return true;
+    }
+    const std::uint64_t before = std::exchange(taken_bytes_, total_sent_bytes_ - static_cast<std::uint64_t>(unsent));
+    return taken_bytes_ == before;
 }
 
 /// True when the connection lives on and waits until it is writable.

@@ -58,6 +58,8 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     [[nodiscard]] bool is_idle_for_drain() const { return slots_.empty(); }
     /// What it has cost its reactor since the last call, see placement::choose.
     [[nodiscard]] std::uint64_t take_work() { return std::exchange(work_, 0); }
+    /// A reply is ready, and the client took nothing of what was sent since this was asked the last time.
+    [[nodiscard]] bool is_stuck();
 
   private:
     enum class Progress : std::uint8_t { drained, more, starved, closed };
@@ -78,6 +80,7 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     [[nodiscard]] bool send_some();
     [[nodiscard]] bool send_front(runtime::Reply& reply);
     bool send_error(int error_number);
+    void count_sent(std::size_t bytes);
     void release_buffer();
 
     struct Slot {
@@ -99,6 +102,9 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     std::size_t sent_bytes_ = 0;
     std::size_t sent_pieces_ = 0;
     std::uint32_t sent_of_piece_ = 0;
+    // Handed to the kernel in all, and what of it had arrived at the last look of `is_stuck`.
+    std::uint64_t total_sent_bytes_ = 0;
+    std::uint64_t taken_bytes_ = 0;
     std::size_t next_frame_bytes_ = 0;
     Instant last_active_;
     std::uint64_t work_ = 0;
@@ -111,7 +117,6 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     bool waiting_readable_ = false;
     bool waiting_writable_ = false;
     bool send_requested_ = false;
-    bool end_of_input_ = false;
     bool close_after_send_ = false;
     bool closed_ = false;
 };

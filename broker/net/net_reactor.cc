@@ -113,8 +113,10 @@ void NetReactor::close_idle(Now now) {
         }
         if (oldest.is_waiting_for_request()) {
             oldest.close("");
+        } else if (oldest.is_stuck()) {
+            oldest.close("the client takes no replies (connections.max.idle.ms)");
         } else {
-            touch(oldest);  // It waits for us.
+            touch(oldest);  // It waits for us, or reads slowly.
         }
     }
 }

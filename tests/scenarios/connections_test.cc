@@ -251,6 +251,39 @@ TEST(ConnectionLimits, IdleConnectionsAreClosedAndWaitingOnesAreNot) {
     EXPECT_NE(waiting.read_reply(*find_api(ApiKey::fetch), 11, 2, WireClient::kPatience), nullptr) << waiting.failure();
 }
 
+TEST(ConnectionLimits, ClientsThatTakeNoRepliesAreClosedAndSlowOnesAreNot) {
+    const auto broker = BrokerProcess::start({.overrides = {"connections.max.idle.ms=1000"}});
+    ASSERT_NE(broker, nullptr);
+    {
+        WireClient producer(broker->port());
+        ASSERT_TRUE(create_topic(producer, kTopic, 1));
+        const std::array values{std::string(900'000, 'x')};
+        for (int i = 0; i < 12; ++i) {
+            ASSERT_EQ(produce(producer, kTopic, 0, make_batch(values)), ErrorCode::none);
+        }
+    }
+    constexpr int kSmallBuffer = 4096;
+    WireClient silent(broker->port(), "127.0.0.1", kSmallBuffer);
+    WireClient slow(broker->port(), "127.0.0.1", kSmallBuffer);
+    ASSERT_TRUE(silent.send(waiting_fetch(10, 1)));
+    ASSERT_TRUE(slow.send(waiting_fetch(10, 1)));
+    std::size_t read_bytes = 0;
+    std::vector<std::byte> piece(16'384);
+    const auto read_slowly = [&] {
+        const ssize_t count = ::recv(slow.descriptor(), piece.data(), piece.size(), MSG_DONTWAIT);
+        read_bytes += count > 0 ? static_cast<std::size_t>(count) : 0;
+        std::this_thread::sleep_for(50ms);
+        return count != 0;
+    };
+    EXPECT_TRUE(waits_until(10s, [&] { return !read_slowly() || connection_count(*broker) == 1; }));
+    EXPECT_TRUE(broker->wait_for_output("the client takes no replies", 2s)) << broker->output();
+    for (int i = 0; i < 50; ++i) {
+        ASSERT_TRUE(read_slowly()) << "closed after " << read_bytes << " bytes";
+    }
+    EXPECT_EQ(connection_count(*broker), 1);
+    EXPECT_GT(read_bytes, 0u);
+}
+
 TEST(ConnectionLimits, WithoutDescriptorsAcceptingPausesAndComesBack) {
     const auto broker = BrokerProcess::start({.overrides = {kLongQueue}, .open_files_max = 256});
     ASSERT_NE(broker, nullptr);
