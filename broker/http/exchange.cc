@@ -1,5 +1,7 @@
 #include "broker/http/exchange.h"
 
+#include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 namespace partita::http {
@@ -40,7 +42,26 @@ bool for_each_part(std::string_view text, char separator, Use&& use) {
     return true;
 }
 
+/// An IPv6 address keeps its brackets.
+std::string_view without_port(std::string_view authority) {
+    const std::size_t colon = authority.rfind(':');
+    const std::size_t bracket = authority.rfind(']');
+    const bool has_port = colon != std::string_view::npos && (bracket == std::string_view::npos || bracket < colon);
+    return has_port ? authority.substr(0, colon) : authority;
+}
+
 }  // namespace
+
+bool is_of_foreign_page(std::string_view origin, std::string_view host) {
+    constexpr std::string_view kSchemeEnd = "://";
+    constexpr std::string_view kOwnNames[] = {"localhost", "127.0.0.1", "[::1]"};
+    const std::size_t scheme_end = origin.find(kSchemeEnd);
+    if (scheme_end == std::string_view::npos) {
+        return true;  // "null", of a page that belongs to nobody.
+    }
+    const std::string_view page = without_port(origin.substr(scheme_end + kSchemeEnd.size()));
+    return page != without_port(host) && std::ranges::find(kOwnNames, page) == std::end(kOwnNames);
+}
 
 std::optional<Request> parse_target(std::string_view target) {
     Request request;

@@ -11,7 +11,7 @@ namespace partita::http {
 
 enum class Method { get, head, post, put, delete_, other };
 
-enum class Status { ok = 200, bad_request = 400, not_found = 404, method_not_allowed = 405, conflict = 409,
+enum class Status { ok = 200, bad_request = 400, forbidden = 403, not_found = 404, method_not_allowed = 405, conflict = 409,
                     internal_error = 500, unavailable = 503 };
 
 inline constexpr std::string_view kPlainText = "text/plain; charset=utf-8";
@@ -35,6 +35,12 @@ struct Request {
 
 /// Null when a percent sign is not followed by two hex digits.
 [[nodiscard]] std::optional<Request> parse_target(std::string_view target);
+
+/// Whether a browser sent the request for a page of another site. What the `Origin` header says is compared with the `Host`
+/// header; pages of this machine count as its own. Such pages could else press the test controls of a broker on the
+/// developer's machine, and read its events through a WebSocket, to which the same-origin policy does not apply (RFC 6455,
+/// section 10.2).
+[[nodiscard]] bool is_of_foreign_page(std::string_view origin, std::string_view host);
 
 /// A request and its answer, which is given once: whole, or in pieces. It may be given later and from another
 /// thread; whoever lets go of an exchange without an answer leaves the client with a closed connection.

@@ -46,15 +46,25 @@ std::string_view method_name(Method method) {
     return method == Method::post ? "POST" : method == Method::delete_ ? "DELETE" : "GET";
 }
 
+/// "GET /health/live, GET /health/ready, ..., POST /v1/topics/T/visibility".
+std::string known_paths() {
+    std::string paths;
+    for (const Route& route : kRoutes) {
+        paths += (paths.empty() ? "" : ", ") + std::string(method_name(route.method)) + " ";
+        for (auto part = route.path.begin(); part != route.path.end() && !part->empty(); ++part) {
+            paths += "/" + std::string(*part == "*" ? "T" : *part);
+        }
+    }
+    return paths;
+}
+
 }  // namespace
 
 void serve(const Surroundings& surroundings, const ExchangePointer& exchange) {
     const Request& request = exchange->request();
     const auto route = std::ranges::find_if(kRoutes, [&](const Route& candidate) { return matches(candidate, request.path); });
     if (route == kRoutes.end()) {
-        exchange->respond(Status::not_found, kPlainText,
-                          "there are /health/live, /health/ready, /metrics, /v1/findings, /v1/events, /v1/topics/T/expansion?to=M, "
-                          "/v1/topics/T/expansions and /v1/topics/T/protection\n");
+        exchange->respond(Status::not_found, kPlainText, "there are " + known_paths() + "\n");
         return;
     }
     const Method method = request.method == Method::head ? Method::get : request.method;

@@ -26,6 +26,8 @@ Method method_of(beast::http::verb verb) {
     }
 }
 
+std::string_view text_of(beast::string_view text) { return {text.data(), text.size()}; }
+
 }  // namespace
 
 /// What a request's answer goes through. Calls come from any thread and are carried to the session's.
@@ -134,9 +136,14 @@ void Session::on_request() {
     ++served_;
     is_answering_ = true;
     const auto& message = parser_->get();
-    std::optional<Request> request = parse_target({message.target().data(), message.target().size()});
+    std::optional<Request> request = parse_target(text_of(message.target()));
     if (!request) {
         send_whole(Status::bad_request, kPlainText, "the request's path is malformed\n");
+        return;
+    }
+    if (const auto origin = message.find(beast::http::field::origin);
+        origin != message.end() && is_of_foreign_page(text_of(origin->value()), text_of(message[beast::http::field::host]))) {
+        send_whole(Status::forbidden, kPlainText, "requests of pages of other sites are not served\n");
         return;
     }
     if (wants_upgrade(message) && request->path == std::vector<std::string>{"v1", "events"}) {

@@ -94,7 +94,8 @@ class BrokerProcess {
     [[nodiscard]] std::chrono::milliseconds processor_time() const;
     [[nodiscard]] int open_descriptors() const;
 
-    [[nodiscard]] std::optional<HttpAnswer> http_get(const std::string& path) const;
+    /// `more_headers`: lines with their ends.
+    [[nodiscard]] std::optional<HttpAnswer> http_get(const std::string& path, const std::string& more_headers = {}) const;
     /// The value of an unlabelled metric; none when it is missing.
     [[nodiscard]] std::optional<double> metric(const std::string& name) const;
 

@@ -34,6 +34,17 @@ TEST(ParseTarget, RefusesPercentSignsWithoutTwoDigits) {
     }
 }
 
+TEST(ForeignPages, AreThoseOfOtherHosts) {
+    for (const char* origin : {"http://localhost:3000", "https://127.0.0.1", "http://[::1]:8092", "http://broker.lan:80"}) {
+        EXPECT_FALSE(is_of_foreign_page(origin, "broker.lan:8092")) << origin;
+    }
+    for (const char* origin : {"https://example.org", "http://127.0.0.1.example.org", "http://localhost.example.org:8092", "null", "",
+                               "http://", "http://[::2]:8092", "http://broker.lan.example.org"}) {
+        EXPECT_TRUE(is_of_foreign_page(origin, "broker.lan:8092")) << origin;
+    }
+    EXPECT_FALSE(is_of_foreign_page("http://[fd00::1]", "[fd00::1]:8092"));
+}
+
 class Recorder final : public Exchange {
   public:
     const Request& request() const override { return request_; }
