@@ -134,10 +134,22 @@ void announce(const runtime::Broker& broker, const std::vector<net::BoundListene
     }
 }
 
+/// The first one on this thread. Returns when all of them have ended.
+void run_reactors(runtime::Broker& broker) {
+    std::vector<std::thread> threads;
+    for (std::size_t index = 1; index < broker.reactors().size(); ++index) {
+        threads.emplace_back([&broker, index] { broker.reactors()[index]->run(); });
+    }
+    broker.reactors().front()->run();
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+}
+
 }  // namespace
 
 int serve(const ServeOptions& options) {
-    // Threads inherit the mask: signals reach only the signal set of the first reactor.
+    // A client that is gone is an error of the write to it, and no reason to end.
     ::signal(SIGPIPE, SIG_IGN);
     auto opened = runtime::Broker::open(
         {.config = options.config, .reactor_count = reactor_count(), .ephemeral = options.ephemeral});
@@ -151,9 +163,14 @@ int serve(const ServeOptions& options) {
     broker->reactors().front()->add_participant(group_timers);
 
     net::Server server(*broker, broker->turns());
+    // What was there is as it was, so the next start need not recover.
+    const auto refuse_cleanly = [&broker](const std::string& message) {
+        (void)broker->close();
+        return refuse(message);
+    };
     auto listeners = server.open();
     if (!listeners) {
-        return refuse(listeners.error());
+        return refuse_cleanly(listeners.error());
     }
     http::HttpServer http(*broker, server);
     const std::string http_address = http.open(options.http_port);
@@ -175,7 +192,8 @@ int serve(const ServeOptions& options) {
     announce(*broker, *listeners, http_address);
     if (!options.port_file.empty() && !listeners->empty() &&
         !write_port_file(options.port_file, listeners->front().port)) {
-        return refuse("cannot write " + options.port_file + "; check its directory");
+        compactor.stop();
+        return refuse_cleanly("cannot write " + options.port_file + "; check its directory");
     }
 
     boost::asio::steady_timer started(broker->reactors().front()->context(), kStartMemoryDelay);
@@ -185,14 +203,7 @@ int serve(const ServeOptions& options) {
         }
     });
 
-    std::vector<std::thread> threads;
-    for (std::size_t index = 1; index < broker->reactors().size(); ++index) {
-        threads.emplace_back([&broker, index] { broker->reactors()[index]->run(); });
-    }
-    broker->reactors().front()->run();
-    for (std::thread& thread : threads) {
-        thread.join();
-    }
+    run_reactors(*broker);
     if (!options.port_file.empty()) {
         std::remove(options.port_file.c_str());
     }

@@ -14,8 +14,6 @@ struct ServeOptions {
     std::string port_file;
     /// Empty for the configured one, "off" for none.
     std::string http_port;
-    /// The Kafka port was chosen on the command line, which keeps listeners "by default".
-    bool port_given = false;
 };
 
 /// Runs a broker until SIGTERM or SIGINT. Returns the exit code of the process: 0 after a clean stop,

@@ -88,7 +88,6 @@ int run(const Arguments& arguments) {
     options.ephemeral = arguments.ephemeral;
     options.port_file = arguments.port_file;
     options.http_port = arguments.http_port;
-    options.port_given = !arguments.port.empty();
     return partita::serve(options);
 }
 

@@ -85,6 +85,23 @@ TEST(Start, IsRefusedWithOneLineWhenThePortIsTaken) {
                    "the port is taken");
 }
 
+TEST(Start, ThatIsRefusedLeavesTheDirectoryAsCleanAsItWas) {
+    TemporaryDirectory directory;
+    {
+        const auto before = BrokerProcess::start({.data_directory = directory.path()});
+        ASSERT_NE(before, nullptr);
+        ASSERT_EQ(before->stop().exit_code, 0);
+    }
+    ASSERT_TRUE(std::filesystem::exists(directory / ".kafka_cleanshutdown"));
+    const auto other = BrokerProcess::start();
+    ASSERT_NE(other, nullptr);
+    expect_refused(BrokerProcess::run({.arguments = {"--port", std::to_string(other->port())},
+                                       .data_directory = directory.path(),
+                                       .choose_port = false}),
+                   "the port is taken");
+    EXPECT_TRUE(std::filesystem::exists(directory / ".kafka_cleanshutdown"));
+}
+
 TEST(Start, IsRefusedWithOneLineThatNamesTheHolderOfTheDirectory) {
     const auto first = BrokerProcess::start();
     ASSERT_NE(first, nullptr);
@@ -146,6 +163,16 @@ TEST(Http, AnswersHealthAndMetrics) {
     }
     EXPECT_GT(samples, 10);
     EXPECT_TRUE(metrics->body.ends_with("\n"));
+}
+
+TEST(Http, ServesNoPagesOfOtherSites) {
+    const auto broker = BrokerProcess::start();
+    ASSERT_NE(broker, nullptr);
+    EXPECT_EQ(broker->http_get("/v1/findings", "Origin: http://localhost:3000\r\n")->status, 200);
+    EXPECT_EQ(broker->http_get("/v1/findings", "Origin: https://example.org\r\n")->status, 403);
+    const std::string upgrade =
+        "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+    EXPECT_EQ(broker->http_get("/v1/events", upgrade + "Origin: https://example.org\r\n")->status, 403);
 }
 
 TEST(Http, WithoutDescriptorsItsAcceptorRests) {
