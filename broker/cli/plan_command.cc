@@ -62,13 +62,14 @@ class ProgressBar {
     void show(std::int64_t done, std::int64_t total) {
         const auto now = std::chrono::steady_clock::now();
         constexpr std::chrono::milliseconds kEvery{100};
-        if (!is_shown_ || total <= 0 || now - last_ < kEvery) return;
+        if (!is_shown_ || done < 0 || done > total || total == 0 || now - last_ < kEvery) return;
         last_ = now;
         constexpr int kWidth = 40;
-        const int filled = static_cast<int>(kWidth * done / total);
+        const double share = static_cast<double>(done) / static_cast<double>(total);
+        const int filled = static_cast<int>(kWidth * share);
         std::string bar(static_cast<std::size_t>(filled), '#');
         bar.resize(kWidth, '.');
-        std::fprintf(stderr, "\r[%s] %3d %%  %lld of %lld records ", bar.c_str(), static_cast<int>(100 * done / total),
+        std::fprintf(stderr, "\r[%s] %3d %%  %lld of %lld records ", bar.c_str(), static_cast<int>(100 * share),
                      static_cast<long long>(done), static_cast<long long>(total));
         std::fflush(stderr);
         is_drawn_ = true;
@@ -83,6 +84,15 @@ class ProgressBar {
     bool is_drawn_ = false;
     std::chrono::steady_clock::time_point last_;
 };
+
+/// Empty when the plan is not what a broker of this version says.
+std::string text_of_plan(const nlohmann::ordered_json& plan) {
+    try {
+        return expansion::plan_text(plan);
+    } catch (const nlohmann::ordered_json::exception&) {
+        return {};
+    }
+}
 
 bool print(std::string_view text) { return std::fwrite(text.data(), 1, text.size(), stdout) == text.size(); }
 
@@ -115,13 +125,12 @@ int plan(Options& options) {
         return answer.error().exit_code;
     }
     const auto json = nlohmann::ordered_json::parse(*answer, nullptr, false);
-    if (!json.is_object() || !json.contains("verdict")) {
+    const std::string text = json.is_object() && json.contains("verdict") ? text_of_plan(json) : std::string();
+    if (text.empty()) {
         std::fprintf(stderr, "partita: what answered is no plan\n");
         return kExitBroken;
     }
-    const bool is_printed = wish.lists_keys ? true
-                            : options.json  ? print(json.dump(2) + "\n")
-                                            : print(expansion::plan_text(json));
+    const bool is_printed = wish.lists_keys || print(options.json ? json.dump(2) + "\n" : text);
     if (!is_printed || std::fflush(stdout) != 0) {
         std::fprintf(stderr, "partita: cannot write the answer\n");
         return kExitBroken;

@@ -26,6 +26,11 @@ std::string target(const PlanArguments& arguments) {
 
 std::unexpected<PlanRefusal> broken(std::string message) { return std::unexpected(PlanRefusal{kExitBroken, std::move(message)}); }
 
+std::int64_t number_of(const ordered_json& object, const char* name) {
+    const bool has_number = object.is_object() && object.contains(name) && object[name].is_number_integer();
+    return has_number ? object[name].get<std::int64_t>() : 0;
+}
+
 /// Takes lines as they come; the last one is the plan, or why there is none.
 class PlanLines {
   public:
@@ -36,7 +41,7 @@ class PlanLines {
         const auto json = ordered_json::parse(line, nullptr, false);
         if (!json.is_object()) return true;
         if (json.contains("progress")) {
-            listener_.progress(json["progress"].value("done", std::int64_t{0}), json["progress"].value("total", std::int64_t{0}));
+            listener_.progress(number_of(json["progress"], "done"), number_of(json["progress"], "total"));
         } else if (json.contains("keys") && json["keys"].is_string()) {
             return listener_.keys(json["keys"].get<std::string>());
         } else if (json.contains("plan")) {

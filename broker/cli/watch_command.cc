@@ -35,7 +35,8 @@ std::string clock_time(std::int64_t time_ms) {
     return text.data();
 }
 
-/// "14:02:11 opened  block H03 orders: group billing ... | Drain first ..."
+/// "14:02:11 opened  block H03 orders: group billing ... | Drain first ...". Throws what the JSON library throws when a field is
+/// missing or of another type.
 std::string readable(const ordered_json& event) {
     const ordered_json& finding = event.at("finding");
     const std::string kind = event.at("event");
@@ -50,8 +51,14 @@ std::string readable(const ordered_json& event) {
 bool print_event(const WatchArguments& arguments, std::string_view line) {
     const auto event = ordered_json::parse(line, nullptr, false);
     if (!event.is_object() || !event.contains("finding")) return true;
-    if (!arguments.topic.empty() && event["finding"]["subject"].value("topic", "") != arguments.topic) return true;
-    std::printf("%s\n", arguments.as_json ? std::string(line).c_str() : readable(event).c_str());
+    std::string text;
+    try {
+        if (!arguments.topic.empty() && event.at("finding").at("subject").value("topic", "") != arguments.topic) return true;
+        text = arguments.as_json ? std::string(line) : readable(event);
+    } catch (const ordered_json::exception&) {
+        return true;  // Of another schema, which this program does not know.
+    }
+    std::printf("%s\n", text.c_str());
     return std::fflush(stdout) == 0;
 }
 

@@ -1,8 +1,12 @@
 // `partita plan` and the resources behind it, against the broker as it is shipped.
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdio>
@@ -12,6 +16,7 @@
 #include <memory>
 #include <sstream>
 #include <string>
+#include <thread>
 
 #include "protocol/record_batch_builder.h"
 #include "tests/support/broker_process.h"
@@ -231,6 +236,59 @@ TEST_F(Plans, TheEpochLogTellsWhoAndWhenAndSurvivesAKill) {
     ASSERT_NE(broker, nullptr);
     EXPECT_EQ(broker->http_get("/v1/topics/orders/expansions")->body, before);
     EXPECT_EQ(broker->http_get("/v1/topics/nobody/expansions")->status, 404);
+}
+
+/// Answers one HTTP request with a body, whatever was asked, as something that is no broker may.
+class StrangeServer {
+  public:
+    explicit StrangeServer(std::string body) : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t size = sizeof address;
+        EXPECT_EQ(::bind(listener_, reinterpret_cast<sockaddr*>(&address), size), 0);
+        EXPECT_EQ(::listen(listener_, 1), 0);
+        EXPECT_EQ(::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size), 0);
+        port_ = ntohs(address.sin_port);
+        thread_ = std::thread([this, body = std::move(body)] {
+            const int client = ::accept(listener_, nullptr, nullptr);
+            std::array<char, 4096> request;
+            EXPECT_GT(::recv(client, request.data(), request.size(), 0), 0);
+            const std::string answer =
+                "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\nConnection: close\r\n\r\n" + body;
+            EXPECT_EQ(::send(client, answer.data(), answer.size(), MSG_NOSIGNAL), static_cast<ssize_t>(answer.size()));
+            ::close(client);
+        });
+    }
+    ~StrangeServer() {
+        thread_.join();
+        ::close(listener_);
+    }
+    [[nodiscard]] std::string address() const { return "localhost:" + std::to_string(port_); }
+
+  private:
+    const int listener_;
+    std::uint16_t port_ = 0;
+    std::thread thread_;
+};
+
+TEST(Commands, TakeWhatIsNoBrokersAnswerForWhatItIs) {
+    for (const char* plan : {"[]", "{}", R"({"plan":{"verdict":"safe"}})", R"({"plan":{"verdict":7,"findings":{"id":[]}}})",
+                             R"({"plan":{"verdict":"safe","scanned":"all","moved":[1],"partitions":3,"groups":true}})",
+                             R"({"progress":{"done":"x"}})", R"({"progress":{"done":-1000000,"total":1}})"}) {
+        const StrangeServer server(std::string(plan) + "\n");
+        const Ran ran = run("plan t --to 6 --http " + server.address());
+        EXPECT_TRUE(ran.code == 0 || ran.code == 1 || ran.code == 3) << plan << ": " << ran.code << " " << ran.out;
+    }
+    for (const char* event : {R"({"finding":7})", R"({"finding":null,"event":"opened"})", R"({"finding":{"subject":"x"},"event":[]})",
+                              R"({"event":"opened","time_ms":"now","finding":{"severity":1,"id":2,"subject":{"topic":3}}})"}) {
+        const StrangeServer server(std::string(event) + "\n");
+        const Ran ran = run("watch --http " + server.address());
+        EXPECT_EQ(ran.code, 1) << event << ": " << ran.out;
+        EXPECT_TRUE(has(ran.out, "the broker ends the events")) << event << ": " << ran.out;
+        const StrangeServer again(std::string(event) + "\n");
+        EXPECT_EQ(run("watch --topic t --http " + again.address()).code, 1) << event;
+    }
 }
 
 }  // namespace
