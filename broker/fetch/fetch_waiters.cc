@@ -10,6 +10,10 @@ WaiterId FetchWaiters::add(std::vector<WaitedPartition> partitions, std::int64_t
                            Instant deadline) {
     PARTITA_ASSERT(missing_bytes > 0, "a fetch that misses nothing does not wait");
     const WaiterId waiter{++last_waiter_};
+    // Sorted, because a consumer may wait for ten thousand partitions at once, and appends look theirs up.
+    std::ranges::sort(partitions, {}, &WaitedPartition::partition);
+    const auto repeated = std::ranges::unique(partitions, {}, &WaitedPartition::partition);
+    partitions.erase(repeated.begin(), repeated.end());
     for (const WaitedPartition& waited : partitions) {
         by_partition_[waited.partition].push_back(waiter);
     }
@@ -33,7 +37,7 @@ void FetchWaiters::on_append(PartitionKey partition, std::int64_t appended_bytes
     const std::size_t first = completed.size();
     for (const WaiterId id : found->second) {
         Waiter& waiter = waiters_.at(id);
-        const auto waited = std::ranges::find(waiter.partitions, partition, &WaitedPartition::partition);
+        const auto waited = std::ranges::lower_bound(waiter.partitions, partition, {}, &WaitedPartition::partition);
         const std::int64_t counted = std::min(appended_bytes, waited->countable_bytes);
         waited->countable_bytes -= counted;
         waiter.missing_bytes -= counted;

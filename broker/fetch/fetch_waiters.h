@@ -41,7 +41,7 @@ class FetchWaiters {
         std::int64_t countable_bytes = 0;
     };
 
-    /// Starts a wait. `missing_bytes` must be above zero and `partitions` may name a partition once.
+    /// Starts a wait. `missing_bytes` must be above zero. A partition that is named more than once counts once.
     WaiterId add(std::vector<WaitedPartition> partitions, std::int64_t missing_bytes, Instant deadline);
 
     /// Ends a wait without an answer (the connection is gone). Unknown ids are ignored, since the
@@ -68,6 +68,7 @@ class FetchWaiters {
 
   private:
     struct Waiter {
+        /// Ascending by partition.
         std::vector<WaitedPartition> partitions;
         std::int64_t missing_bytes;
     };

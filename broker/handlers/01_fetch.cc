@@ -544,13 +544,9 @@ void park(runtime::RequestContext& context, std::unique_ptr<FetchOperation> oper
         const Target& target = operation->targets()[i];
         const Outcome& outcome = operation->outcomes()[i];
         const std::int64_t countable = outcome.held ? 0 : std::max<std::int64_t>(1, target.max_bytes) - outcome.slice.size;
-        const bool listed = std::ranges::any_of(
-            waits, [&](const Turn::WaitFor& wait) { return wait.partition == target.partition; });
-        if (!listed) {
-            waits.push_back({.partition = target.partition,
-                             .seen_end = outcome.held ? target.partition->log->high_watermark() : outcome.high_watermark,
-                             .countable_bytes = std::max<std::int64_t>(0, countable)});
-        }
+        waits.push_back({.partition = target.partition,
+                         .seen_end = outcome.held ? target.partition->log->high_watermark() : outcome.high_watermark,
+                         .countable_bytes = std::max<std::int64_t>(0, countable)});
     }
     const std::int64_t missing = operation->min_bytes - operation->total_bytes();
     operation->pending = context.park();

@@ -34,7 +34,11 @@ StagedRequest& Turn::begin_staged_request() {
 }
 
 void Turn::mark_dirty(Partition& partition) {
-    if (std::ranges::find(dirty_, &partition) == dirty_.end()) {
+    // Requests of a turn mostly go to the same few partitions. One that is noted twice is flushed a second time, with
+    // nothing to write; looking through all of a request with thousands would cost more.
+    constexpr std::size_t kLookedAt = 16;
+    const auto recent = dirty_.end() - static_cast<std::ptrdiff_t>(std::min(dirty_.size(), kLookedAt));
+    if (std::find(recent, dirty_.end(), &partition) == dirty_.end()) {
         dirty_.push_back(&partition);
     }
 }

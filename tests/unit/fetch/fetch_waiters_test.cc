@@ -42,6 +42,13 @@ TEST_F(FetchWaitersTest, OnePartitionCountsOnlyUpToItsOwnLimit) {
     EXPECT_THAT(append(kSecond, 30), ElementsAre(waiter));
 }
 
+TEST_F(FetchWaitersTest, PartitionThatIsNamedTwiceCountsOnce) {
+    const WaiterId waiter = waiters.add({{kSecond, 50}, {kFirst, 50}, {kSecond, 50}}, 80, Instant{500});
+    EXPECT_THAT(append(kSecond, 1000), IsEmpty());
+    EXPECT_THAT(append(kFirst, 30), ElementsAre(waiter));
+    EXPECT_FALSE(waiters.waits_for(kFirst) || waiters.waits_for(kSecond));
+}
+
 TEST_F(FetchWaitersTest, DeadlinesCompleteInOrderOfTimeThenOfArrival) {
     const WaiterId late = waiters.add({{kFirst, 1}}, 1, Instant{30});
     const WaiterId early = waiters.add({{kFirst, 1}}, 1, Instant{10});
