@@ -2,6 +2,7 @@
 
 #include "broker/groups/core.h"
 #include "protocol/assert.h"
+#include "protocol/wrapping.h"
 
 namespace partita::groups {
 
@@ -47,7 +48,7 @@ bool GroupCoordinator::Core::expire_offsets_of(Group& group, Now now, Effects& e
             const TimestampMs since = since_empty ? group.state_since : committed.commit_timestamp;
             const bool expired = committed.expire_timestamp != kNoTimestamp
                                      ? now.wall >= committed.expire_timestamp
-                                     : now.wall.value - since.value >= config_.offsets_retention_ms;
+                                     : wrapping_subtract(now.wall.value, since.value) >= config_.offsets_retention_ms;
             if (expired) {
                 effects.records.push_back(OffsetTombstone{group_id, topic_name, entry.first});
             }

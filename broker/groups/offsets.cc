@@ -3,21 +3,11 @@
 
 #include "broker/groups/core.h"
 #include "protocol/assert.h"
+#include "protocol/utf16.h"
+#include "protocol/wrapping.h"
 
 namespace partita::groups {
 namespace {
-
-/// Length as Kafka counts it: in UTF-16 units.
-std::size_t utf16_length(std::string_view utf8) {
-    std::size_t units = 0;
-    for (const char c : utf8) {
-        const auto byte = static_cast<unsigned char>(c);
-        const bool continues = (byte & 0xC0) == 0x80;
-        const bool starts_four = byte >= 0xF0;
-        units += continues ? 0 : (starts_four ? 2 : 1);
-    }
-    return units;
-}
 
 OffsetFetchResult::Partition fetched(PartitionIndex partition, const CommittedOffset& committed) {
     return {.partition = partition,
@@ -81,7 +71,7 @@ void GroupCoordinator::Core::commit_offsets(const OffsetCommit& command, Now now
     OffsetCommitResult result;
     const TimestampMs expire = command.retention_time_ms == -1
                                    ? kNoTimestamp
-                                   : TimestampMs{now.wall.value + command.retention_time_ms};
+                                   : TimestampMs{wrapping_add(now.wall.value, command.retention_time_ms)};
     const std::string_view group_id = effects.arena.copy(command.group_id);
     std::size_t position = 0;
     for (const OffsetCommit::Topic& topic : command.topics) {

@@ -11,6 +11,7 @@
 #include "broker/runtime/clock.h"
 #include "protocol/assert.h"
 #include "protocol/record_batch_builder.h"
+#include "protocol/utf16.h"
 #include "storage/keyed_log_checkpoint.h"
 
 namespace partita::runtime {
@@ -26,31 +27,10 @@ struct BatchMemory {
     std::vector<std::byte> batch;
 };
 
-/// Java's String.hashCode of the text: 31 * hash + unit over its UTF-16 units.
+/// Java's String.hashCode of the text.
 std::int32_t java_string_hash(std::string_view text) {
     std::uint32_t hash = 0;
-    const auto add = [&hash](std::uint32_t unit) { hash = 31 * hash + unit; };
-    for (std::size_t i = 0; i < text.size();) {
-        const auto lead = static_cast<std::uint8_t>(text[i]);
-        const std::size_t length = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-        if (length == 1 || lead < 0xc0 || i + length > text.size()) {
-            // Malformed text reaches us as Java would never send it; each byte counts as it is.
-            add(lead);
-            ++i;
-            continue;
-        }
-        std::uint32_t code_point = lead & (0xffu >> (length + 1));
-        for (std::size_t k = 1; k < length; ++k) {
-            code_point = code_point << 6 | (static_cast<std::uint8_t>(text[i + k]) & 0x3f);
-        }
-        if (code_point >= 0x10000) {
-            add(0xd800 + ((code_point - 0x10000) >> 10));
-            add(0xdc00 + ((code_point - 0x10000) & 0x3ff));
-        } else {
-            add(code_point);
-        }
-        i += length;
-    }
+    for_each_utf16_unit(text, [&hash](std::uint32_t unit) { hash = 31 * hash + unit; });
     return static_cast<std::int32_t>(hash);
 }
 

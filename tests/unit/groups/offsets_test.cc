@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "tests/unit/groups/group_fixture.h"
 
 namespace partita::groups::testing {
@@ -37,6 +39,12 @@ TEST_F(Offsets, RecordCarriesEverything) {
 TEST_F(Offsets, RetentionInTheRequestBecomesAnExpiry) {
     commit({.retention_ms = 500, .version = 4});
     EXPECT_EQ(last_record<OffsetCommitRecord>().expire_timestamp.value, now_.wall.value + 500);
+}
+
+TEST_F(Offsets, RetentionBeyondTheEndOfTimeWrapsAsInJava) {
+    commit({.retention_ms = std::numeric_limits<std::int64_t>::max(), .version = 4});
+    EXPECT_EQ(last_record<OffsetCommitRecord>().expire_timestamp.value,
+              std::numeric_limits<std::int64_t>::min() + (now_.wall.value - 1));
 }
 
 TEST_F(Offsets, GenerationOfAnUnknownGroupIsRefusedByVersion) {
@@ -103,6 +111,7 @@ TEST_F(Offsets, MetadataIsMeasuredAsJavaDoes) {
     EXPECT_TRUE(commit({.metadata = repeated("😀", 2'048)}).partition_errors.empty());
     EXPECT_FALSE(commit({.metadata = repeated("😀", 2'049)}).partition_errors.empty());
     EXPECT_FALSE(commit({.metadata = repeated("ä", 4'097)}).partition_errors.empty());
+    EXPECT_FALSE(commit({.metadata = repeated("\x80", 4'097)}).partition_errors.empty()) << "what is no text counts too";
 }
 
 TEST_F(Offsets, GroupThatCommittedNothingDoesNotComeToBe) {
