@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/config_resources.h"
@@ -28,14 +29,15 @@ std::vector<topics::CatalogError> alter_loggers(runtime::RequestContext& context
     std::vector<topics::ResourceToAlter> resources;
     std::ranges::copy_if(command.resources, std::back_inserter(resources), is_for_loggers);
     std::erase_if(command.resources, is_for_loggers);
+    std::map<std::string_view, std::size_t> occurrences;
+    for (const topics::ResourceToAlter& item : resources) {
+        ++occurrences[item.resource.name];
+    }
     std::vector<topics::CatalogError> errors;
     for (const topics::ResourceToAlter& item : resources) {
-        const bool is_repeated = std::ranges::count(resources, item.resource.name, [](const topics::ResourceToAlter& r) {
-                                     return r.resource.name;
-                                 }) > 1;
-        errors.push_back(is_repeated ? topics::CatalogError{ErrorCode::invalid_request,
-                                                            "Each resource must appear at most once."}
-                                     : alter_broker_loggers(context, item, command.validate_only));
+        errors.push_back(occurrences[item.resource.name] > 1
+                             ? topics::CatalogError{ErrorCode::invalid_request, "Each resource must appear at most once."}
+                             : alter_broker_loggers(context, item, command.validate_only));
     }
     return errors;
 }

@@ -4,6 +4,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "broker/topics/client_quotas.h"
 #include "broker/topics/snapshot_editor.h"
 
 namespace partita::topics {
@@ -47,6 +48,9 @@ std::expected<void, CatalogReplayError> CatalogImage::replay(Bytes key_bytes, st
         });
     }
     if (const auto* configs = std::get_if<ConfigsKey>(&*key)) {
+        if (configs->type == ConfigResourceType::client_quota && !is_quota_entity(configs->name)) {
+            return corrupt_image("quotas are stored for what is no entity");
+        }
         CatalogSnapshot::ConfigsByName& resources = configs_[configs->type];
         if (!value) {
             if (const auto found = resources.find(configs->name); found != resources.end()) resources.erase(found);

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "broker/topics/catalog_records.h"
-#include "broker/topics/utf16_length.h"
 #include "protocol/assert.h"
+#include "protocol/utf16.h"
 
 namespace partita::topics {
 

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
 
 #include "broker/topics/catalog_refusal.h"
@@ -47,26 +48,30 @@ std::string entity_name(const QuotaEntity& entity) {
     return text;
 }
 
-/// The catalog holds only what `entity_name` made.
-QuotaEntity parse_entity(std::string_view text) {
+/// Undoes `entity_name`; empty for what it did not make.
+std::optional<QuotaEntity> parse_entity(std::string_view text) {
+    constexpr std::string_view kDefault = "default;";
     QuotaEntity entity;
     while (!text.empty()) {
         const std::size_t equals = text.find('=');
-        PARTITA_ASSERT(equals != text.npos, "an entity begins with its type");
+        if (equals == text.npos) return std::nullopt;
         const std::string type(text.substr(0, equals));
         text.remove_prefix(equals + 1);
         std::optional<std::string> name;
-        if (text.starts_with("default;")) {
-            text.remove_prefix(std::string_view("default").size());
+        if (text.starts_with(kDefault)) {
+            text.remove_prefix(kDefault.size());
         } else {
             std::size_t length = 0;
             const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
-            const auto digits = static_cast<std::size_t>(end - text.data());
-            PARTITA_ASSERT(error == std::errc() && digits + 1 + length < text.size(), "a name has its length in front");
-            name = std::string(text.substr(digits + 1, length));
-            text.remove_prefix(digits + 1 + length);
+            text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+            // A colon before the name and a semicolon behind it.
+            if (error != std::errc() || !text.starts_with(':') || text.size() < 2 || length > text.size() - 2 ||
+                text[1 + length] != ';') {
+                return std::nullopt;
+            }
+            name = std::string(text.substr(1, length));
+            text.remove_prefix(length + 2);
         }
-        text.remove_prefix(1);
         entity.emplace(type, std::move(name));
     }
     return entity;
@@ -212,10 +217,11 @@ Decision<AlterClientQuotasReply> alter_client_quotas(const CatalogPointer& catal
                                                      const AlterClientQuotasCommand& command) {
     AlterClientQuotasReply reply;
     ChangeBuilder change(catalog);
+    std::map<QuotaEntity, std::size_t> known;
     for (const QuotaAlteration& alteration : command.alterations) {
-        const auto known = std::ranges::find(reply.entities, alteration.entity, &AlteredQuotas::entity);
-        if (known != reply.entities.end()) {
-            known->error = invalid("Ignoring duplicate entity " + entity_text(alteration.entity));
+        const auto [place, is_new] = known.try_emplace(alteration.entity, reply.entities.size());
+        if (!is_new) {
+            reply.entities[place->second].error = invalid("Ignoring duplicate entity " + entity_text(alteration.entity));
             continue;
         }
         AlteredQuotas& result = reply.entities.emplace_back(alteration.entity);
@@ -239,13 +245,16 @@ std::expected<std::vector<DescribedQuotas>, CatalogError> describe_client_quotas
     if (auto error = judge_filter(filter); error.failed()) return std::unexpected(std::move(error));
     std::vector<DescribedQuotas> found;
     for (const auto& [name, configs] : catalog.all_client_quotas()) {
-        QuotaEntity entity = parse_entity(name);
-        if (!matches(entity, filter, strict)) continue;
-        DescribedQuotas& described = found.emplace_back(std::move(entity));
+        auto entity = parse_entity(name);
+        PARTITA_ASSERT(entity.has_value(), "the catalog holds only what entity_name made");
+        if (!matches(*entity, filter, strict)) continue;
+        DescribedQuotas& described = found.emplace_back(std::move(*entity));
         for (const auto& [key, value] : configs) described.values.emplace(key, parse_number(value));
     }
     return found;
 }
+
+bool is_quota_entity(std::string_view name) { return parse_entity(name).has_value(); }
 
 std::optional<double> client_quota(const CatalogSnapshot& catalog, const QuotaEntity& entity, std::string_view key) {
     const auto quotas = catalog.all_client_quotas().find(entity_name(entity));

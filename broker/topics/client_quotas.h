@@ -68,6 +68,9 @@ struct DescribedQuotas {
 [[nodiscard]] std::expected<std::vector<DescribedQuotas>, CatalogError> describe_client_quotas(
     const CatalogSnapshot& catalog, std::span<const QuotaFilterComponent> filter, bool strict);
 
+/// Whether the catalog can hold quotas under this name: for what was stored, by whomever.
+[[nodiscard]] bool is_quota_entity(std::string_view name);
+
 /// A quota of exactly this entity, if it has one.
 [[nodiscard]] std::optional<double> client_quota(const CatalogSnapshot& catalog, const QuotaEntity& entity,
                                                  std::string_view key);

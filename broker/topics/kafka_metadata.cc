@@ -52,65 +52,77 @@ bool KafkaMetadata::apply(Bytes record) {
         !cursor.read_unsigned_varint(kind) || !cursor.read_unsigned_varint(version)) {
         return false;
     }
-    TopicId id;
     switch (static_cast<RecordKind>(kind)) {
-        case RecordKind::topic: {
-            std::optional<std::string> name;
-            if (!read_compact_text(cursor, name) || !name || !read_id(cursor, id)) {
-                return false;
-            }
-            topics_[id].name = std::move(*name);
-            return true;
-        }
-        case RecordKind::partition: {
-            std::int32_t partition = 0;
-            if (!cursor.read(partition) || partition < 0 || partition >= kPartitionsMax || !read_id(cursor, id)) {
-                return false;
-            }
-            Known& topic = topics_[id];
-            topic.partition_count = std::max(topic.partition_count, partition + 1);
-            return true;
-        }
-        case RecordKind::config: {
-            std::int8_t type = 0;
-            std::optional<std::string> resource;
-            std::optional<std::string> name;
-            std::optional<std::string> value;
-            if (!cursor.read(type) || !read_compact_text(cursor, resource) || !resource ||
-                !read_compact_text(cursor, name) || !name || !read_compact_text(cursor, value)) {
-                return false;
-            }
-            if (type != static_cast<std::int8_t>(ConfigResourceType::topic)) {
-                return true;
-            }
-            if (value) {
-                configs_[*resource].insert_or_assign(std::move(*name), std::move(*value));
-            } else {
-                configs_[*resource].erase(*name);
-            }
-            return true;
-        }
-        case RecordKind::remove_topic: {
-            if (!read_id(cursor, id)) {
-                return false;
-            }
-            if (const auto found = topics_.find(id); found != topics_.end()) {
-                configs_.erase(found->second.name);
-                topics_.erase(found);
-            }
-            return true;
-        }
-        case RecordKind::producer_ids: {
-            std::int32_t broker = 0;
-            std::int64_t broker_epoch = 0;
-            std::int64_t end = 0;
-            if (!cursor.read(broker) || !cursor.read(broker_epoch) || !cursor.read(end)) {
-                return false;
-            }
-            next_producer_id_ = std::max(next_producer_id_, ProducerId{end});
-            return true;
-        }
+        case RecordKind::topic: return apply_topic(cursor);
+        case RecordKind::partition: return apply_partition(cursor);
+        case RecordKind::config: return apply_config(cursor);
+        case RecordKind::remove_topic: return apply_removal(cursor);
+        case RecordKind::producer_ids: return apply_producer_ids(cursor);
     }
+    return true;
+}
+
+bool KafkaMetadata::apply_topic(Cursor& cursor) {
+    std::optional<std::string> name;
+    TopicId id;
+    if (!read_compact_text(cursor, name) || !name || !read_id(cursor, id)) {
+        return false;
+    }
+    topics_[id].name = std::move(*name);
+    return true;
+}
+
+bool KafkaMetadata::apply_partition(Cursor& cursor) {
+    std::int32_t partition = 0;
+    TopicId id;
+    if (!cursor.read(partition) || partition < 0 || partition >= kPartitionsMax || !read_id(cursor, id)) {
+        return false;
+    }
+    Known& topic = topics_[id];
+    topic.partition_count = std::max(topic.partition_count, partition + 1);
+    return true;
+}
+
+bool KafkaMetadata::apply_config(Cursor& cursor) {
+    std::int8_t type = 0;
+    std::optional<std::string> resource;
+    std::optional<std::string> name;
+    std::optional<std::string> value;
+    if (!cursor.read(type) || !read_compact_text(cursor, resource) || !resource || !read_compact_text(cursor, name) ||
+        !name || !read_compact_text(cursor, value)) {
+        return false;
+    }
+    if (type != static_cast<std::int8_t>(ConfigResourceType::topic)) {
+        return true;
+    }
+    if (value) {
+        configs_[*resource].insert_or_assign(std::move(*name), std::move(*value));
+    } else {
+        configs_[*resource].erase(*name);
+    }
+    return true;
+}
+
+bool KafkaMetadata::apply_removal(Cursor& cursor) {
+    TopicId id;
+    if (!read_id(cursor, id)) {
+        return false;
+    }
+    if (const auto found = topics_.find(id); found != topics_.end()) {
+        configs_.erase(found->second.name);
+        topics_.erase(found);
+    }
+    return true;
+}
+
+bool KafkaMetadata::apply_producer_ids(Cursor& cursor) {
+    std::int32_t broker = 0;
+    std::int64_t broker_epoch = 0;
+    std::int64_t end = 0;
+    if (!cursor.read(broker) || !cursor.read(broker_epoch) || !cursor.read(end)) {
+        return false;
+    }
+    next_producer_id_ = std::max(next_producer_id_, ProducerId{end});
     return true;
 }
 

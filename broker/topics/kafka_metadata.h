@@ -9,6 +9,10 @@
 #include "broker/topics/catalog.h"
 #include "protocol/types.h"
 
+namespace partita {
+class Cursor;
+}
+
 namespace partita::topics {
 
 /// What a Kafka has written of its topics into the log `__cluster_metadata`, put together record by record, so that a
@@ -42,6 +46,13 @@ class KafkaMetadata {
         std::string name;
         std::int32_t partition_count = 0;
     };
+    // What follows the frame of a record. False when it ends too early.
+    [[nodiscard]] bool apply_topic(Cursor& cursor);
+    [[nodiscard]] bool apply_partition(Cursor& cursor);
+    [[nodiscard]] bool apply_config(Cursor& cursor);
+    [[nodiscard]] bool apply_removal(Cursor& cursor);
+    [[nodiscard]] bool apply_producer_ids(Cursor& cursor);
+
     std::map<TopicId, Known> topics_;
     /// By the topic's name. A topic's configs may come before the topic.
     std::map<std::string, ConfigMap> configs_;

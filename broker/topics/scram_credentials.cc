@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <set>
 
 #include "broker/topics/change_builder.h"
@@ -32,7 +33,9 @@ std::string credential_text(const ScramCredential& credential) {
 
 std::int32_t iterations_of(std::string_view text) {
     std::int32_t iterations = 0;
-    const std::string_view number = text.substr(text.rfind(kIterations) + kIterations.size());
+    const std::size_t place = text.rfind(kIterations);
+    if (place == text.npos) return iterations;
+    const std::string_view number = text.substr(place + kIterations.size());
     (void)std::from_chars(number.data(), number.data() + number.size(), iterations);
     return iterations;
 }
@@ -67,21 +70,20 @@ class Verdicts {
   public:
     template <class Judge>
     void add(std::string_view user, Judge&& judge) {
-        const auto known = std::ranges::find(users_, user, &AlteredScramUser::user);
-        if (known == users_.end()) {
+        const auto [place, is_new] = places_.try_emplace(user, users_.size());
+        if (is_new) {
             users_.push_back({std::string(user), judge()});
-        } else if (!known->error.failed()) {
-            known->error = {ErrorCode::duplicate_resource,
-                            "A user credential cannot be altered twice in the same request"};
+        } else if (CatalogError& error = users_[place->second].error; !error.failed()) {
+            error = {ErrorCode::duplicate_resource, "A user credential cannot be altered twice in the same request"};
         }
     }
-    [[nodiscard]] bool accepts(std::string_view user) const {
-        return !std::ranges::find(users_, user, &AlteredScramUser::user)->error.failed();
-    }
+    [[nodiscard]] bool accepts(std::string_view user) const { return !users_[places_.at(user)].error.failed(); }
     [[nodiscard]] std::vector<AlteredScramUser> take() { return std::move(users_); }
 
   private:
     std::vector<AlteredScramUser> users_;
+    /// Of a user in `users_`; the names are the command's.
+    std::map<std::string_view, std::size_t> places_;
 };
 
 }  // namespace

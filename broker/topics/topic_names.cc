@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "broker/topics/catalog_commands.h"
-#include "broker/topics/utf16_length.h"
+#include "protocol/utf16.h"
 
 namespace partita::topics {
 namespace {

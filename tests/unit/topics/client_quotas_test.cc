@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <limits>
 
+#include "broker/topics/catalog_records.h"
 #include "tests/unit/topics/catalog_fixture.h"
 
 namespace partita::topics {
@@ -71,6 +73,26 @@ TEST_F(ClientQuotas, OfAnEntityThatComesTwiceKeepTheFirstAndAreAnsweredOnce) {
     ASSERT_EQ(reply.entities.size(), 1u);
     EXPECT_EQ(reply.entities[0].error, invalid("Ignoring duplicate entity ClientQuotaEntity(entries={user=z})"));
     EXPECT_EQ(describe({})[0].values, (QuotaValues{{"producer_byte_rate", 1.0}}));
+}
+
+// The catalog's lock is held meanwhile.
+TEST_F(ClientQuotas, OfManyEntitiesAreJudgedInTimeThatGrowsWithTheirNumber) {
+    std::vector<QuotaAlteration> alterations;
+    for (int i = 0; i < 40'000; ++i) {
+        alterations.push_back(quota({{"user", "user-" + std::to_string(i)}}, {{"producer_byte_rate", 1.0}}));
+    }
+    const auto before = std::chrono::steady_clock::now();
+    EXPECT_EQ(alter(std::move(alterations), true).entities.size(), 40'000u);
+    EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(5));
+}
+
+TEST_F(ClientQuotas, StoredUnderWhatIsNoEntityAreDamage) {
+    for (const std::string_view name : {"user", "user=", "user=1:", "user=1:a", "user=18446744073709551615:a;", "user=2:a;", "user=-1:;", "=x"}) {
+        const TestConfigRules rules;
+        CatalogCore core(rules);
+        const CatalogRecord record = configs_record(ConfigResourceType::client_quota, name, {{"producer_byte_rate", "1"}});
+        EXPECT_FALSE(core.replay(as_bytes(record.key), as_bytes(*record.value)).has_value()) << name;
+    }
 }
 
 TEST_F(ClientQuotas, AreRefusedWithKafkasTexts) {
