@@ -29,8 +29,8 @@ struct GroupSpec {
 
     /// All topics that somebody is subscribed to, ascending by id.
     std::span<const Topic> topics;
-    /// In the order in which they are served where the rules leave a choice. No partition is in the previous
-    /// goals of two members.
+    /// In the order in which they are served where the rules leave a choice. A partition that is in the previous goals of
+    /// two members (the log may be another program's, with assignors of its own) was the first one's.
     std::span<const Member> members;
     /// All members have the same `topics`.
     bool is_homogeneous = true;

@@ -31,7 +31,11 @@ void for_each_existing(const GroupSpec& group, const Assignment& previous, Visit
         while (count > 0 && held.partitions[count - 1] >= group.topics[topic].partition_count) {
             --count;
         }
-        visit(topic, std::span(held.partitions).first(count));
+        std::size_t first = 0;
+        while (first < count && held.partitions[first] < 0) {
+            ++first;
+        }
+        visit(topic, std::span(held.partitions).subspan(first, count - first));
     }
 }
 

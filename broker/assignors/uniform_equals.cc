@@ -27,15 +27,19 @@ public:
             return kept;
         }
         for_each_existing(group_, *member.previous, [&](std::uint32_t topic, std::span<const std::int32_t> partitions) {
-            const std::size_t count = std::min(quota, partitions.size());
-            quota -= count;
-            if (count == 0) {
-                return;
+            TopicPartitions kept_of_topic{group_.topics[topic].topic_id, {}};
+            kept_of_topic.partitions.reserve(std::min(quota, partitions.size()));
+            for (auto partition = partitions.begin(); partition != partitions.end() && quota > 0; ++partition) {
+                auto is_taken = is_taken_[topic][static_cast<std::size_t>(*partition)];
+                if (!is_taken) {
+                    is_taken = true;
+                    kept_of_topic.partitions.push_back(*partition);
+                    --quota;
+                }
             }
-            for (const std::int32_t partition : partitions.first(count)) {
-                is_taken_[topic][static_cast<std::size_t>(partition)] = true;
+            if (!kept_of_topic.partitions.empty()) {
+                kept.push_back(std::move(kept_of_topic));
             }
-            kept.push_back({group_.topics[topic].topic_id, {partitions.begin(), partitions.begin() + static_cast<std::ptrdiff_t>(count)}});
         });
         return kept;
     }

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "broker/assignors/uniform.h"
-#include "protocol/assert.h"
 
 namespace partita::assignors {
 namespace {
@@ -43,7 +42,9 @@ public:
                 }
                 for (const std::int32_t partition : partitions) {
                     const auto place = static_cast<std::size_t>(partition);
-                    PARTITA_ASSERT(topics_[topic].owners[place] == kNobody, "no partition is in two goals");
+                    if (topics_[topic].owners[place] != kNobody) {
+                        continue;
+                    }
                     topics_[topic].owners[place] = static_cast<std::int32_t>(index);
                     topics_[topic].previous[place] = static_cast<std::int32_t>(index);
                     ++loads_[index];

@@ -276,5 +276,19 @@ TEST(Assignors, ThousandDifferentMembersAreQuickToo) {
     EXPECT_LT(std::chrono::duration_cast<std::chrono::milliseconds>(took).count(), 2'000);
 }
 
+TEST(Uniform, PartitionsOfTwoGoalsOrOfNoneAreGivenOnce) {
+    for (const bool is_homogeneous : {true, false}) {
+        TestGroup group;
+        group.add_topics({4, 2});
+        const Assignment goal{{group.topics[0].topic_id, {-7, 0, 1, 2, 99}}};
+        group.add_member({0, 1}, goal);
+        group.add_member({0, 1}, goal);
+        group.add_member(is_homogeneous ? std::vector<std::uint32_t>{0, 1} : std::vector<std::uint32_t>{0}, goal);
+        const GroupAssignment after = group.assign(assign_uniformly);
+        group.expect_complete(after);
+        EXPECT_EQ(find_topic(after[0], goal[0].topic_id)->partitions.front(), 0) << "the first one keeps what it had";
+    }
+}
+
 }  // namespace
 }  // namespace partita::assignors
