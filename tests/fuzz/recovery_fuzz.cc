@@ -1,0 +1,102 @@
+#include <string>
+#include <vector>
+
+#include "storage/partition_log_state.h"
+#include "storage/producer_snapshot.h"
+#include "tests/fuzz/fuzz_target.h"
+#include "tests/fuzz/pieces.h"
+#include "tests/support/storage_fixture.h"
+
+/// The files of a partition as a start finds them: whatever is in them, the start serves what is good, takes appends, and
+/// the next start finds the same.
+namespace {
+
+using namespace partita;
+using fuzz::Pieces;
+
+constexpr std::string_view kDirectory = "/data/t-0/";
+constexpr std::string_view kNames[] = {"00000000000000000000.index", "00000000000000000000.timeindex",
+                                       "00000000000000000002.snapshot", "00000000000000000000.txnindex",
+                                       "leader-epoch-checkpoint", "00000000000000000000.log"};
+
+constexpr std::uint8_t kCleanBit = 1;
+constexpr std::uint8_t kRecoveryPointBit = 2;
+
+/// What a consumer would see, but for why it sees nothing.
+bool is_readable(const PartitionLog& log) {
+    const std::string all = test::read_all(log, log.log_start_offset());
+    for (const std::string_view failure : {"error", "bad", "short", "empty"}) {
+        if (all.starts_with(failure)) return false;
+    }
+    return true;
+}
+
+void append_one(PartitionLog& log) {
+    const Offset end = log.log_end_offset();
+    auto batch = test::make_batch();
+    const auto appended = log.append(batch, {.leader_epoch = LeaderEpoch{INT32_MAX}, .now = {2}});
+    FUZZ_CHECK(appended && appended->base_offset == end);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    Pieces pieces(std::as_bytes(std::span(data, size)));
+    const std::uint8_t flags = pieces.next_byte();
+    test::StorageWorld world;
+    world.config->index_interval_bytes = 64;
+    world.vanish();
+    world.system.crash_process();
+    FUZZ_CHECK(world.system.make_directories("/data/t-0").has_value());
+    for (const std::string_view name : kNames) {
+        const Bytes content = pieces.next();
+        if (!content.empty()) world.system.set_content(std::string(kDirectory) + std::string(name), std::string(as_text(content)));
+    }
+    if (flags & kCleanBit) world.system.set_content("/data/.kafka_cleanshutdown", "");
+    if (flags & kRecoveryPointBit) world.system.set_content("/data/recovery-point-offset-checkpoint", "0\n1\nt 0 3\n");
+
+    world.open();
+    FUZZ_CHECK(world.directory->open_report().failed.empty());
+    PartitionLog& log = world.log();
+    FUZZ_CHECK(log.log_start_offset() >= Offset{0} && log.log_start_offset() <= log.log_end_offset());
+    // What a clean stop or a recovery point vouched for is not checked again.
+    if (flags == 0) FUZZ_CHECK(is_readable(log));
+    (void)log.offset_for_timestamp({1000}, log.log_end_offset());
+    (void)log.offset_of_max_timestamp();
+    append_one(log);
+    const Offset end = log.log_end_offset();
+    world.kill();
+    FUZZ_CHECK(world.log().log_end_offset() == end || flags != 0);
+    append_one(world.log());
+    return 0;
+}
+
+std::vector<std::vector<std::byte>> fuzz_seeds() {
+    // A log as a stop leaves it, with everything in it: producers, an aborted transaction, several batches.
+    test::StorageWorld world;
+    world.config->index_interval_bytes = 64;
+    world.vanish();
+    world.system.crash_process();
+    world.open();
+    const auto append = [&](std::vector<std::byte> batch) {
+        FUZZ_CHECK(world.log().append(batch, {.leader_epoch = {1}, .now = {1}}).has_value());
+    };
+    append(test::make_batch({.records = 2}));
+    append(test::make_batch({.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {0}}));
+    append(test::make_batch({.producer_id = {8}, .producer_epoch = {0}, .base_sequence = {0}, .transactional = true}));
+    std::vector<std::byte> marker;
+    build_end_transaction_marker({ControlRecordType::abort, 3}, {8}, {0}, {0}, {0}, {1000}, marker);
+    append(std::move(marker));
+    append(test::make_batch({.codec = Codec::gzip}));
+    FUZZ_CHECK(world.directory->close().has_value());
+
+    std::vector<std::vector<std::byte>> seeds;
+    for (const std::uint8_t flags : {std::uint8_t{0}, kCleanBit, kRecoveryPointBit}) {
+        std::vector<std::byte>& seed = seeds.emplace_back();
+        seed.push_back(std::byte{flags});
+        for (const std::string_view name : kNames) {
+            Pieces::append(seed, as_bytes(world.system.content(std::string(kDirectory) + std::string(name))));
+        }
+    }
+    return seeds;
+}
