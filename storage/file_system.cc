@@ -2,9 +2,12 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <sys/utsname.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -124,6 +127,56 @@ class PosixFileLock final : public FileLock {
     const int descriptor_;
 };
 
+/// Since Linux 5.8 syncfs tells of failed write-backs, and since 5.17 of failures of the file system itself.
+bool kernel_tells_failures_of_syncfs() {
+    utsname name{};
+    int major = 0;
+    int minor = 0;
+    if (::uname(&name) != 0 || std::sscanf(name.release, "%d.%d", &major, &minor) != 2) return false;
+    return major > 5 || (major == 5 && minor >= 17);
+}
+
+/// File systems whose syncfs is known to reach the device and to tell of every failure. Others are not: an overlay keeps
+/// the failures of what lies below it to itself, and one that is served by another process or machine may be told nothing.
+bool is_trusted_to_sync(int descriptor) {
+    struct statfs status {};
+    if (::fstatfs(descriptor, &status) != 0) return false;
+    return status.f_type == EXT4_SUPER_MAGIC || status.f_type == XFS_SUPER_MAGIC ||
+           status.f_type == BTRFS_SUPER_MAGIC || status.f_type == TMPFS_MAGIC;
+}
+
+/// Open since before the first write of its owner, so that no failure comes before what it remembers.
+class PosixVolume final : public Volume {
+  public:
+    PosixVolume(int descriptor, std::string path)
+        : descriptor_(descriptor),
+          path_(std::move(path)),
+          vouches_(kernel_tells_failures_of_syncfs() && is_trusted_to_sync(descriptor)) {}
+    ~PosixVolume() override { ::close(descriptor_); }
+
+    StorageResult<bool> sync() override {
+        if (::syncfs(descriptor_) != 0) {
+            if (errno == ENOSYS || errno == EPERM) return false;
+            return failed_sync("sync the volume of");
+        }
+        if (!vouches_) return false;
+        // Asks the file system itself: one that gave up (an aborted journal) may leave data unwritten in silence.
+        if (::fsync(descriptor_) != 0) return failed_sync("sync directory");
+        return true;
+    }
+
+  private:
+    [[nodiscard]] std::unexpected<StorageError> failed_sync(std::string operation) const {
+        StorageError error = io_error(std::move(operation), path_, errno);
+        error.kind = StorageError::Kind::sync_failed;
+        return std::unexpected(std::move(error));
+    }
+
+    const int descriptor_;
+    const std::string path_;
+    const bool vouches_;
+};
+
 int open_flags(OpenMode mode) {
     switch (mode) {
         case OpenMode::read_only: return O_RDONLY;
@@ -204,6 +257,12 @@ StorageResult<void> PosixFileSystem::sync_directory(const std::string& path) {
     StorageError error = io_error("sync directory", path, error_number);
     error.kind = StorageError::Kind::sync_failed;
     return std::unexpected(std::move(error));
+}
+
+StorageResult<std::unique_ptr<Volume>> PosixFileSystem::open_volume(const std::string& directory) {
+    const int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) return failed("open", directory);
+    return std::make_unique<PosixVolume>(descriptor, directory);
 }
 
 StorageResult<bool> PosixFileSystem::exists(const std::string& path) {

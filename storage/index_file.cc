@@ -29,12 +29,13 @@ StorageResult<void> IndexFile::pin() {
     return pinned;
 }
 
-StorageResult<std::size_t> IndexFile::load() {
+StorageResult<std::size_t> IndexFile::load(bool is_durable) {
     auto size = open_files_.file_system().file_size(path_);
     if (!size && !size.error().is_not_found()) return std::unexpected(std::move(size.error()));
     const std::lock_guard lock(mutex_);
     persisted_ = size ? *size / entry_bytes_ : 0;
     pending_.clear();
+    unsynced_ = size && !is_durable;
     return persisted_;
 }
 
@@ -154,6 +155,7 @@ StorageResult<void> IndexFile::write_pending() {
     }
     auto opened = file(true);
     if (!opened) return std::unexpected(std::move(opened.error()));
+    mark_unsynced(true);
     const Bytes piece(bytes);
     if (auto written = (*opened)->write_at(position, std::span(&piece, 1)); !written) return written;
     const std::lock_guard lock(mutex_);
@@ -163,13 +165,26 @@ StorageResult<void> IndexFile::write_pending() {
     return {};
 }
 
+void IndexFile::mark_unsynced(bool is_unsynced) {
+    const std::lock_guard lock(mutex_);
+    unsynced_ = is_unsynced;
+}
+
+bool IndexFile::has_unsynced() const {
+    const std::lock_guard lock(mutex_);
+    return unsynced_;
+}
+
 StorageResult<void> IndexFile::sync() {
+    if (!has_unsynced()) return {};
     auto opened = file(false);
     if (!opened) {
         // An index without entries may have no file.
         if (opened.error().is_not_found()) return {};
         return std::unexpected(std::move(opened.error()));
     }
+    // Before, as somebody may write meanwhile; after a failure the process ends.
+    mark_unsynced(false);
     return (*opened)->sync_data();
 }
 
@@ -194,6 +209,7 @@ StorageResult<void> IndexFile::truncate(std::size_t count) {
     if (*size == keep * entry_bytes_) return {};
     auto opened = file(false);
     if (!opened) return std::unexpected(std::move(opened.error()));
+    mark_unsynced(true);
     return (*opened)->truncate(keep * entry_bytes_);
 }
 

@@ -26,8 +26,8 @@ class IndexFile {
     IndexFile(OpenFiles& open_files, std::string path, std::size_t entry_bytes);
 
     /// Takes over a file from an earlier life: as many whole entries as it holds. A missing file is
-    /// an empty index.
-    [[nodiscard]] StorageResult<std::size_t> load();
+    /// an empty index. `is_durable`: that life synced it.
+    [[nodiscard]] StorageResult<std::size_t> load(bool is_durable);
 
     void append(Bytes entry);
     [[nodiscard]] std::size_t count() const;
@@ -47,8 +47,11 @@ class IndexFile {
 
     /// After an error the entries stay pending and readable.
     [[nodiscard]] StorageResult<void> write_pending();
-    /// Makes what is in the file durable; pending entries stay pending.
+    /// Makes what is in the file durable; pending entries stay pending. Nothing happens when it was not written to since
+    /// it was synced.
     [[nodiscard]] StorageResult<void> sync();
+    /// `sync` would wait for the device.
+    [[nodiscard]] bool has_unsynced() const;
     /// Keeps the first `count` entries, also in the file.
     [[nodiscard]] StorageResult<void> truncate(std::size_t count);
     /// Lets the descriptor go.
@@ -62,6 +65,7 @@ class IndexFile {
 
   private:
     [[nodiscard]] StorageResult<std::shared_ptr<File>> file(bool create) const;
+    void mark_unsynced(bool is_unsynced);
 
     OpenFiles& open_files_;
     std::string path_;
@@ -72,6 +76,7 @@ class IndexFile {
     // Guarded by mutex_.
     std::size_t persisted_ = 0;
     std::vector<std::byte> pending_;
+    bool unsynced_ = false;
 };
 
 }  // namespace partita

@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "storage/log_sync.h"
 #include "storage/partition_log_state.h"
 
 namespace partita {
@@ -105,6 +106,9 @@ StorageResult<std::unique_ptr<LogDirectory>> LogDirectory::open(FileSystem& file
         auto synced = file_system.sync_directory(parent_directory(path));
         if (!synced) return std::unexpected(std::move(synced.error()));
     }
+    auto volume = file_system.open_volume(path);
+    if (!volume) return std::unexpected(std::move(volume.error()));
+    directory->volume_ = std::move(*volume);
     if (auto done = directory->take_lock(options.now); !done) return std::unexpected(std::move(done.error()));
     if (auto done = directory->check_format_version(); !done) return std::unexpected(std::move(done.error()));
     auto clean = directory->take_clean_mark();
@@ -479,13 +483,8 @@ StorageResult<void> LogDirectory::write_cleaner_checkpoint() {
 }
 
 StorageResult<void> LogDirectory::close() {
-    StorageResult<void> result;
-    // Taken before, as closed logs still say where they ended.
     const auto logs = select_logs([](const PartitionLog&) { return true; });
-    for (const auto& log : logs) {
-        if (auto closed = log->close(); !closed && result) result = std::move(closed);
-    }
-    if (!result) return result;
+    if (auto closed = sync_logs(*volume_, logs, LogSync::Purpose::close); !closed) return closed;
     if (auto written = write_checkpoints(); !written) return written;
     // Partitions that failed to open were not looked at: the next start must do so.
     if (!open_report_.failed.empty()) return {};

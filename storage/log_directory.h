@@ -21,7 +21,7 @@ namespace partita {
 /// format) and
 /// `.kafka_cleanshutdown`. A directory written by Kafka is accepted; its other files are left alone.
 ///
-/// Order at the clean stop: every log is synced and closed, then the checkpoints are written and
+/// Order at the clean stop: all logs are synced and closed together, then the checkpoints are written and
 /// synced, and only when all of it succeeded the clean mark. At the start the mark is removed first
 /// (and the removal synced), so a crash during recovery is never taken for a clean stop.
 ///
@@ -120,6 +120,8 @@ class LogDirectory {
     [[nodiscard]] std::vector<std::shared_ptr<PartitionLog>> logs_with_files() const;
     /// Logs with unsynced data, for the background sync.
     [[nodiscard]] std::vector<std::shared_ptr<PartitionLog>> logs_to_sync() const;
+    /// What the directory lies on, for `sync_logs`. Opened before anything was written.
+    [[nodiscard]] Volume& volume() { return *volume_; }
     /// Logs that were appended to since their last checkpoint.
     [[nodiscard]] std::vector<std::shared_ptr<PartitionLog>> logs_to_checkpoint() const;
 
@@ -160,6 +162,7 @@ class LogDirectory {
 
     LogEnvironment environment_;
     std::unique_ptr<FileLock> lock_;
+    std::unique_ptr<Volume> volume_;
     OpenReport open_report_;
 
     mutable std::mutex mutex_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "storage/log_sync.h"
+
 namespace partita {
 
 LogFlusher::LogFlusher(std::size_t threads) {
@@ -33,20 +35,20 @@ bool LogFlusher::request_sync(std::shared_ptr<PartitionLog> log, Callback callba
     return true;
 }
 
-void LogFlusher::request_background_sync(std::shared_ptr<PartitionLog> log) {
+void LogFlusher::request_background_sync(Volume& volume, std::vector<std::shared_ptr<PartitionLog>> logs) {
     {
         const std::lock_guard lock(mutex_);
-        if (waiting_count_ >= kMaximumWaiting) return;
-        const auto [waiting, is_new] = queued_.try_emplace(log.get());
-        if (!is_new) return;
-        waiting->second = queue_.insert(queue_.end(), Waiting{std::move(log), {}});
+        if (group_.logs.empty()) group_.behind = queue_.size();
+        group_.volume = &volume;
+        for (std::shared_ptr<PartitionLog>& log : logs) group_.logs.insert(std::move(log));
     }
     work_.notify_one();
 }
 
 void LogFlusher::drain() {
     std::unique_lock lock(mutex_);
-    idle_.wait(lock, [this] { return queue_.empty() && in_progress_.empty(); });
+    group_.logs.clear();
+    idle_.wait(lock, [this] { return is_idle_locked(); });
 }
 
 std::optional<StorageError> LogFlusher::failure() const {
@@ -67,6 +69,18 @@ void LogFlusher::run() {
             return !in_progress_.contains(waiting.log.get());
         };
         auto next = std::ranges::find_if(queue_, is_free);
+        const bool is_turn_of_group = group_.behind == 0 || next == queue_.end();
+        if (is_turn_of_group && !group_.logs.empty() && !group_in_progress_ && !stopping_) {
+            const Group group = std::exchange(group_, {});
+            group_in_progress_ = true;
+            lock.unlock();
+            serve(group);
+            lock.lock();
+            group_in_progress_ = false;
+            work_.notify_all();
+            if (is_idle_locked()) idle_.notify_all();
+            continue;
+        }
         if (next == queue_.end()) {
             if (stopping_ && queue_.empty()) return;
             work_.wait(lock);
@@ -77,13 +91,27 @@ void LogFlusher::run() {
         queue_.erase(next);
         waiting_count_ -= waiting.callbacks.size();
         in_progress_.insert(waiting.log.get());
+        if (group_.behind > 0) --group_.behind;
         lock.unlock();
         serve(waiting);
         lock.lock();
         in_progress_.erase(waiting.log.get());
         work_.notify_all();
-        if (queue_.empty() && in_progress_.empty()) idle_.notify_all();
+        if (is_idle_locked()) idle_.notify_all();
     }
+}
+
+void LogFlusher::serve(const Group& group) {
+    if (failure()) return;
+    const std::vector<std::shared_ptr<PartitionLog>> logs(group.logs.begin(), group.logs.end());
+    const auto synced = sync_logs(*group.volume, logs, LogSync::Purpose::sync);
+    const std::lock_guard lock(mutex_);
+    ++counters_.syncs;
+    if (!synced) note_failure_locked(synced.error());
+}
+
+void LogFlusher::note_failure_locked(const StorageError& error) {
+    if (error.kind == StorageError::Kind::sync_failed && !failure_) failure_ = error;
 }
 
 void LogFlusher::serve(Waiting& waiting) {
@@ -94,7 +122,7 @@ void LogFlusher::serve(Waiting& waiting) {
     {
         const std::lock_guard lock(mutex_);
         ++counters_.syncs;
-        if (!result && result.error().kind == StorageError::Kind::sync_failed && !failure_) failure_ = result.error();
+        if (!result) note_failure_locked(result.error());
     }
     for (const Callback& callback : waiting.callbacks) callback(result);
 }

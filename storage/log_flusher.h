@@ -44,18 +44,19 @@ class LogFlusher {
     /// and may call `request_sync`. False when the bound is reached; then it is never called.
     [[nodiscard]] bool request_sync(std::shared_ptr<PartitionLog> log, Callback callback);
 
-    /// For the background bound on loss: syncs without telling anybody. A log that is already
-    /// waiting is not queued twice.
-    void request_background_sync(std::shared_ptr<PartitionLog> log);
+    /// For the background bound on loss: syncs without telling anybody, when nobody waits for a reply. The logs lie on
+    /// `volume`, and share what waits for the device (`sync_logs`). Logs that wait already are not queued twice.
+    void request_background_sync(Volume& volume, std::vector<std::shared_ptr<PartitionLog>> logs);
 
-    /// Waits until everything asked for before the call was served.
+    /// Waits until everything that somebody waits for was served, and nothing is in progress. Background syncs that have
+    /// not begun are forgotten.
     void drain();
 
     [[nodiscard]] std::optional<StorageError> failure() const;
 
     struct Counters {
         std::uint64_t requests = 0;
-        /// Device syncs; requests / syncs is the merging factor.
+        /// Syncs of one log for requests, or of many in the background. requests / syncs is the merging factor.
         std::uint64_t syncs = 0;
     };
     [[nodiscard]] Counters counters() const;
@@ -66,8 +67,19 @@ class LogFlusher {
         std::vector<Callback> callbacks;
     };
 
+    /// Logs to be synced in the background.
+    struct Group {
+        Volume* volume = nullptr;
+        std::unordered_set<std::shared_ptr<PartitionLog>> logs;
+        /// So many waiting requests came before it.
+        std::size_t behind = 0;
+    };
+
     void run();
     void serve(Waiting& waiting);
+    void serve(const Group& group);
+    void note_failure_locked(const StorageError& error);
+    [[nodiscard]] bool is_idle_locked() const { return queue_.empty() && in_progress_.empty() && !group_in_progress_; }
 
     mutable std::mutex mutex_;
     // All guarded by mutex_.
@@ -76,6 +88,8 @@ class LogFlusher {
     std::list<Waiting> queue_;
     std::unordered_map<const PartitionLog*, std::list<Waiting>::iterator> queued_;
     std::unordered_set<const PartitionLog*> in_progress_;
+    Group group_;
+    bool group_in_progress_ = false;
     std::size_t waiting_count_ = 0;
     bool stopping_ = false;
     std::optional<StorageError> failure_;

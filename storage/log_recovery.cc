@@ -148,7 +148,7 @@ StorageResult<void> LogRecovery::open_segments(const Files& files) {
         if (!size) return std::unexpected(size.error());
         segment->publish_size(*size);
         for (IndexFile* index : {&segment->offset_index().file(), &segment->time_index().file()}) {
-            if (auto loaded = index->load(); !loaded) return std::unexpected(std::move(loaded.error()));
+            if (auto loaded = index->load(hints_.clean); !loaded) return std::unexpected(std::move(loaded.error()));
         }
         state_->segments.push_back(segment);
         ++report_.segments;

@@ -169,7 +169,7 @@ StorageResult<void> LogAppender::roll(TimestampMs now) {
         // sync or the close tries again.
         (void)sealed.offset_index().file().write_pending();
         (void)sealed.time_index().file().write_pending();
-        if (auto old = sealed.file()) (void)sealed.trim(**old);
+        (void)sealed.trim();
     }
     {
         const std::lock_guard view(log_.view_mutex_);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "storage/log_sync.h"
 #include "storage/partition_log.h"
 #include "storage/partition_log_appender.h"
 #include "storage/partition_log_state.h"
@@ -112,49 +113,22 @@ bool PartitionLog::needs_checkpoint() const {
     return state != nullptr && state->checkpointed_end.load(std::memory_order_acquire) != log_end_offset().value;
 }
 
+StorageResult<Offset> PartitionLog::sync() {
+    if (state_.load() == nullptr) return log_end_offset();
+    return LogSync(*this, LogSync::Purpose::sync).run();
+}
+
 StorageResult<void> PartitionLog::close() {
-    auto synced = sync();
-    if (!synced) {
-        if (synced.error().kind == StorageError::Kind::closed) return {};
-        return std::unexpected(std::move(synced.error()));
+    {
+        const std::lock_guard lock(append_mutex_);
+        if (state_.load() == nullptr) {
+            const std::lock_guard view(view_mutex_);
+            closed_ = true;
+            return {};
+        }
     }
-    PartitionLogState* state = state_.load();
-    std::unique_lock<std::mutex> one_at_a_time;
-    if (state != nullptr) one_at_a_time = std::unique_lock(state->sync_mutex);
-    const std::lock_guard lock(append_mutex_);
-    if (state == nullptr || state->segments.empty()) {
-        closed_ = true;
-        return {};
-    }
-    if (!state->staged.empty()) LogAppender(*this, *state).fail_staged("the log is closing");
-    if (log_end_offset() != *synced) {
-        return std::unexpected(StorageError{StorageError::Kind::io, 0, *state->directory + ": appended to while closing"});
-    }
-    FileSystem& file_system = environment_.file_system;
-    Segment& active = state->active();
-    active.complete_time_index();
-    auto file = active.file();
-    if (!file) return std::unexpected(std::move(file.error()));
-    if (auto done = active.trim(**file); !done) return done;
-    for (const auto& segment : state->segments) {
-        if (auto done = segment->offset_index().file().write_pending(); !done) return done;
-        if (auto done = segment->time_index().file().write_pending(); !done) return done;
-    }
-    if (auto done = active.offset_index().file().sync(); !done) return done;
-    if (auto done = active.time_index().file().sync(); !done) return done;
-    if (auto done = state->write_snapshot(file_system, log_end_offset()); !done) return done;
-    if (auto done = state->write_epochs(file_system); !done) return done;
-    auto aborted = state->write_aborted(file_system);
-    if (!aborted) return std::unexpected(std::move(aborted.error()));
-    for (const auto& index : *aborted) {
-        if (auto done = index->sync_data(); !done) return done;
-    }
-    if (std::exchange(state->names_unsynced, false)) {
-        if (auto done = file_system.sync_directory(*state->directory); !done) return done;
-    }
-    const std::lock_guard view(view_mutex_);
-    closed_ = true;
-    for (const auto& segment : state->segments) segment->release_files();
+    auto closed = LogSync(*this, LogSync::Purpose::close).run();
+    if (!closed && closed.error().kind != StorageError::Kind::closed) return std::unexpected(std::move(closed.error()));
     return {};
 }
 

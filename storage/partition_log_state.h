@@ -2,11 +2,13 @@
 
 #include <array>
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "storage/aborted_transactions.h"
@@ -35,6 +37,34 @@ class TailPositions {
   private:
     std::array<Entry, kBatches> entries_{};
     std::size_t count_ = 0;
+};
+
+/// Held by whoever syncs a log. Not a mutex, as one thread holds those of thousands of logs at once (`sync_logs`) and
+/// then only tries to get each, so that two such threads cannot wait for each other.
+class SyncSlot {
+  public:
+    void acquire() {
+        std::unique_lock lock(mutex_);
+        freed_.wait(lock, [this] { return !taken_; });
+        taken_ = true;
+    }
+    [[nodiscard]] bool try_acquire() {
+        const std::lock_guard lock(mutex_);
+        return !std::exchange(taken_, true);
+    }
+    void release() {
+        {
+            const std::lock_guard lock(mutex_);
+            taken_ = false;
+        }
+        freed_.notify_one();
+    }
+
+  private:
+    std::mutex mutex_;
+    std::condition_variable freed_;
+    // Guarded by mutex_.
+    bool taken_ = false;
 };
 
 struct StagedBatch {
@@ -93,7 +123,7 @@ class PartitionLogState {
     Offset first_dirty_offset = kNoOffset;
 
     /// One sync at a time; taken before append_mutex_.
-    std::mutex sync_mutex;
+    SyncSlot sync_slot;
 
     [[nodiscard]] Segment& active() { return *segments.back(); }
     /// Index of the segment that covers `offset` (or the first one, for lower offsets).
@@ -102,7 +132,7 @@ class PartitionLogState {
     /// Writes the producers as they are before `offset` into `<offset>.snapshot` and removes snapshots
     /// that are of no more use. The caller holds append_mutex_.
     [[nodiscard]] StorageResult<void> write_snapshot(FileSystem& file_system, Offset offset);
-    /// Durably. Waits for the device: at a start and at the end only, see LogSync.
+    /// Durably. Waits for the device: at a start only, see LogSync.
     [[nodiscard]] StorageResult<void> write_epochs(FileSystem& file_system);
     /// Writes the aborted transactions that are in no file yet; the returned files are to be synced, because a
     /// forgotten abort would show its records to read_committed consumers. The caller holds append_mutex_.

@@ -157,10 +157,12 @@ void Segment::reserve(File& file, std::uint64_t end, const LogConfig& config) {
     reserved_end_ = wanted;
 }
 
-StorageResult<void> Segment::trim(File& file) {
+StorageResult<void> Segment::trim() {
     if (reserved_end_ <= size_bytes()) return {};
+    auto opened = file();
+    if (!opened) return std::unexpected(std::move(opened.error()));
     // Cutting a file to its own size frees the blocks beyond it.
-    auto cut = file.truncate(size_bytes());
+    auto cut = (*opened)->truncate(size_bytes());
     if (cut) reserved_end_ = 0;
     return cut;
 }

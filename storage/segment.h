@@ -85,7 +85,7 @@ class Segment {
     /// Reserves space up to and beyond `end`, in steps that grow with the file. Best effort.
     void reserve(File& file, std::uint64_t end, const LogConfig& config);
     /// Gives back what is reserved beyond the published size.
-    [[nodiscard]] StorageResult<void> trim(File& file);
+    [[nodiscard]] StorageResult<void> trim();
     /// Puts the last entry into the time index, so that it tells the segment's greatest timestamp.
     void complete_time_index();
     /// Lets all descriptors go.

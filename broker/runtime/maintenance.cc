@@ -151,8 +151,8 @@ void Maintenance::sync_in_background(Instant now) {
     std::vector<std::shared_ptr<PartitionLog>> logs = broker_.logs().logs_to_sync();
     // One more round after the last write sees whether the flusher could do it.
     sync_ = {.pending = !logs.empty(), .due = now + kBackgroundSyncMs};
-    for (std::shared_ptr<PartitionLog>& log : logs) {
-        broker_.flusher().request_background_sync(std::move(log));
+    if (!logs.empty()) {
+        broker_.flusher().request_background_sync(broker_.logs().volume(), std::move(logs));
     }
 }
 
@@ -175,16 +175,18 @@ void Maintenance::find_short_flushes() {
 
 void Maintenance::sync_short_flushes(Instant now) {
     find_short_flushes();
-    bool found = false;
+    std::vector<std::shared_ptr<PartitionLog>> logs;
     for (const std::shared_ptr<const TopicState>& topic : short_flush_topics_) {
         for (const std::shared_ptr<Partition>& partition : topic->partitions) {
             if (partition->log->has_unsynced_data()) {
-                broker_.flusher().request_background_sync(partition->log);
-                found = true;
+                logs.push_back(partition->log);
             }
         }
     }
-    short_flush_ = {.pending = found, .due = now + shortest_flush_ms_};
+    short_flush_ = {.pending = !logs.empty(), .due = now + shortest_flush_ms_};
+    if (!logs.empty()) {
+        broker_.flusher().request_background_sync(broker_.logs().volume(), std::move(logs));
+    }
 }
 
 void Maintenance::purge(Instant now) {

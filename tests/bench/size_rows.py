@@ -28,11 +28,12 @@ def restart(session, times, drop_cache=False):
 def create_and_wait(connection, name, partitions):
     """Creates a topic; the milliseconds until that was answered, and until every partition answered ListOffsets."""
     create = connection.prepare_create_topic(name, partitions)
+    ask = connection.prepare_list_offsets(name, partitions, LATEST)
     began = time.monotonic()
     reader = connection.exchange(create)
     create_ms = 1000 * (time.monotonic() - began)
     connection.read_create_topic(reader)
-    answered, wrong = start_bench.until_all_answer(connection, name, 0, LATEST, partitions)
+    answered, wrong = start_bench.until_all_answer(connection, name, 0, LATEST, partitions, ask)
     if wrong:
         raise RuntimeError(f"{len(wrong)} partitions of {name} do not answer")
     return create_ms, 1000 * (answered - began)
@@ -79,11 +80,12 @@ class WideTopic(Row):
     def expand(connection):
         create_and_wait(connection, "narrow", 1)
         expand = connection.prepare_create_partitions("narrow", WIDE)
+        ask = connection.prepare_list_offsets("narrow", WIDE, LATEST)
         asked = time.monotonic()
         reader = connection.exchange(expand)
         expand_ms = 1000 * (time.monotonic() - asked)
         connection.read_create_partitions(reader)
-        answered, wrong = start_bench.until_all_answer(connection, "narrow", 0, LATEST)
+        answered, wrong = start_bench.until_all_answer(connection, "narrow", 0, LATEST, prepared=ask)
         if wrong:
             raise RuntimeError(f"{len(wrong)} new partitions do not answer")
         return {"expand_ms": expand_ms, "expand_answer_ms": 1000 * (answered - asked)}

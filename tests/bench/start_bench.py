@@ -224,9 +224,11 @@ def measure_idle(process):
             "idle_wakeups_per_s": (switches_after - switches_before) / IDLE_WINDOW_S}
 
 
-def until_all_answer(connection, name, expected, timestamp, partitions=PARTITIONS):
-    """Asks ListOffsets for every partition until each answers without error and with the expected offset."""
-    prepared = connection.prepare_list_offsets(name, partitions, timestamp)
+def until_all_answer(connection, name, expected, timestamp, partitions=PARTITIONS, prepared=None):
+    """Asks ListOffsets for every partition until each answers without error and with the expected offset.
+
+    `prepared`: that request, for those whose clock runs."""
+    prepared = prepared or connection.prepare_list_offsets(name, partitions, timestamp)
     end = time.monotonic() + ANSWER_DEADLINE_S
     while True:
         reader = connection.exchange(prepared)
@@ -241,11 +243,12 @@ def measure_topic(process):
     rss_before = process.status("VmRSS")
     with Connection(process.port, timeout=ANSWER_DEADLINE_S) as connection:
         create = connection.prepare_create_topic("wide", PARTITIONS)
+        ask = connection.prepare_list_offsets("wide", PARTITIONS, LATEST)
         began = time.monotonic()
         reader = connection.exchange(create)
         created = time.monotonic()
         connection.read_create_topic(reader)
-        answered, wrong = until_all_answer(connection, "wide", 0, LATEST)
+        answered, wrong = until_all_answer(connection, "wide", 0, LATEST, prepared=ask)
         if wrong:
             raise ProtocolError(f"{len(wrong)} partitions do not answer ListOffsets")
         rss_after = process.status("VmRSS")

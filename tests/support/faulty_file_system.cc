@@ -39,6 +39,25 @@ class FaultyFile final : public File {
     const std::shared_ptr<File> real_;
 };
 
+class FaultyVolume final : public Volume {
+  public:
+    FaultyVolume(FaultyFileSystem& owner, std::string path, std::unique_ptr<Volume> real)
+        : owner_(owner), path_(std::move(path)), real_(std::move(real)) {}
+
+    StorageResult<bool> sync() override {
+        const int error_number = owner_.fault_of(FileOperation::sync, path_);
+        if (error_number == 0) return real_->sync();
+        StorageError error = io_error("sync", path_, error_number);
+        error.kind = StorageError::Kind::sync_failed;
+        return std::unexpected(std::move(error));
+    }
+
+  private:
+    FaultyFileSystem& owner_;
+    const std::string path_;
+    const std::unique_ptr<Volume> real_;
+};
+
 void FaultyFileSystem::fail(FileOperation operation, std::string where, int error_number, int let_pass, int times) {
     const std::scoped_lock lock(mutex_);
     faults_.push_back({operation, std::move(where), error_number, let_pass, times});
@@ -83,6 +102,12 @@ StorageResult<void> FaultyFileSystem::rename(const std::string& from, const std:
         return std::unexpected(io_error("rename", to, error_number));
     }
     return real_.rename(from, to);
+}
+
+StorageResult<std::unique_ptr<Volume>> FaultyFileSystem::open_volume(const std::string& directory) {
+    auto opened = real_.open_volume(directory);
+    if (!opened) return opened;
+    return std::make_unique<FaultyVolume>(*this, directory, std::move(*opened));
 }
 
 StorageResult<void> FaultyFileSystem::sync_directory(const std::string& path) {

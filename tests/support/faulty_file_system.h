@@ -32,6 +32,8 @@ class FaultyFileSystem final : public FileSystem {
     StorageResult<void> rename(const std::string& from, const std::string& to) override;
     StorageResult<void> remove(const std::string& path) override { return real_.remove(path); }
     StorageResult<void> sync_directory(const std::string& path) override;
+    /// Syncing a volume is a `sync` of the directory's path.
+    StorageResult<std::unique_ptr<Volume>> open_volume(const std::string& directory) override;
     StorageResult<bool> exists(const std::string& path) override { return real_.exists(path); }
     StorageResult<std::uint64_t> file_size(const std::string& path) override { return real_.file_size(path); }
     StorageResult<std::unique_ptr<FileLock>> lock(const std::string& path, const std::string& content) override {
@@ -40,6 +42,7 @@ class FaultyFileSystem final : public FileSystem {
 
   private:
     friend class FaultyFile;
+    friend class FaultyVolume;
     struct Fault {
         FileOperation operation;
         std::string where;

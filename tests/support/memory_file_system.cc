@@ -54,6 +54,7 @@ class MemoryFile final : public File {
             return std::unexpected(std::move(failure));
         }
         if (!is_alive()) return {};
+        ++system_.single_syncs_;
         node_->durable = node_->current;
         node_->unsynced.clear();
         return {};
@@ -77,6 +78,31 @@ class MemoryFile final : public File {
 
     MemoryFileSystem& system_;
     const std::shared_ptr<MemoryFileSystem::Node> node_;
+    const std::string path_;
+    const std::uint64_t generation_;
+};
+
+class MemoryVolume final : public Volume {
+  public:
+    MemoryVolume(MemoryFileSystem& system, std::string path, std::uint64_t generation)
+        : system_(system), path_(std::move(path)), generation_(generation) {}
+
+    StorageResult<bool> sync() override {
+        if (system_.on_sync) system_.on_sync(path_);
+        const std::lock_guard lock(system_.mutex_);
+        if (const int error = system_.fault_locked(false)) {
+            StorageError failure = io_error("sync the volume of", path_, error);
+            failure.kind = StorageError::Kind::sync_failed;
+            return std::unexpected(std::move(failure));
+        }
+        if (!system_.volume_vouches || generation_ != system_.generation_) return false;
+        ++system_.volume_syncs_;
+        MemoryFileSystem::make_durable(*system_.root_);
+        return true;
+    }
+
+  private:
+    MemoryFileSystem& system_;
     const std::string path_;
     const std::uint64_t generation_;
 };
@@ -234,9 +260,27 @@ StorageResult<void> MemoryFileSystem::sync_directory(const std::string& path) {
     }
     const NodePointer node = find_locked(path);
     if (node == nullptr) return std::unexpected(io_error("open", path, ENOENT));
+    ++single_syncs_;
     node->durable_names = node->names;
     node->unsynced_names.clear();
     return {};
+}
+
+StorageResult<std::unique_ptr<Volume>> MemoryFileSystem::open_volume(const std::string& directory) {
+    const std::lock_guard lock(mutex_);
+    if (const int error = fault_locked(false)) return std::unexpected(io_error("open", directory, error));
+    return std::make_unique<MemoryVolume>(*this, directory, generation_);
+}
+
+void MemoryFileSystem::make_durable(Node& node) {
+    if (!node.is_directory) {
+        node.durable = node.current;
+        node.unsynced.clear();
+        return;
+    }
+    node.durable_names = node.names;
+    node.unsynced_names.clear();
+    for (auto& [name, child] : node.names) make_durable(*child);
 }
 
 StorageResult<bool> MemoryFileSystem::exists(const std::string& path) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -31,6 +32,7 @@ class MemoryFileSystem final : public FileSystem {
     StorageResult<void> rename(const std::string& from, const std::string& to) override;
     StorageResult<void> remove(const std::string& path) override;
     StorageResult<void> sync_directory(const std::string& path) override;
+    StorageResult<std::unique_ptr<Volume>> open_volume(const std::string& directory) override;
     StorageResult<bool> exists(const std::string& path) override;
     StorageResult<std::uint64_t> file_size(const std::string& path) override;
     StorageResult<std::unique_ptr<FileLock>> lock(const std::string& path, const std::string& content) override;
@@ -47,6 +49,12 @@ class MemoryFileSystem final : public FileSystem {
     [[nodiscard]] std::uint64_t calls() const { return calls_; }
     [[nodiscard]] bool fault_happened() const { return fault_happened_; }
 
+    /// False: a sync of the whole volume writes nothing and promises nothing.
+    bool volume_vouches = true;
+    [[nodiscard]] std::uint64_t volume_syncs() const { return volume_syncs_; }
+    /// Syncs of single files and directories that did not fail.
+    [[nodiscard]] std::uint64_t single_syncs() const { return single_syncs_; }
+
     /// Called with the path whenever a file is about to be synced, by the thread that waits for it.
     std::function<void(const std::string& path)> on_sync;
 
@@ -57,6 +65,7 @@ class MemoryFileSystem final : public FileSystem {
 
   private:
     friend class MemoryFile;
+    friend class MemoryVolume;
     struct Write {
         std::uint64_t position = 0;
         std::string bytes;
@@ -80,6 +89,7 @@ class MemoryFileSystem final : public FileSystem {
     int fault_locked(bool grows);
     static void apply(std::string& bytes, const Write& write);
     void crash_node(Node& node, std::mt19937_64& random);
+    static void make_durable(Node& node);
     static void change_names(Node& directory, std::function<void(std::map<std::string, NodePointer>&)> change);
     static void collect(const Node& node, const std::string& path, std::vector<std::string>& out);
 
@@ -93,6 +103,8 @@ class MemoryFileSystem final : public FileSystem {
     bool forever_ = false;
     bool only_growing_ = false;
     bool fault_happened_ = false;
+    std::atomic<std::uint64_t> volume_syncs_ = 0;
+    std::atomic<std::uint64_t> single_syncs_ = 0;
 };
 
 }  // namespace partita::test

@@ -1,0 +1,314 @@
+// How logs become durable while appends go on. See PartitionLog::sync.
+#include "storage/log_sync.h"
+
+#include <algorithm>
+#include <list>
+#include <utility>
+
+#include "storage/partition_log_appender.h"
+#include "storage/partition_log_state.h"
+
+namespace partita {
+
+LogSync::LogSync(PartitionLog& log, Purpose purpose, bool only_if_idle)
+    : log_(log), state_(*log.state_.load()), purpose_(purpose) {
+    if (only_if_idle) {
+        begun_ = state_.sync_slot.try_acquire();
+    } else {
+        state_.sync_slot.acquire();
+        begun_ = true;
+    }
+}
+
+LogSync::~LogSync() {
+    if (begun_) state_.sync_slot.release();
+}
+
+FileSystem& LogSync::file_system() const { return log_.environment_.file_system; }
+
+StorageResult<void> LogSync::choose() {
+    const std::lock_guard lock(log_.append_mutex_);
+    if (log_.closed_) return std::unexpected(closed_error());
+    if (state_.sync_failed) {
+        return std::unexpected(StorageError{StorageError::Kind::sync_failed, 0,
+                                            "an earlier sync of " + *state_.directory + " failed"});
+    }
+    if (purpose_ == Purpose::close && !state_.staged.empty()) {
+        LogAppender(log_, state_).fail_staged("the log is closing");
+    }
+    end_ = log_.log_end_offset();
+    vouched_end_ = end_;
+    if (state_.segments.empty()) return {};
+    active_ = state_.segments.back();
+    if (log_.recovery_point() < end_) {
+        for (std::size_t i = state_.segment_index_for(log_.recovery_point()); i < state_.segments.size(); ++i) {
+            unsynced_.push_back(state_.segments[i]);
+        }
+    }
+    const auto written = purpose_ == Purpose::close ? write_caches_for_good() : write_caches();
+    if (!written) return written;
+    if (std::exchange(state_.epochs_unwritten, false)) epochs_text_ = state_.epochs.to_text();
+    sync_names_ = std::exchange(state_.names_unsynced, false);
+    sync_parent_ = std::exchange(state_.parent_unsynced, false);
+    return {};
+}
+
+StorageResult<void> LogSync::write_caches() {
+    // Caches, which recovery rebuilds: losing them to a full disk must not fail the sync.
+    for (const auto& segment : unsynced_) {
+        (void)segment->offset_index().file().write_pending();
+        (void)segment->time_index().file().write_pending();
+        const bool is_whole = segment->offset_index().file().pending_count() == 0 &&
+                              segment->time_index().file().pending_count() == 0;
+        // A sealed segment below the recovery point is accepted unread, so its indexes must be whole.
+        if (segment != active_ && !is_whole) vouched_end_ = std::min(vouched_end_, segment->base_offset());
+    }
+    if (auto aborted = state_.write_aborted(file_system())) {
+        aborted_files_ = std::move(*aborted);
+    } else {
+        // Recovery finds them again, as long as it walks over their markers.
+        vouched_end_ = log_.recovery_point();
+    }
+    return {};
+}
+
+StorageResult<void> LogSync::write_caches_for_good() {
+    active_->complete_time_index();
+    if (auto done = active_->trim(); !done) return done;
+    for (const auto& segment : state_.segments) {
+        if (auto done = segment->offset_index().file().write_pending(); !done) return done;
+        if (auto done = segment->time_index().file().write_pending(); !done) return done;
+    }
+    sync_active_indexes_ = active_->offset_index().file().has_unsynced() || active_->time_index().file().has_unsynced();
+    if (auto done = state_.write_snapshot(file_system(), end_); !done) return done;
+    auto aborted = state_.write_aborted(file_system());
+    if (!aborted) return std::unexpected(std::move(aborted.error()));
+    aborted_files_ = std::move(*aborted);
+    return {};
+}
+
+bool LogSync::has_work() const {
+    return !unsynced_.empty() || !aborted_files_.empty() || epochs_text_ || sync_active_indexes_ || has_unsynced_names();
+}
+
+StorageResult<void> LogSync::sync_content() {
+    for (const auto& file : aborted_files_) {
+        if (auto synced = file->sync_data(); !synced) return synced;
+    }
+    for (const auto& segment : unsynced_) {
+        auto file = segment->file();
+        if (!file) return std::unexpected(std::move(file.error()));
+        if (auto synced = (*file)->sync_data(); !synced) return synced;
+        if (segment == active_) continue;
+        // A sealed segment's indexes are believed at the next start, so they become durable with it.
+        if (auto synced = segment->offset_index().file().sync(); !synced) return synced;
+        if (auto synced = segment->time_index().file().sync(); !synced) return synced;
+    }
+    if (sync_active_indexes_) {
+        if (auto synced = active_->offset_index().file().sync(); !synced) return synced;
+        if (auto synced = active_->time_index().file().sync(); !synced) return synced;
+    }
+    return stage_epochs(true);
+}
+
+StorageResult<void> LogSync::stage_epochs(bool durable) {
+    if (!epochs_text_) return {};
+    const std::string path = join_path(*state_.directory, kLeaderEpochFileName);
+    auto written = write_replacement(file_system(), path, as_bytes(*epochs_text_), durable);
+    if (written || written.error().kind == StorageError::Kind::sync_failed) return written;
+    return put_off_epochs(std::move(written.error()));
+}
+
+StorageResult<void> LogSync::rename_epochs() {
+    if (!epochs_text_) return {};
+    const std::string path = join_path(*state_.directory, kLeaderEpochFileName);
+    {
+        const std::lock_guard lock(log_.append_mutex_);
+        // Deleted meanwhile: the directory of this name may be another topic's by now.
+        if (log_.closed_) return std::unexpected(closed_error());
+        auto renamed = file_system().rename(path + std::string(kTemporarySuffix), path);
+        if (renamed) {
+            sync_names_ = true;
+            return {};
+        }
+        if (purpose_ == Purpose::close) return renamed;
+    }
+    return put_off_epochs({});
+}
+
+/// A full disk: tried again by the next sync, and until then recovery walks over the batches. A close has no next sync.
+StorageResult<void> LogSync::put_off_epochs(StorageError error) {
+    if (purpose_ == Purpose::close) return std::unexpected(std::move(error));
+    const std::lock_guard lock(log_.append_mutex_);
+    state_.epochs_unwritten = true;
+    epochs_text_.reset();
+    vouched_end_ = log_.recovery_point();
+    return {};
+}
+
+StorageResult<void> LogSync::sync_names() {
+    return sync_names_ ? file_system().sync_directory(*state_.directory) : StorageResult<void>{};
+}
+
+StorageResult<Offset> LogSync::conclude() {
+    const std::lock_guard lock(log_.append_mutex_);
+    if (log_.recovery_point() < vouched_end_) {
+        log_.recovery_point_.store(vouched_end_.value, std::memory_order_release);
+    }
+    if (purpose_ == Purpose::sync) return end_;
+    if (log_.log_end_offset() != end_) {
+        return std::unexpected(StorageError{StorageError::Kind::io, 0, *state_.directory + ": appended to while closing"});
+    }
+    const std::lock_guard view(log_.view_mutex_);
+    log_.closed_ = true;
+    for (const auto& segment : state_.segments) segment->release_files();
+    return end_;
+}
+
+StorageError LogSync::put_back(StorageError error) {
+    const std::lock_guard lock(log_.append_mutex_);
+    if (log_.closed_) return closed_error();
+    state_.names_unsynced = state_.names_unsynced || sync_names_;
+    state_.parent_unsynced = state_.parent_unsynced || sync_parent_;
+    state_.epochs_unwritten = state_.epochs_unwritten || epochs_text_.has_value();
+    if (error.kind == StorageError::Kind::sync_failed) state_.sync_failed = true;
+    return error;
+}
+
+StorageResult<void> LogSync::sync_parent() {
+    return sync_parent_ ? file_system().sync_directory(log_.environment_.directory) : StorageResult<void>{};
+}
+
+StorageResult<Offset> LogSync::run() {
+    auto done = choose();
+    if (done && has_work()) done = sync_content();
+    if (done) done = rename_epochs();
+    if (done) done = sync_names();
+    if (done) done = sync_parent();
+    if (!done) return std::unexpected(put_back(std::move(done.error())));
+    return conclude();
+}
+
+namespace {
+
+/// One round of `sync_logs`.
+class SharedSync {
+  public:
+    SharedSync(Volume& volume, LogSync::Purpose purpose) : volume_(volume), purpose_(purpose) {}
+
+    /// `log` has a state.
+    void add(PartitionLog& log);
+    void run();
+    [[nodiscard]] StorageResult<void> take_result() { return std::move(result_); }
+
+  private:
+    void note(StorageError error);
+    /// Takes a step with every log that is still in; those that fail are out.
+    template <class Step>
+    void with_each(const Step& step);
+    /// False: each log has to see to itself.
+    [[nodiscard]] bool sync_volume();
+    void sync_names_one_by_one();
+    void fail_all(const StorageError& error);
+
+    Volume& volume_;
+    const LogSync::Purpose purpose_;
+    std::list<LogSync> syncs_;
+    StorageResult<void> result_;
+};
+
+void SharedSync::note(StorageError error) {
+    if (error.kind == StorageError::Kind::closed) return;
+    const bool is_worse = !result_ && result_.error().kind != StorageError::Kind::sync_failed &&
+                          error.kind == StorageError::Kind::sync_failed;
+    if (result_ || is_worse) result_ = std::unexpected(std::move(error));
+}
+
+template <class Step>
+void SharedSync::with_each(const Step& step) {
+    for (auto sync = syncs_.begin(); sync != syncs_.end();) {
+        if (auto done = step(*sync); done) {
+            ++sync;
+        } else {
+            note(sync->put_back(std::move(done.error())));
+            sync = syncs_.erase(sync);
+        }
+    }
+}
+
+void SharedSync::fail_all(const StorageError& error) {
+    with_each([&](LogSync&) -> StorageResult<void> { return std::unexpected(error); });
+}
+
+void SharedSync::add(PartitionLog& log) {
+    LogSync& sync = syncs_.emplace_back(log, purpose_, purpose_ == LogSync::Purpose::sync);
+    bool stays_in = sync.is_begun();
+    if (stays_in) {
+        if (auto chosen = sync.choose(); !chosen) {
+            note(sync.put_back(std::move(chosen.error())));
+            stays_in = false;
+        }
+    }
+    if (stays_in && !sync.has_work()) {
+        if (auto done = sync.conclude(); !done) note(std::move(done.error()));
+        stays_in = false;
+    }
+    if (!stays_in) syncs_.pop_back();
+}
+
+bool SharedSync::sync_volume() {
+    auto synced = volume_.sync();
+    if (synced) return *synced;
+    fail_all(synced.error());
+    return true;
+}
+
+void SharedSync::sync_names_one_by_one() {
+    with_each([](LogSync& sync) { return sync.sync_names(); });
+    const auto first = std::ranges::find_if(syncs_, &LogSync::has_unsynced_parent);
+    if (first == syncs_.end()) return;
+    // It is the same for all of them.
+    if (auto synced = first->sync_parent(); !synced) fail_all(synced.error());
+}
+
+void SharedSync::run() {
+    bool is_shared = false;
+    if (syncs_.size() >= kFewestSyncedTogether) {
+        with_each([](LogSync& sync) { return sync.stage_epochs(false); });
+        is_shared = sync_volume();
+    }
+    if (!is_shared) with_each([](LogSync& sync) { return sync.sync_content(); });
+    with_each([](LogSync& sync) { return sync.rename_epochs(); });
+    if (std::ranges::any_of(syncs_, &LogSync::has_unsynced_names) && !(is_shared && sync_volume())) {
+        sync_names_one_by_one();
+    }
+    with_each([](LogSync& sync) { return sync.conclude(); });
+}
+
+}  // namespace
+
+StorageResult<void> sync_logs(Volume& volume, std::span<const std::shared_ptr<PartitionLog>> logs,
+                              LogSync::Purpose purpose) {
+    StorageResult<void> result;
+    const auto keep_worst = [&result](StorageResult<void> done) {
+        const bool is_worst = !result && result.error().kind == StorageError::Kind::sync_failed;
+        if (!done && !is_worst) result = std::move(done);
+    };
+    while (!logs.empty()) {
+        SharedSync round(volume, purpose);
+        const auto in_round = logs.first(std::min(logs.size(), kMostSyncedTogether));
+        for (const auto& log : in_round) {
+            if (log->has_files()) {
+                round.add(*log);
+            } else if (purpose == LogSync::Purpose::close) {
+                keep_worst(log->close());
+            }
+        }
+        round.run();
+        keep_worst(round.take_result());
+        logs = logs.subspan(in_round.size());
+    }
+    return result;
+}
+
+}  // namespace partita

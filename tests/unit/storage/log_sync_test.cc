@@ -1,0 +1,245 @@
+#include "storage/log_sync.h"
+
+#include <gmock/gmock.h>
+
+#include <cerrno>
+
+#include "storage/log_flusher.h"
+#include "storage/partition_log_state.h"
+#include "tests/support/storage_fixture.h"
+
+namespace partita {
+namespace {
+
+using test::make_batch;
+using test::StorageWorld;
+
+constexpr int kMany = static_cast<int>(kFewestSyncedTogether) + 6;
+
+class LogSyncTest : public ::testing::Test {
+  protected:
+    void append_to(int partitions, std::uint64_t content = 0) {
+        for (int i = 0; i < partitions; ++i) {
+            auto batch = make_batch({.value_bytes = 100, .content = content});
+            ASSERT_TRUE(world_.log(i).append(batch, {.leader_epoch = {0}, .now = {1000}}));
+        }
+    }
+    std::vector<std::shared_ptr<PartitionLog>> logs() { return world_.directory->logs_with_files(); }
+    StorageResult<void> sync_all() {
+        return sync_logs(world_.directory->volume(), logs(), LogSync::Purpose::sync);
+    }
+    void expect_ends(int partitions, Offset end) {
+        for (int i = 0; i < partitions; ++i) EXPECT_EQ(world_.log(i).log_end_offset(), end) << "partition " << i;
+    }
+
+    StorageWorld world_;
+};
+
+TEST_F(LogSyncTest, ManyLogsShareTwoSyncsOfTheVolume) {
+    append_to(kMany);
+    const std::uint64_t singles = world_.system.single_syncs();
+    ASSERT_TRUE(sync_all());
+    EXPECT_EQ(world_.system.volume_syncs(), 2u) << "one for the content, one for the names of the epoch files";
+    EXPECT_EQ(world_.system.single_syncs(), singles);
+    EXPECT_THAT(world_.directory->logs_to_sync(), ::testing::IsEmpty());
+    world_.lose_power(7);
+    expect_ends(kMany, Offset{1});
+}
+
+TEST_F(LogSyncTest, LogsWithoutNewsCostNoSync) {
+    append_to(kMany);
+    ASSERT_TRUE(sync_all());
+    ASSERT_TRUE(sync_all());
+    EXPECT_EQ(world_.system.volume_syncs(), 2u);
+    append_to(kMany, 1);
+    ASSERT_TRUE(sync_all());
+    EXPECT_EQ(world_.system.volume_syncs(), 3u) << "no epoch began";
+}
+
+TEST_F(LogSyncTest, FewLogsAreSyncedOneByOne) {
+    append_to(static_cast<int>(kFewestSyncedTogether) - 1);
+    ASSERT_TRUE(sync_all());
+    EXPECT_EQ(world_.system.volume_syncs(), 0u);
+    world_.lose_power(7);
+    expect_ends(static_cast<int>(kFewestSyncedTogether) - 1, Offset{1});
+}
+
+TEST_F(LogSyncTest, VolumeThatPromisesNothingLeavesEveryLogToItself) {
+    world_.system.volume_vouches = false;
+    append_to(kMany);
+    const std::uint64_t singles = world_.system.single_syncs();
+    ASSERT_TRUE(sync_all());
+    // The log, the epochs and the directory of each; the directory of all of them once.
+    EXPECT_EQ(world_.system.single_syncs() - singles, 3u * kMany + 1);
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+        world_.lose_power(seed);
+        expect_ends(kMany, Offset{1});
+    }
+}
+
+TEST_F(LogSyncTest, ManyLogsAreClosedTogetherAndBelievedAfterwards) {
+    append_to(kMany);
+    ASSERT_TRUE(world_.directory->close());
+    EXPECT_EQ(world_.system.volume_syncs(), 2u);
+    world_.lose_power(3);
+    EXPECT_TRUE(world_.directory->open_report().was_clean);
+    for (const RecoveryReport& report : world_.directory->open_report().partitions) EXPECT_EQ(report.scanned_bytes, 0u);
+    expect_ends(kMany, Offset{1});
+}
+
+TEST_F(LogSyncTest, CloseOfLogsThatNobodyWroteToWaitsForNoDevice) {
+    append_to(kMany);
+    world_.restart_cleanly();
+    const std::uint64_t before = world_.system.single_syncs();
+    const std::uint64_t volumes = world_.system.volume_syncs();
+    ASSERT_TRUE(world_.directory->close());
+    EXPECT_EQ(world_.system.volume_syncs(), volumes);
+    EXPECT_LE(world_.system.single_syncs() - before, 6u) << "two checkpoint files and the mark";
+}
+
+TEST_F(LogSyncTest, IndexesThatAKilledProcessWroteAreSyncedByTheNextOne) {
+    world_.config->index_interval_bytes = 0;
+    for (std::uint64_t i = 0; i < 5; ++i) append_to(kMany, i);
+    ASSERT_TRUE(sync_all());
+    world_.kill();
+    expect_ends(kMany, Offset{5});
+    ASSERT_TRUE(world_.directory->close());
+    world_.lose_power(11);
+    EXPECT_TRUE(world_.directory->open_report().was_clean);
+    for (const RecoveryReport& report : world_.directory->open_report().partitions) EXPECT_EQ(report.rebuilt_indexes, 0u);
+}
+
+TEST_F(LogSyncTest, FailedSyncOfTheVolumeIsFinalForEveryLog) {
+    append_to(kMany);
+    std::string failing;
+    world_.system.on_sync = [&](const std::string& path) {
+        if (path != "/data") return;
+        failing = path;
+        world_.system.fail_call(1, EIO);
+    };
+    const auto synced = sync_all();
+    ASSERT_FALSE(synced);
+    EXPECT_EQ(failing, "/data");
+    EXPECT_EQ(synced.error().kind, StorageError::Kind::sync_failed);
+    world_.system.on_sync = nullptr;
+    world_.system.heal();
+    for (int i = 0; i < kMany; ++i) {
+        EXPECT_EQ(world_.log(i).recovery_point(), Offset{0});
+        auto batch = make_batch();
+        EXPECT_FALSE(world_.log(i).append(batch, {.leader_epoch = {0}, .now = {1000}}));
+    }
+    ASSERT_FALSE(world_.directory->close());
+    world_.kill();
+    EXPECT_FALSE(world_.directory->open_report().was_clean);
+    expect_ends(kMany, Offset{1});
+}
+
+TEST_F(LogSyncTest, LogThatSomebodyElseSyncsIsLeftOut) {
+    append_to(kMany);
+    {
+        LogSync elsewhere(world_.log(0), LogSync::Purpose::sync);
+        ASSERT_TRUE(elsewhere.choose());
+        ASSERT_TRUE(sync_all());
+        EXPECT_EQ(world_.log(0).recovery_point(), Offset{0});
+        EXPECT_EQ(world_.log(1).recovery_point(), Offset{1});
+        ASSERT_TRUE(elsewhere.sync_content());
+        ASSERT_TRUE(elsewhere.conclude());
+    }
+    EXPECT_EQ(world_.log(0).recovery_point(), Offset{1});
+}
+
+TEST_F(LogSyncTest, DeletedLogsDoNotDisturbTheOthers) {
+    append_to(kMany);
+    const auto all = logs();
+    world_.system.on_sync = [&](const std::string&) { all[0]->mark_deleted(); };
+    all[1]->mark_deleted();
+    EXPECT_TRUE(sync_logs(world_.directory->volume(), all, LogSync::Purpose::sync));
+    world_.system.on_sync = nullptr;
+    EXPECT_EQ(all[2]->recovery_point(), Offset{1});
+}
+
+/// Two batches in each of many logs, of which the first ones are synced; then a stop whose call number `call` fails, like
+/// all after it, and a power loss. False: the stop needed fewer calls.
+bool interrupt_stop(std::uint64_t call, bool volume_vouches) {
+    StorageWorld world;
+    for (std::uint64_t content = 0; content < 2; ++content) {
+        for (int i = 0; i < kMany; ++i) {
+            auto batch = make_batch({.value_bytes = 100, .content = content});
+            EXPECT_TRUE(world.log(i).append(batch, {.leader_epoch = {0}, .now = {1000}}));
+        }
+        if (content > 0) break;
+        EXPECT_TRUE(sync_logs(world.directory->volume(), world.directory->logs_to_sync(), LogSync::Purpose::sync));
+    }
+    world.system.volume_vouches = volume_vouches;
+    world.system.fail_call(call, call % 3 == 0 ? ENOSPC : EIO, true);
+    const bool closed = world.directory->close().has_value();
+    const bool reached = world.system.fault_happened();
+    EXPECT_EQ(closed, !reached);
+    world.system.heal();
+    world.lose_power(call);
+    // When the very last call failed the mark may be there, and then it is true.
+    const bool was_clean = world.directory->open_report().was_clean;
+    EXPECT_TRUE(was_clean || !closed);
+    for (int i = 0; i < kMany; ++i) {
+        EXPECT_GE(world.log(i).log_end_offset(), Offset{was_clean ? 2 : 1}) << "partition " << i;
+        EXPECT_THAT(test::read_all(world.log(i), Offset{0}), ::testing::HasSubstr("/0/v")) << "partition " << i;
+    }
+    return reached;
+}
+
+TEST(LogSync, StopThatIsInterruptedAnywhereLosesNothingSyncedAndLeavesNoUntrueMark) {
+    for (const bool vouches : {true, false}) {
+        for (std::uint64_t call = 1; interrupt_stop(call, vouches); call += call < 20 ? 1 : 13) {
+            ASSERT_FALSE(::testing::Test::HasFailure()) << "call " << call << (vouches ? ", together" : ", one by one");
+        }
+    }
+}
+
+TEST_F(LogSyncTest, BackgroundSyncTellsNobodyAndCountsOnce) {
+    append_to(kMany);
+    LogFlusher flusher;
+    flusher.request_background_sync(world_.directory->volume(), logs());
+    flusher.request_background_sync(world_.directory->volume(), logs());
+    while (!world_.directory->logs_to_sync().empty()) std::this_thread::yield();
+    flusher.drain();
+    EXPECT_LE(flusher.counters().syncs, 2u);
+    EXPECT_FALSE(flusher.failure());
+}
+
+TEST_F(LogSyncTest, WhoWaitsIsServedBetweenBackgroundSyncs) {
+    append_to(kMany);
+    LogFlusher flusher;
+    std::atomic<int> served = 0;
+    for (int i = 0; i < 20; ++i) {
+        append_to(kMany, static_cast<std::uint64_t>(i) + 1);
+        flusher.request_background_sync(world_.directory->volume(), logs());
+        ASSERT_TRUE(flusher.request_sync(world_.shared_log(0), [&](const StorageResult<Offset>& synced) {
+            EXPECT_TRUE(synced);
+            ++served;
+        }));
+    }
+    flusher.drain();
+    EXPECT_EQ(served, 20);
+}
+
+TEST_F(LogSyncTest, FailedBackgroundSyncIsLatched) {
+    append_to(kMany);
+    LogFlusher flusher;
+    world_.system.on_sync = [&](const std::string&) { world_.system.fail_call(1, EIO, true); };
+    flusher.request_background_sync(world_.directory->volume(), logs());
+    while (!flusher.failure()) std::this_thread::yield();
+    EXPECT_EQ(flusher.failure()->kind, StorageError::Kind::sync_failed);
+    flusher.drain();
+    world_.system.heal();
+}
+
+TEST(PosixVolume, IsSyncedOrSaysThatItPromisesNothing) {
+    PosixFileSystem system;
+    auto volume = system.open_volume(::testing::TempDir());
+    ASSERT_TRUE(volume) << volume.error().message;
+    EXPECT_TRUE((*volume)->sync());
+    EXPECT_FALSE(system.open_volume("/nowhere/at/all"));
+}
+
+}  // namespace
+}  // namespace partita
