@@ -5,7 +5,11 @@
 #include <bit>
 #include <cstring>
 
+#if defined(__x86_64__)
+#include "protocol/crc32c_folding.h"
+#else
 #include <isa-l/crc.h>
+#endif
 
 #if defined(__SSE4_2__)
 #include <nmmintrin.h>
@@ -68,8 +72,29 @@ std::uint32_t extend_short(std::uint32_t crc, Bytes bytes) {
 #endif
 }
 
+#if defined(__x86_64__)
+static_assert(kCrc32cFoldingBytes >= crc32c_folding::kLeastBytes);
+
+std::uint32_t extend_long(std::uint32_t crc, Bytes bytes) {
+    static const crc32c_folding::Fold fold = crc32c_folding::best_fold();
+    return fold == nullptr ? extend_short(crc, bytes) : ~fold(~crc, bytes);
+}
+#else
 /// ISA-L takes the length as an int; longer input goes in pieces of this size.
 constexpr std::size_t kFoldingPieceBytes = std::size_t{1} << 30;
+
+std::uint32_t extend_long(std::uint32_t crc, Bytes bytes) {
+    std::uint32_t state = ~crc;
+    while (!bytes.empty()) {
+        const Bytes piece = bytes.first(std::min(bytes.size(), kFoldingPieceBytes));
+        // ISA-L's signature is not const, but it only reads.
+        auto* data = reinterpret_cast<unsigned char*>(const_cast<std::byte*>(piece.data()));
+        state = crc32_iscsi(data, static_cast<int>(piece.size()), state);
+        bytes = bytes.subspan(piece.size());
+    }
+    return ~state;
+}
+#endif
 
 }  // namespace
 
@@ -94,16 +119,7 @@ std::uint32_t crc32c_extend_portable(std::uint32_t crc, Bytes bytes) {
 }
 
 std::uint32_t crc32c_extend(std::uint32_t crc, Bytes bytes) {
-    if (bytes.size() < kCrc32cFoldingBytes) return extend_short(crc, bytes);
-    std::uint32_t state = ~crc;
-    while (!bytes.empty()) {
-        const Bytes piece = bytes.first(std::min(bytes.size(), kFoldingPieceBytes));
-        // ISA-L's signature is not const, but it only reads.
-        auto* data = reinterpret_cast<unsigned char*>(const_cast<std::byte*>(piece.data()));
-        state = crc32_iscsi(data, static_cast<int>(piece.size()), state);
-        bytes = bytes.subspan(piece.size());
-    }
-    return ~state;
+    return bytes.size() < kCrc32cFoldingBytes ? extend_short(crc, bytes) : extend_long(crc, bytes);
 }
 
 std::uint32_t crc32c(Bytes bytes) { return crc32c_extend(0, bytes); }

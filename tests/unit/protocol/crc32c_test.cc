@@ -1,4 +1,5 @@
 #include "protocol/crc32c.h"
+#include "protocol/crc32c_folding.h"
 
 #include <gtest/gtest.h>
 
@@ -61,6 +62,31 @@ TEST(Crc32c, ExtendsAcrossAnySplit) {
         ASSERT_EQ(crc32c_extend(crc32c(Bytes(bytes).first(split)), Bytes(bytes).subspan(split)), whole);
     }
 }
+
+#if defined(__x86_64__)
+/// Sizes around every step of the folding, with and without a state before, at several alignments.
+void expect_folding_agrees(crc32c_folding::Fold fold) {
+    std::mt19937 random(99);
+    std::vector<std::byte> bytes(3 * 1024 + 80);
+    for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
+    for (const std::uint32_t crc : {0u, 0x8a9136aau}) {
+        for (std::size_t size = crc32c_folding::kLeastBytes; size < bytes.size() - 16; ++size) {
+            const Bytes piece = Bytes(bytes).subspan(size % 16, size);
+            ASSERT_EQ(~fold(~crc, piece), crc32c_extend_portable(crc, piece)) << "size " << size;
+        }
+    }
+}
+
+TEST(Crc32cFolding, Of128BitsAgreesWithTheTable) {
+    if (!crc32c_folding::has_fold_128()) GTEST_SKIP() << "no PCLMULQDQ here";
+    expect_folding_agrees(crc32c_folding::fold_128);
+}
+
+TEST(Crc32cFolding, Of512BitsAgreesWithTheTable) {
+    if (!crc32c_folding::has_fold_512()) GTEST_SKIP() << "no VPCLMULQDQ with AVX-512 here";
+    expect_folding_agrees(crc32c_folding::fold_512);
+}
+#endif
 
 }  // namespace
 }  // namespace partita
