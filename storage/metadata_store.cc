@@ -8,11 +8,11 @@
 #include <cstring>
 #include <limits>
 #include <mutex>
-#include <random>
 #include <utility>
 
 #include "protocol/assert.h"
 #include "protocol/big_endian.h"
+#include "protocol/random_bytes.h"
 #include "storage/file_system.h"
 #include "storage/lmdb_check.h"
 #include "storage/metadata_rows.h"
@@ -211,8 +211,7 @@ StorageResult<void> MetadataStore::open_tables() {
             if (code == 0) code = writer.get(meta, as_bytes("hash_seed"), seed);
             if (code != 0) return code;
             if (!version) {
-                std::random_device random;
-                for (auto& word : hash_seed_) word = static_cast<std::uint64_t>(random()) << 32 | random();
+                fill_with_random_bytes(hash_seed_, sizeof hash_seed_);
                 std::string seed_text;
                 append(seed_text, hash_seed_[0]);
                 append(seed_text, hash_seed_[1]);

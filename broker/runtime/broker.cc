@@ -1,6 +1,5 @@
 #include "broker/runtime/broker.h"
 
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 #include "broker/runtime/topic_adoption.h"
 #include "broker/topics/features.h"
 #include "protocol/assert.h"
+#include "protocol/random_bytes.h"
 
 namespace partita::runtime {
 namespace {
@@ -338,9 +338,7 @@ std::shared_ptr<const config::BrokerConfig> Broker::config() const {
 }
 
 TopicId Broker::random_uuid() {
-    TopicId id;
-    const ssize_t filled = ::getrandom(id.bytes.data(), id.bytes.size(), 0);
-    PARTITA_ASSERT(filled == static_cast<ssize_t>(id.bytes.size()), "the kernel gives sixteen random bytes");
+    TopicId id = random_value<TopicId>();
     // Version 4, variant 1 of RFC 4122.
     id.bytes[6] = static_cast<std::uint8_t>((id.bytes[6] & 0x0f) | 0x40);
     id.bytes[8] = static_cast<std::uint8_t>((id.bytes[8] & 0x3f) | 0x80);

@@ -1,14 +1,12 @@
 #include "broker/runtime/compactor.h"
 
-#include <sys/random.h>
-
 #include <algorithm>
 #include <chrono>
 
 #include "broker/config/log_setup.h"
 #include "broker/runtime/broker.h"
 #include "broker/runtime/clock.h"
-#include "protocol/assert.h"
+#include "protocol/random_bytes.h"
 #include "storage/log_cleaner.h"
 
 namespace partita::runtime {
@@ -16,13 +14,6 @@ namespace {
 
 /// However short log.cleaner.backoff.ms is.
 constexpr std::int64_t kShortestBackoffMs = 10;
-
-KeyOffsets::Secrets random_secrets() {
-    KeyOffsets::Secrets secrets;
-    const ssize_t filled = ::getrandom(&secrets, sizeof secrets, 0);
-    PARTITA_ASSERT(filled == static_cast<ssize_t>(sizeof secrets), "the kernel gives 32 random bytes");
-    return secrets;
-}
 
 }  // namespace
 
@@ -116,7 +107,7 @@ void Compactor::clean(const Candidate& candidate, Now now) {
     CleaningOptions options{.now = now.wall, .keep_from = candidate.keep_from};
     options.key_limits = {.memory_bytes = static_cast<std::size_t>(config->log_cleaner_dedupe_buffer_size),
                           .load_factor = config->log_cleaner_io_buffer_load_factor};
-    options.key_secrets = random_secrets();
+    options.key_secrets = random_value<KeyOffsets::Secrets>();
     options.write_bytes = static_cast<std::size_t>(std::max(1, config->log_cleaner_io_buffer_size));
     options.may_go_on = [this] { return !is_stopping(); };
     const auto cleaned = partition_log.clean(options);
