@@ -3,12 +3,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <ctime>
-#include <random>
+#include <optional>
 #include <thread>
 #include <utility>
 
+#include "protocol/random_bytes.h"
+#include "protocol/shared_block.h"
 #include "storage/log_sync.h"
 #include "storage/partition_log_state.h"
 
@@ -43,11 +46,10 @@ std::string utc_text(TimestampMs time) {
 /// 32 hexadecimal digits, as Kafka names deleted directories.
 std::string random_hex() {
     static constexpr char kDigits[] = "0123456789abcdef";
-    std::random_device random;
     std::string text;
-    for (int word = 0; word < 4; ++word) {
-        unsigned value = random();
-        for (int digit = 0; digit < 8; ++digit, value >>= 4) text += kDigits[value & 15];
+    for (const std::uint8_t byte : random_value<std::array<std::uint8_t, 16>>()) {
+        text += kDigits[byte >> 4];
+        text += kDigits[byte & 15];
     }
     return text;
 }
@@ -265,12 +267,46 @@ StorageResult<std::shared_ptr<PartitionLog>> LogDirectory::claim(std::shared_ptr
                                                                  PartitionIndex partition,
                                                                  std::shared_ptr<const LogConfig> config,
                                                                  Unreadable unreadable) {
+    auto claimed = claim_range(topic, partition, {partition.value + 1}, config, unreadable);
+    if (!claimed) return std::unexpected(std::move(claimed.error()));
+    return std::move(claimed->front());
+}
+
+StorageResult<std::vector<std::shared_ptr<PartitionLog>>> LogDirectory::claim_range(
+    const std::shared_ptr<const LogTopic>& topic, PartitionIndex first, PartitionIndex end,
+    const std::shared_ptr<const LogConfig>& config, Unreadable unreadable) {
     const std::lock_guard lock(mutex_);
     Partitions& partitions = claimed_[topic->name];
-    const auto index = static_cast<std::size_t>(partition.value);
-    if (partitions.size() <= index) partitions.resize(index + 1);
-    if (partitions[index] != nullptr) return partitions[index];
+    const auto stop = static_cast<std::size_t>(end.value);
+    if (partitions.size() < stop) partitions.resize(stop);
+    const bool may_be_found = found_any_of(topic->name);
+    std::optional<SharedBlock<PartitionLog>> block;
+    for (auto index = static_cast<std::size_t>(first.value); index < stop; ++index) {
+        if (partitions[index] != nullptr) continue;
+        const PartitionIndex partition{static_cast<std::int32_t>(index)};
+        if (may_be_found) {
+            auto found = take_found(topic, partition, config, unreadable);
+            if (!found) return std::unexpected(std::move(found.error()));
+            partitions[index] = std::move(*found);
+        }
+        if (partitions[index] == nullptr) {
+            if (!block) block.emplace(stop - index);
+            partitions[index] = block->make(environment_, topic, partition, config);
+        }
+    }
+    return std::vector(partitions.begin() + first.value, partitions.begin() + end.value);
+}
 
+bool LogDirectory::found_any_of(const std::string& topic) const {
+    const auto found = unclaimed_.lower_bound({topic, 0});
+    if (found != unclaimed_.end() && found->first.first == topic) return true;
+    return std::ranges::any_of(open_report_.failed, [&](const auto& failed) { return failed.first.starts_with(topic + "-"); });
+}
+
+StorageResult<std::shared_ptr<PartitionLog>> LogDirectory::take_found(const std::shared_ptr<const LogTopic>& topic,
+                                                                      PartitionIndex partition,
+                                                                      const std::shared_ptr<const LogConfig>& config,
+                                                                      Unreadable unreadable) {
     const std::string name = topic->name + "-" + std::to_string(partition.value);
     const auto failed = std::ranges::find(open_report_.failed, name, [](const auto& entry) { return entry.first; });
     if (failed != open_report_.failed.end()) {
@@ -279,28 +315,25 @@ StorageResult<std::shared_ptr<PartitionLog>> LogDirectory::claim(std::shared_ptr
         failed_log_starts_.erase({topic->name, partition.value});
         open_report_.failed.erase(failed);
     }
-    if (const auto found = unclaimed_.find({topic->name, partition.value}); found != unclaimed_.end()) {
-        std::shared_ptr<PartitionLog> log = found->second;
-        const bool is_same = log->topic().id == topic->id || log->topic().id.is_zero() || topic->id.is_zero();
-        if (!is_same) {
-            log->mark_deleted();
-            auto done = removals_.contains(log->topic().id) ? set_aside_for_deletion(name) : set_aside_as_stray(name, false);
-            if (!done) return std::unexpected(std::move(done.error()));
-        } else if (log->topic().id.is_zero() && !topic->id.is_zero()) {
-            const std::string text = partition_metadata_text(topic->id);
-            auto written = replace_file(environment_.file_system,
-                                        join_path(path_of(name), kPartitionMetadataFileName), as_bytes(text), false);
-            if (!written) return std::unexpected(std::move(written.error()));
-        }
-        unclaimed_.erase(found);
-        if (is_same) {
-            log->topic_ = std::move(topic);
-            log->set_config(std::move(config));
-            return partitions[index] = std::move(log);
-        }
+    const auto found = unclaimed_.find({topic->name, partition.value});
+    if (found == unclaimed_.end()) return nullptr;
+    const std::shared_ptr<PartitionLog> log = found->second;
+    const bool is_same = log->topic().id == topic->id || log->topic().id.is_zero() || topic->id.is_zero();
+    if (!is_same) {
+        log->mark_deleted();
+        auto done = removals_.contains(log->topic().id) ? set_aside_for_deletion(name) : set_aside_as_stray(name, false);
+        if (!done) return std::unexpected(std::move(done.error()));
+    } else if (log->topic().id.is_zero() && !topic->id.is_zero()) {
+        const std::string text = partition_metadata_text(topic->id);
+        auto written = replace_file(environment_.file_system, join_path(path_of(name), kPartitionMetadataFileName),
+                                    as_bytes(text), false);
+        if (!written) return std::unexpected(std::move(written.error()));
     }
-    return partitions[index] =
-               std::make_shared<PartitionLog>(environment_, std::move(topic), partition, std::move(config));
+    unclaimed_.erase(found);
+    if (!is_same) return nullptr;
+    log->topic_ = topic;
+    log->set_config(config);
+    return log;
 }
 
 std::vector<LogDirectory::Unclaimed> LogDirectory::unclaimed() const {

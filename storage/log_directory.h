@@ -80,6 +80,11 @@ class LogDirectory {
                                                                      std::shared_ptr<const LogConfig> config,
                                                                      Unreadable unreadable = Unreadable::is_an_error);
 
+    /// `claim` of the partitions from `first` up to, not including, `end`. The new ones share a block of memory.
+    [[nodiscard]] StorageResult<std::vector<std::shared_ptr<PartitionLog>>> claim_range(
+        const std::shared_ptr<const LogTopic>& topic, PartitionIndex first, PartitionIndex end,
+        const std::shared_ptr<const LogConfig>& config, Unreadable unreadable = Unreadable::is_an_error);
+
     /// Logs found on disk that nobody claimed: topics of a Kafka directory to adopt, or strays.
     struct Unclaimed {
         std::string topic;
@@ -149,6 +154,13 @@ class LogDirectory {
     [[nodiscard]] StorageResult<bool> take_clean_mark();
     [[nodiscard]] StorageResult<void> load_partitions(const Options& options);
     [[nodiscard]] StorageResult<OffsetCheckpoint> read_checkpoint(std::string_view name);
+    /// True when a start found something that may be a partition of the topic. With mutex_ held.
+    [[nodiscard]] bool found_any_of(const std::string& topic) const;
+    /// The log that the start found for the partition; null when there is none (any more). With mutex_ held.
+    [[nodiscard]] StorageResult<std::shared_ptr<PartitionLog>> take_found(const std::shared_ptr<const LogTopic>& topic,
+                                                                          PartitionIndex partition,
+                                                                          const std::shared_ptr<const LogConfig>& config,
+                                                                          Unreadable unreadable);
     /// Renames a partition's directory out of the way.
     [[nodiscard]] StorageResult<void> set_aside_for_deletion(const std::string& directory_name);
     [[nodiscard]] StorageResult<void> set_aside_as_stray(const std::string& directory_name, bool is_unreadable);

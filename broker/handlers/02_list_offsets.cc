@@ -5,6 +5,7 @@
 //
 // Without tiered storage the local log is all there is: -4 is -2, and -5 and -6 have no offset.
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "broker/handlers/client_roles.h"
@@ -43,6 +44,23 @@ std::int16_t first_version_of(std::int64_t timestamp) {
             return 11;
         default:
             return timestamp < 0 ? INT16_MAX : 0;
+    }
+}
+
+/// Partitions that the request names twice. Those of clients are mostly in order, and then there are none: `seen` is not
+/// needed and stays empty.
+void find_repeated(const ListOffsetsRequest::ListOffsetsTopic& topic, std::unordered_set<std::int32_t>& seen,
+                   std::unordered_set<std::int32_t>& repeated) {
+    const auto is_not_below = [](const Request& left, const Request& right) {
+        return left.partition_index >= right.partition_index;
+    };
+    if (std::ranges::adjacent_find(topic.partitions, is_not_below) == topic.partitions.end()) {
+        return;
+    }
+    for (const Request& partition : topic.partitions) {
+        if (!seen.insert(partition.partition_index).second) {
+            repeated.insert(partition.partition_index);
+        }
     }
 }
 
@@ -95,11 +113,7 @@ void list_offsets(runtime::RequestContext& context) {
         const TopicLookup found = find_topic(context, topic.name, {}, false);
         std::unordered_set<std::int32_t> seen;
         std::unordered_set<std::int32_t> repeated;
-        for (const Request& partition : topic.partitions) {
-            if (!seen.insert(partition.partition_index).second) {
-                repeated.insert(partition.partition_index);
-            }
-        }
+        find_repeated(topic, seen, repeated);
         ArenaVector<Response> partitions(arena, topic.partitions.count());
         for (const Request& asked : topic.partitions) {
             if (repeated.contains(asked.partition_index) && seen.erase(asked.partition_index) == 0) {

@@ -11,6 +11,7 @@
 #include "broker/runtime/topic_sample.h"
 #include "protocol/assert.h"
 #include "protocol/record_batch_builder.h"
+#include "protocol/shared_block.h"
 
 namespace partita::runtime {
 
@@ -227,17 +228,18 @@ std::shared_ptr<const TopicState> Broker::make_topic_state(const topics::TopicPo
     if (state->partitions.size() < static_cast<std::size_t>(topic->partition_count)) {
         auto log_topic = std::make_shared<const LogTopic>(LogTopic{topic->name, topic->id});
         state->partitions.reserve(static_cast<std::size_t>(topic->partition_count));
-        for (auto index = static_cast<std::int32_t>(state->partitions.size()); index < topic->partition_count; ++index) {
-            // Of what the catalog knew at the start every directory was opened; what a client makes later gets its own.
-            const auto unreadable =
-                is_ready() ? LogDirectory::Unreadable::is_a_stray : LogDirectory::Unreadable::is_an_error;
-            auto log = logs_->claim(log_topic, PartitionIndex{index}, log_config, unreadable);
-            if (!log) {
-                // Only a directory in the way that cannot be moved fails here, and it needs a hand.
-                fail_stop(log.error());
-            }
+        const PartitionIndex first{static_cast<std::int32_t>(state->partitions.size())};
+        // Of what the catalog knew at the start every directory was opened; what a client makes later gets its own.
+        const auto unreadable = is_ready() ? LogDirectory::Unreadable::is_a_stray : LogDirectory::Unreadable::is_an_error;
+        auto logs = logs_->claim_range(log_topic, first, {topic->partition_count}, log_config, unreadable);
+        if (!logs) {
+            // Only a directory in the way that cannot be moved fails here, and it needs a hand.
+            fail_stop(logs.error());
+        }
+        SharedBlock<Partition> block(logs->size());
+        for (std::shared_ptr<PartitionLog>& log : *logs) {
             const fetch::PartitionKey key{next_partition_key_.fetch_add(1, std::memory_order_relaxed)};
-            state->partitions.push_back(std::make_shared<Partition>(std::move(*log), key));
+            state->partitions.push_back(block.make(std::move(log), key));
         }
         for (const LogDirectory::Stray& stray : logs_->take_new_strays()) {
             log::warning("storage",

@@ -145,5 +145,32 @@ TEST_F(LogDirectoryTest, RetentionKeepsWhatItIsToldToKeep) {
     EXPECT_EQ(log.log_start_offset(), Offset{5});
 }
 
+TEST_F(LogDirectoryTest, RangeTakesWhatWasFoundAndMakesTheRest) {
+    append(world_.log(1));
+    append(world_.log(3));
+    world_.kill();
+    world_.log(3);
+    const auto logs = world_.directory->claim_range(world_.topic, {0}, {5}, world_.config);
+    ASSERT_TRUE(logs);
+    ASSERT_THAT(*logs, SizeIs(5));
+    for (int i = 0; i < 5; ++i) {
+        const PartitionLog& log = *(*logs)[static_cast<std::size_t>(i)];
+        EXPECT_EQ(log.partition(), PartitionIndex{i});
+        EXPECT_EQ(log.log_end_offset(), Offset{i == 1 || i == 3 ? 1 : 0});
+        EXPECT_EQ(&world_.log(i), &log) << "claimed once";
+    }
+}
+
+TEST_F(LogDirectoryTest, RangeOfATopicWithALongerNameIsNotDisturbedByIt) {
+    world_.topic = std::make_shared<LogTopic>(LogTopic{"t-0", first_});
+    append(world_.log());
+    world_.kill();
+    use_topic(second_);
+    const auto logs = world_.directory->claim_range(world_.topic, {0}, {2}, world_.config);
+    ASSERT_TRUE(logs);
+    EXPECT_EQ(logs->front()->log_end_offset(), Offset{0});
+    EXPECT_THAT(world_.directory->unclaimed(), SizeIs(1));
+}
+
 }  // namespace
 }  // namespace partita
