@@ -16,6 +16,7 @@
 #include "broker/cli/plan_command.h"
 #include "broker/expansion/plan_json.h"
 #include "broker/expansion/plan_run.h"
+#include "broker/expansion/streams_topics.h"
 #include "broker/groups/consumer_protocol.h"
 #include "broker/topics/catalog.h"
 
@@ -219,10 +220,12 @@ std::optional<GroupFacts> group_facts(const rd_kafka_group_info& info, const Pla
         if (count == counts.end()) continue;
         group.other_topics.push_back({name, count->second, seen.aligned == seen.members && count->second > 1});
     }
-    if (group.protocol == "stream") {
+    if (group.protocol == expansion::kStreamsAssignor) {
         for (auto other = counts.lower_bound(group.group_id + "-"); other != counts.end(); ++other) {
             if (!other->first.starts_with(group.group_id + "-")) break;
-            if (other->first.ends_with("-changelog") || other->first.ends_with("-repartition")) group.internal_topics.push_back(other->first);
+            if (expansion::is_streams_internal_topic(other->first) && other->second == topic.old_count) {
+                group.internal_topics.push_back(other->first);
+            }
         }
     }
     if (!reads) {
@@ -236,20 +239,33 @@ void add_groups(const Cluster& cluster, const std::map<std::string, std::int32_t
     const rd_kafka_group_list* list = nullptr;
     const auto error = cluster.api().list_groups(cluster.handle(), nullptr, &list, kRequestTimeoutMs);
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR) topic.unknown_facts.push_back("groups: " + cluster.text(error));
+    std::map<std::string, std::string, std::less<>> protocols;
     for (int index = 0; list != nullptr && index < list->group_cnt; ++index) {
         if (topic.groups.size() >= kGroupsMax) {
             topic.unknown_facts.push_back("groups beyond the first " + std::to_string(kGroupsMax));
             break;
         }
-        auto group = group_facts(list->groups[index], topic, counts);
-        auto committed = committed_offsets(cluster, list->groups[index].group, topic);
+        const rd_kafka_group_info& info = list->groups[index];
+        protocols.emplace(info.group, info.protocol);
+        auto group = group_facts(info, topic, counts);
+        auto committed = committed_offsets(cluster, info.group, topic);
         if (!committed) {
             topic.unknown_facts.push_back("offsets of group " + group->group_id + ": " + committed.error());
         } else {
             group->committed = std::move(*committed);
         }
-        if (!group->members.empty() || !group->committed.empty()) topic.groups.push_back(std::move(*group));
+        if (group->members.empty() && group->committed.empty()) continue;
+        // DescribeGroups does not tell of groups of KIP-848.
+        if (info.err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+            topic.unknown_facts.push_back("members of group " + group->group_id + ": " + cluster.text(info.err));
+        }
+        topic.groups.push_back(std::move(*group));
     }
+    topic.owning_application =
+        expansion::owning_application(topic.name, [&](std::string_view group_id) -> std::optional<std::string> {
+            const auto found = protocols.find(group_id);
+            return found == protocols.end() ? std::nullopt : std::optional(found->second);
+        });
     if (list != nullptr) cluster.api().group_list_destroy(list);
     std::ranges::sort(topic.groups, {}, &GroupFacts::group_id);
 }
@@ -294,10 +310,6 @@ std::expected<PlannedTopic, PlanRefusal> facts(const Cluster& cluster, const Pla
     }
     add_settings(cluster, topic);
     add_groups(cluster, *counts, topic);
-    const bool is_streams_internal = topic.name.ends_with("-changelog") || topic.name.ends_with("-repartition");
-    for (const GroupFacts& group : topic.groups) {
-        if (is_streams_internal && topic.name.starts_with(group.group_id + "-")) topic.owning_application = group.group_id;
-    }
     topic.unknown_facts.push_back("open transactions: the protocol does not tell them to a reader");
     return topic;
 }

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "broker/expansion/plan_findings.h"
+#include "broker/expansion/streams_topics.h"
 
 namespace partita::expansion {
 namespace {
@@ -36,8 +37,7 @@ void single_partition(const PlanView& view, std::vector<Finding>& findings) {
 }
 
 void streams_internal(const PlanView& view, std::vector<Finding>& findings) {
-    const bool has_suffix = view.topic.name.ends_with("-changelog") || view.topic.name.ends_with("-repartition");
-    if (!has_suffix) return;
+    if (!is_streams_internal_topic(view.topic.name)) return;
     Finding finding = make_finding(HazardId::streams_internal_topic, view.about_topic(),
                                    view.topic.owning_application
                                        ? "it is an internal topic of Kafka Streams application " + *view.topic.owning_application

@@ -60,6 +60,9 @@ void GroupCoordinator::topic_deleted(const TopicDeleted& event, Now, Effects& ef
 std::vector<TopicReader> GroupCoordinator::readers_of(std::string_view topic, const TopicId& topic_id) const {
     return core_->readers_of(topic, topic_id);
 }
+std::optional<std::string> GroupCoordinator::protocol_of(std::string_view group_id) const {
+    return core_->protocol_of(group_id);
+}
 void GroupCoordinator::seed_offsets(const SeedOffsets& command, Now now, Effects& effects) {
     core_->seed_offsets(command, now, effects);
 }

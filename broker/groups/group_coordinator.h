@@ -90,6 +90,9 @@ public:
 
     /// Every group that reads the topic, ascending by id.
     [[nodiscard]] std::vector<TopicReader> readers_of(std::string_view topic, const TopicId& topic_id) const;
+    /// The assignor that the group's generation uses ("range", "stream"); the empty text while it has none, and of groups
+    /// that name none. Null when there is no such group.
+    [[nodiscard]] std::optional<std::string> protocol_of(std::string_view group_id) const;
     /// Commits offset 0 where the group has no offset under the topic's id. Nothing that is there is overwritten, so it
     /// may be repeated. A group that is not known is made, as by a commit from outside. No reply.
     void seed_offsets(const SeedOffsets& command, Now now, Effects& effects);

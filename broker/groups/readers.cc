@@ -75,6 +75,12 @@ bool TopicReader::holds_the_same_as(const TopicReader& other) const {
 
 std::string seed_metadata(std::int32_t epoch) { return std::string(kSeedMetadata) + std::to_string(epoch); }
 
+std::optional<std::string> GroupCoordinator::Core::protocol_of(std::string_view group_id) const {
+    const auto found = groups_.find(group_id);
+    if (found == groups_.end()) return std::nullopt;
+    return found->second->protocol.value_or("");
+}
+
 std::vector<TopicReader> GroupCoordinator::Core::readers_of(std::string_view topic, const TopicId& topic_id) const {
     std::vector<TopicReader> readers;
     for (const Group* group : groups_in_order()) {

@@ -8,6 +8,7 @@
 #include "broker/runtime/broker.h"
 #include "broker/runtime/drained_position.h"
 #include "broker/runtime/expansions.h"
+#include "broker/runtime/topic_plan.h"
 
 namespace partita::runtime {
 namespace {
@@ -166,7 +167,7 @@ expansion::GuardFacts Expansions::guard_facts(const topics::CreatePartitionsComm
         facts.groups.push_back(std::move(group));
     }
     std::ranges::sort(facts.groups, {}, &expansion::GuardedGroup::group_id);
-    facts.owning_application = owning_application(topic.topic->name, turn);
+    facts.owning_application = owning_application(broker_, topic.topic->name);
     return facts;
 }
 
@@ -188,26 +189,6 @@ std::vector<std::string> Expansions::copartitioned(const topics::CreatePartition
         }
     }
     return found;
-}
-
-std::optional<std::string> Expansions::owning_application(std::string_view topic, Turn& turn) {
-    if (!topic.ends_with("-changelog") && !topic.ends_with("-repartition")) {
-        return std::nullopt;
-    }
-    GroupShards& shards = broker_.groups();
-    for (std::size_t shard = 0; shard < shards.shard_count(); ++shard) {
-        const auto result = shards.ask_shard(
-            turn, shard, [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
-                coordinator.list_groups({.states = {}, .types = {}, .reply_to = token}, turn.now(), effects);
-            });
-        const auto* listed = result ? std::get_if<groups::ListGroupsResult>(&*result) : nullptr;
-        for (std::size_t index = 0; listed != nullptr && index < listed->groups.size(); ++index) {
-            if (topic.starts_with(listed->groups[index].group_id + "-")) {
-                return listed->groups[index].group_id;
-            }
-        }
-    }
-    return std::nullopt;
 }
 
 }  // namespace partita::runtime

@@ -130,7 +130,6 @@ class Expansions {
     [[nodiscard]] std::vector<std::string> copartitioned(const topics::CreatePartitionsCommand& command,
                                                          const TopicState& topic, std::int32_t new_count,
                                                          const groups::TopicReader& group);
-    [[nodiscard]] std::optional<std::string> owning_application(std::string_view topic, Turn& turn);
     void remove_orphaned_seeds(Now now);
     void wake_held(std::string_view topic);
     [[nodiscard]] std::string fence_path(const TopicId& id) const;

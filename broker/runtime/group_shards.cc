@@ -296,6 +296,15 @@ void GroupShards::refresh_readers(KnownReaders& known, std::string_view topic, c
     }
 }
 
+std::optional<std::string> GroupShards::protocol_of(std::string_view group_id) {
+    if (!is_attached()) {
+        return std::nullopt;
+    }
+    Shard& shard = *shards_[shard_of(group_id)];
+    const std::scoped_lock lock(shard.mutex);
+    return shard.coordinator->protocol_of(group_id);
+}
+
 bool GroupShards::seed_offsets(Turn* turn, std::span<const std::string> group_ids, groups::SeedOffsets seeds, Now now) {
     if (!is_attached()) {
         return group_ids.empty();

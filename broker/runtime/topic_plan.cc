@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "broker/expansion/streams_topics.h"
 #include "broker/runtime/broker.h"
 #include "broker/runtime/clock.h"
 #include "broker/runtime/log_record_source.h"
@@ -11,13 +12,6 @@ namespace {
 
 using expansion::GroupFacts;
 using expansion::PlannedTopic;
-
-constexpr std::string_view kChangelogSuffix = "-changelog";
-constexpr std::string_view kRepartitionSuffix = "-repartition";
-
-bool is_streams_internal(std::string_view topic) {
-    return topic.ends_with(kChangelogSuffix) || topic.ends_with(kRepartitionSuffix);
-}
 
 std::vector<GroupFacts::OtherTopic> other_topics(Broker& broker, const TopicTable& table, const TopicState& topic,
                                                  const groups::TopicReader& reader, std::int32_t old_count) {
@@ -45,9 +39,8 @@ GroupFacts group_facts(Broker& broker, const TopicTable& table, const TopicState
         if (topic.topic->has_partition(partition)) group.committed[static_cast<std::size_t>(partition.value)] = offset;
     }
     group.other_topics = other_topics(broker, table, topic, reader, old_count);
-    const std::string prefix = reader.group_id + "-";
     for (const topics::Topic& other : table.catalog->topics()) {
-        const bool is_of_application = other.name.starts_with(prefix) && is_streams_internal(other.name);
+        const bool is_of_application = expansion::is_streams_internal_topic_of(other.name, reader.group_id);
         if (is_of_application && other.partition_count == old_count) group.internal_topics.push_back(other.name);
     }
     group.state = reader.members.empty() ? "Empty" : "Active";
@@ -91,16 +84,19 @@ PlannedTopic facts_of(Broker& broker, const TopicTable& table, const TopicState&
     }
     facts.is_history_known = topic.topic->created_time != kNoTimestamp;
     for (groups::TopicReader& reader : broker.groups().readers_of(topic.topic->name, topic.topic->id)) {
-        if (is_streams_internal(facts.name) && facts.name.starts_with(reader.group_id + "-")) {
-            facts.owning_application = reader.group_id;
-        }
         facts.groups.push_back(group_facts(broker, table, topic, std::move(reader), old_count));
     }
     std::ranges::sort(facts.groups, {}, &GroupFacts::group_id);
+    facts.owning_application = owning_application(broker, facts.name);
     return facts;
 }
 
 }  // namespace
+
+std::optional<std::string> owning_application(Broker& broker, std::string_view topic) {
+    return expansion::owning_application(
+        topic, [&](std::string_view group_id) { return broker.groups().protocol_of(group_id); });
+}
 
 std::expected<PlannedTopic, PlanFactsError> plan_facts(Broker& broker, std::string_view name, std::int64_t new_count) {
     const std::shared_ptr<const TopicTable> table = broker.topic_table();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <expected>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,10 @@ struct PlanFactsError {
 /// The same about the topic's last expansion, which has happened: to tell which of its hazards still stand. The topic has
 /// grown.
 [[nodiscard]] expansion::PlannedTopic growth_facts(Broker& broker, const TopicState& topic);
+
+/// The Kafka Streams application whose changelog or repartition topic this is; see expansion/streams_topics.h. Takes the
+/// locks of a few groups, one by one.
+[[nodiscard]] std::optional<std::string> owning_application(Broker& broker, std::string_view topic);
 
 /// What the epoch log keeps of an expansion that happens now: who asked, the groups, and the verdict that can be had
 /// without reading the log. With the catalog's lock held; takes those of the groups.

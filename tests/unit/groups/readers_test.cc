@@ -88,6 +88,14 @@ TEST_F(Readers, MembersAreNamedWithTheirClientAndTheirPartitions) {
     EXPECT_EQ(readers()[0].members.at(0).assigned, (std::vector<PartitionIndex>{{1}, {3}}));
 }
 
+TEST_F(Readers, TheProtocolOfAGroupIsKnownByItsIdAlone) {
+    EXPECT_EQ(coordinator_->protocol_of("g"), std::nullopt);
+    commit({.topic_id = topic_id(1)});
+    EXPECT_EQ(coordinator_->protocol_of("g"), "");
+    stable_group(1, {.type = "consumer", .protocols = {{"stream", subscription_to({"topic"})}}});
+    EXPECT_EQ(coordinator_->protocol_of("g"), "stream");
+}
+
 TEST_F(Readers, GroupOfAnotherProtocolTypeReadsNothingByMembership) {
     stable_group(1, {.type = "connect", .protocols = {{"default", subscription_to({"topic"})}}});
     EXPECT_TRUE(readers().empty());
