@@ -2,16 +2,17 @@
 #include <numeric>
 
 #include "broker/expansion/plan_findings.h"
+#include "broker/expansion/reassignment.h"
+#include "broker/expansion/streams_topics.h"
 
 namespace partita::expansion {
 namespace {
 
 using enum Severity;
 
-constexpr std::string_view kStreamsProtocol = "stream";
 constexpr std::string_view kCooperativeProtocol = "cooperative-sticky";
 
-bool is_streams(const GroupFacts& group) { return group.protocol == kStreamsProtocol; }
+bool is_streams(const GroupFacts& group) { return group.protocol == kStreamsAssignor; }
 
 bool has_commits(const GroupFacts& group) {
     return std::ranges::any_of(group.committed, [](Offset offset) { return offset != kNoOffset; });
@@ -55,13 +56,19 @@ void first_records(const PlanView& view, const GroupFacts& group, std::vector<Fi
 void rebalance(const PlanView& view, const GroupFacts& group, std::vector<Finding>& findings) {
     if (group.members.empty()) return;
     const bool cooperative = group.protocol == kCooperativeProtocol || is_streams(group);
+    const auto moves = old_partitions_with_new_owners(group, view.topic.old_count, view.topic.new_count);
     Finding finding = make_finding(
         HazardId::rebalance, view.about_group(group),
         "group " + group.group_id + " with " + counted(static_cast<std::int64_t>(group.members.size()), "member") + " rebalances" +
             (group.protocol.empty() ? std::string()
              : cooperative ? ", cooperatively (" + group.protocol + ")"
-                           : " and stops once (" + group.protocol + " is eager)"),
+                           : " and stops once (" + group.protocol + " is eager)") +
+            (moves ? "; " + counted(*moves, "old partition") + " of " + std::to_string(view.topic.old_count) +
+                         (*moves == 1 ? " gets another owner" : " get another owner")
+                   : std::string()),
         static_cast<std::int64_t>(group.members.size()));
+    finding.numbers = {{"members", static_cast<std::int64_t>(group.members.size())}};
+    if (moves) finding.numbers.push_back({"old_partitions_with_new_owners", *moves});
     findings.push_back(std::move(finding));
 }
 
