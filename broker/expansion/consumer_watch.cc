@@ -31,6 +31,12 @@ bool has_client(const GroupFacts& group, const ClientIdentity& client) {
     });
 }
 
+/// The newest record of the key there that was written before that epoch; kNoOffset when there is none.
+Offset last_before_epoch(const KeyPlacement& placement, std::int32_t epoch) {
+    if (placement.epoch < epoch) return placement.last;
+    return placement.earlier_epoch < epoch ? placement.last_of_earlier : kNoOffset;
+}
+
 std::string to_string(const ClientIdentity& client) { return client.client_id + " (" + client.address + ")"; }
 
 template <class Map>
@@ -73,7 +79,8 @@ void ConsumerWatch::on_fetch(const ClientIdentity& client, PartitionIndex partit
     if (is_new(partition)) {
         reading.reads_new = true;
     } else {
-        reading.partitions.insert(partition);
+        const auto earliest = reading.partitions.try_emplace(partition, from).first;
+        earliest->second = std::min(earliest->second, from);
     }
     const auto pending = pending_.find({client, partition});
     if (pending == pending_.end()) {
@@ -131,6 +138,7 @@ std::vector<Finding> ConsumerWatch::findings(const ReaderFacts& facts, Timestamp
     find_skips(facts, findings);
     find_crashes(facts, now, findings);
     find_blind_groups(facts, now, findings);
+    find_replays(facts, now, findings);
     find_manual_readers(facts, now, findings);
     return findings;
 }
@@ -186,18 +194,19 @@ void ConsumerWatch::prove_inversions(const ReaderFacts& facts) {
         if (key.placements.size() < 2) continue;
         for (const KeyPlacement& later : key.placements) {
             for (const KeyPlacement& earlier : key.placements) {
-                if (earlier.epoch >= later.epoch || earlier.partition == later.partition) continue;
+                const Offset older = last_before_epoch(earlier, later.epoch);
+                if (older == kNoOffset || earlier.partition == later.partition) continue;
                 for (const Advance& advance : advances) {
                     if (advance.partition != later.partition || advance.before > later.first || advance.after <= later.first) continue;
                     const std::optional<Offset> position = position_at(advance, earlier.partition, facts);
-                    if (!position || *position > earlier.last) continue;
+                    if (!position || *position > older) continue;
                     if (inversions_.size() == kInvertedKeysMax) {
                         ++uncounted_;
                         continue;
                     }
                     inversions_.emplace(std::pair(advance.group, key.key),
                                         Inversion{.from = earlier.partition,
-                                                  .earlier = earlier.last,
+                                                  .earlier = older,
                                                   .to = later.partition,
                                                   .later = later.first});
                 }
@@ -308,16 +317,47 @@ void ConsumerWatch::find_blind_groups(const ReaderFacts& facts, TimestampMs now,
     }
 }
 
+std::vector<std::pair<ClientIdentity, const ConsumerWatch::Reading*>> ConsumerWatch::manual_readers(const ReaderFacts& facts,
+                                                                                                    TimestampMs now) const {
+    std::vector<std::pair<ClientIdentity, const Reading*>> found;
+    for (const auto& [client, reading] : readers_.clients()) {
+        if (now.value - reading.last.value > kSilentMs) continue;
+        const bool is_member =
+            std::ranges::any_of(facts.groups, [&](const GroupFacts& group) { return has_client(group, client); });
+        if (!is_member) found.emplace_back(client, &reading);
+    }
+    return found;
+}
+
+// H07, live: a reader that no group explains has begun before the cut, so of every key that moved it is given what was
+// written before the growth and after it in no order. Of groups H03 says this. Ends when the reader stops, or when the
+// records are gone.
+void ConsumerWatch::find_replays(const ReaderFacts& facts, TimestampMs now, std::vector<Finding>& findings) const {
+    for (const auto& [client, reading] : manual_readers(facts, now)) {
+        std::int64_t records = 0;
+        for (const auto& [partition, from] : reading->partitions) {
+            const Offset position = std::max(from, at(facts.log_starts, partition));
+            records += std::max<std::int64_t>(0, at(facts.cut, partition) - position);
+        }
+        if (records == 0) continue;
+        Finding finding = make_finding(
+            HazardId::replay_inversion, {.topic = topic_, .client_id = client.client_id, .client_address = client.address},
+            to_string(client) + " began, in no group, " + counted(records, "record") + " before the growth from " +
+                std::to_string(facts.old_count) + " to " + std::to_string(facts.new_count) +
+                ": what came before it and after it of a key that moved is read in no order",
+            records);
+        finding.numbers = {{"records_of_earlier_epochs", records}};
+        findings.push_back(std::move(finding));
+    }
+}
+
 // H23: a client fetches old partitions, no group explains it, and it has never asked for a new one. Ends when it does, or
 // when it stops reading.
 void ConsumerWatch::find_manual_readers(const ReaderFacts& facts, TimestampMs now, std::vector<Finding>& findings) const {
     if (now.value - facts.expanded.value < kBlindMs) return;
-    for (const auto& [client, reading] : readers_.clients()) {
-        if (reading.reads_new || reading.partitions.empty() || now.value - reading.last.value > kSilentMs) continue;
-        const bool is_member =
-            std::ranges::any_of(facts.groups, [&](const GroupFacts& group) { return has_client(group, client); });
-        if (is_member) continue;
-        const auto partitions = static_cast<std::int64_t>(reading.partitions.size());
+    for (const auto& [client, reading] : manual_readers(facts, now)) {
+        if (reading->reads_new || reading->partitions.empty()) continue;
+        const auto partitions = static_cast<std::int64_t>(reading->partitions.size());
         Finding finding = make_finding(
             HazardId::manual_readers, {.topic = topic_, .client_id = client.client_id, .client_address = client.address},
             to_string(client) + " reads " + counted(partitions, "old partition") + " by itself, in no group, and none of the " +

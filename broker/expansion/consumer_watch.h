@@ -5,7 +5,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -79,7 +78,7 @@ class ConsumerWatch {
     /// An OffsetCommit that was accepted, all of its partitions of this topic at once.
     void on_commit(std::string_view group, std::span<const Commit> commits);
 
-    /// Everything that holds now: H03, H06, H20, H21, H22, H23. Takes the commits noted since the last call into account and
+    /// Everything that holds now: H03, H06, H07, H20, H21, H22, H23. Takes the commits noted since the last call into account and
     /// forgets them.
     [[nodiscard]] std::vector<Finding> findings(const ReaderFacts& facts, TimestampMs now);
 
@@ -100,7 +99,8 @@ class ConsumerWatch {
         Offset from;
     };
     struct Reading {
-        std::set<PartitionIndex> partitions;
+        /// Old partitions, each with the earliest offset that was asked for since the growth.
+        std::map<PartitionIndex, Offset> partitions;
         bool reads_new = false;
         TimestampMs last = kNoTimestamp;
     };
@@ -130,6 +130,9 @@ class ConsumerWatch {
     void find_skips(const ReaderFacts& facts, std::vector<Finding>& findings);
     void find_crashes(const ReaderFacts& facts, TimestampMs now, std::vector<Finding>& findings) const;
     void find_blind_groups(const ReaderFacts& facts, TimestampMs now, std::vector<Finding>& findings) const;
+    /// Readers whose requests no group explains, and that are still there.
+    [[nodiscard]] std::vector<std::pair<ClientIdentity, const Reading*>> manual_readers(const ReaderFacts& facts, TimestampMs now) const;
+    void find_replays(const ReaderFacts& facts, TimestampMs now, std::vector<Finding>& findings) const;
     void find_manual_readers(const ReaderFacts& facts, TimestampMs now, std::vector<Finding>& findings) const;
 
     std::string topic_;

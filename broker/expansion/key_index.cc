@@ -36,6 +36,10 @@ void KeyIndex::add(const Record& record) {
         placements.push_back({.partition = record.partition, .first = record.offset});
         known = std::prev(placements.end());
     }
+    if (known->records > 0 && known->epoch < record.epoch) {
+        known->last_of_earlier = known->last;
+        known->earlier_epoch = known->epoch;
+    }
     known->epoch = record.epoch;
     known->last = record.offset;
     known->last_seen = records_;

@@ -19,6 +19,10 @@ struct KeyPlacement {
     std::int32_t epoch = 0;
     Offset first;
     Offset last;
+    /// The newest one of an earlier epoch than `epoch`, and its epoch; kNoOffset when all are of one epoch. A stale producer
+    /// goes on writing to the old partition, but what lay there before stays what it was.
+    Offset last_of_earlier = kNoOffset;
+    std::int32_t earlier_epoch = 0;
     std::int64_t records = 0;
     /// When the newest one was seen, counted in records of the topic: tells the order between partitions.
     std::uint64_t last_seen = 0;

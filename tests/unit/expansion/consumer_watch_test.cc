@@ -171,6 +171,33 @@ TEST_F(ConsumerWatchTest, MembersOfGroupsAreNoManualReaders) {
     EXPECT_FALSE(finding(HazardId::manual_readers));
 }
 
+TEST_F(ConsumerWatchTest, AReplayFromBeforeTheGrowthIsCountedUntilItsRecordsAreGone) {
+    const ClientIdentity audit{"audit", "/10.0.0.3"};
+    watch_.on_fetch(audit, {1}, Offset{50}, now_);
+    EXPECT_FALSE(finding(HazardId::replay_inversion)) << "it begins at the cut";
+    watch_.on_fetch(audit, {0}, Offset{30}, now_);
+    watch_.on_fetch(audit, {0}, Offset{60}, now_);
+    ASSERT_TRUE(finding(HazardId::replay_inversion));
+    EXPECT_EQ(finding(HazardId::replay_inversion)->count, 70);
+    EXPECT_EQ(finding(HazardId::replay_inversion)->subject.client_id, "audit");
+    starts_[0] = Offset{90};
+    EXPECT_EQ(finding(HazardId::replay_inversion)->count, 10);
+    starts_[0] = Offset{100};
+    EXPECT_FALSE(finding(HazardId::replay_inversion));
+}
+
+TEST_F(ConsumerWatchTest, AReplayEndsWithItsReader) {
+    watch_.on_fetch({"audit", "/10.0.0.3"}, {0}, Offset{0}, now_);
+    ASSERT_TRUE(finding(HazardId::replay_inversion));
+    wait(ConsumerWatch::kSilentMs + 1);
+    EXPECT_FALSE(finding(HazardId::replay_inversion));
+}
+
+TEST_F(ConsumerWatchTest, MembersOfGroupsAreToldOfTheirBacklogInstead) {
+    watch_.on_fetch(client_, {0}, Offset{0}, now_);
+    EXPECT_FALSE(finding(HazardId::replay_inversion));
+}
+
 TEST_F(ConsumerWatchTest, AReaderThatStoppedIsForgotten) {
     wait(ConsumerWatch::kBlindMs);
     watch_.on_fetch({"flink", "/10.0.0.2"}, {0}, Offset{5}, now_);
@@ -199,6 +226,25 @@ TEST_F(ConsumerWatchTest, ACommitBeyondANewRecordBeforeAnOlderOneIsAnInversion) 
     ASSERT_TRUE(inversion);
     EXPECT_EQ(inversion->count, 1);
     EXPECT_EQ(inversion->examples, (std::vector<ExampleKey>{{"a", kOld, kNew}}));
+}
+
+TEST_F(ConsumerWatchTest, WhatAStaleProducerAddedHidesNoInversion) {
+    add_key("a", kOld, 0, Offset{95});
+    add_key("a", kOld, 1, Offset{120});
+    add_key("a", kNew, 1, Offset{0});
+    commit("billing", {{kOld, Offset{95}}});
+    commit("billing", {{kNew, Offset{1}}});
+    ASSERT_TRUE(finding(HazardId::inversion_delivered));
+    EXPECT_EQ(finding(HazardId::inversion_delivered)->count, 1);
+}
+
+TEST_F(ConsumerWatchTest, WhatAStaleProducerAddedIsItselfNoInversion) {
+    add_key("a", kOld, 0, Offset{95});
+    add_key("a", kOld, 1, Offset{120});
+    add_key("a", kNew, 1, Offset{0});
+    commit("billing", {{kOld, Offset{96}}});
+    commit("billing", {{kNew, Offset{1}}});
+    EXPECT_FALSE(finding(HazardId::inversion_delivered)) << "of 120 and the new one nobody can tell which came first";
 }
 
 TEST_F(ConsumerWatchTest, InOrderCommitsAreNoInversion) {
