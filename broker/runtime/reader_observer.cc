@@ -78,10 +78,11 @@ void ReaderObserver::note_news() {
 }
 
 expansion::ConsumerWatch& ReaderObserver::watch_of(const topics::Topic& topic) {
-    const auto watched = watched_.try_emplace(topic.id, topic.name).first;
+    Watched& watched = watched_.try_emplace(topic.id, topic.name).first->second;
     const topics::ExpansionEpoch& last = *topic.expansions.back();
-    watched->second.set_growth(last.old_partition_count, last.new_partition_count, last.time);
-    return watched->second;
+    watched.grown_at = std::max(watched.grown_at, last.catalog_sequence);
+    watched.readers.set_growth(last.old_partition_count, last.new_partition_count, last.time);
+    return watched.readers;
 }
 
 void ReaderObserver::on_offset_fetch(const TopicState& topic, std::string_view group, const expansion::ClientIdentity& client,
@@ -123,7 +124,7 @@ void ReaderObserver::on_commit(const TopicState& topic, std::string_view group,
 
 void ReaderObserver::run() {
     while (wait()) {
-        settle_all();
+        settle(*broker_.topic_table(), read_clock());
     }
 }
 
@@ -145,19 +146,19 @@ bool ReaderObserver::wait() {
     return !stopping_;
 }
 
-void ReaderObserver::settle_all() {
-    const Now now = read_clock();
+void ReaderObserver::settle(const TopicTable& table, Now now) {
     std::vector<TopicId> ids;
     {
         const std::scoped_lock lock(mutex_);
         for (const auto& [id, watched] : watched_) {
-            ids.push_back(id);
+            // In an older table the topic has not grown, or is missing as if it had been deleted.
+            if (watched.grown_at <= table.catalog->sequence()) {
+                ids.push_back(id);
+            }
         }
     }
-    // After the ids: an older table may not have a topic that is watched already, or not know that it grew.
-    const std::shared_ptr<const TopicTable> table = broker_.topic_table();
     for (const TopicId& id : ids) {
-        const TopicState* topic = table->find(id);
+        const TopicState* topic = table.find(id);
         if (topic == nullptr) {
             const std::scoped_lock lock(mutex_);
             watched_.erase(id);

@@ -49,7 +49,7 @@ class ReaderObserver {
     [[nodiscard]] static bool watches(const TopicState& topic) {
         return !topic.topic->expansions.empty() && !topic.topic->internal;
     }
-    /// The table that says so is published.
+    /// Before the table that says so is published, or after.
     void topic_grew(const topics::Topic& topic);
 
     // For topics that are watched, after the request was answered. See ConsumerWatch.
@@ -63,10 +63,21 @@ class ReaderObserver {
                   PartitionIndex partition, Offset from, TimestampMs now);
     void on_commit(const TopicState& topic, std::string_view group, std::span<const expansion::ConsumerWatch::Commit> commits);
 
+    /// Settles the findings of all watched topics by that table, which need not be the newest: it says nothing of topics
+    /// that grew after it, and so their findings stay as they are. What the observer's thread does; from any thread.
+    void settle(const TopicTable& table, Now now);
+
   private:
+    struct Watched {
+        explicit Watched(std::string topic) : readers(std::move(topic)) {}
+
+        expansion::ConsumerWatch readers;
+        /// `ExpansionEpoch::catalog_sequence` of the growth that is watched: older catalogs do not know it.
+        std::int64_t grown_at = 0;
+    };
+
     void run();
     [[nodiscard]] bool wait();
-    void settle_all();
     [[nodiscard]] std::vector<expansion::Finding> findings_of(const TopicState& topic, TimestampMs now);
     expansion::ConsumerWatch& watch_of(const topics::Topic& topic);
     void note_news();
@@ -83,7 +94,7 @@ class ReaderObserver {
     std::mutex mutex_;
     std::condition_variable wake_;
     // Guarded by mutex_.
-    std::map<TopicId, expansion::ConsumerWatch> watched_;
+    std::map<TopicId, Watched> watched_;
     bool has_news_ = false;
     bool is_resting_ = false;
     int idle_rounds_ = 0;
