@@ -21,8 +21,8 @@ std::int64_t nanoseconds(clockid_t clock) {
 
 /// What is earned when the broker does little: this share of one core.
 constexpr double kLeastShare = 0.005;
-/// Copying a batch on the producer's thread is paid from the budget, too: about 10 GB/s.
-constexpr std::int64_t kCopyBytesPerNs = 10;
+/// Copying a batch on the producer's thread is paid from the budget, too: about 4 GB/s into memory that is not in a cache.
+constexpr std::int64_t kCopyBytesPerNs = 4;
 /// The queue never shrinks below this.
 constexpr std::size_t kLeastQueueBytes = std::size_t{128} << 10;
 /// Rounds without a sample after which the thread waits to be woken.
@@ -148,9 +148,9 @@ bool KeyObserver::wait() {
 
 void KeyObserver::refill(std::int64_t now_ns) {
     const std::int64_t process_ns = nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
-    const double by_work = static_cast<double>(process_ns - process_ns_) * kShare;
+    const double by_work = static_cast<double>(process_ns - process_ns_) * (is_curious_ ? kShare : kSettledShare);
     const double by_time = static_cast<double>(now_ns - refilled_ns_) * kLeastShare;
-    credit_ns_ = std::min(credit_ns_ + static_cast<std::int64_t>(std::max(by_work, by_time)), kBurstNs);
+    credit_ns_ = std::min(credit_ns_ + static_cast<std::int64_t>(std::max(by_work, by_time)), is_curious_ ? kBurstNs : kSettledBurstNs);
     refilled_ns_ = now_ns;
     process_ns_ = process_ns;
 }
@@ -178,6 +178,7 @@ void KeyObserver::work(Now now) {
         taken_bytes += sample.bytes.size();
     }
     queue_bytes_.fetch_sub(taken_bytes, std::memory_order_relaxed);
+    credit_ns_ -= static_cast<std::int64_t>(taken_bytes) / kCopyBytesPerNs;
     quiet_rounds_ = samples.empty() ? quiet_rounds_ + 1 : 0;
     const std::int64_t begin_ns = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
     std::size_t observed_bytes = 0;
@@ -188,7 +189,6 @@ void KeyObserver::work(Now now) {
         }
         observe(sample);
         observed_bytes += sample.bytes.size();
-        credit_ns_ -= static_cast<std::int64_t>(sample.bytes.size()) / kCopyBytesPerNs;
     }
     if (observed_bytes > 0) {
         const double spent_ns = static_cast<double>(nanoseconds(CLOCK_THREAD_CPUTIME_ID) - begin_ns);
@@ -208,11 +208,12 @@ void KeyObserver::observe(const Sample& sample) {
     }
     const std::vector<expansion::TopicEpoch> epochs = epochs_of(*sample.topic);
     const std::scoped_lock lock(detection_mutex_);
-    if (const expansion::TopicWatch* known = detection_.find(sample.topic->id);
-        known != nullptr && known->epoch_count() > epochs.size()) {
+    const expansion::TopicWatch* known = detection_.find(sample.topic->id);
+    if (known != nullptr && known->epoch_count() > epochs.size()) {
         // Another reactor's sample overtook this one, which was sent before the topic grew: it proves nothing.
         return;
     }
+    is_curious_ = is_curious_ || known == nullptr || known->epoch_count() < epochs.size();
     expansion::TopicWatch& watch = detection_.watch(sample.topic->id, sample.topic->name, epochs);
     watched_[sample.topic->id].changed = true;
     std::size_t records = 0;
@@ -242,6 +243,7 @@ void KeyObserver::settle(Now now) {
     for (auto& interval : intervals_) {
         interval.store(0, std::memory_order_relaxed);
     }
+    is_curious_ = watched_.empty();
     for (auto watched = watched_.begin(); watched != watched_.end();) {
         settle_topic(watched->first, *table, watched->second, now);
         const std::scoped_lock lock(detection_mutex_);
@@ -259,7 +261,10 @@ void KeyObserver::settle_topic(const TopicId& id, const TopicTable& table, Watch
             detection_.forget(id);
         } else if (detection_.find(id) != nullptr) {
             expansion::TopicWatch& watch = detection_.watch(id, topic->topic->name, epochs_of(*topic->topic));
-            set_interval(*topic, watch, now);
+            const bool is_settled =
+                !topic->config->cleanup_compact && !watch.is_curious(topic->config->expansion_window_ms, now.wall);
+            is_curious_ = is_curious_ || !is_settled;
+            set_interval(*topic, is_settled);
             // Time alone opens and closes findings of topics that grew or have some.
             if (!watched.changed && !watched.has_findings && topic->topic->expansions.empty()) {
                 return;
@@ -293,11 +298,10 @@ void KeyObserver::settle_topic(const TopicId& id, const TopicTable& table, Watch
     }
 }
 
-void KeyObserver::set_interval(const TopicState& topic, const expansion::TopicWatch& watch, Now now) {
+void KeyObserver::set_interval(const TopicState& topic, bool is_settled) {
     // While the budget is full nothing needs to be left out, and a producer that is new is seen at once.
-    const bool is_scarce = credit_ns_ < kBurstNs / 2;
-    const bool is_quiet = is_scarce && !topic.config->cleanup_compact &&
-                          !watch.is_curious(topic.config->expansion_window_ms, now.wall);
+    const bool is_scarce = credit_ns_ < (is_curious_ ? kBurstNs : kSettledBurstNs) / 2;
+    const bool is_quiet = is_scarce && is_settled;
     std::atomic<std::uint8_t>& slot = intervals_[slot_of(topic.topic->id)];
     const std::uint8_t wanted = is_quiet ? kQuietInterval : 1;
     const std::uint8_t present = slot.load(std::memory_order_relaxed);

@@ -26,13 +26,17 @@ struct ClientConnection;
 /// broker's board.
 ///
 /// It has a budget of processor time, `kShare` of what the whole broker uses; what is saved may be spent at once, up to
-/// `kBurstNs`. So with little traffic every record is seen, and with much a sample. When the budget gets short, one batch in
-/// `kQuietInterval` is enough of a topic whose producers are all known, unless it is compacted or has just
-/// grown. A batch that is not looked at costs its producer's request one load and one branch.
+/// `kBurstNs`. So with little traffic every record is seen, and with much a sample. A topic is settled when its producers
+/// are all known, none of them is stale, and it is not compacted: then only a change could be news, and any sample shows
+/// it. When all topics are settled, the budget is `kSettledShare` and `kSettledBurstNs`; when it gets short while others are
+/// not, one batch in `kQuietInterval` of a settled topic is enough. A topic that is new or grew is not settled from its
+/// first batch on. A batch that is not looked at costs its producer's request one load and one branch.
 class KeyObserver {
   public:
     static constexpr double kShare = 0.015;
     static constexpr std::int64_t kBurstNs = 20'000'000;
+    static constexpr double kSettledShare = 0.003;
+    static constexpr std::int64_t kSettledBurstNs = 5'000'000;
     /// Larger batches are not looked at.
     static constexpr std::size_t kBatchBytesMax = std::size_t{1} << 20;
     /// What waits in the queue at most; with a short budget it is what the budget pays for, since a copy that is not looked
@@ -108,7 +112,7 @@ class KeyObserver {
     void settle(Now now);
     void settle_topic(const TopicId& id, const TopicTable& table, Watched& watched, Now now);
     void record_switches(const TopicId& id, std::vector<expansion::CountSwitch> switches);
-    void set_interval(const TopicState& topic, const expansion::TopicWatch& watch, Now now);
+    void set_interval(const TopicState& topic, bool is_settled);
     void refill(std::int64_t now_ns);
     void update_gate();
     [[nodiscard]] static std::size_t slot_of(const TopicId& topic) { return topic.bytes[14]; }
@@ -139,6 +143,8 @@ class KeyObserver {
     expansion::Detection detection_;
     std::map<TopicId, Watched> watched_;
     std::int64_t credit_ns_ = kBurstNs;
+    /// There is a topic that is not settled.
+    bool is_curious_ = true;
     /// What looking at a byte of a batch has cost lately. Keys of 10 bytes in records of 100 to begin with.
     double byte_cost_ns_ = 3;
     std::int64_t refilled_ns_ = 0;
