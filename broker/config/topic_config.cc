@@ -62,6 +62,7 @@ constexpr ConfigBinding<TopicConfig> kTopicConfigBindings[] = {
     bind<TopicConfig, &TopicConfig::expansion_guard_override>("partita.expansion.guard.override"),
     bind<TopicConfig, &TopicConfig::expansion_guard_quiet_ms>("partita.expansion.guard.quiet.ms"),
     bind<TopicConfig, &TopicConfig::expansion_window_ms>("partita.expansion.window.ms"),
+    bind<TopicConfig, &TopicConfig::nudge>("partita.nudge"),
     bind<TopicConfig, &TopicConfig::visibility_consumers_delay_ms>("partita.visibility.consumers.delay.ms"),
     bind<TopicConfig, &TopicConfig::visibility_producers_delay_ms>("partita.visibility.producers.delay.ms"),
     bind<TopicConfig, &TopicConfig::preallocate>("preallocate"),

@@ -54,6 +54,7 @@ struct TopicConfig {
     bool expansion_guard_override = false;
     std::int64_t expansion_guard_quiet_ms = 30000;
     std::int64_t expansion_window_ms = 600000;
+    std::int64_t nudge = 0;  ///< only a change of it means something
     std::int64_t visibility_consumers_delay_ms = 0;  ///< kUntilReleased, too
     std::int64_t visibility_producers_delay_ms = 0;  ///< kUntilReleased, too
     bool preallocate = false;

@@ -68,6 +68,8 @@ constexpr ConfigDefinition kDefinitions[] = {
     internal("partita.expansion.window.ms", ConfigType::int64, "600000", range(1), kClusterWide,
              "In mode fenced: when producers count as knowing the new partitions at the latest. Twice the largest "
              "metadata.max.age.ms among them."),
+    internal("partita.nudge", ConfigType::int64, "0", range(0), kClusterWide,
+             "Whenever this gets another value, the topic's consumers are made to refresh their metadata. A test control."),
     internal("partita.visibility.consumers.delay.ms", ConfigType::int64, "0", range(-1), kClusterWide,
              "How long new partitions are hidden from consumers; -1 hides them until this is changed. A test control."),
     internal("partita.visibility.producers.delay.ms", ConfigType::int64, "0", range(-1), kClusterWide,

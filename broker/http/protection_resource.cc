@@ -166,11 +166,7 @@ void serve_nudge(const Surroundings& surroundings, const ExchangePointer& exchan
         respond_error(*exchange, Status::not_found, "there is no topic " + exchange->request().path.at(2));
         return;
     }
-    topic->expansion->nudge(now.monotonic);
-    // Fetches that wait see it at once.
-    for (const auto& partition : topic->partitions) {
-        broker.post_change(*partition);
-    }
+    broker.nudge(*topic, now);
     exchange->respond(Status::ok, kJson,
                       ordered_json{{"topic", topic->topic->name}, {"nudging_ms", runtime::TopicExpansion::kNudgeMs}}.dump() + "\n");
 }

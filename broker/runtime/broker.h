@@ -115,6 +115,8 @@ class Broker {
     /// The topic's growth is watched from now on, whatever its mode: for controls that need it. Null when there is no
     /// such topic.
     [[nodiscard]] std::shared_ptr<const TopicState> watch_expansion(std::string_view topic, Now now);
+    /// Makes the consumers of a topic that is watched refresh their metadata.
+    void nudge(const TopicState& topic, Now now);
     /// Creates `__consumer_offsets` when it is not there yet. False when that failed. Waits for no device.
     [[nodiscard]] bool ensure_offsets_topic(Turn& turn);
 

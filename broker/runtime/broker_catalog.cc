@@ -104,6 +104,12 @@ void Broker::follow_catalog_effects(Turn* turn, const topics::Effects& effects, 
         if (change.kind == topics::CatalogChange::Kind::topic_expanded) {
             reader_observer_.topic_grew(*change.after);
         }
+        if (change.kind == topics::CatalogChange::Kind::topic_reconfigured) {
+            const TopicState* state = next->find(change.after->id);
+            if (state->config->nudge != before->find(change.after->id)->config->nudge && state->expansion) {
+                nudge(*state, now);
+            }
+        }
         if (change.kind == topics::CatalogChange::Kind::topic_deleted) {
             if (const auto state = before->share(change.before->id)) {
                 for (const std::shared_ptr<Partition>& partition : state->partitions) {
@@ -251,6 +257,14 @@ std::shared_ptr<const TopicState> Broker::make_topic_state(const topics::TopicPo
         }
     }
     return state;
+}
+
+void Broker::nudge(const TopicState& topic, Now now) {
+    topic.expansion->nudge(now.monotonic);
+    // Fetches that wait see it at once.
+    for (const std::shared_ptr<Partition>& partition : topic.partitions) {
+        post_change(*partition);
+    }
 }
 
 std::shared_ptr<const TopicState> Broker::watch_expansion(std::string_view topic, Now now) {

@@ -88,7 +88,8 @@ std::shared_ptr<TopicExpansion> Expansions::state_for(const topics::Topic& topic
     const auto loaded = loaded_fences_.find(topic.id);
     const bool watches_producers = config.expansion_mode == config::ExpansionMode::guarded ||
                                    config.expansion_mode == config::ExpansionMode::fenced;
-    if (loaded == loaded_fences_.end() && !watches_producers) {
+    const bool was_nudged = config.nudge != 0;
+    if (loaded == loaded_fences_.end() && !watches_producers && !was_nudged) {
         return nullptr;
     }
     auto state = std::make_shared<TopicExpansion>(broker_, is_new ? TopicExpansion::kSinceItsCreation : now.monotonic);
