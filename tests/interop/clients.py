@@ -15,9 +15,10 @@ Each line sent is a request `{"id": n, "op": ..., ...}` and is answered by `{"re
     describe_group  group -> state, members: how many           delete_group  group
     delete_records  topic partition offset -> low_watermark
     version       -> version: of the library
-    stream_start  name topic [keys interval_us metadata_age_ms]   a producer in the background, values 0, 1, 2 ...
+    stream_start  name topic [keys interval_us metadata_age_ms client_id]  a producer in the background, values 0, 1, 2 ...
     stream_stop   name -> acked: [value, partition, offset], failed
-    member_start  name group topic [assignor session_timeout_ms instance_id metadata_age_ms reset client_id]
+    member_start  name group topic [assignor session_timeout_ms instance_id metadata_age_ms reset client_id protocol
+                  batch_ms]   batch_ms: what a batch takes to work on
     member_stop   name: closes the consumer, which leaves the group
 
 Lines without "reply" are events: `{"member": name, "event": "owned", "partitions": [...]}` after every change of the
@@ -62,6 +63,11 @@ class EventLog:
         with self.changed:
             self.events.append(event)
             self.changed.notify_all()
+
+    def forget(self):
+        """What was told so far counts no more; a test goes on with other members."""
+        with self.changed:
+            self.events.clear()
 
     def may_fail(self, member):
         """From now on a failure of this member does not fail the waits; a test expects it."""

@@ -92,9 +92,9 @@ class Scenario:
             return sorted(p for list_ in owned.values() for p in list_) == list(range(partition_count))
         self.events.wait(settled, REBALANCE_DEADLINE_S, f"{what}: shares {shares} of {partition_count} partitions")
 
-    def wait_for_values(self, values, what, seconds=30):
+    def wait_for_values(self, values, what, seconds=30, topic=None):
         def missing():
-            return values - {int(record["value"]) for record in self.events.records()}
+            return values - {int(record["value"]) for record in self.events.records() if topic in (None, record["topic"])}
         try:
             self.events.wait(lambda _: not missing(), seconds, what)
         except harness.Deadline as e:

@@ -3,10 +3,10 @@
 import re
 
 import confluent_kafka
-import confluent_kafka.admin
 import pytest
 
 import harness
+import insight
 
 BROKER_PROPERTIES = {"auto.create.topics.enable": "false"}
 
@@ -14,21 +14,6 @@ BROKER_PROPERTIES = {"auto.create.topics.enable": "false"}
 pytestmark = pytest.mark.skipif(harness.TARGET != "partita", reason="detection is Partita's own")
 
 KEYS = [f"user-{number}" for number in range(120)]
-
-
-def admin(broker):
-    return confluent_kafka.admin.AdminClient({"bootstrap.servers": broker.bootstrap})
-
-
-def create(broker, topic, partitions, **configs):
-    new = confluent_kafka.admin.NewTopic(topic, partitions, 1, config=configs)
-    client = admin(broker)
-    client.create_topics([new])[topic].result(10)
-
-
-def grow(broker, topic, partitions):
-    client = admin(broker)
-    client.create_partitions([confluent_kafka.admin.NewPartitions(topic, partitions)])[topic].result(10)
 
 
 def produce_with_java(tools, topic, keys):
@@ -74,7 +59,7 @@ def wait_for_event(broker, topic, finding, event):
 
 def test_producers_that_disagree_are_named_with_their_partitioners(broker, tools, unique):
     topic = unique("topic")
-    create(broker, topic, 6)
+    insight.create(broker, topic, 6)
     Librdkafka(broker, "c-service").produce(topic, KEYS)
     produce_with_java(tools, topic, KEYS)
     line = wait_for_event(broker, topic, "H08", "opened")
@@ -87,10 +72,10 @@ def test_producers_that_disagree_are_named_with_their_partitioners(broker, tools
 
 def test_a_stale_producer_is_proven_and_cleared(broker, unique):
     topic = unique("topic")
-    create(broker, topic, 6)
+    insight.create(broker, topic, 6)
     producer = Librdkafka(broker, "stale-service")
     before = producer.produce(topic, KEYS)
-    grow(broker, topic, 12)
+    insight.grow(broker, topic, 12)
     still = producer.produce(topic, KEYS)
     assert still == before, "it did not refresh by itself"
     line = wait_for_event(broker, topic, "H04", "opened")
@@ -109,11 +94,11 @@ def test_a_stale_producer_is_proven_and_cleared(broker, unique):
 @pytest.mark.parametrize("partitioner", ["murmur2_random", "fnv1a_random", "consistent_random"])
 def test_agreement_is_silence(broker, unique, partitioner):
     topic = unique("topic")
-    create(broker, topic, 3)
+    insight.create(broker, topic, 3)
     for name in ("one", "two"):
         Librdkafka(broker, name, partitioner=partitioner).produce(topic, KEYS)
     disagreeing = unique("marker")
-    create(broker, disagreeing, 3)
+    insight.create(broker, disagreeing, 3)
     for kind in ("murmur2_random", "fnv1a_random"):
         Librdkafka(broker, kind, partitioner=kind).produce(disagreeing, KEYS)
     # What came later was found; so what came before had its chance.
@@ -123,10 +108,10 @@ def test_agreement_is_silence(broker, unique, partitioner):
 
 def test_a_tombstone_that_misses_its_value_is_proven(broker, unique):
     topic = unique("topic")
-    create(broker, topic, 6, **{"cleanup.policy": "compact"})
+    insight.create(broker, topic, 6, **{"cleanup.policy": "compact"})
     producer = Librdkafka(broker, "store")
     before = producer.produce(topic, KEYS)
-    grow(broker, topic, 8)
+    insight.grow(broker, topic, 8)
     fresh = Librdkafka(broker, "store-after-restart")
     orphans = wait_for_event(broker, topic, "H40", "opened")
     deleted = fresh.produce(topic, KEYS, value=None)

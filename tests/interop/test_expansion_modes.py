@@ -1,37 +1,36 @@
 """The modes of an expansion and the test controls, with real clients: what each of them does with a nudge, with seeded
 offsets and with a fence is told in docs/expansion.md, and shown here."""
 
-import json
-import os
-import re
-import signal
-import urllib.request
+import concurrent.futures
+import random
 
 import confluent_kafka
-import confluent_kafka.admin
 import pytest
 
 import clients
 import harness
+import insight
 import matrix
 from scenarios import Scenario
 
 # Members that start together are to share from the first record on.
-BROKER_PROPERTIES = {"auto.create.topics.enable": "false", "group.initial.rebalance.delay.ms": 1000}
+BROKER_PROPERTIES = {"auto.create.topics.enable": "false", "group.initial.rebalance.delay.ms": 1000,
+                     "group.consumer.min.heartbeat.interval.ms": 500, "group.consumer.heartbeat.interval.ms": 500}
 
 pytestmark = pytest.mark.skipif(harness.TARGET != "partita", reason="modes are Partita's own")
 
-LIBRARIES = ["java", "librdkafka", "franz-go"]
-#: Those whose agents say when a record came, and take `reset`.
-EXACT = ["java", "librdkafka"]
-if harness.LONG_TESTS:
-    LIBRARIES += ["sarama", "kafkajs"]
+LIBRARIES = ["java", "librdkafka", "franz-go", "sarama", "kafkajs"]
+#: Those with the group protocol of KIP-848.
+NEW_PROTOCOL = ["java", "librdkafka"]
 #: Metadata that is as good as never refreshed by itself.
 STALE_MS = 600_000
 FRESH_MS = 300
 #: Keys of a stream. The values of a key are so far apart that one is acknowledged before the next is sent: what is in
 #: flight at the same time has no order in Kafka, either.
 KEYS = 499
+#: Expansions under way that the fence is tried with; each writes at least RECORDS.
+ROUNDS = 20 if harness.LONG_TESTS else 1
+RECORDS = 5000
 
 
 @pytest.fixture(params=LIBRARIES)
@@ -42,22 +41,16 @@ def scenario(request, broker):
     started.close()
 
 
-def http(broker, method, path):
-    address = re.findall(r"http listening address=(\S+)", broker.log_path.read_text())[-1]
-    request = urllib.request.Request(f"http://{address}/v1/topics/{path}", method=method)
-    with urllib.request.urlopen(request, timeout=10) as answer:
-        return json.load(answer)
-
-
 def owned(scenario, member, partitions, seconds=20):
     scenario.events.wait(lambda _: scenario.events.owned().get(member) == list(range(partitions)), seconds,
                          f"{member} owns {partitions} partitions")
 
 
-def delivered(scenario):
+def delivered(scenario, topic):
     """Values in the order in which members were given them (the machine's clock is the same for all of them), each
     once: what is read again after a restart is not out of order."""
-    records = sorted(scenario.events.records(), key=lambda record: record["at_ns"])
+    records = sorted((record for record in scenario.events.records() if record["topic"] == topic),
+                     key=lambda record: record["at_ns"])
     return list(dict.fromkeys(int(record["value"]) for record in records))
 
 
@@ -112,161 +105,211 @@ def test_kafka_topics_prints_which_count_can_be_fenced(tools, unique):
 
 # Seeds ------------------------------------------------------------------------------------------------
 
+MODES = pytest.mark.parametrize("mode, skipped", [("faithful", 40), ("safe-offsets", 0)])
 
-@pytest.mark.parametrize("scenario", EXACT, indirect=True)
-@pytest.mark.parametrize("mode, skipped", [("faithful", 40), ("safe-offsets", 0)])
+
+def read_until(scenario, agent, topic, partitions):
+    """Writes markers until one of each of these partitions is read: whoever reads on `latest` may have begun behind the
+    first ones."""
+    def marker_is_read():
+        agent.call("produce", topic=topic, records=[{"partition": p, "value": str(p * 1000)} for p in partitions])
+        return {p * 1000 for p in partitions} <= set(delivered(scenario, topic))
+    harness.wait_until(marker_is_read, 20, f"a record of each of {partitions} is read")
+
+
+def write_early_records(agent, topic):
+    agent.call("produce", topic=topic,
+               records=[{"partition": p, "value": str(1 + 20 * (p - 2) + n)} for p in (2, 3) for n in range(20)])
+
+
+def expect_skipped(scenario, broker, topic, group, mode, skipped):
+    """Of the 40 early records so many were never read; the broker counts exactly the records before the first one that
+    was, and says which groups it gave offsets to."""
+    seeds = insight.ask(broker, f"topics/{topic}/protection")["seeds"]
+    assert [epoch["groups"][0]["group"] for epoch in seeds] == ([] if mode == "faithful" else [group])
+    values = delivered(scenario, topic)
+    assert 40 - len([value for value in values if 1 <= value <= 40]) == skipped
+    first = {p: min(record["offset"] for record in scenario.events.records() if record["partition"] == p) for p in (2, 3)}
+    never_read = sum(first.values())
+    assert (never_read == 0) == (skipped == 0)
+    if never_read:
+        insight.wait_for_count(broker, topic, "H20", never_read, group=group)
+    else:
+        # In the same look as it finds something that is there, the broker does not find this.
+        witness = confluent_kafka.Consumer({"bootstrap.servers": broker.bootstrap, "group.id": f"witness-{group}"})
+        witness.commit(offsets=[confluent_kafka.TopicPartition(topic, p, p - 1) for p in (1, 2)], asynchronous=False)
+        insight.wait_for(broker, topic, "H03", group=f"witness-{group}")
+        witness.close()
+        assert insight.finding(broker, topic, "H20") is None
+
+
+@MODES
 def test_what_a_group_on_latest_skips(scenario, broker, unique, mode, skipped):
     agent, topic, group = scenario.agent(), unique("topic"), unique("group")
     # Consumers learn of the expansion last, every time.
     agent.create_topic(topic, 2, configs={"partita.expansion.mode": mode,
-                                          "partita.visibility.consumers.delay.ms": -1})
+                                          "partita.visibility.consumers.delay.ms": "-1"})
     agent.call("member_start", name="m", group=group, topic=topic, reset="latest", client_id=group,
                metadata_age_ms=FRESH_MS)
     owned(scenario, "m", 2)
     # The group has commits from its first record on.
-    def one_is_read():
-        agent.call("produce", topic=topic, records=[{"partition": p, "value": "-1"} for p in (0, 1)])
-        return scenario.events.records()
-    harness.wait_until(one_is_read, 20, "a record is read")
+    read_until(scenario, agent, topic, (0, 1))
     agent.call("create_partitions", topic=topic, count=4)
-    agent.call("produce", topic=topic,
-               records=[{"partition": p, "value": str(20 * (p - 2) + n)} for p in (2, 3) for n in range(20)])
+    write_early_records(agent, topic)
     assert scenario.events.owned()["m"] == [0, 1]
-    http(broker, "POST", f"{topic}/visibility?consumers=released")
+    insight.ask(broker, f"topics/{topic}/visibility?consumers=released", "POST")
     owned(scenario, "m", 4)
-    def marker_is_read():
-        agent.call("produce", topic=topic, records=[{"partition": p, "value": str(p * 1000)} for p in (2, 3)])
-        return {2000, 3000} <= set(delivered(scenario))
-    harness.wait_until(marker_is_read, 20, "markers behind the skipped records are read")
-    assert 40 - len([value for value in delivered(scenario) if 0 <= value < 40]) == skipped
-    seeds = http(broker, "GET", f"{topic}/protection")["seeds"]
-    assert [epoch["groups"][0]["group"] for epoch in seeds] == ([] if mode == "faithful" else [group])
+    read_until(scenario, agent, topic, (2, 3))
+    expect_skipped(scenario, broker, topic, group, mode, skipped)
     agent.call("member_stop", name="m")
 
 
-class ConsumerProtocolReader:
-    """librdkafka's consumer with the group protocol of KIP-848, on `latest`."""
-
-    def __init__(self, broker, group, topic):
-        self.broker, self.topic, self.values, self.owned = broker, topic, [], 0
-        self.consumer = confluent_kafka.Consumer({
-            "bootstrap.servers": broker.bootstrap, "group.id": group, "group.protocol": "consumer",
-            "auto.offset.reset": "latest", "enable.auto.commit": False})
-        self.consumer.subscribe([topic], on_assign=self.assigned)
-
-    def assigned(self, consumer, partitions):
-        self.owned += len(partitions)
-        consumer.incremental_assign(partitions)
-
-    def read_until(self, done, seconds=30):
-        def reached():
-            message = self.consumer.poll(0.2)
-            if message is not None and message.error() is None:
-                self.values.append(message.value().decode())
-            return done()
-        harness.wait_until(reached, seconds, lambda: f"{self.values} of {self.owned} partitions are not enough")
-
-    def leave_with_a_commit(self):
-        self.consumer.commit(asynchronous=False)
-        self.consumer.close()
-
-
-@pytest.mark.parametrize("mode, skipped", [("faithful", 40), ("safe-offsets", 0)])
-def test_what_a_group_of_kip_848_on_latest_skips(broker, unique, mode, skipped):
-    topic, group = unique("topic"), unique("group")
-    admin = confluent_kafka.admin.AdminClient({"bootstrap.servers": broker.bootstrap})
-    admin.create_topics([confluent_kafka.admin.NewTopic(topic, 2, 1, config={"partita.expansion.mode": mode})])[topic].result(20)
-    producer = confluent_kafka.Producer({"bootstrap.servers": broker.bootstrap})
-
-    def produce(partition, value):
-        producer.produce(topic, partition=partition, value=value)
-        assert producer.flush(20) == 0
-    reader = ConsumerProtocolReader(broker, group, topic)
-    reader.read_until(lambda: reader.owned == 2)
-    def one_of_each_is_read():
-        for partition in {0, 1} - {int(value) for value in reader.values}:
-            produce(partition, str(partition))
-        return len(set(reader.values)) == 2
-    reader.read_until(one_of_each_is_read)
-    reader.leave_with_a_commit()
-
-    # While the group is away, the topic grows and records come.
-    admin.create_partitions([confluent_kafka.admin.NewPartitions(topic, 4)])[topic].result(20)
-    producer = confluent_kafka.Producer({"bootstrap.servers": broker.bootstrap})
-    for number in range(40):
-        producer.produce(topic, partition=2 + number % 2, value=f"early {number}")
-    assert producer.flush(20) == 0
-    reader = ConsumerProtocolReader(broker, group, topic)
-    reader.read_until(lambda: reader.owned == 4)
-    def markers_are_read():
-        for partition in {2, 3} - {int(value[7:]) for value in reader.values if value.startswith("marker ")}:
-            produce(partition, f"marker {partition}")
-        return {"marker 2", "marker 3"} <= set(reader.values)
-    reader.read_until(markers_are_read)
-    assert 40 - len({value for value in reader.values if value.startswith("early ")}) == skipped
-    reader.consumer.close()
-    seeds = http(broker, "GET", f"{topic}/protection")["seeds"]
-    assert [epoch["groups"][0]["group"] for epoch in seeds] == ([] if mode == "faithful" else [group])
+@pytest.mark.parametrize("scenario", NEW_PROTOCOL, indirect=True)
+@MODES
+def test_what_a_group_of_kip_848_on_latest_skips(scenario, broker, unique, mode, skipped):
+    """Its members are given new partitions within a heartbeat; so it is away when the topic grows."""
+    agent, topic, group = scenario.agent(), unique("topic"), unique("group")
+    agent.create_topic(topic, 2, configs={"partita.expansion.mode": mode})
+    member = dict(group=group, topic=topic, reset="latest", client_id=group, protocol="consumer")
+    agent.call("member_start", name="before", **member)
+    owned(scenario, "before", 2)
+    read_until(scenario, agent, topic, (0, 1))
+    agent.call("member_stop", name="before")
+    agent.create_partitions(topic, 4)
+    write_early_records(agent, topic)
+    agent.call("member_start", name="after", **member)
+    owned(scenario, "after", 4)
+    read_until(scenario, agent, topic, (2, 3))
+    expect_skipped(scenario, broker, topic, group, mode, skipped)
+    agent.call("member_stop", name="after")
 
 
 # The fence --------------------------------------------------------------------------------------------
 
 
-def overtaken_by_growing(scenario, broker, unique, mode):
-    """Grows a topic from 6 to 12 while a producer writes and a group lags behind. Then the member that has the old
-    partitions stands still for a moment. How many records the group was given too early."""
-    agents = {"one": scenario.agent(), "two": scenario.agent()}
-    # Whatever the readers are, the writer is the Java client: it paces itself, others queue up what they send.
-    writer = clients.Agent(matrix.CLIENTS["java"], broker.bootstrap, scenario.events)
-    scenario.agents.append(writer)
-    topic, group = unique("topic"), unique("group")
-    writer.create_topic(topic, 6, configs={"partita.expansion.mode": mode})
-    writer.call("stream_start", name="s", topic=topic, keys=KEYS, interval_us=150, metadata_age_ms=FRESH_MS)
+class Growth:
+    """Rounds in which a topic grows from 6 to 12 while a producer writes, and of a group of two members the one that has
+    the old partitions stands still."""
 
-    def acked(count):
-        scenario.events.wait(lambda events: any(e.get("stream") == "s" and e.get("acked", 0) >= count for e in events),
-                             30, f"{count} records are written")
-    acked(5000)
-    writer.call("create_partitions", topic=topic, count=12)
-    scenario.events.wait(lambda events: any(e.get("stream") == "s" and e.get("partition", 0) >= 6 for e in events), 30,
-                         "the producer knows the new partitions")
-    acked(7000)
-    values = {value for value, _, _ in writer.call("stream_stop", name="s")["acked"]}
-    for agent in agents.values():
-        # A JVM that has had a consumer before makes the next one soon enough for the group's first generation.
-        agent.call("read", topic=topic, count=1, timeout_ms=10_000)
-    for name, agent in agents.items():
-        agent.call("member_start", name=name, group=group, topic=topic, client_id=name, assignor="range")
-    scenario.wait_for_shares({"one": 6, "two": 6}, 12, "each member has its half")
-    slow, = (name for name, partitions in scenario.events.owned().items() if 0 in partitions)
-    fast, = agents.keys() - {slow}
-    os.kill(agents[slow].process.process.pid, signal.SIGSTOP)
-    try:
-        def fast_has_shown_what_it_may_do():
-            if mode == "fenced":
-                return any(waiting["group"] == group for waiting in http(broker, "GET", f"{topic}/protection")["fence"]["waiting"])
-            return any(record["member"] == fast for record in scenario.events.records())
-        harness.wait_until(fast_has_shown_what_it_may_do, 10, "the other member reads, or waits")
-    finally:
-        os.kill(agents[slow].process.process.pid, signal.SIGCONT)
-    scenario.wait_for_values(values, "everything acknowledged is read")
-    return overtaken(delivered(scenario))
+    def __init__(self, scenario, broker, unique, mode, protocol):
+        self.scenario, self.broker, self.unique, self.mode, self.protocol = scenario, broker, unique, mode, protocol
+        self.agents = {"one": scenario.agent(), "two": scenario.agent()}
+        # Whatever the readers are, the writer is the Java client: it paces itself, others queue up what they send.
+        self.writer = clients.Agent(matrix.CLIENTS["java"], broker.bootstrap, scenario.events)
+        scenario.agents.append(self.writer)
+        self.records = self.overtaken = 0
+
+    def run(self):
+        """How many records were overtaken in all rounds."""
+        for seed in range(ROUNDS):
+            self.round(seed)
+            self.scenario.events.forget()
+        assert self.records >= ROUNDS * RECORDS
+        return self.overtaken
+
+    def round(self, seed):
+        topic, group = self.unique("topic"), self.unique("group")
+        self.writer.create_topic(topic, 6, configs={"partita.expansion.mode": self.mode})
+        # That the group has read nothing is known, and so it can be proven what it reads too early.
+        by_hand = confluent_kafka.Consumer({"bootstrap.servers": self.broker.bootstrap, "group.id": group})
+        by_hand.commit(offsets=[confluent_kafka.TopicPartition(topic, p, 0) for p in range(6)], asynchronous=False)
+        by_hand.close()
+        names = {f"{name}-{seed}": agent for name, agent in self.agents.items()}
+        if not self.records:
+            # A JVM that has had a consumer before makes the next one soon enough for the group's first generation.
+            for agent in self.agents.values():
+                agent.call("read", topic=topic, count=1, timeout_ms=500)
+        choreography = self.join_behind_the_growth if self.protocol == "classic" else self.be_there_when_it_grows
+        values = choreography(names, topic, group, random.Random(seed))
+        self.scenario.wait_for_values(values, "everything acknowledged is read", topic=topic)
+        for name, agent in names.items():
+            agent.call("member_stop", name=name)
+        self.records += len(values)
+        self.overtaken += overtaken(delivered(self.scenario, topic))
+        # The broker has proven what was read out of order, and accuses nobody else.
+        assert (insight.finding(self.broker, topic, "H06", group=group) is None) == (self.mode == "fenced")
+
+    def join_behind_the_growth(self, names, topic, group, chance):
+        """A classic group with a backlog: a member that stands still would hold up every rebalance."""
+        values = self.write_while_it_grows(topic, chance)
+        slow = self.start(names, topic, group, 12)
+        with names[slow].process.stopped():
+            self.wait_for_what_the_other_does(topic, group)
+        return values
+
+    def be_there_when_it_grows(self, names, topic, group, chance):
+        """A group of KIP-848, whose coordinator gives the new partitions to the member that is awake."""
+        slow = self.start(names, topic, group, 6, protocol=self.protocol)
+        with names[slow].process.stopped():
+            values = self.write_while_it_grows(topic, chance)
+            self.wait_for_what_the_other_does(topic, group)
+        return values
+
+    def start(self, names, topic, group, partitions, **protocol):
+        """Returns the member that has partition 0."""
+        settings = {"assignor": "range", **protocol}
+        if self.scenario.client.name == "kafkajs":
+            # Its own assignor gives a new partition and the old one that its keys come from to one member. And it reads all
+            # that there is before anybody can stop it.
+            settings = {"assignor": "own-range", "batch_ms": 1000}
+        # At the same time: kafkajs answers when the member has joined, and a first member alone would read everything.
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            for started in [pool.submit(agent.call, "member_start", name=name, group=group, topic=topic, client_id=name,
+                                        **settings) for name, agent in names.items()]:
+                started.result()
+        self.scenario.wait_for_shares({name: partitions // 2 for name in names}, partitions, "each member has its half")
+        slow, = (name for name, owned_now in self.scenario.events.owned().items() if name in names and 0 in owned_now)
+        return slow
+
+    def write_while_it_grows(self, topic, chance):
+        """Returns the values that were acknowledged. When the topic grows is different each time."""
+        events = self.scenario.events
+        self.writer.call("stream_start", name=topic, topic=topic, keys=KEYS, interval_us=150, metadata_age_ms=FRESH_MS)
+
+        def acked(count):
+            events.wait(lambda told: any(e.get("stream") == topic and e.get("acked", 0) >= count for e in told), 60,
+                        f"{count} records are written")
+        before = chance.randint(2, 5) * 1000
+        acked(before)
+        self.writer.call("create_partitions", topic=topic, count=12)
+        events.wait(lambda told: any(e.get("stream") == topic and e.get("partition", 0) >= 6 for e in told), 60,
+                    "the producer knows the new partitions")
+        acked(max(before + 2000, RECORDS))
+        return {value for value, _, _ in self.writer.call("stream_stop", name=topic)["acked"]}
+
+    def wait_for_what_the_other_does(self, topic, group):
+        """It is made to wait; or the broker has proven what became of the order."""
+        def done():
+            if self.mode == "fenced":
+                fence = insight.ask(self.broker, f"topics/{topic}/protection")["fence"]
+                return any(waiting["group"] == group for waiting in fence["waiting"])
+            return insight.finding(self.broker, topic, "H06", group=group)
+        def told():
+            producers = insight.ask(self.broker, f"topics/{topic}/producers")
+            return (f"the other member reads, or waits; open: {insight.ask(self.broker, f'findings?topic={topic}')['findings']}; "
+                    f"keys: {producers['keys'] and producers['keys']['distinct_by_partition']}")
+        harness.wait_until(done, 20, told)
 
 
-@pytest.mark.parametrize("scenario", EXACT, indirect=True)
-def test_a_fenced_topic_keeps_the_order_of_keys(scenario, broker, unique):
-    assert overtaken_by_growing(scenario, broker, unique, "fenced") == 0
+@pytest.mark.parametrize("scenario, protocol", [("java", "classic"), ("java", "consumer"), ("librdkafka", "classic"),
+                                                ("franz-go", "classic"), ("sarama", "classic"), ("kafkajs", "classic")],
+                         indirect=["scenario"])
+def test_a_fenced_topic_keeps_the_order_of_keys(scenario, broker, unique, protocol):
+    assert Growth(scenario, broker, unique, "fenced", protocol).run() == 0
 
 
-@pytest.mark.parametrize("scenario", ["java"], indirect=True)
-def test_a_faithful_topic_does_not_keep_the_order_of_keys(scenario, broker, unique):
-    assert overtaken_by_growing(scenario, broker, unique, "faithful") > 0
+@pytest.mark.parametrize("scenario, protocol", [("java", "classic"), ("java", "consumer")], indirect=["scenario"])
+def test_a_faithful_topic_does_not_keep_the_order_of_keys(scenario, broker, unique, protocol):
+    """And the broker proves it while it happens."""
+    assert Growth(scenario, broker, unique, "faithful", protocol).run() > 0
 
 
 # Controls ---------------------------------------------------------------------------------------------
 
 
-def test_a_nudged_consumer_finds_new_partitions_at_once(scenario, broker, unique):
+@pytest.mark.parametrize("scenario, by", [("java", "HTTP"), ("java", "config"), ("librdkafka", "HTTP"), ("franz-go", "config"),
+                                          ("sarama", "HTTP"), ("kafkajs", "config")], indirect=["scenario"])
+def test_a_nudged_consumer_finds_new_partitions_at_once(scenario, broker, unique, by):
     agent, topic, group = scenario.agent(), unique("topic"), unique("group")
     agent.create_topic(topic, 2)
     agent.call("member_start", name="m", group=group, topic=topic, client_id=group, metadata_age_ms=STALE_MS)
@@ -274,7 +317,10 @@ def test_a_nudged_consumer_finds_new_partitions_at_once(scenario, broker, unique
     agent.call("produce", topic=topic, records=[{"partition": p, "value": str(p)} for p in (0, 1)])
     scenario.wait_for_values({0, 1}, "the consumer fetches")
     agent.call("create_partitions", topic=topic, count=4)
-    http(broker, "POST", f"{topic}/nudge")
+    if by == "HTTP":
+        insight.ask(broker, f"topics/{topic}/nudge", "POST")
+    else:
+        agent.call("set_topic_config", topic=topic, config="partita.nudge", value="1")
     # The others ask for the leader again, but look at partition counts only when their metadata's age is over.
     finds = 4 if scenario.client.name in ("java", "franz-go", "kafkajs") else 2
     owned(scenario, "m", finds)

@@ -12,10 +12,10 @@ import threading
 import urllib.request
 
 import confluent_kafka
-import confluent_kafka.admin
 import pytest
 
 import harness
+import insight
 
 BROKER_PROPERTIES = {"auto.create.topics.enable": "false"}
 EVENTS_TOPIC = "__partita_expansions"
@@ -24,32 +24,15 @@ WEBSOCKET_GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"  # RFC 6455, section 1.3
 pytestmark = pytest.mark.skipif(harness.TARGET != "partita", reason="findings are Partita's own")
 
 
-def http_address(broker):
-    return re.findall(r"http listening address=(\S+)", broker.log_path.read_text())[-1]
-
-
 def get(broker, path):
-    return urllib.request.urlopen(f"http://{http_address(broker)}{path}", timeout=10).read().decode()
-
-
-def finding(broker, topic, hazard):
-    found = [one for one in json.loads(get(broker, f"/v1/findings?topic={topic}"))["findings"] if one["id"] == hazard]
-    return found[0] if found else None
-
-
-def wait_for(broker, topic, hazard):
-    return harness.wait_until(lambda: finding(broker, topic, hazard), 25, f"{hazard} for {topic}")
-
-
-def wait_until_closed(broker, topic, hazard):
-    harness.wait_until(lambda: not finding(broker, topic, hazard), 25, f"the end of {hazard} for {topic}")
+    return urllib.request.urlopen(f"http://{insight.address(broker)}{path}", timeout=10).read().decode()
 
 
 class Lines:
     """/v1/events as lines, collected in the background."""
 
     def __init__(self, broker):
-        self.response = urllib.request.urlopen(f"http://{http_address(broker)}/v1/events", timeout=60)
+        self.response = urllib.request.urlopen(f"http://{insight.address(broker)}/v1/events", timeout=60)
         self.events = []
         threading.Thread(target=self.read, daemon=True).start()
 
@@ -71,7 +54,7 @@ class WebSocket:
     """As much of RFC 6455 as reading text messages takes."""
 
     def __init__(self, broker):
-        host, port = http_address(broker).rsplit(":", 1)
+        host, port = insight.address(broker).rsplit(":", 1)
         self.socket = socket.create_connection((host, int(port)), timeout=30)
         key = base64.b64encode(os.urandom(16)).decode()
         self.socket.sendall((f"GET /v1/events HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -133,37 +116,23 @@ def produce(broker, topic, count, partitioner=None):
     return placed
 
 
-def admin(broker):
-    return confluent_kafka.admin.AdminClient({"bootstrap.servers": broker.bootstrap})
-
-
-def create(broker, topic, partitions):
-    client = admin(broker)
-    client.create_topics([confluent_kafka.admin.NewTopic(topic, partitions, 1)])[topic].result(20)
-
-
-def grow(broker, topic, partitions):
-    client = admin(broker)
-    client.create_partitions([confluent_kafka.admin.NewPartitions(topic, partitions)])[topic].result(20)
-
-
 def test_no_topic_of_events_is_made_before_a_topic_has_grown(broker, unique):
     topic = unique("topic")
-    create(broker, topic, 4)
+    insight.create(broker, topic, 4)
     producer = confluent_kafka.Producer({"bootstrap.servers": broker.bootstrap})
     for number in range(400):
         # Keys that say nothing about the partition: a finding about a topic that never grew (H11).
         producer.produce(topic, key=f"user-{number % 40}", value=b"value", partition=number % 4 if number < 200 else (number + 1) % 4)
     assert producer.flush(30) == 0
-    assert wait_for(broker, topic, "H11") or finding(broker, topic, "H09")
-    assert EVENTS_TOPIC not in admin(broker).list_topics(timeout=10).topics
-    grow(broker, topic, 8)
+    assert insight.wait_for(broker, topic, "H11") or insight.finding(broker, topic, "H09")
+    assert EVENTS_TOPIC not in insight.admin(broker).list_topics(timeout=10).topics
+    insight.grow(broker, topic, 8)
     produce(broker, topic, 40)
     reader = confluent_kafka.Consumer({"bootstrap.servers": broker.bootstrap, "group.id": unique("group"), "client.id": "late"})
     reader.commit(offsets=[confluent_kafka.TopicPartition(topic, 5, 0), confluent_kafka.TopicPartition(topic, 0, 0)], asynchronous=False)
     reader.commit(offsets=[confluent_kafka.TopicPartition(topic, 5, 1)], asynchronous=False)
-    assert wait_for(broker, topic, "H03")
-    harness.wait_until(lambda: EVENTS_TOPIC in admin(broker).list_topics(timeout=10).topics, 10, "the topic of events")
+    assert insight.wait_for(broker, topic, "H03")
+    harness.wait_until(lambda: EVENTS_TOPIC in insight.admin(broker).list_topics(timeout=10).topics, 10, "the topic of events")
     reader.close()
     told = subprocess.run(["kcat", "-b", broker.bootstrap, "-C", "-t", EVENTS_TOPIC, "-o", "beginning", "-e", "-q"],
                           capture_output=True, text=True, timeout=30, check=True).stdout
@@ -172,23 +141,22 @@ def test_no_topic_of_events_is_made_before_a_topic_has_grown(broker, unique):
 
 def test_a_group_on_latest_is_told_exactly_what_it_skipped(broker, unique):
     topic, group = unique("topic"), unique("group")
-    create(broker, topic, 3)
+    insight.create(broker, topic, 3)
     lines = Lines(broker)
     reader = Reader(broker, group, topic, 12_000, **{"auto.offset.reset": "latest"})
     harness.wait_until(lambda: reader.assigned == 3, 20, "an assignment")
     harness.wait_until(lambda: produce(broker, topic, 50) and reader.keys, 20, "the reader reads")
-    grow(broker, topic, 6)
+    insight.grow(broker, topic, 6)
     placed = produce(broker, topic, 300)
     skipped = sum(count for partition, count in placed.items() if partition >= 3)
     assert skipped > 50
-    blind = wait_for(broker, topic, "H22")
+    blind = insight.wait_for(broker, topic, "H22")
     assert blind["subject"]["group"] == group and blind["count"] == skipped
     # It may be seen while the reader has begun with some of the partitions only.
-    harness.wait_until(lambda: (finding(broker, topic, "H20") or {}).get("count") == skipped, 25, f"H20 counts {skipped}")
-    lost = finding(broker, topic, "H20")
+    lost = insight.wait_for_count(broker, topic, "H20", skipped)
     assert lost["subject"]["group"] == group
     assert lost["numbers"] == {"skipped_records": skipped, "partitions": 3}
-    wait_until_closed(broker, topic, "H22")
+    insight.wait_until_closed(broker, topic, "H22")
     # Every channel said the same.
     told = lines.wait_for(topic, "H20", ("opened", "updated"), skipped)
     lines.wait_for(topic, "H22", ("closed",), skipped)
@@ -205,22 +173,22 @@ def test_a_group_on_latest_is_told_exactly_what_it_skipped(broker, unique):
     again = confluent_kafka.Consumer({"bootstrap.servers": broker.bootstrap, "group.id": group})
     again.commit(offsets=[confluent_kafka.TopicPartition(topic, partition, 0) for partition in range(6)], asynchronous=False)
     again.close()
-    wait_until_closed(broker, topic, "H20")
+    insight.wait_until_closed(broker, topic, "H20")
 
 
 def test_a_backlog_that_is_overtaken_is_proven_by_commits(broker, unique):
     topic, group = unique("topic"), unique("group")
-    create(broker, topic, 2)
+    insight.create(broker, topic, 2)
     produce(broker, topic, 200)
     consumer = confluent_kafka.Consumer({"bootstrap.servers": broker.bootstrap, "group.id": group, "enable.auto.commit": False,
                                          "auto.offset.reset": "earliest", "client.id": "by-hand"})
     # The group stands at the beginning of the old partitions ...
     consumer.commit(offsets=[confluent_kafka.TopicPartition(topic, partition, 1) for partition in range(2)], asynchronous=False)
-    grow(broker, topic, 4)
+    insight.grow(broker, topic, 4)
     placed = produce(broker, topic, 200)
     # ... and is through with a new one.
     consumer.commit(offsets=[confluent_kafka.TopicPartition(topic, 2, placed[2])], asynchronous=False)
-    inversion = wait_for(broker, topic, "H06")
+    inversion = insight.wait_for(broker, topic, "H06")
     # Every key of the new partition was in an old one before, beyond the first record.
     assert placed[2] - 2 <= inversion["count"] <= placed[2]
     assert {example["to"] for example in inversion["examples"]} == {2}
@@ -229,21 +197,21 @@ def test_a_backlog_that_is_overtaken_is_proven_by_commits(broker, unique):
 
 def test_a_reader_without_a_group_is_named(broker, unique):
     topic = unique("topic")
-    create(broker, topic, 2)
+    insight.create(broker, topic, 2)
     produce(broker, topic, 20)
-    grow(broker, topic, 4)
+    insight.grow(broker, topic, 4)
     consumer = confluent_kafka.Consumer({"bootstrap.servers": broker.bootstrap, "group.id": "unused", "client.id": "by-itself",
                                          "enable.auto.commit": False})
     consumer.assign([confluent_kafka.TopicPartition(topic, partition, 0) for partition in range(2)])
     stop = threading.Event()
     poller = threading.Thread(target=lambda: [consumer.poll(0.1) for _ in iter(stop.is_set, True)])
     poller.start()
-    manual = wait_for(broker, topic, "H23")
+    manual = insight.wait_for(broker, topic, "H23")
     assert manual["subject"]["client_id"] == "by-itself" and manual["count"] == 2
     stop.set()
     poller.join()
     consumer.assign([confluent_kafka.TopicPartition(topic, partition, 0) for partition in range(4)])
-    harness.wait_until(lambda: consumer.poll(0.1) or not finding(broker, topic, "H23"), 25, "H23 ends")
+    harness.wait_until(lambda: consumer.poll(0.1) or not insight.finding(broker, topic, "H23"), 25, "H23 ends")
     consumer.close()
 
 
@@ -251,12 +219,12 @@ def test_kafkas_own_topic_that_grew_is_told(broker, unique):
     """Last in this module: from here on groups may not find their coordinator's offsets."""
     group = unique("group")
     topic = unique("topic")
-    create(broker, topic, 1)
+    insight.create(broker, topic, 1)
     reader = confluent_kafka.Consumer({"bootstrap.servers": broker.bootstrap, "group.id": group})
     reader.commit(offsets=[confluent_kafka.TopicPartition(topic, 0, 0)], asynchronous=False)
     reader.close()
     own = "__consumer_offsets"
-    count = len(admin(broker).list_topics(own, timeout=10).topics[own].partitions)
-    grow(broker, own, count + 1)
-    found = wait_for(broker, own, "H42")
+    count = len(insight.admin(broker).list_topics(own, timeout=10).topics[own].partitions)
+    insight.grow(broker, own, count + 1)
+    found = insight.wait_for(broker, own, "H42")
     assert found["severity"] == "block" and "coordinators are found by hash" in found["condition"]

@@ -1,17 +1,16 @@
 """A Kafka Streams application and an expansion of its source topic: recognised, refused in `guarded`, and what becomes of
 it in `faithful`."""
 
-import json
 import re
 import subprocess
 import threading
-import urllib.request
 
 import confluent_kafka
 import confluent_kafka.admin
 import pytest
 
 import harness
+import insight
 
 # A group's first generation is there at once.
 BROKER_PROPERTIES = {"auto.create.topics.enable": "false", "group.initial.rebalance.delay.ms": 0}
@@ -64,31 +63,16 @@ def application(broker, unique):
         one.stop()
 
 
-def admin(broker):
-    return confluent_kafka.admin.AdminClient({"bootstrap.servers": broker.bootstrap})
-
-
-def create(broker, topic, partitions):
-    new = confluent_kafka.admin.NewTopic(topic, partitions, 1)
-    client = admin(broker)
-    client.create_topics([new])[topic].result(20)
-
-
-def grow(broker, topic, partitions):
-    client = admin(broker)
-    client.create_partitions([confluent_kafka.admin.NewPartitions(topic, partitions)])[topic].result(20)
-
-
 def refusal(broker, topic, partitions):
     with pytest.raises(confluent_kafka.KafkaException) as refused:
-        grow(broker, topic, partitions)
+        insight.grow(broker, topic, partitions)
     error = refused.value.args[0]
     assert error.code() == confluent_kafka.KafkaError.POLICY_VIOLATION
     return error.str()
 
 
 def guard(broker, topic):
-    client, types = admin(broker), confluent_kafka.admin
+    client, types = insight.admin(broker), confluent_kafka.admin
     entries = [types.ConfigEntry(name, value, incremental_operation=types.AlterConfigOpType.SET)
                for name, value in (("partita.expansion.mode", "guarded"), ("partita.expansion.guard.quiet.ms", "0"))]
     resource = types.ConfigResource(types.ConfigResource.Type.TOPIC, topic, incremental_configs=entries)
@@ -96,13 +80,7 @@ def guard(broker, topic):
 
 
 def partitions(broker, topic):
-    return len(admin(broker).list_topics(topic, timeout=10).topics[topic].partitions)
-
-
-def get(broker, path):
-    address = re.findall(r"http listening address=(\S+)", broker.log_path.read_text())[-1]
-    with urllib.request.urlopen(f"http://{address}{path}", timeout=10) as answer:
-        return json.load(answer)
+    return len(insight.admin(broker).list_topics(topic, timeout=10).topics[topic].partitions)
 
 
 def produce(broker, topic, count):
@@ -118,20 +96,21 @@ def findings(plan):
 
 def test_a_running_application_is_recognised_and_guarded_refuses(broker, unique, application):
     topic = unique("topic")
-    create(broker, topic, 2)
+    insight.create(broker, topic, 2)
     guard(broker, topic)
     produce(broker, topic, 300)
     running = application(topic)
     changelog = f"{running.id}-by-key-changelog"
-    harness.wait_until(lambda: admin(broker).list_topics(timeout=10).topics.get(changelog), 20, "its changelog is there")
+    harness.wait_until(lambda: insight.admin(broker).list_topics(timeout=10).topics.get(changelog), 20, "its changelog is there")
 
-    plan = get(broker, f"/v1/topics/{topic}/expansion?to=4")
+    plan = insight.ask(broker, f"topics/{topic}/expansion?to=4")
     assert plan["verdict"] == "blocked"
     streams = findings(plan)["H26"]
     assert streams["severity"] == "block" and streams["subject"]["group"] == running.id
     assert changelog in streams["condition"]
-    # Its own topics are no better to grow.
-    assert "H45" in findings(get(broker, f"/v1/topics/{changelog}/expansion?to=4"))
+    # Its own topics are no better to grow, and are known to be its own.
+    own = findings(insight.ask(broker, f"topics/{changelog}/expansion?to=4"))["H45"]
+    assert own["severity"] == "block" and f"internal topic of Kafka Streams application {running.id}" in own["condition"]
 
     assert f"the Kafka Streams application {running.id} reads it" in refusal(broker, topic, 4)
     assert partitions(broker, topic) == 2
@@ -143,13 +122,13 @@ def test_a_running_application_is_recognised_and_guarded_refuses(broker, unique,
 
 def test_an_application_dies_of_it_as_the_finding_says(broker, unique, application):
     topic = unique("topic")
-    create(broker, topic, 2)
+    insight.create(broker, topic, 2)
     produce(broker, topic, 300)
     running = application(topic)
-    grow(broker, topic, 4)
+    insight.grow(broker, topic, 4)
 
     def told():
-        return [one for one in get(broker, f"/v1/findings?topic={topic}")["findings"]
+        return [one for one in insight.ask(broker, f"findings?topic={topic}")["findings"]
                 if one["id"] == "H26" and one["subject"]["group"] == running.id]
     harness.wait_until(told, 20, "H26 is open")
     # What the finding foretells, in the application's own words.

@@ -204,6 +204,7 @@ public final class Agent {
         properties.put("bootstrap.servers", bootstrap);
         properties.put("reconnect.backoff.max.ms", "200");
         if (request.has("metadata_age_ms")) properties.put("metadata.max.age.ms", text(request, "metadata_age_ms"));
+        if (request.has("client_id")) properties.put("client.id", text(request, "client_id"));
         return properties;
     }
 
@@ -226,14 +227,16 @@ public final class Agent {
         Properties properties = base(request);
         properties.put("enable.auto.commit", "false");
         properties.put("auto.offset.reset", request.has("reset") ? text(request, "reset") : "earliest");
-        if (request.has("client_id")) properties.put("client.id", text(request, "client_id"));
         if (request.has("group")) properties.put("group.id", text(request, "group"));
+        if (request.has("protocol")) properties.put("group.protocol", text(request, "protocol"));
         if (request.has("session_timeout_ms")) {
             properties.put("session.timeout.ms", text(request, "session_timeout_ms"));
             properties.put("heartbeat.interval.ms", "500");
         }
         if (request.has("instance_id")) properties.put("group.instance.id", text(request, "instance_id"));
-        if (request.has("assignor")) {
+        if (request.has("protocol") && request.has("assignor")) {
+            properties.put("group.remote.assignor", text(request, "assignor"));
+        } else if (request.has("assignor")) {
             properties.put("partition.assignment.strategy", text(request, "assignor").equals("cooperative")
                 ? "org.apache.kafka.clients.consumer.CooperativeStickyAssignor"
                 : "org.apache.kafka.clients.consumer.RangeAssignor");

@@ -5,7 +5,7 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { emit, raw, REFUSED_COMMITS, serve, sleep, Stream, text } from './agent.mjs'
 
 const require = createRequire(import.meta.url)
-const { Kafka, logLevel, CompressionTypes, CompressionCodecs, Partitioners } = require('kafkajs')
+const { AssignerProtocol, Kafka, logLevel, CompressionTypes, CompressionCodecs, Partitioners } = require('kafkajs')
 const lz4 = require('lz4js')
 
 // kafkajs brings gzip; the others are plugged in, as its documentation says.
@@ -32,8 +32,8 @@ function failure(error) {
   return { code: -1, message: String(error.message), type: error.name }
 }
 
-const kafka = (retries = 5) => new Kafka({
-  clientId: 'agent', brokers: [bootstrap], logLevel: logLevel.NOTHING,
+const kafka = (retries = 5, clientId = 'agent') => new Kafka({
+  clientId, brokers: [bootstrap], logLevel: logLevel.NOTHING,
   retry: { initialRetryTime: 50, maxRetryTime: 500, retries }
 })
 
@@ -60,7 +60,7 @@ async function connectProducer(request, chosen = new Map()) {
   const options = { allowAutoTopicCreation: false, createPartitioner }
   if (request.idempotence ?? true) Object.assign(options, { idempotent: true, maxInFlightRequests: 1 })
   if (request.metadata_age_ms) options.metadataMaxAge = request.metadata_age_ms
-  const producer = kafka(request.unknown_topic_wait_ms ? 1 : 5).producer(options)
+  const producer = kafka(request.unknown_topic_wait_ms ? 1 : 5, request.client_id).producer(options)
   await producer.connect()
   return producer
 }
@@ -168,6 +168,32 @@ async function startStream(request) {
   return new Stream(request, records => send(producer, chosen, request, records), () => producer.disconnect())
 }
 
+/** kafkajs has round robin alone, and takes an assigner of one's own: blocks of partitions, as Kafka's range. */
+const ownRange = ({ cluster }) => ({
+  name: 'own-range',
+  version: 0,
+  assign: async ({ members, topics }) => {
+    const ids = members.map(member => member.memberId).sort()
+    const shares = new Map(ids.map(id => [id, {}]))
+    for (const topic of topics) {
+      const partitions = cluster.findTopicPartitionMetadata(topic).map(p => p.partitionId).sort((a, b) => a - b)
+      const [each, more] = [Math.floor(partitions.length / ids.length), partitions.length % ids.length]
+      ids.forEach((id, i) => {
+        const from = i * each + Math.min(i, more)
+        shares.get(id)[topic] = partitions.slice(from, from + each + (i < more ? 1 : 0))
+      })
+    }
+    return ids.map(memberId => {
+      const share = { version: 0, assignment: shares.get(memberId), userData: Buffer.alloc(0) }
+      return { memberId, memberAssignment: AssignerProtocol.MemberAssignment.encode(share) }
+    })
+  },
+  protocol: ({ topics }) => ({
+    name: 'own-range',
+    metadata: AssignerProtocol.MemberMetadata.encode({ version: 0, topics, userData: Buffer.alloc(0) })
+  })
+})
+
 /** One member of a group: reports every record once it has it, then commits it. */
 class Member {
   constructor(request) {
@@ -179,7 +205,8 @@ class Member {
     }
     if (request.session_timeout_ms) options.sessionTimeout = request.session_timeout_ms
     if (request.metadata_age_ms) options.metadataMaxAge = request.metadata_age_ms
-    this.consumer = kafka().consumer(options)
+    if (request.assignor === 'own-range') options.partitionAssigners = [ownRange]
+    this.consumer = kafka(5, request.client_id).consumer(options)
   }
 
   owned(change, partitions) {
@@ -197,13 +224,15 @@ class Member {
       emit({ member: this.name, event, ...failure(e.payload.error) })
     })
     await consumer.connect()
-    await consumer.subscribe({ topic: request.topic, fromBeginning: true })
+    await consumer.subscribe({ topic: request.topic, fromBeginning: request.reset !== 'latest' })
     await consumer.run({
       autoCommit: false,
       eachBatch: async ({ batch, resolveOffset, heartbeat, isRunning, isStale }) => {
+        if (request.batch_ms) await sleep(request.batch_ms)
         if (!isRunning() || isStale()) return
         for (const message of batch.messages) {
-          emit({ member: this.name, event: 'record', ...describe(batch.topic, batch.partition, message) })
+          const at_ns = Number(process.hrtime.bigint())
+          emit({ member: this.name, event: 'record', at_ns, ...describe(batch.topic, batch.partition, message) })
           resolveOffset(message.offset)
         }
         await this.commit(batch.topic, batch.partition, Number(batch.lastOffset()) + 1)

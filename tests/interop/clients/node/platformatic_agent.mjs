@@ -10,6 +10,9 @@ const bootstrap = process.argv[2]
 // Its exports do not name its package.json.
 const manifest = new URL('../package.json', import.meta.resolve('@platformatic/kafka'))
 const { version } = JSON.parse(readFileSync(manifest))
+// The package exports its partitioners only to its own producer.
+const partitioners = new URL('clients/producer/partitioners.js', import.meta.resolve('@platformatic/kafka'))
+const { defaultPartitioner } = await import(partitioners)
 const TOPIC_RESOURCE = 2
 const SET = 0
 
@@ -70,18 +73,18 @@ function message(topic, record) {
 
 /**
  * One send. The library tells the base offset per partition, in the order of the messages, but not which partition it
- * chose for a message, so a record without a partition gets one by its key from the metadata that the library has.
+ * chose for a message: it is what its partitioner says, and a record without key goes to the first.
  */
 async function send(producer, topic, records) {
   const { topics } = await producer.metadata({ topics: [topic], autocreateTopics: false })
   const { partitionsCount } = topics.get(topic)
-  const messages = records.map(record => {
-    const hash = [...(raw(record.key) ?? [])].reduce((hash, byte) => (hash * 31 + byte) >>> 0, 0)
-    return message(topic, { ...record, partition: record.partition ?? hash % partitionsCount })
-  })
+  const chosen = records.map(({ partition, key }) =>
+    partition ?? (key == null ? 0 : defaultPartitioner({}, raw(key)) % partitionsCount))
+  const messages = records.map((record, i) =>
+    message(topic, record.key == null ? { ...record, partition: chosen[i] } : record))
   const { offsets } = await producer.send({ messages })
   const next = new Map((offsets ?? []).map(o => [o.partition, Number(o.offset)]))
-  return messages.map(({ partition }) => {
+  return chosen.map(partition => {
     const offset = next.get(partition)
     next.set(partition, offset + 1)
     return { partition, offset }

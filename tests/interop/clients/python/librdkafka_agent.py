@@ -36,6 +36,8 @@ def base(request):
     }
     if "metadata_age_ms" in request:
         properties["topic.metadata.refresh.interval.ms"] = request["metadata_age_ms"]
+    if "client_id" in request:
+        properties["client.id"] = request["client_id"]
     return properties
 
 
@@ -60,16 +62,19 @@ def make_consumer(request):
     properties.update({
         "enable.auto.commit": False,
         "auto.offset.reset": request.get("reset", "earliest"),
-        "client.id": request.get("client_id", "rdkafka"),
         "group.id": request.get("group", "unused"),
         "fetch.wait.max.ms": 100,
     })
+    if "protocol" in request:
+        properties["group.protocol"] = request["protocol"]
     if "session_timeout_ms" in request:
         properties["session.timeout.ms"] = request["session_timeout_ms"]
         properties["heartbeat.interval.ms"] = 500
     if "instance_id" in request:
         properties["group.instance.id"] = request["instance_id"]
-    if "assignor" in request:
+    if "protocol" in request and "assignor" in request:
+        properties["group.remote.assignor"] = request["assignor"]
+    elif "assignor" in request:
         properties["partition.assignment.strategy"] = (
             "cooperative-sticky" if request["assignor"] == "cooperative" else "range")
     return Consumer(properties)

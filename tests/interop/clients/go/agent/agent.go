@@ -54,6 +54,8 @@ type Request struct {
 	SessionTimeoutMs   int64             `json:"session_timeout_ms"`
 	InstanceID         string            `json:"instance_id"`
 	Assignor           string            `json:"assignor"`
+	Reset              string            `json:"reset"`
+	ClientID           string            `json:"client_id"`
 	Keys               int               `json:"keys"`
 	IntervalUs         *int64            `json:"interval_us"`
 }
@@ -207,9 +209,9 @@ func EmitOwned(member, change string, partitions []int32) {
 	Emit(Object{"member": member, "event": "owned", "change": change, "partitions": sorted})
 }
 
-// EmitRecord tells of a record that a member has.
+// EmitRecord tells of a record that a member has, and when it came by the machine's clock.
 func EmitRecord(member string, record Object) {
-	record["member"], record["event"] = member, "record"
+	record["member"], record["event"], record["at_ns"] = member, "record", time.Now().UnixNano()
 	Emit(record)
 }
 

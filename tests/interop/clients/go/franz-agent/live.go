@@ -61,8 +61,12 @@ type member struct {
 
 func startMember(r *agent.Request, reply agent.Object) error {
 	m := &member{name: r.Name, done: make(chan struct{}), owned: map[int32]bool{}, request: r}
+	reset := kgo.NewOffset().AtStart()
+	if r.Reset == "latest" {
+		reset = kgo.NewOffset().AtEnd()
+	}
 	opts := append(options(r), kgo.ConsumerGroup(r.Group), kgo.ConsumeTopics(r.Topic), kgo.DisableAutoCommit(),
-		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.BlockRebalanceOnPoll(),
+		kgo.ConsumeResetOffset(reset), kgo.BlockRebalanceOnPoll(),
 		kgo.OnPartitionsAssigned(m.onAssigned), kgo.OnPartitionsRevoked(m.onRevoked), kgo.OnPartitionsLost(m.onLost))
 	if r.SessionTimeoutMs != 0 {
 		opts = append(opts, kgo.SessionTimeout(time.Duration(r.SessionTimeoutMs)*time.Millisecond),

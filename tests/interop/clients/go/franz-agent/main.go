@@ -43,6 +43,9 @@ func options(r *agent.Request) []kgo.Opt {
 	if r.MetadataAgeMs != 0 {
 		opts = append(opts, kgo.MetadataMaxAge(time.Duration(r.MetadataAgeMs)*time.Millisecond))
 	}
+	if r.ClientID != "" {
+		opts = append(opts, kgo.ClientID(r.ClientID))
+	}
 	return opts
 }
 

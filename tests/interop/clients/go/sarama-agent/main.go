@@ -36,6 +36,12 @@ func config(r *agent.Request) *sarama.Config {
 	}
 	c.Consumer.MaxWaitTime = 100 * time.Millisecond
 	c.Consumer.Offsets.Initial = sarama.OffsetOldest
+	if r.Reset == "latest" {
+		c.Consumer.Offsets.Initial = sarama.OffsetNewest
+	}
+	if r.ClientID != "" {
+		c.ClientID = r.ClientID
+	}
 	c.Consumer.Offsets.AutoCommit.Enable = false
 	c.Consumer.Return.Errors = true
 	if r.SessionTimeoutMs != 0 {

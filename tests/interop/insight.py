@@ -1,0 +1,62 @@
+"""What Partita says of expansions over HTTP, and topics that a test makes and grows, for the tests of all of that."""
+
+import json
+import re
+import urllib.request
+
+import confluent_kafka.admin
+
+import harness
+
+
+def address(broker):
+    """Of the broker's HTTP side."""
+    return re.findall(r"http listening address=(\S+)", broker.log_path.read_text())[-1]
+
+
+def ask(broker, path, method="GET"):
+    """The answer to a path under /v1, from JSON."""
+    request = urllib.request.Request(f"http://{address(broker)}/v1/{path}", method=method)
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        return json.load(answer)
+
+
+def finding(broker, topic, hazard, **subject):
+    """The open finding of that id about the topic, and about whatever else is named (group=...); or None."""
+    for one in ask(broker, f"findings?topic={topic}")["findings"]:
+        if one["id"] == hazard and subject.items() <= one["subject"].items():
+            return one
+    return None
+
+
+def wait_for(broker, topic, hazard, seconds=25, **subject):
+    return harness.wait_until(lambda: finding(broker, topic, hazard, **subject), seconds, f"{hazard} for {topic}")
+
+
+def wait_for_count(broker, topic, hazard, count, seconds=25, **subject):
+    """Waits until the finding counts so many: it may open before everything that it counts has happened."""
+    def counted():
+        found = finding(broker, topic, hazard, **subject)
+        return found if found and found["count"] == count else None
+    return harness.wait_until(counted, seconds,
+                              lambda: f"{hazard} for {topic} counts {count}: {finding(broker, topic, hazard, **subject)}")
+
+
+def wait_until_closed(broker, topic, hazard, seconds=25, **subject):
+    harness.wait_until(lambda: not finding(broker, topic, hazard, **subject), seconds,
+                       lambda: f"the end of {finding(broker, topic, hazard, **subject)}")
+
+
+def admin(broker):
+    return confluent_kafka.admin.AdminClient({"bootstrap.servers": broker.bootstrap})
+
+
+def create(broker, topic, partitions, **configs):
+    new = confluent_kafka.admin.NewTopic(topic, partitions, 1, config=configs)
+    client = admin(broker)  # Must outlive the future.
+    client.create_topics([new])[topic].result(20)
+
+
+def grow(broker, topic, partitions, **options):
+    client = admin(broker)
+    client.create_partitions([confluent_kafka.admin.NewPartitions(topic, partitions)], **options)[topic].result(20)
