@@ -7,7 +7,9 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
+#include <charconv>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -46,8 +48,9 @@ std::optional<Endpoint> parse_address(std::string_view address) {
         rest = address.substr(colon);
     }
     if (!rest.empty()) {
-        const bool is_port = rest.size() >= 2 && rest.size() <= 6 && rest.front() == ':' &&
-                             rest.find_first_not_of("0123456789", 1) == std::string_view::npos;
+        std::uint16_t port = 0;
+        const auto [end, error] = std::from_chars(rest.data() + 1, rest.data() + rest.size(), port);
+        const bool is_port = rest.front() == ':' && error == std::errc() && end == rest.data() + rest.size() && port > 0;
         if (!is_port) return std::nullopt;
         endpoint.port = rest.substr(1);
     }

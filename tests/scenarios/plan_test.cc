@@ -10,14 +10,18 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 #include <string>
 #include <thread>
 
+#include "protocol/messages/37_create_partitions.h"
 #include "protocol/record_batch_builder.h"
 #include "tests/support/broker_process.h"
 #include "tests/support/plain_client.h"
@@ -122,6 +126,76 @@ TEST_F(Plans, SpeakToPeopleAndToPrograms) {
     EXPECT_TRUE(has(json.out, "\"keys\": " + std::to_string(moved))) << json.out;
     EXPECT_TRUE(has(json.out, "key_hash")) << json.out;
     EXPECT_FALSE(has(json.out, "\"key-")) << json.out;
+}
+
+using Json = nlohmann::json;
+
+/// error_message of a CreatePartitions request that changes nothing; empty when there is none.
+std::string dry_run(PlainClient& client, const std::string& topic, int count) {
+    CreatePartitionsRequest::CreatePartitionsTopic wanted{.name = topic, .count = count};
+    wanted.assignments = nullptr;
+    CreatePartitionsRequest request{.timeout_ms = 10'000, .validate_only = true};
+    request.topics = {&wanted, 1};
+    const auto* answer = client.wire().call<CreatePartitionsResponse>(3, request);
+    if (answer == nullptr || answer->results.size() != 1) return "no answer";
+    EXPECT_EQ(answer->results[0].error_code, ErrorCode::none);
+    return std::string(answer->results[0].error_message.value_or(""));
+}
+
+/// What a dry run can know: hazards of the topic and its groups, for which no key is looked at.
+std::set<std::string> hazards_without_keys(const Json& plan) {
+    const std::set<std::string> of_keys = {"H01", "H07", "H08", "H09", "H10", "H11", "H40"};
+    std::set<std::string> ids;
+    for (const Json& finding : plan["findings"]) {
+        if (finding["severity"] != "info" && !of_keys.contains(finding["id"])) ids.insert(finding["id"]);
+    }
+    return ids;
+}
+
+TEST_F(Plans, AreTheSameOnEveryChannel) {
+    produce("orders", 6, 8, 500);
+    PlainClient client(broker->port());
+    ASSERT_EQ(client.commit("billing", "orders", 0, 1), ErrorCode::none);
+    const Json by_command = Json::parse(run(plan("orders --to 8 --json"), false).out);
+    const Json by_http = Json::parse(broker->http_get("/v1/topics/orders/expansion?to=8")->body);
+    EXPECT_EQ(by_command, by_http);
+    for (const char* member : {"topic", "from", "to", "verdict", "scanned", "partitioner", "moved", "partitions", "groups",
+                               "findings", "better_targets"}) {
+        EXPECT_TRUE(by_http.contains(member)) << member;
+    }
+    EXPECT_EQ(dry_run(client, "orders", 8), "") << "Kafka has nothing to say, and in faithful mode neither have we";
+    ASSERT_EQ(client.set_topic_config("orders", "partita.expansion.mode", "safe-offsets"), ErrorCode::none);
+    const Json protected_now = Json::parse(broker->http_get("/v1/topics/orders/expansion?to=8")->body);
+    const std::string sentence = dry_run(client, "orders", 8);
+    EXPECT_TRUE(has(sentence, "from 6 to 8")) << sentence;
+    EXPECT_TRUE(has(sentence, "75 % of evenly hashed keys")) << sentence;
+    std::set<std::string> told;
+    for (std::size_t place = sentence.find(" H"); place != std::string::npos; place = sentence.find(" H", place + 1)) {
+        told.insert(sentence.substr(place + 1, 3));
+    }
+    EXPECT_EQ(told, hazards_without_keys(protected_now)) << sentence;
+    EXPECT_TRUE(told.contains("H03")) << sentence;
+}
+
+TEST_F(Plans, KnowTheAddressOfTheHttpSideInEveryForm) {
+    for (const char* none : {"localhost:", "localhost:x", "localhost:0", "localhost:65536", "localhost:123456", ":8092", "[::1", "[]:1",
+                             "[::1]8092", "::1", ""}) {
+        const Ran ran = run("plan t --to 6 --http '" + std::string(none) + "'");
+        EXPECT_EQ(ran.code, 2) << none << ": " << ran.out;
+        EXPECT_TRUE(has(ran.out, "say HOST or HOST:PORT")) << none << ": " << ran.out;
+    }
+    for (const char* nobodys : {"[::1]:1", "127.0.0.1:1", "localhost:1", "localhost:65535"}) {
+        const Ran ran = run("plan t --to 6 --http '" + std::string(nobodys) + "'");
+        EXPECT_EQ(ran.code, 1) << nobodys << ": " << ran.out;
+        EXPECT_TRUE(has(ran.out, std::string("no broker's HTTP side answers at ") + nobodys)) << ran.out;
+    }
+    const std::string address = "localhost:" + std::to_string(broker->http_port());
+    ::setenv("PARTITA_HTTP", address.c_str(), 1);
+    const Ran by_environment = run("plan nobody --to 6");
+    const Ran option_counts = run("plan nobody --to 6 --http localhost:1");
+    ::unsetenv("PARTITA_HTTP");
+    EXPECT_TRUE(has(by_environment.out, "there is no topic nobody")) << by_environment.out;
+    EXPECT_TRUE(has(option_counts.out, "answers at localhost:1")) << option_counts.out;
 }
 
 TEST_F(Plans, AreSafeWithoutKeys) {
