@@ -124,6 +124,8 @@ def test_every_way_gives_the_same_plan(broker, tools, unique):
     def comparable(judged):
         # What Kafka's protocol does not tell, and how a plan over it says so (docs/expansion.md).
         judged["findings"] = [one for one in judged["findings"] if one["id"] != "H50"]
+        for one in judged["findings"]:
+            one["numbers"].pop("safe_after_ms", None)  # It counts from the moment of the question.
         return {name: value for name, value in judged.items() if name != "unknown"}
     plans = [comparable(json.loads(plan(topic, "--to", 4, "--json", *way)[1])) for way in source(broker)]
     assert len(plans[0]["findings"]) > 4

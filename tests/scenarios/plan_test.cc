@@ -137,9 +137,15 @@ std::string dry_run(PlainClient& client, const std::string& topic, int count) {
     CreatePartitionsRequest request{.timeout_ms = 10'000, .validate_only = true};
     request.topics = {&wanted, 1};
     const auto* answer = client.wire().call<CreatePartitionsResponse>(3, request);
-    if (answer == nullptr || answer->results.size() != 1) return "no answer";
+    if (answer == nullptr || answer->results.empty()) return "no answer";
     EXPECT_EQ(answer->results[0].error_code, ErrorCode::none);
     return std::string(answer->results[0].error_message.value_or(""));
+}
+
+/// Without what depends on when the plan was asked for: the moment from which a replay is safe (H07).
+Json but_for_the_time(Json plan) {
+    for (Json& finding : plan["findings"]) finding["numbers"].erase("safe_after_ms");
+    return plan;
 }
 
 /// What a dry run can know: hazards of the topic and its groups, for which no key is looked at.
@@ -156,9 +162,10 @@ TEST_F(Plans, AreTheSameOnEveryChannel) {
     produce("orders", 6, 8, 500);
     PlainClient client(broker->port());
     ASSERT_EQ(client.commit("billing", "orders", 0, 1), ErrorCode::none);
-    const Json by_command = Json::parse(run(plan("orders --to 8 --json"), false).out);
+    const std::string by_program = run(plan("orders --to 8 --json"), false).out;
+    const Json by_command = Json::parse(by_program);
     const Json by_http = Json::parse(broker->http_get("/v1/topics/orders/expansion?to=8")->body);
-    EXPECT_EQ(by_command, by_http);
+    EXPECT_EQ(but_for_the_time(by_command), but_for_the_time(by_http));
     for (const char* member : {"topic", "from", "to", "verdict", "scanned", "partitioner", "moved", "partitions", "groups",
                                "findings", "better_targets"}) {
         EXPECT_TRUE(by_http.contains(member)) << member;
