@@ -175,6 +175,9 @@ def what_one_node_cannot_show_is_accepted(talk):
         change(talk, 1, BROKER, "", (key, SET, value), error=None)
         produce(talk, name, ("k", "v"))
         change(talk, 1, BROKER, "", (key, DELETE, None), error=None)
+    # A real Kafka shows what was removed a moment longer.
+    talk.quietly("DescribeConfigs", 4, lambda answer: len(answer["Results"][0]["Configs"]) == 1,
+                 Resources=[{"ResourceType": BROKER, "ResourceName": "", "ConfigurationKeys": None}])
     describe(talk, 4, (BROKER, ""))
 
 
