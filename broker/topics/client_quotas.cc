@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "broker/topics/catalog_refusal.h"
 #include "broker/topics/change_builder.h"
@@ -262,6 +263,46 @@ std::optional<double> client_quota(const CatalogSnapshot& catalog, const QuotaEn
     const auto value = quotas->second.find(key);
     if (value == quotas->second.end()) return std::nullopt;
     return parse_number(value->second);
+}
+
+std::optional<QuotaInForce> quota_of_client(const CatalogSnapshot& catalog, std::string_view user,
+                                            std::string_view client_id, std::string_view key) {
+    if (catalog.all_client_quotas().empty()) return std::nullopt;
+    enum class Part { named, any, absent };
+    struct Level {
+        Part user;
+        Part client;
+    };
+    static constexpr Level kMostSpecificFirst[] = {
+        {Part::named, Part::named}, {Part::named, Part::any},  {Part::named, Part::absent}, {Part::any, Part::named},
+        {Part::any, Part::any},     {Part::any, Part::absent}, {Part::absent, Part::named}, {Part::absent, Part::any},
+    };
+    const auto add = [](QuotaEntity& entity, std::string_view type, Part part, std::string_view name) {
+        if (part == Part::named) entity.emplace(type, std::string(name));
+        if (part == Part::any) entity.emplace(type, std::nullopt);
+    };
+    for (const Level& level : kMostSpecificFirst) {
+        QuotaEntity entity;
+        add(entity, kUser, level.user, user);
+        add(entity, kClientId, level.client, client_id);
+        const std::optional<double> rate = client_quota(catalog, entity, key);
+        if (!rate) continue;
+        // A quota for any user or any client id holds for each of them by itself.
+        std::string bucket;
+        if (level.user != Part::absent) bucket += "user=" + std::to_string(user.size()) + ":" + std::string(user) + ";";
+        if (level.client != Part::absent) bucket += "client-id=" + std::string(client_id);
+        return QuotaInForce{*rate, std::move(bucket)};
+    }
+    return std::nullopt;
+}
+
+std::optional<QuotaInForce> quota_of_address(const CatalogSnapshot& catalog, std::string_view address,
+                                             std::string_view key) {
+    std::string own(address);
+    std::optional<double> rate = client_quota(catalog, {{std::string(kIp), own}}, key);
+    if (!rate) rate = client_quota(catalog, {{std::string(kIp), std::nullopt}}, key);
+    if (!rate) return std::nullopt;
+    return QuotaInForce{*rate, std::move(own)};
 }
 
 }  // namespace partita::topics

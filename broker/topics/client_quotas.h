@@ -13,7 +13,7 @@
 #include "broker/topics/catalog_commands.h"
 
 /// Client quotas (KIP-546): what kafka-configs sets for users, client ids and addresses. They are stored and described
-/// here; mutation_quotas.h enforces one of them.
+/// here; client_rates.h and mutation_quotas.h count what clients use.
 namespace partita::topics {
 
 /// Whom a quota is for: type ("user", "client-id", "ip") to name; no name is the default of the type.
@@ -74,5 +74,24 @@ struct DescribedQuotas {
 /// A quota of exactly this entity, if it has one.
 [[nodiscard]] std::optional<double> client_quota(const CatalogSnapshot& catalog, const QuotaEntity& entity,
                                                  std::string_view key);
+
+/// The quota that holds for a client.
+struct QuotaInForce {
+    /// What may be used per second; above 0.
+    double rate = 0;
+    /// Whose use is counted together: all clients of a user, all of a client id, or one client id of a user.
+    std::string bucket;
+
+    friend bool operator==(const QuotaInForce&, const QuotaInForce&) = default;
+};
+
+/// The most specific quota, in Kafka's order: user and client id, user and any client id, user; then the same for any
+/// user; then the client id, and any client id. None when nobody limits this client.
+[[nodiscard]] std::optional<QuotaInForce> quota_of_client(const CatalogSnapshot& catalog, std::string_view user,
+                                                          std::string_view client_id, std::string_view key);
+
+/// The quota of an address in its numeric form, or that of any address, which holds for each by itself.
+[[nodiscard]] std::optional<QuotaInForce> quota_of_address(const CatalogSnapshot& catalog, std::string_view address,
+                                                           std::string_view key);
 
 }  // namespace partita::topics

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
-
-#include "broker/topics/client_quotas.h"
 
 namespace partita::topics {
 namespace {
@@ -15,43 +12,12 @@ std::int64_t elapsed_ms(Instant from, Instant to) { return std::max<std::int64_t
 
 }  // namespace
 
-std::optional<MutationQuota> mutation_quota_of(const CatalogSnapshot& catalog, std::string_view user,
-                                               std::string_view client_id) {
-    if (catalog.all_client_quotas().empty()) return std::nullopt;
-    enum class Part { named, any, absent };
-    struct Level {
-        Part user;
-        Part client;
-    };
-    static constexpr Level kMostSpecificFirst[] = {
-        {Part::named, Part::named}, {Part::named, Part::any},  {Part::named, Part::absent}, {Part::any, Part::named},
-        {Part::any, Part::any},     {Part::any, Part::absent}, {Part::absent, Part::named}, {Part::absent, Part::any},
-    };
-    const auto add = [](QuotaEntity& entity, std::string_view type, Part part, std::string_view name) {
-        if (part == Part::named) entity.emplace(type, std::string(name));
-        if (part == Part::any) entity.emplace(type, std::nullopt);
-    };
-    for (const Level& level : kMostSpecificFirst) {
-        QuotaEntity entity;
-        add(entity, "user", level.user, user);
-        add(entity, "client-id", level.client, client_id);
-        const std::optional<double> rate = client_quota(catalog, entity, kMutationRate);
-        if (!rate) continue;
-        // A quota for any user or any client id holds for each of them by itself.
-        std::string bucket;
-        if (level.user != Part::absent) bucket += "user=" + std::to_string(user.size()) + ":" + std::string(user) + ";";
-        if (level.client != Part::absent) bucket += "client-id=" + std::string(client_id);
-        return MutationQuota{*rate, std::move(bucket)};
-    }
-    return std::nullopt;
-}
-
 double MutationQuotas::tokens_at(const Bucket& bucket, double rate, Instant now) const {
     const double most = rate * static_cast<double>(window_seconds_);
     return std::min(most, bucket.tokens + rate * static_cast<double>(elapsed_ms(bucket.updated, now)) / 1000.0);
 }
 
-MutationQuotas::Charge MutationQuotas::charge(const MutationQuota& quota, std::int64_t partitions, bool refuses,
+MutationQuotas::Charge MutationQuotas::charge(const QuotaInForce& quota, std::int64_t partitions, bool refuses,
                                               Instant now) {
     auto found = buckets_.find(quota.bucket);
     if (found == buckets_.end()) {
@@ -82,7 +48,7 @@ void MutationQuotas::make_room(Instant now) {
 
 MutationMeter::MutationMeter(const CatalogSnapshot& catalog, const MutatingClient& client, const CatalogContext& context)
     : quotas_(context.mutation_quotas), refuses_(client.may_be_refused), now_(context.now.monotonic) {
-    if (quotas_ != nullptr) quota_ = mutation_quota_of(catalog, client.user, client.client_id);
+    if (quotas_ != nullptr) quota_ = quota_of_client(catalog, client.user, client.client_id, kMutationRate);
 }
 
 CatalogError MutationMeter::charge(std::int64_t partitions) {

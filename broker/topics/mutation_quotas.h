@@ -4,29 +4,14 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 
 #include "broker/topics/catalog.h"
 #include "broker/topics/catalog_commands.h"
+#include "broker/topics/client_quotas.h"
 
 /// controller_mutation_rate (KIP-599): how many partitions a client may create and delete per second.
 namespace partita::topics {
-
-/// The quota that holds for a client.
-struct MutationQuota {
-    /// Partitions per second; above 0.
-    double rate = 0;
-    /// Whose partitions are counted together: all clients of a user, all of a client id, or one client id of a user.
-    std::string bucket;
-
-    friend bool operator==(const MutationQuota&, const MutationQuota&) = default;
-};
-
-/// The most specific quota, in Kafka's order: user and client id, user and any client id, user; then the same for any
-/// user; then the client id, and any client id. None when nobody limits this client.
-[[nodiscard]] std::optional<MutationQuota> mutation_quota_of(const CatalogSnapshot& catalog, std::string_view user,
-                                                             std::string_view client_id);
 
 /// Kafka's token buckets. A bucket is full at first, holds what the rate gives in all windows together, and may be
 /// overdrawn once: whoever still has something may take as much as it likes, and then waits until that is paid back.
@@ -46,7 +31,7 @@ class MutationQuotas {
         std::int64_t wait_ms = 0;
     };
     /// Takes partitions out of a bucket. `refuses`: not when the bucket is overdrawn already.
-    [[nodiscard]] Charge charge(const MutationQuota& quota, std::int64_t partitions, bool refuses, Instant now);
+    [[nodiscard]] Charge charge(const QuotaInForce& quota, std::int64_t partitions, bool refuses, Instant now);
 
     [[nodiscard]] std::size_t bucket_count() const { return buckets_.size(); }
 
@@ -78,7 +63,7 @@ class MutationMeter {
     MutationQuotas* const quotas_;
     const bool refuses_;
     const Instant now_;
-    std::optional<MutationQuota> quota_;
+    std::optional<QuotaInForce> quota_;
     std::int64_t throttle_ms_ = 0;
 };
 

@@ -13,7 +13,7 @@ constexpr bool kOnlyThrottles = false;
 
 TEST(MutationQuotas, AFullBucketMayBeOverdrawnOnceAndIsPaidBackAtItsRate) {
     MutationQuotas quotas;
-    const MutationQuota quota{.rate = 2, .bucket = "c"};
+    const QuotaInForce quota{.rate = 2, .bucket = "c"};
     EXPECT_FALSE(quotas.charge(quota, 26, kRefuses, Instant{1000}).is_refused);  // 22 were there.
     const auto refused = quotas.charge(quota, 1, kRefuses, Instant{1000});
     EXPECT_TRUE(refused.is_refused);
@@ -24,7 +24,7 @@ TEST(MutationQuotas, AFullBucketMayBeOverdrawnOnceAndIsPaidBackAtItsRate) {
 
 TEST(MutationQuotas, OlderRequestsAreServedAndWaitForAllThatIsOwed) {
     MutationQuotas quotas;
-    const MutationQuota quota{.rate = 1, .bucket = "c"};
+    const QuotaInForce quota{.rate = 1, .bucket = "c"};
     EXPECT_EQ(quotas.charge(quota, 11, kOnlyThrottles, Instant{0}).wait_ms, 0);
     const auto first = quotas.charge(quota, 5, kOnlyThrottles, Instant{0});
     EXPECT_FALSE(first.is_refused);
@@ -34,14 +34,14 @@ TEST(MutationQuotas, OlderRequestsAreServedAndWaitForAllThatIsOwed) {
 
 TEST(MutationQuotas, NeverHoldMoreThanTheirWindows) {
     MutationQuotas quotas(/*window_seconds=*/3);
-    const MutationQuota quota{.rate = 1, .bucket = "c"};
+    const QuotaInForce quota{.rate = 1, .bucket = "c"};
     EXPECT_FALSE(quotas.charge(quota, 4, kRefuses, Instant{1'000'000}).is_refused);
     EXPECT_EQ(quotas.charge(quota, 1, kRefuses, Instant{1'000'000}).wait_ms, 1000);
 }
 
 TEST(MutationQuotas, BucketsAreBoundedAndTheBusyOnesStay) {
     MutationQuotas quotas;
-    const MutationQuota busy{.rate = 1, .bucket = "busy"};
+    const QuotaInForce busy{.rate = 1, .bucket = "busy"};
     (void)quotas.charge(busy, 1'000'000, kOnlyThrottles, Instant{0});
     for (std::size_t i = 0; i < 2 * MutationQuotas::kBucketsMax; ++i) {
         (void)quotas.charge({.rate = 1, .bucket = std::to_string(i)}, 1, kRefuses, Instant{static_cast<std::int64_t>(i)});
@@ -68,8 +68,8 @@ class MutationQuotaOfClients : public ::testing::Test {
             catalog_.core().snapshot(), {{{std::move(entity), {{"controller_mutation_rate", rate}}}}, false}));
         ASSERT_FALSE(reply.entities.front().error.failed()) << *reply.entities.front().error.message;
     }
-    std::optional<MutationQuota> found(std::string_view user, std::string_view client) {
-        return mutation_quota_of(*catalog_.core().snapshot(), user, client);
+    std::optional<QuotaInForce> found(std::string_view user, std::string_view client) {
+        return quota_of_client(*catalog_.core().snapshot(), user, client, "controller_mutation_rate");
     }
     CatalogContext counting() {
         CatalogContext context = catalog_.context();
