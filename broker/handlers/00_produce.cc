@@ -227,6 +227,7 @@ void send_reply(runtime::Broker& broker, const runtime::PendingReply& pending, c
     if (progress.acks == 0) {
         runtime::Reply nothing;
         nothing.close = progress.failed;
+        nothing.rest_ms = pending.throttle_ms;
         broker.deliver(pending.target, std::move(nothing));
         return;
     }
@@ -279,6 +280,7 @@ void sync_then_send(Turn& turn, const StagedRequest& request, const ProduceInPro
     wait->pending = request.pending;
     if (progress.acks == 0) {
         wait->reply.close = progress.failed;
+        wait->reply.rest_ms = request.pending.throttle_ms;
     } else {
         wait->reply = runtime::encode_reply(request.pending, progress.response);
     }
@@ -339,6 +341,18 @@ void finish_produce(StagedRequest& request, Turn& turn) {
     }
 }
 
+/// Nothing tells a client that asks for no answer to wait, so only the bytes count that it sends, and its connection rests.
+void hold_to_quota(runtime::RequestContext& context, std::int16_t acks) {
+    runtime::ClientThrottles& throttles = context.broker.throttles();
+    if (throttles.limits(runtime::Throttled::produced_bytes)) [[unlikely]] {
+        context.throttle(throttles.use(runtime::Throttled::produced_bytes, context.client_id,
+                                       static_cast<double>(context.request_bytes), context.now()));
+    }
+    if (acks == 0) {
+        context.forget_time();
+    }
+}
+
 bool is_valid_acks(std::int16_t acks) { return acks >= -1 && acks <= 1; }
 
 }  // namespace
@@ -391,6 +405,7 @@ void produce(runtime::RequestContext& context) {
     }
     progress->partitions = partitions;
     progress->response.responses = topics;
+    hold_to_quota(context, request->acks);
     staged.pending = context.defer();
 }
 

@@ -6,7 +6,7 @@
 //
 // The byte budget is spent on the partitions in the order of the request (or session). The first one with
 // data gives its first batch whole, whatever the limits. Without enough data the fetch waits, and what it
-// answers is decided by reading again.
+// answers is decided by reading again. A client above its quota gets an empty answer instead, at once (KIP-219).
 
 #include <sys/random.h>
 
@@ -131,6 +131,8 @@ class FetchOperation final : public runtime::WaitingFetch {
     BrokerId leader_id;
     /// Set when the growth of some topic is watched.
     std::optional<expansion::ClientIdentity> client;
+    /// Set when somebody has a quota on what is fetched.
+    std::optional<std::string> throttled_client;
 
     std::shared_ptr<FetchSession> session;
     std::int32_t session_epoch = 0;  ///< The session's next epoch while this fetch is the latest.
@@ -155,6 +157,10 @@ class FetchOperation final : public runtime::WaitingFetch {
     void send(Turn& turn);
 
   private:
+    /// What the answer counts for in quotas: its records, and about what is said around them.
+    [[nodiscard]] std::int64_t answer_bytes() const;
+    /// True when a quota makes the client wait and the empty answer is out that says so.
+    [[nodiscard]] bool throttle(Turn& turn);
     [[nodiscard]] Outcome read_target(const Target& target, std::int64_t budget, bool minimum_one_batch, Now now) const;
     /// What the topic's expansion lets the reader have; the upper bound of what may be read. Sets an error when there
     /// is one.
@@ -327,7 +333,41 @@ void FetchOperation::fill(Arena& arena, const Target& target, Outcome& outcome, 
     data.records = Records(Bytes(copied, slice.size));
 }
 
+std::int64_t FetchOperation::answer_bytes() const {
+    constexpr std::int64_t kAroundTheAnswer = 20;
+    constexpr std::int64_t kAroundAPartition = 60;
+    return total_bytes_ + kAroundTheAnswer +
+           kAroundAPartition * std::ranges::count_if(memory_.outcomes, [](const Outcome& outcome) { return outcome.slice.size > 0; });
+}
+
+bool FetchOperation::throttle(Turn& turn) {
+    runtime::Broker& broker = turn.broker();
+    // Nothing is fetched by who has to wait for another reason.
+    if (throttled_client && pending.throttle_ms == 0) {
+        const std::int64_t wait_ms =
+            broker.throttles().use_or_leave(runtime::Throttled::fetched_bytes, *throttled_client,
+                                            static_cast<double>(answer_bytes()), turn.now());
+        pending.throttle_ms = static_cast<std::int32_t>(wait_ms);
+    }
+    if (pending.throttle_ms == 0) {
+        return false;
+    }
+    FetchResponse empty;
+    if (incremental) {
+        empty.session_id = session_id;
+    } else if (session) {
+        // It begins with a full answer, and this is none.
+        const std::scoped_lock lock(broker.fetch_sessions_mutex());
+        broker.fetch_sessions().remove(session_id);
+    }
+    broker.deliver(pending.target, runtime::encode_reply(pending, empty));
+    return true;
+}
+
 void FetchOperation::send(Turn& turn) {
+    if ((throttled_client || pending.throttle_ms > 0) && throttle(turn)) [[unlikely]] {
+        return;
+    }
     Arena& arena = turn.arena();
     const std::vector<Target>& targets = memory_.targets;
     thread_local std::vector<FileSlice> slices;
@@ -571,6 +611,12 @@ void fetch(runtime::RequestContext& context) {
     operation->leader_id = context.broker.node_id();
     operation->from_follower = (context.version() >= 15 ? request->replica_state.replica_id : request->replica_id) >= 0;
     operation->max_bytes = std::min(request->max_bytes, context.broker.config()->fetch_max_bytes);
+    if (context.broker.throttles().limits(runtime::Throttled::fetched_bytes)) [[unlikely]] {
+        // More could never be had without waiting.
+        operation->throttled_client = context.client_id;
+        operation->max_bytes = std::min(
+            operation->max_bytes, context.broker.throttles().most_bytes_at_once(runtime::Throttled::fetched_bytes, context.client_id));
+    }
     operation->min_bytes = std::min(request->min_bytes, operation->max_bytes);
 
     if (const ErrorCode error = take_session(context, *request, *operation, by_id); error != ErrorCode::none) {

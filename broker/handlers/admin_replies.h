@@ -1,8 +1,6 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,10 +39,8 @@ inline constexpr std::string_view kCatalogNotWritten =
 /// Replies, and tells the client to wait for as long as its quota says.
 template <class Response>
 void reply_throttled(runtime::RequestContext& context, Response& response, std::int64_t throttle_ms) {
-    response.throttle_time_ms =
-        static_cast<std::int32_t>(std::min<std::int64_t>(throttle_ms, std::numeric_limits<std::int32_t>::max()));
+    context.throttle(throttle_ms);
     context.reply(response);
-    context.rest_after_reply(response.throttle_time_ms);
 }
 
 }  // namespace partita::handlers

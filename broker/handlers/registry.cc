@@ -80,6 +80,9 @@ void dispatch(runtime::RequestContext& context) {
         context.close_connection("request " + std::string(context.api().name) + " is not served by this broker");
         return;
     }
+    if (context.broker.throttles().limits(runtime::Throttled::request_time)) [[unlikely]] {
+        context.measure_time();
+    }
     served->handler(context);
 }
 

@@ -309,6 +309,7 @@ bool Connection::serve_frame(MutableBytes frame) {
     runtime::RequestContext context(owner_.broker(), owner_.turn(), client_, pending, header->client_id,
                                     frame.subspan(header->size));
     context.version_supported = header->version_supported;
+    context.request_bytes = frame.size();
     handlers::dispatch(context);
     switch (context.outcome()) {
         case runtime::RequestContext::Outcome::replied:
@@ -324,6 +325,10 @@ bool Connection::serve_frame(MutableBytes frame) {
             fill_slot(slot, runtime::Reply{.close = true});
             break;
         case runtime::RequestContext::Outcome::deferred:
+            // What was sent behind it waits, too.
+            if (context.pending().throttle_ms > 0) [[unlikely]] {
+                rest(context.pending().throttle_ms);
+            }
             break;
         case runtime::RequestContext::Outcome::parked:
             // The reply may have been delivered already, within the handler.

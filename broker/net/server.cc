@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "broker/runtime/broker.h"
+#include "broker/runtime/clock.h"
 
 namespace partita::net {
 
@@ -24,8 +25,11 @@ namespace {
 /// The default bound on request bytes in memory when queued.max.request.bytes is not set (Kafka: none).
 constexpr std::int64_t kRequestMemoryBytes = std::int64_t{1} << 30;
 
+// Connections per second where `max.connection.creation.rate` is 0.
+constexpr double kSlowestArrivals = 1e-3;
+
 // How long an acceptor rests when there is no descriptor or no slot for a connection.
-constexpr std::chrono::milliseconds kAcceptPause{100};
+constexpr std::int64_t kAcceptPauseMs = 100;
 
 /// What the log files and everything else leave of the process's descriptors.
 std::size_t descriptors_for_connections(std::size_t log_files_max) {
@@ -77,7 +81,7 @@ std::string bind_advice(const boost::system::error_code& error, const std::strin
 ConnectionQuota::ConnectionQuota(std::shared_ptr<const config::BrokerConfig> config, std::size_t descriptors_for_connections)
     : max_by_descriptors_(static_cast<std::int32_t>(
           std::min<std::size_t>(descriptors_for_connections, std::numeric_limits<std::int32_t>::max()))),
-      config_(std::move(config)) {}
+      config_(std::move(config)), arrivals_(runtime::quota_windows(*config_)) {}
 
 void ConnectionQuota::follow(std::shared_ptr<const config::BrokerConfig> config) {
     const std::scoped_lock lock(mutex_);
@@ -90,6 +94,17 @@ std::int32_t ConnectionQuota::limit_of(const std::string& address) const {
     const auto found = std::find_if(overrides.rbegin(), overrides.rend(),
                                     [&](const auto& override) { return override.first == address; });
     return found == overrides.rend() ? config_->max_connections_per_ip : found->second;
+}
+
+std::int64_t ConnectionQuota::arrive(Instant now) {
+    const std::scoped_lock lock(mutex_);
+    const std::int32_t rate = config_->max_connection_creation_rate;
+    if (rate == std::numeric_limits<std::int32_t>::max()) {
+        return 0;
+    }
+    // One that may not come at all comes as rarely as can be said.
+    const topics::QuotaInForce quota{.rate = std::max<double>(rate, kSlowestArrivals), .bucket = "all"};
+    return std::min(arrivals_.use(quota, 1, now), runtime::quota_windows(*config_).size_ms);
 }
 
 ConnectionQuota::Decision ConnectionQuota::open(const std::string& address) {
@@ -149,7 +164,8 @@ Server::Server(runtime::Broker& broker, std::vector<std::unique_ptr<runtime::Tur
     : broker_(broker), quota_(broker.config(), descriptors_for_connections(broker.open_files().limit())),
       memory_(broker.config()->queued_max_request_bytes > 0 ? broker.config()->queued_max_request_bytes
                                                             : kRequestMemoryBytes),
-      loads_(turns.size()), limits_(limits), gathers_(broker.config()->connections_gather) {
+      loads_(turns.size()), limits_(limits), gathers_(broker.config()->connections_gather),
+      refused_(turns.front()->reactor().context()) {
     const auto config = broker.config();
     for (const std::unique_ptr<runtime::Turn>& turn : turns) {
         reactors_.push_back(std::make_unique<NetReactor>(broker, *turn, memory_, *this, config->socket_request_max_bytes,
@@ -248,6 +264,7 @@ void Server::stop_accepting() {
         acceptor->socket.close(ignored);
         acceptor->held.reset();
     }
+    refused_.close_all();
 }
 
 void Server::accept(Acceptor& acceptor) {
@@ -259,7 +276,7 @@ void Server::accept(Acceptor& acceptor) {
         if (quota_.lacks_descriptors()) {
             broker_.log_accept_failure("as many connections as the limit of open files allows (ulimit -n)");
         }
-        pause(acceptor);
+        pause(acceptor, kAcceptPauseMs);
         return;
     }
     if (acceptor.held) {
@@ -279,6 +296,11 @@ void Server::accept(Acceptor& acceptor) {
                 // The limits may be others than when this began to wait.
                 acceptor.held.emplace(std::move(socket));
                 acceptor.held_for_reactor = reactor;
+                quota_.follow(broker_.config());
+                if (const std::int64_t wait_ms = quota_.arrive(runtime::read_clock().monotonic); wait_ms > 0) {
+                    pause(acceptor, wait_ms);
+                    return;
+                }
                 accept(acceptor);
                 return;
             }
@@ -288,12 +310,12 @@ void Server::accept(Acceptor& acceptor) {
             }
             // Out of descriptors or memory: trying again at once would only burn the processor.
             broker_.log_accept_failure(error.message());
-            pause(acceptor);
+            pause(acceptor, kAcceptPauseMs);
         });
 }
 
-void Server::pause(Acceptor& acceptor) {
-    acceptor.pause_timer.expires_after(kAcceptPause);
+void Server::pause(Acceptor& acceptor, std::int64_t duration_ms) {
+    acceptor.pause_timer.expires_after(std::chrono::milliseconds(duration_ms));
     acceptor.pause_timer.async_wait([this, &acceptor](const boost::system::error_code& error) {
         if (!error) {
             accept(acceptor);
@@ -325,6 +347,13 @@ void Server::on_accepted(Acceptor& acceptor, tcp::socket socket, std::size_t rea
     client.listener_name = acceptor.listener_name;
     client.host = "/" + address;
     client.port = remote.port();
+    if (broker_.throttles().limits(runtime::Throttled::connections)) [[unlikely]] {
+        const Now now = runtime::read_clock();
+        if (const std::int64_t wait_ms = broker_.throttles().connect(address, now); wait_ms > 0) {
+            refused_.hold(std::move(socket), now.monotonic, wait_ms);
+            return;
+        }
+    }
     if (quota_.open(address) != ConnectionQuota::Decision::accepted) {
         broker_.log_closed_connection(client, "too many connections from this address (max.connections.per.ip)");
         return;

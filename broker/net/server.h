@@ -10,7 +10,9 @@
 
 #include "broker/config/broker_config.h"
 #include "broker/net/net_reactor.h"
+#include "broker/net/refused_connections.h"
 #include "broker/runtime/network_statistics.h"
+#include "broker/topics/client_rates.h"
 
 namespace partita::net {
 
@@ -27,6 +29,9 @@ class ConnectionQuota {
     /// Counts a connection from `address` (numeric) unless its address has too many.
     [[nodiscard]] Decision open(const std::string& address);
     void close(const std::string& address);
+    /// A connection came. How long it is not looked at because more come than `max.connection.creation.rate` allows
+    /// (KIP-612): meanwhile none is accepted. 0 for not at all.
+    [[nodiscard]] std::int64_t arrive(Instant now);
     /// False while `max.connections` are open, or as many as there are descriptors for: then nothing is
     /// accepted (as in Kafka, whose acceptor waits).
     [[nodiscard]] bool has_room() const;
@@ -41,6 +46,7 @@ class ConnectionQuota {
     mutable std::mutex mutex_;
     // Guarded by mutex_.
     std::shared_ptr<const config::BrokerConfig> config_;
+    topics::ClientRates arrivals_;
     std::unordered_map<std::string, std::int32_t> per_address_;
     std::int32_t total_ = 0;
 };
@@ -82,7 +88,7 @@ class Server final : public ConnectionObserver, public runtime::NetworkStatistic
                                                                  std::vector<BoundListener>& bound);
     void accept(Acceptor& acceptor);
     void on_accepted(Acceptor& acceptor, boost::asio::ip::tcp::socket socket, std::size_t reactor);
-    void pause(Acceptor& acceptor);
+    void pause(Acceptor& acceptor, std::int64_t duration_ms);
     [[nodiscard]] std::size_t reactor_for_new_connection() const;
 
     runtime::Broker& broker_;
@@ -93,6 +99,7 @@ class Server final : public ConnectionObserver, public runtime::NetworkStatistic
     const bool gathers_;
     std::vector<std::unique_ptr<NetReactor>> reactors_;
     std::vector<std::unique_ptr<Acceptor>> acceptors_;
+    RefusedConnections refused_;
     bool stopping_ = false;
 };
 

@@ -65,7 +65,7 @@ Broker::Broker(const Options& options)
     : config_(options.config), node_id_(options.config->node_id), ephemeral_(options.ephemeral),
       file_system_(options.file_system == nullptr ? real_file_system_ : *options.file_system),
       metadata_store_options_(options.metadata_store), groups_(*this), expansions_(*this),
-      mutation_quotas_(quota_seconds(*options.config)),
+      mutation_quotas_(quota_seconds(*options.config)), throttles_(quota_windows(*options.config)),
       fetch_sessions_(static_cast<std::size_t>(std::max(0, options.config->max_incremental_fetch_session_cache_slots))) {
     PARTITA_ASSERT(options.reactor_count >= 1 && options.reactor_count <= Partition::kReactorsMax,
                    "one bit per reactor");

@@ -11,6 +11,7 @@
 #include "broker/config/broker_config.h"
 #include "broker/config/log_setup.h"
 #include "broker/fetch/fetch_sessions.h"
+#include "broker/runtime/client_throttles.h"
 #include "broker/runtime/expansions.h"
 #include "broker/runtime/findings_hub.h"
 #include "broker/runtime/findings_topic.h"
@@ -119,6 +120,9 @@ class Broker {
     void nudge(const TopicState& topic, Now now);
     /// Creates `__consumer_offsets` when it is not there yet. False when that failed. Waits for no device.
     [[nodiscard]] bool ensure_offsets_topic(Turn& turn);
+
+    /// How fast clients may go.
+    [[nodiscard]] ClientThrottles& throttles() { return throttles_; }
 
     // Reading ------------------------------------------------------------------------------------
 
@@ -273,6 +277,7 @@ class Broker {
     Expansions expansions_;
     // Guarded by catalog_mutex_.
     topics::MutationQuotas mutation_quotas_;
+    ClientThrottles throttles_;
     std::mutex fetch_sessions_mutex_;
     // Guarded by fetch_sessions_mutex_.
     fetch::FetchSessions fetch_sessions_;

@@ -283,6 +283,7 @@ std::shared_ptr<const TopicState> Broker::watch_expansion(std::string_view topic
 }
 
 void Broker::publish(std::shared_ptr<const TopicTable> table) {
+    throttles_.follow(table->catalog);
     {
         const std::scoped_lock lock(topic_table_mutex_);
         topic_table_ = std::move(table);

@@ -15,4 +15,10 @@ std::int64_t read_ms(clockid_t clock) {
 
 Now read_clock() { return {{read_ms(CLOCK_MONOTONIC)}, {read_ms(CLOCK_REALTIME)}}; }
 
+std::int64_t read_stopwatch_ns() {
+    timespec time{};
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+}
+
 }  // namespace partita::runtime

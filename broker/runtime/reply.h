@@ -46,6 +46,8 @@ struct PendingReply {
     const ApiInfo* api = nullptr;
     std::int16_t api_version = 0;
     std::int32_t correlation_id = 0;
+    /// How long a quota makes the client wait: the reply says so (ThrottleTimeMs) and its connection rests.
+    std::int32_t throttle_ms = 0;
 };
 
 }  // namespace partita::runtime

@@ -1,6 +1,12 @@
 #include "broker/runtime/request_context.h"
 
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
 #include "broker/config/log_setup.h"
+#include "broker/runtime/broker.h"
+#include "broker/runtime/clock.h"
 #include "broker/runtime/reply_memory.h"
 #include "broker/runtime/turn.h"
 #include "protocol/assert.h"
@@ -84,7 +90,23 @@ void* RequestContext::decode_as(const Schema& schema) {
 void RequestContext::reply_as(const Schema& schema, const void* response) {
     PARTITA_ASSERT(outcome_ == Outcome::none, "a request is answered once");
     outcome_ = Outcome::replied;
+    charge_time();
     reply_ = encode_reply(pending_, schema, response);
+}
+
+void RequestContext::throttle(std::int64_t duration_ms) {
+    const std::int64_t most = std::max<std::int64_t>(pending_.throttle_ms, duration_ms);
+    pending_.throttle_ms = static_cast<std::int32_t>(std::min<std::int64_t>(most, std::numeric_limits<std::int32_t>::max()));
+}
+
+void RequestContext::measure_time() { started_ns_ = read_stopwatch_ns(); }
+
+void RequestContext::charge_time() {
+    if (!started_ns_) [[likely]] {
+        return;
+    }
+    const double percent_of_a_second = static_cast<double>(read_stopwatch_ns() - *started_ns_) / 1e7;
+    throttle(broker.throttles().use(Throttled::request_time, client_id, percent_of_a_second, now()));
 }
 
 void RequestContext::reply_nothing() {
@@ -101,18 +123,42 @@ void RequestContext::close_connection(std::string_view reason) {
 PendingReply RequestContext::defer() {
     PARTITA_ASSERT(outcome_ == Outcome::none, "a request is answered once");
     outcome_ = Outcome::deferred;
+    charge_time();
     return pending_;
 }
 
 PendingReply RequestContext::park() {
     PARTITA_ASSERT(outcome_ == Outcome::none, "a request is answered once");
     outcome_ = Outcome::parked;
+    charge_time();
     return pending_;
 }
 
+namespace {
+
+/// A copy of `response` that tells the client to wait, where its version can say so.
+const void* throttled_copy(const PendingReply& pending, const Schema& schema, const void* response) {
+    const auto field = std::ranges::find(schema.fields, std::string_view("ThrottleTimeMs"), &Field::name);
+    if (field == schema.fields.end() || !field->versions.contains(pending.api_version)) {
+        return response;
+    }
+    // Messages are trivially copyable views.
+    thread_local std::vector<std::max_align_t> copy;
+    copy.resize(schema.size / sizeof(std::max_align_t) + 1);
+    std::memcpy(copy.data(), response, schema.size);
+    std::memcpy(reinterpret_cast<std::byte*>(copy.data()) + field->offset, &pending.throttle_ms, sizeof pending.throttle_ms);
+    return copy.data();
+}
+
+}  // namespace
+
 Reply encode_reply(const PendingReply& pending, const Schema& schema, const void* response,
                    std::span<FileSlice> slices) {
+    if (pending.throttle_ms > 0) [[unlikely]] {
+        response = throttled_copy(pending, schema, response);
+    }
     Reply reply;
+    reply.rest_ms = pending.throttle_ms;
     reply.bytes = take_reply_buffer();
     reply.bytes.append_big_endian(std::int32_t{0});
     append_response_header(*pending.api, pending.api_version, pending.correlation_id, reply.bytes);

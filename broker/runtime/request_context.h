@@ -57,6 +57,8 @@ class RequestContext {
     MutableBytes body;
     /// False for ApiVersions in a version from the future, whose body must not be read (KIP-511).
     bool version_supported = true;
+    /// Header and body, as they came.
+    std::size_t request_bytes = 0;
 
     [[nodiscard]] const ApiInfo& api() const { return *pending_.api; }
     [[nodiscard]] ApiKey api_key() const { return pending_.api->key; }
@@ -81,8 +83,13 @@ class RequestContext {
         pending_.api_version = version;
         reply_as(Response::schema, &response);
     }
-    /// After `reply`: the client was told to wait, and the connection rests for as long whether the client does or not.
-    void rest_after_reply(std::int64_t duration_ms) { reply_.rest_ms = duration_ms; }
+    /// Before the request is answered, deferred or parked: a quota makes the client wait. The reply tells it to, and the
+    /// connection rests for as long, whether the client does or not. Of several quotas the longest wait counts.
+    void throttle(std::int64_t duration_ms);
+    /// From here on the time counts that this request takes, for quotas on `request_percentage`.
+    void measure_time();
+    /// No quota on time holds for this request, as in Kafka for Produce with acks=0.
+    void forget_time() { started_ns_.reset(); }
     /// For acks=0: the request is done and nothing is sent.
     void reply_nothing();
     /// Closes the connection without an answer, with `reason` for the log.
@@ -105,8 +112,10 @@ class RequestContext {
   private:
     [[nodiscard]] void* decode_as(const Schema& schema);
     void reply_as(const Schema& schema, const void* response);
+    void charge_time();
 
     PendingReply pending_;
+    std::optional<std::int64_t> started_ns_;
     Outcome outcome_ = Outcome::none;
     Reply reply_;
     std::string close_reason_;

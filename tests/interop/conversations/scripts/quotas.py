@@ -1,4 +1,4 @@
-"""Quotas that are enforced: controller_mutation_rate (KIP-599), partitions created and deleted per second.
+"""The quota controller_mutation_rate (KIP-599): partitions created and deleted per second.
 
 Clients are told apart by their client id, so every conversation has clients of its own; every request has a connection of
 its own where the answer before it said that the client has to wait.
@@ -10,11 +10,11 @@ from talk import conversation
 from scripts.topics import creatable
 
 
-def limit(talk, client, rate, **fields):
+def limit(talk, client, rate, key="controller_mutation_rate", **fields):
     """rate None removes the limit."""
     talk.ask("AlterClientQuotas", 1, ValidateOnly=False, Entries=[
         {"Entity": [{"EntityType": "client-id", "EntityName": client}],
-         "Ops": [{"Key": "controller_mutation_rate", "Value": rate or 0.0, "Remove": rate is None}]}], **fields)
+         "Ops": [{"Key": key, "Value": rate or 0.0, "Remove": rate is None}]}], **fields)
     talk.quietly("DescribeClientQuotas", 1, lambda answer: bool(answer["Entries"]) == (rate is not None), Components=[
         {"EntityType": "client-id", "MatchType": 0, "Match": client}], Strict=True)
     time.sleep(0.3)  # Kafka's controller takes a moment longer than the broker that describes.

@@ -1,0 +1,43 @@
+#include "broker/net/refused_connections.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "broker/runtime/clock.h"
+
+namespace partita::net {
+
+void RefusedConnections::hold(boost::asio::ip::tcp::socket socket, Instant now, std::int64_t wait_ms) {
+    boost::system::error_code error;
+    const int descriptor = socket.release(error);
+    if (error) return;  // The socket closes itself.
+    if (held_.size() == kHeldMax) close_first();
+    held_.emplace(now + wait_ms, descriptor);
+    wait_for_next();
+}
+
+void RefusedConnections::wait_for_next() {
+    if (held_.empty()) return;
+    const Instant now = runtime::read_clock().monotonic;
+    timer_.expires_after(std::chrono::milliseconds(std::max<std::int64_t>(0, held_.begin()->first - now)));
+    timer_.async_wait([this](const boost::system::error_code& error) {
+        if (error) return;  // Replaced by another wait, or the end.
+        const Instant reached = runtime::read_clock().monotonic;
+        while (!held_.empty() && held_.begin()->first <= reached) close_first();
+        wait_for_next();
+    });
+}
+
+void RefusedConnections::close_first() {
+    ::close(held_.begin()->second);
+    held_.erase(held_.begin());
+}
+
+void RefusedConnections::close_all() {
+    timer_.cancel();
+    while (!held_.empty()) close_first();
+}
+
+}  // namespace partita::net

@@ -1,0 +1,64 @@
+#include "broker/net/refused_connections.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <boost/asio/io_context.hpp>
+#include <cerrno>
+
+#include "broker/runtime/clock.h"
+
+namespace partita::net {
+namespace {
+
+/// Two ends of a connection: one as a server has it, the other as a descriptor of the client.
+class RefusedConnectionsTest : public ::testing::Test {
+  protected:
+    ~RefusedConnectionsTest() override {
+        for (const int client : clients_) ::close(client);
+    }
+    boost::asio::ip::tcp::socket connect() {
+        std::array<int, 2> ends{};
+        EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
+        clients_.push_back(ends[1]);
+        boost::asio::ip::tcp::socket socket(context_);
+        socket.assign(boost::asio::ip::tcp::v4(), ends[0]);
+        return socket;
+    }
+    [[nodiscard]] bool is_open(std::size_t client) const {
+        char byte = 0;
+        return ::recv(clients_[client], &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN;
+    }
+
+    boost::asio::io_context context_;
+    RefusedConnections refused_{context_};
+    std::vector<int> clients_;
+};
+
+TEST_F(RefusedConnectionsTest, AreClosedWhenTheirTimeHasComeAndNotBefore) {
+    const Instant now = runtime::read_clock().monotonic;
+    refused_.hold(connect(), now, 60'000);
+    refused_.hold(connect(), now, 20);
+    EXPECT_TRUE(is_open(0) && is_open(1));
+    context_.run_one();  // The wait for the first is replaced.
+    context_.run_one();
+    EXPECT_TRUE(is_open(0));
+    EXPECT_FALSE(is_open(1));
+    refused_.close_all();
+    EXPECT_FALSE(is_open(0));
+}
+
+TEST_F(RefusedConnectionsTest, AreBoundedAndTheOneWhoseTimeIsNearestMakesRoom) {
+    const Instant now = runtime::read_clock().monotonic;
+    for (std::size_t n = 0; n <= RefusedConnections::kHeldMax; ++n) {
+        refused_.hold(connect(), now, static_cast<std::int64_t>(60'000 + n));
+    }
+    EXPECT_EQ(refused_.count(), RefusedConnections::kHeldMax);
+    EXPECT_FALSE(is_open(0));
+    EXPECT_TRUE(is_open(1));
+}
+
+}  // namespace
+}  // namespace partita::net
