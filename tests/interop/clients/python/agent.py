@@ -4,6 +4,7 @@ import json
 import os
 import sys
 import threading
+import time
 
 MAXIMUM_STREAM_RECORDS = 1_000_000
 
@@ -71,6 +72,19 @@ def record_properties(record):
     return {"value": raw(record.get("value")), "key": raw(record.get("key")), "partition": record.get("partition"),
             "headers": [(key, raw(value)) for key, value in record.get("headers", [])],
             "timestamp_ms": record.get("timestamp")}
+
+
+def read_all(request, consumer, begin, take):
+    """The reply to read: what take() hands out after begin(), until all that is asked for is there or its time over."""
+    records = []
+    deadline = time.monotonic() + request["timeout_ms"] / 1000
+    try:
+        begin(consumer)
+        while len(records) < request["count"] and time.monotonic() < deadline:
+            records += take(consumer)
+    finally:
+        consumer.close()
+    return {"records": records}
 
 
 class Progress:
@@ -179,10 +193,21 @@ class MemberThread(threading.Thread):
         return {}
 
 
-def serve(operations, stream, member):
-    """Answers requests until standard input ends: `operations` by their names; `stream` and `member` are what is made
-    of a request to start one."""
-    operations = {operation.__name__: operation for operation in operations}
+#: The requests of clients.py that are functions of an agent, by these names.
+OPERATIONS = ("version", "create_topic", "create_partitions", "delete_topic", "partitions", "produce", "read",
+              "offsets_for_time", "committed", "list_topics", "topic_config", "set_topic_config", "list_groups",
+              "describe_group", "delete_group", "delete_records")
+
+
+def operations_of(agent):
+    """The operations among the names of an agent's module."""
+    return {name: agent[name] for name in OPERATIONS if name in agent}
+
+
+def serve(agent):
+    """Answers requests until standard input ends. `agent` are the names of an agent's module: its operations, and the
+    classes Stream and Member, which are made of a request to start one."""
+    operations, stream, member = operations_of(agent), agent["Stream"], agent["Member"]
     running = {}
 
     def start(request, kind):

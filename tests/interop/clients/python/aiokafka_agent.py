@@ -13,7 +13,7 @@ from aiokafka.coordinator.assignors.range import RangePartitionAssignor
 from aiokafka.errors import KafkaError, for_code
 
 from agent import (MAXIMUM_STREAM_RECORDS, REFUSED_COMMITS, Progress, consumer_properties, describe, emit, failure,
-                   producer_properties, record_properties)
+                   operations_of, producer_properties, record_properties)
 
 ASSIGNORS = {"range": RangePartitionAssignor}
 
@@ -302,9 +302,7 @@ async def stop(request):
     return await running.pop(request["name"]).finish()
 
 
-OPERATIONS = {f.__name__: f for f in (
-    version, create_topic, create_partitions, delete_topic, partitions, produce, read, offsets_for_time, committed,
-    list_topics, topic_config, set_topic_config, list_groups, describe_group, delete_records)}
+OPERATIONS = operations_of(globals())
 OPERATIONS.update(stream_start=lambda request: start(request, Stream), stream_stop=stop,
                   member_start=lambda request: start(request, Member), member_stop=stop)
 

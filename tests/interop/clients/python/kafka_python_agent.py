@@ -1,7 +1,6 @@
 """kafka-python as an agent: the requests and events are described in clients.py."""
 
 import sys
-import time
 
 import kafka
 from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient
@@ -10,7 +9,7 @@ from kafka.coordinator.assignors.range import RangePartitionAssignor
 from kafka.errors import CommitFailedError, KafkaError, KafkaTimeoutError, for_code
 
 from agent import (REFUSED_COMMITS, MemberThread, StreamThread, consumer_properties, describe, emit, failure,
-                   producer_properties, record_properties, serve)
+                   producer_properties, read_all, record_properties, serve)
 
 COMMIT_TIMEOUT_MS = 2000
 # A poll that ends between JoinGroup and SyncGroup makes the library join again, and when it leads the group everybody else
@@ -107,19 +106,15 @@ def topic_partitions(consumer, topic):
 
 
 def read(request):
-    consumer = make_consumer(request)
-    records = []
-    deadline = time.monotonic() + request["timeout_ms"] / 1000
-    try:
+    def begin(consumer):
         wanted = topic_partitions(consumer, request["topic"])
         consumer.assign(wanted)
         consumer.seek_to_beginning(*wanted)
-        while len(records) < request["count"] and time.monotonic() < deadline:
-            for batch in consumer.poll(timeout_ms=100).values():
-                records += [describe(record) for record in batch]
-    finally:
-        consumer.close()
-    return {"records": records}
+
+    def take(consumer):
+        return [describe(record) for batch in consumer.poll(timeout_ms=100).values() for record in batch]
+
+    return read_all(request, make_consumer(request), begin, take)
 
 
 def offsets_for_time(request):
@@ -228,6 +223,4 @@ class Member(MemberThread, kafka.ConsumerRebalanceListener):
             self.uncommitted[partition.partition] = batch[-1].offset + 1
 
 
-serve((version, create_topic, create_partitions, delete_topic, partitions, produce, read, offsets_for_time, committed,
-       list_topics, topic_config, set_topic_config, list_groups, describe_group, delete_group, delete_records),
-      Stream, Member)
+serve(globals())

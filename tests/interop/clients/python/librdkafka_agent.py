@@ -11,7 +11,7 @@ import confluent_kafka
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, NewPartitions, NewTopic
 
-from agent import REFUSED_COMMITS, MemberThread, StreamThread, emit, raw, serve, text
+from agent import REFUSED_COMMITS, MemberThread, StreamThread, emit, raw, read_all, serve, text
 
 ADMIN_TIMEOUT_S = 30
 MAXIMUM_BATCH = 500
@@ -148,21 +148,21 @@ def produce(request):
     return {"acks": acks}
 
 
+def checked(message):
+    if message.error():
+        raise KafkaException(message.error())
+    return message
+
+
 def read(request):
-    consumer = make_consumer(request)
-    records = []
-    deadline = time.monotonic() + request["timeout_ms"] / 1000
-    try:
+    def begin(consumer):
         ids = partition_ids(consumer, request["topic"])
         consumer.assign([TopicPartition(request["topic"], p, confluent_kafka.OFFSET_BEGINNING) for p in ids])
-        while len(records) < request["count"] and time.monotonic() < deadline:
-            for message in consumer.consume(1000, timeout=0.1):
-                if message.error():
-                    raise KafkaException(message.error())
-                records.append(describe(message))
-    finally:
-        consumer.close()
-    return {"records": records}
+
+    def take(consumer):
+        return [describe(checked(message)) for message in consumer.consume(1000, timeout=0.1)]
+
+    return read_all(request, make_consumer(request), begin, take)
 
 
 def offsets_for_time(request):
@@ -294,9 +294,7 @@ class Member(MemberThread):
             self.commit_failed(e)
 
     def take_one(self, message):
-        if message.error():
-            raise KafkaException(message.error())
-        emit({"member": self.name_, "event": "record", "at_ns": time.monotonic_ns(), **describe(message)})
+        emit({"member": self.name_, "event": "record", "at_ns": time.monotonic_ns(), **describe(checked(message))})
         self.uncommitted[message.partition()] = message.offset() + 1
 
     def take(self):
@@ -311,6 +309,4 @@ class Member(MemberThread):
             self.take_one(message)
 
 
-serve((create_topic, create_partitions, delete_topic, partitions, produce, read, offsets_for_time, committed,
-       version, list_topics, topic_config, set_topic_config, list_groups, describe_group, delete_group, delete_records),
-      Stream, Member)
+serve(globals())

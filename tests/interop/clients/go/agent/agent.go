@@ -63,8 +63,57 @@ type Request struct {
 // An Object is a reply or an event.
 type Object map[string]interface{}
 
-// An Operation serves one kind of request by filling its reply.
-type Operation func(r *Request, reply Object) error
+// A Library serves the requests of clients.py by filling their replies. StartStream and StartMember leave a Stopper in
+// theirs, as "started".
+type Library interface {
+	// Code finds Kafka's error code in an error, or says false.
+	Code(err error) (int, bool)
+
+	CreateTopic(r *Request, reply Object) error
+	CreatePartitions(r *Request, reply Object) error
+	DeleteTopic(r *Request, reply Object) error
+	Partitions(r *Request, reply Object) error
+	Produce(r *Request, reply Object) error
+	Read(r *Request, reply Object) error
+	OffsetsForTime(r *Request, reply Object) error
+	Committed(r *Request, reply Object) error
+	ListTopics(r *Request, reply Object) error
+	TopicConfig(r *Request, reply Object) error
+	SetTopicConfig(r *Request, reply Object) error
+	ListGroups(r *Request, reply Object) error
+	DescribeGroup(r *Request, reply Object) error
+	DeleteGroup(r *Request, reply Object) error
+	StartStream(r *Request, reply Object) error
+	StartMember(r *Request, reply Object) error
+}
+
+// A RecordDeleter is a library that can delete records, which not every one can.
+type RecordDeleter interface {
+	DeleteRecords(r *Request, reply Object) error
+}
+
+// An operation serves one kind of request.
+type operation func(r *Request, reply Object) error
+
+func operations(library Library, module string) map[string]operation {
+	all := map[string]operation{
+		"create_topic": library.CreateTopic, "create_partitions": library.CreatePartitions,
+		"delete_topic": library.DeleteTopic, "partitions": library.Partitions, "produce": library.Produce,
+		"read": library.Read, "offsets_for_time": library.OffsetsForTime, "committed": library.Committed,
+		"list_topics": library.ListTopics, "topic_config": library.TopicConfig,
+		"set_topic_config": library.SetTopicConfig, "list_groups": library.ListGroups,
+		"describe_group": library.DescribeGroup, "delete_group": library.DeleteGroup,
+		"stream_start": library.StartStream, "member_start": library.StartMember,
+		"version": func(_ *Request, reply Object) error {
+			reply["version"] = ModuleVersion(module)
+			return nil
+		},
+	}
+	if deleter, ok := library.(RecordDeleter); ok {
+		all["delete_records"] = deleter.DeleteRecords
+	}
+	return all
+}
 
 // A Stopper is a stream or a member at work.
 type Stopper interface {
@@ -215,8 +264,9 @@ func EmitRecord(member string, record Object) {
 	Emit(record)
 }
 
-// Serve answers requests until standard input ends.
-func Serve(operations map[string]Operation, code func(error) (int, bool)) {
+// Serve answers requests until standard input ends; module is the library's, whose version is told.
+func Serve(library Library, module string) {
+	all := operations(library, module)
 	input := bufio.NewScanner(os.Stdin)
 	input.Buffer(nil, 64<<20)
 	running := map[string]Stopper{}
@@ -226,26 +276,26 @@ func Serve(operations map[string]Operation, code func(error) (int, bool)) {
 			panic(err)
 		}
 		reply := Object{"ok": true}
-		if err := serveOne(r, reply, operations, running); err != nil {
-			reply = Failure(err, code)
+		if err := serveOne(r, reply, all, running); err != nil {
+			reply = Failure(err, library.Code)
 		}
 		reply["reply"] = r.ID
 		Emit(reply)
 	}
 }
 
-func serveOne(r *Request, reply Object, operations map[string]Operation, running map[string]Stopper) error {
+func serveOne(r *Request, reply Object, all map[string]operation, running map[string]Stopper) error {
 	switch r.Op {
 	case "stream_stop", "member_stop":
 		stopper := running[r.Name]
 		delete(running, r.Name)
 		return stopper.Finish(reply)
 	}
-	operation, ok := operations[r.Op]
+	serve, ok := all[r.Op]
 	if !ok {
 		return fmt.Errorf("unknown op %q", r.Op)
 	}
-	if err := operation(r, reply); err != nil {
+	if err := serve(r, reply); err != nil {
 		return err
 	}
 	if started, ok := reply["started"].(Stopper); ok {

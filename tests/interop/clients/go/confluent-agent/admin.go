@@ -32,26 +32,26 @@ func orNil(err kafka.Error) error {
 	return err
 }
 
-func createTopic(r *agent.Request, _ agent.Object) error {
+func (library) CreateTopic(r *agent.Request, _ agent.Object) error {
 	return withAdmin(func(ctx context.Context, admin *kafka.AdminClient) error {
 		return only(admin.CreateTopics(ctx, []kafka.TopicSpecification{{Topic: r.Topic, NumPartitions: int(r.Partitions),
 			ReplicationFactor: 1, Config: r.Configs}}))
 	})
 }
 
-func createPartitions(r *agent.Request, _ agent.Object) error {
+func (library) CreatePartitions(r *agent.Request, _ agent.Object) error {
 	return withAdmin(func(ctx context.Context, admin *kafka.AdminClient) error {
 		return only(admin.CreatePartitions(ctx, []kafka.PartitionsSpecification{{Topic: r.Topic, IncreaseTo: r.Count}}))
 	})
 }
 
-func deleteTopic(r *agent.Request, _ agent.Object) error {
+func (library) DeleteTopic(r *agent.Request, _ agent.Object) error {
 	return withAdmin(func(ctx context.Context, admin *kafka.AdminClient) error {
 		return only(admin.DeleteTopics(ctx, []string{r.Topic}))
 	})
 }
 
-func listTopics(_ *agent.Request, reply agent.Object) error {
+func (library) ListTopics(_ *agent.Request, reply agent.Object) error {
 	return withAdmin(func(_ context.Context, admin *kafka.AdminClient) error {
 		metadata, err := admin.GetMetadata(nil, true, timeoutMs)
 		if err != nil {
@@ -66,7 +66,7 @@ func listTopics(_ *agent.Request, reply agent.Object) error {
 	})
 }
 
-func topicConfig(r *agent.Request, reply agent.Object) error {
+func (library) TopicConfig(r *agent.Request, reply agent.Object) error {
 	return withAdmin(func(ctx context.Context, admin *kafka.AdminClient) error {
 		results, err := admin.DescribeConfigs(ctx, []kafka.ConfigResource{{Type: kafka.ResourceTopic, Name: r.Topic}})
 		if err != nil {
@@ -77,7 +77,7 @@ func topicConfig(r *agent.Request, reply agent.Object) error {
 	})
 }
 
-func setTopicConfig(r *agent.Request, _ agent.Object) error {
+func (library) SetTopicConfig(r *agent.Request, _ agent.Object) error {
 	return withAdmin(func(ctx context.Context, admin *kafka.AdminClient) error {
 		change := kafka.ConfigEntry{Name: r.Config, Value: r.Value, IncrementalOperation: kafka.AlterConfigOpTypeSet}
 		results, err := admin.IncrementalAlterConfigs(ctx, []kafka.ConfigResource{{Type: kafka.ResourceTopic, Name: r.Topic,
@@ -89,7 +89,7 @@ func setTopicConfig(r *agent.Request, _ agent.Object) error {
 	})
 }
 
-func listGroups(_ *agent.Request, reply agent.Object) error {
+func (library) ListGroups(_ *agent.Request, reply agent.Object) error {
 	return withAdmin(func(ctx context.Context, admin *kafka.AdminClient) error {
 		groups, err := admin.ListConsumerGroups(ctx)
 		names := []string{}
@@ -101,7 +101,7 @@ func listGroups(_ *agent.Request, reply agent.Object) error {
 	})
 }
 
-func describeGroup(r *agent.Request, reply agent.Object) error {
+func (library) DescribeGroup(r *agent.Request, reply agent.Object) error {
 	return withAdmin(func(ctx context.Context, admin *kafka.AdminClient) error {
 		groups, err := admin.DescribeConsumerGroups(ctx, []string{r.Group})
 		if err != nil {
@@ -113,7 +113,7 @@ func describeGroup(r *agent.Request, reply agent.Object) error {
 	})
 }
 
-func deleteGroup(r *agent.Request, _ agent.Object) error {
+func (library) DeleteGroup(r *agent.Request, _ agent.Object) error {
 	return withAdmin(func(ctx context.Context, admin *kafka.AdminClient) error {
 		answers, err := admin.DeleteConsumerGroups(ctx, []string{r.Group})
 		if err != nil {

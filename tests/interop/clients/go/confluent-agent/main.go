@@ -17,6 +17,11 @@ const timeoutMs = 30_000
 
 var bootstrap string
 
+// library is confluent-kafka-go behind the operations of an agent.
+type library struct{}
+
+func (library) Code(err error) (int, bool) { return code(err) }
+
 // code finds Kafka's error code, or librdkafka's own, which are negative.
 func code(err error) (int, bool) {
 	var found kafka.Error
@@ -107,7 +112,7 @@ func describe(m *kafka.Message) agent.Object {
 		"value": agent.Text(m.Value), "headers": headers}
 }
 
-func produce(r *agent.Request, reply agent.Object) error {
+func (library) Produce(r *agent.Request, reply agent.Object) error {
 	producer, err := newProducer(r)
 	if err != nil {
 		return err
@@ -154,7 +159,7 @@ func everywhere(consumer *kafka.Consumer, topic string, at kafka.Offset) ([]kafk
 	return all, nil
 }
 
-func partitions(r *agent.Request, reply agent.Object) error {
+func (library) Partitions(r *agent.Request, reply agent.Object) error {
 	return withConsumer(r, func(consumer *kafka.Consumer) error {
 		all, err := everywhere(consumer, r.Topic, kafka.OffsetInvalid)
 		ids := []int32{}
@@ -166,7 +171,7 @@ func partitions(r *agent.Request, reply agent.Object) error {
 	})
 }
 
-func read(r *agent.Request, reply agent.Object) error {
+func (library) Read(r *agent.Request, reply agent.Object) error {
 	return withConsumer(r, func(consumer *kafka.Consumer) error {
 		all, err := everywhere(consumer, r.Topic, kafka.OffsetBeginning)
 		if err != nil {
@@ -205,8 +210,8 @@ func tell(reply agent.Object, found []kafka.TopicPartition, keep func(offset kaf
 	return nil
 }
 
-// offsetsForTime says "end" (-1), as librdkafka does, where no record is as late as asked for.
-func offsetsForTime(r *agent.Request, reply agent.Object) error {
+// OffsetsForTime says "end" (-1), as librdkafka does, where no record is as late as asked for.
+func (library) OffsetsForTime(r *agent.Request, reply agent.Object) error {
 	return withConsumer(r, func(consumer *kafka.Consumer) error {
 		wanted, err := everywhere(consumer, r.Topic, kafka.Offset(r.Timestamp))
 		if err != nil {
@@ -220,7 +225,7 @@ func offsetsForTime(r *agent.Request, reply agent.Object) error {
 	})
 }
 
-func committed(r *agent.Request, reply agent.Object) error {
+func (library) Committed(r *agent.Request, reply agent.Object) error {
 	return withConsumer(r, func(consumer *kafka.Consumer) error {
 		wanted, err := everywhere(consumer, r.Topic, kafka.OffsetInvalid)
 		if err != nil {
@@ -240,7 +245,7 @@ type stream struct {
 	told     chan struct{}
 }
 
-func startStream(r *agent.Request, reply agent.Object) error {
+func (library) StartStream(r *agent.Request, reply agent.Object) error {
 	producer, err := newProducer(r)
 	if err != nil {
 		return err
@@ -283,15 +288,5 @@ func (s *stream) Finish(reply agent.Object) error {
 
 func main() {
 	bootstrap = os.Args[1]
-	agent.Serve(map[string]agent.Operation{
-		"version": func(_ *agent.Request, reply agent.Object) error {
-			reply["version"] = agent.ModuleVersion("github.com/confluentinc/confluent-kafka-go/v2")
-			return nil
-		},
-		"create_topic": createTopic, "create_partitions": createPartitions, "delete_topic": deleteTopic,
-		"partitions": partitions, "produce": produce, "read": read, "offsets_for_time": offsetsForTime,
-		"committed": committed, "list_topics": listTopics, "topic_config": topicConfig,
-		"set_topic_config": setTopicConfig, "list_groups": listGroups, "describe_group": describeGroup,
-		"delete_group": deleteGroup, "stream_start": startStream, "member_start": startMember,
-	}, code)
+	agent.Serve(library{}, "github.com/confluentinc/confluent-kafka-go/v2")
 }

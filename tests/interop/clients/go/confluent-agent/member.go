@@ -19,7 +19,7 @@ type member struct {
 	stop, done  chan struct{}
 }
 
-func startMember(r *agent.Request, reply agent.Object) error {
+func (library) StartMember(r *agent.Request, reply agent.Object) error {
 	consumer, err := newConsumer(r)
 	if err != nil {
 		return err

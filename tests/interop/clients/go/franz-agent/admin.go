@@ -8,7 +8,7 @@ import (
 	"partita/interop/go/agent"
 )
 
-func deleteTopic(r *agent.Request, _ agent.Object) error {
+func (library) DeleteTopic(r *agent.Request, _ agent.Object) error {
 	return withAdmin(func(ctx context.Context, admin *kadm.Client) error {
 		deleted, err := admin.DeleteTopics(ctx, r.Topic)
 		if err != nil {
@@ -18,7 +18,7 @@ func deleteTopic(r *agent.Request, _ agent.Object) error {
 	})
 }
 
-func listTopics(_ *agent.Request, reply agent.Object) error {
+func (library) ListTopics(_ *agent.Request, reply agent.Object) error {
 	return withAdmin(func(ctx context.Context, admin *kadm.Client) error {
 		topics, err := admin.ListTopics(ctx)
 		reply["topics"] = topics.Names()
@@ -26,7 +26,7 @@ func listTopics(_ *agent.Request, reply agent.Object) error {
 	})
 }
 
-func topicConfig(r *agent.Request, reply agent.Object) error {
+func (library) TopicConfig(r *agent.Request, reply agent.Object) error {
 	return withAdmin(func(ctx context.Context, admin *kadm.Client) error {
 		resources, err := admin.DescribeTopicConfigs(ctx, r.Topic)
 		if err != nil {
@@ -41,7 +41,7 @@ func topicConfig(r *agent.Request, reply agent.Object) error {
 	})
 }
 
-func setTopicConfig(r *agent.Request, _ agent.Object) error {
+func (library) SetTopicConfig(r *agent.Request, _ agent.Object) error {
 	return withAdmin(func(ctx context.Context, admin *kadm.Client) error {
 		change := kadm.AlterConfig{Op: kadm.SetConfig, Name: r.Config, Value: &r.Value}
 		answers, err := admin.AlterTopicConfigs(ctx, []kadm.AlterConfig{change}, r.Topic)
@@ -52,7 +52,7 @@ func setTopicConfig(r *agent.Request, _ agent.Object) error {
 	})
 }
 
-func listGroups(_ *agent.Request, reply agent.Object) error {
+func (library) ListGroups(_ *agent.Request, reply agent.Object) error {
 	return withAdmin(func(ctx context.Context, admin *kadm.Client) error {
 		groups, err := admin.ListGroups(ctx)
 		reply["groups"] = groups.Groups()
@@ -60,7 +60,7 @@ func listGroups(_ *agent.Request, reply agent.Object) error {
 	})
 }
 
-func describeGroup(r *agent.Request, reply agent.Object) error {
+func (library) DescribeGroup(r *agent.Request, reply agent.Object) error {
 	return withAdmin(func(ctx context.Context, admin *kadm.Client) error {
 		groups, err := admin.DescribeGroups(ctx, r.Group)
 		if err != nil {
@@ -71,7 +71,7 @@ func describeGroup(r *agent.Request, reply agent.Object) error {
 	})
 }
 
-func deleteGroup(r *agent.Request, _ agent.Object) error {
+func (library) DeleteGroup(r *agent.Request, _ agent.Object) error {
 	return withAdmin(func(ctx context.Context, admin *kadm.Client) error {
 		answers, err := admin.DeleteGroups(ctx, r.Group)
 		if err != nil {
@@ -81,7 +81,7 @@ func deleteGroup(r *agent.Request, _ agent.Object) error {
 	})
 }
 
-func deleteRecords(r *agent.Request, reply agent.Object) error {
+func (library) DeleteRecords(r *agent.Request, reply agent.Object) error {
 	return withAdmin(func(ctx context.Context, admin *kadm.Client) error {
 		offsets := kadm.Offsets{}
 		offsets.Add(kadm.Offset{Topic: r.Topic, Partition: r.Partition, At: r.Offset})

@@ -18,7 +18,7 @@ type stream struct {
 	client *kgo.Client
 }
 
-func startStream(r *agent.Request, reply agent.Object) error {
+func (library) StartStream(r *agent.Request, reply agent.Object) error {
 	client, err := newProducer(r)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ type member struct {
 	request *agent.Request
 }
 
-func startMember(r *agent.Request, reply agent.Object) error {
+func (library) StartMember(r *agent.Request, reply agent.Object) error {
 	m := &member{name: r.Name, done: make(chan struct{}), owned: map[int32]bool{}, request: r}
 	reset := kgo.NewOffset().AtStart()
 	if r.Reset == "latest" {

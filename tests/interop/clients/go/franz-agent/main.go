@@ -20,6 +20,11 @@ import (
 
 var bootstrap string
 
+// library is franz-go behind the operations of an agent.
+type library struct{}
+
+func (library) Code(err error) (int, bool) { return code(err) }
+
 // code finds Kafka's error code.
 func code(err error) (int, bool) {
 	var found *kerr.Error
@@ -111,7 +116,7 @@ func describe(record *kgo.Record) agent.Object {
 		"headers": headers}
 }
 
-func produce(r *agent.Request, reply agent.Object) error {
+func (library) Produce(r *agent.Request, reply agent.Object) error {
 	client, err := newProducer(r)
 	if err != nil {
 		return err
@@ -145,7 +150,7 @@ func produce(r *agent.Request, reply agent.Object) error {
 	return nil
 }
 
-func read(r *agent.Request, reply agent.Object) error {
+func (library) Read(r *agent.Request, reply agent.Object) error {
 	return withAdmin(func(ctx context.Context, admin *kadm.Client) error {
 		ids, err := partitionIDs(ctx, admin, r.Topic)
 		if err != nil {
@@ -178,7 +183,7 @@ func read(r *agent.Request, reply agent.Object) error {
 	})
 }
 
-func offsetsForTime(r *agent.Request, reply agent.Object) error {
+func (library) OffsetsForTime(r *agent.Request, reply agent.Object) error {
 	return withAdmin(func(ctx context.Context, admin *kadm.Client) error {
 		listed, err := admin.ListOffsetsAfterMilli(ctx, r.Timestamp, r.Topic)
 		if err != nil {
@@ -200,7 +205,7 @@ func offsetsForTime(r *agent.Request, reply agent.Object) error {
 	})
 }
 
-func committed(r *agent.Request, reply agent.Object) error {
+func (library) Committed(r *agent.Request, reply agent.Object) error {
 	return withAdmin(func(ctx context.Context, admin *kadm.Client) error {
 		fetched, err := admin.FetchOffsets(ctx, r.Group)
 		if err != nil {
@@ -217,8 +222,8 @@ func committed(r *agent.Request, reply agent.Object) error {
 	})
 }
 
-// createTopic goes below kadm, which drops the text of the broker's error.
-func createTopic(r *agent.Request, _ agent.Object) error {
+// CreateTopic goes below kadm, which drops the text of the broker's error.
+func (library) CreateTopic(r *agent.Request, _ agent.Object) error {
 	topic := kmsg.NewCreateTopicsRequestTopic()
 	topic.Topic, topic.NumPartitions, topic.ReplicationFactor = r.Topic, r.Partitions, -1
 	for key, value := range r.Configs {
@@ -249,7 +254,7 @@ func createTopic(r *agent.Request, _ agent.Object) error {
 	return explained(kerr.ErrorForCode(answer.ErrorCode), text)
 }
 
-func createPartitions(r *agent.Request, _ agent.Object) error {
+func (library) CreatePartitions(r *agent.Request, _ agent.Object) error {
 	return withAdmin(func(ctx context.Context, admin *kadm.Client) error {
 		updated, err := admin.UpdatePartitions(ctx, r.Count, r.Topic)
 		if err != nil {
@@ -259,7 +264,7 @@ func createPartitions(r *agent.Request, _ agent.Object) error {
 	})
 }
 
-func partitions(r *agent.Request, reply agent.Object) error {
+func (library) Partitions(r *agent.Request, reply agent.Object) error {
 	return withAdmin(func(ctx context.Context, admin *kadm.Client) error {
 		ids, err := partitionIDs(ctx, admin, r.Topic)
 		reply["partitions"] = ids
@@ -269,16 +274,5 @@ func partitions(r *agent.Request, reply agent.Object) error {
 
 func main() {
 	bootstrap = os.Args[1]
-	agent.Serve(map[string]agent.Operation{
-		"version": func(_ *agent.Request, reply agent.Object) error {
-			reply["version"] = agent.ModuleVersion("github.com/twmb/franz-go")
-			return nil
-		},
-		"create_topic": createTopic, "create_partitions": createPartitions, "delete_topic": deleteTopic,
-		"partitions": partitions, "produce": produce, "read": read, "offsets_for_time": offsetsForTime,
-		"committed": committed, "list_topics": listTopics, "topic_config": topicConfig,
-		"set_topic_config": setTopicConfig, "list_groups": listGroups, "describe_group": describeGroup,
-		"delete_group": deleteGroup, "delete_records": deleteRecords, "stream_start": startStream,
-		"member_start": startMember,
-	}, code)
+	agent.Serve(library{}, "github.com/twmb/franz-go")
 }

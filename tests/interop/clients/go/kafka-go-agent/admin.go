@@ -10,7 +10,7 @@ import (
 	"partita/interop/go/agent"
 )
 
-func createTopic(r *agent.Request, _ agent.Object) error {
+func (library) CreateTopic(r *agent.Request, _ agent.Object) error {
 	topic := kafka.TopicConfig{Topic: r.Topic, NumPartitions: int(r.Partitions), ReplicationFactor: 1}
 	for name, value := range r.Configs {
 		topic.ConfigEntries = append(topic.ConfigEntries, kafka.ConfigEntry{ConfigName: name, ConfigValue: value})
@@ -22,7 +22,7 @@ func createTopic(r *agent.Request, _ agent.Object) error {
 	return answer.Errors[r.Topic]
 }
 
-func createPartitions(r *agent.Request, _ agent.Object) error {
+func (library) CreatePartitions(r *agent.Request, _ agent.Object) error {
 	answer, err := client().CreatePartitions(context.Background(), &kafka.CreatePartitionsRequest{
 		Topics: []kafka.TopicPartitionsConfig{{Name: r.Topic, Count: int32(r.Count)}}})
 	if err != nil {
@@ -31,7 +31,7 @@ func createPartitions(r *agent.Request, _ agent.Object) error {
 	return answer.Errors[r.Topic]
 }
 
-func deleteTopic(r *agent.Request, _ agent.Object) error {
+func (library) DeleteTopic(r *agent.Request, _ agent.Object) error {
 	answer, err := client().DeleteTopics(context.Background(), &kafka.DeleteTopicsRequest{Topics: []string{r.Topic}})
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func deleteTopic(r *agent.Request, _ agent.Object) error {
 	return answer.Errors[r.Topic]
 }
 
-func offsetsForTime(r *agent.Request, reply agent.Object) error {
+func (library) OffsetsForTime(r *agent.Request, reply agent.Object) error {
 	ids, err := partitionIDs(r.Topic)
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func offsetsForTime(r *agent.Request, reply agent.Object) error {
 	return nil
 }
 
-func committed(r *agent.Request, reply agent.Object) error {
+func (library) Committed(r *agent.Request, reply agent.Object) error {
 	ids, err := partitionIDs(r.Topic)
 	if err != nil {
 		return err
@@ -93,7 +93,7 @@ func committed(r *agent.Request, reply agent.Object) error {
 	return nil
 }
 
-func listTopics(_ *agent.Request, reply agent.Object) error {
+func (library) ListTopics(_ *agent.Request, reply agent.Object) error {
 	answer, err := client().Metadata(context.Background(), &kafka.MetadataRequest{})
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func listTopics(_ *agent.Request, reply agent.Object) error {
 	return nil
 }
 
-func topicConfig(r *agent.Request, reply agent.Object) error {
+func (library) TopicConfig(r *agent.Request, reply agent.Object) error {
 	answer, err := client().DescribeConfigs(context.Background(), &kafka.DescribeConfigsRequest{
 		Resources: []kafka.DescribeConfigRequestResource{{ResourceType: kafka.ResourceTypeTopic, ResourceName: r.Topic,
 			ConfigNames: []string{r.Config}}}})
@@ -124,7 +124,7 @@ func topicConfig(r *agent.Request, reply agent.Object) error {
 	return nil
 }
 
-func setTopicConfig(r *agent.Request, _ agent.Object) error {
+func (library) SetTopicConfig(r *agent.Request, _ agent.Object) error {
 	answer, err := client().IncrementalAlterConfigs(context.Background(), &kafka.IncrementalAlterConfigsRequest{
 		Resources: []kafka.IncrementalAlterConfigsRequestResource{{ResourceType: kafka.ResourceTypeTopic,
 			ResourceName: r.Topic, Configs: []kafka.IncrementalAlterConfigsRequestConfig{{Name: r.Config, Value: r.Value,
@@ -140,7 +140,7 @@ func setTopicConfig(r *agent.Request, _ agent.Object) error {
 	return nil
 }
 
-func listGroups(_ *agent.Request, reply agent.Object) error {
+func (library) ListGroups(_ *agent.Request, reply agent.Object) error {
 	answer, err := client().ListGroups(context.Background(), &kafka.ListGroupsRequest{})
 	if err != nil {
 		return err
@@ -153,7 +153,7 @@ func listGroups(_ *agent.Request, reply agent.Object) error {
 	return answer.Error
 }
 
-func describeGroup(r *agent.Request, reply agent.Object) error {
+func (library) DescribeGroup(r *agent.Request, reply agent.Object) error {
 	answer, err := client().DescribeGroups(context.Background(), &kafka.DescribeGroupsRequest{GroupIDs: []string{r.Group}})
 	if err != nil {
 		return err
@@ -163,7 +163,7 @@ func describeGroup(r *agent.Request, reply agent.Object) error {
 	return group.Error
 }
 
-func deleteGroup(r *agent.Request, _ agent.Object) error {
+func (library) DeleteGroup(r *agent.Request, _ agent.Object) error {
 	answer, err := client().DeleteGroups(context.Background(), &kafka.DeleteGroupsRequest{GroupIDs: []string{r.Group}})
 	if err != nil {
 		return err

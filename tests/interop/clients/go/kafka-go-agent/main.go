@@ -19,6 +19,11 @@ const adminTimeout = 30 * time.Second
 
 var bootstrap string
 
+// library is kafka-go behind the operations of an agent.
+type library struct{}
+
+func (library) Code(err error) (int, bool) { return code(err) }
+
 // code finds Kafka's error code.
 func code(err error) (int, bool) {
 	var writes kafka.WriteErrors
@@ -79,7 +84,7 @@ func writer(r *agent.Request, completion func([]kafka.Message, error)) *kafka.Wr
 	return w
 }
 
-func produce(r *agent.Request, reply agent.Object) error {
+func (library) Produce(r *agent.Request, reply agent.Object) error {
 	acks := make([]agent.Object, len(r.Records))
 	var lock sync.Mutex
 	w := writer(r, func(messages []kafka.Message, err error) {
@@ -146,7 +151,7 @@ func reader(topic string, partition int) *kafka.Reader {
 		MinBytes: 1, MaxBytes: 10_000_000, MaxWait: 100 * time.Millisecond})
 }
 
-func read(r *agent.Request, reply agent.Object) error {
+func (library) Read(r *agent.Request, reply agent.Object) error {
 	ids, err := partitionIDs(r.Topic)
 	if err != nil {
 		return err
@@ -185,7 +190,7 @@ func read(r *agent.Request, reply agent.Object) error {
 	return nil
 }
 
-func startStream(r *agent.Request, reply agent.Object) error {
+func (library) StartStream(r *agent.Request, reply agent.Object) error {
 	s := &stream{}
 	s.writer = writer(r, func(messages []kafka.Message, err error) {
 		for _, m := range messages {
@@ -218,22 +223,13 @@ func (s *stream) Finish(reply agent.Object) error {
 	return err
 }
 
+func (library) Partitions(r *agent.Request, reply agent.Object) error {
+	ids, err := partitionIDs(r.Topic)
+	reply["partitions"] = ids
+	return err
+}
+
 func main() {
 	bootstrap = os.Args[1]
-	agent.Serve(map[string]agent.Operation{
-		"version": func(_ *agent.Request, reply agent.Object) error {
-			reply["version"] = agent.ModuleVersion("github.com/segmentio/kafka-go")
-			return nil
-		},
-		"create_topic": createTopic, "create_partitions": createPartitions, "delete_topic": deleteTopic,
-		"partitions": func(r *agent.Request, reply agent.Object) error {
-			ids, err := partitionIDs(r.Topic)
-			reply["partitions"] = ids
-			return err
-		},
-		"produce": produce, "read": read, "offsets_for_time": offsetsForTime, "committed": committed,
-		"list_topics": listTopics, "topic_config": topicConfig, "set_topic_config": setTopicConfig,
-		"list_groups": listGroups, "describe_group": describeGroup, "delete_group": deleteGroup,
-		"stream_start": startStream, "member_start": startMember,
-	}, code)
+	agent.Serve(library{}, "github.com/segmentio/kafka-go")
 }

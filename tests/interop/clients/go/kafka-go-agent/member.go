@@ -20,7 +20,7 @@ type member struct {
 	done   chan struct{}
 }
 
-func startMember(r *agent.Request, reply agent.Object) error {
+func (library) StartMember(r *agent.Request, reply agent.Object) error {
 	config := kafka.ConsumerGroupConfig{ID: r.Group, Brokers: []string{bootstrap}, Topics: []string{r.Topic},
 		GroupBalancers: []kafka.GroupBalancer{kafka.RangeGroupBalancer{}}, StartOffset: kafka.FirstOffset,
 		HeartbeatInterval: 500 * time.Millisecond, JoinGroupBackoff: 200 * time.Millisecond}

@@ -8,7 +8,7 @@ import (
 	"partita/interop/go/agent"
 )
 
-func createTopic(r *agent.Request, _ agent.Object) error {
+func (library) CreateTopic(r *agent.Request, _ agent.Object) error {
 	configs := map[string]*string{}
 	for name, value := range r.Configs {
 		value := value
@@ -20,17 +20,17 @@ func createTopic(r *agent.Request, _ agent.Object) error {
 	})
 }
 
-func createPartitions(r *agent.Request, _ agent.Object) error {
+func (library) CreatePartitions(r *agent.Request, _ agent.Object) error {
 	return withAdmin(func(admin sarama.ClusterAdmin) error {
 		return admin.CreatePartitions(r.Topic, int32(r.Count), nil, false)
 	})
 }
 
-func deleteTopic(r *agent.Request, _ agent.Object) error {
+func (library) DeleteTopic(r *agent.Request, _ agent.Object) error {
 	return withAdmin(func(admin sarama.ClusterAdmin) error { return admin.DeleteTopic(r.Topic) })
 }
 
-func committed(r *agent.Request, reply agent.Object) error {
+func (library) Committed(r *agent.Request, reply agent.Object) error {
 	return withAdmin(func(admin sarama.ClusterAdmin) error {
 		fetched, err := admin.ListConsumerGroupOffsets(r.Group, nil)
 		if err != nil {
@@ -50,7 +50,7 @@ func committed(r *agent.Request, reply agent.Object) error {
 	})
 }
 
-func listTopics(_ *agent.Request, reply agent.Object) error {
+func (library) ListTopics(_ *agent.Request, reply agent.Object) error {
 	return withAdmin(func(admin sarama.ClusterAdmin) error {
 		topics, err := admin.ListTopics()
 		names := []string{}
@@ -62,7 +62,7 @@ func listTopics(_ *agent.Request, reply agent.Object) error {
 	})
 }
 
-func topicConfig(r *agent.Request, reply agent.Object) error {
+func (library) TopicConfig(r *agent.Request, reply agent.Object) error {
 	return withAdmin(func(admin sarama.ClusterAdmin) error {
 		entries, err := admin.DescribeConfig(sarama.ConfigResource{Type: sarama.TopicResource, Name: r.Topic,
 			ConfigNames: []string{r.Config}})
@@ -73,14 +73,14 @@ func topicConfig(r *agent.Request, reply agent.Object) error {
 	})
 }
 
-func setTopicConfig(r *agent.Request, _ agent.Object) error {
+func (library) SetTopicConfig(r *agent.Request, _ agent.Object) error {
 	return withAdmin(func(admin sarama.ClusterAdmin) error {
 		return admin.IncrementalAlterConfig(sarama.TopicResource, r.Topic, map[string]sarama.IncrementalAlterConfigsEntry{
 			r.Config: {Operation: sarama.IncrementalAlterConfigsOperationSet, Value: &r.Value}}, false)
 	})
 }
 
-func listGroups(_ *agent.Request, reply agent.Object) error {
+func (library) ListGroups(_ *agent.Request, reply agent.Object) error {
 	return withAdmin(func(admin sarama.ClusterAdmin) error {
 		groups, err := admin.ListConsumerGroups()
 		names := []string{}
@@ -92,7 +92,7 @@ func listGroups(_ *agent.Request, reply agent.Object) error {
 	})
 }
 
-func describeGroup(r *agent.Request, reply agent.Object) error {
+func (library) DescribeGroup(r *agent.Request, reply agent.Object) error {
 	return withAdmin(func(admin sarama.ClusterAdmin) error {
 		groups, err := admin.DescribeConsumerGroups([]string{r.Group})
 		if err != nil {
@@ -106,12 +106,12 @@ func describeGroup(r *agent.Request, reply agent.Object) error {
 	})
 }
 
-func deleteGroup(r *agent.Request, _ agent.Object) error {
+func (library) DeleteGroup(r *agent.Request, _ agent.Object) error {
 	return withAdmin(func(admin sarama.ClusterAdmin) error { return admin.DeleteConsumerGroup(r.Group) })
 }
 
-// deleteRecords asks for the low watermark afterwards; sarama keeps the answer's to itself.
-func deleteRecords(r *agent.Request, reply agent.Object) error {
+// DeleteRecords asks for the low watermark afterwards; sarama keeps the answer's to itself.
+func (library) DeleteRecords(r *agent.Request, reply agent.Object) error {
 	err := withAdmin(func(admin sarama.ClusterAdmin) error {
 		return admin.DeleteRecords(r.Topic, map[int32]int64{r.Partition: r.Offset})
 	})

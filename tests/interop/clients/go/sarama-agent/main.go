@@ -15,6 +15,11 @@ import (
 
 var bootstrap string
 
+// library is sarama behind the operations of an agent.
+type library struct{}
+
+func (library) Code(err error) (int, bool) { return code(err) }
+
 // code finds Kafka's error code.
 func code(err error) (int, bool) {
 	var kafka sarama.KError
@@ -111,7 +116,7 @@ func describe(message *sarama.ConsumerMessage) agent.Object {
 		"headers": headers}
 }
 
-func produce(r *agent.Request, reply agent.Object) error {
+func (library) Produce(r *agent.Request, reply agent.Object) error {
 	producer, err := sarama.NewAsyncProducer([]string{bootstrap}, producerConfig(r))
 	if err != nil {
 		return err
@@ -153,7 +158,7 @@ func partitionIDs(client sarama.Client, topic string) ([]int32, error) {
 	return ids, err
 }
 
-func read(r *agent.Request, reply agent.Object) error {
+func (library) Read(r *agent.Request, reply agent.Object) error {
 	return withClient(r, func(client sarama.Client) error {
 		ids, err := partitionIDs(client, r.Topic)
 		if err != nil {
@@ -199,7 +204,7 @@ func read(r *agent.Request, reply agent.Object) error {
 	})
 }
 
-func offsetsForTime(r *agent.Request, reply agent.Object) error {
+func (library) OffsetsForTime(r *agent.Request, reply agent.Object) error {
 	return withClient(r, func(client sarama.Client) error {
 		ids, err := partitionIDs(client, r.Topic)
 		if err != nil {
@@ -218,7 +223,7 @@ func offsetsForTime(r *agent.Request, reply agent.Object) error {
 	})
 }
 
-func startStream(r *agent.Request, reply agent.Object) error {
+func (library) StartStream(r *agent.Request, reply agent.Object) error {
 	producer, err := sarama.NewAsyncProducer([]string{bootstrap}, producerConfig(r))
 	if err != nil {
 		return err
@@ -268,24 +273,15 @@ func (s *stream) Finish(reply agent.Object) error {
 	return nil
 }
 
+func (library) Partitions(r *agent.Request, reply agent.Object) error {
+	return withClient(r, func(client sarama.Client) error {
+		ids, err := partitionIDs(client, r.Topic)
+		reply["partitions"] = ids
+		return err
+	})
+}
+
 func main() {
 	bootstrap = os.Args[1]
-	agent.Serve(map[string]agent.Operation{
-		"version": func(_ *agent.Request, reply agent.Object) error {
-			reply["version"] = agent.ModuleVersion("github.com/IBM/sarama")
-			return nil
-		},
-		"create_topic": createTopic, "create_partitions": createPartitions, "delete_topic": deleteTopic,
-		"partitions": func(r *agent.Request, reply agent.Object) error {
-			return withClient(r, func(client sarama.Client) error {
-				ids, err := partitionIDs(client, r.Topic)
-				reply["partitions"] = ids
-				return err
-			})
-		},
-		"produce": produce, "read": read, "offsets_for_time": offsetsForTime, "committed": committed,
-		"list_topics": listTopics, "topic_config": topicConfig, "set_topic_config": setTopicConfig,
-		"list_groups": listGroups, "describe_group": describeGroup, "delete_group": deleteGroup,
-		"delete_records": deleteRecords, "stream_start": startStream, "member_start": startMember,
-	}, code)
+	agent.Serve(library{}, "github.com/IBM/sarama")
 }

@@ -18,7 +18,7 @@ type member struct {
 	done   chan struct{}
 }
 
-func startMember(r *agent.Request, reply agent.Object) error {
+func (library) StartMember(r *agent.Request, reply agent.Object) error {
 	group, err := sarama.NewConsumerGroup([]string{bootstrap}, r.Group, config(r))
 	if err != nil {
 		return err
