@@ -405,6 +405,8 @@ TOOL_CLASSES = {
     "kafka-client-metrics": "org.apache.kafka.tools.ClientMetricsCommand",
     "kafka-transactions": "org.apache.kafka.tools.TransactionsCommand",
     "kafka-delegation-tokens": "org.apache.kafka.tools.DelegationTokenCommand",
+    "kafka-groups": "org.apache.kafka.tools.GroupsCommand",
+    "kafka-streams-application-reset": "org.apache.kafka.tools.StreamsResetter",
 }
 
 

@@ -192,6 +192,52 @@ def test_a_group_shares_an_expanding_topic(kcat, tools, unique, tmp_path):
             member.kill()
 
 
+@pytest.fixture
+def start(kcat, unique, tmp_path):
+    """start(name, ...) makes a member of one group that reads one topic, with more arguments of kcat."""
+    members, topic, group = [], unique("topic"), unique("group")
+
+    def call(name, *more):
+        members.append(GroupMember(kcat, tmp_path, name, group, topic, *more))
+        return members[-1]
+    call.topic, call.group = topic, group
+    yield call
+    for member in members:
+        member.kill()
+
+
+def wait_for_values(member, expected):
+    harness.wait_until(lambda: {value for _, _, value in member.records()} == expected, 30,
+                       lambda: f"exactly {sorted(expected)} is read\n{member.text()}")
+
+
+def test_a_group_goes_on_where_it_committed(kcat, tools, start):
+    kcat("-P", "-t", start.topic, input="a\nb\nc\n")
+    first = start("first")
+    wait_for_values(first, {"a", "b", "c"})
+    first.leave()
+    assert lag(tools, start.group) == 0
+    kcat("-P", "-t", start.topic, input="d\ne\n")
+    wait_for_values(start("second"), {"d", "e"})
+
+
+def test_a_member_is_fenced_by_another_of_its_name(kcat, start):
+    kcat("-P", "-t", start.topic, input="a\n")
+    instance = ("-X", "group.instance.id=instance")
+    first = start("first", *instance)
+    wait_for_values(first, {"a"})
+    start("second", *instance)
+    harness.wait_until(lambda: first.process.poll() is not None, 30, lambda: f"the first one gives up\n{first.text()}")
+    assert "Static consumer fenced by other consumer with same group.instance.id" in first.text()
+
+
+def test_an_unknown_topic_is_reported(kcat, unique):
+    topic = unique("missing")
+    refused = kcat("-C", "-t", topic, "-e", check=False)
+    assert refused.returncode == 1, refused
+    assert f"Topic {topic} error: Broker: Unknown topic or partition" in refused.stderr, refused
+
+
 def lag(tools, group):
     """How many records the group has not committed, or None while that is unknown."""
     rows = [line.split() for line in tools("kafka-consumer-groups", "--describe", "--group", group).lines

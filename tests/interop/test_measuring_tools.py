@@ -79,6 +79,22 @@ def test_the_performance_tests_write_and_read_every_record(run, topic, unique, p
     assert columns[4] == "5000", done
 
 
+def test_clients_above_their_quotas_are_told_to_wait(run, tools, topic, unique):
+    """The Java clients count what they were told (ThrottleTimeMs); eleven windows of a second allow a burst."""
+    producer, consumer = unique("producer"), unique("consumer")
+    for client, quota in ((producer, "producer_byte_rate"), (consumer, "consumer_byte_rate")):
+        tools("kafka-configs", "--alter", "--add-config", f"{quota}=27000", "--entity-type", "clients", "--entity-name",
+              client).succeeded()
+    done = run("ProducerPerformance", "--topic", topic, "--num-records", 300, "--record-size", 1000, "--throughput", -1,
+               "--print-metrics", "--command-property", f"client.id={producer}")
+    told = re.search(rf"produce-throttle-time-max:{{client-id={producer}}}\s*:\s*([\d.]+)", done.stdout)
+    assert told and 500 < float(told[1]) < 20_000, done
+    done = run("ConsumerPerformance", "--topic", topic, "--num-records", 300, "--group", unique("group"), "--timeout",
+               30000, "--print-metrics", "--command-property", f"client.id={consumer}")
+    told = re.search(rf"fetch-throttle-time-max:{{client-id={consumer}}}\s*:\s*([\d.]+)", done.stdout)
+    assert told and 500 < float(told[1]) < 30_000, done
+
+
 def test_the_end_to_end_latency_is_measured(run, unique):
     """It creates its topic, too."""
     done = run("EndToEndLatency", "--topic", unique("topic"), "--num-records", 50, "--producer-acks", "all",
