@@ -27,15 +27,16 @@ TEST(ConsumersSimulation, NoPartitionIsOwnedTwiceAndEveryGroupSettles) {
         total.fenced += world.statistics().fenced;
         total.moves += world.statistics().moves;
         total.classic_joins += world.statistics().classic_joins;
+        total.newcomers += world.statistics().newcomers;
         total.last_epoch = std::max(total.last_epoch, world.statistics().last_epoch);
         total.settled_after_ms = std::max(total.settled_after_ms, world.statistics().settled_after_ms);
     }
-    std::printf("seeds %llu to %llu: %llu heartbeats, %llu crashes, %llu fenced, %llu partitions moved, %llu classic joins, highest epoch %d; "
+    std::printf("seeds %llu to %llu: %llu heartbeats, %llu crashes, %llu fenced, %llu partitions moved, %llu classic joins, %llu newcomers, highest epoch %d; "
                 "slowest to settle %lld ms\n",
                 static_cast<unsigned long long>(first), static_cast<unsigned long long>(first + seeds - 1),
                 static_cast<unsigned long long>(total.heartbeats), static_cast<unsigned long long>(total.crashes),
                 static_cast<unsigned long long>(total.fenced), static_cast<unsigned long long>(total.moves),
-                static_cast<unsigned long long>(total.classic_joins), total.last_epoch,
+                static_cast<unsigned long long>(total.classic_joins), static_cast<unsigned long long>(total.newcomers), total.last_epoch,
                 static_cast<long long>(total.settled_after_ms));
     if (seeds >= 100) {
         // The world must reach what it is there for.
@@ -43,6 +44,7 @@ TEST(ConsumersSimulation, NoPartitionIsOwnedTwiceAndEveryGroupSettles) {
         EXPECT_GT(total.fenced, seeds / 20);
         EXPECT_GT(total.moves, seeds);
         EXPECT_GT(total.classic_joins, seeds);
+        EXPECT_GT(total.newcomers, seeds / 20);
         EXPECT_GT(total.last_epoch, 20);
     }
 }

@@ -37,6 +37,8 @@ struct ConsumersStatistics {
     std::uint64_t fenced = 0;
     std::uint64_t moves = 0;
     std::uint64_t classic_joins = 0;
+    /// Members that came to a settled group and took their share without anything else moving.
+    std::uint64_t newcomers = 0;
     std::int32_t last_epoch = 0;
     std::int64_t settled_after_ms = 0;
 };
@@ -115,6 +117,11 @@ class ConsumersWorld : CoordinatorWorld {
     void set_cluster(std::shared_ptr<test::TestCluster> cluster, bool has_new_topics);
     void check_owners();
     [[nodiscard]] std::optional<std::string> unsettled();
+    /// Runs until the group is settled; says what is missing when it never is.
+    [[nodiscard]] std::optional<std::string> settle();
+    /// All members that are on want the same and share it out evenly.
+    [[nodiscard]] bool is_uniform() const;
+    void check_stickiness();
     [[nodiscard]] ConsumerGroupDescribeResult::Group describe();
 
     ConsumersOptions options_;
