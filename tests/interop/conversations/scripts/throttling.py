@@ -155,7 +155,6 @@ def time_is_limited_for_every_request(talk):
         {"PartitionIndex": 0, "CurrentLeaderEpoch": -1, "Timestamp": -1}]}])
     ask("OffsetFetch", 8, Groups=[{"GroupId": talk.named("group"), "Topics": None}])
     ask("DescribeCluster", 1)
-    ask("ListGroups", 4)
     ask("DescribeConfigs", 4, Resources=[{"ResourceType": 2, "ResourceName": name, "ConfigurationKeys": ["retention.ms"]}])
     ask("CreateTopics", 7, Topics=[{"Name": name, "NumPartitions": 1, "ReplicationFactor": 1}], TimeoutMs=5000,
         ValidateOnly=True, error="TOPIC_ALREADY_EXISTS")
