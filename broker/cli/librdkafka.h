@@ -15,6 +15,7 @@ namespace partita::cli {
 struct Librdkafka {
 #define PARTITA_LIBRDKAFKA_FUNCTIONS(FUNCTION)                                                                        \
     FUNCTION(conf_new) FUNCTION(conf_set) FUNCTION(conf_destroy) FUNCTION(destroy) FUNCTION(err2str)     \
+    FUNCTION(conf_set_error_cb) FUNCTION(conf_set_opaque) FUNCTION(poll)                                               \
     FUNCTION(metadata) FUNCTION(metadata_destroy) FUNCTION(query_watermark_offsets) FUNCTION(offsets_for_times)        \
     FUNCTION(topic_partition_list_new) FUNCTION(topic_partition_list_add) FUNCTION(topic_partition_list_destroy)       \
     FUNCTION(assign) FUNCTION(queue_get_consumer) FUNCTION(queue_destroy) FUNCTION(consume_batch_queue)                \

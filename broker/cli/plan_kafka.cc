@@ -75,6 +75,11 @@ class Cluster {
             api_->conf_destroy(settings);
             return unusable(reason.data());
         }
+        api_->conf_set_opaque(settings, this);
+        api_->conf_set_error_cb(settings, [](rd_kafka_t*, int error, const char* told, void* cluster) {
+            // That no broker is left follows from what was told of each.
+            if (error != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) static_cast<Cluster*>(cluster)->trouble_ = told;
+        });
         handle_ = api_->new_handle(RD_KAFKA_CONSUMER, settings, reason.data(), reason.size());
         if (handle_ == nullptr) {
             api_->conf_destroy(settings);
@@ -90,7 +95,7 @@ class Cluster {
     std::expected<std::map<std::string, std::int32_t>, std::string> topics() const {
         const rd_kafka_metadata_t* metadata = nullptr;
         const auto error = api_->metadata(handle_, 1, nullptr, &metadata, kRequestTimeoutMs);
-        if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return std::unexpected(text(error));
+        if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return std::unexpected(text(error) + trouble());
         std::map<std::string, std::int32_t> counts;
         for (int index = 0; index < metadata->topic_cnt; ++index) {
             if (metadata->topics[index].err == RD_KAFKA_RESP_ERR_NO_ERROR) {
@@ -105,9 +110,19 @@ class Cluster {
     rd_kafka_event_t* await(rd_kafka_queue_t* queue) const { return api_->queue_poll(queue, kRequestTimeoutMs); }
 
   private:
+    /// What the connections met last, which says more than the error of a request that found none: a certificate that is
+    /// not trusted, a listener that wants TLS.
+    [[nodiscard]] std::string trouble() const {
+        while (api_->poll(handle_, 0) > 0) {
+        }
+        return trouble_.empty() ? "" : "; " + trouble_;
+    }
+
     std::unique_ptr<Librdkafka> api_;
     rd_kafka_t* handle_ = nullptr;
     rd_kafka_queue_t* queue_ = nullptr;
+    /// Set by the library's callback, within `poll`.
+    std::string trouble_;
 };
 
 /// Settings of the topic that the plan needs.
