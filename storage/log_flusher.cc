@@ -106,7 +106,7 @@ void LogFlusher::serve(const Group& group) {
     const std::vector<std::shared_ptr<PartitionLog>> logs(group.logs.begin(), group.logs.end());
     const auto synced = sync_logs(*group.volume, logs, LogSync::Purpose::sync);
     const std::lock_guard lock(mutex_);
-    ++counters_.syncs;
+    counters_.syncs += logs.size();
     if (!synced) note_failure_locked(synced.error());
 }
 

@@ -56,7 +56,7 @@ class LogFlusher {
 
     struct Counters {
         std::uint64_t requests = 0;
-        /// Syncs of one log for requests, or of many in the background. requests / syncs is the merging factor.
+        /// Logs that were synced, for requests or in the background, where many share what waits for the device.
         std::uint64_t syncs = 0;
     };
     [[nodiscard]] Counters counters() const;

@@ -85,7 +85,7 @@ std::string metrics_text(runtime::Broker& broker, const runtime::NetworkStatisti
                static_cast<std::uint64_t>(table->catalog->partition_count()));
     text.gauge("kafka_coordinator_group_groups", "Consumer groups known to the coordinators.",
                broker.groups().group_count());
-    text.counter("partita_log_syncs_total", "Device syncs that acknowledgements or the background asked for.",
+    text.counter("partita_log_syncs_total", "Logs that were synced, for acknowledgements or in the background.",
                  broker.flusher().counters().syncs);
     text.gauge("partita_open_log_files", "Log files that are open.", broker.open_files().open_count());
     text.counter("partita_connections_closed_for_bad_input_total", "Connections closed because of what they sent.",

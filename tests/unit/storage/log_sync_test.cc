@@ -195,14 +195,15 @@ TEST(LogSync, StopThatIsInterruptedAnywhereLosesNothingSyncedAndLeavesNoUntrueMa
     }
 }
 
-TEST_F(LogSyncTest, BackgroundSyncTellsNobodyAndCountsOnce) {
+TEST_F(LogSyncTest, BackgroundSyncTellsNobodyAndCountsEveryLog) {
     append_to(kMany);
     LogFlusher flusher;
     flusher.request_background_sync(world_.directory->volume(), logs());
     flusher.request_background_sync(world_.directory->volume(), logs());
     while (!world_.directory->logs_to_sync().empty()) std::this_thread::yield();
     flusher.drain();
-    EXPECT_LE(flusher.counters().syncs, 2u);
+    EXPECT_GE(flusher.counters().syncs, kMany);
+    EXPECT_LE(flusher.counters().syncs, 2 * kMany);
     EXPECT_FALSE(flusher.failure());
 }
 
