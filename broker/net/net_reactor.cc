@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "broker/runtime/broker.h"
 #include "protocol/assert.h"
@@ -194,13 +195,12 @@ void NetReactor::measure_load(Instant now) {
     window_began_ = now;
     loads_->tell(turn_.reactor().index(), {static_cast<std::int32_t>(permille), now});
     if (permille < limits_.busy_permille || draining_ || now - relieved_ < limits_.settle_ms) {
-        busy_since_.reset();
+        was_busy_ = false;
         return;
     }
     // What its connections did before it became busy says nothing: a first window is for counting.
-    Activity activity = take_activity(now);
-    if (!busy_since_) {
-        busy_since_ = now;
+    const Activity activity = take_activity(now);
+    if (!std::exchange(was_busy_, true)) {
         return;
     }
     const std::optional<placement::Relief> relief = placement::relief_of(loads_->read(), turn_.reactor().index(), limits_, now);

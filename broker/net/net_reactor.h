@@ -4,6 +4,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <unordered_map>
@@ -115,7 +116,7 @@ class NetReactor final : public runtime::TurnParticipant {
     placement::Limits limits_;
     Instant window_began_{};
     std::int64_t window_processor_ns_ = 0;
-    std::optional<Instant> busy_since_;
+    bool was_busy_ = false;  // in the window before
     Instant relieved_{};
     bool draining_ = false;
     std::atomic<std::uint64_t> received_bytes_ = 0;
