@@ -11,6 +11,7 @@
 
 #include "protocol/codec.h"
 #include "protocol/request_header.h"
+#include "tests/support/tests_directory.h"
 #include "tests/unit/protocol/message_catalogue.h"
 
 /// Bytes made by others must decode, and encode again to the same bytes.
@@ -25,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path golden_folder() { return fs::path(PARTITA_TESTS_DIRECTORY) / "golden"; }
+fs::path golden_folder() { return test::tests_directory() / "golden"; }
 
 std::vector<std::byte> from_hex(std::string_view text) {
     std::vector<std::byte> bytes;

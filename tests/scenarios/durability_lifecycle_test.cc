@@ -11,6 +11,7 @@
 
 #include "tests/support/broker_process.h"
 #include "tests/support/plain_client.h"
+#include "tests/support/tests_directory.h"
 
 namespace partita::test {
 namespace {
@@ -256,7 +257,7 @@ TEST_F(DurabilityLifecycle, NewerFormatAndSecondProcessAreRefused) {
 }
 
 TEST_F(DurabilityLifecycle, SegmentsOfARealKafkaInPlaceOfOursAreServed) {
-    const fs::path fixture = fs::path(PARTITA_TESTS_DIRECTORY) / "golden/segments/killed/fixture-0";
+    const fs::path fixture = test::tests_directory() / "golden/segments/killed/fixture-0";
     start();
     ASSERT_EQ(client_->create_topic("fixture", 1).error, ErrorCode::none);
     ASSERT_NO_FATAL_FAILURE(produce("fixture", 3));

@@ -11,12 +11,13 @@
 #include "broker/config/config_changes.h"
 #include "broker/config/describe_configs.h"
 #include "broker/config/properties.h"
+#include "tests/support/tests_directory.h"
 
 namespace partita::config {
 namespace {
 
 std::string golden_path(const std::string& file) {
-    return std::string(PARTITA_TESTS_DIRECTORY) + "/golden/configs/" + file;
+    return (test::tests_directory() / "golden/configs" / file).string();
 }
 
 std::vector<std::string> golden_lines(const std::string& file) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/support/test_cluster.h"
+#include "tests/support/tests_directory.h"
 
 namespace partita::assignors {
 namespace {
@@ -146,7 +147,7 @@ struct Golden {
 };
 
 std::vector<Golden> read_golden() {
-    std::ifstream in(std::string(PARTITA_TESTS_DIRECTORY) + "/golden/assignors/kafka-4.3.1.txt");
+    std::ifstream in(test::tests_directory() / "golden/assignors/kafka-4.3.1.txt");
     std::vector<Golden> scenarios;
     for (std::string line; std::getline(in, line);) {
         std::stringstream words(line);

@@ -11,6 +11,7 @@
 #include "protocol/crc32c.h"
 #include "protocol/record_batch.h"
 #include "protocol/record_batch_builder.h"
+#include "tests/support/tests_directory.h"
 
 namespace partita::testing {
 
@@ -18,7 +19,7 @@ using Buffer = std::vector<std::byte>;
 
 /// The bytes of a hex file under tests/golden/batches.
 inline Buffer golden_batch(const std::string& name) {
-    std::ifstream file(std::string(PARTITA_TESTS_DIRECTORY) + "/golden/batches/" + name + ".hex");
+    std::ifstream file(test::tests_directory() / "golden/batches" / (std::string(name) + ".hex"));
     std::string digits;
     for (std::string line; std::getline(file, line);) digits += line;
     EXPECT_FALSE(digits.empty()) << name;

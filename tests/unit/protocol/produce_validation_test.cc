@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "tests/support/tests_directory.h"
 #include "tests/unit/protocol/batch_test_support.h"
 
 namespace partita {
@@ -71,7 +72,7 @@ struct Verdict {
 };
 
 std::vector<Verdict> verdicts_of_a_real_kafka() {
-    std::ifstream file(std::string(PARTITA_TESTS_DIRECTORY) + "/golden/batches/produce_verdicts.tsv");
+    std::ifstream file(test::tests_directory() / "golden/batches/produce_verdicts.tsv");
     std::vector<Verdict> verdicts;
     for (std::string line; std::getline(file, line);) {
         std::vector<std::string> fields(1);

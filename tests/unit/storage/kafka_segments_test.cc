@@ -8,6 +8,7 @@
 
 #include "protocol/record_batch.h"
 #include "storage/log_directory.h"
+#include "tests/support/tests_directory.h"
 
 namespace partita {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 class KafkaSegments : public ::testing::TestWithParam<const char*> {
   protected:
     void SetUp() override {
-        const std::filesystem::path golden = std::filesystem::path(PARTITA_TESTS_DIRECTORY) / "golden/segments";
+        const std::filesystem::path golden = test::tests_directory() / "golden/segments";
         path_ = std::filesystem::path(::testing::TempDir()) / ("kafka-segments-" + std::string(GetParam()));
         std::filesystem::remove_all(path_);
         std::filesystem::copy(golden / GetParam(), path_, std::filesystem::copy_options::recursive);
