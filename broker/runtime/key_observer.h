@@ -34,7 +34,7 @@ struct ClientConnection;
 class KeyObserver {
   public:
     static constexpr double kShare = 0.015;
-    static constexpr std::int64_t kBurstNs = 20'000'000;
+    static constexpr std::int64_t kBurstNs = 10'000'000;
     static constexpr double kSettledShare = 0.003;
     static constexpr std::int64_t kSettledBurstNs = 5'000'000;
     /// Larger batches are not looked at.
