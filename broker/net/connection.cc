@@ -25,7 +25,6 @@ namespace {
 using boost::asio::ip::tcp;
 
 constexpr std::size_t kSizePrefixBytes = 4;
-constexpr int kReadsPerEventMax = 4;
 constexpr std::size_t kReadAheadBytesMax = 4 * 1024 * 1024;
 constexpr std::size_t kGatheredRepliesMax = 64;
 
@@ -121,13 +120,13 @@ bool Connection::may_serve() const {
 }
 
 void Connection::wait_readable() {
-    if (waiting_readable_ || closed_) {
+    if (waits_for_bytes_ || closed_) {
         return;
     }
-    waiting_readable_ = true;
+    waits_for_bytes_ = true;
     socket_.async_wait(tcp::socket::wait_read,
                        [self = owner_.share(*this)](const boost::system::error_code& error) {
-                           self->waiting_readable_ = false;
+                           self->waits_for_bytes_ = false;
                            if (!error && !self->closed_) {
                                self->on_readable();
                            }
@@ -161,25 +160,31 @@ void Connection::on_readable() {
         }
         return;  // `resume` waits again.
     }
-    for (int reads = 0; reads < kReadsPerEventMax && may_serve(); ++reads) {
-        const Progress progress = read_once();
-        if (progress == Progress::closed) {
-            return;
-        }
-        if (progress == Progress::starved) {
-            wait_for_memory();
-            return;
-        }
-        starved_since_.reset();
-        serve_frames();
-        if (closed_ || progress == Progress::drained) {
-            break;
-        }
+    const Progress progress = read_once();
+    if (progress == Progress::closed) {
+        return;
     }
-    if (!closed_) {
+    if (progress == Progress::starved) {
+        wait_for_memory();
+        return;
+    }
+    starved_since_.reset();
+    serve_frames();
+    if (!closed_ && progress == Progress::more) {
+        // One read in a turn: what it brought is answered before the next one, while the client goes on sending. Several,
+        // answered together, let a client with a few requests in flight run dry and fall asleep (docs/performance.md).
+        waits_for_bytes_ = true;
+        owner_.reactor().request_read(id_);
+    } else {
         wait_readable();
     }
     owner_.finish_turn_if_full();
+}
+
+void Connection::read_again() {
+    const auto self = owner_.share(*this);  // Reading may end it.
+    waits_for_bytes_ = false;
+    on_readable();
 }
 
 void Connection::wait_for_memory() {

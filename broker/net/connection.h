@@ -49,6 +49,7 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
 
     void fill_slot(std::uint64_t slot, runtime::Reply&& reply) override;
     void send_ready() override;
+    void read_again() override;
 
     [[nodiscard]] std::uint64_t id() const { return id_; }
     [[nodiscard]] Instant last_active() const { return last_active_; }
@@ -114,7 +115,8 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     // Since when there is no memory for the rest of its request.
     std::optional<Instant> starved_since_;
     bool blocked_by_park_ = false;
-    bool waiting_readable_ = false;
+    // on_readable will be called: by an event, or because read_again was asked for.
+    bool waits_for_bytes_ = false;
     bool waiting_writable_ = false;
     bool send_requested_ = false;
     bool close_after_send_ = false;

@@ -37,10 +37,22 @@ boost::asio::io_context& Reactor::context() { return loop_->context; }
 void Reactor::run() {
     thread_ = std::this_thread::get_id();
     while (!stopping_) {
-        if (loop_->context.run_one() == 0) {
-            return;
+        reading_.swap(to_read_);
+        for (const std::uint64_t id : reading_) {
+            if (const auto found = receivers_.find(id); found != receivers_.end()) {
+                found->second->read_again();
+            }
         }
-        for (int events = 1; events < kEventsPerTurnMax && loop_->context.poll_one() > 0; ++events) {
+        int events = 0;
+        if (reading_.empty()) {
+            if (loop_->context.run_one() == 0) {
+                return;
+            }
+            events = 1;
+        }
+        reading_.clear();
+        while (events < kEventsPerTurnMax && loop_->context.poll_one() > 0) {
+            ++events;
         }
         finish_turn();
     }

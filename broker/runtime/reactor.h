@@ -25,6 +25,8 @@ class ReplyReceiver {
     virtual void fill_slot(std::uint64_t slot, Reply&& reply) = 0;
     /// Sends whatever is ready, in one write where possible. Called once per loop turn at most.
     virtual void send_ready() = 0;
+    /// Reads what is probably there already; after `request_read`.
+    virtual void read_again() = 0;
 };
 
 /// Work that is done at the end of every loop turn, in order of registration: staged appends are
@@ -78,6 +80,9 @@ class Reactor {
     void remove_receiver(std::uint64_t id);
     /// Asks for `send_ready` at the end of this turn.
     void request_send(std::uint64_t id) { to_send_.push_back(id); }
+    /// Asks for `read_again` at the beginning of the next turn, which then waits for nothing. Cheaper than an event for a
+    /// connection of which more is expected; what is ready elsewhere has its turn nevertheless.
+    void request_read(std::uint64_t id) { to_read_.push_back(id); }
 
     /// The clock as read when the current event began.
     [[nodiscard]] Now now() const { return now_; }
@@ -105,6 +110,8 @@ class Reactor {
     std::uint64_t last_receiver_ = 0;
     std::vector<std::uint64_t> to_send_;
     std::vector<std::uint64_t> sending_;
+    std::vector<std::uint64_t> to_read_;
+    std::vector<std::uint64_t> reading_;
     // What the timer is armed for, and the earliest that `wake_at` asked for; the greatest number
     // when there is none.
     std::int64_t armed_ms_;
