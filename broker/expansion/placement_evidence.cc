@@ -1,9 +1,11 @@
 #include "broker/expansion/placement_evidence.h"
 
 #include <algorithm>
+#include <map>
 #include <span>
 #include <vector>
 
+#include "broker/expansion/placement_odds.h"
 #include "protocol/assert.h"
 
 namespace partita::expansion {
@@ -69,7 +71,18 @@ bool explains(std::int64_t keys, std::int64_t all) {
     return static_cast<double>(keys) >= kEvidenceShareMin * static_cast<double>(all);
 }
 
-void judge(PlacementEvidence& evidence, std::span<const Observation> observations, std::span<const std::int32_t> counts) {
+/// Each key with several records is one return at least. What the log does not tell is whether other partitions were written to
+/// in between: a log that was written key by key, by a producer that ignores keys, would look the same.
+bool do_keys_keep_their_partition(const PlacementEvidence& evidence) {
+    const double share = static_cast<double>(evidence.keys_in_fullest_partition) / static_cast<double>(evidence.keys);
+    return evidence.repeated_keys >= kEvidenceKeysMin &&
+           explains(evidence.repeated_keys - evidence.scattered_keys, evidence.repeated_keys) &&
+           are_returns_beyond_chance(evidence.repeated_keys, share);
+}
+
+/// `counts` are those that tell something; `fewest` is the smallest count that the topic ever had.
+void judge(PlacementEvidence& evidence, std::span<const Observation> observations, std::span<const std::int32_t> counts,
+           std::int32_t fewest) {
     const Winner best = best_of(tally(observations, {}));
     evidence.agreeing_keys = best.keys;
     if (explains(best.keys, evidence.keys)) {
@@ -99,7 +112,15 @@ void judge(PlacementEvidence& evidence, std::span<const Observation> observation
         evidence.second_keys = second.keys;
         return;
     }
-    evidence.kind = evidence.keys < kEvidenceKeysMin ? PlacementKind::too_few_keys : PlacementKind::unknown;
+    if (evidence.keys < kEvidenceKeysMin) {
+        evidence.kind = PlacementKind::too_few_keys;
+    } else if (evidence.keys_in_fullest_partition == evidence.keys && evidence.scattered_keys == 0) {
+        // A count of the past is a choice among fewer; where there was one partition, there was none.
+        const bool is_chosen = is_stay_beyond_chance(evidence.bytes, fewest);
+        evidence.kind = is_chosen ? PlacementKind::explicit_or_custom : PlacementKind::all_in_one_partition;
+    } else {
+        evidence.kind = do_keys_keep_their_partition(evidence) ? PlacementKind::explicit_or_custom : PlacementKind::unknown;
+    }
 }
 
 }  // namespace
@@ -132,6 +153,7 @@ PlacementEvidence judge_placements(const KeyTable& keys, std::span<const std::in
     const std::size_t step = std::max<std::size_t>(1, keys.entries().size() / kEvidenceKeysMax);
     std::vector<Observation> observations;
     observations.reserve(std::min(keys.entries().size(), 2 * kEvidenceKeysMax));
+    std::map<PartitionIndex, std::int64_t> keys_by_partition;
     for (std::size_t index = 0; index < keys.entries().size(); index += step) {
         const KeyEntry& entry = keys.entries()[index];
         const std::int32_t count = counts[static_cast<std::size_t>(entry.first.epoch)];
@@ -139,6 +161,9 @@ PlacementEvidence judge_placements(const KeyTable& keys, std::span<const std::in
         if (is_scattered(keys, entry)) ++evidence.scattered_keys;
         // One partition, or a key without content that some clients treat as none: nothing to learn.
         if (count < 2 || entry.key.empty()) continue;
+        evidence.bytes += entry.bytes;
+        std::int64_t& keys_there = keys_by_partition[entry.first.partition];
+        evidence.keys_in_fullest_partition = std::max(evidence.keys_in_fullest_partition, ++keys_there);
         observations.push_back({partitioners::families_that_agree(as_bytes(entry.key), entry.first.partition, count)});
     }
     evidence.keys = static_cast<std::int64_t>(observations.size());
@@ -150,7 +175,7 @@ PlacementEvidence judge_placements(const KeyTable& keys, std::span<const std::in
     }
     std::vector<std::int32_t> telling(counts.begin(), counts.end());
     std::erase_if(telling, [](std::int32_t count) { return count < 2; });
-    judge(evidence, observations, telling);
+    judge(evidence, observations, telling, std::ranges::min(counts));
     return evidence;
 }
 
@@ -161,6 +186,8 @@ std::string partitioner_name(const PlacementEvidence& evidence) {
         case PlacementKind::given: return std::string(partitioners::definition(*evidence.family).id);
         case PlacementKind::mixed: return "mixed";
         case PlacementKind::keys_ignored: return "keys-ignored";
+        case PlacementKind::all_in_one_partition: return "one-partition";
+        case PlacementKind::explicit_or_custom: return "explicit-or-custom";
         case PlacementKind::one_partition:
         case PlacementKind::too_few_keys:
         case PlacementKind::unknown: return "unknown";
@@ -202,6 +229,17 @@ std::string explain(const PlacementEvidence& evidence, std::int32_t old_count, s
         case PlacementKind::keys_ignored:
             return std::to_string(evidence.scattered_keys) + " of " + std::to_string(evidence.repeated_keys) +
                    " keys with several records lie in several partitions: the partition does not depend on the key";
+        case PlacementKind::all_in_one_partition:
+            return "all " + keys + " distinct keys lie in one partition, where no known partitioner puts them: it was chosen "
+                   "explicitly, or keys are ignored and the producer has not left it yet";
+        case PlacementKind::explicit_or_custom:
+            return "no known partitioner explains the placement of " + keys + " distinct keys (the best one " +
+                   percent(evidence.agreeing_keys, evidence.keys) + "), and " +
+                   (evidence.keys_in_fullest_partition == evidence.keys
+                        ? "all of them lie in one partition"
+                        : std::to_string(evidence.repeated_keys - evidence.scattered_keys) + " of " +
+                              std::to_string(evidence.repeated_keys) + " that came again kept their partition") +
+                   ": partitions are chosen explicitly, or by a partitioner of its own";
         case PlacementKind::unknown:
             return "no known partitioner explains the placement of " + keys + " distinct keys (the best one " +
                    percent(evidence.agreeing_keys, evidence.keys) + "); name yours with --partitioner";

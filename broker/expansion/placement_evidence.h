@@ -27,6 +27,12 @@ enum class PlacementKind : std::uint8_t {
     mixed,
     /// Keys lie in many partitions: they do not decide.
     keys_ignored,
+    /// All keys lie in one of several partitions, and no family says so. Either it was chosen, or keys are ignored by a
+    /// producer that stayed there.
+    all_in_one_partition,
+    /// Keys that came again came to their partition, or all came to one, beyond chance (placement_odds.h), and no family says
+    /// why: partitions were given explicitly, or by a partitioner that nobody knows.
+    explicit_or_custom,
     /// Nothing known explains the placements.
     unknown,
 };
@@ -54,6 +60,9 @@ struct PlacementEvidence {
     /// Keys with records in several partitions within one epoch, and keys with more than one record.
     std::int64_t scattered_keys = 0;
     std::int64_t repeated_keys = 0;
+    /// Distinct keys in the partition that has most of them, and the bytes of all keys that were looked at.
+    std::int64_t keys_in_fullest_partition = 0;
+    std::int64_t bytes = 0;
 
     /// Alternatives that part from `family` at that count.
     [[nodiscard]] partitioners::FamilySet parting_at(std::int32_t partition_count) const;
@@ -66,7 +75,7 @@ struct PlacementEvidence {
 /// True when the key has records in two partitions within one epoch.
 [[nodiscard]] bool is_scattered(const KeyTable& keys, const KeyEntry& entry);
 
-/// A name for scripts: the family's id, "mixed", "keys-ignored", "unknown", "none".
+/// A name for scripts: the family's id, "mixed", "keys-ignored", "one-partition", "explicit-or-custom", "unknown", "none".
 [[nodiscard]] std::string partitioner_name(const PlacementEvidence& evidence);
 /// One or two sentences.
 [[nodiscard]] std::string explain(const PlacementEvidence& evidence, std::int32_t old_count, std::int32_t new_count);

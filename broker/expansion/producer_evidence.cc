@@ -1,7 +1,9 @@
 #include "broker/expansion/producer_evidence.h"
 
 #include <algorithm>
+#include <map>
 
+#include "broker/expansion/placement_odds.h"
 #include "protocol/assert.h"
 
 namespace partita::expansion {
@@ -35,6 +37,10 @@ std::string_view to_string(KeyHabit habit) {
             return "ignores keys";
         case KeyHabit::one_partition:
             return "writes to one partition";
+        case KeyHabit::explicit_or_custom:
+            return "chooses partitions explicitly, or by a partitioner of its own";
+        case KeyHabit::keyless_one_partition:
+            return "sends no keys, and everything to one partition";
         case KeyHabit::unknown:
             return "no known partitioner";
     }
@@ -56,40 +62,61 @@ void ProducerEvidence::expand(std::span<const std::int32_t> counts) {
     placements_.clear();
     oldest_ = 0;
     keys_since_learning_ = 0;
+    returns_ = 0;
+    stay_bytes_ = 0;
 }
 
-CountProof ProducerEvidence::observe(Bytes key, std::uint64_t key_hash, PartitionIndex partition) {
+CountProof ProducerEvidence::observe(const Record& record) {
     ++keyed_records_;
+    note_stay(record.partition, record.size_bytes);
     if (counts_[0] < 2) {
         return CountProof::none;
     }
-    const auto known = std::ranges::find(key_hashes_, key_hash);
+    const auto known = std::ranges::find(key_hashes_, record.key_hash);
     if (known == key_hashes_.end()) {
-        note(key, key_hash, partition);
+        note(record);
     } else {
-        note_again(key, partition, placements_[static_cast<std::size_t>(known - key_hashes_.begin())]);
+        note_again(record, placements_[static_cast<std::size_t>(known - key_hashes_.begin())]);
     }
-    return prove(key, partition);
+    return prove(record.key, record.partition);
 }
 
-ProducerEvidence::Placement ProducerEvidence::place(Bytes key, PartitionIndex partition) const {
-    Placement placement{.partition = partition};
+void ProducerEvidence::observe_keyless(PartitionIndex partition, std::size_t size_bytes) {
+    ++keyless_records_;
+    note_stay(partition, size_bytes);
+}
+
+void ProducerEvidence::note_stay(PartitionIndex partition, std::size_t size_bytes) {
+    if (partition != stay_) {
+        stay_ = partition;
+        stay_bytes_ = 0;
+    }
+    stay_bytes_ += static_cast<std::int64_t>(size_bytes);
+}
+
+ProducerEvidence::Placement ProducerEvidence::place(const Record& record) const {
+    Placement placement{.partition = record.partition, .visit = record.visit};
     for (std::size_t slot = 0; slot < counts_used_; ++slot) {
         // A partition that did not exist at a count is explained by nothing at it.
-        if (counts_[slot] >= 2 && partition.value < counts_[slot]) {
-            placement.families[slot] = partitioners::families_that_agree(key, partition, counts_[slot]);
+        if (counts_[slot] >= 2 && record.partition.value < counts_[slot]) {
+            placement.families[slot] = partitioners::families_that_agree(record.key, record.partition, counts_[slot]);
         }
     }
     return placement;
 }
 
-void ProducerEvidence::note_again(Bytes key, PartitionIndex partition, Placement& known) {
+void ProducerEvidence::note_again(const Record& record, Placement& known) {
     known.is_repeated = true;
-    if (known.partition == partition) {
+    if (known.partition == record.partition) {
+        if (known.visit != record.visit && last_return_ != record.visit) {
+            ++returns_;
+            last_return_ = record.visit;
+        }
+        known.visit = record.visit;
         return;
     }
     // A key that a known partitioner now puts elsewhere has learned the new count; it is not scattered.
-    Placement moved = place(key, partition);
+    Placement moved = place(record);
     const bool is_explained = std::ranges::any_of(
         moved.families, [&](FamilySet families) { return !(families & known_).is_empty(); });
     if (is_explained) {
@@ -98,16 +125,17 @@ void ProducerEvidence::note_again(Bytes key, PartitionIndex partition, Placement
         known = moved;
     } else {
         known.is_scattered = true;
+        returns_ = 0;
     }
 }
 
-void ProducerEvidence::note(Bytes key, std::uint64_t key_hash, PartitionIndex partition) {
-    const Placement placement = place(key, partition);
+void ProducerEvidence::note(const Record& record) {
+    const Placement placement = place(record);
     if (placements_.size() < kKeysMax) {
-        key_hashes_.push_back(key_hash);
+        key_hashes_.push_back(record.key_hash);
         placements_.push_back(placement);
     } else {
-        key_hashes_[oldest_] = key_hash;
+        key_hashes_[oldest_] = record.key_hash;
         placements_[oldest_] = placement;
         oldest_ = (oldest_ + 1) % kKeysMax;
     }
@@ -196,10 +224,39 @@ bool ProducerEvidence::is_scattered() const {
     return repeated >= kRepeatsToDecide && static_cast<double>(scattered) >= kScatteredShare * static_cast<double>(repeated);
 }
 
+bool ProducerEvidence::do_keys_keep_their_partition() const {
+    std::int32_t repeated = 0;
+    std::int32_t scattered = 0;
+    std::map<PartitionIndex, std::int32_t> keys_by_partition;
+    std::int32_t most = 0;
+    for (const Placement& placement : placements_) {
+        repeated += placement.is_repeated ? 1 : 0;
+        scattered += placement.is_scattered ? 1 : 0;
+        most = std::max(most, ++keys_by_partition[placement.partition]);
+    }
+    // A producer that ignores keys hits the partition it uses most with the probability that its share shows.
+    const double share = static_cast<double>(most) / static_cast<double>(placements_.size());
+    return explains(repeated - scattered, repeated) && are_returns_beyond_chance(returns_, share);
+}
+
+bool ProducerEvidence::is_stay_chosen() const {
+    // A producer that knows an old count has fewer partitions to choose from; where it knows one only, there is no choice.
+    std::int32_t fewest = counts_[0];
+    for (std::size_t slot = 0; slot < counts_used_; ++slot) {
+        if (stay_.value < counts_[slot]) {
+            fewest = std::min(fewest, counts_[slot]);
+        }
+    }
+    return is_stay_beyond_chance(stay_bytes_, fewest);
+}
+
 ProducerVerdict ProducerEvidence::verdict() const {
     ProducerVerdict verdict;
     verdict.keys = static_cast<std::int32_t>(placements_.size());
     if (keyed_records_ == 0) {
+        if (is_stay_chosen()) {
+            verdict.habit = KeyHabit::keyless_one_partition;
+        }
         return verdict;
     }
     verdict.habit = KeyHabit::undecided;
@@ -218,7 +275,7 @@ ProducerVerdict ProducerEvidence::verdict() const {
         return verdict;
     }
     if (is_in_one_partition()) {
-        verdict.habit = KeyHabit::one_partition;
+        verdict.habit = is_stay_chosen() ? KeyHabit::explicit_or_custom : KeyHabit::one_partition;
         return verdict;
     }
     const Explanation second = best_explanation(&best);
@@ -230,7 +287,9 @@ ProducerVerdict ProducerEvidence::verdict() const {
         verdict.second_count = counts_[second.slot];
         return verdict;
     }
-    verdict.habit = is_scattered() ? KeyHabit::ignores_keys : KeyHabit::unknown;
+    verdict.habit = is_scattered()                   ? KeyHabit::ignores_keys
+                    : do_keys_keep_their_partition() ? KeyHabit::explicit_or_custom
+                                                     : KeyHabit::unknown;
     return verdict;
 }
 

@@ -17,6 +17,10 @@
 /// 99 % of at least 40 distinct keys and no family outside of its equivalence class does as well. An unrelated family
 /// survives n keys with probability N^-n, a sibling rule of the same hash with (1/2 + 1/2N)^n: below 1e-7 for n = 40 and
 /// N >= 3. With two partitions rules of one hash are one class; with one nothing can be told.
+///
+/// That a producer chooses its partitions is said when keys keep theirs, no family says why, and a producer that ignores keys
+/// would not have done the same by chance (placement_odds.h). An explicit partition and a partitioner of the producer's own
+/// look alike, so they have one name.
 namespace partita::expansion {
 
 /// What a producer does with keys.
@@ -33,13 +37,24 @@ enum class KeyHabit : std::uint8_t {
     mixed,
     /// The same keys go to several partitions.
     ignores_keys,
-    /// Every key goes to one partition, and no family says so.
+    /// Every key goes to one partition, and no family says so. Either it is chosen, or the producer ignores keys and stayed
+    /// there so far.
     one_partition,
-    /// None of the above: a partitioner that nobody knows, or keys that never come twice.
+    /// Every key keeps its partition and no family says why, beyond chance: partitions are given explicitly, or by a
+    /// partitioner that nobody knows.
+    explicit_or_custom,
+    /// Records without keys, all in one partition, beyond chance: it is given explicitly, or by a partitioner that has one
+    /// place for all records without a key.
+    keyless_one_partition,
+    /// None of the above: keys that never come twice, or too seldom.
     unknown,
 };
 /// A few words for people: "hashes keys", "ignores keys" ...
 [[nodiscard]] std::string_view to_string(KeyHabit habit);
+/// The producer has a mind of its own about partitions: new ones are of use to it only when its code says so.
+[[nodiscard]] constexpr bool chooses_partitions(KeyHabit habit) {
+    return habit == KeyHabit::one_partition || habit == KeyHabit::explicit_or_custom || habit == KeyHabit::keyless_one_partition;
+}
 
 struct ProducerVerdict {
     KeyHabit habit = KeyHabit::no_keys;
@@ -84,11 +99,20 @@ class ProducerEvidence {
     /// The topic grew. What is known of the partitioner stays known; where keys lay is forgotten.
     void expand(std::span<const std::int32_t> counts);
 
-    /// Takes a record with a key that is not empty (clients place empty keys by rules of their own). `key_hash` tells keys
-    /// apart.
-    CountProof observe(Bytes key, std::uint64_t key_hash, PartitionIndex partition);
-    /// Takes a record without a key.
-    void observe_keyless() { ++keyless_records_; }
+    struct Record {
+        /// Not empty: clients place empty keys by rules of their own.
+        Bytes key;
+        /// Tells keys apart.
+        std::uint64_t key_hash = 0;
+        PartitionIndex partition;
+        std::size_t size_bytes = 0;
+        /// Of the sender: another number each time it turns to another partition than the one before. A key that comes again
+        /// within one visit says nothing about the producer that just stays there.
+        std::uint32_t visit = 0;
+    };
+    CountProof observe(const Record& record);
+    /// Takes a record without a key, or with an empty one.
+    void observe_keyless(PartitionIndex partition, std::size_t size_bytes);
 
     [[nodiscard]] ProducerVerdict verdict() const;
     /// The families that are possible for this producer as far as was ever proven; empty while nothing was.
@@ -100,6 +124,7 @@ class ProducerEvidence {
     static constexpr std::size_t kCountsMax = 1 + kOldCountsMax;
     struct Placement {
         PartitionIndex partition;
+        std::uint32_t visit = 0;
         bool is_repeated = false;
         bool is_scattered = false;
         std::array<partitioners::FamilySet, kCountsMax> families;
@@ -111,9 +136,10 @@ class ProducerEvidence {
     };
 
     void set_counts(std::span<const std::int32_t> counts);
-    [[nodiscard]] Placement place(Bytes key, PartitionIndex partition) const;
-    void note(Bytes key, std::uint64_t key_hash, PartitionIndex partition);
-    void note_again(Bytes key, PartitionIndex partition, Placement& known);
+    [[nodiscard]] Placement place(const Record& record) const;
+    void note(const Record& record);
+    void note_again(const Record& record, Placement& known);
+    void note_stay(PartitionIndex partition, std::size_t size_bytes);
     void learn();
     [[nodiscard]] CountProof prove(Bytes key, PartitionIndex partition) const;
     /// The family and count that explain most of the keys that `excluded` does not, and all families that do as well.
@@ -121,6 +147,10 @@ class ProducerEvidence {
     [[nodiscard]] bool is_one_class(const Explanation& explanation) const;
     [[nodiscard]] bool is_in_one_partition() const;
     [[nodiscard]] bool is_scattered() const;
+    /// Keys that came again came to their partition, beyond chance.
+    [[nodiscard]] bool do_keys_keep_their_partition() const;
+    /// The records since the last change of partition are more than chance puts into one.
+    [[nodiscard]] bool is_stay_chosen() const;
 
     std::array<std::int32_t, kCountsMax> counts_{};
     std::size_t counts_used_ = 0;
@@ -132,6 +162,13 @@ class ProducerEvidence {
     std::int32_t keys_since_learning_ = 0;
     std::int64_t keyless_records_ = 0;
     std::int64_t keyed_records_ = 0;
+    /// Visits in a row in which keys came again from an earlier visit, and came to their partition. All keys of a visit are one
+    /// draw of a producer that ignores them, so they count once.
+    std::int64_t returns_ = 0;
+    std::uint32_t last_return_ = 0;
+    /// The partition of the last record, and the bytes that went there in a row.
+    PartitionIndex stay_;
+    std::int64_t stay_bytes_ = 0;
 };
 
 }  // namespace partita::expansion

@@ -63,18 +63,27 @@ void TopicWatch::forget_a_producer() {
 
 void TopicWatch::observe(const ProducerIdentity& identity, const SentRecord& record, TimestampMs now) {
     Producer& sender = producer(identity, now);
+    if (sender.records == 0 || sender.partition != record.partition) {
+        sender.partition = record.partition;
+        sender.visit = ++visits_;
+    }
     ++sender.records;
     sender.used_new_partition |= epoch() > 0 && record.partition.value >= old_count();
     if (sender.partitions.size() < kPartitionsPerProducerMax) {
         sender.partitions.insert(record.partition);
     }
     if (!record.key || record.key->empty()) {
-        sender.evidence.observe_keyless();
+        sender.evidence.observe_keyless(record.partition, record.size_bytes);
         return;
     }
     const std::uint64_t hash = KeyTable::hash_of(*record.key);
-    note_proof(sender.evidence.observe(*record.key, hash, record.partition), identity, sender, record, now);
-    (void)everybody_.observe(*record.key, hash, record.partition);
+    const ProducerEvidence::Record seen{.key = *record.key,
+                                        .key_hash = hash,
+                                        .partition = record.partition,
+                                        .size_bytes = record.size_bytes,
+                                        .visit = sender.visit};
+    note_proof(sender.evidence.observe(seen), identity, sender, record, now);
+    (void)everybody_.observe(seen);
     keys_.add({.key = *record.key,
                .key_hash = hash,
                .partition = record.partition,

@@ -148,6 +148,9 @@ class TopicWatch {
         std::int64_t records = 0;
         bool used_new_partition = false;
         std::set<PartitionIndex> partitions;
+        /// Where its last record went, and the number of that visit among those of all producers.
+        PartitionIndex partition;
+        std::uint32_t visit = 0;
     };
     using Producers = std::map<ProducerIdentity, Producer>;
 
@@ -173,6 +176,7 @@ class TopicWatch {
     void find_unused_partitions(std::vector<Finding>& findings, const TopicFacts& facts, TimestampMs now) const;
     void find_orphans(std::vector<Finding>& findings, const TopicFacts& facts) const;
     void find_missed_tombstones(std::vector<Finding>& findings, const TopicFacts& facts) const;
+    [[nodiscard]] std::string choosing_producers(TimestampMs now) const;
     [[nodiscard]] Subject subject_of(const ProducerIdentity& identity) const;
     /// " (of a sample of one in 8 keys)", or nothing.
     [[nodiscard]] std::string sampling_note() const;
@@ -183,6 +187,7 @@ class TopicWatch {
     ProducerEvidence everybody_;
     KeyIndex keys_;
     std::vector<CountSwitch> switches_;
+    std::uint32_t visits_ = 0;
 };
 
 }  // namespace partita::expansion

@@ -235,6 +235,22 @@ void TopicWatch::find_scattered_keys(std::vector<Finding>& findings, const Topic
     findings.push_back(std::move(finding));
 }
 
+/// The producers that have a mind of their own, each with what it does: "; billing (/10.0.0.7) writes to one partition".
+std::string TopicWatch::choosing_producers(TimestampMs now) const {
+    std::string text;
+    std::size_t count = 0;
+    for (const auto& [identity, producer] : producers_) {
+        const KeyHabit habit = producer.evidence.verdict().habit;
+        if (!is_active(producer, now) || !chooses_partitions(habit)) {
+            continue;
+        }
+        if (++count <= kNamesMax) {
+            text += "; " + to_string(identity) + " " + std::string(expansion::to_string(habit));
+        }
+    }
+    return count > kNamesMax ? text + " and " + std::to_string(count - kNamesMax) + " more" : text;
+}
+
 // H12: after the window a new partition has never had a record, while old ones grow. A topic whose producers are known to
 // hash by the new count just has too few keys.
 void TopicWatch::find_unused_partitions(std::vector<Finding>& findings, const TopicFacts& facts, TimestampMs now) const {
@@ -254,7 +270,8 @@ void TopicWatch::find_unused_partitions(std::vector<Finding>& findings, const To
     Finding finding = make_finding(HazardId::new_partitions_unused, {.topic = name_},
                                    counted(empty, "new partition has", "new partitions have") +
                                        " never had a record since the topic grew from " + std::to_string(old_count()) + " to " +
-                                       std::to_string(count()) + ", while old ones are written to",
+                                       std::to_string(count()) + ", while old ones are written to" +
+                                       choosing_producers(now),
                                    empty);
     finding.numbers = {{"empty_partitions", empty}, {"old_count", old_count()}, {"new_count", count()}};
     findings.push_back(std::move(finding));

@@ -44,6 +44,10 @@ std::string_view habit_name(KeyHabit habit) {
             return "ignores-keys";
         case KeyHabit::one_partition:
             return "one-partition";
+        case KeyHabit::explicit_or_custom:
+            return "explicit-or-custom";
+        case KeyHabit::keyless_one_partition:
+            return "keyless-one-partition";
         case KeyHabit::unknown:
             return "unknown";
     }

@@ -219,6 +219,27 @@ TEST(Plan, UnknownPartitionerGivesNoVerdict) {
     EXPECT_THAT(plan.summary, HasSubstr("--partitioner"));
 }
 
+TEST(Plan, KeysThatKeepPartitionsNobodyKnowsAreCalledChosen) {
+    World world(6, 12);
+    for (int record = 0; record < 600; ++record) world.append(record % 100 % 5, "key-" + std::to_string(record % 100));
+    const Plan plan = world.plan();
+    EXPECT_EQ(plan.partitioner, "explicit-or-custom");
+    EXPECT_THAT(plan.partitioner_explained, HasSubstr("100 of 100 that came again kept their partition"));
+    EXPECT_EQ(plan.verdict, Verdict::unknown) << "where such a producer puts them after the growth is its own business";
+    EXPECT_EQ(plan.moved, std::nullopt);
+}
+
+TEST(Plan, KeysInOneOfSeveralPartitionsAreCalledChosenOnceNoStickyClientWouldHaveStayed) {
+    for (const auto& [size_bytes, name] : std::vector<std::pair<std::size_t, std::string>>{{100, "one-partition"},
+                                                                                          {300'000, "explicit-or-custom"}}) {
+        World world(6, 12);
+        for (int index = 0; index < 100; ++index) world.append(4, "key-" + std::to_string(index), size_bytes);
+        const Plan plan = world.plan();
+        EXPECT_EQ(plan.partitioner, name);
+        EXPECT_EQ(plan.verdict, Verdict::unknown);
+    }
+}
+
 TEST(Plan, FewKeysAreNotEnough) {
     World world(6, 12);
     for (int index = 0; index < 39; ++index) world.produce("key-" + std::to_string(index));

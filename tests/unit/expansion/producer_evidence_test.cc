@@ -1,3 +1,4 @@
+#include "broker/expansion/placement_odds.h"
 #include "broker/expansion/producer_evidence.h"
 
 #include <gtest/gtest.h>
@@ -29,8 +30,16 @@ Place by_family(Family family, std::int32_t count) {
     return [=](const std::string& key) { return partitioners::partition_of(family, as_bytes(key), count); };
 }
 
+constexpr std::size_t kRecordBytes = 100;
+
+/// A record that is a visit of its own, as if others had been sent elsewhere since the last one.
 CountProof observe(ProducerEvidence& evidence, const std::string& key, PartitionIndex partition) {
-    return evidence.observe(as_bytes(key), std::hash<std::string>{}(key), partition);
+    static std::uint32_t visits = 0;
+    return evidence.observe({.key = as_bytes(key),
+                             .key_hash = std::hash<std::string>{}(key),
+                             .partition = partition,
+                             .size_bytes = kRecordBytes,
+                             .visit = ++visits});
 }
 
 void produce(ProducerEvidence& evidence, std::mt19937_64& random, int keys, const Place& place) {
@@ -148,6 +157,113 @@ TEST(ProducerEvidence, AFixedPartitionIsNamed) {
     EXPECT_EQ(evidence.verdict().habit, KeyHabit::one_partition);
 }
 
+// The smallest number of bytes that is no chance at 6 partitions: 13 times what a sticky client sends to one partition.
+constexpr std::int64_t kStayAtSixBytes = 13 * kStickyBytesMax;
+
+TEST(ProducerEvidence, AFixedPartitionIsCalledChosenOnceNoStickyClientWouldHaveStayed) {
+    std::mt19937_64 random(5);
+    ProducerEvidence evidence(Counts{6});
+    std::int64_t sent = 0;
+    std::uint32_t number = 0;
+    while (sent < kStayAtSixBytes + kStickyBytesMax) {
+        const std::string key = "key-" + std::to_string(number++);
+        constexpr std::size_t kLargeBytes = 100'000;
+        evidence.observe({.key = as_bytes(key), .key_hash = number, .partition = {4}, .size_bytes = kLargeBytes, .visit = 1});
+        sent += kLargeBytes;
+        if (number >= 100 && sent < kStayAtSixBytes) {
+            ASSERT_EQ(evidence.verdict().habit, KeyHabit::one_partition) << sent;
+        }
+    }
+    EXPECT_EQ(evidence.verdict().habit, KeyHabit::explicit_or_custom);
+    observe(evidence, "elsewhere", {3});
+    EXPECT_EQ(evidence.verdict().habit, KeyHabit::unknown) << "it has left";
+}
+
+TEST(ProducerEvidence, KeysThatKeepPartitionsNobodyKnowsAreCalledChosen) {
+    for (const std::int32_t count : {2, 3, 6, 12}) {
+        ProducerEvidence evidence(Counts{count});
+        const auto send_all = [&] {
+            for (int i = 0; i < 60; ++i) {
+                observe(evidence, "key-" + std::to_string(i), {i % 2});
+            }
+        };
+        send_all();
+        EXPECT_EQ(evidence.verdict().habit, KeyHabit::unknown) << "no key came again: it may be chance";
+        send_all();
+        EXPECT_EQ(evidence.verdict().habit, KeyHabit::explicit_or_custom) << count;
+        EXPECT_TRUE(evidence.known_families().is_empty());
+    }
+}
+
+// A producer that ignores keys and stays with a partition for a while puts a key that comes again at once where it was.
+TEST(ProducerEvidence, KeysThatComeAgainWithinOneVisitAreNotCalledChosen) {
+    std::mt19937_64 random(14);
+    ProducerEvidence evidence(Counts{6});
+    std::uint32_t visit = 0;
+    for (int i = 0; i < 100; ++i) {
+        ++visit;
+        const PartitionIndex partition{static_cast<std::int32_t>(random() % 6)};
+        const std::string key = "key-" + std::to_string(i);
+        for (int again = 0; again < 5; ++again) {
+            evidence.observe({.key = as_bytes(key),
+                              .key_hash = std::hash<std::string>{}(key),
+                              .partition = partition,
+                              .size_bytes = kRecordBytes,
+                              .visit = visit});
+        }
+    }
+    EXPECT_EQ(evidence.verdict().habit, KeyHabit::unknown);
+}
+
+// The stated bound: whatever is declared of producers that ignore keys, it is never that they choose.
+TEST(ProducerEvidence, ProducersThatIgnoreKeysAreNeverCalledChoosing) {
+    for (std::uint64_t seed = 0; seed < 500; ++seed) {
+        std::mt19937_64 random(seed);
+        const std::int32_t count = 2 + static_cast<std::int32_t>(seed % 12);
+        const std::uint64_t keys = 40 + random() % 100;
+        const std::uint64_t records_in_a_visit = 1 + random() % 50;
+        // Some prefer a partition, as clients do that look at how much is queued for each.
+        const std::uint64_t favours = seed % 3;
+        ProducerEvidence evidence(Counts{count});
+        PartitionIndex partition;
+        std::uint32_t visit = 0;
+        for (std::uint64_t i = 0; i < 1500; ++i) {
+            if (i % records_in_a_visit == 0) {
+                const bool is_favourite = favours > 0 && random() % (favours + 1) > 0;
+                const PartitionIndex drawn{is_favourite ? 0 : static_cast<std::int32_t>(random() % static_cast<std::uint64_t>(count))};
+                visit += drawn == partition ? 0 : 1;
+                partition = drawn;
+            }
+            const std::string key = "key-" + std::to_string(random() % keys);
+            evidence.observe({.key = as_bytes(key),
+                              .key_hash = std::hash<std::string>{}(key),
+                              .partition = partition,
+                              .size_bytes = kRecordBytes,
+                              .visit = visit});
+            ASSERT_FALSE(evidence.verdict().habit == KeyHabit::explicit_or_custom) << seed << " at " << i;
+        }
+    }
+}
+
+TEST(ProducerEvidence, RecordsWithoutKeysInOnePartitionAreNamedBeyondChance) {
+    ProducerEvidence evidence(Counts{6});
+    evidence.observe_keyless({2}, kStayAtSixBytes - kStickyBytesMax);
+    EXPECT_EQ(evidence.verdict().habit, KeyHabit::no_keys);
+    evidence.observe_keyless({2}, 2 * kStickyBytesMax);
+    EXPECT_EQ(evidence.verdict().habit, KeyHabit::keyless_one_partition);
+    evidence.observe_keyless({3}, kRecordBytes);
+    EXPECT_EQ(evidence.verdict().habit, KeyHabit::no_keys);
+}
+
+// A producer that still knows one partition has no choice.
+TEST(ProducerEvidence, WhoKnowsOnlyOnePartitionIsNotCalledChoosing) {
+    ProducerEvidence evidence(Counts{6, 1});
+    evidence.observe_keyless({0}, 100 * kStickyBytesMax);
+    EXPECT_EQ(evidence.verdict().habit, KeyHabit::no_keys);
+    evidence.observe_keyless({1}, 100 * kStickyBytesMax);
+    EXPECT_EQ(evidence.verdict().habit, KeyHabit::keyless_one_partition);
+}
+
 TEST(ProducerEvidence, TwoProgramsBehindOneNameAreMixed) {
     std::mt19937_64 random(6);
     ProducerEvidence evidence(Counts{12});
@@ -164,7 +280,7 @@ TEST(ProducerEvidence, TwoProgramsBehindOneNameAreMixed) {
 
 TEST(ProducerEvidence, RecordsWithoutKeysAreNoEvidence) {
     ProducerEvidence evidence(Counts{6});
-    evidence.observe_keyless();
+    evidence.observe_keyless({0}, kRecordBytes);
     EXPECT_EQ(evidence.verdict().habit, KeyHabit::no_keys);
     EXPECT_EQ(evidence.keyless_records(), 1);
 }

@@ -277,6 +277,24 @@ TEST_F(TopicWatchTest, H12ComesAfterTheWindowAndEndsWithTheFirstRecord) {
     EXPECT_FALSE(finding(HazardId::new_partitions_unused));
 }
 
+TEST_F(TopicWatchTest, H12NamesTheProducersThatChooseTheirPartitions) {
+    expand(8);
+    for (int round = 0; round < 3; ++round) {
+        for (int i = 0; i < 60; ++i) {
+            send_to(client("billing"), "key-" + std::to_string(i), {i % 5});
+            send_to(client("fixed"), "key-" + std::to_string(i), {4});
+        }
+    }
+    wait(10 * kMinuteMs - 1);
+    send_to(client("billing"), "key-0", {0});
+    send_to(client("fixed"), "key-0", {4});
+    wait(1);
+    const auto unused = finding(HazardId::new_partitions_unused);
+    ASSERT_TRUE(unused);
+    EXPECT_NE(unused->condition.find("billing (/10.0.0.1) chooses partitions explicitly"), std::string::npos) << unused->condition;
+    EXPECT_NE(unused->condition.find("fixed (/10.0.0.1) writes to one partition"), std::string::npos) << unused->condition;
+}
+
 TEST_F(TopicWatchTest, H40CountsOrphansExactlyAndEndsWithTheirTombstones) {
     is_compacted_ = true;
     send_many(java_, Family::murmur2_pos, 6);
