@@ -14,6 +14,7 @@
 #include "broker/cli/command.h"
 #include "broker/cli/librdkafka.h"
 #include "broker/cli/plan_command.h"
+#include "broker/expansion/applications.h"
 #include "broker/expansion/plan_json.h"
 #include "broker/expansion/plan_run.h"
 #include "broker/expansion/streams_topics.h"
@@ -325,6 +326,9 @@ std::expected<PlannedTopic, PlanRefusal> facts(const Cluster& cluster, const Pla
     }
     add_settings(cluster, topic);
     add_groups(cluster, *counts, topic);
+    for (const auto& [name, count] : *counts) {
+        if (expansion::is_mirror_topic(name)) topic.mirror_topics.push_back(name);
+    }
     topic.unknown_facts.push_back("open transactions: the protocol does not tell them to a reader");
     return topic;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "broker/expansion/applications.h"
 #include "broker/expansion/counted.h"
 
 namespace partita::expansion {
@@ -54,6 +55,7 @@ void ConsumerWatch::set_growth(std::int32_t old_count, std::int32_t new_count, T
     expanded_ = expanded;
     pending_.clear();
     readers_.clear();
+    members_.clear();
     advances_.clear();
     remembered_positions_ = 0;
 }
@@ -132,6 +134,7 @@ void ConsumerWatch::on_commit(std::string_view group, std::span<const Commit> co
 
 std::vector<Finding> ConsumerWatch::findings(const ReaderFacts& facts, TimestampMs now) {
     std::vector<Finding> findings;
+    note_members(facts, now);
     find_backlogs(facts, findings);
     prove_inversions(facts);
     find_inversions(facts, findings);
@@ -140,6 +143,9 @@ std::vector<Finding> ConsumerWatch::findings(const ReaderFacts& facts, Timestamp
     find_blind_groups(facts, now, findings);
     find_replays(facts, now, findings);
     find_manual_readers(facts, now, findings);
+    find_external_offsets(now, findings);
+    find_mirrors(facts, now, findings);
+    find_seeds(facts, findings);
     return findings;
 }
 
@@ -317,23 +323,30 @@ void ConsumerWatch::find_blind_groups(const ReaderFacts& facts, TimestampMs now,
     }
 }
 
-std::vector<std::pair<ClientIdentity, const ConsumerWatch::Reading*>> ConsumerWatch::manual_readers(const ReaderFacts& facts,
-                                                                                                    TimestampMs now) const {
+std::vector<std::pair<ClientIdentity, const ConsumerWatch::Reading*>> ConsumerWatch::manual_readers(TimestampMs now) const {
     std::vector<std::pair<ClientIdentity, const Reading*>> found;
     for (const auto& [client, reading] : readers_.clients()) {
         if (now.value - reading.last.value > kSilentMs) continue;
-        const bool is_member =
-            std::ranges::any_of(facts.groups, [&](const GroupFacts& group) { return has_client(group, client); });
-        if (!is_member) found.emplace_back(client, &reading);
+        // A member that has just left is no reader of its own.
+        const TimestampMs* member = members_.find(client);
+        if (member == nullptr || reading.last.value - member->value > kBlindMs) found.emplace_back(client, &reading);
     }
     return found;
+}
+
+void ConsumerWatch::note_members(const ReaderFacts& facts, TimestampMs now) {
+    for (const GroupFacts& group : facts.groups) {
+        for (const GroupFacts::Member& member : group.members) {
+            members_.note({member.client_id, member.client_host}) = now;
+        }
+    }
 }
 
 // H07, live: a reader that no group explains has begun before the cut, so of every key that moved it is given what was
 // written before the growth and after it in no order. Of groups H03 says this. Ends when the reader stops, or when the
 // records are gone.
 void ConsumerWatch::find_replays(const ReaderFacts& facts, TimestampMs now, std::vector<Finding>& findings) const {
-    for (const auto& [client, reading] : manual_readers(facts, now)) {
+    for (const auto& [client, reading] : manual_readers(now)) {
         std::int64_t records = 0;
         for (const auto& [partition, from] : reading->partitions) {
             const Offset position = std::max(from, at(facts.log_starts, partition));
@@ -355,7 +368,7 @@ void ConsumerWatch::find_replays(const ReaderFacts& facts, TimestampMs now, std:
 // when it stops reading.
 void ConsumerWatch::find_manual_readers(const ReaderFacts& facts, TimestampMs now, std::vector<Finding>& findings) const {
     if (now.value - facts.expanded.value < kBlindMs) return;
-    for (const auto& [client, reading] : manual_readers(facts, now)) {
+    for (const auto& [client, reading] : manual_readers(now)) {
         if (reading->reads_new || reading->partitions.empty()) continue;
         const auto partitions = static_cast<std::int64_t>(reading->partitions.size());
         Finding finding = make_finding(
@@ -364,6 +377,47 @@ void ConsumerWatch::find_manual_readers(const ReaderFacts& facts, TimestampMs no
                 std::to_string(facts.new_count - facts.old_count) + " new ones",
             partitions);
         finding.numbers = {{"partitions", partitions}};
+        findings.push_back(std::move(finding));
+    }
+}
+
+// H29: a client reads in no group, new partitions too: it finds them by itself, and what it has read only it knows. Those that
+// do not find them are H23's. Ends when it stops reading.
+void ConsumerWatch::find_external_offsets(TimestampMs now, std::vector<Finding>& findings) const {
+    for (const auto& [client, reading] : manual_readers(now)) {
+        if (!reading->reads_new) continue;
+        const std::string_view engine = engine_with_own_offsets(client.client_id);
+        findings.push_back(make_finding(
+            HazardId::external_offsets, {.topic = topic_, .client_id = client.client_id, .client_address = client.address},
+            to_string(client) + (engine.empty() ? "" : ", by its name " + std::string(engine) + ",") +
+                " reads new partitions in no group: what it has read, and where it began in them, is not known here"));
+    }
+}
+
+// H48: a client reads in no group and is called what programs are called that copy topics. Ends when it stops reading.
+void ConsumerWatch::find_mirrors(const ReaderFacts& facts, TimestampMs now, std::vector<Finding>& findings) const {
+    for (const auto& [client, reading] : manual_readers(now)) {
+        const std::string_view program = mirroring_program(client.client_id);
+        if (program.empty()) continue;
+        findings.push_back(make_finding(
+            HazardId::mirrors, {.topic = topic_, .client_id = client.client_id, .client_address = client.address},
+            to_string(client) + " is by its name of " + std::string(program) +
+                (reading->reads_new ? ", and reads the new partitions"
+                                    : ", and reads none of the new partitions: the copy has " + std::to_string(facts.old_count) +
+                                          " as long as it does not")));
+    }
+}
+
+// H30: offsets that the expansion gave to a group stand. Ends when the group committed over all of them, or they were taken
+// back.
+void ConsumerWatch::find_seeds(const ReaderFacts& facts, std::vector<Finding>& findings) const {
+    for (const GroupFacts& group : facts.groups) {
+        if (group.seeded_partitions == 0) continue;
+        Finding finding = make_finding(HazardId::seeded_offsets, {.topic = topic_, .group = group.group_id},
+                                       "group " + group.group_id + " was given offset 0 in " +
+                                           counted(group.seeded_partitions, "partition") + ", and has not committed there yet",
+                                       group.seeded_partitions);
+        finding.numbers = {{"partitions", group.seeded_partitions}};
         findings.push_back(std::move(finding));
     }
 }

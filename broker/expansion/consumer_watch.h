@@ -78,7 +78,7 @@ class ConsumerWatch {
     /// An OffsetCommit that was accepted, all of its partitions of this topic at once.
     void on_commit(std::string_view group, std::span<const Commit> commits);
 
-    /// Everything that holds now: H03, H06, H07, H20, H21, H22, H23. Takes the commits noted since the last call into account and
+    /// Everything that holds now: H03, H06, H07, H20 to H23, H29, H30, H48. Takes the commits noted since the last call into account and
     /// forgets them.
     [[nodiscard]] std::vector<Finding> findings(const ReaderFacts& facts, TimestampMs now);
 
@@ -131,9 +131,13 @@ class ConsumerWatch {
     void find_crashes(const ReaderFacts& facts, TimestampMs now, std::vector<Finding>& findings) const;
     void find_blind_groups(const ReaderFacts& facts, TimestampMs now, std::vector<Finding>& findings) const;
     /// Readers whose requests no group explains, and that are still there.
-    [[nodiscard]] std::vector<std::pair<ClientIdentity, const Reading*>> manual_readers(const ReaderFacts& facts, TimestampMs now) const;
+    [[nodiscard]] std::vector<std::pair<ClientIdentity, const Reading*>> manual_readers(TimestampMs now) const;
+    void note_members(const ReaderFacts& facts, TimestampMs now);
     void find_replays(const ReaderFacts& facts, TimestampMs now, std::vector<Finding>& findings) const;
     void find_manual_readers(const ReaderFacts& facts, TimestampMs now, std::vector<Finding>& findings) const;
+    void find_external_offsets(TimestampMs now, std::vector<Finding>& findings) const;
+    void find_mirrors(const ReaderFacts& facts, TimestampMs now, std::vector<Finding>& findings) const;
+    void find_seeds(const ReaderFacts& facts, std::vector<Finding>& findings) const;
 
     std::string topic_;
     std::int32_t old_count_ = 0;
@@ -143,6 +147,8 @@ class ConsumerWatch {
     std::map<ClientPartition, Pending> pending_;
     std::map<GroupPartition, Skip> skips_;
     ClientTable<Reading, kClientsMax> readers_;
+    /// When a client was last seen as a member of a group: what it fetched until shortly after then it fetched as one.
+    ClientTable<TimestampMs, kClientsMax> members_;
     /// Commits by group, as requests told.
     std::map<std::string, Positions, std::less<>> commits_;
     std::vector<Advance> advances_;

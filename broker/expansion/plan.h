@@ -9,6 +9,7 @@
 #include "broker/expansion/key_census.h"
 #include "broker/expansion/lineage.h"
 #include "broker/expansion/placement_evidence.h"
+#include "broker/expansion/producer_evidence.h"
 #include "protocol/types.h"
 
 /// What growing a topic from N to M partitions would do: facts come in, a judged plan comes out. Pure.
@@ -45,6 +46,16 @@ struct GroupFacts {
     std::vector<OtherTopic> other_topics;
     /// Of a Streams application: existing `<group>-...-changelog` and `-repartition` topics.
     std::vector<std::string> internal_topics;
+    /// Partitions whose committed offset an expansion gave, and that nobody committed over.
+    std::int64_t seeded_partitions = 0;
+};
+
+/// A producer that was seen writing to the topic lately.
+struct ProducerFacts {
+    /// As people know it: "billing (/10.0.0.7, librdkafka 2.3.0)".
+    std::string name;
+    KeyHabit habit = KeyHabit::no_keys;
+    bool is_idempotent = false;
 };
 
 /// An earlier expansion, ascending by epoch.
@@ -82,6 +93,10 @@ struct PlannedTopic {
     /// All changes of the count since creation are in `earlier`.
     bool is_history_known = false;
     std::vector<GroupFacts> groups;
+    /// Empty when nobody watches producers.
+    std::vector<ProducerFacts> producers;
+    /// Topics by which MirrorMaker 2 keeps its books in this cluster.
+    std::vector<std::string> mirror_topics;
     /// Facts of groups, configs or transactions that could not be had, each a clause: "groups: not authorized".
     std::vector<std::string> unknown_facts;
     /// The time of the question.

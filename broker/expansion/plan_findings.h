@@ -26,9 +26,9 @@ struct PlanView {
 
 /// H01, H02, H07 to H11, H40.
 void find_key_hazards(const PlanView& view, std::vector<Finding>& findings);
-/// H03, H20, H24 to H28, H31.
+/// H03, H20, H24 to H30, H48.
 void find_group_hazards(const PlanView& view, std::vector<Finding>& findings);
-/// H42 to H46, H49, H50.
+/// H12, H42 to H50.
 void find_topic_hazards(const PlanView& view, std::vector<Finding>& findings);
 
 /// "12.3 %", of 100 at most one decimal; never 0 for something and never 100 for not everything.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "broker/expansion/applications.h"
 #include "broker/expansion/plan_findings.h"
 #include "broker/expansion/reassignment.h"
 #include "broker/expansion/streams_topics.h"
@@ -126,6 +127,44 @@ void copartition(const PlanView& view, const GroupFacts& group, std::vector<Find
     findings.push_back(std::move(finding));
 }
 
+/// The first of the group's own name and its members' that says something; empty when none does.
+std::string_view told_by_names(const GroupFacts& group, std::string_view (*read)(std::string_view)) {
+    if (const std::string_view told = read(group.group_id); !told.empty()) return told;
+    for (const GroupFacts::Member& member : group.members) {
+        if (const std::string_view told = read(member.client_id); !told.empty()) return told;
+    }
+    return {};
+}
+
+void external_offsets(const PlanView& view, const GroupFacts& group, std::vector<Finding>& findings) {
+    const std::string_view engine = told_by_names(group, engine_with_own_offsets);
+    if (engine.empty()) return;
+    findings.push_back(make_finding(HazardId::external_offsets, view.about_group(group),
+                                    "by its name group " + group.group_id + " is of " + std::string(engine) +
+                                        ", which keeps offsets of its own: what is committed here does not tell what it "
+                                        "has read"));
+}
+
+void mirror(const PlanView& view, const GroupFacts& group, std::vector<Finding>& findings) {
+    const std::string_view program = told_by_names(group, mirroring_program);
+    if (program.empty()) return;
+    findings.push_back(make_finding(HazardId::mirrors, view.about_group(group),
+                                    "by its name group " + group.group_id + " is of " + std::string(program) +
+                                        ": the copy keeps " + std::to_string(view.topic.old_count) +
+                                        " partitions until that notices"));
+}
+
+void seeds(const PlanView& view, const GroupFacts& group, std::vector<Finding>& findings) {
+    if (!view.topic.seeds_offsets || (group.members.empty() && !has_commits(group))) return;
+    const std::int64_t partitions = view.topic.new_count - view.topic.old_count;
+    Finding finding = make_finding(HazardId::seeded_offsets, view.about_group(group),
+                                   "group " + group.group_id + " will be given offset 0 in " +
+                                       counted(partitions, "new partition") + ", for it reads the topic",
+                                   partitions);
+    finding.numbers = {{"partitions", partitions}};
+    findings.push_back(std::move(finding));
+}
+
 }  // namespace
 
 void find_group_hazards(const PlanView& view, std::vector<Finding>& findings) {
@@ -137,6 +176,9 @@ void find_group_hazards(const PlanView& view, std::vector<Finding>& findings) {
         uneven(view, group, findings);
         streams(view, group, findings);
         copartition(view, group, findings);
+        external_offsets(view, group, findings);
+        mirror(view, group, findings);
+        seeds(view, group, findings);
     }
 }
 

@@ -36,6 +36,58 @@ void single_partition(const PlanView& view, std::vector<Finding>& findings) {
     }
 }
 
+/// Kafka Connect keeps source offsets and the status of its tasks in compacted topics, which it reads without a group.
+bool has_connect_state_name(std::string_view name) {
+    return name.find("connect-offsets") != std::string_view::npos || name.find("connect-status") != std::string_view::npos ||
+           (name.starts_with("mm2-offsets.") && name.ends_with(".internal"));
+}
+
+void connect_state(const PlanView& view, std::vector<Finding>& findings) {
+    if (!view.topic.is_compacted || !has_connect_state_name(view.topic.name)) return;
+    findings.push_back(make_finding(HazardId::connect_state, view.about_topic(),
+                                    "the name says that Kafka Connect keeps offsets or status here, the last value of each key: "
+                                    "after a restart the one in the old partition may be read last"));
+}
+
+void mirrors(const PlanView& view, std::vector<Finding>& findings) {
+    if (view.topic.mirror_topics.empty() || view.topic.is_internal) return;
+    Finding finding = make_finding(HazardId::mirrors, view.about_topic(),
+                                   "MirrorMaker 2 works on this cluster (" + view.topic.mirror_topics.front() +
+                                       "): if it copies the topic, the copy keeps " + std::to_string(view.topic.old_count) +
+                                       " partitions until it notices",
+                                   static_cast<std::int64_t>(view.topic.mirror_topics.size()));
+    // Which topics it copies is its own configuration.
+    finding.severity = info;
+    findings.push_back(std::move(finding));
+}
+
+void choosing_producers(const PlanView& view, std::vector<Finding>& findings) {
+    constexpr std::size_t kNamed = 3;
+    std::string names;
+    std::size_t count = 0;
+    for (const ProducerFacts& producer : view.topic.producers) {
+        if (!chooses_partitions(producer.habit)) continue;
+        if (++count <= kNamed) names += (names.empty() ? "" : "; ") + producer.name + " " + std::string(to_string(producer.habit));
+    }
+    if (count == 0) return;
+    if (count > kNamed) names += " and " + std::to_string(count - kNamed) + " more";
+    Finding finding = make_finding(HazardId::new_partitions_unused, view.about_topic(),
+                                   names + ": new partitions get nothing from it unless its code says so",
+                                   static_cast<std::int64_t>(count));
+    finding.numbers = {{"producers", static_cast<std::int64_t>(count)}};
+    findings.push_back(std::move(finding));
+}
+
+void idempotent_producers(const PlanView& view, std::vector<Finding>& findings) {
+    const auto count = std::ranges::count_if(view.topic.producers, &ProducerFacts::is_idempotent);
+    if (count == 0) return;
+    findings.push_back(make_finding(HazardId::idempotent_producers, view.about_topic(),
+                                    counted(count, "producer") + " seen lately " + (count == 1 ? "is" : "are") +
+                                        " idempotent: sequences are kept by partition, begin with 0 in new ones, and a retry "
+                                        "stays where it was",
+                                    count));
+}
+
 void streams_internal(const PlanView& view, std::vector<Finding>& findings) {
     if (!is_streams_internal_topic(view.topic.name)) return;
     Finding finding = make_finding(HazardId::streams_internal_topic, view.about_topic(),
@@ -68,6 +120,10 @@ void find_topic_hazards(const PlanView& view, std::vector<Finding>& findings) {
     internal(view, findings);
     single_partition(view, findings);
     streams_internal(view, findings);
+    connect_state(view, findings);
+    mirrors(view, findings);
+    choosing_producers(view, findings);
+    idempotent_producers(view, findings);
     transactions(view, findings);
     history(view, findings);
     findings.push_back(make_finding(HazardId::irreversible, view.about_topic(),

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "broker/expansion/applications.h"
 #include "broker/expansion/streams_topics.h"
 #include "broker/runtime/broker.h"
 #include "broker/runtime/clock.h"
+#include "broker/runtime/key_observer.h"
 #include "broker/runtime/log_record_source.h"
 
 namespace partita::runtime {
@@ -47,6 +49,7 @@ GroupFacts group_facts(Broker& broker, const TopicTable& table, const TopicState
     for (groups::TopicReader::Member& member : reader.members) {
         group.members.push_back({std::move(member.client_id), std::move(member.client_host), std::move(member.assigned)});
     }
+    group.seeded_partitions = static_cast<std::int64_t>(reader.seeds.size());
     group.group_id = std::move(reader.group_id);
     group.protocol_type = std::move(reader.protocol_type);
     group.protocol = std::move(reader.protocol);
@@ -87,6 +90,9 @@ PlannedTopic facts_of(Broker& broker, const TopicTable& table, const TopicState&
         facts.groups.push_back(group_facts(broker, table, topic, std::move(reader), old_count));
     }
     std::ranges::sort(facts.groups, {}, &GroupFacts::group_id);
+    for (const topics::Topic& other : table.catalog->topics()) {
+        if (expansion::is_mirror_topic(other.name)) facts.mirror_topics.push_back(other.name);
+    }
     facts.owning_application = owning_application(broker, facts.name);
     return facts;
 }
@@ -97,6 +103,21 @@ std::optional<std::string> owning_application(Broker& broker, std::string_view t
     return expansion::owning_application(
         topic, [&](std::string_view group_id) { return broker.groups().protocol_of(group_id); });
 }
+
+namespace {
+
+/// Those of the topic that sent something lately.
+std::vector<expansion::ProducerFacts> producer_facts(Broker& broker, const TopicState& topic, TimestampMs now) {
+    std::vector<expansion::ProducerFacts> producers;
+    for (const expansion::ProducerReport& report : broker.key_observer().producers(topic.topic->id)) {
+        if (now.value - report.last_seen.value >= expansion::TopicWatch::kSilentMs) continue;
+        producers.push_back({expansion::to_string(report.identity), report.verdict.habit,
+                             report.identity.producer_id != kNoProducerId});
+    }
+    return producers;
+}
+
+}  // namespace
 
 std::expected<PlannedTopic, PlanFactsError> plan_facts(Broker& broker, std::string_view name, std::int64_t new_count) {
     const std::shared_ptr<const TopicTable> table = broker.topic_table();
@@ -109,7 +130,9 @@ std::expected<PlannedTopic, PlanFactsError> plan_facts(Broker& broker, std::stri
     if (auto problem = expansion::target_problem(name, old_count, new_count)) {
         return std::unexpected(PlanFactsError{PlanFactsError::Kind::invalid_target, std::move(*problem)});
     }
-    return facts_of(broker, *table, *topic, old_count, static_cast<std::int32_t>(new_count));
+    PlannedTopic facts = facts_of(broker, *table, *topic, old_count, static_cast<std::int32_t>(new_count));
+    facts.producers = producer_facts(broker, *topic, facts.now);
+    return facts;
 }
 
 PlannedTopic growth_facts(Broker& broker, const TopicState& topic) {

@@ -161,8 +161,48 @@ TEST_F(ConsumerWatchTest, AReaderOutsideOfGroupsIsNamedUntilItReadsNewPartitions
     ASSERT_TRUE(manual);
     EXPECT_EQ(manual->subject.client_id, "flink");
     EXPECT_EQ(manual->count, 2);
+    EXPECT_FALSE(finding(HazardId::external_offsets));
     watch_.on_fetch(flink, {2}, Offset{0}, now_);
     EXPECT_FALSE(finding(HazardId::manual_readers));
+    const auto external = finding(HazardId::external_offsets);
+    ASSERT_TRUE(external);
+    EXPECT_EQ(external->subject.client_id, "flink");
+    wait(ConsumerWatch::kSilentMs + 1);
+    EXPECT_FALSE(finding(HazardId::external_offsets));
+}
+
+TEST_F(ConsumerWatchTest, AMemberThatLeftIsNoReaderOutsideOfGroups) {
+    assign_everything();
+    watch_.on_fetch(client_, {0}, Offset{5}, now_);
+    watch_.on_fetch(client_, kNew, Offset{5}, now_);
+    EXPECT_FALSE(finding(HazardId::external_offsets));
+    group_.members.clear();
+    wait(1000);
+    watch_.on_fetch(client_, kNew, Offset{6}, now_);
+    EXPECT_FALSE(finding(HazardId::external_offsets)) << "its last fetch was under way";
+    wait(ConsumerWatch::kBlindMs);
+    watch_.on_fetch(client_, kNew, Offset{7}, now_);
+    EXPECT_TRUE(finding(HazardId::external_offsets)) << "it goes on by itself";
+}
+
+TEST_F(ConsumerWatchTest, AMirrorIsToldByItsName) {
+    const ClientIdentity mirror{"A->B|MirrorSourceConnector-0|replication-consumer", "/10.0.0.2"};
+    watch_.on_fetch(mirror, {0}, Offset{5}, now_);
+    const auto copied = finding(HazardId::mirrors);
+    ASSERT_TRUE(copied);
+    EXPECT_NE(copied->condition.find("none of the new partitions"), std::string::npos);
+    watch_.on_fetch(mirror, kNew, Offset{0}, now_);
+    EXPECT_EQ(finding(HazardId::mirrors)->condition.find("none of the new partitions"), std::string::npos);
+}
+
+TEST_F(ConsumerWatchTest, SeededOffsetsAreListedUntilTheGroupCommitsOverThem) {
+    group_.seeded_partitions = 2;
+    const auto seeded = finding(HazardId::seeded_offsets);
+    ASSERT_TRUE(seeded);
+    EXPECT_EQ(seeded->count, 2);
+    EXPECT_EQ(seeded->subject.group, "billing");
+    group_.seeded_partitions = 0;
+    EXPECT_FALSE(finding(HazardId::seeded_offsets));
 }
 
 TEST_F(ConsumerWatchTest, MembersOfGroupsAreNoManualReaders) {

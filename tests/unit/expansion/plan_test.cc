@@ -240,6 +240,17 @@ TEST(Plan, KeysInOneOfSeveralPartitionsAreCalledChosenOnceNoStickyClientWouldHav
     }
 }
 
+TEST(Plan, NamesTheProducersThatWillNotUseNewPartitions) {
+    World world = random_world(6, 12, 3);
+    world.facts.producers = {{"hashing (/10.0.0.1)", KeyHabit::hashes, true}, {"billing (/10.0.0.7)", KeyHabit::explicit_or_custom, false}};
+    const Plan plan = world.plan();
+    const Finding* unused = find(plan, HazardId::new_partitions_unused);
+    ASSERT_NE(unused, nullptr);
+    EXPECT_THAT(unused->condition, HasSubstr("billing (/10.0.0.7) chooses partitions explicitly"));
+    EXPECT_EQ(unused->count, 1);
+    EXPECT_EQ(find(plan, HazardId::idempotent_producers)->count, 1);
+}
+
 TEST(Plan, FewKeysAreNotEnough) {
     World world(6, 12);
     for (int index = 0; index < 39; ++index) world.produce("key-" + std::to_string(index));
@@ -358,6 +369,22 @@ TEST(Plan, JudgesGroupsOfEveryKind) {
     EXPECT_THAT(find(plan, HazardId::uneven_members)->advice, HasSubstr("30"));
     world.facts.seeds_offsets = true;
     EXPECT_EQ(find(world.plan(), HazardId::latest_loses_first_records), nullptr);
+    EXPECT_EQ(find(world.plan(), HazardId::seeded_offsets)->count, 6);
+}
+
+TEST(Plan, TellsProgramsByTheNamesOfTheirGroupsAndClients) {
+    World world = random_world(6, 12, 9);
+    world.group("orders", {0});
+    EXPECT_EQ(find(world.plan(), HazardId::external_offsets), nullptr);
+    EXPECT_EQ(find(world.plan(), HazardId::mirrors), nullptr);
+    world.group("spark-kafka-source-4e1f-driver-0", {0});
+    world.group("copy").members.push_back({.client_id = "A->B|MirrorSourceConnector-0|replication-consumer"});
+    const Plan plan = world.plan();
+    EXPECT_THAT(find(plan, HazardId::external_offsets)->condition, HasSubstr("Spark"));
+    EXPECT_EQ(find(plan, HazardId::external_offsets)->subject.group, "spark-kafka-source-4e1f-driver-0");
+    EXPECT_EQ(find(plan, HazardId::mirrors)->subject.group, "copy");
+    world.facts.mirror_topics = {"mm2-offset-syncs.B.internal"};
+    EXPECT_EQ(std::ranges::count(world.plan().findings, HazardId::mirrors, &Finding::id), 2);
 }
 
 TEST(Plan, JudgesTopicsOfSystems) {
@@ -373,6 +400,11 @@ TEST(Plan, JudgesTopicsOfSystems) {
     World schemas(1, 2);
     schemas.facts.name = "_schemas";
     EXPECT_NE(find(schemas.plan(), HazardId::single_partition_topic), nullptr);
+    World connect(25, 50);
+    connect.facts.name = "connect-offsets";
+    EXPECT_EQ(find(connect.plan(), HazardId::connect_state), nullptr) << "not compacted: nothing is kept there by key";
+    connect.facts.is_compacted = true;
+    EXPECT_NE(find(connect.plan(), HazardId::connect_state), nullptr);
     World changelog(4, 8);
     changelog.facts.name = "app-store-changelog";
     changelog.facts.owning_application = "app";
