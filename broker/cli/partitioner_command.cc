@@ -80,7 +80,7 @@ int refuse_unknown(const std::string& name) {
     for (const std::string_view near : partitioners::similar_partitioners(name)) {
         suggestions += (suggestions.empty() ? "; did you mean " : ", ") + std::string(near);
     }
-    return refuse("no partitioner is called " + name + (suggestions.empty() ? "" : suggestions + "?") +
+    return refuse("no partitioner is called " + name + (suggestions.empty() ? ";" : suggestions + "?") +
                   " `partita partitioner --list` names all");
 }
 

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdio>
 #include <ctime>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -109,7 +110,7 @@ int plan(Options& options) {
         for (const std::string_view name : partitioners::similar_partitioners(wish.partitioner)) {
             near += (near.empty() ? "; did you mean " : ", ") + std::string(name);
         }
-        return refuse("no partitioner is called " + wish.partitioner + (near.empty() ? "" : near + "?") +
+        return refuse("no partitioner is called " + wish.partitioner + (near.empty() ? ";" : near + "?") +
                       " `partita partitioner --list` names all");
     }
     ProgressBar bar(options.quiet);
@@ -148,7 +149,8 @@ void add_plan_command(CLI::App& application, Action& chosen) {
     add_http_option(*command, options->plan.http);
     command->add_option("--bootstrap", options->plan.bootstrap, "read any Kafka cluster instead, HOST:PORT[,HOST:PORT...]");
     command->add_option("-X", options->plan.client_settings, "with --bootstrap: a librdkafka setting, KEY=VALUE")->take_all();
-    command->add_option("--records", options->plan.records, "read only the newest so many records")->check(CLI::PositiveNumber);
+    command->add_option("--records", options->plan.records, "read only the newest so many records")
+        ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
     command->add_option("--since", options->since, "read only what is newer: 2h, 7d, 2026-11-21T10:00:00 (UTC)");
     command->add_option("--partitioner", options->plan.partitioner, "how producers place keys, instead of finding it in the data");
     command->add_flag("--keys", options->plan.lists_keys, "print every distinct key with its old and new partition, tab separated");

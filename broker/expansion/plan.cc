@@ -146,9 +146,9 @@ std::string to_percent(double share) {
 
 std::optional<std::string> target_problem(std::string_view topic, std::int32_t old_count, std::int64_t new_count) {
     const std::string name = "topic " + std::string(topic);
-    if (new_count == old_count) return name + " has " + std::to_string(old_count) + " partitions already";
+    if (new_count == old_count) return name + " has " + counted(old_count, "partition") + " already";
     if (new_count < old_count) {
-        return name + " has " + std::to_string(old_count) + " partitions, and a count never shrinks: " +
+        return name + " has " + counted(old_count, "partition") + ", and a count never shrinks: " +
                std::to_string(new_count) + " is no expansion";
     }
     if (new_count > kPlanCountMax) {
