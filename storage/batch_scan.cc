@@ -1,18 +1,37 @@
 #include "storage/batch_scan.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 
-#include "protocol/big_endian.h"
+#include "protocol/crc32c.h"
 
 namespace partita {
+namespace {
+
+/// The CRC that the batch at `position` must have, read in pieces.
+StorageResult<std::uint32_t> checksum_of(File& file, std::uint64_t position, const BatchHeader& header) {
+    const std::uint64_t end = position + header.size_bytes();
+    position += kBatchCrcCoverageStart;
+    std::vector<std::byte> buffer(static_cast<std::size_t>(std::min<std::uint64_t>(BatchScan::kReadBytes, end - position)));
+    std::uint32_t crc = 0;
+    while (position < end) {
+        const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), end - position));
+        const auto read = file.read_at(position, MutableBytes(buffer.data(), wanted));
+        if (!read) return std::unexpected(read.error());
+        crc = crc32c_extend(crc, Bytes(buffer.data(), *read));
+        if (*read < wanted) break;
+        position += *read;
+    }
+    return crc;
+}
+
+}  // namespace
 
 StorageResult<Bytes> BatchScan::window(std::size_t count) {
     const std::uint64_t left = end_ - position_;
     const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(count, left));
     if (position_ < buffer_start_ || position_ + wanted > buffer_start_ + buffer_size_ || buffer_size_ == 0) {
-        // Grows with the batch, which the caller has bounded by what the file holds.
+        // Grows with the batch, which the caller has found to be one when it is large.
         const auto read_bytes = static_cast<std::size_t>(std::min<std::uint64_t>(std::max(wanted, kReadBytes), left));
         if (buffer_.size() < read_bytes) buffer_.resize(read_bytes);
         const auto read = file_.read_at(position_, MutableBytes(buffer_.data(), read_bytes));
@@ -39,6 +58,14 @@ StorageResult<BatchScan::Step> BatchScan::next() {
         step.error = BatchError::truncated;
         return step;
     }
+    if (header->size_bytes() > kBelievedBytes) {
+        const auto crc = checksum_of(file_, position_, *header);
+        if (!crc) return std::unexpected(crc.error());
+        if (*crc != header->crc) {
+            step.error = BatchError::crc_mismatch;
+            return step;
+        }
+    }
     bytes = window(header->size_bytes());
     if (!bytes) return std::unexpected(std::move(bytes.error()));
     const auto batch = parse_batch(*bytes);
@@ -54,42 +81,43 @@ StorageResult<BatchScan::Step> BatchScan::next() {
 
 StorageResult<DamagedTail> inspect_damaged_tail(File& file, std::uint64_t position, std::uint64_t end,
                                                 Offset expected) {
-    // Damage is rare and a batch may be as large as the tail: it is read as a whole.
     DamagedTail tail;
-    std::vector<std::byte> bytes(static_cast<std::size_t>(end - position));
-    const auto read = file.read_at(position, bytes);
-    if (!read) return std::unexpected(read.error());
-    bytes.resize(*read);
-    tail.all_zero = std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0}; });
-    if (tail.all_zero) return tail;
     // Records may hold anything, also a million headers of batches that reach to the end of the tail.
-    constexpr std::size_t kChecksumsOfTheTail = 8;
-    std::size_t checksum_bytes_left = kChecksumsOfTheTail * bytes.size();
-    std::size_t at = 0;
-    while (at + kBatchHeaderBytes <= bytes.size()) {
-        // The magic is one byte out of 256, the offset 31 bits out of 64: nearly nothing gets to the CRC.
-        if (bytes[at + 16] == std::byte{kCurrentMagic}) {
-            const auto base = load_big_endian<std::int64_t>(bytes.data() + at);
-            const auto length = load_big_endian<std::int32_t>(bytes.data() + at + 8);
-            const bool plausible = base >= expected.value &&
-                                   base - expected.value <= std::numeric_limits<std::int32_t>::max() && length > 0 &&
-                                   static_cast<std::size_t>(length) + kBatchPrefixBytes <= bytes.size() - at;
-            if (plausible) {
-                const auto batch = parse_batch(Bytes(bytes).subspan(at));
-                const std::size_t batch_bytes = batch ? batch->bytes.size() : 0;
-                if (batch_bytes > checksum_bytes_left) {
-                    ++tail.good_batches;
-                    return tail;
-                }
-                checksum_bytes_left -= batch_bytes;
-                if (batch && check_crc(*batch)) {
-                    ++tail.good_batches;
-                    at += batch_bytes;
-                    continue;
-                }
+    constexpr std::uint64_t kChecksumsOfTheTail = 8;
+    std::uint64_t checksum_bytes_left = kChecksumsOfTheTail * (end - position);
+    std::vector<std::byte> buffer(static_cast<std::size_t>(std::min<std::uint64_t>(BatchScan::kReadBytes, end - position)));
+    // Each piece begins with the last bytes of the one before, too few for a header.
+    for (bool is_last = false; !is_last;) {
+        const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), end - position));
+        const auto read = file.read_at(position, MutableBytes(buffer.data(), wanted));
+        if (!read) return std::unexpected(read.error());
+        const Bytes piece(buffer.data(), *read);
+        is_last = *read < wanted || position + wanted == end;
+        if (std::ranges::all_of(piece, [](std::byte byte) { return byte == std::byte{0}; })) {
+            position += *read - std::min(*read, kBatchHeaderBytes - 1);
+            continue;
+        }
+        tail.all_zero = false;
+        for (std::size_t at = 0; at + kBatchHeaderBytes <= piece.size(); ++at, ++position) {
+            // The magic is one byte out of 256, the offset 31 bits out of 64: nearly nothing gets to the CRC.
+            if (piece[at + 16] != std::byte{kCurrentMagic}) continue;
+            const auto header = parse_batch_header(piece.subspan(at));
+            const bool plausible = header && header->base_offset >= expected &&
+                                   header->base_offset - expected <= std::numeric_limits<std::int32_t>::max() &&
+                                   header->size_bytes() <= end - position;
+            if (!plausible) continue;
+            if (header->size_bytes() > checksum_bytes_left) {
+                tail.holds_batches = true;
+                return tail;
+            }
+            checksum_bytes_left -= header->size_bytes();
+            const auto crc = checksum_of(file, position, *header);
+            if (!crc) return std::unexpected(crc.error());
+            if (*crc == header->crc) {
+                tail.holds_batches = true;
+                return tail;
             }
         }
-        ++at;
     }
     return tail;
 }

@@ -15,6 +15,9 @@ namespace partita {
 class BatchScan {
   public:
     static constexpr std::size_t kReadBytes = 256 * 1024;
+    /// A header that claims more gets that much memory only after the CRC was found right in pieces: one wrong bit of a
+    /// length must not read the rest of a segment into memory.
+    static constexpr std::size_t kBelievedBytes = 4 * 1024 * 1024;
 
     enum class Found { batch, end, bad };
     struct Step {
@@ -47,12 +50,12 @@ class BatchScan {
 /// What stands behind a bad batch.
 struct DamagedTail {
     bool all_zero = true;
-    /// Whole batches with a right CRC and offsets at or above `expected`.
-    std::uint64_t good_batches = 0;
+    /// There is a whole batch with a right CRC and an offset at or above `expected`.
+    bool holds_batches = false;
 };
 
-/// Looks through `[position, end)`, at every byte, for batches that could be saved. What only looks like them, over and over
-/// again, ends the search with one that is taken for good: the tail is then set aside and not lost.
+/// Looks through `[position, end)`, at every byte, for a batch that could be saved, in pieces of `BatchScan::kReadBytes`. What
+/// only looks like one, over and over again, ends the search as if it were: the tail is then set aside and not lost.
 [[nodiscard]] StorageResult<DamagedTail> inspect_damaged_tail(File& file, std::uint64_t position, std::uint64_t end,
                                                               Offset expected);
 

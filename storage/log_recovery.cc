@@ -380,7 +380,7 @@ StorageResult<void> LogRecovery::cut(Segment& segment, std::uint64_t position, s
     const std::uint64_t size = segment.size_bytes();
     auto tail = inspect_damaged_tail(**file, position, size, end_);
     if (!tail) return std::unexpected(std::move(tail.error()));
-    const bool worth_keeping = !tail->all_zero && (tail->good_batches > 0 || !is_truncated_tail);
+    const bool worth_keeping = !tail->all_zero && (tail->holds_batches || !is_truncated_tail);
     if (worth_keeping) {
         const std::string name =
             segment_file_name(segment.base_offset(), ".log") + "." + std::to_string(position) + ".corrupt";
@@ -392,7 +392,7 @@ StorageResult<void> LogRecovery::cut(Segment& segment, std::uint64_t position, s
     report_.cut_segment = segment_file_name(segment.base_offset(), ".log");
     report_.cut_position = position;
     report_.cut_bytes += size - position;
-    report_.cut_reason = tail->all_zero ? "zeros" : tail->good_batches == 0 && is_truncated_tail ? "torn batch" : reason;
+    report_.cut_reason = tail->all_zero ? "zeros" : !tail->holds_batches && is_truncated_tail ? "torn batch" : reason;
     if (auto done = (*file)->truncate(position); !done) return done;
     segment.publish_size(position);
     // Durable before anything is appended: else a power loss could bring the cut bytes back in the place of
