@@ -117,7 +117,8 @@ void LogFlusher::note_failure_locked(const StorageError& error) {
 void LogFlusher::serve(Waiting& waiting) {
     StorageResult<Offset> result = [&]() -> StorageResult<Offset> {
         if (const auto failed = failure()) return std::unexpected(*failed);
-        return waiting.log->sync();
+        if (!waiting.log->has_files()) return waiting.log->log_end_offset();
+        return LogSync(*waiting.log, LogSync::Purpose::awaited_sync).run();
     }();
     {
         const std::lock_guard lock(mutex_);

@@ -40,6 +40,7 @@ StorageResult<void> LogSync::choose() {
     vouched_end_ = end_;
     if (state_.segments.empty()) return {};
     active_ = state_.segments.back();
+    if (purpose_ == Purpose::awaited_sync) active_->note_awaited_sync();
     if (log_.recovery_point() < end_) {
         for (std::size_t i = state_.segment_index_for(log_.recovery_point()); i < state_.segments.size(); ++i) {
             unsynced_.push_back(state_.segments[i]);
@@ -155,7 +156,7 @@ StorageResult<Offset> LogSync::conclude() {
     if (log_.recovery_point() < vouched_end_) {
         log_.recovery_point_.store(vouched_end_.value, std::memory_order_release);
     }
-    if (purpose_ == Purpose::sync) return end_;
+    if (purpose_ != Purpose::close) return end_;
     if (log_.log_end_offset() != end_) {
         return std::unexpected(StorageError{StorageError::Kind::io, 0, *state_.directory + ": appended to while closing"});
     }

@@ -21,6 +21,8 @@ class LogSync {
   public:
     enum class Purpose {
         sync,
+        /// The same for somebody who waits: the log gets ready for the next one.
+        awaited_sync,
         /// Writes everything that a start after a clean stop believes unread, and closes the log.
         close,
     };

@@ -75,6 +75,7 @@ void LogAppender::cut_tail(File& file) {
     // Where even this fails (the device is gone), the next append tries again before it writes; until
     // then nobody reads beyond the published end, and recovery checks what lies there.
     state_.tail_dirty = !file.truncate(state_.active().size_bytes());
+    if (!state_.tail_dirty) state_.active().note_trimmed();
 }
 
 void LogAppender::publish_run(std::size_t first, std::size_t count, std::uint64_t position) {
@@ -148,6 +149,7 @@ StorageResult<void> LogAppender::prepare(TimestampMs now) {
         if (!file) return std::unexpected(std::move(file.error()));
         if (auto cut = (*file)->truncate(state_.active().size_bytes()); !cut) return cut;
         state_.tail_dirty = false;
+        state_.active().note_trimmed();
     }
     return {};
 }
@@ -155,6 +157,12 @@ StorageResult<void> LogAppender::prepare(TimestampMs now) {
 StorageResult<void> LogAppender::roll(TimestampMs now) {
     const Offset base = log_.log_end_offset();
     PARTITA_ASSERT(state_.segments.empty() || state_.active().base_offset() < base, "an empty segment never rolls");
+    if (!state_.segments.empty()) {
+        Segment& sealed = state_.active();
+        // Reserved blocks may stay until the close tries again. Zeros may not: behind a sealed segment nobody looks for
+        // them, and they would be taken for records.
+        if (auto trimmed = sealed.trim(); !trimmed && sealed.is_padded()) return trimmed;
+    }
     auto segment = std::make_shared<Segment>(log_.environment_.open_files, state_.directory, base);
     segment->set_created(now);
     auto file = segment->file(true);
@@ -165,11 +173,9 @@ StorageResult<void> LogAppender::roll(TimestampMs now) {
     if (!state_.segments.empty()) {
         Segment& sealed = state_.active();
         sealed.complete_time_index();
-        // What fails here is only put off: entries stay in memory, reserved blocks stay reserved. The next
-        // sync or the close tries again.
+        // What fails here is only put off: entries stay in memory. The next sync or the close tries again.
         (void)sealed.offset_index().file().write_pending();
         (void)sealed.time_index().file().write_pending();
-        (void)sealed.trim();
     }
     {
         const std::lock_guard view(log_.view_mutex_);

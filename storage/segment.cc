@@ -145,16 +145,36 @@ bool Segment::must_roll_before(const BatchHeader& batch, std::uint64_t pending_b
 }
 
 void Segment::reserve(File& file, std::uint64_t end, const LogConfig& config) {
-    if (end <= reserved_end_ || end < kSmallestReservation) return;
-    std::uint64_t step = std::clamp(end, kSmallestReservation, kLargestReservation);
+    const bool pads = is_synced_often(end);
+    if (end <= (pads ? padded_end_ : reserved_end_) || end < kSmallestReservation) return;
+    std::uint64_t step = std::clamp(end, kSmallestReservation, pads ? kPaddingBytes : kLargestReservation);
     step -= step % kSmallestReservation;
     const std::uint64_t limit = std::max(end, static_cast<std::uint64_t>(config.segment_bytes));
     const std::uint64_t wanted = std::min(end + step, limit);
+    if (pads) return pad(file, end, wanted);
     const std::uint64_t from = std::max(reserved_end_, size_bytes());
     // A refusal (disk nearly full) is no failure: the write itself decides, and may still fit. The next
     // attempt is made after as many bytes.
     (void)file.reserve(from, wanted - from);
     reserved_end_ = wanted;
+}
+
+void Segment::pad(File& file, std::uint64_t from, std::uint64_t end) {
+    static constexpr std::array<std::byte, 64 * 1024> kZeros{};
+    std::array<Bytes, kPaddingBytes / kZeros.size()> pieces;
+    std::size_t count = 0;
+    for (std::uint64_t at = from; at < end; at += pieces[count++].size()) {
+        pieces[count] = Bytes(kZeros.data(), static_cast<std::size_t>(std::min<std::uint64_t>(end - at, kZeros.size())));
+    }
+    // As with reserved blocks a refusal is no failure, and the next attempt is made after as many bytes.
+    padded_end_ = end;
+    reserved_end_ = std::max(reserved_end_, end);
+    if (!file.write_at(from, std::span(pieces).first(count))) (void)file.truncate(size_bytes());
+}
+
+void Segment::note_trimmed() {
+    reserved_end_ = 0;
+    padded_end_ = 0;
 }
 
 StorageResult<void> Segment::trim() {
@@ -163,7 +183,7 @@ StorageResult<void> Segment::trim() {
     if (!opened) return std::unexpected(std::move(opened.error()));
     // Cutting a file to its own size frees the blocks beyond it.
     auto cut = (*opened)->truncate(size_bytes());
-    if (cut) reserved_end_ = 0;
+    if (cut) note_trimmed();
     return cut;
 }
 

@@ -55,6 +55,10 @@ class Segment {
     /// While a file is smaller than this nothing is reserved, so small topics stay small on disk.
     static constexpr std::uint64_t kSmallestReservation = 64 * 1024;
     static constexpr std::uint64_t kLargestReservation = 64 * 1024 * 1024;
+    /// Zeros are written this far ahead while somebody waits for syncs of so little: with more between two syncs, writing
+    /// everything twice costs as much as it saves.
+    static constexpr std::uint64_t kPaddingBytes = 256 * 1024;
+    static constexpr std::uint64_t kLargestPaddedSync = 128 * 1024;
 
     /// `suffix` follows the names of its files, while they are written to replace others.
     Segment(OpenFiles& open_files, std::shared_ptr<const std::string> directory, Offset base_offset,
@@ -82,10 +86,19 @@ class Segment {
     [[nodiscard]] bool must_roll_before(const BatchHeader& batch, std::uint64_t pending_bytes,
                                         std::optional<TimestampMs> pending_timestamp, TimestampMs now,
                                         const LogConfig& config) const;
-    /// Reserves space up to and beyond `end`, in steps that grow with the file. Best effort.
+    /// Reserves space up to and beyond `end`, where the next write ends, in steps that grow with the file. Best effort.
+    /// While somebody waits for every few bytes (`note_awaited_sync`), zeros are written there instead: a sync of bytes that
+    /// replace others waits for the data alone, one of bytes that make the file longer or use a reserved block for the
+    /// first time waits for the file system's journal too.
     void reserve(File& file, std::uint64_t end, const LogConfig& config);
     /// Gives back what is reserved beyond the published size.
     [[nodiscard]] StorageResult<void> trim();
+    /// Zeros may lie behind the published size. Only in the active segment: recovery cuts them off there.
+    [[nodiscard]] bool is_padded() const { return padded_end_ > size_bytes(); }
+    /// Somebody else cut the file to its published size.
+    void note_trimmed();
+    /// Somebody waits until what is published now is durable.
+    void note_awaited_sync() { awaited_sync_end_ = size_bytes(); }
     /// Puts the last entry into the time index, so that it tells the segment's greatest timestamp.
     void complete_time_index();
     /// Lets all descriptors go.
@@ -111,6 +124,12 @@ class Segment {
     void set_bytes_since_index_entry(std::uint64_t bytes) { bytes_since_index_entry_ = bytes; }
 
   private:
+    /// Writes zeros from `from` to `end`, or none.
+    void pad(File& file, std::uint64_t from, std::uint64_t end);
+    [[nodiscard]] bool is_synced_often(std::uint64_t end) const {
+        return awaited_sync_end_ && end - *awaited_sync_end_ <= kLargestPaddedSync;
+    }
+
     OpenFiles& open_files_;
     const std::shared_ptr<const std::string> directory_;
     const Offset base_offset_;
@@ -122,6 +141,9 @@ class Segment {
 
     // Guarded by the append mutex.
     std::uint64_t reserved_end_ = 0;
+    /// At most `reserved_end_`.
+    std::uint64_t padded_end_ = 0;
+    std::optional<std::uint64_t> awaited_sync_end_;
     TimestampMs created_{0};
     std::uint64_t bytes_since_index_entry_ = 0;
     /// Greatest timestamp of the first batch: segment.ms counts from it.

@@ -141,7 +141,14 @@ std::expected<void, StartError> Broker::open_storage() {
     }
     const LogDirectory::OpenReport& report = logs_->open_report();
     for (const RecoveryReport& partition : report.partitions) {
-        if (partition.cut_bytes > 0) {
+        if (partition.cut_bytes > 0 && partition.set_aside.empty() && partition.cut_reason == "zeros") {
+            // What lay ready behind a log that is synced often, as a rule.
+            log::info("recovery", "zeros behind the records were cut off",
+                      {{"partition", partition.directory},
+                       {"segment", partition.cut_segment},
+                       {"position", partition.cut_position},
+                       {"bytes", partition.cut_bytes}});
+        } else if (partition.cut_bytes > 0) {
             log::warning("recovery", "a damaged tail was cut off",
                          {{"partition", partition.directory},
                           {"segment", partition.cut_segment},

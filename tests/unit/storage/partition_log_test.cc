@@ -6,6 +6,8 @@
 #include <set>
 #include <thread>
 
+#include "storage/log_flusher.h"
+#include "storage/segment.h"
 #include "tests/support/storage_fixture.h"
 
 namespace partita::test {
@@ -22,6 +24,20 @@ class PartitionLogTest : public ::testing::Test {
         if (!done) return {};
         written += as_text(Bytes(bytes));
         return *done;
+    }
+    /// As a producer that asks for flush.messages=1.
+    void wait_for_sync() {
+        LogFlusher flusher;
+        ASSERT_TRUE(flusher.request_sync(world.shared_log(), [](const auto& synced) { EXPECT_TRUE(synced); }));
+        flusher.drain();
+    }
+    std::string first_file() { return world.system.content("/data/t-0/00000000000000000000.log"); }
+    /// Leaves zeros behind the records.
+    void append_padded() {
+        append({.value_bytes = Segment::kSmallestReservation});
+        wait_for_sync();
+        append();
+        ASSERT_GT(first_file().size(), written.size());
     }
     StorageWorld world;
     std::string written;
@@ -173,6 +189,88 @@ TEST_F(PartitionLogTest, FullDiskFailsTheFlushAndHeals) {
     EXPECT_EQ(append(next).base_offset, Offset{1}) << "the sequence was given back";
     EXPECT_EQ(read_all(world.log(), {0}), written);
     EXPECT_EQ(world.system.content("/data/t-0/00000000000000000000.log"), written);
+}
+
+TEST_F(PartitionLogTest, FileIsPaddedWithZerosWhileSomebodyWaitsForSmallSyncs) {
+    append({.value_bytes = Segment::kSmallestReservation});
+    append();
+    EXPECT_EQ(first_file(), written) << "nobody waits for a sync";
+    wait_for_sync();
+    append();
+    const std::string padded = first_file();
+    ASSERT_GT(padded.size(), written.size());
+    EXPECT_EQ(padded.substr(0, written.size()), written);
+    EXPECT_EQ(padded.find_first_not_of('\0', written.size()), std::string::npos);
+    wait_for_sync();
+    append();
+    EXPECT_EQ(first_file().size(), padded.size()) << "what is written now replaces zeros";
+    EXPECT_EQ(read_all(world.log(), {0}), written);
+}
+
+TEST_F(PartitionLogTest, ManyBytesBetweenTwoSyncsAreNotWrittenTwice) {
+    append({.value_bytes = Segment::kSmallestReservation});
+    wait_for_sync();
+    append({.value_bytes = Segment::kLargestPaddedSync});
+    EXPECT_EQ(first_file(), written);
+}
+
+TEST_F(PartitionLogTest, PaddingIsGoneAfterAKillAStopAndARoll) {
+    append_padded();
+    world.kill();
+    EXPECT_EQ(first_file(), written);
+    EXPECT_EQ(read_all(world.log(), {0}), written);
+    append_padded();
+    world.restart_cleanly();
+    EXPECT_EQ(first_file(), written);
+    append_padded();
+    const std::string sealed = written;
+    world.config->segment_bytes = 1;
+    append();
+    EXPECT_EQ(first_file(), sealed);
+    EXPECT_EQ(read_all(world.log(), {0}), written);
+}
+
+TEST_F(PartitionLogTest, PowerLossInPaddingLosesNothingThatWasSynced) {
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        world.lose_power(seed);
+        const std::string before = read_all(world.log(), {0});
+        ASSERT_EQ(before, written.substr(0, before.size())) << seed;
+        written = before;
+        append_padded();
+        wait_for_sync();
+        const std::string synced = written;
+        append();
+        append();
+        world.lose_power(seed);
+        const std::string after = read_all(world.log(), {0});
+        ASSERT_TRUE(after.starts_with(synced)) << seed;
+        ASSERT_TRUE(written.starts_with(after)) << seed;
+        ASSERT_EQ(first_file(), after) << seed;
+        written = after;
+    }
+}
+
+TEST_F(PartitionLogTest, SegmentWhoseZerosCannotBeCutOffIsNotSealed) {
+    append_padded();
+    world.config->segment_bytes = 1;
+    world.system.fail_call(1, EIO);
+    auto bytes = make_batch();
+    EXPECT_FALSE(world.log().append(bytes, kContext));
+    ASSERT_TRUE(world.system.fault_happened());
+    const std::string sealed = written;
+    append();
+    EXPECT_EQ(first_file(), sealed);
+    EXPECT_EQ(read_all(world.log(), {0}), written);
+}
+
+TEST_F(PartitionLogTest, FullDiskCostsThePaddingAndNotTheRecords) {
+    append({.value_bytes = Segment::kSmallestReservation});
+    wait_for_sync();
+    world.system.fail_call(1, ENOSPC, false, true);
+    append();
+    EXPECT_TRUE(world.system.fault_happened());
+    EXPECT_EQ(first_file(), written);
+    EXPECT_EQ(read_all(world.log(), {0}), written);
 }
 
 TEST_F(PartitionLogTest, FailedSyncIsFinal) {
