@@ -1,4 +1,4 @@
-"""`partita plan --bootstrap` against a broker behind TLS, with kcat's settings: -X key=value."""
+"""`partita plan --bootstrap` with kcat's settings (-X key=value): a broker behind TLS, and a Kafka that wants SASL."""
 
 import contextlib
 import json
@@ -91,3 +91,54 @@ def test_without_the_right_settings_it_ends_with_a_sentence(front, settings, tol
     assert done.returncode not in (0, 3)
     assert done.stdout == ""
     assert told in done.stderr.lower(), done.stderr
+
+
+@pytest.fixture(scope="module")
+def kafka_with_passwords():
+    """A real Kafka whose only listener for clients is SASL_PLAINTEXT, with the mechanism PLAIN and one user."""
+    jaas = 'org.apache.kafka.common.security.plain.PlainLoginModule required user_reader="secret" ;'
+    broker = harness.KafkaBroker({
+        "listener.security.protocol.map": "CLIENTS:SASL_PLAINTEXT,PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+        "listener.name.clients.sasl.enabled.mechanisms": "PLAIN",
+        "listener.name.clients.plain.sasl.jaas.config": jaas,
+    })
+    port = harness.free_port()
+    text = broker.configuration.read_text()
+    # The harness waits for the listener without passwords.
+    plain = f"PLAINTEXT://127.0.0.1:{broker.port}"
+    text = text.replace(f"listeners={plain},", f"listeners={plain},CLIENTS://127.0.0.1:{port},")
+    text = text.replace(f"advertised.listeners={plain}", f"advertised.listeners={plain},CLIENTS://127.0.0.1:{port}")
+    broker.configuration.write_text(text)
+    with broker:
+        broker.clients_port = port
+        yield broker
+
+
+def sasl(password):
+    return ["-X", "security.protocol=sasl_plaintext", "-X", "sasl.mechanism=PLAIN", "-X", "sasl.username=reader",
+            "-X", f"sasl.password={password}"]
+
+
+def plan_of_kafka(broker, *arguments):
+    binary = os.environ.get("PARTITA_BINARY") or str(harness.HERE.parents[1] / "build" / "release" / "partita")
+    return subprocess.run([binary, "plan", *arguments, "--bootstrap", f"127.0.0.1:{broker.clients_port}"], capture_output=True,
+                          text=True, timeout=60)
+
+
+def test_a_plan_is_made_of_a_kafka_that_wants_a_password(kafka_with_passwords, unique):
+    topic = unique("topic")
+    lines = "".join(f"key-{index}:value\n" for index in range(RECORDS))
+    subprocess.run(["kcat", "-b", f"127.0.0.1:{kafka_with_passwords.clients_port}", *sasl("secret"), "-P", "-K", ":", "-t", topic],
+                   input=lines, text=True, check=True, timeout=30)
+    done = plan_of_kafka(kafka_with_passwords, topic, "--to", "4", "--json", "--partitioner", "librdkafka", *sasl("secret"))
+    assert done.returncode == 3, done.stderr
+    judged = json.loads(done.stdout)
+    assert judged["scanned"]["records"] == judged["scanned"]["keys"] == RECORDS
+    assert 0 < judged["moved"]["keys"] < RECORDS
+
+
+def test_a_wrong_password_ends_with_a_sentence(kafka_with_passwords):
+    done = plan_of_kafka(kafka_with_passwords, "x", "--to", "4", *sasl("wrong"))
+    assert done.returncode not in (0, 3)
+    assert done.stdout == ""
+    assert "authentication" in done.stderr.lower(), done.stderr
