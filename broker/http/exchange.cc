@@ -1,5 +1,7 @@
 #include "broker/http/exchange.h"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -50,7 +52,25 @@ std::string_view without_port(std::string_view authority) {
     return has_port ? authority.substr(0, colon) : authority;
 }
 
+bool is_ip_address(const std::string& host) {
+    in6_addr address{};
+    if (host.starts_with('[') && host.ends_with(']')) {
+        return ::inet_pton(AF_INET6, host.substr(1, host.size() - 2).c_str(), &address) == 1;
+    }
+    return ::inet_pton(AF_INET, host.c_str(), &address) == 1;
+}
+
+char lower(char letter) { return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter; }
+
 }  // namespace
+
+bool is_own_host(std::string_view host, std::span<const std::string> own_names) {
+    std::string name(without_port(host));
+    std::ranges::transform(name, name.begin(), lower);
+    if (name.ends_with('.')) name.pop_back();  // "localhost." is the same name, said in full.
+    return name.empty() || name == "localhost" || name.ends_with(".localhost") || is_ip_address(name) ||
+           std::ranges::any_of(own_names, [&](const std::string& own) { return std::ranges::equal(own, name, {}, lower); });
+}
 
 bool is_of_foreign_page(std::string_view origin, std::string_view host) {
     constexpr std::string_view kSchemeEnd = "://";

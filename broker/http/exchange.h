@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,11 @@ struct Request {
 /// section 10.2).
 [[nodiscard]] bool is_of_foreign_page(std::string_view origin, std::string_view host);
 
+/// Whether the `Host` header names this broker and not somebody's site: an IP address, localhost or a name below it, one of
+/// `own_names`, or nothing. A page whose own name was made to lead to a developer's machine (DNS rebinding) is of the
+/// broker's origin for its browser, and for `is_of_foreign_page`; but it cannot hide that name.
+[[nodiscard]] bool is_own_host(std::string_view host, std::span<const std::string> own_names);
+
 /// A request and its answer, which is given once: whole, or in pieces. It may be given later and from another
 /// thread; whoever lets go of an exchange without an answer leaves the client with a closed connection.
 class Exchange {
@@ -50,6 +56,9 @@ class Exchange {
 
     [[nodiscard]] virtual const Request& request() const = 0;
     virtual void respond(Status status, std::string_view content_type, std::string body) = 0;
+    /// Status 405: the path is known, and served by `allowed` only, as the header `Allow` lists it: "GET, HEAD" (RFC 9110,
+    /// section 15.5.6).
+    virtual void refuse_method(std::string_view allowed) = 0;
     /// The answer comes in pieces: `begin`, any number of `write`, `end`.
     virtual void begin(Status status, std::string_view content_type) = 0;
     /// Waits while more than a megabyte is on its way, so not from a reactor. False: the client is gone.

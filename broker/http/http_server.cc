@@ -1,11 +1,14 @@
 #include "broker/http/http_server.h"
 
+#include <boost/asio/ip/host_name.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <charconv>
 #include <chrono>
 #include <optional>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "broker/config/log_setup.h"
 #include "broker/http/event_feed.h"
@@ -25,12 +28,27 @@ using asio::ip::tcp;
 // How long the acceptor rests when there is no descriptor for a connection.
 constexpr std::chrono::milliseconds kAcceptPause{100};
 
+/// The names under which an operator made this broker known, and the machine's.
+std::vector<std::string> own_names(const config::ListenerSettings& settings) {
+    std::vector<std::string> names;
+    for (const config::Endpoint& endpoint : settings.advertised) {
+        names.push_back(endpoint.host);
+    }
+    for (const config::Listener& listener : settings.listeners) {
+        names.push_back(listener.endpoint.host);
+    }
+    boost::system::error_code error;
+    names.push_back(asio::ip::host_name(error));
+    return names;
+}
+
 }  // namespace
 
 class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Listener> {
   public:
     Listener(runtime::Broker& broker, const runtime::NetworkStatistics& network)
-        : broker_(broker), events_(std::make_shared<EventFeed>(broker.findings())), surroundings_{broker, network, jobs_, *events_}, acceptor_(broker.reactors().front()->context()),
+        : broker_(broker), events_(std::make_shared<EventFeed>(broker.findings())), surroundings_{broker, network, jobs_, *events_},
+          own_names_(own_names(broker.config()->listeners)), acceptor_(broker.reactors().front()->context()),
           pause_timer_(broker.reactors().front()->context()) {}
 
     boost::system::error_code open(const tcp::endpoint& endpoint) {
@@ -63,7 +81,7 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
             // Beyond the bound the socket is simply let go.
             if (!error && self->sessions_.size() < kConnectionsMax) {
                 auto session = std::make_shared<Session>(
-                    std::move(socket), [self](const ExchangePointer& exchange) { serve(self->surroundings_, exchange); },
+                    std::move(socket), self->own_names_, [self](const ExchangePointer& exchange) { serve(self->surroundings_, exchange); },
                     [self](tcp::socket upgraded, UpgradeRequest request) {
                         open_event_socket(std::move(upgraded), std::move(request), self->events_);
                     },
@@ -103,6 +121,7 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
     Jobs jobs_;
     const std::shared_ptr<EventFeed> events_;
     const Surroundings surroundings_;
+    const std::vector<std::string> own_names_;
     tcp::acceptor acceptor_;
     asio::steady_timer pause_timer_;
     std::set<std::shared_ptr<Session>> sessions_;

@@ -69,9 +69,7 @@ void serve(const Surroundings& surroundings, const ExchangePointer& exchange) {
     }
     const Method method = request.method == Method::head ? Method::get : request.method;
     if (method != route->method) {
-        // The status 405 names GET and HEAD; what changes something says itself how it is asked for.
-        const Status status = route->method == Method::get ? Status::method_not_allowed : Status::bad_request;
-        exchange->respond(status, kPlainText, "only " + std::string(method_name(route->method)) + " is served\n");
+        exchange->refuse_method(route->method == Method::get ? "GET, HEAD" : method_name(route->method));
         return;
     }
     route->serve(surroundings, exchange);

@@ -48,6 +48,12 @@ class Session::Answer final : public Exchange {
             session.send_whole(status, type, std::move(body));
         });
     }
+    void refuse_method(std::string_view allowed) override {
+        is_given_ = true;
+        run([allowed = std::string(allowed)](Session& session) {
+            session.send_whole(Status::method_not_allowed, kPlainText, "the path is served by " + allowed + "\n", allowed);
+        });
+    }
     void begin(Status status, std::string_view type) override {
         run([status, type = std::string(type)](Session& session) { session.send_header(status, type); });
     }
@@ -141,9 +147,8 @@ void Session::on_request() {
         send_whole(Status::bad_request, kPlainText, "the request's path is malformed\n");
         return;
     }
-    if (const auto origin = message.find(beast::http::field::origin);
-        origin != message.end() && is_of_foreign_page(text_of(origin->value()), text_of(message[beast::http::field::host]))) {
-        send_whole(Status::forbidden, kPlainText, "requests of pages of other sites are not served\n");
+    if (const std::string_view reason = refusal(*request); !reason.empty()) {
+        send_whole(Status::forbidden, kPlainText, std::string(reason));
         return;
     }
     if (wants_upgrade(message) && request->path == std::vector<std::string>{"v1", "events"}) {
@@ -159,6 +164,21 @@ void Session::on_request() {
     if (is_answering_ && !is_writing_ && !is_closed_) {
         watch_for_close();
     }
+}
+
+std::string_view Session::refusal(const Request& request) const {
+    const auto& message = parser_->get();
+    const std::string_view host = text_of(message[beast::http::field::host]);
+    if (const auto origin = message.find(beast::http::field::origin);
+        origin != message.end() && is_of_foreign_page(text_of(origin->value()), host)) {
+        return "requests of pages of other sites are not served\n";
+    }
+    // Health and metrics show no data and are asked for by whatever name a cluster gives the machine.
+    if (!request.path.empty() && request.path.front() == "v1" && !is_own_host(host, own_names_)) {
+        return "the Host header is no name of this broker: use an IP address, localhost, this machine's name or one of "
+               "advertised.listeners\n";
+    }
+    return {};
 }
 
 void Session::hand_over() {
@@ -184,7 +204,7 @@ void Session::watch_for_close() {
         });
 }
 
-void Session::send_whole(Status status, std::string_view type, std::string body) {
+void Session::send_whole(Status status, std::string_view type, std::string body, std::string_view allowed_methods) {
     if (is_closed_) {
         return;
     }
@@ -192,8 +212,8 @@ void Session::send_whole(Status status, std::string_view type, std::string body)
     response_ = {static_cast<beast::http::status>(status), request.version()};
     response_.set(beast::http::field::server, "partita");
     response_.set(beast::http::field::content_type, type);
-    if (status == Status::method_not_allowed) {
-        response_.set(beast::http::field::allow, "GET, HEAD");
+    if (!allowed_methods.empty()) {
+        response_.set(beast::http::field::allow, allowed_methods);
     }
     if (status == Status::unavailable) {
         response_.set(beast::http::field::retry_after, "1");

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "broker/http/exchange.h"
 
@@ -31,8 +32,10 @@ class Session : public std::enable_shared_from_this<Session> {
     using Upgrade = std::function<void(boost::asio::ip::tcp::socket, boost::beast::http::request<boost::beast::http::string_body>)>;
     using Closed = std::function<void(const std::shared_ptr<Session>&)>;
 
-    Session(boost::asio::ip::tcp::socket socket, Serve serve, Upgrade upgrade, Closed closed)
-        : stream_(std::move(socket)), serve_(std::move(serve)), upgrade_(std::move(upgrade)), closed_(std::move(closed)) {}
+    /// `own_names` outlive the session; see `is_own_host`.
+    Session(boost::asio::ip::tcp::socket socket, const std::vector<std::string>& own_names, Serve serve, Upgrade upgrade, Closed closed)
+        : stream_(std::move(socket)), own_names_(own_names), serve_(std::move(serve)), upgrade_(std::move(upgrade)),
+          closed_(std::move(closed)) {}
 
     void read();
     void close();
@@ -45,10 +48,12 @@ class Session : public std::enable_shared_from_this<Session> {
     };
 
     void on_request();
+    /// Why the request is not served, whatever it asks for; empty when it is. Browsers can be led here by anybody's page.
+    [[nodiscard]] std::string_view refusal(const Request& request) const;
     void hand_over();
     void watch_for_close();
     // On the reactor's thread, for the current answer.
-    void send_whole(Status status, std::string_view type, std::string body);
+    void send_whole(Status status, std::string_view type, std::string body, std::string_view allowed_methods = {});
     void send_header(Status status, std::string_view type);
     void send_piece(Piece piece);
     void answer_dropped();
@@ -57,6 +62,7 @@ class Session : public std::enable_shared_from_this<Session> {
     void finish();
 
     boost::beast::tcp_stream stream_;
+    const std::vector<std::string>& own_names_;
     Serve serve_;
     Upgrade upgrade_;
     Closed closed_;

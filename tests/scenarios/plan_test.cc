@@ -290,7 +290,7 @@ TEST_F(Plans, EndWhenTheirClientGoesAndLeaveRoomForOthers) {
     produce("orders", 6, 12, 500);
     for (int round = 0; round < 20; ++round) {
         WireClient gone(broker->http_port());
-        const std::string request = "GET /v1/topics/orders/expansion?to=12 HTTP/1.1\r\nHost: x\r\n\r\n";
+        const std::string request = "GET /v1/topics/orders/expansion?to=12 HTTP/1.1\r\nHost: localhost\r\n\r\n";
         ASSERT_TRUE(gone.send(as_bytes(request)));
     }
     // Whoever asks next is served as soon as those are noticed to be gone.

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 namespace partita::http {
 namespace {
 
@@ -45,12 +48,25 @@ TEST(ForeignPages, AreThoseOfOtherHosts) {
     EXPECT_FALSE(is_of_foreign_page("http://[fd00::1]", "[fd00::1]:8092"));
 }
 
+TEST(OwnHosts, AreAddressesLocalhostAndTheNamesOfTheBroker) {
+    const std::vector<std::string> names = {"Broker.lan", ""};
+    for (const char* host : {"", "localhost", "localhost:8092", "LOCALHOST.", "kafka.localhost:80", "127.0.0.1:8092", "10.1.2.3", "[::1]:8092",
+                             "[fd00::1]", "broker.LAN:8092", "broker.lan."}) {
+        EXPECT_TRUE(is_own_host(host, names)) << host;
+    }
+    for (const char* host : {"example.org", "example.org:8092", "localhost.example.org", "127.0.0.1.example.org:8092", "notlocalhost",
+                             "broker.lan.example.org", "[example.org]", "::1", "127.1", "a.broker.lan"}) {
+        EXPECT_FALSE(is_own_host(host, names)) << host;
+    }
+}
+
 class Recorder final : public Exchange {
   public:
     const Request& request() const override { return request_; }
     void respond(Status status, std::string_view type, std::string body) override {
         answer = std::to_string(static_cast<int>(status)) + " " + std::string(type) + " " + body;
     }
+    void refuse_method(std::string_view) override {}
     void begin(Status, std::string_view) override {}
     bool write(std::string) override { return true; }
     void end() override {}
