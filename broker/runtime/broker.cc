@@ -1,9 +1,7 @@
 #include "broker/runtime/broker.h"
 
 #include <sys/resource.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "broker/runtime/clock.h"
@@ -41,16 +39,6 @@ std::size_t open_file_limit() {
     constexpr std::size_t kFewest = 16;
     constexpr std::size_t kMost = 100'000;
     return std::clamp(descriptor_limit() * 3 / 8, kFewest, kMost);
-}
-
-std::string make_ephemeral_directory() {
-    for (const char* parent : {"/dev/shm", "/tmp"}) {
-        std::string path = std::string(parent) + "/partita-XXXXXX";
-        if (::mkdtemp(path.data()) != nullptr) {
-            return path;
-        }
-    }
-    return {};
 }
 
 /// How many seconds of its rate a client may use at once.
@@ -92,10 +80,7 @@ Broker::~Broker() {
     turns_.clear();
     catalog_partition_.reset();
     logs_.reset();
-    if (ephemeral_ && !data_directory_.empty()) {
-        std::error_code ignored;
-        std::filesystem::remove_all(data_directory_, ignored);
-    }
+    ephemeral_directory_.reset();
 }
 
 std::expected<std::unique_ptr<Broker>, StartError> Broker::open(const Options& options) {
@@ -117,9 +102,18 @@ std::expected<std::unique_ptr<Broker>, StartError> Broker::open(const Options& o
 }
 
 std::expected<void, StartError> Broker::open_storage() {
-    data_directory_ = ephemeral_ ? make_ephemeral_directory() : config_->log_dirs.front();
-    if (data_directory_.empty()) {
-        return std::unexpected(StartError{"no memory-backed directory for --ephemeral: neither /dev/shm nor /tmp is writable"});
+    data_directory_ = config_->log_dirs.front();
+    if (ephemeral_) {
+        const std::string parents[] = {"/dev/shm", "/tmp"};
+        auto created = EphemeralDirectory::create(parents);
+        if (!created) {
+            return std::unexpected(StartError{"no memory-backed directory for --ephemeral: neither /dev/shm nor /tmp is writable"});
+        }
+        if (created->swept > 0) {
+            log::info("storage", "what killed ephemeral brokers left is removed", {{"directories", created->swept}});
+        }
+        ephemeral_directory_.emplace(std::move(created->directory));
+        data_directory_ = ephemeral_directory_->path();
     }
     if (config_->log_dirs.size() > 1) {
         log::warning("storage", "only the first of several log.dirs is used", {{"directory", data_directory_}});

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "broker/config/log_setup.h"
 #include "broker/fetch/fetch_sessions.h"
 #include "broker/runtime/client_throttles.h"
+#include "broker/runtime/ephemeral_directory.h"
 #include "broker/runtime/expansions.h"
 #include "broker/runtime/findings_hub.h"
 #include "broker/runtime/findings_topic.h"
@@ -244,6 +246,7 @@ class Broker {
     const BrokerId node_id_;
     const bool ephemeral_;
     std::string cluster_id_;
+    std::optional<EphemeralDirectory> ephemeral_directory_;
     std::string data_directory_;
     std::string absolute_log_directory_;
     std::atomic<bool> ready_ = false;
