@@ -12,6 +12,14 @@ namespace {
 /// A binary search ends with one read of so many entries instead of nine more reads of one.
 constexpr std::size_t kBlockEntries = 512;
 
+/// Where the last search of this thread ended. A reader that goes through a log finds its next place a few entries on.
+/// Only a guess, of an index that may be gone: what is found there is judged by the entries.
+struct LastFound {
+    const void* index_file = nullptr;
+    std::size_t entry = 0;
+};
+thread_local LastFound last_found;
+
 }  // namespace
 
 IndexFile::IndexFile(OpenFiles& open_files, std::string path, std::size_t entry_bytes)
@@ -120,6 +128,20 @@ StorageResult<std::optional<std::size_t>> IndexFile::find_last(
         }
         high = persisted_;
     }
+    std::byte block[kBlockEntries * kMaximumEntryBytes];
+    bool is_read = false;
+    if (high > kBlockEntries && last_found.index_file == this && last_found.entry < high) {
+        const std::size_t count = std::min(kBlockEntries, high - last_found.entry);
+        if (auto read = read_into(last_found.entry, MutableBytes(block, count * entry_bytes_)); !read) {
+            return std::unexpected(std::move(read.error()));
+        }
+        const bool ends_here = last_found.entry + count == high || !belongs(block + (count - 1) * entry_bytes_);
+        is_read = ends_here && belongs(block);
+        if (is_read) {
+            low = last_found.entry;
+            high = low + count;
+        }
+    }
     std::byte entry[kMaximumEntryBytes];
     while (high - low > kBlockEntries) {
         const std::size_t middle = low + (high - low) / 2;
@@ -130,9 +152,10 @@ StorageResult<std::optional<std::size_t>> IndexFile::find_last(
             high = middle;
         }
     }
-    std::byte block[kBlockEntries * kMaximumEntryBytes];
-    if (auto read = read_into(low, MutableBytes(block, (high - low) * entry_bytes_)); !read) {
-        return std::unexpected(std::move(read.error()));
+    if (!is_read) {
+        if (auto read = read_into(low, MutableBytes(block, (high - low) * entry_bytes_)); !read) {
+            return std::unexpected(std::move(read.error()));
+        }
     }
     std::optional<std::size_t> found;
     for (std::size_t i = low; i < high; ++i) {
@@ -141,6 +164,7 @@ StorageResult<std::optional<std::size_t>> IndexFile::find_last(
         found = i;
         std::memcpy(destination.data(), candidate, entry_bytes_);
     }
+    if (found) last_found = {this, *found};
     return found;
 }
 

@@ -6,11 +6,13 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <random>
 #include <thread>
 
 #include "storage/checkpoint_text.h"
 #include "storage/leader_epochs.h"
 #include "storage/log_flusher.h"
+#include "storage/offset_index.h"
 #include "storage/producer_snapshot.h"
 #include "storage/producer_state.h"
 #include "storage/retention.h"
@@ -171,6 +173,58 @@ TEST(Retention, DeletesOldestWhileExpiredOrTooMuch) {
     config.delete_old_segments = false;
     config.retention_bytes = 0;
     EXPECT_EQ(segments_to_delete(log, config, {1000}, {20}), 2u) << "below the log start everything goes";
+}
+
+class LargeOffsetIndex : public ::testing::Test {
+  protected:
+    static constexpr std::int64_t kEntries = 5000;
+    static constexpr std::int64_t kOffsetsApart = 10;
+
+    LargeOffsetIndex() {
+        for (OffsetIndex* index : {&index_, &other_}) {
+            for (std::int64_t i = 1; i <= kEntries; ++i) index->append({i * kOffsetsApart}, static_cast<std::uint32_t>(i));
+            EXPECT_TRUE(index->file().write_pending());
+        }
+    }
+    static std::uint32_t position_of(std::int64_t offset) { return static_cast<std::uint32_t>(offset / kOffsetsApart); }
+
+    MemoryFileSystem system_;
+    OpenFiles files_{system_, 8};
+    OffsetIndex index_{files_, "a.index", {0}};
+    OffsetIndex other_{files_, "b.index", {0}};
+};
+
+TEST_F(LargeOffsetIndex, FindsTheSameWhateverWasLookedUpBefore) {
+    std::mt19937_64 random(1);
+    std::int64_t offset = 0;
+    for (int i = 0; i < 5000; ++i) {
+        // Mostly on from where it was, as readers go; sometimes elsewhere.
+        offset = random() % 4 == 0 ? static_cast<std::int64_t>(random() % (kEntries * kOffsetsApart + 100))
+                                   : offset + static_cast<std::int64_t>(random() % (700 * kOffsetsApart)) - 50;
+        offset = std::clamp<std::int64_t>(offset, 0, kEntries * kOffsetsApart + 100);
+        const auto found = (random() % 2 == 0 ? index_ : other_).lookup({offset});
+        ASSERT_TRUE(found);
+        ASSERT_EQ(found->position, std::min(position_of(offset), static_cast<std::uint32_t>(kEntries))) << offset;
+    }
+}
+
+TEST_F(LargeOffsetIndex, ReaderThatGoesOnNeedsOneRead) {
+    ASSERT_TRUE(index_.lookup({20'000}));
+    for (std::int64_t offset = 20'000; offset < 40'000; offset += 160) {
+        const std::uint64_t before = system_.calls();
+        const auto found = index_.lookup({offset});
+        ASSERT_TRUE(found);
+        EXPECT_EQ(found->position, position_of(offset));
+        EXPECT_EQ(system_.calls() - before, 1u);
+    }
+}
+
+TEST_F(LargeOffsetIndex, EndOfTheLastLookupMayBeCutOff) {
+    ASSERT_TRUE(index_.lookup({kEntries * kOffsetsApart}));
+    ASSERT_TRUE(index_.file().truncate(600));
+    const auto found = index_.lookup({kEntries * kOffsetsApart});
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->position, 600u);
 }
 
 TEST(LogFlusher, MergesRequestsOfManyWaiters) {
