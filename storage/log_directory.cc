@@ -91,7 +91,7 @@ void in_parallel(std::size_t count, std::size_t threads, const Work& work) {
 }  // namespace
 
 LogDirectory::LogDirectory(FileSystem& file_system, OpenFiles& open_files, std::string path)
-    : environment_{file_system, open_files, std::move(path)} {}
+    : environment_{.file_system = file_system, .open_files = open_files, .directory = std::move(path)} {}
 
 LogDirectory::~LogDirectory() = default;
 
@@ -100,14 +100,7 @@ std::string LogDirectory::path_of(std::string_view name) const { return join_pat
 StorageResult<std::unique_ptr<LogDirectory>> LogDirectory::open(FileSystem& file_system, OpenFiles& open_files,
                                                                 const std::string& path, const Options& options) {
     std::unique_ptr<LogDirectory> directory(new LogDirectory(file_system, open_files, path));
-    auto existed = file_system.exists(path);
-    if (!existed) return std::unexpected(std::move(existed.error()));
     if (auto made = file_system.make_directories(path); !made) return std::unexpected(std::move(made.error()));
-    if (!*existed) {
-        // Else a power loss could take the whole directory, however well its files were synced.
-        auto synced = file_system.sync_directory(parent_directory(path));
-        if (!synced) return std::unexpected(std::move(synced.error()));
-    }
     auto volume = file_system.open_volume(path);
     if (!volume) return std::unexpected(std::move(volume.error()));
     directory->volume_ = std::move(*volume);
@@ -116,6 +109,7 @@ StorageResult<std::unique_ptr<LogDirectory>> LogDirectory::open(FileSystem& file
     auto clean = directory->take_clean_mark();
     if (!clean) return std::unexpected(std::move(clean.error()));
     directory->open_report_.was_clean = *clean;
+    directory->environment_.name_unsynced = !*clean;
     if (auto done = directory->load_partitions(options); !done) return std::unexpected(std::move(done.error()));
     return directory;
 }
@@ -141,12 +135,15 @@ StorageResult<void> LogDirectory::take_lock(TimestampMs now) {
 StorageResult<void> LogDirectory::check_format_version() {
     FileSystem& file_system = environment_.file_system;
     auto text = read_whole_file(file_system, path_of(kFormatName), kLargestSmallFile);
-    if (!text) {
-        if (!text.error().is_not_found()) return std::unexpected(std::move(text.error()));
-        // New, or written by Kafka: both are the first format.
+    if (!text && !text.error().is_not_found()) return std::unexpected(std::move(text.error()));
+    // New, written by Kafka, or cut off before the file was on the device: all of them are the first format. That is why
+    // nobody has to wait for the device here; a later format would.
+    static_assert(kFormatVersion == 1);
+    const bool is_unwritten = !text || text->find_first_not_of('\0') == std::string::npos;
+    if (is_unwritten) {
         const std::string content =
             "# Data directory of Partita. Do not edit.\n" + std::string(kFormatKey) + std::to_string(kFormatVersion) + "\n";
-        return replace_file(file_system, path_of(kFormatName), as_bytes(content), true);
+        return replace_file(file_system, path_of(kFormatName), as_bytes(content), false);
     }
     const std::size_t at = text->find(kFormatKey);
     std::optional<std::int64_t> version;
@@ -518,6 +515,10 @@ StorageResult<void> LogDirectory::write_cleaner_checkpoint() {
 StorageResult<void> LogDirectory::close() {
     const auto logs = select_logs([](const PartitionLog&) { return true; });
     if (auto closed = sync_logs(*volume_, logs, LogSync::Purpose::close); !closed) return closed;
+    // The next start takes a clean mark for the word that the directory is durable.
+    if (environment_.name_unsynced) {
+        if (auto synced = environment_.sync_names(); !synced) return synced;
+    }
     if (auto written = write_checkpoints(); !written) return written;
     // Partitions that failed to open were not looked at: the next start must do so.
     if (!open_report_.failed.empty()) return {};

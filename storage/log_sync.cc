@@ -177,7 +177,7 @@ StorageError LogSync::put_back(StorageError error) {
 }
 
 StorageResult<void> LogSync::sync_parent() {
-    return sync_parent_ ? file_system().sync_directory(log_.environment_.directory) : StorageResult<void>{};
+    return sync_parent_ ? log_.environment_.sync_names() : StorageResult<void>{};
 }
 
 StorageResult<Offset> LogSync::run() {

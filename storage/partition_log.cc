@@ -18,6 +18,14 @@ std::expected<void, AppendError> StagedAppend::result() const {
     return std::unexpected(group->error);
 }
 
+StorageResult<void> LogEnvironment::sync_names() const {
+    if (auto synced = file_system.sync_directory(directory); !synced || !name_unsynced) return synced;
+    auto synced = file_system.sync_directory(parent_directory(directory));
+    // Two that come at once both do it, and neither is done before it is durable.
+    if (synced) name_unsynced = false;
+    return synced;
+}
+
 PartitionLog::PartitionLog(const LogEnvironment& environment, std::shared_ptr<const LogTopic> topic,
                            PartitionIndex partition, std::shared_ptr<const LogConfig> config)
     : environment_(environment), topic_(std::move(topic)), partition_(partition), config_(std::move(config)) {}

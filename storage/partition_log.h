@@ -30,6 +30,12 @@ struct LogEnvironment {
     OpenFiles& open_files;
     /// The data directory; a partition lives in `<directory>/<topic>-<partition>/`.
     std::string directory;
+    /// A power failure may take the data directory's own name: it is new, or its broker was killed. The first sync that
+    /// makes the name of a partition durable sees to it, so that no start waits for the device.
+    mutable std::atomic<bool> name_unsynced = false;
+
+    /// Makes the names in the data directory durable, and its own. Blocks on the device.
+    [[nodiscard]] StorageResult<void> sync_names() const;
 };
 
 /// What all partitions of a topic share; one allocation per topic.

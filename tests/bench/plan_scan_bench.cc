@@ -24,7 +24,7 @@ class WarmLog {
     WarmLog(std::int64_t records, std::size_t value_bytes, std::int64_t distinct) {
         std::string pattern = (std::filesystem::temp_directory_path() / "plan-bench-XXXXXX").string();
         directory_ = ::mkdtemp(pattern.data());
-        environment_ = std::make_unique<LogEnvironment>(LogEnvironment{file_system_, open_files_, directory_});
+        environment_ = std::make_unique<LogEnvironment>(file_system_, open_files_, directory_);
         log_ = std::make_shared<PartitionLog>(*environment_, std::make_shared<const LogTopic>(LogTopic{"bench", {}}),
                                               PartitionIndex{0}, std::make_shared<const LogConfig>());
         const std::string value(value_bytes, 'v');

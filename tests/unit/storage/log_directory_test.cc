@@ -51,6 +51,54 @@ TEST_F(LogDirectoryTest, DataOfAnUnknownTopicIdIsSetAsideAndKept) {
     EXPECT_EQ(directories_ending("-stray"), 1u);
 }
 
+TEST_F(LogDirectoryTest, OpeningANewDirectoryWaitsForNoDevice) {
+    EXPECT_EQ(world_.system.single_syncs() + world_.system.volume_syncs(), 0u);
+}
+
+TEST_F(LogDirectoryTest, WhatWasSyncedInANewDirectorySurvivesAPowerFailure) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        StorageWorld world;
+        append(world.log());
+        ASSERT_TRUE(world.log().sync());
+        world.lose_power(seed);
+        EXPECT_EQ(world.log().log_end_offset(), Offset{1}) << "seed " << seed;
+    }
+}
+
+TEST_F(LogDirectoryTest, WhatWasSyncedAfterAKillSurvivesAPowerFailure) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        StorageWorld world;
+        append(world.log());
+        world.kill();
+        append(world.log());
+        ASSERT_TRUE(world.log().sync());
+        world.lose_power(seed);
+        EXPECT_EQ(world.log().log_end_offset(), Offset{2}) << "seed " << seed;
+    }
+}
+
+TEST_F(LogDirectoryTest, DirectoryThatWasClosedEmptySurvivesAPowerFailure) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        StorageWorld world;
+        world.restart_cleanly();
+        append(world.log());
+        ASSERT_TRUE(world.log().sync());
+        world.lose_power(seed);
+        EXPECT_EQ(world.log().log_end_offset(), Offset{1}) << "seed " << seed;
+    }
+}
+
+TEST_F(LogDirectoryTest, FormatFileThatAPowerFailureEmptiedIsWrittenAgain) {
+    const std::string whole = world_.system.content("/data/partita.properties");
+    ASSERT_FALSE(whole.empty());
+    for (const std::string& left : {std::string(), std::string(whole.size(), '\0')}) {
+        world_.vanish();
+        world_.system.set_content("/data/partita.properties", left);
+        world_.open();
+        EXPECT_EQ(world_.system.content("/data/partita.properties"), whole);
+    }
+}
+
 TEST_F(LogDirectoryTest, DeletionThatACrashInterruptedIsFinishedAtTheNextStart) {
     append(world_.log());
     world_.directory->announce_removals(std::span(&first_, 1));
