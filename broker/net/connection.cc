@@ -25,6 +25,8 @@ namespace {
 using boost::asio::ip::tcp;
 
 constexpr std::size_t kSizePrefixBytes = 4;
+constexpr std::size_t kLargeFrameBytes = BufferPool::kSmallestBytes / 2;
+constexpr std::size_t kLargeFramesBytesMax = 4 * BufferPool::kSmallestBytes;  // of a connection in one turn
 constexpr std::size_t kReadAheadBytesMax = 4 * 1024 * 1024;
 constexpr std::size_t kGatheredRepliesMax = 64;
 
@@ -160,19 +162,26 @@ void Connection::on_readable() {
         }
         return;  // `resume` waits again.
     }
-    const Progress progress = read_once();
-    if (progress == Progress::closed) {
-        return;
+    // What is read in a turn is answered together, and written together where it goes to the same log. Of small requests one
+    // read brings several, and reading on would let a client with a few in flight run dry and fall asleep meanwhile; large ones
+    // come one by one, and gain by being written together (docs/performance.md).
+    Progress progress = Progress::more;
+    for (std::size_t bytes = 0; progress == Progress::more && may_serve(); bytes += next_frame_bytes_) {
+        if (bytes > 0 && (next_frame_bytes_ < kLargeFrameBytes || bytes >= kLargeFramesBytesMax)) {
+            break;
+        }
+        progress = read_once();
+        if (progress == Progress::closed) {
+            return;
+        }
+        if (progress == Progress::starved) {
+            wait_for_memory();
+            return;
+        }
+        starved_since_.reset();
+        serve_frames();
     }
-    if (progress == Progress::starved) {
-        wait_for_memory();
-        return;
-    }
-    starved_since_.reset();
-    serve_frames();
     if (!closed_ && progress == Progress::more) {
-        // One read in a turn: what it brought is answered before the next one, while the client goes on sending. Several,
-        // answered together, let a client with a few requests in flight run dry and fall asleep (docs/performance.md).
         waits_for_bytes_ = true;
         owner_.reactor().request_read(id_);
     } else {
@@ -260,8 +269,7 @@ Connection::Progress Connection::read_once() {
 void Connection::serve_frames() {
     while (buffer_ && may_serve()) {
         if (buffer_->filled() < kSizePrefixBytes) {
-            next_frame_bytes_ = BufferPool::kSmallestBytes;
-            break;
+            break;  // The next one is expected to be as large as this one was.
         }
         std::byte* const start = buffer_->data.get() + buffer_->begin;
         const std::int32_t size = read_size_prefix(start);
