@@ -68,7 +68,8 @@ bool is_own_host(std::string_view host, std::span<const std::string> own_names) 
     std::string name(without_port(host));
     std::ranges::transform(name, name.begin(), lower);
     if (name.ends_with('.')) name.pop_back();  // "localhost." is the same name, said in full.
-    return name.empty() || name == "localhost" || name.ends_with(".localhost") || is_ip_address(name) ||
+    // A name of one label is not in the public DNS: nobody can have it point here but who runs the network (a container's name).
+    return name.find_first_of(".:[]") == std::string::npos || name.ends_with(".localhost") || is_ip_address(name) ||
            std::ranges::any_of(own_names, [&](const std::string& own) { return std::ranges::equal(own, name, {}, lower); });
 }
 

@@ -43,8 +43,8 @@ struct Request {
 /// section 10.2).
 [[nodiscard]] bool is_of_foreign_page(std::string_view origin, std::string_view host);
 
-/// Whether the `Host` header names this broker and not somebody's site: an IP address, localhost or a name below it, one of
-/// `own_names`, or nothing. A page whose own name was made to lead to a developer's machine (DNS rebinding) is of the
+/// Whether the `Host` header names this broker and not somebody's site: an IP address, a name of one label (localhost, a
+/// container's), one below localhost, one of `own_names`, or nothing. A page whose own name was made to lead to a developer's machine (DNS rebinding) is of the
 /// broker's origin for its browser, and for `is_of_foreign_page`; but it cannot hide that name.
 [[nodiscard]] bool is_own_host(std::string_view host, std::span<const std::string> own_names);
 

@@ -175,7 +175,7 @@ std::string_view Session::refusal(const Request& request) const {
     }
     // Health and metrics show no data and are asked for by whatever name a cluster gives the machine.
     if (!request.path.empty() && request.path.front() == "v1" && !is_own_host(host, own_names_)) {
-        return "the Host header is no name of this broker: use an IP address, localhost, this machine's name or one of "
+        return "the Host header is no name of this broker: use an IP address, a name without a dot, this machine's name or one of "
                "advertised.listeners\n";
     }
     return {};

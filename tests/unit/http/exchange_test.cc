@@ -48,13 +48,13 @@ TEST(ForeignPages, AreThoseOfOtherHosts) {
     EXPECT_FALSE(is_of_foreign_page("http://[fd00::1]", "[fd00::1]:8092"));
 }
 
-TEST(OwnHosts, AreAddressesLocalhostAndTheNamesOfTheBroker) {
+TEST(OwnHosts, AreAddressesNamesOfOneLabelAndTheNamesOfTheBroker) {
     const std::vector<std::string> names = {"Broker.lan", ""};
     for (const char* host : {"", "localhost", "localhost:8092", "LOCALHOST.", "kafka.localhost:80", "127.0.0.1:8092", "10.1.2.3", "[::1]:8092",
-                             "[fd00::1]", "broker.LAN:8092", "broker.lan."}) {
+                             "[fd00::1]", "broker.LAN:8092", "broker.lan.", "kafka:8092"}) {
         EXPECT_TRUE(is_own_host(host, names)) << host;
     }
-    for (const char* host : {"example.org", "example.org:8092", "localhost.example.org", "127.0.0.1.example.org:8092", "notlocalhost",
+    for (const char* host : {"example.org", "example.org:8092", "localhost.example.org", "127.0.0.1.example.org:8092",
                              "broker.lan.example.org", "[example.org]", "::1", "127.1", "a.broker.lan"}) {
         EXPECT_FALSE(is_own_host(host, names)) << host;
     }
