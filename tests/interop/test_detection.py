@@ -5,6 +5,7 @@ import re
 import confluent_kafka
 import pytest
 
+import clients
 import harness
 import insight
 
@@ -37,6 +38,12 @@ class Librdkafka:
         assert self.producer.flush(30) == 0
         assert placed.keys() == set(keys)
         return placed
+
+    def choose(self, topic, partition_of, value=b"value"):
+        """Gives the partition of each key explicitly."""
+        for key, partition in partition_of.items():
+            self.producer.produce(topic, key=key, value=value, partition=partition)
+        assert self.producer.flush(30) == 0
 
     def refresh(self, topic):
         self.producer.list_topics(topic, timeout=10)
@@ -119,3 +126,58 @@ def test_a_tombstone_that_misses_its_value_is_proven(broker, unique):
     line = wait_for_event(broker, topic, "H41", "opened")
     assert f"count={len(missed)} " in line
     assert f"count={len(missed)} " in orphans
+
+
+CHOSEN = {key: index % 5 for index, key in enumerate(KEYS)}
+
+
+def expect_choosing(broker, topic):
+    """Waits until the one producer of the topic is listed as choosing its partitions, and the plan says so as well."""
+    def habits():
+        return [producer["verdict"]["habit"] for producer in insight.ask(broker, f"topics/{topic}/producers")["producers"]]
+    harness.wait_until(lambda: habits() == ["explicit-or-custom"], 15, habits)
+    judged = insight.ask(broker, f"topics/{topic}/expansion?to=12")
+    assert judged["partitioner"]["name"] == "explicit-or-custom", judged["partitioner"]
+    assert judged["verdict"] == "unknown" and judged["moved"] is None
+    unused, = [one for one in judged["findings"] if one["id"] == "H12"]
+    assert "chooses partitions explicitly" in unused["condition"]
+
+
+def test_a_librdkafka_producer_that_gives_the_partition_is_named_before_and_after_the_growth(broker, unique):
+    topic = unique("topic")
+    insight.create(broker, topic, 6, **{"partita.expansion.window.ms": "1000"})
+    producer = Librdkafka(broker, "chooser")
+    for _ in range(8):
+        producer.choose(topic, CHOSEN)
+    expect_choosing(broker, topic)
+    insight.grow(broker, topic, 12)
+    for _ in range(8):
+        producer.choose(topic, CHOSEN)
+    unused = insight.wait_for(broker, topic, "H12")
+    harness.wait_until(lambda: "chooser" in insight.finding(broker, topic, "H12")["condition"], 15, "H12 names the producer")
+    assert unused["count"] == 6
+    assert [event for finding in ("H04", "H05", "H08", "H11") for event in events(broker, topic, finding)] == []
+
+
+def test_a_java_producer_that_gives_the_partition_is_named(broker, unique):
+    topic = unique("topic")
+    insight.create(broker, topic, 6)
+    # More than fits into a few batches: what a batch holds may have been sent at once.
+    records = [{"key": key, "value": "v" * 200, "partition": partition} for _ in range(40) for key, partition in CHOSEN.items()]
+    agent = clients.Agent(clients.java, broker.bootstrap)
+    try:
+        agent.expect_partitions(topic, 6)
+        agent.call("produce", topic=topic, records=records)
+        expect_choosing(broker, topic)
+    finally:
+        agent.close()
+
+
+def test_keys_that_all_go_to_one_chosen_partition_are_named(broker, unique):
+    topic = unique("topic")
+    insight.create(broker, topic, 6)
+    Librdkafka(broker, "fixed").choose(topic, dict.fromkeys(KEYS, 4))
+    def habits():
+        return [producer["verdict"]["habit"] for producer in insight.ask(broker, f"topics/{topic}/producers")["producers"]]
+    harness.wait_until(lambda: habits() == ["one-partition"], 15, habits)
+    assert insight.ask(broker, f"topics/{topic}/expansion?to=12")["partitioner"]["name"] == "one-partition"
