@@ -330,6 +330,7 @@ std::expected<PlannedTopic, PlanRefusal> facts(const Cluster& cluster, const Pla
         if (expansion::is_mirror_topic(name)) topic.mirror_topics.push_back(name);
     }
     topic.unknown_facts.push_back("open transactions: the protocol does not tell them to a reader");
+    topic.unknown_facts.push_back("single producers: the protocol does not tell a reader which of them sent what");
     return topic;
 }
 

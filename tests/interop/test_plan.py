@@ -123,13 +123,15 @@ def test_every_way_gives_the_same_plan(broker, tools, unique):
 
     def comparable(judged):
         # What Kafka's protocol does not tell, and how a plan over it says so (docs/expansion.md).
-        judged["findings"] = [one for one in judged["findings"] if one["id"] != "H50"]
+        judged["findings"] = [one for one in judged["findings"] if one["id"] not in ("H47", "H50")]
         for one in judged["findings"]:
             one["numbers"].pop("safe_after_ms", None)  # It counts from the moment of the question.
         return {name: value for name, value in judged.items() if name != "unknown"}
     plans = [comparable(json.loads(plan(topic, "--to", 4, "--json", *way)[1])) for way in source(broker)]
     assert len(plans[0]["findings"]) > 4
-    assert all(one == plans[0] for one in plans)
+    for one in plans[1:]:
+        assert [finding["id"] for finding in one["findings"]] == [finding["id"] for finding in plans[0]["findings"]]
+        assert one == plans[0]
 
 
 def test_a_compacted_topic_lists_its_orphans(broker, tools, unique):
