@@ -183,6 +183,12 @@ def measure(options, command):
     """Runs the blocks; writes what is there after each one, so that an interrupted run is not lost."""
     if not options.no_build:
         build(options)
+    # Brokers are started in directories of their own.
+    options.broker, options.tools = options.broker.resolve(), options.tools.resolve()
+    for program in (options.broker, options.tools / "replay_client", options.tools / "limit_broker"):
+        if not program.exists():
+            print(f"scripts/bench: {program} is not there; leave out --no-build", file=sys.stderr)
+            sys.exit(2)
     bench = Bench(options)
     result = {"command": command, "machine": machine(), "blocks": []}
     wanted = options.blocks or (FULL_BLOCKS if options.full else 1)
