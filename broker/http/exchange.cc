@@ -6,6 +6,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "broker/config/java_text.h"
+
 namespace partita::http {
 namespace {
 
@@ -60,17 +62,14 @@ bool is_ip_address(const std::string& host) {
     return ::inet_pton(AF_INET, host.c_str(), &address) == 1;
 }
 
-char lower(char letter) { return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter; }
-
 }  // namespace
 
 bool is_own_host(std::string_view host, std::span<const std::string> own_names) {
-    std::string name(without_port(host));
-    std::ranges::transform(name, name.begin(), lower);
+    std::string name = config::java::to_lower(without_port(host));
     if (name.ends_with('.')) name.pop_back();  // "localhost." is the same name, said in full.
     // A name of one label is not in the public DNS: nobody can have it point here but who runs the network (a container's name).
     return name.find_first_of(".:[]") == std::string::npos || name.ends_with(".localhost") || is_ip_address(name) ||
-           std::ranges::any_of(own_names, [&](const std::string& own) { return std::ranges::equal(own, name, {}, lower); });
+           std::ranges::any_of(own_names, [&](const std::string& own) { return config::java::equal_ignoring_case(own, name); });
 }
 
 bool is_of_foreign_page(std::string_view origin, std::string_view host) {

@@ -44,8 +44,9 @@ struct Request {
 [[nodiscard]] bool is_of_foreign_page(std::string_view origin, std::string_view host);
 
 /// Whether the `Host` header names this broker and not somebody's site: an IP address, a name of one label (localhost, a
-/// container's), one below localhost, one of `own_names`, or nothing. A page whose own name was made to lead to a developer's machine (DNS rebinding) is of the
-/// broker's origin for its browser, and for `is_of_foreign_page`; but it cannot hide that name.
+/// container's), one below localhost, one of `own_names`, or nothing. A page whose own name was made to lead to a
+/// developer's machine (DNS rebinding) is of the broker's origin for its browser, and for `is_of_foreign_page`; but it cannot
+/// hide that name.
 [[nodiscard]] bool is_own_host(std::string_view host, std::span<const std::string> own_names);
 
 /// A request and its answer, which is given once: whole, or in pieces. It may be given later and from another
