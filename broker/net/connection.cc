@@ -26,7 +26,7 @@ using boost::asio::ip::tcp;
 
 constexpr std::size_t kSizePrefixBytes = 4;
 constexpr std::size_t kLargeFrameBytes = BufferPool::kSmallestBytes / 2;
-constexpr std::size_t kLargeFramesBytesMax = 4 * BufferPool::kSmallestBytes;  // of a connection in one turn
+constexpr std::size_t kLargeFramesBytesMax = BufferPool::kSmallestBytes;  // of a connection in one turn
 constexpr std::size_t kReadAheadBytesMax = 4 * 1024 * 1024;
 constexpr std::size_t kGatheredRepliesMax = 64;
 
