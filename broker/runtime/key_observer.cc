@@ -21,10 +21,12 @@ std::int64_t nanoseconds(clockid_t clock) {
 
 /// What is earned when the broker does little: this share of one core.
 constexpr double kLeastShare = 0.005;
-/// Copying a batch on the producer's thread is paid from the budget, too: about 4 GB/s into memory that is not in a cache.
+/// Copying on the producer's thread is paid from the budget, too: a step for each record, and about 4 GB/s into memory that is
+/// not in a cache.
+constexpr std::int64_t kTakingRecordNs = 15;
 constexpr std::int64_t kCopyBytesPerNs = 4;
 /// The queue never shrinks below this.
-constexpr std::size_t kLeastQueueBytes = std::size_t{128} << 10;
+constexpr std::size_t kLeastQueueRecords = 1'000;
 /// Rounds without a sample after which the thread waits to be woken.
 constexpr int kQuietRounds = 20;
 
@@ -78,16 +80,23 @@ void KeyObserver::offer(const TopicState& topic, PartitionIndex partition, const
     if (batch.size() > kBatchBytesMax || topic.topic->internal) {
         return;
     }
-    const auto header = parse_batch_header(batch);
-    if (!header || header->attributes.is_control()) {
+    const auto parsed = parse_batch(batch);
+    if (!parsed || parsed->header.attributes.is_control()) {
         return;
     }
     // Reserved first: when there is no room, nothing was copied.
-    const std::size_t waiting = queue_bytes_.fetch_add(batch.size(), std::memory_order_relaxed);
-    if (waiting > 0 && waiting + batch.size() > queue_bytes_max_.load(std::memory_order_relaxed)) {
-        queue_bytes_.fetch_sub(batch.size(), std::memory_order_relaxed);
-        is_open_.store(false, std::memory_order_relaxed);
+    const auto records = static_cast<std::size_t>(std::max(0, parsed->header.record_count));
+    if (!reserve(batch.size(), records)) {
         return;
+    }
+    auto taken = expansion::BatchSample::take(*parsed);
+    if (!taken) {
+        give_back(batch.size(), records);
+        undecodable_.fetch_add(1, std::memory_order_relaxed);
+        return;
+    }
+    if (taken->size_bytes() < batch.size()) {
+        give_back(batch.size() - taken->size_bytes(), 0);
     }
     Sample sample{.topic = topic.topic,
                   .partition = partition,
@@ -95,14 +104,16 @@ void KeyObserver::offer(const TopicState& topic, PartitionIndex partition, const
                                .address = client.host,
                                .software_name = client.software_name,
                                .software_version = client.software_version,
-                               .producer_id = header->producer_id},
+                               .producer_id = parsed->header.producer_id},
                   .time = now,
-                  .bytes = {batch.begin(), batch.end()}};
+                  .reserved_bytes = std::min(taken->size_bytes(), batch.size()),
+                  .reserved_records = records,
+                  .batch = std::move(*taken)};
     bool wake = false;
     {
         const std::scoped_lock lock(queue_mutex_);
         if (queue_.size() >= kQueueBatchesMax) {
-            queue_bytes_.fetch_sub(sample.bytes.size(), std::memory_order_relaxed);
+            give_back(sample.reserved_bytes, sample.reserved_records);
             is_open_.store(false, std::memory_order_relaxed);
             return;
         }
@@ -112,6 +123,24 @@ void KeyObserver::offer(const TopicState& topic, PartitionIndex partition, const
     if (wake) {
         wake_.notify_one();
     }
+}
+
+bool KeyObserver::reserve(std::size_t bytes, std::size_t records) {
+    const std::size_t bytes_before = queue_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+    const std::size_t records_before = queue_records_.fetch_add(records, std::memory_order_relaxed);
+    // One batch finds room in any queue that is empty.
+    if (records_before == 0 || (bytes_before + bytes <= kQueueBytesMax &&
+                                records_before + records <= queue_records_max_.load(std::memory_order_relaxed))) {
+        return true;
+    }
+    give_back(bytes, records);
+    is_open_.store(false, std::memory_order_relaxed);
+    return false;
+}
+
+void KeyObserver::give_back(std::size_t bytes, std::size_t records) {
+    queue_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+    queue_records_.fetch_sub(records, std::memory_order_relaxed);
 }
 
 void KeyObserver::run() {
@@ -158,12 +187,12 @@ void KeyObserver::refill(std::int64_t now_ns) {
 void KeyObserver::update_gate() {
     const bool may_open = credit_ns_ > 0 && broker_.config()->detection_enable;
     // A few batches of usual size always fit: what they cost too much is a debt, which closes the gate until it is paid.
-    const double paid_bytes = static_cast<double>(std::max<std::int64_t>(0, credit_ns_)) / byte_cost_ns_;
-    const std::size_t most = std::clamp(static_cast<std::size_t>(paid_bytes), kLeastQueueBytes, kQueueBytesMax);
-    queue_bytes_max_.store(most, std::memory_order_relaxed);
+    const double paid_records = static_cast<double>(std::max<std::int64_t>(0, credit_ns_)) / record_cost_ns_;
+    const std::size_t most = std::clamp(static_cast<std::size_t>(paid_records), kLeastQueueRecords, kQueueRecordsMax);
+    queue_records_max_.store(most, std::memory_order_relaxed);
     const std::scoped_lock lock(queue_mutex_);
-    is_open_.store(may_open && !stopping_ && queue_bytes_.load(std::memory_order_relaxed) < most / 2 &&
-                       queue_.size() < kQueueBatchesMax / 2,
+    is_open_.store(may_open && !stopping_ && queue_records_.load(std::memory_order_relaxed) < most / 2 &&
+                       queue_bytes_.load(std::memory_order_relaxed) < kQueueBytesMax / 2 && queue_.size() < kQueueBatchesMax / 2,
                    std::memory_order_relaxed);
 }
 
@@ -174,25 +203,18 @@ void KeyObserver::work(Now now) {
         samples.swap(queue_);
     }
     std::size_t taken_bytes = 0;
+    std::size_t taken_records = 0;
     for (const Sample& sample : samples) {
-        taken_bytes += sample.bytes.size();
+        taken_bytes += sample.reserved_bytes;
+        taken_records += sample.reserved_records;
     }
-    queue_bytes_.fetch_sub(taken_bytes, std::memory_order_relaxed);
-    credit_ns_ -= static_cast<std::int64_t>(taken_bytes) / kCopyBytesPerNs;
+    give_back(taken_bytes, taken_records);
+    credit_ns_ -= static_cast<std::int64_t>(taken_records) * kTakingRecordNs + static_cast<std::int64_t>(taken_bytes) / kCopyBytesPerNs;
     quiet_rounds_ = samples.empty() ? quiet_rounds_ + 1 : 0;
     const std::int64_t begin_ns = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
-    std::size_t observed_bytes = 0;
-    for (const Sample& sample : samples) {
-        // Beyond the budget samples are dropped: what is seen of a producer is a sample anyway.
-        if (nanoseconds(CLOCK_THREAD_CPUTIME_ID) - begin_ns > credit_ns_) {
-            break;
-        }
-        observe(sample);
-        observed_bytes += sample.bytes.size();
-    }
-    if (observed_bytes > 0) {
+    if (const std::size_t records = observe(samples, now.wall); records > 0) {
         const double spent_ns = static_cast<double>(nanoseconds(CLOCK_THREAD_CPUTIME_ID) - begin_ns);
-        byte_cost_ns_ = std::max(0.01, 0.75 * byte_cost_ns_ + 0.25 * spent_ns / static_cast<double>(observed_bytes));
+        record_cost_ns_ = std::max(1.0, 0.75 * record_cost_ns_ + 0.25 * spent_ns / static_cast<double>(records));
     }
     if (now.monotonic >= next_settle_) {
         settle(now);
@@ -200,34 +222,45 @@ void KeyObserver::work(Now now) {
     }
 }
 
-void KeyObserver::observe(const Sample& sample) {
-    const auto batch = parse_batch(sample.bytes);
-    if (!batch) {
-        undecodable_.fetch_add(1, std::memory_order_relaxed);
-        return;
+std::size_t KeyObserver::observe(const std::vector<Sample>& samples, TimestampMs now) {
+    const std::int64_t begin_ns = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+    std::size_t records = 0;
+    std::size_t looked_at = 0;
+    for (const Sample& sample : samples) {
+        // Beyond the budget samples are dropped: what is seen of a producer is a sample anyway.
+        const std::int64_t spent_ns = nanoseconds(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
+        if (spent_ns > (is_curious_ ? credit_ns_ : std::min(credit_ns_, kSettledBurstNs))) {
+            break;
+        }
+        records += observe(sample);
+        if (is_curious_ && records - looked_at >= kRecordsPerLook) {
+            look_for_curiosity(*broker_.topic_table(), now);
+            looked_at = records;
+        }
     }
+    if (is_curious_ && records > looked_at) {
+        look_for_curiosity(*broker_.topic_table(), now);
+    }
+    return records;
+}
+
+std::size_t KeyObserver::observe(const Sample& sample) {
     const std::vector<expansion::TopicEpoch> epochs = epochs_of(*sample.topic);
     const std::scoped_lock lock(detection_mutex_);
     const expansion::TopicWatch* known = detection_.find(sample.topic->id);
     if (known != nullptr && known->epoch_count() > epochs.size()) {
         // Another reactor's sample overtook this one, which was sent before the topic grew: it proves nothing.
-        return;
+        return 0;
     }
     is_curious_ = is_curious_ || known == nullptr || known->epoch_count() < epochs.size();
     expansion::TopicWatch& watch = detection_.watch(sample.topic->id, sample.topic->name, epochs);
     watched_[sample.topic->id].changed = true;
     std::size_t records = 0;
     std::size_t bytes = 0;
-    const auto read = for_each_record(*batch, {.decompressed_limit_bytes = kDecompressedBytesMax}, [&](const RecordView& record) {
-        watch.observe(sample.producer,
-                      {.key = record.key,
-                       .has_value = record.value.has_value(),
-                       .partition = sample.partition,
-                       .offset = record.offset,
-                       .size_bytes = record.size_bytes},
-                      sample.time);
+    const auto read = sample.batch.for_each(sample.partition, [&](const expansion::SentRecord& record) {
+        watch.observe(sample.producer, record, sample.time);
         bytes += record.size_bytes;
-        return ++records < kRecordsPerBatchMax;
+        ++records;
     });
     if (!read) {
         undecodable_.fetch_add(1, std::memory_order_relaxed);
@@ -236,14 +269,29 @@ void KeyObserver::observe(const Sample& sample) {
     batches_.fetch_add(1, std::memory_order_relaxed);
     records_.fetch_add(records, std::memory_order_relaxed);
     bytes_.fetch_add(bytes, std::memory_order_relaxed);
+    return records;
 }
 
-void KeyObserver::settle(Now now) {
-    const std::shared_ptr<const TopicTable> table = broker_.topic_table();
+void KeyObserver::look_for_curiosity(const TopicTable& table, TimestampMs now) {
     for (auto& interval : intervals_) {
         interval.store(0, std::memory_order_relaxed);
     }
     is_curious_ = watched_.empty();
+    const std::scoped_lock lock(detection_mutex_);
+    detection_.for_each([&](const TopicId& id, const expansion::TopicWatch& watch) {
+        const TopicState* topic = table.find(id);
+        if (topic == nullptr) {
+            return;
+        }
+        const bool is_settled = !topic->config->cleanup_compact && !watch.is_curious(topic->config->expansion_window_ms, now);
+        is_curious_ = is_curious_ || !is_settled;
+        set_interval(*topic, is_settled);
+    });
+}
+
+void KeyObserver::settle(Now now) {
+    const std::shared_ptr<const TopicTable> table = broker_.topic_table();
+    look_for_curiosity(*table, now.wall);
     for (auto watched = watched_.begin(); watched != watched_.end();) {
         settle_topic(watched->first, *table, watched->second, now);
         const std::scoped_lock lock(detection_mutex_);
@@ -261,10 +309,6 @@ void KeyObserver::settle_topic(const TopicId& id, const TopicTable& table, Watch
             detection_.forget(id);
         } else if (detection_.find(id) != nullptr) {
             expansion::TopicWatch& watch = detection_.watch(id, topic->topic->name, epochs_of(*topic->topic));
-            const bool is_settled =
-                !topic->config->cleanup_compact && !watch.is_curious(topic->config->expansion_window_ms, now.wall);
-            is_curious_ = is_curious_ || !is_settled;
-            set_interval(*topic, is_settled);
             // Time alone opens and closes findings of topics that grew or have some.
             if (!watched.changed && !watched.has_findings && topic->topic->expansions.empty()) {
                 return;

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "broker/expansion/batch_sample.h"
 #include "broker/expansion/detection.h"
 #include "broker/runtime/findings_hub.h"
 #include "broker/runtime/topic_table.h"
@@ -21,31 +22,31 @@ namespace partita::runtime {
 class Broker;
 struct ClientConnection;
 
-/// Looks at what producers send, aside of the threads that serve them: samples of produced batches go into a queue, a
-/// thread of its own reads their keys (decompressing them if need be), and settles the findings that follow on the
-/// broker's board.
+/// Looks at what producers send, aside of the threads that serve them: the keys of produced batches (of compressed ones the
+/// batch) are copied into a queue, a thread of its own looks at them (decompressing if need be), and settles the findings
+/// that follow on the broker's board.
 ///
 /// It has a budget of processor time, `kShare` of what the whole broker uses; what is saved may be spent at once, up to
 /// `kBurstNs`. So with little traffic every record is seen, and with much a sample. A topic is settled when its producers
 /// are all known, none of them is stale, and it is not compacted: then only a change could be news, and any sample shows
-/// it. When all topics are settled, the budget is `kSettledShare` and `kSettledBurstNs`; when it gets short while others are
-/// not, one batch in `kQuietInterval` of a settled topic is enough. A topic that is new or grew is not settled from its
-/// first batch on. A batch that is not looked at costs its producer's request one load and one branch.
+/// it. When all topics are settled, which is asked while samples are looked at, the budget is `kSettledShare` and
+/// `kSettledBurstNs`; when it gets short while others are not, one batch in `kQuietInterval` of a settled topic is enough. A
+/// topic that is new or grew is not settled from its first batch on. A batch that is not looked at costs its producer's request one load and one branch.
 class KeyObserver {
   public:
     static constexpr double kShare = 0.015;
     static constexpr std::int64_t kBurstNs = 10'000'000;
     static constexpr double kSettledShare = 0.003;
-    static constexpr std::int64_t kSettledBurstNs = 5'000'000;
+    static constexpr std::int64_t kSettledBurstNs = 2'000'000;
     /// Larger batches are not looked at.
     static constexpr std::size_t kBatchBytesMax = std::size_t{1} << 20;
-    /// What waits in the queue at most; with a short budget it is what the budget pays for, since a copy that is not looked
-    /// at helps nobody. More is not taken.
+    /// What waits in the queue at most, more is not taken; and of records what the budget pays for, since a copy that is not
+    /// looked at helps nobody.
     static constexpr std::size_t kQueueBytesMax = std::size_t{8} << 20;
     static constexpr std::size_t kQueueBatchesMax = 4096;
-    /// Records of one batch that are looked at, and bytes that are decompressed for them.
-    static constexpr std::size_t kRecordsPerBatchMax = 20'000;
-    static constexpr std::size_t kDecompressedBytesMax = std::size_t{16} << 20;
+    static constexpr std::size_t kQueueRecordsMax = 100'000;
+    /// Records between two questions whether all topics are settled.
+    static constexpr std::size_t kRecordsPerLook = 2'000;
     static constexpr std::uint8_t kQuietInterval = 16;
     /// How often the queue is looked at while there is traffic, how often findings are settled, and how often
     /// without any traffic, for conditions that time brings about.
@@ -97,7 +98,9 @@ class KeyObserver {
         PartitionIndex partition;
         expansion::ProducerIdentity producer;
         TimestampMs time;
-        std::vector<std::byte> bytes;
+        std::size_t reserved_bytes = 0;
+        std::size_t reserved_records = 0;
+        expansion::BatchSample batch;
     };
     struct Watched {
         bool changed = false;
@@ -108,13 +111,20 @@ class KeyObserver {
     /// Sleeps as long as nothing is due. False when it is time to end.
     [[nodiscard]] bool wait();
     void work(Now now);
-    void observe(const Sample& sample);
+    /// Looks at samples for as long as the budget lasts. The records that were seen.
+    [[nodiscard]] std::size_t observe(const std::vector<Sample>& samples, TimestampMs now);
+    [[nodiscard]] std::size_t observe(const Sample& sample);
+    /// Asks every topic whether it is settled.
+    void look_for_curiosity(const TopicTable& table, TimestampMs now);
     void settle(Now now);
     void settle_topic(const TopicId& id, const TopicTable& table, Watched& watched, Now now);
     void record_switches(const TopicId& id, std::vector<expansion::CountSwitch> switches);
     void set_interval(const TopicState& topic, bool is_settled);
     void refill(std::int64_t now_ns);
     void update_gate();
+    /// False when the queue has no room: the gate is closed then.
+    [[nodiscard]] bool reserve(std::size_t bytes, std::size_t records);
+    void give_back(std::size_t bytes, std::size_t records);
     [[nodiscard]] static std::size_t slot_of(const TopicId& topic) { return topic.bytes[14]; }
 
     Broker& broker_;
@@ -127,9 +137,10 @@ class KeyObserver {
     std::array<std::atomic<std::uint8_t>, kSlots> intervals_{};
     std::array<std::atomic<std::uint8_t>, kSlots> counters_{};
 
-    /// Reserved before a batch is copied.
+    /// Reserved before a batch is copied, as if all of it were.
     std::atomic<std::size_t> queue_bytes_ = 0;
-    std::atomic<std::size_t> queue_bytes_max_ = kQueueBytesMax;
+    std::atomic<std::size_t> queue_records_ = 0;
+    std::atomic<std::size_t> queue_records_max_ = kQueueRecordsMax;
 
     std::mutex queue_mutex_;
     std::condition_variable wake_;
@@ -145,8 +156,8 @@ class KeyObserver {
     std::int64_t credit_ns_ = kBurstNs;
     /// There is a topic that is not settled.
     bool is_curious_ = true;
-    /// What looking at a byte of a batch has cost lately. Keys of 10 bytes in records of 100 to begin with.
-    double byte_cost_ns_ = 3;
+    /// What looking at a record has cost lately.
+    double record_cost_ns_ = 300;
     std::int64_t refilled_ns_ = 0;
     std::int64_t process_ns_ = 0;
     Instant next_settle_{};
