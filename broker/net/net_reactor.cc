@@ -194,6 +194,11 @@ void NetReactor::measure_load(Instant now) {
     window_processor_ns_ = processor_ns;
     window_began_ = now;
     loads_->tell(turn_.reactor().index(), {static_cast<std::int32_t>(permille), now});
+    if (permille >= limits_.busy_permille) {
+        if (const auto spare = idle_processors_.read(now)) {
+            loads_->tell(placement::Spare{*spare, now});
+        }
+    }
     if (permille < limits_.busy_permille || draining_ || now - relieved_ < limits_.settle_ms) {
         was_busy_ = false;
         return;
@@ -203,7 +208,7 @@ void NetReactor::measure_load(Instant now) {
     if (!std::exchange(was_busy_, true)) {
         return;
     }
-    const std::optional<placement::Relief> relief = placement::relief_of(loads_->read(), turn_.reactor().index(), limits_, now);
+    const std::optional<placement::Relief> relief = placement::relief_of(loads_->read(), loads_->spare(), turn_.reactor().index(), limits_, now);
     if (!relief) {
         return;
     }

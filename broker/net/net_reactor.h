@@ -12,6 +12,7 @@
 
 #include "broker/net/buffers.h"
 #include "broker/net/connection.h"
+#include "broker/net/idle_processors.h"
 #include "broker/net/placement.h"
 #include "broker/runtime/turn.h"
 
@@ -114,6 +115,7 @@ class NetReactor final : public runtime::TurnParticipant {
     ReactorLoads* loads_ = nullptr;
     std::span<const std::unique_ptr<NetReactor>> peers_;
     placement::Limits limits_;
+    IdleProcessors idle_processors_;
     Instant window_began_{};
     std::int64_t window_processor_ns_ = 0;
     bool was_busy_ = false;  // in the window before

@@ -13,10 +13,19 @@ std::int32_t busy_permille(const Load& load, Instant now) {
     return now - load.measured > kValidMs ? 0 : load.busy_permille;
 }
 
-std::size_t least_busy(std::span<const Load> loads, Instant now) {
-    std::size_t least = 0;
-    for (std::size_t i = 1; i < loads.size(); ++i) {
-        if (busy_permille(loads[i], now) < busy_permille(loads[least], now)) {
+bool is_awake(const Load& load, const Limits& limits, Instant now) { return busy_permille(load, now) >= limits.awake_permille; }
+
+bool is_something_spare(const Spare& spare, const Limits& limits, Instant now) {
+    return (now - spare.measured > kSpareValidMs ? 0 : spare.permille) >= limits.spare_permille;
+}
+
+/// Of those that may get work: the ones awake, and the others while a processor is to spare. Empty when none may.
+std::optional<std::size_t> least_busy(std::span<const Load> loads, const Spare& spare, const Limits& limits, Instant now) {
+    const bool may_wake = is_something_spare(spare, limits, now);
+    std::optional<std::size_t> least;
+    for (std::size_t i = 0; i < loads.size(); ++i) {
+        if ((may_wake || is_awake(loads[i], limits, now)) &&
+            (!least || busy_permille(loads[i], now) < busy_permille(loads[*least], now))) {
             least = i;
         }
     }
@@ -25,20 +34,27 @@ std::size_t least_busy(std::span<const Load> loads, Instant now) {
 
 }  // namespace
 
-std::size_t for_new_connection(std::span<const Load> loads, const Limits& limits, Instant now) {
-    const auto found =
-        std::ranges::find_if(loads, [&](const Load& load) { return busy_permille(load, now) < limits.busy_permille; });
-    return found == loads.end() ? least_busy(loads, now) : static_cast<std::size_t>(found - loads.begin());
+std::size_t for_new_connection(std::span<const Load> loads, const Spare& spare, const Limits& limits, Instant now) {
+    const bool may_wake = is_something_spare(spare, limits, now);
+    for (std::size_t i = 0; i < loads.size(); ++i) {
+        if (busy_permille(loads[i], now) < limits.busy_permille && (i == 0 || may_wake || is_awake(loads[i], limits, now))) {
+            return i;
+        }
+    }
+    return least_busy(loads, spare, limits, now).value_or(0);
 }
 
-std::optional<Relief> relief_of(std::span<const Load> loads, std::size_t busy, const Limits& limits, Instant now) {
+std::optional<Relief> relief_of(std::span<const Load> loads, const Spare& spare, std::size_t busy, const Limits& limits, Instant now) {
     const std::int32_t own = busy_permille(loads[busy], now);
-    const std::size_t target = least_busy(loads, now);
-    const std::int32_t gap = own - busy_permille(loads[target], now);
-    if (own < limits.busy_permille || gap < limits.gap_permille) {
+    const std::optional<std::size_t> target = least_busy(loads, spare, limits, now);
+    if (!target || own < limits.busy_permille) {
         return std::nullopt;
     }
-    return Relief{.target = target, .share_permille = gap * (kPermille / 2) / own};
+    const std::int32_t gap = own - busy_permille(loads[*target], now);
+    if (gap < limits.gap_permille) {
+        return std::nullopt;
+    }
+    return Relief{.target = *target, .share_permille = gap * (kPermille / 2) / own};
 }
 
 std::vector<std::size_t> choose(std::span<const std::uint64_t> work, std::int32_t share_permille) {
@@ -61,14 +77,23 @@ std::vector<std::size_t> choose(std::span<const std::uint64_t> work, std::int32_
 
 void ReactorLoads::tell(std::size_t reactor, placement::Load load) {
     // The two may be read from different measurements: a hint that is wrong for a moment moves a connection too many.
-    told_[reactor].busy_permille.store(load.busy_permille, std::memory_order_relaxed);
+    told_[reactor].permille.store(load.busy_permille, std::memory_order_relaxed);
     told_[reactor].measured_ms.store(load.measured.value, std::memory_order_relaxed);
+}
+
+void ReactorLoads::tell(placement::Spare spare) {
+    spare_.permille.store(spare.permille, std::memory_order_relaxed);
+    spare_.measured_ms.store(spare.measured.value, std::memory_order_relaxed);
+}
+
+placement::Spare ReactorLoads::spare() const {
+    return {spare_.permille.load(std::memory_order_relaxed), Instant{spare_.measured_ms.load(std::memory_order_relaxed)}};
 }
 
 std::vector<placement::Load> ReactorLoads::read() const {
     std::vector<placement::Load> loads;
     for (const Told& told : told_) {
-        loads.push_back({told.busy_permille.load(std::memory_order_relaxed),
+        loads.push_back({told.permille.load(std::memory_order_relaxed),
                          Instant{told.measured_ms.load(std::memory_order_relaxed)}});
     }
     return loads;

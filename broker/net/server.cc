@@ -325,7 +325,7 @@ void Server::pause(Acceptor& acceptor, std::int64_t duration_ms) {
 
 std::size_t Server::reactor_for_new_connection() const {
     if (gathers_) {
-        return placement::for_new_connection(loads_.read(), limits_, reactors_.front()->reactor().now().monotonic);
+        return placement::for_new_connection(loads_.read(), loads_.spare(), limits_, reactors_.front()->reactor().now().monotonic);
     }
     const auto least = std::ranges::min_element(
         reactors_, {}, [](const std::unique_ptr<NetReactor>& reactor) { return reactor->reactor().receiver_count(); });

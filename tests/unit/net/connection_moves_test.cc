@@ -78,7 +78,7 @@ TEST_F(ConnectionMoves, ConnectionsAreDealtOutWhenTheyShallNotGather) {
 
 TEST_F(ConnectionMoves, RequestsOfAConnectionThatMovesAreAnsweredOnceAndInOrder) {
     // Whoever does anything is busy.
-    start({.placement = {.busy_permille = 1, .gap_permille = 1, .settle_ms = 50}});
+    start({.placement = {.busy_permille = 1, .gap_permille = 1, .settle_ms = 50, .spare_permille = 0}});
     constexpr int kClients = 4;
     connect(kClients);
     ASSERT_EQ(clients_.front()->create_topic("t", kClients).error, ErrorCode::none);
