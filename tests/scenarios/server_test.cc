@@ -78,6 +78,20 @@ TEST(Listeners, OnBothLoopbacksWithTheSamePort) {
     EXPECT_EQ(advertised_to(six).port, broker->port());
 }
 
+// What grows later, on a thread that serves, holds it up for a grace period of the kernel (`grow_descriptor_table`).
+TEST(Start, MakesRoomForDescriptorsBeforeItHasThreads) {
+    const auto broker = BrokerProcess::start({.open_files_max = 2048});
+    ASSERT_NE(broker, nullptr);
+    std::ifstream status("/proc/" + std::to_string(broker->process_id()) + "/status");
+    std::size_t places = 0;
+    for (std::string line; std::getline(status, line);) {
+        if (line.starts_with("FDSize:")) {
+            places = std::stoul(line.substr(line.find(':') + 1));
+        }
+    }
+    EXPECT_EQ(places, 2048u);
+}
+
 TEST(Start, IsRefusedWithOneLineWhenThePortIsTaken) {
     const auto first = BrokerProcess::start();
     ASSERT_NE(first, nullptr);
