@@ -175,6 +175,7 @@ StorageResult<void> LogRecovery::open_segments(const Files& files) {
         if (lost_end) {
             report_.cut_segment = segment_file_name(bases[i], ".log");
             report_.cut_position = segment->size_bytes();
+            report_.cut_kind = CutKind::damage;
             report_.cut_reason = "the segment ends before the next one begins";
         }
         if (!*whole || lost_end) return set_later_segments_aside(bases, i + 1);
@@ -392,7 +393,8 @@ StorageResult<void> LogRecovery::cut(Segment& segment, std::uint64_t position, s
     report_.cut_segment = segment_file_name(segment.base_offset(), ".log");
     report_.cut_position = position;
     report_.cut_bytes += size - position;
-    report_.cut_reason = tail->all_zero ? "zeros" : !tail->holds_batches && is_truncated_tail ? "torn batch" : reason;
+    report_.cut_kind = tail->all_zero ? CutKind::zeros : worth_keeping ? CutKind::damage : CutKind::torn_batch;
+    report_.cut_reason = report_.cut_kind == CutKind::zeros ? "zeros" : report_.cut_kind == CutKind::torn_batch ? "torn batch" : reason;
     if (auto done = (*file)->truncate(position); !done) return done;
     segment.publish_size(position);
     // Durable before anything is appended: else a power loss could bring the cut bytes back in the place of

@@ -173,6 +173,17 @@ struct AbortedTransactionSummary {
     Offset first_offset;
 };
 
+/// What stood where a log was cut.
+enum class CutKind : std::uint8_t {
+    nothing,
+    /// Space that was made ready behind the records and never written to, as a rule.
+    zeros,
+    /// A batch that was not written to its end, and nothing behind it.
+    torn_batch,
+    /// Anything else: it was there once, and is damaged or has lost what belongs in front of it.
+    damage,
+};
+
 /// What recovery did to one partition, for one log line and for tests.
 struct RecoveryReport {
     std::string directory;
@@ -184,7 +195,8 @@ struct RecoveryReport {
     std::uint64_t cut_bytes = 0;
     std::string cut_segment;
     std::uint64_t cut_position = 0;
-    /// Why it was cut: "torn batch", "wrong CRC", ... Empty when nothing was.
+    CutKind cut_kind = CutKind::nothing;
+    /// The same for people: "torn batch", "wrong CRC", ... Empty when nothing was cut.
     std::string cut_reason;
     /// Files that now hold what was cut and could be good data; empty for a plain torn tail.
     std::vector<std::string> set_aside;

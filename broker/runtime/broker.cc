@@ -153,7 +153,7 @@ std::expected<void, StartError> Broker::open_storage() {
     }
     const LogDirectory::OpenReport& report = logs_->open_report();
     for (const RecoveryReport& partition : report.partitions) {
-        if (partition.cut_bytes > 0 && partition.set_aside.empty() && partition.cut_reason == "zeros") {
+        if (partition.cut_bytes > 0 && partition.set_aside.empty() && partition.cut_kind == CutKind::zeros) {
             // What lay ready behind a log that is synced often, as a rule.
             log::info("recovery", "zeros behind the records were cut off",
                       {{"partition", partition.directory},

@@ -39,7 +39,8 @@ TEST_F(LogRecoveryTest, TornTailIsCutAtEveryByteOfTheLastBatch) {
         ASSERT_EQ(world.system.content(kLog), first) << size;
         ASSERT_EQ(world.report().cut_bytes, size);
         // Its first bytes are zeros: the high bytes of the offset.
-        ASSERT_EQ(world.report().cut_reason, size == 0 ? "" : size < 8 ? "zeros" : "torn batch");
+        ASSERT_EQ(world.report().cut_kind,
+                  size == 0 ? CutKind::nothing : size < 8 ? CutKind::zeros : CutKind::torn_batch) << size;
         ASSERT_TRUE(world.report().set_aside.empty());
     }
     reopen_with(first + last);
@@ -51,7 +52,7 @@ TEST_F(LogRecoveryTest, ZerosBehindTheEndAreCut) {
     const std::string first = append();
     reopen_with(first + std::string(5000, '\0'));
     EXPECT_EQ(world.log().log_end_offset(), Offset{1});
-    EXPECT_EQ(world.report().cut_reason, "zeros");
+    EXPECT_EQ(world.report().cut_kind, CutKind::zeros);
     EXPECT_TRUE(world.report().set_aside.empty());
 }
 
@@ -66,6 +67,7 @@ TEST_F(LogRecoveryTest, GoodBatchesBehindABadOneAreSetAside) {
     ASSERT_EQ(world.report().set_aside.size(), 1u);
     EXPECT_EQ(world.system.content("/data/t-0/" + world.report().set_aside[0]), two + three);
     EXPECT_EQ(world.report().cut_position, one.size());
+    EXPECT_EQ(world.report().cut_kind, CutKind::damage);
 }
 
 // The CRC does not cover the base offset, and an index cannot hold one that lies beyond its segment.
