@@ -87,15 +87,12 @@ void ConsumerWatch::on_fetch(const ClientIdentity& client, PartitionIndex partit
     const auto pending = pending_.find({client, partition});
     if (pending == pending_.end()) {
         // Whoever reads the skipped records after all ends the finding.
-        std::erase_if(skips_, [&](const auto& skip) {
-            return skip.first.second == partition && skip.second.client == client && from < skip.second.from;
-        });
+        skips_.client_reads(client, partition, from);
         return;
     }
     // A lag monitor asks for the end as well, but does not fetch from there.
     if (pending->second.latest == from && from > Offset{0}) {
-        skips_[{pending->second.group, partition}] = {.client = client, .from = from};
-        drop_one_above(skips_, kSkipsMax);
+        skips_.add(pending->second.group, partition, {.client = client, .from = from});
     }
     pending_.erase(pending);
 }
@@ -112,8 +109,7 @@ void ConsumerWatch::on_commit(std::string_view group, std::span<const Commit> co
         const auto [position, is_first] = positions.try_emplace(commit.partition, Offset{0});
         const Offset before = position->second;
         position->second = commit.offset;
-        const auto skip = skips_.find({known->first, commit.partition});
-        if (skip != skips_.end() && commit.offset < skip->second.from) skips_.erase(skip);
+        skips_.group_goes_to(known->first, commit.partition, commit.offset);
         if (commit.offset > before) {
             advances.push_back({.group = known->first, .partition = commit.partition, .before = before, .after = commit.offset, .positions = {}});
         }
@@ -222,11 +218,12 @@ void ConsumerWatch::prove_inversions(const ReaderFacts& facts) {
 }
 
 // What was delivered in the wrong order stays so. It ends when retention has removed the proof.
-void ConsumerWatch::find_inversions(const ReaderFacts& facts, std::vector<Finding>& findings) const {
+void ConsumerWatch::find_inversions(const ReaderFacts& facts, std::vector<Finding>& findings) {
+    std::erase_if(inversions_, [&](const auto& proven) {
+        return proven.second.earlier < at(facts.log_starts, proven.second.from);
+    });
     std::map<std::string, std::vector<std::pair<std::string_view, const Inversion*>>> by_group;
-    for (const auto& [where, inversion] : inversions_) {
-        if (inversion.earlier >= at(facts.log_starts, inversion.from)) by_group[where.first].emplace_back(where.second, &inversion);
-    }
+    for (const auto& [where, inversion] : inversions_) by_group[where.first].emplace_back(where.second, &inversion);
     for (const auto& [group, inversions] : by_group) {
         const auto count = static_cast<std::int64_t>(inversions.size());
         const Inversion& first = *inversions.front().second;
@@ -247,14 +244,14 @@ void ConsumerWatch::find_inversions(const ReaderFacts& facts, std::vector<Findin
 // retention took before) were never read by the group. Exact. Ends when somebody of the group goes back, or when the
 // records are gone.
 void ConsumerWatch::find_skips(const ReaderFacts& facts, std::vector<Finding>& findings) {
-    std::erase_if(skips_, [&](const auto& skip) { return at(facts.log_starts, skip.first.second) >= skip.second.from; });
+    skips_.erase_if([&](const auto& skip) { return at(facts.log_starts, skip.first.second) >= skip.second.from; });
     struct Lost {
         std::int64_t records = 0;
         std::int64_t partitions = 0;
-        const Skip* example = nullptr;
+        const SkipTable::Skip* example = nullptr;
     };
     std::map<std::string, Lost> by_group;
-    for (const auto& [where, skip] : skips_) {
+    for (const auto& [where, skip] : skips_.all()) {
         Lost& lost = by_group[where.first];
         lost.records += skip.from - at(facts.log_starts, where.second);
         ++lost.partitions;

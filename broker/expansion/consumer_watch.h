@@ -15,6 +15,7 @@
 #include "broker/expansion/finding.h"
 #include "broker/expansion/key_index.h"
 #include "broker/expansion/plan.h"
+#include "broker/expansion/skip_table.h"
 #include "protocol/types.h"
 
 /// What is known of the readers of one topic that has grown, from the requests they send, and the hazards that follow.
@@ -84,7 +85,6 @@ class ConsumerWatch {
 
   private:
     using ClientPartition = std::pair<ClientIdentity, PartitionIndex>;
-    using GroupPartition = std::pair<std::string, PartitionIndex>;
 
     /// A group's client that was told there is no committed offset for a new partition.
     struct Pending {
@@ -92,11 +92,6 @@ class ConsumerWatch {
         TimestampMs asked = kNoTimestamp;
         /// What ListOffsets said since; kNoOffset when it was not asked.
         Offset latest = kNoOffset;
-    };
-    /// Proof of H20: the group began to read the partition at `from`.
-    struct Skip {
-        ClientIdentity client;
-        Offset from;
     };
     struct Reading {
         /// Old partitions, each with the earliest offset that was asked for since the growth.
@@ -126,7 +121,7 @@ class ConsumerWatch {
     [[nodiscard]] static std::optional<Offset> position_at(const Advance& advance, PartitionIndex partition,
                                                            const ReaderFacts& facts);
     void prove_inversions(const ReaderFacts& facts);
-    void find_inversions(const ReaderFacts& facts, std::vector<Finding>& findings) const;
+    void find_inversions(const ReaderFacts& facts, std::vector<Finding>& findings);
     void find_skips(const ReaderFacts& facts, std::vector<Finding>& findings);
     void find_crashes(const ReaderFacts& facts, TimestampMs now, std::vector<Finding>& findings) const;
     void find_blind_groups(const ReaderFacts& facts, TimestampMs now, std::vector<Finding>& findings) const;
@@ -145,7 +140,7 @@ class ConsumerWatch {
     TimestampMs expanded_ = kNoTimestamp;
 
     std::map<ClientPartition, Pending> pending_;
-    std::map<GroupPartition, Skip> skips_;
+    SkipTable skips_{kSkipsMax};
     ClientTable<Reading, kClientsMax> readers_;
     /// When a client was last seen as a member of a group: what it fetched until shortly after then it fetched as one.
     ClientTable<TimestampMs, kClientsMax> members_;

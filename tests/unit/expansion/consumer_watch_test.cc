@@ -111,6 +111,28 @@ TEST_F(ConsumerWatchTest, TheLossEndsWhenTheGroupGoesBack) {
     EXPECT_FALSE(finding(HazardId::latest_loses_first_records));
 }
 
+TEST_F(ConsumerWatchTest, TheLossOfOnePartitionIsEndedByNobodyElsesReading) {
+    start_at_latest(kNew, Offset{7});
+    const ClientIdentity other{"billing-app", "/10.0.0.2"};
+    watch_.on_fetch(other, kNew, Offset{0}, now_);
+    watch_.on_fetch(client_, {3}, Offset{0}, now_);
+    watch_.on_fetch(client_, kNew, Offset{7}, now_);
+    EXPECT_TRUE(finding(HazardId::latest_loses_first_records));
+    watch_.on_fetch(client_, kNew, Offset{6}, now_);
+    EXPECT_FALSE(finding(HazardId::latest_loses_first_records));
+}
+
+TEST_F(ConsumerWatchTest, TheLossIsOfTheClientThatSkippedLast) {
+    start_at_latest(kNew, Offset{7});
+    const ClientIdentity first = client_;
+    client_ = {"billing-app-2", "/10.0.0.3"};
+    start_at_latest(kNew, Offset{9});
+    watch_.on_fetch(first, kNew, Offset{0}, now_);
+    const auto lost = finding(HazardId::latest_loses_first_records);
+    ASSERT_TRUE(lost);
+    EXPECT_EQ(lost->count, 9);
+}
+
 TEST_F(ConsumerWatchTest, TheLossEndsWhenTheRecordsAreGone) {
     start_at_latest(kNew, Offset{7});
     starts_[2] = Offset{3};
@@ -266,6 +288,36 @@ TEST_F(ConsumerWatchTest, ACommitBeyondANewRecordBeforeAnOlderOneIsAnInversion) 
     ASSERT_TRUE(inversion);
     EXPECT_EQ(inversion->count, 1);
     EXPECT_EQ(inversion->examples, (std::vector<ExampleKey>{{"a", kOld, kNew}}));
+}
+
+TEST_F(ConsumerWatchTest, AnInversionIsToldUntilTheOlderRecordsAreGone) {
+    add_key("a", kOld, 0, Offset{95});
+    add_key("a", kNew, 1, Offset{0});
+    commit("billing", {{kOld, Offset{95}}});
+    commit("billing", {{kNew, Offset{1}}});
+    starts_[0] = Offset{95};
+    EXPECT_TRUE(finding(HazardId::inversion_delivered));
+    starts_[0] = Offset{96};
+    EXPECT_FALSE(finding(HazardId::inversion_delivered));
+}
+
+TEST_F(ConsumerWatchTest, InversionsWhoseRecordsAreGoneMakeRoom) {
+    const auto invert = [&](const std::string& name, std::size_t keys, std::int64_t older) {
+        for (std::size_t key = 0; key < keys; ++key) {
+            add_key(name + std::to_string(key), kOld, 0, Offset{older});
+            add_key(name + std::to_string(key), kNew, 1, Offset{older});
+        }
+        commit("billing", {{kOld, Offset{older}}});
+        commit("billing", {{kNew, Offset{older + 1}}});
+    };
+    keys_ = KeyIndex{ConsumerWatch::kInvertedKeysMax * 2};
+    invert("early", ConsumerWatch::kInvertedKeysMax, 10);
+    ASSERT_EQ(finding(HazardId::inversion_delivered)->count, ConsumerWatch::kInvertedKeysMax);
+    starts_[0] = Offset{11};
+    EXPECT_FALSE(finding(HazardId::inversion_delivered));
+    invert("late", 3, 90);
+    ASSERT_TRUE(finding(HazardId::inversion_delivered));
+    EXPECT_EQ(finding(HazardId::inversion_delivered)->count, 3);
 }
 
 TEST_F(ConsumerWatchTest, WhatAStaleProducerAddedHidesNoInversion) {
