@@ -234,7 +234,8 @@ std::optional<GroupFacts> group_facts(const rd_kafka_group_info& info, const Pla
     for (const auto& [name, seen] : others) {
         const auto count = counts.find(name);
         if (count == counts.end()) continue;
-        group.other_topics.push_back({name, count->second, seen.aligned == seen.members && count->second > 1});
+        const bool is_aligned = count->second == topic.old_count && count->second > 1 && seen.aligned == seen.members;
+        group.other_topics.push_back({name, count->second, is_aligned});
     }
     if (group.protocol == expansion::kStreamsAssignor) {
         for (auto other = counts.lower_bound(group.group_id + "-"); other != counts.end(); ++other) {

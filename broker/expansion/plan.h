@@ -28,7 +28,7 @@ struct GroupFacts {
     struct OtherTopic {
         std::string name;
         std::int32_t partition_count = 0;
-        /// Each member holds the same partitions of it as of the topic.
+        /// With the topic's old count, each member holds (or held, when the topic grew) the same partitions of both.
         bool is_aligned = false;
     };
 

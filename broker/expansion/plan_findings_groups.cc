@@ -111,17 +111,19 @@ void streams(const PlanView& view, const GroupFacts& group, std::vector<Finding>
 }
 
 void copartition(const PlanView& view, const GroupFacts& group, std::vector<Finding>& findings) {
-    std::vector<std::string> names;
-    for (const GroupFacts::OtherTopic& other : group.other_topics) {
-        if (other.partition_count == view.topic.old_count && other.is_aligned) names.push_back(other.name);
-    }
-    if (names.empty()) return;
     std::string list;
-    for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+    std::int64_t count = 0;
+    for (const GroupFacts::OtherTopic& other : group.other_topics) {
+        if (!other.is_aligned || other.partition_count == view.topic.new_count) continue;
+        list += (list.empty() ? "" : ", ") + other.name + " with " + std::to_string(other.partition_count);
+        ++count;
+    }
+    if (count == 0) return;
     Finding finding = make_finding(HazardId::copartition_breaks, view.about_group(group),
-                                   "members of group " + group.group_id + " hold the same partitions of " + list +
-                                       ", which keeps " + std::to_string(view.topic.old_count) + ": a join by key breaks",
-                                   static_cast<std::int64_t>(names.size()));
+                                   "group " + group.group_id + " reads side by side, partition by partition, " +
+                                       (count == 1 ? "a topic" : "topics") + " of another count than " +
+                                       std::to_string(view.topic.new_count) + " (" + list + "): a join by key breaks",
+                                   count);
     // Streams checks it and stops; for others it may be the habit of their assignor.
     if (!is_streams(group)) finding.severity = warn;
     findings.push_back(std::move(finding));

@@ -102,7 +102,7 @@ void Broker::follow_catalog_effects(Turn* turn, const topics::Effects& effects, 
 
     for (const topics::CatalogChange& change : effects.changes) {
         if (change.kind == topics::CatalogChange::Kind::topic_expanded) {
-            reader_observer_.topic_grew(*change.after);
+            reader_observer_.topic_grew(*next->find(change.after->id));
         }
         if (change.kind == topics::CatalogChange::Kind::topic_reconfigured) {
             const TopicState* state = next->find(change.after->id);

@@ -42,7 +42,8 @@ ReaderObserver::~ReaderObserver() { stop(); }
 void ReaderObserver::start() {
     broker_.topic_table()->for_each([&](const TopicState& topic) {
         if (!topic.topic->expansions.empty()) {
-            topic_grew(*topic.topic);
+            const std::scoped_lock lock(mutex_);
+            watch_of(*topic.topic);
         }
     });
     thread_ = std::thread([this] { run(); });
@@ -59,9 +60,10 @@ void ReaderObserver::stop() {
     }
 }
 
-void ReaderObserver::topic_grew(const topics::Topic& topic) {
+void ReaderObserver::topic_grew(const TopicState& topic) {
+    expansion::PlannedTopic facts = growth_facts(broker_, topic);
     const std::scoped_lock lock(mutex_);
-    watch_of(topic);
+    keep_joins(watch_of(*topic.topic), facts.groups);
     changes_.fetch_add(1, std::memory_order_release);
     note_news();
     // The first one that is watched ends a wait without end.
@@ -77,18 +79,38 @@ void ReaderObserver::note_news() {
     }
 }
 
-expansion::ConsumerWatch& ReaderObserver::watch_of(const topics::Topic& topic) {
+ReaderObserver::Watched& ReaderObserver::watch_of(const topics::Topic& topic) {
     Watched& watched = watched_.try_emplace(topic.id, topic.name).first->second;
     const topics::ExpansionEpoch& last = *topic.expansions.back();
     watched.grown_at = std::max(watched.grown_at, last.catalog_sequence);
     watched.readers.set_growth(last.old_partition_count, last.new_partition_count, last.time);
-    return watched.readers;
+    return watched;
+}
+
+void ReaderObserver::keep_joins(Watched& watched, std::vector<GroupFacts>& groups) {
+    std::erase_if(watched.joins, [&](const auto& join) {
+        const auto group = std::ranges::find(groups, join.first, &GroupFacts::group_id);
+        if (group == groups.end()) return true;
+        // Without any it restarts or rebalances, and nobody knows what it will read.
+        return !group->other_topics.empty() &&
+               std::ranges::find(group->other_topics, join.second, &GroupFacts::OtherTopic::name) == group->other_topics.end();
+    });
+    for (GroupFacts& group : groups) {
+        for (GroupFacts::OtherTopic& other : group.other_topics) {
+            std::pair join(group.group_id, other.name);
+            if (!other.is_aligned) {
+                other.is_aligned = watched.joins.contains(join);
+            } else if (watched.joins.size() < kJoinsMax) {
+                watched.joins.insert(std::move(join));
+            }
+        }
+    }
 }
 
 void ReaderObserver::on_offset_fetch(const TopicState& topic, std::string_view group, const expansion::ClientIdentity& client,
                                      PartitionIndex partition, Offset committed, TimestampMs now) {
     const std::scoped_lock lock(mutex_);
-    watch_of(*topic.topic).on_offset_fetch(group, client, partition, committed, now);
+    watch_of(*topic.topic).readers.on_offset_fetch(group, client, partition, committed, now);
     // What the client fetches next tells what it does without an offset.
     if (committed == kNoOffset) changes_.fetch_add(1, std::memory_order_release);
     note_news();
@@ -97,7 +119,7 @@ void ReaderObserver::on_offset_fetch(const TopicState& topic, std::string_view g
 void ReaderObserver::on_list_latest(const TopicState& topic, const expansion::ClientIdentity& client, PartitionIndex partition,
                                     Offset latest) {
     const std::scoped_lock lock(mutex_);
-    watch_of(*topic.topic).on_list_latest(client, partition, latest);
+    watch_of(*topic.topic).readers.on_list_latest(client, partition, latest);
 }
 
 void ReaderObserver::on_fetch(std::uint32_t reactor, const TopicState& topic, std::string_view client_id, std::string_view address,
@@ -111,14 +133,14 @@ void ReaderObserver::on_fetch(std::uint32_t reactor, const TopicState& topic, st
         return;
     }
     const std::scoped_lock lock(mutex_);
-    watch_of(*topic.topic).on_fetch({std::string(client_id), std::string(address)}, partition, from, now);
+    watch_of(*topic.topic).readers.on_fetch({std::string(client_id), std::string(address)}, partition, from, now);
     note_news();
 }
 
 void ReaderObserver::on_commit(const TopicState& topic, std::string_view group,
                                std::span<const expansion::ConsumerWatch::Commit> commits) {
     const std::scoped_lock lock(mutex_);
-    watch_of(*topic.topic).on_commit(group, commits);
+    watch_of(*topic.topic).readers.on_commit(group, commits);
     note_news();
 }
 
@@ -168,7 +190,11 @@ void ReaderObserver::settle(const TopicTable& table, Now now) {
 }
 
 std::vector<Finding> ReaderObserver::findings_of(const TopicState& topic, TimestampMs now) {
-    const expansion::PlannedTopic facts = growth_facts(broker_, topic);
+    expansion::PlannedTopic facts = growth_facts(broker_, topic);
+    {
+        const std::scoped_lock lock(mutex_);
+        keep_joins(watch_of(*topic.topic), facts.groups);
+    }
     const topics::ExpansionEpoch& last = *topic.topic->expansions.back();
     std::vector<Offset> starts;
     std::vector<Offset> ends;
@@ -179,15 +205,15 @@ std::vector<Finding> ReaderObserver::findings_of(const TopicState& topic, Timest
     std::vector<Finding> findings = broker_.key_observer().with_watch(topic.topic->id, [&](const expansion::TopicWatch* keys) {
         const std::scoped_lock lock(mutex_);
         return watch_of(*topic.topic)
-            .findings({.old_count = last.old_partition_count,
-                       .new_count = last.new_partition_count,
-                       .expanded = last.time,
-                       .cut = last.log_end_offsets,
-                       .log_starts = starts,
-                       .log_ends = ends,
-                       .groups = facts.groups,
-                       .keys = keys == nullptr ? nullptr : &keys->keys()},
-                      now);
+            .readers.findings({.old_count = last.old_partition_count,
+                               .new_count = last.new_partition_count,
+                               .expanded = last.time,
+                               .cut = last.log_end_offsets,
+                               .log_starts = starts,
+                               .log_ends = ends,
+                               .groups = facts.groups,
+                               .keys = keys == nullptr ? nullptr : &keys->keys()},
+                              now);
     });
     for (Finding& finding : expansion::make_plan_without_scan(facts).findings) {
         if (std::ranges::find(kLastingHazards, finding.id) != kLastingHazards.end() || is_rebalance_due(finding, facts)) {

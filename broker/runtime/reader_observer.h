@@ -39,6 +39,8 @@ class ReaderObserver {
     /// After so many rounds without a request nobody reads these topics: then it rests, so that an idle broker stays idle.
     static constexpr int kIdleRounds = 12;
     static constexpr std::int64_t kRestMs = 300'000;
+    /// Joins remembered of one topic.
+    static constexpr std::size_t kJoinsMax = 1024;
 
     ReaderObserver(Broker& broker, FindingsHub& findings) : broker_(broker), findings_(findings) {}
     ~ReaderObserver();
@@ -49,8 +51,8 @@ class ReaderObserver {
     [[nodiscard]] static bool watches(const TopicState& topic) {
         return !topic.topic->expansions.empty() && !topic.topic->internal;
     }
-    /// Before the table that says so is published, or after.
-    void topic_grew(const topics::Topic& topic);
+    /// After the table that says so was published, and before clients know.
+    void topic_grew(const TopicState& topic);
 
     // For topics that are watched, after the request was answered. See ConsumerWatch.
     void on_offset_fetch(const TopicState& topic, std::string_view group, const expansion::ClientIdentity& client,
@@ -72,14 +74,19 @@ class ReaderObserver {
         explicit Watched(std::string topic) : readers(std::move(topic)) {}
 
         expansion::ConsumerWatch readers;
+        /// Groups and the other topics whose partitions their members held one for one with the topic's when it grew, or
+        /// since. The assignment that follows looks otherwise, and the join is broken all the same.
+        std::set<std::pair<std::string, std::string>> joins;
         /// `ExpansionEpoch::catalog_sequence` of the growth that is watched: older catalogs do not know it.
         std::int64_t grown_at = 0;
     };
 
     void run();
     [[nodiscard]] bool wait();
+    /// Notes the joins that the facts show, puts those that were noted into the facts, and forgets those that ended.
+    static void keep_joins(Watched& watched, std::vector<expansion::GroupFacts>& groups);
     [[nodiscard]] std::vector<expansion::Finding> findings_of(const TopicState& topic, TimestampMs now);
-    expansion::ConsumerWatch& watch_of(const topics::Topic& topic);
+    Watched& watch_of(const topics::Topic& topic);
     void note_news();
 
     Broker& broker_;

@@ -78,13 +78,13 @@ class WebSocket:
 class Reader:
     """A librdkafka consumer that polls all the time; it refreshes its metadata every `refresh_ms`."""
 
-    def __init__(self, broker, group, topic, refresh_ms, **settings):
+    def __init__(self, broker, group, topics, refresh_ms, **settings):
         self.keys = []
         self.consumer = confluent_kafka.Consumer({
             "bootstrap.servers": broker.bootstrap, "group.id": group, "client.id": f"app-{group}",
             "topic.metadata.refresh.interval.ms": refresh_ms, "auto.commit.interval.ms": 100, **settings})
         self.assigned = 0
-        self.consumer.subscribe([topic], on_assign=self.on_assign)
+        self.consumer.subscribe(topics, on_assign=self.on_assign)
         self.running = True
         self.thread = threading.Thread(target=self.run, daemon=True)
         self.thread.start()
@@ -143,7 +143,7 @@ def test_a_group_on_latest_is_told_exactly_what_it_skipped(broker, unique):
     topic, group = unique("topic"), unique("group")
     insight.create(broker, topic, 3)
     lines = Lines(broker)
-    reader = Reader(broker, group, topic, 12_000, **{"auto.offset.reset": "latest"})
+    reader = Reader(broker, group, [topic], 12_000, **{"auto.offset.reset": "latest"})
     harness.wait_until(lambda: reader.assigned == 3, 20, "an assignment")
     harness.wait_until(lambda: produce(broker, topic, 50) and reader.keys, 20, "the reader reads")
     insight.grow(broker, topic, 6)
@@ -213,6 +213,29 @@ def test_a_reader_without_a_group_is_named(broker, unique):
     consumer.assign([confluent_kafka.TopicPartition(topic, partition, 0) for partition in range(4)])
     harness.wait_until(lambda: consumer.poll(0.1) or not insight.finding(broker, topic, "H23"), 25, "H23 ends")
     consumer.close()
+
+
+def test_a_broken_join_is_told_until_the_other_topic_follows(broker, unique):
+    """Beyond the rebalance, too: the assignment that it brings is the broken one."""
+    topic, other, group = unique("topic"), unique("other"), unique("group")
+    insight.create(broker, topic, 2)
+    insight.create(broker, other, 2)
+    members = [Reader(broker, group, [topic, other], 1000, **{"partition.assignment.strategy": "range"}) for _ in range(2)]
+    harness.wait_until(lambda: [member.assigned for member in members] == [2, 2], 30, "each has a partition of both")
+    insight.ask(broker, f"topics/{topic}/visibility?consumers=until-released", "POST")
+    insight.grow(broker, topic, 4)
+    joined = insight.wait_for(broker, topic, "H27", group=group)
+    assert other in joined["condition"]
+    due = insight.wait_for(broker, topic, "H24", group=group)
+    assert due["numbers"]["members"] == 2
+    insight.ask(broker, f"topics/{topic}/visibility?consumers=released", "POST")
+    harness.wait_until(lambda: [member.assigned for member in members] == [3, 3], 30, "the new partitions are assigned")
+    insight.wait_until_closed(broker, topic, "H24")
+    assert insight.finding(broker, topic, "H27", group=group)
+    insight.grow(broker, other, 4)
+    insight.wait_until_closed(broker, topic, "H27")
+    for member in members:
+        member.stop()
 
 
 def test_kafkas_own_topic_that_grew_is_told(broker, unique):

@@ -127,10 +127,17 @@ def test_an_application_dies_of_it_as_the_finding_says(broker, unique, applicati
     running = application(topic)
     insight.grow(broker, topic, 4)
 
-    def told():
-        return [one for one in insight.ask(broker, f"findings?topic={topic}")["findings"]
-                if one["id"] == "H26" and one["subject"]["group"] == running.id]
-    harness.wait_until(told, 20, "H26 is open")
+    insight.wait_for(broker, topic, "H26", group=running.id)
+    insight.wait_for(broker, topic, "H28", group=running.id)
     # What the finding foretells, in the application's own words.
     died = running.wait_for("died ")
     assert re.search(r"invalid partitions: expected: 4; actual: 2", died), died
+    assert insight.finding(broker, topic, "H26", group=running.id)
+    # What a reset of the application does with its topics.
+    admin = insight.admin(broker)
+    own = [name for name in admin.list_topics(timeout=10).topics if name.startswith(f"{running.id}-")]
+    assert own
+    for deleted in admin.delete_topics(own).values():
+        deleted.result(20)
+    insight.wait_until_closed(broker, topic, "H26", group=running.id)
+    insight.wait_until_closed(broker, topic, "H28", group=running.id)

@@ -36,11 +36,12 @@ class ReaderObserverInABroker : public ::testing::Test {
         ASSERT_EQ(client_->produce_value("t", 2, "after the growth").error, ErrorCode::none);
         ASSERT_EQ(client_->commit("g", "t", 2, 1), ErrorCode::none);
     }
-    [[nodiscard]] bool has_backlog_finding() {
-        return std::ranges::any_of(broker_->broker().findings().open(), [](const expansion::OpenFinding& open) {
-            return open.finding.id == expansion::HazardId::backlog_inversion && open.finding.subject.topic == "t";
+    [[nodiscard]] bool has_finding(expansion::HazardId id, std::string_view topic) {
+        return std::ranges::any_of(broker_->broker().findings().open(), [&](const expansion::OpenFinding& open) {
+            return open.finding.id == id && open.finding.subject.topic == topic;
         });
     }
+    [[nodiscard]] bool has_backlog_finding() { return has_finding(expansion::HazardId::backlog_inversion, "t"); }
 
     TemporaryDirectory directory_;
     std::unique_ptr<InProcessBroker> broker_;
@@ -93,6 +94,23 @@ TEST_F(ReaderObserverInABroker, ADeletedTopicHasNoFindings) {
     ASSERT_EQ(client_->delete_topic("t"), ErrorCode::none);
     settle(*table());
     EXPECT_FALSE(has_backlog_finding());
+}
+
+TEST_F(ReaderObserverInABroker, ATopicOfAnApplicationThatGrewIsToldUntilItIsDeleted) {
+    const auto is_told_until_deleted = [&](const std::string& topic, int partitions, expansion::HazardId id) {
+        ASSERT_EQ(client_->create_topic(topic, partitions, {{"cleanup.policy", "compact"}}).error, ErrorCode::none);
+        settle(*table());
+        EXPECT_FALSE(has_finding(id, topic));
+        ASSERT_EQ(client_->expand_topic(topic, partitions * 2), ErrorCode::none);
+        settle(*table());
+        EXPECT_TRUE(has_finding(id, topic));
+        ASSERT_EQ(client_->delete_topic(topic), ErrorCode::none);
+        settle(*table());
+        EXPECT_FALSE(has_finding(id, topic));
+    };
+    is_told_until_deleted("connect-configs", 1, expansion::HazardId::single_partition_topic);
+    is_told_until_deleted("connect-offsets", 25, expansion::HazardId::connect_state);
+    is_told_until_deleted("shop-carts-changelog", 4, expansion::HazardId::streams_internal_topic);
 }
 
 }  // namespace
