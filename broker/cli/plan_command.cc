@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
@@ -97,6 +98,14 @@ std::string text_of_plan(const nlohmann::ordered_json& plan) {
 
 bool print(std::string_view text) { return std::fwrite(text.data(), 1, text.size(), stdout) == text.size(); }
 
+/// A list of keys is all of them up to a bound of memory; who pastes it into a script has to know when it is not.
+void tell_unlisted_keys(const nlohmann::ordered_json& plan, std::int64_t listed) {
+    const std::int64_t keys = plan["scanned"].value("keys", listed);
+    if (listed >= keys) return;
+    std::fprintf(stderr, "partita: %lld of about %lld distinct keys are listed, a uniform sample of them\n",
+                 static_cast<long long>(listed), static_cast<long long>(keys));
+}
+
 int plan(Options& options) {
     PlanArguments& wish = options.plan;
     if (!options.since.empty()) {
@@ -114,9 +123,11 @@ int plan(Options& options) {
                       " `partita partitioner --list` names all");
     }
     ProgressBar bar(options.quiet);
+    std::int64_t listed = 0;
     const PlanListener listener{.progress = [&](std::int64_t done, std::int64_t total) { bar.show(done, total); },
                                 .keys = [&](std::string_view lines) {
                                     bar.clear();
+                                    listed += std::ranges::count(lines, '\n');
                                     return print(lines);
                                 }};
     const auto answer = wish.bootstrap.empty() ? plan_over_http(wish, listener) : plan_over_kafka(wish, listener);
@@ -136,6 +147,7 @@ int plan(Options& options) {
         std::fprintf(stderr, "partita: cannot write the answer\n");
         return kExitBroken;
     }
+    if (wish.lists_keys) tell_unlisted_keys(json, listed);
     return json["verdict"] == "safe" ? kExitDone : kExitFindings;
 }
 

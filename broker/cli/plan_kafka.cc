@@ -388,22 +388,39 @@ class KafkaSource final : public expansion::RecordSource {
         return {};
     }
 
+    /// What was not read behind damage, a clause for each partition.
+    [[nodiscard]] std::vector<std::string> unread() const {
+        std::vector<std::string> clauses;
+        for (const auto& [partition, range] : unread_) {
+            clauses.push_back("records of partition " + std::to_string(partition.value) + " from offset " +
+                              std::to_string(range.from.value) + " to " + std::to_string(range.end.value) +
+                              ": the client cannot read on behind a damaged batch");
+        }
+        return clauses;
+    }
+
   private:
     static constexpr std::size_t kBatch = 1000;
+    struct Unread {
+        Offset from;
+        Offset end;
+    };
     struct State {
         bool is_done = false;
         std::string problem;
     };
 
-    void take(const rd_kafka_message_t& message, const expansion::ScanRange& range, expansion::RecordSink& sink, State& state) const {
+    void take(const rd_kafka_message_t& message, const expansion::ScanRange& range, expansion::RecordSink& sink, State& state) {
         if (message.err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
             // Of another assignment when it comes late.
             state.is_done = message.partition == range.partition.value && message.offset >= range.end.value;
             return;
         }
-        if (message.err == RD_KAFKA_RESP_ERR__BAD_MSG || message.err == RD_KAFKA_RESP_ERR__BAD_COMPRESSION) {
-            // The client stops there: the rest of the partition stays unread, which the plan says.
+        if (message.err == RD_KAFKA_RESP_ERR__BAD_MSG || message.err == RD_KAFKA_RESP_ERR__BAD_COMPRESSION ||
+            message.err == RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED) {
+            // The client does not know where the batch ends, and takes its bytes for batches when it goes on.
             sink.damage(Offset{message.offset}, cluster_.api().message_errstr(&message));
+            unread_[range.partition] = {.from = Offset{message.offset}, .end = range.end};
             state.is_done = true;
             return;
         }
@@ -430,6 +447,7 @@ class KafkaSource final : public expansion::RecordSource {
     const Cluster& cluster_;
     const std::string topic_;
     std::vector<rd_kafka_message_t*> batch_;
+    std::map<PartitionIndex, Unread> unread_;
 };
 
 }  // namespace
@@ -450,11 +468,12 @@ std::expected<std::string, PlanRefusal> plan_over_kafka(const PlanArguments& arg
         options.since = std::move(*since);
     }
     KafkaSource source(cluster, topic->name);
-    const auto outcome = expansion::run_plan(*topic, source, options, [&](std::int64_t done, std::int64_t total) {
+    auto outcome = expansion::run_plan(*topic, source, options, [&](std::int64_t done, std::int64_t total) {
         listener.progress(done, total);
         return true;
     });
     if (!outcome) return broken(outcome.error().message);
+    for (std::string& clause : source.unread()) outcome->plan.unknown_facts.push_back(std::move(clause));
     const expansion::KeyStyle style = arguments.hashes_keys ? expansion::KeyStyle::hashed : expansion::KeyStyle::text;
     if (arguments.lists_keys) expansion::write_key_lines(*outcome->census, style, listener.keys);
     return expansion::plan_json(outcome->plan, style).dump();

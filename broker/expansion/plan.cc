@@ -83,6 +83,9 @@ void find_all(const PlanView& view, Plan& plan) {
 }
 
 
+/// A part of the log was asked for in which nothing is.
+bool was_nothing_read(const ScanFacts& scan) { return scan.records == 0 && !scan.is_complete; }
+
 std::string reads(const Plan& plan) {
     std::string text = counted(plan.scanned->records, "record");
     return plan.scanned->is_complete ? "all " + text : "the " + text + " that were read";
@@ -114,6 +117,11 @@ void conclude(Plan& plan) {
         plan.verdict = Verdict::unknown;
         plan.summary = counted(plan.scanned->damaged_batches, "batch") + " could not be read (" + plan.scanned->first_damage +
                        "), so what they hold is not known";
+        return;
+    }
+    if (was_nothing_read(*plan.scanned)) {
+        plan.verdict = Verdict::unknown;
+        plan.summary = "no record was read, and the log holds others";
         return;
     }
     if (worst == Severity::warn) {
@@ -171,8 +179,8 @@ Plan make_plan(const PlannedTopic& topic, const KeyCensus& census, const Placeme
     for (PlannedPartition& partition : plan.partitions) {
         partition.counts = census.partitions()[static_cast<std::size_t>(partition.partition.value)];
     }
-    const bool is_known = (evidence.has_family() && census.options().family == evidence.family) ||
-                          evidence.kind == PlacementKind::no_keys;
+    const bool is_known = !was_nothing_read(scan) && ((evidence.has_family() && census.options().family == evidence.family) ||
+                                                      evidence.kind == PlacementKind::no_keys);
     if (is_known) {
         plan.moved = moved_keys(census);
         const std::vector<std::int64_t> backlog = census.moved_backlog();

@@ -172,7 +172,7 @@ class PlanRun {
             evidence = judge_placements(census_->keys(), counts_);
             if (!evidence.has_family() || evidence.family == family) break;
         }
-        scanned_.is_complete = is_whole;
+        scanned_.is_complete = is_whole && scanned_.damaged_batches == 0;
         if (!is_whole) scanned_.limited_by = options_.records_max ? "records" : "since";
         Plan plan = make_plan(topic_, *census_, evidence, scanned_);
         return PlanOutcome{std::move(plan), std::move(census_)};

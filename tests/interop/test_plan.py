@@ -149,6 +149,40 @@ def test_a_compacted_topic_lists_its_orphans(broker, tools, unique):
         assert orphans["count"] == judged["moved"]["keys"]
 
 
+def test_behind_a_damaged_batch_what_is_not_read_is_named(broker, unique):
+    """librdkafka does not read on behind one; the broker's own plan does."""
+    topic = unique("topic")
+    agent = clients.Agent(clients.debian_librdkafka, broker.bootstrap)
+    try:
+        agent.create_topic(topic, 1)
+        for _ in range(3):
+            produce(agent, topic)
+    finally:
+        agent.close()
+    log, = broker.data_directory.glob(f"{topic}-0/*.log")
+    content = bytearray(log.read_bytes())
+    second = 12 + int.from_bytes(content[8:12], "big")
+    assert second < len(content), "there are several batches"
+    damaged = int.from_bytes(content[second:second + 8], "big")
+    end = len(KEYS) * 3
+    with open(log, "r+b") as file:
+        file.seek(second + 70)
+        file.write(bytes([content[second + 70] ^ 0xff]))
+    for way in source(broker):
+        code, text = plan(topic, "--to", 4, "--partitioner", "java", "--json", *way)
+        judged = json.loads(text)
+        assert code == 3
+        assert judged["verdict"] == "unknown"
+        scanned = judged["scanned"]
+        assert (scanned["damaged_batches"], scanned["complete"]) == (1, False)
+        assert scanned["first_damage"].startswith(f"partition 0 at offset {damaged}")
+        if way[0] == "--bootstrap":
+            assert scanned["records"] == damaged
+            assert any(f"partition 0 from offset {damaged} to {end}" in fact for fact in judged["unknown"]), judged["unknown"]
+        else:
+            assert scanned["records"] > damaged
+
+
 def test_bootstrap_refuses_with_a_sentence(broker):
     for arguments, sentence in (
             (["no-such-topic", "--to", "4"], "there is no topic no-such-topic"),

@@ -254,6 +254,8 @@ TEST_F(Plans, BoundWhatTheyRead) {
     EXPECT_TRUE(has(recent.out, "\"records\": 500,")) << recent.out;
     const Ran none = run(plan("orders --to 12 --since 2100-01-01 --json"));
     EXPECT_TRUE(has(none.out, "\"records\": 0,")) << none.out;
+    EXPECT_EQ(none.code, 3) << "a script must not take this for safe";
+    EXPECT_TRUE(has(none.out, "no record was read, and the log holds others")) << none.out;
 }
 
 TEST_F(Plans, TakeKeysOfAMegabyteAndBatchesThatAreDamaged) {
@@ -284,6 +286,29 @@ TEST_F(Plans, TakeKeysOfAMegabyteAndBatchesThatAreDamaged) {
     EXPECT_EQ(damaged.code, 3);
     EXPECT_TRUE(has(damaged.out, "UNKNOWN")) << damaged.out;
     EXPECT_TRUE(has(damaged.out, "1 batch could not be read (partition 1 at offset 0: wrong checksum)")) << damaged.out;
+}
+
+TEST_F(Plans, SayThatAListOfKeysIsASample) {
+    // More bytes of keys than are kept.
+    constexpr int kKeys = 40;
+    constexpr std::size_t kKeyBytes = 4'000'000;
+    PlainClient client(broker->port());
+    ASSERT_EQ(client.create_topic("long", 1, {{"max.message.bytes", "5000000"}}).error, ErrorCode::none);
+    for (int index = 0; index < kKeys; ++index) {
+        std::string key(kKeyBytes, 'k');
+        key += std::to_string(index);
+        BatchBuilder builder;
+        builder.append(TimestampMs{wall_ms()}, as_bytes(key), as_bytes("v"));
+        std::vector<std::byte> batch;
+        builder.build(batch);
+        ASSERT_EQ(client.produce("long", 0, batch).error, ErrorCode::none);
+    }
+    const Ran ran = run(plan("long --to 4 --keys --hash-keys --partitioner java --quiet"));
+    const auto listed = std::ranges::count(ran.out, '\t') / 2;
+    EXPECT_GT(listed, 0);
+    EXPECT_LT(listed, kKeys);
+    EXPECT_TRUE(has(ran.out, "partita: " + std::to_string(listed) + " of about ")) << ran.out;
+    EXPECT_TRUE(has(ran.out, " distinct keys are listed, a uniform sample of them")) << ran.out;
 }
 
 TEST_F(Plans, EndWhenTheirClientGoesAndLeaveRoomForOthers) {

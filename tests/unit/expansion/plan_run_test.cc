@@ -133,6 +133,18 @@ TEST(PlanRun, StartsWhereItIsTold) {
     EXPECT_EQ(outcome->plan.scanned->limited_by, "since");
 }
 
+TEST(PlanRun, APartOfTheLogWithNothingInItGivesNoVerdict) {
+    MemorySource source(2);
+    for (int index = 0; index < 400; ++index) source.produce(key(index), Family::murmur2_pos, 2);
+    PlanOptions options;
+    options.since = {Offset{1'000'000}, Offset{1'000'000}};
+    const auto outcome = run_plan(source.facts(4), source, options, nullptr);
+    ASSERT_TRUE(outcome.has_value());
+    EXPECT_EQ(outcome->plan.scanned->records, 0);
+    EXPECT_EQ(outcome->plan.verdict, Verdict::unknown);
+    EXPECT_FALSE(outcome->plan.moved) << "not 0 keys: nobody looked at any";
+}
+
 TEST(PlanRun, CanBeCancelledWhileItReads) {
     MemorySource source(1);
     for (int index = 0; index < 100'000; ++index) source.logs[0].push_back(key(index));
@@ -151,6 +163,7 @@ TEST(PlanRun, SaysWhatItCouldNotRead) {
     ASSERT_TRUE(damaged.has_value());
     EXPECT_EQ(damaged->plan.scanned->damaged_batches, 1);
     EXPECT_EQ(damaged->plan.scanned->first_damage, "partition 1 at offset 7: wrong checksum");
+    EXPECT_FALSE(damaged->plan.scanned->is_complete);
     source.broken = true;
     const auto broken = run_plan(source.facts(4), source, {}, nullptr);
     ASSERT_FALSE(broken.has_value());
