@@ -2,7 +2,10 @@
 offsets and with a fence is told in docs/expansion.md, and shown here."""
 
 import concurrent.futures
+import os
 import random
+import subprocess
+import time
 
 import confluent_kafka
 import pytest
@@ -329,3 +332,59 @@ def test_a_nudged_consumer_finds_new_partitions_at_once(scenario, broker, unique
     scenario.wait_for_values({p + 10 for p in range(finds)}, "the consumer goes on")
     assert sorted(scenario.counts().elements()) == [0, 1] + [p + 10 for p in range(finds)]
     agent.call("member_stop", name="m")
+
+
+def control(broker, *arguments):
+    """`partita control ...`, asked of the broker's HTTP side."""
+    binary = os.environ.get("PARTITA_BINARY") or harness.HERE.parents[1] / "build" / "release" / "partita"
+    subprocess.run([binary, "control", *arguments, "--http", insight.address(broker)], check=True, capture_output=True, timeout=30)
+
+
+class Sighting:
+    """A producer and a consumer of a topic, that have shown by what they do which of both they are."""
+
+    def __init__(self, broker, topic, unique):
+        self.topic = topic
+        common = {"bootstrap.servers": broker.bootstrap}
+        self.producer = confluent_kafka.Producer({**common, "client.id": unique("producer")})
+        self.producer.produce(topic, b"value", partition=0)
+        assert self.producer.flush(20) == 0
+        self.consumer = confluent_kafka.Consumer({**common, "client.id": unique("consumer"), "group.id": "unused",
+                                                  "enable.auto.commit": False})
+        self.consumer.assign([confluent_kafka.TopicPartition(topic, 0, 0)])
+        assert harness.wait_until(lambda: self.consumer.poll(0.1), 20, "the consumer reads").error() is None
+        self.stranger = insight.admin(broker)
+
+    def counts(self):
+        """How many partitions each of them sees."""
+        return {role: len(client.list_topics(self.topic, timeout=10).topics[self.topic].partitions)
+                for role, client in (("producers", self.producer), ("consumers", self.consumer), ("strangers", self.stranger))}
+
+
+@pytest.mark.parametrize("hidden", ["producers", "consumers"])
+def test_one_role_sees_new_partitions_when_it_is_released(broker, unique, hidden):
+    topic = unique("topic")
+    insight.create(broker, topic, 2)
+    clients_of_topic = Sighting(broker, topic, unique)
+    control(broker, "visibility", topic, f"--{hidden}", "until-released")
+    insight.grow(broker, topic, 4)
+    assert clients_of_topic.counts() == {"producers": 4, "consumers": 4, "strangers": 4, hidden: 2}
+    control(broker, "visibility", topic, f"--{hidden}", "released")
+    assert clients_of_topic.counts() == {"producers": 4, "consumers": 4, "strangers": 4}
+
+
+@pytest.mark.parametrize("hidden", ["producers", "consumers"])
+def test_one_role_sees_new_partitions_after_its_delay(broker, unique, hidden):
+    topic, delay_s = unique("topic"), 2
+    insight.create(broker, topic, 2, **{f"partita.visibility.{hidden}.delay.ms": str(delay_s * 1000)})
+    clients_of_topic = Sighting(broker, topic, unique)
+    before = time.time()
+    insight.grow(broker, topic, 4)
+
+    def seen():
+        counts = clients_of_topic.counts()
+        assert {count for role, count in counts.items() if role != hidden} == {4}
+        return counts[hidden] == 4
+    harness.wait_until(seen, 20, f"{hidden} see the new partitions")
+    # The broker's clock is in milliseconds.
+    assert time.time() - before >= delay_s - 0.001
