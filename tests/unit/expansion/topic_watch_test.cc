@@ -173,6 +173,29 @@ TEST_F(TopicWatchTest, H05ComesWhenProofsStillArriveAfterTwentyMinutes) {
     EXPECT_EQ(ids(), "") << "somebody restarted it";
 }
 
+TEST_F(TopicWatchTest, H05ComesWithoutLateProofsWhenNoNewPartitionWasEverUsed) {
+    const ProducerIdentity rust = client("rust");
+    std::vector<std::string> staying;
+    for (int i = 0; i < 400; ++i) {
+        const std::string key = "key-" + std::to_string(i);
+        const bool stays = partitioners::partition_of(Family::xxh32_uns, as_bytes(key), 6) ==
+                           partitioners::partition_of(Family::xxh32_uns, as_bytes(key), 12);
+        if (stays) staying.push_back(key);
+    }
+    send_many(rust, Family::xxh32_uns, 6);
+    expand(12);
+    send_many(rust, Family::xxh32_uns, 6);
+    EXPECT_TRUE(finding(HazardId::stale_producer));
+    // From now on keys that prove nothing.
+    for (int minute = 0; minute < 20; ++minute) {
+        wait(kMinuteMs);
+        for (const std::string& key : staying) send(rust, key, Family::xxh32_uns, 12);
+        EXPECT_EQ(finding(HazardId::producer_never_learns).has_value(), minute == 19) << minute;
+    }
+    send_many(rust, Family::xxh32_uns, 12);
+    EXPECT_FALSE(finding(HazardId::producer_never_learns)) << "it uses new partitions";
+}
+
 TEST_F(TopicWatchTest, AProducerThatCameAfterTheExpansionWithTheOldCountIsFound) {
     expand(12);
     send_many(client("late"), Family::fnv1a_sabs, 6);
