@@ -36,7 +36,7 @@ inline constexpr std::int64_t kValidMs = 3 * kWindowMs;
 inline constexpr std::int64_t kSpareValidMs = 500;
 struct Limits {
     /// With so much, new connections go elsewhere, and old ones are handed over.
-    std::int32_t busy_permille = 600;
+    std::int32_t busy_permille = 800;
     /// Handing over pays only to a reactor that has so much less to do.
     std::int32_t gap_permille = 300;
     /// After handing over, the loads have to show what it did.
@@ -44,7 +44,7 @@ struct Limits {
     /// A reactor with less to do sleeps.
     std::int32_t awake_permille = 50;
     /// What has to be idle of one processor before a reactor that sleeps gets work.
-    std::int32_t spare_permille = 200;
+    std::int32_t spare_permille = 300;
 };
 /// What serving a request costs beside its bytes, as bytes.
 inline constexpr std::uint64_t kRequestWork = 16 * 1024;
