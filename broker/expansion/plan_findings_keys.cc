@@ -12,14 +12,23 @@ using enum Severity;
 constexpr std::size_t kExampleCandidates = 1000;
 constexpr std::size_t kHotKeysMax = Finding::kExamplesMax;
 
+/// Of a long key only the beginning is known there, which cannot be placed.
+bool is_cut(const HeavyHitters::Item& item) { return item.key.size() >= HeavyHitters::kKeyBytesMax; }
+
 template <class Wanted>
 void add_moving_examples(const PlanView& view, Finding& finding, Wanted wanted) {
     for (const HeavyHitters::Item& item : view.census->heaviest_keys(kExampleCandidates)) {
         if (finding.examples.size() == Finding::kExamplesMax) return;
-        // A key that was cut cannot be placed any more.
-        if (item.key.size() >= HeavyHitters::kKeyBytesMax) continue;
+        if (is_cut(item)) continue;
         const auto move = view.census->move_of(as_bytes(item.key));
         if (move && move->from != move->to && wanted(*move)) finding.add_example(item.key, move->from, move->to);
+    }
+    // Long keys are whole in the table of all keys, which does not know the heaviest ones.
+    for (const KeyEntry& entry : view.census->keys().entries()) {
+        if (finding.examples.size() == Finding::kExamplesMax) return;
+        if (entry.key.size() < HeavyHitters::kKeyBytesMax) continue;
+        const auto move = view.census->move_of(as_bytes(entry.key));
+        if (move && move->from != move->to && wanted(*move)) finding.add_example(entry.key, move->from, move->to);
     }
 }
 
@@ -152,7 +161,7 @@ void hot_keys(const PlanView& view, std::vector<Finding>& findings) {
             top_share = share;
             top_bytes = certain;
         }
-        const auto move = view.census->move_of(as_bytes(item.key));
+        const auto move = is_cut(item) ? std::nullopt : view.census->move_of(as_bytes(item.key));
         finding.add_example(item.key, move ? std::optional(move->from) : std::nullopt,
                             move ? std::optional(move->to) : std::nullopt);
     }

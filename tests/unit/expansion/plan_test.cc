@@ -344,6 +344,26 @@ TEST(Plan, NamesTheHotKeyThatNoPartitionCountHelps) {
     EXPECT_EQ(finding->severity, Severity::warn);
 }
 
+TEST(Plan, PlacesExamplesOfLongKeysByTheWholeKey) {
+    World world(6, 12);
+    using Move = std::pair<std::int32_t, std::int32_t>;
+    std::map<std::string, Move> moves;
+    for (int index = 0; index < 300; ++index) {
+        const std::string key = std::to_string(index) + "-" + std::string(500, 'k');
+        world.produce(key, Family::murmur2_pos, index == 0 ? 1'000'000 : 10);
+        moves[key.substr(0, Finding::kExampleKeyBytesMax)] = {partitioners::partition_of(Family::murmur2_pos, as_bytes(key), 6).value,
+                                                              partitioners::partition_of(Family::murmur2_pos, as_bytes(key), 12).value};
+    }
+    const Plan plan = world.plan();
+    const Finding* hot = find(plan, HazardId::hot_key_not_helped);
+    ASSERT_NE(hot, nullptr);
+    EXPECT_FALSE(hot->examples.at(0).from) << "of this one only the beginning is known";
+    const Finding* moved = find(plan, HazardId::keys_move);
+    ASSERT_NE(moved, nullptr);
+    EXPECT_EQ(moved->examples.size(), Finding::kExamplesMax);
+    for (const ExampleKey& example : moved->examples) EXPECT_EQ(Move(example.from->value, example.to->value), moves.at(example.key));
+}
+
 TEST(Plan, FindsTheSameKeyInTwoPartitions) {
     World world = random_world(6, 12, 4);
     const int home = partitioners::partition_of(Family::murmur2_pos, as_bytes("key-1"), 6).value;
