@@ -24,6 +24,8 @@ namespace {
 /// back to a host (most virtual machines, and what runs containers on laptops), large free blocks are what was given
 /// back, and getting them again costs five times the copy. Measured: 0.34 against 1.4 to 1.9 CPU seconds per GB.
 constexpr std::size_t kMaximumWriteBytes = 64 * 1024;
+/// The kernel cuts one request to read ahead off at what it reads ahead by itself, which is so much by default.
+constexpr std::uint64_t kReadAheadBytes = 128 * 1024;
 /// One pwritev takes at most so many pieces (IOV_MAX on Linux).
 constexpr std::size_t kMaximumPieces = 1024;
 
@@ -111,9 +113,25 @@ class PosixFile final : public File {
         return static_cast<std::uint64_t>(status.st_size);
     }
 
+    bool is_cached(std::uint64_t position, std::uint64_t length) override {
+        return length == 0 || (is_byte_cached(position) && is_byte_cached(position + length - 1));
+    }
+
+    void read_ahead(std::uint64_t position, std::uint64_t length) override {
+        for (std::uint64_t at = position; at < position + length; at += kReadAheadBytes) {
+            (void)::readahead(descriptor_, static_cast<off64_t>(at), kReadAheadBytes);
+        }
+    }
+
     int descriptor() const override { return descriptor_; }
 
   private:
+    [[nodiscard]] bool is_byte_cached(std::uint64_t position) const {
+        std::byte byte;
+        const iovec into{.iov_base = &byte, .iov_len = 1};
+        return ::preadv2(descriptor_, &into, 1, static_cast<off_t>(position), RWF_NOWAIT) >= 0 || errno != EAGAIN;
+    }
+
     const int descriptor_;
     const std::string path_;
 };

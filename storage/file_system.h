@@ -36,6 +36,13 @@ class File {
 
     [[nodiscard]] virtual StorageResult<std::uint64_t> size() = 0;
 
+    /// Whether the page cache has the first and the last byte of the range, and so probably what lies between. Does not wait for
+    /// the disk. True where the system cannot tell.
+    [[nodiscard]] virtual bool is_cached(std::uint64_t position, std::uint64_t length) = 0;
+
+    /// Asks for the range to be brought into the page cache and does not wait for it. What cannot be read shows when it is.
+    virtual void read_ahead(std::uint64_t position, std::uint64_t length) = 0;
+
     /// For sendfile; -1 where there is no descriptor (tests), then the caller uses `read_at`.
     [[nodiscard]] virtual int descriptor() const = 0;
 };

@@ -494,7 +494,11 @@ bool Connection::send_front(runtime::Reply& reply) {
         if (sent_of_piece_ == slice.size) {
             ++sent_pieces_;
             sent_of_piece_ = 0;
+            looked_at_end_ = 0;
             continue;
+        }
+        if (!slice.is_recent) {
+            read_ahead(slice);
         }
         auto position = static_cast<off_t>(slice.position + sent_of_piece_);
         const std::size_t wanted = std::min<std::size_t>(slice.size - sent_of_piece_, kSendChunkBytes);
@@ -523,6 +527,28 @@ bool Connection::send_front(runtime::Reply& reply) {
         return false;
     }
     return true;
+}
+
+void Connection::read_ahead(const FileSlice& slice) {
+    const std::uint64_t position = slice.position + sent_of_piece_;
+    if (position < looked_at_end_) {
+        return;
+    }
+    const std::uint64_t end = position + std::min<std::uint64_t>(slice.size - sent_of_piece_, kSendChunkBytes);
+    looked_at_end_ = end;
+    const bool follows = ahead_file_ == slice.file.get() && position <= ahead_end_;
+    const std::uint64_t from = follows ? std::max(position, ahead_end_) : position;
+    const std::uint64_t to = std::min(end + kReadAheadBytes, from + kReadAheadStepBytes);
+    if (from >= to) {
+        return;
+    }
+    if (slice.file->is_cached(from, follows ? to - from : end - position)) {
+        ahead_end_ = follows ? to : 0;
+        return;
+    }
+    slice.file->read_ahead(from, to - from);
+    ahead_file_ = slice.file.get();
+    ahead_end_ = to;
 }
 
 void Connection::count_sent(std::size_t bytes) {

@@ -32,6 +32,9 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     static constexpr std::size_t kPipelinedRequestsMax = 1024;
     /// One sendfile at most, so that one fast reader does not hold the turn.
     static constexpr std::size_t kSendChunkBytes = 1024 * 1024;
+    /// How far ahead of a reader is read whose records come from the disk, and how much more at once.
+    static constexpr std::uint64_t kReadAheadBytes = 8 * 1024 * 1024;
+    static constexpr std::uint64_t kReadAheadStepBytes = 2 * kSendChunkBytes;
     /// How long a request may wait for request memory. Halves of requests can hold all of it so that none of
     /// them can be completed; closing the one that waited longest lets the others go on.
     static constexpr std::int64_t kStarvedMsMax = 10'000;
@@ -80,6 +83,9 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     bool move_if_due();
     [[nodiscard]] bool send_some();
     [[nodiscard]] bool send_front(runtime::Reply& reply);
+    /// Before older records are sent: has the kernel bring what follows, when they were not in the page cache. A reader of the
+    /// disk would otherwise hold this thread with every send.
+    void read_ahead(const FileSlice& slice);
     bool send_error(int error_number);
     void count_sent(std::size_t bytes);
     void release_buffer();
@@ -103,6 +109,10 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     std::size_t sent_bytes_ = 0;
     std::size_t sent_pieces_ = 0;
     std::uint32_t sent_of_piece_ = 0;
+    // Up to where the present piece was looked at; the file that was read ahead (only compared), and up to where.
+    std::uint64_t looked_at_end_ = 0;
+    const File* ahead_file_ = nullptr;
+    std::uint64_t ahead_end_ = 0;
     // Handed to the kernel in all, and what of it had arrived at the last look of `is_stuck`.
     std::uint64_t total_sent_bytes_ = 0;
     std::uint64_t taken_bytes_ = 0;

@@ -39,7 +39,7 @@ class Ring {
     }
 
   private:
-    static constexpr std::size_t kFirstCapacity = 4;
+    static constexpr std::size_t kFirstCapacity = 1;
     static constexpr std::size_t kGrowth = 4;
 
     void grow() {

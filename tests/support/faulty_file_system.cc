@@ -31,6 +31,17 @@ class FaultyFile final : public File {
         return real_->reserve(position, length);
     }
     StorageResult<std::uint64_t> size() override { return real_->size(); }
+    [[nodiscard]] bool is_cached(std::uint64_t position, std::uint64_t length) override {
+        const std::scoped_lock lock(owner_.mutex_);
+        if (!owner_.is_watched(path_)) return real_->is_cached(position, length);
+        ++owner_.cache_questions_;
+        return !owner_.is_cold_;
+    }
+    void read_ahead(std::uint64_t position, std::uint64_t length) override {
+        real_->read_ahead(position, length);
+        const std::scoped_lock lock(owner_.mutex_);
+        if (owner_.is_watched(path_)) owner_.reads_ahead_.push_back({position, length});
+    }
     [[nodiscard]] int descriptor() const override { return real_->descriptor(); }
 
   private:
@@ -61,6 +72,28 @@ class FaultyVolume final : public Volume {
 void FaultyFileSystem::fail(FileOperation operation, std::string where, int error_number, int let_pass, int times) {
     const std::scoped_lock lock(mutex_);
     faults_.push_back({operation, std::move(where), error_number, let_pass, times});
+}
+
+void FaultyFileSystem::make_cold(std::string where) {
+    const std::scoped_lock lock(mutex_);
+    watched_where_ = std::move(where);
+    is_cold_ = true;
+}
+
+void FaultyFileSystem::make_warm(std::string where) {
+    const std::scoped_lock lock(mutex_);
+    watched_where_ = std::move(where);
+    is_cold_ = false;
+}
+
+int FaultyFileSystem::cache_questions() const {
+    const std::scoped_lock lock(mutex_);
+    return cache_questions_;
+}
+
+std::vector<FaultyFileSystem::Ahead> FaultyFileSystem::reads_ahead() const {
+    const std::scoped_lock lock(mutex_);
+    return reads_ahead_;
 }
 
 void FaultyFileSystem::heal() {

@@ -23,6 +23,16 @@ class FaultyFileSystem final : public FileSystem {
     void fail(FileOperation operation, std::string where, int error_number, int let_pass = 0, int times = kForever);
     void heal();
     static constexpr int kForever = 1 << 30;
+    /// From now on the page cache has nothing, or everything, of files whose path contains `where`.
+    void make_cold(std::string where);
+    void make_warm(std::string where);
+    /// Of such files: how often the page cache was asked about, and what was asked to be read ahead.
+    struct Ahead {
+        std::uint64_t position = 0;
+        std::uint64_t length = 0;
+    };
+    [[nodiscard]] int cache_questions() const;
+    [[nodiscard]] std::vector<Ahead> reads_ahead() const;
     /// Calls that failed, since the beginning.
     [[nodiscard]] int failures() const;
 
@@ -51,6 +61,9 @@ class FaultyFileSystem final : public FileSystem {
         int times;
     };
 
+    [[nodiscard]] bool is_watched(const std::string& path) const {
+        return !watched_where_.empty() && path.find(watched_where_) != std::string::npos;
+    }
     /// 0, or the error that this call has.
     [[nodiscard]] int fault_of(FileOperation operation, const std::string& path);
 
@@ -59,6 +72,10 @@ class FaultyFileSystem final : public FileSystem {
     // Guarded by mutex_.
     std::vector<Fault> faults_;
     int failures_ = 0;
+    std::string watched_where_;
+    bool is_cold_ = false;
+    int cache_questions_ = 0;
+    std::vector<Ahead> reads_ahead_;
 };
 
 }  // namespace partita::test

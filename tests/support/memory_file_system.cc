@@ -71,6 +71,8 @@ class MemoryFile final : public File {
         return node_->current.size();
     }
 
+    bool is_cached(std::uint64_t, std::uint64_t) override { return true; }
+    void read_ahead(std::uint64_t, std::uint64_t) override {}
     int descriptor() const override { return -1; }
 
   private:

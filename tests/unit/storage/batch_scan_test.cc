@@ -27,6 +27,8 @@ class ReadBytes final : public File {
     StorageResult<void> sync_data() override { return {}; }
     StorageResult<void> reserve(std::uint64_t, std::uint64_t) override { return {}; }
     StorageResult<std::uint64_t> size() override { return bytes_.size(); }
+    bool is_cached(std::uint64_t, std::uint64_t) override { return true; }
+    void read_ahead(std::uint64_t, std::uint64_t) override {}
     int descriptor() const override { return -1; }
 
     std::size_t most_read = 0;
