@@ -18,7 +18,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(ROOT / "tests" / "interop")]
 import harness  # noqa: E402
-from start_client import Connection  # noqa: E402
+from start_client import LATEST, Connection  # noqa: E402
 
 START_DEADLINE_S = 120
 STOP_DEADLINE_S = 60
@@ -71,6 +71,12 @@ class Session:
                 if time.monotonic() > end:
                     raise RuntimeError(f"{self.contender.name} does not lead all partitions of {name}")
                 time.sleep(0.01)
+            if self.contender.leads_after_metadata:
+                ask = connection.prepare_list_offsets(name, partitions, LATEST)
+                while any(error for error, _ in connection.read_list_offsets(connection.exchange(ask)).values()):
+                    if time.monotonic() > end:
+                        raise RuntimeError(f"{self.contender.name} does not serve all partitions of {name}")
+                    time.sleep(0.01)
 
     def delete_topic(self, name):
         if self.contender.has_topics and not self.contender.create_topic:
@@ -114,6 +120,7 @@ class Session:
 class Contender:
     name = ""
     has_topics = True
+    leads_after_metadata = False  # it names itself as leader of a new partition before it serves it
     warmup_s = 0  # of load before anything is measured
     chooses_port = False  # then port_of(session) tells it, or raises OSError while it is not known
     create_topic = None  # (session, name, partitions): for who does not serve CreateTopics and DeleteTopics
@@ -178,6 +185,7 @@ class Kafka(Contender):
     needs and what would be waiting by design (the rebalance delay)."""
 
     name = "K"
+    leads_after_metadata = True
     warmup_s = 25
 
     def prepare(self, session):
