@@ -28,6 +28,7 @@ import performance_doc  # noqa: E402
 import rivals  # noqa: E402
 import rows as load_rows  # noqa: E402
 import size_rows  # noqa: E402
+import user_rows  # noqa: E402
 from report import NOT_RIVALS, Report  # noqa: E402
 from rows import Scale  # noqa: E402
 from start_client import ProtocolError  # noqa: E402
@@ -35,7 +36,7 @@ from start_client import ProtocolError  # noqa: E402
 ROOT = HERE.parents[1]
 CONGESTION_CONTROL = pathlib.Path("/proc/sys/net/ipv4/tcp_congestion_control")
 DOCUMENT = ROOT / "docs" / "performance.md"
-ROWS = [*load_rows.ROWS, *size_rows.ROWS, *curve_rows.ROWS]
+ROWS = [*load_rows.ROWS, *user_rows.ROWS, *size_rows.ROWS, *curve_rows.ROWS]
 FULL_BLOCKS = 5
 WARM_MEGABYTES = 100
 

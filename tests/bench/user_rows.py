@@ -1,0 +1,117 @@
+"""What users see: the clients that they have, with their defaults. The client is what takes the time there, so that the share of
+the broker shows in its processor seconds and less in the throughput."""
+
+import json
+import os
+import re
+import subprocess
+
+import rivals
+import start_bench
+from contenders import HERE, harness
+from rows import SHARED_TOUCH, Row
+
+SOURCES = HERE / "users"
+RECORD_BYTES = 1000
+PARTITIONS = 6
+
+
+class Client:
+    """A program of ours around a client: it takes produce or consume, and tells how long it took."""
+
+    name = ""
+    source = None
+
+    @property
+    def program(self):
+        return rivals.cache() / f"{self.name}-client"
+
+    def install(self):
+        if not self.program.exists() or self.program.stat().st_mtime < self.source.stat().st_mtime:
+            self.make()
+
+    def make(self):
+        raise NotImplementedError
+
+    def seconds(self, what, session, topic, records, timeout_s):
+        done = subprocess.run([self.program, what, str(session.port), topic, str(PARTITIONS), str(records), str(RECORD_BYTES)],
+                              capture_output=True, text=True, timeout=timeout_s)
+        if done.returncode != 0:
+            raise RuntimeError(f"{self.name} against {session.contender.name}: {done.stderr.strip()}\n{session.log_text()}")
+        return json.loads(done.stdout)["seconds"]
+
+
+class Librdkafka(Client):
+    name = "librdkafka"
+    source = SOURCES / "rdkafka_client.cc"
+
+    def make(self):
+        rivals.Rival.run(["c++", "-std=c++20", "-O2", "-o", str(self.program), str(self.source), "-lrdkafka"])
+
+
+class FranzGo(Client):
+    name = "franz-go"
+    source = SOURCES / "franz" / "main.go"
+
+    def make(self):
+        rivals.Rival.run(["go", "build", "-mod=readonly", "-buildvcs=false", "-o", str(self.program), "."], cwd=self.source.parent,
+                         env={**os.environ, "CGO_ENABLED": "0"})
+
+
+class Java(Client):
+    """Kafka's own measuring tools. Their clocks begin when the virtual machine has started."""
+
+    name = "java"
+
+    def install(self):
+        pass
+
+    def seconds(self, what, session, topic, records, timeout_s):
+        tool = {"produce": "ProducerPerformance", "consume": "ConsumerPerformance"}[what]
+        options = {"produce": ["--record-size", str(RECORD_BYTES), "--throughput", "-1", "--command-property", "acks=all"],
+                   "consume": ["--hide-header", "--timeout", "60000"]}[what]
+        done = harness.run_java(f"org.apache.kafka.tools.{tool}", "--bootstrap-server", f"127.0.0.1:{session.port}", "--topic", topic,
+                                "--num-records", str(records), *options)
+        if what == "produce":
+            found = re.search(rf"^{records} records sent, ([\d.]+) records/sec", done.stdout, re.M)
+            return records / float(found[1])
+        # ..., fetch.time.ms, fetch.MB.sec, fetch.nMsg.sec: without the time that joining the group took.
+        columns = done.stdout.strip().splitlines()[-1].split(", ")
+        if int(columns[4]) < records:
+            raise RuntimeError(f"{columns[4]} of {records} records came")
+        return int(columns[7]) / 1000
+
+
+class Users(Row):
+    figures = (("produce_mb_per_s", "MB/s", "more"), ("produce_cpu_s_per_gb", "cpu-s/GB", "less"),
+               ("consume_mb_per_s", "MB/s", "more"), ("consume_cpu_s_per_gb", "cpu-s/GB", "less"))
+    bars = tuple((figure, "K", 1 if better == "less" else -1) for figure, _, better in figures)
+    contenders = ("K", "B")
+    stores_records = True
+    # The client is at its limit; who is ahead by a few percent is chance.
+    beside_rivals_unjudged = ("produce_mb_per_s", "consume_mb_per_s")
+
+    def __init__(self, client):
+        self.client = client
+        self.name = f"users-{client.name}"
+        self.text = f"1 KB records through {client.name}, {PARTITIONS} partitions, acks=all"
+
+    def measure(self, session, bench):
+        self.client.install()
+        topic = f"{self.name}-{bench.next_number()}"
+        session.create_topic(topic, PARTITIONS)
+        records = bench.scale.megabytes * 1_000_000 // RECORD_BYTES
+        if bench.scale.touch:
+            bytearray(SHARED_TOUCH * bench.scale.megabytes * 1_000_000)
+        figures = {}
+        for what in ("produce", "consume"):
+            before = start_bench.cpu_and_switches(session.pid)[0]
+            seconds = self.client.seconds(what, session, topic, records, bench.scale.timeout_s)
+            used_s = (start_bench.cpu_and_switches(session.pid)[0] - before) / 1e9
+            gigabytes = records * RECORD_BYTES / 1e9
+            figures |= {f"{what}_mb_per_s": 1000 * gigabytes / seconds, f"{what}_cpu_s_per_gb": used_s / gigabytes}
+        session.delete_topic(topic)
+        return figures
+
+
+ROWS = [Users(Librdkafka()), Users(FranzGo()), Users(Java())]
