@@ -96,9 +96,12 @@ class Session:
 
     def drop_cache(self):
         """Writes out what is in its directory and lets the page cache forget it: what is read next comes from the disk."""
-        for path in self.directory.rglob("*"):
-            if path.is_file():
-                descriptor = os.open(path, os.O_RDONLY)
+        for directory, _, names in os.walk(self.directory):
+            for name in names:
+                try:
+                    descriptor = os.open(os.path.join(directory, name), os.O_RDONLY)
+                except FileNotFoundError:
+                    continue  # Of a topic that was deleted a moment ago.
                 os.fsync(descriptor)
                 os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
                 os.close(descriptor)
