@@ -45,6 +45,8 @@ class KeyObserver {
     static constexpr std::size_t kQueueBytesMax = std::size_t{8} << 20;
     static constexpr std::size_t kQueueBatchesMax = 4096;
     static constexpr std::size_t kQueueRecordsMax = 100'000;
+    /// Before it is known what a record costs: more than it takes to know a topic's producers.
+    static constexpr std::size_t kFirstQueueRecords = 10'000;
     /// Records between two questions whether all topics are settled.
     static constexpr std::size_t kRecordsPerLook = 2'000;
     static constexpr std::uint8_t kQuietInterval = 16;
@@ -140,7 +142,7 @@ class KeyObserver {
     /// Reserved before a batch is copied, as if all of it were.
     std::atomic<std::size_t> queue_bytes_ = 0;
     std::atomic<std::size_t> queue_records_ = 0;
-    std::atomic<std::size_t> queue_records_max_ = kQueueRecordsMax;
+    std::atomic<std::size_t> queue_records_max_ = kFirstQueueRecords;
 
     std::mutex queue_mutex_;
     std::condition_variable wake_;
