@@ -14,6 +14,7 @@ from rows import SHARED_TOUCH, Row
 SOURCES = HERE / "users"
 RECORD_BYTES = 1000
 PARTITIONS = 6
+HEAP = "-Xmx512M"  # as Kafka's own scripts start these tools
 
 
 class Client:
@@ -70,8 +71,11 @@ class Java(Client):
         tool = {"produce": "ProducerPerformance", "consume": "ConsumerPerformance"}[what]
         options = {"produce": ["--record-size", str(RECORD_BYTES), "--throughput", "-1", "--command-property", "acks=all"],
                    "consume": ["--hide-header", "--timeout", "60000"]}[what]
-        done = harness.run_java(f"org.apache.kafka.tools.{tool}", "--bootstrap-server", f"127.0.0.1:{session.port}", "--topic", topic,
-                                "--num-records", str(records), *options)
+        done = subprocess.run(["java", HEAP, "-cp", (harness.TOOLS / "classpath").read_text(), f"org.apache.kafka.tools.{tool}",
+                               "--bootstrap-server", f"127.0.0.1:{session.port}", "--topic", topic, "--num-records", str(records),
+                               *options], capture_output=True, text=True, timeout=timeout_s)
+        if done.returncode != 0:
+            raise RuntimeError(f"{tool} against {session.contender.name}: {done.stdout}{done.stderr}")
         if what == "produce":
             found = re.search(rf"^{records} records sent, ([\d.]+) records/sec", done.stdout, re.M)
             return records / float(found[1])
