@@ -4,8 +4,11 @@
 #include <librdkafka/rdkafka.h>
 
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -54,7 +57,11 @@ void produce(const std::string& port, const char* topic, long records, std::size
     rd_kafka_topic_t* const handle = rd_kafka_topic_new(client, topic, nullptr);
     const std::size_t different = kBytesOfDifferentRecords / record_bytes;
     std::vector<char> values(different * record_bytes);
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<char>(i * 2654435761U >> 24);
+    std::mt19937_64 random;  // Nothing for a compressor.
+    for (std::size_t i = 0; i + sizeof(std::uint64_t) <= values.size(); i += sizeof(std::uint64_t)) {
+        const std::uint64_t number = random();
+        std::memcpy(values.data() + i, &number, sizeof number);
+    }
     for (long sent = 0; sent < records;) {
         char* const value = values.data() + static_cast<std::size_t>(sent) % different * record_bytes;
         if (rd_kafka_produce(handle, RD_KAFKA_PARTITION_UA, 0, value, record_bytes, nullptr, 0, nullptr) == 0) {

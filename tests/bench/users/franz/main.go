@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"strconv"
 	"sync/atomic"
@@ -44,9 +45,7 @@ func produce(ctx context.Context, port, topic string, records, recordBytes int) 
 	defer producer.Close()
 	different := bytesOfDifferentRecords / recordBytes
 	values := make([]byte, different*recordBytes)
-	for i := range values {
-		values[i] = byte(uint32(i) * 2654435761 >> 24)
-	}
+	rand.NewChaCha8([32]byte{}).Read(values) // Nothing for a compressor.
 	var acknowledged atomic.Int64
 	for i := 0; i < records; i++ {
 		at := i % different * recordBytes
