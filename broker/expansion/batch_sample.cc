@@ -1,6 +1,8 @@
 #include "broker/expansion/batch_sample.h"
 
+#include <algorithm>
 #include <cstring>
+#include <optional>
 
 namespace partita::expansion {
 namespace {

@@ -95,9 +95,10 @@ void KeyObserver::offer(const TopicState& topic, PartitionIndex partition, const
         undecodable_.fetch_add(1, std::memory_order_relaxed);
         return;
     }
-    if (taken->size_bytes() < batch.size()) {
-        give_back(batch.size() - taken->size_bytes(), 0);
-    }
+    // From here on what is held counts. Of very small records it is more than their batch.
+    queue_bytes_.fetch_add(taken->size_bytes(), std::memory_order_relaxed);
+    queue_records_.fetch_add(taken->record_count(), std::memory_order_relaxed);
+    give_back(batch.size(), records);
     Sample sample{.topic = topic.topic,
                   .partition = partition,
                   .producer = {.client_id = std::string(client_id),
@@ -106,14 +107,12 @@ void KeyObserver::offer(const TopicState& topic, PartitionIndex partition, const
                                .software_version = client.software_version,
                                .producer_id = parsed->header.producer_id},
                   .time = now,
-                  .reserved_bytes = std::min(taken->size_bytes(), batch.size()),
-                  .reserved_records = records,
                   .batch = std::move(*taken)};
     bool wake = false;
     {
         const std::scoped_lock lock(queue_mutex_);
         if (queue_.size() >= kQueueBatchesMax) {
-            give_back(sample.reserved_bytes, sample.reserved_records);
+            give_back(sample.batch.size_bytes(), sample.batch.record_count());
             is_open_.store(false, std::memory_order_relaxed);
             return;
         }
@@ -205,8 +204,8 @@ void KeyObserver::work(Now now) {
     std::size_t taken_bytes = 0;
     std::size_t taken_records = 0;
     for (const Sample& sample : samples) {
-        taken_bytes += sample.reserved_bytes;
-        taken_records += sample.reserved_records;
+        taken_bytes += sample.batch.size_bytes();
+        taken_records += sample.batch.record_count();
     }
     give_back(taken_bytes, taken_records);
     credit_ns_ -= static_cast<std::int64_t>(taken_records) * kTakingRecordNs + static_cast<std::int64_t>(taken_bytes) / kCopyBytesPerNs;

@@ -100,8 +100,6 @@ class KeyObserver {
         PartitionIndex partition;
         expansion::ProducerIdentity producer;
         TimestampMs time;
-        std::size_t reserved_bytes = 0;
-        std::size_t reserved_records = 0;
         expansion::BatchSample batch;
     };
     struct Watched {
