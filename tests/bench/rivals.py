@@ -23,6 +23,10 @@ def cache():
     return directory
 
 
+def is_current(program, sources):
+    return program.exists() and all(program.stat().st_mtime > source.stat().st_mtime for source in sources)
+
+
 class Rival(Contender):
     text = ""
     sources = ()
@@ -32,9 +36,8 @@ class Rival(Contender):
 
     def install(self):
         """Makes self.binary unless it is newer than what it is made of. Raises OSError or CalledProcessError."""
-        if self.binary.exists() and all(self.binary.stat().st_mtime > source.stat().st_mtime for source in self.sources):
-            return
-        self.make()
+        if not is_current(self.binary, self.sources):
+            self.make()
 
     def make(self):
         raise NotImplementedError

@@ -23,14 +23,14 @@ class Client:
     """A program of ours around a client: it takes produce or consume, and tells how long it took."""
 
     name = ""
-    source = None
+    sources = ()
 
     @property
     def program(self):
         return rivals.cache() / f"{self.name}-client"
 
     def install(self):
-        if not self.program.exists() or self.program.stat().st_mtime < self.source.stat().st_mtime:
+        if not rivals.is_current(self.program, self.sources):
             self.make()
 
     def make(self):
@@ -46,18 +46,18 @@ class Client:
 
 class Librdkafka(Client):
     name = "librdkafka"
-    source = SOURCES / "rdkafka_client.cc"
+    sources = (SOURCES / "rdkafka_client.cc",)
 
     def make(self):
-        rivals.Rival.run(["c++", "-std=c++20", "-O2", "-o", str(self.program), str(self.source), "-lrdkafka"])
+        rivals.Rival.run(["c++", "-std=c++20", "-O2", "-o", str(self.program), str(self.sources[0]), "-lrdkafka"])
 
 
 class FranzGo(Client):
     name = "franz-go"
-    source = SOURCES / "franz" / "main.go"
+    sources = (SOURCES / "franz" / "main.go", SOURCES / "franz" / "go.mod")
 
     def make(self):
-        rivals.Rival.run(["go", "build", "-mod=readonly", "-buildvcs=false", "-o", str(self.program), "."], cwd=self.source.parent,
+        rivals.Rival.run(["go", "build", "-mod=readonly", "-buildvcs=false", "-o", str(self.program), "."], cwd=self.sources[0].parent,
                          env={**os.environ, "CGO_ENABLED": "0"})
 
 
@@ -67,7 +67,7 @@ class Java(Client):
     name = "java"
 
     def install(self):
-        pass
+        """The tools came with Kafka."""
 
     def seconds(self, what, session, topic, records, timeout_s):
         tool = {"produce": "ProducerPerformance", "consume": "ConsumerPerformance"}[what]
