@@ -8,7 +8,9 @@
 #include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstring>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -60,6 +62,26 @@ bool is_loopback(const boost::asio::ip::address& address) {
         return boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, address.to_v6()).is_loopback();
     }
     return address.is_loopback();
+}
+
+/// Where bbr is the system's congestion control, its pacing timers slow large replies on loopback by a factor of three to
+/// four. A connection that has begun with it is paced ever after, whatever it is told later (Linux: sk_pacing_status), so
+/// connections have to be born without: what the listener has is inherited.
+constexpr std::string_view kUnpaced = "reno";
+
+/// Empty when the system does not tell.
+std::string congestion_control_of(int descriptor) {
+    std::array<char, 16> name{};  // TCP_CA_NAME_MAX
+    socklen_t size = name.size();
+    if (::getsockopt(descriptor, IPPROTO_TCP, TCP_CONGESTION, name.data(), &size) != 0) {
+        return {};
+    }
+    return {name.data(), ::strnlen(name.data(), name.size())};
+}
+
+/// Without permission or module nothing changes.
+void set_congestion_control(int descriptor, std::string_view name) {
+    ::setsockopt(descriptor, IPPROTO_TCP, TCP_CONGESTION, name.data(), static_cast<socklen_t>(name.size()));
 }
 
 std::string bind_advice(const boost::system::error_code& error, const std::string& host, std::uint16_t port) {
@@ -155,6 +177,8 @@ struct Server::Acceptor {
     boost::asio::steady_timer pause_timer;
     std::string listener_name;
     std::uint16_t port = 0;
+    /// The system's, for connections from elsewhere. Empty when that is what connections inherit.
+    std::string usual_congestion_control;
     /// Came while the limits were lowered, and waits for room.
     std::optional<tcp::socket> held;
     std::size_t held_for_reactor = 0;
@@ -221,6 +245,10 @@ std::expected<void, std::string> Server::open_listener(const config::Listener& l
         }
         if (!error) {
             acceptor->socket.bind(endpoint, error);
+        }
+        if (!error && (address.is_unspecified() || is_loopback(address))) {
+            acceptor->usual_congestion_control = congestion_control_of(acceptor->socket.native_handle());
+            set_congestion_control(acceptor->socket.native_handle(), kUnpaced);
         }
         if (!error) {
             const int backlog = broker_.config()->socket_listen_backlog_size;
@@ -367,10 +395,8 @@ void Server::on_accepted(Acceptor& acceptor, tcp::socket socket, std::size_t rea
     const int on = 1;
     ::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     ::setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-    if (is_loopback(remote.address())) {
-        // Where the system default is bbr, its pacing timers slow large replies on loopback by a factor
-        // of three to four. Without permission or module nothing changes.
-        ::setsockopt(descriptor, IPPROTO_TCP, TCP_CONGESTION, "reno", 4);
+    if (!is_loopback(remote.address()) && !acceptor.usual_congestion_control.empty()) {
+        set_congestion_control(descriptor, acceptor.usual_congestion_control);
     }
     NetReactor& target = *reactors_[reactor];
     if (reactor == 0) {

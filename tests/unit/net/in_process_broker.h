@@ -24,6 +24,7 @@ class InProcessBroker {
         FileSystem* file_system = nullptr;
         MetadataStoreOptions metadata_store;
         std::vector<std::string> overrides;
+        std::string listeners = "PLAINTEXT://127.0.0.1:0";
         net::placement::Limits placement = {};
     };
 
@@ -60,7 +61,7 @@ inline std::unique_ptr<InProcessBroker> InProcessBroker::start(const Options& op
     config::ConfigInputs inputs;
     inputs.overrides = options.overrides;
     inputs.overrides.push_back("log.dirs=" + options.data_directory);
-    inputs.overrides.push_back("listeners=PLAINTEXT://127.0.0.1:0");
+    inputs.overrides.push_back("listeners=" + options.listeners);
     auto loaded = config::load_broker_config(inputs);
     if (!loaded) {
         std::fprintf(stderr, "%s\n", loaded.error().message.c_str());
