@@ -536,19 +536,23 @@ void Connection::read_ahead(const FileSlice& slice) {
     }
     const std::uint64_t end = position + std::min<std::uint64_t>(slice.size - sent_of_piece_, kSendChunkBytes);
     looked_at_end_ = end;
-    const bool follows = ahead_file_ == slice.file.get() && position <= ahead_end_;
+    // A reader that went back has nothing ahead of it.
+    const bool follows = ahead_file_ == slice.file.get() && position <= ahead_end_ &&
+                         ahead_end_ - position <= kReadAheadBytes + kSendChunkBytes;
+    // Far enough ahead: asking for a little more each time would only be more calls.
+    if (follows && ahead_end_ >= end + kReadAheadBytes / 2) {
+        return;
+    }
     const std::uint64_t from = follows ? std::max(position, ahead_end_) : position;
-    const std::uint64_t to = std::min(end + kReadAheadBytes, from + kReadAheadStepBytes);
-    if (from >= to) {
-        return;
-    }
-    if (slice.file->is_cached(from, follows ? to - from : end - position)) {
-        ahead_end_ = follows ? to : 0;
-        return;
-    }
-    slice.file->read_ahead(from, to - from);
+    const std::uint64_t to = follows ? std::min(end + kReadAheadBytes, from + kReadAheadStepBytes) : end;
+    // What is in front of `from` was looked at.
+    const bool is_cached = follows ? slice.file->is_cached(to - 1, 1) : slice.file->is_cached(from, to - from);
     ahead_file_ = slice.file.get();
     ahead_end_ = to;
+    if (!is_cached) {
+        ahead_end_ = std::min(end + kReadAheadBytes, from + kReadAheadStepBytes);
+        slice.file->read_ahead(from, ahead_end_ - from);
+    }
 }
 
 void Connection::count_sent(std::size_t bytes) {

@@ -70,6 +70,23 @@ TEST_F(ReadAhead, OlderRecordsAreAskedForAheadWithoutGapsAndWithinTheBound) {
     EXPECT_LE(end, kRecords * (kValueBytes + 1000) + Connection::kReadAheadBytes);
 }
 
+TEST_F(ReadAhead, AReaderThatGoesBackIsReadAheadForAgain) {
+    constexpr int kMore = 2 * static_cast<int>(Connection::kReadAheadBytes / kValueBytes);
+    PlainClient client(broker_->port());
+    for (int i = 0; i < kMore; ++i) {
+        ASSERT_GE(client.produce_value("t", 0, std::string(kValueBytes, 'x')).base_offset, 0);
+    }
+    restart();
+    files_.make_cold("/t-0/");
+    PlainClient reader(broker_->port());
+    ASSERT_TRUE(reader.read_all("t", 0).has_value());
+    const std::size_t before = files_.reads_ahead().size();
+    ASSERT_TRUE(reader.read_all("t", 0).has_value());
+    const auto ahead = files_.reads_ahead();
+    ASSERT_GT(ahead.size(), before);
+    EXPECT_EQ(ahead[before].position, 0u);
+}
+
 TEST_F(ReadAhead, NothingIsAskedForThatThePageCacheHas) {
     restart();
     files_.make_warm("/t-0/");
