@@ -20,10 +20,10 @@
 namespace partita {
 namespace {
 
-/// One write takes at most so many bytes. The kernel backs a larger write with larger folios; where free memory is given
-/// back to a host (most virtual machines, and what runs containers on laptops), large free blocks are what was given
-/// back, and getting them again costs five times the copy. Measured: 0.34 against 1.4 to 1.9 CPU seconds per GB.
-constexpr std::size_t kMaximumWriteBytes = 64 * 1024;
+/// One write takes at most so many bytes. The kernel backs a larger write with larger folios: the larger, the less a byte costs
+/// (docs/performance.md), until memory that was given back to a host (most virtual machines, and what runs containers on
+/// laptops) has to be had again in blocks that large.
+constexpr std::size_t kMaximumWriteBytes = 256 * 1024;
 /// The kernel cuts one request to read ahead off at what it reads ahead by itself, which is so much by default.
 constexpr std::uint64_t kReadAheadBytes = 128 * 1024;
 /// One pwritev takes at most so many pieces (IOV_MAX on Linux).
