@@ -89,6 +89,11 @@ class Session:
                 return int(line.split()[1]) * 1024 / 1e6
         raise RuntimeError("/proc has no VmRSS")
 
+    def processor_s(self):
+        """Seconds of processor time that it has used, to a hundredth."""
+        fields = pathlib.Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def kill(self):
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
