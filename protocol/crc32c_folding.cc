@@ -7,6 +7,7 @@
 #if defined(__x86_64__)
 
 #include <immintrin.h>
+#include <sys/platform/x86.h>
 
 #include <cstring>
 
@@ -147,11 +148,11 @@ __attribute__((target("avx512f,vpclmulqdq,pclmul,sse4.2"))) std::uint32_t fold_5
 #undef PARTITA_FOLD_128
 #undef PARTITA_FOLD_512
 
-bool has_fold_128() { return __builtin_cpu_supports("pclmul") != 0 && __builtin_cpu_supports("sse4.2") != 0; }
+// What the C library found out at the start of the program. The compiler's builtin would ask the processor anew, with
+// dozens of CPUID instructions, each of which a virtual machine has to leave for: 0.2 ms of every start.
+bool has_fold_128() { return CPU_FEATURE_ACTIVE(PCLMULQDQ) && CPU_FEATURE_ACTIVE(SSE4_2); }
 
-bool has_fold_512() {
-    return has_fold_128() && __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("vpclmulqdq") != 0;
-}
+bool has_fold_512() { return has_fold_128() && CPU_FEATURE_ACTIVE(AVX512F) && CPU_FEATURE_ACTIVE(VPCLMULQDQ); }
 
 Fold best_fold() {
     if (has_fold_512()) return fold_512;

@@ -1,6 +1,7 @@
 #include "broker/config/config_definition.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "broker/config/definition_tables.h"
 #include "protocol/assert.h"
@@ -16,7 +17,7 @@ std::vector<ConfigDefinition> joined_broker_definitions() {
         all.insert(all.end(), part.begin(), part.end());
     }
     PARTITA_ASSERT(std::ranges::is_sorted(all, {}, &ConfigDefinition::name),
-                   "lookups by name are binary searches over the joined tables");
+                   "the joined tables are in the order of names");
     return all;
 }
 
@@ -84,9 +85,15 @@ std::span<const TopicConfigDefinition> topic_config_definitions() {
 }
 
 const ConfigDefinition* find_broker_config(std::string_view name) {
-    const std::span<const ConfigDefinition> all = broker_config_definitions();
-    const auto found = std::ranges::lower_bound(all, name, {}, &ConfigDefinition::name);
-    return found != all.end() && found->name == name ? &*found : nullptr;
+    // A start asks more than a thousand times, and names begin so alike that a binary search among them took 0.2 ms of it.
+    static const std::unordered_map<std::string_view, const ConfigDefinition*> kByName = [] {
+        std::unordered_map<std::string_view, const ConfigDefinition*> by_name;
+        by_name.reserve(broker_config_definitions().size());
+        for (const ConfigDefinition& definition : broker_config_definitions()) by_name.emplace(definition.name, &definition);
+        return by_name;
+    }();
+    const auto found = kByName.find(name);
+    return found != kByName.end() ? found->second : nullptr;
 }
 
 const TopicConfigDefinition* find_topic_config(std::string_view name) {
