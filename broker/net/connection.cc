@@ -59,7 +59,7 @@ std::size_t total_bytes(const runtime::Reply& reply) {
 
 }  // namespace
 
-Connection::Connection(NetReactor& owner, tcp::socket socket, runtime::ClientConnection client)
+Connection::Connection(NetReactor& owner, Socket socket, runtime::ClientConnection client)
     : owner_(owner), socket_(std::move(socket)), client_(std::move(client)) {}
 
 Connection::~Connection() {
@@ -69,9 +69,9 @@ Connection::~Connection() {
     }
 }
 
-void Connection::start(const std::function<void(std::uint64_t)>& on_id, std::unique_ptr<ReadBuffer> buffer) {
+void Connection::start(Siblings::iterator place, std::unique_ptr<ReadBuffer> buffer) {
     id_ = owner_.reactor().add_receiver(*this);
-    on_id(id_);
+    place_ = place;
     last_active_ = owner_.reactor().now().monotonic;
     boost::system::error_code ignored;
     socket_.non_blocking(true, ignored);

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <boost/asio/ip/tcp.hpp>
 #include <cstdint>
-#include <functional>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +10,7 @@
 #include "broker/net/buffers.h"
 #include "broker/net/placement.h"
 #include "broker/net/ring.h"
+#include "broker/net/socket.h"
 #include "broker/runtime/request_context.h"
 #include "broker/runtime/turn.h"
 
@@ -35,15 +35,16 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     /// How far ahead of a reader is read whose records come from the disk, and how much more at once.
     static constexpr std::uint64_t kReadAheadBytes = 8 * 1024 * 1024;
     static constexpr std::uint64_t kReadAheadStepBytes = 2 * kSendChunkBytes;
+    using Siblings = std::list<std::shared_ptr<Connection>>;
     /// How long a request may wait for request memory. Halves of requests can hold all of it so that none of
     /// them can be completed; closing the one that waited longest lets the others go on.
     static constexpr std::int64_t kStarvedMsMax = 10'000;
 
-    Connection(NetReactor& owner, boost::asio::ip::tcp::socket socket, runtime::ClientConnection client);
+    Connection(NetReactor& owner, Socket socket, runtime::ClientConnection client);
     ~Connection() override;
 
-    /// Registers with the reactor, tells the id, and begins to read; `buffer`, which may be null, has what was read before.
-    void start(const std::function<void(std::uint64_t)>& on_id, std::unique_ptr<ReadBuffer> buffer);
+    /// Registers with the reactor and begins to read. `place` is its own among those of its reactor; `buffer`, which may be null, has what was read before.
+    void start(Siblings::iterator place, std::unique_ptr<ReadBuffer> buffer);
     /// Leaves for another reactor as soon as no request of it is under way. Nothing is served before.
     void move_to(NetReactor& target);
     /// Serves requests that were read but had to wait; called when the obstacle went away.
@@ -54,7 +55,7 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     void send_ready() override;
     void read_again() override;
 
-    [[nodiscard]] std::uint64_t id() const { return id_; }
+    [[nodiscard]] Siblings::iterator place() const { return place_; }
     [[nodiscard]] Instant last_active() const { return last_active_; }
     void set_last_active(Instant now) { last_active_ = now; }
     [[nodiscard]] bool is_waiting_for_request() const { return slots_.empty() && !blocked_by_park_; }
@@ -96,9 +97,10 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     };
 
     NetReactor& owner_;
-    boost::asio::ip::tcp::socket socket_;
+    Socket socket_;
     runtime::ClientConnection client_;
     std::uint64_t id_ = 0;
+    Siblings::iterator place_;
     std::unique_ptr<ReadBuffer> buffer_;
     // Requests that are not answered yet, oldest first; the first has the number first_slot_.
     Ring<Slot> slots_;

@@ -33,12 +33,10 @@ void NetReactor::share_load(ReactorLoads& loads, std::span<const std::unique_ptr
     limits_ = limits;
 }
 
-void NetReactor::adopt(boost::asio::ip::tcp::socket socket, runtime::ClientConnection client, std::unique_ptr<ReadBuffer> buffer) {
+void NetReactor::adopt(Socket socket, runtime::ClientConnection client, std::unique_ptr<ReadBuffer> buffer) {
     auto connection = std::make_shared<Connection>(*this, std::move(socket), std::move(client));
     connections_.push_back(connection);
-    const auto place = std::prev(connections_.end());
-    // `start` hands out the id; its first event needs the connection to be known by it.
-    connection->start([&](std::uint64_t id) { by_id_.emplace(id, place); }, std::move(buffer));
+    connection->start(std::prev(connections_.end()), std::move(buffer));
 }
 
 void NetReactor::end_turn(Now now) {
@@ -52,19 +50,19 @@ void NetReactor::end_turn(Now now) {
     retired_bytes_ = 0;
     if (resume_starved_at_ && *resume_starved_at_ <= now.monotonic) {
         resume_starved_at_.reset();
-        std::vector<std::uint64_t> starved;
+        std::vector<std::weak_ptr<Connection>> starved;
         starved.swap(starved_);
-        for (const std::uint64_t id : starved) {
-            if (const auto found = by_id_.find(id); found != by_id_.end()) {
-                (*found->second)->resume();
+        for (const std::weak_ptr<Connection>& each : starved) {
+            if (const auto connection = each.lock()) {
+                connection->resume();
             }
         }
     }
     while (!resting_.empty() && resting_.begin()->first <= now.monotonic) {
-        const std::uint64_t id = resting_.begin()->second;
+        const auto connection = resting_.begin()->second.lock();
         resting_.erase(resting_.begin());
-        if (const auto found = by_id_.find(id); found != by_id_.end()) {
-            (*found->second)->resume();
+        if (connection) {
+            connection->resume();
         }
     }
     close_idle(now);
@@ -94,13 +92,13 @@ std::optional<Instant> NetReactor::next_deadline() {
     return next;
 }
 
-void NetReactor::add_resting(Connection& connection, Instant until) { resting_.emplace(until, connection.id()); }
+void NetReactor::add_resting(Connection& connection, Instant until) { resting_.emplace(until, connection.weak_from_this()); }
 
 void NetReactor::add_starved(Connection& connection) {
     // Memory is given back by other reactors too, and they do not tell. Trying again at once would be a
     // loop that burns the processor for as long as the memory is used up.
     constexpr std::int64_t kStarvedRetryMs = 10;
-    starved_.push_back(connection.id());
+    starved_.push_back(connection.weak_from_this());
     if (!resume_starved_at_) {
         resume_starved_at_ = turn_.now().monotonic + kStarvedRetryMs;
     }
@@ -141,9 +139,7 @@ void NetReactor::retire(std::unique_ptr<ReadBuffer> buffer) {
 
 void NetReactor::touch(Connection& connection) {
     connection.set_last_active(turn_.now().monotonic);
-    const auto found = by_id_.find(connection.id());
-    PARTITA_ASSERT(found != by_id_.end(), "an open connection is known");
-    connections_.splice(connections_.end(), connections_, found->second);
+    connections_.splice(connections_.end(), connections_, connection.place());
 }
 
 void NetReactor::forget(Connection& connection) {
@@ -152,22 +148,18 @@ void NetReactor::forget(Connection& connection) {
 }
 
 void NetReactor::remove(Connection& connection) {
-    if (const auto found = by_id_.find(connection.id()); found != by_id_.end()) {
-        const Connections::iterator place = found->second;
-        by_id_.erase(found);
-        connections_.erase(place);
-    }
+    connections_.erase(connection.place());
 }
 
-void NetReactor::hand_over(Connection& connection, boost::asio::ip::tcp::socket socket, runtime::ClientConnection client,
+void NetReactor::hand_over(Connection& connection, Socket socket, runtime::ClientConnection client,
                            std::unique_ptr<ReadBuffer> buffer, NetReactor& target) {
     struct Luggage {
-        boost::asio::ip::tcp::socket socket;
+        Socket socket;
         runtime::ClientConnection client;
         std::unique_ptr<ReadBuffer> buffer;
     };
     remove(connection);
-    auto luggage = std::make_shared<Luggage>(boost::asio::ip::tcp::socket(target.reactor().context()), std::move(client),
+    auto luggage = std::make_shared<Luggage>(Socket(target.reactor().context()), std::move(client),
                                              std::move(buffer));
     boost::system::error_code error;
     const auto protocol = socket.local_endpoint(error).protocol();

@@ -7,7 +7,6 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "broker/net/buffers.h"
@@ -42,7 +41,7 @@ class NetReactor final : public runtime::TurnParticipant {
     void share_load(ReactorLoads& loads, std::span<const std::unique_ptr<NetReactor>> peers, const placement::Limits& limits);
 
     /// Takes over a connected socket, with what was read from it already (null: nothing). On this reactor's thread.
-    void adopt(boost::asio::ip::tcp::socket socket, runtime::ClientConnection client, std::unique_ptr<ReadBuffer> buffer = nullptr);
+    void adopt(Socket socket, runtime::ClientConnection client, std::unique_ptr<ReadBuffer> buffer = nullptr);
 
     void end_turn(Now now) override;
     [[nodiscard]] std::optional<Instant> next_deadline() override;
@@ -70,7 +69,7 @@ class NetReactor final : public runtime::TurnParticipant {
     void touch(Connection& connection);
     void forget(Connection& connection);
     /// `connection` gave up everything that it has, for `target`.
-    void hand_over(Connection& connection, boost::asio::ip::tcp::socket socket, runtime::ClientConnection client,
+    void hand_over(Connection& connection, Socket socket, runtime::ClientConnection client,
                    std::unique_ptr<ReadBuffer> buffer, NetReactor& target);
     void finish_turn_if_full();
     void log_closed(const runtime::ClientConnection& client, std::string_view reason);
@@ -81,8 +80,8 @@ class NetReactor final : public runtime::TurnParticipant {
     [[nodiscard]] std::uint64_t sent_bytes() const { return sent_bytes_.load(std::memory_order_relaxed); }
 
   private:
-    // Least recently active first.
-    using Connections = std::list<std::shared_ptr<Connection>>;
+    // Least recently active first. Each knows its place.
+    using Connections = Connection::Siblings;
 
     void close_idle(Now now);
     void remove(Connection& connection);
@@ -102,14 +101,13 @@ class NetReactor final : public runtime::TurnParticipant {
     const std::int32_t frame_bytes_max_;
     const std::int64_t idle_ms_max_;
     Connections connections_;
-    std::unordered_map<std::uint64_t, Connections::iterator> by_id_;
     std::vector<std::unique_ptr<ReadBuffer>> retired_;
     std::size_t retired_bytes_ = 0;
-    std::vector<std::uint64_t> starved_;
+    std::vector<std::weak_ptr<Connection>> starved_;
     std::optional<Instant> resume_starved_at_;
     // Connections that rest because of a quota, by the time of their end: one entry per throttled reply, and a connection
     // that rests is not served, so it has few.
-    std::multimap<Instant, std::uint64_t> resting_;
+    std::multimap<Instant, std::weak_ptr<Connection>> resting_;
     std::optional<Instant> trim_at_;
     // Null when connections stay where they are.
     ReactorLoads* loads_ = nullptr;

@@ -9,7 +9,7 @@
 
 namespace partita::net {
 
-void RefusedConnections::hold(boost::asio::ip::tcp::socket socket, Instant now, std::int64_t wait_ms) {
+void RefusedConnections::hold(Socket socket, Instant now, std::int64_t wait_ms) {
     boost::system::error_code error;
     const int descriptor = socket.release(error);
     if (error) return;  // The socket closes itself.

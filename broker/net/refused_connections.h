@@ -1,11 +1,11 @@
 #pragma once
 
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 
+#include "broker/net/socket.h"
 #include "protocol/types.h"
 
 namespace partita::net {
@@ -24,7 +24,7 @@ class RefusedConnections {
     RefusedConnections& operator=(const RefusedConnections&) = delete;
 
     /// `socket` may belong to another context: it is taken out of it.
-    void hold(boost::asio::ip::tcp::socket socket, Instant now, std::int64_t wait_ms);
+    void hold(Socket socket, Instant now, std::int64_t wait_ms);
     void close_all();
 
     [[nodiscard]] std::size_t count() const { return held_.size(); }

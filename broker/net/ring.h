@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -39,22 +40,22 @@ class Ring {
     }
 
   private:
-    static constexpr std::size_t kFirstCapacity = 1;
-    static constexpr std::size_t kGrowth = 4;
+    static constexpr std::uint32_t kFirstCapacity = 1;
+    static constexpr std::uint32_t kGrowth = 4;
 
     void grow() {
-        const std::size_t capacity = capacity_ == 0 ? kFirstCapacity : kGrowth * capacity_;
+        const std::uint32_t capacity = capacity_ == 0 ? kFirstCapacity : kGrowth * capacity_;
         auto elements = std::make_unique<T[]>(capacity);
-        for (std::size_t index = 0; index < size_; ++index) elements[index] = std::move((*this)[index]);
+        for (std::uint32_t index = 0; index < size_; ++index) elements[index] = std::move((*this)[index]);
         elements_ = std::move(elements);
         capacity_ = capacity;
         first_ = 0;
     }
 
     std::unique_ptr<T[]> elements_;
-    std::size_t capacity_ = 0;  ///< 0 or a power of two.
-    std::size_t first_ = 0;
-    std::size_t size_ = 0;
+    std::uint32_t capacity_ = 0;  ///< 0 or a power of two.
+    std::uint32_t first_ = 0;
+    std::uint32_t size_ = 0;
 };
 
 }  // namespace partita::net

@@ -180,7 +180,7 @@ struct Server::Acceptor {
     /// The system's, for connections from elsewhere. Empty when that is what connections inherit.
     std::string usual_congestion_control;
     /// Came while the limits were lowered, and waits for room.
-    std::optional<tcp::socket> held;
+    std::optional<Socket> held;
     std::size_t held_for_reactor = 0;
 };
 
@@ -308,7 +308,7 @@ void Server::accept(Acceptor& acceptor) {
         return;
     }
     if (acceptor.held) {
-        tcp::socket socket = std::move(*acceptor.held);
+        Socket socket = std::move(*acceptor.held);
         acceptor.held.reset();
         on_accepted(acceptor, std::move(socket), acceptor.held_for_reactor);
         return accept(acceptor);
@@ -316,7 +316,7 @@ void Server::accept(Acceptor& acceptor) {
     const std::size_t reactor = reactor_for_new_connection();
     acceptor.socket.async_accept(
         reactors_[reactor]->reactor().context(),
-        [this, &acceptor, reactor](const boost::system::error_code& error, tcp::socket socket) {
+        [this, &acceptor, reactor](const boost::system::error_code& error, Socket socket) {
             if (stopping_) {
                 return;
             }
@@ -360,7 +360,7 @@ std::size_t Server::reactor_for_new_connection() const {
     return static_cast<std::size_t>(least - reactors_.begin());
 }
 
-void Server::on_accepted(Acceptor& acceptor, tcp::socket socket, std::size_t reactor) {
+void Server::on_accepted(Acceptor& acceptor, Socket socket, std::size_t reactor) {
     boost::system::error_code error;
     const tcp::endpoint remote = socket.remote_endpoint(error);
     if (error) {
@@ -403,7 +403,7 @@ void Server::on_accepted(Acceptor& acceptor, tcp::socket socket, std::size_t rea
         target.adopt(std::move(socket), std::move(client));
         return;
     }
-    auto handed_over = std::make_shared<tcp::socket>(std::move(socket));
+    auto handed_over = std::make_shared<Socket>(std::move(socket));
     target.reactor().post([&target, handed_over, client = std::move(client)]() mutable {
         target.adopt(std::move(*handed_over), std::move(client));
     });

@@ -87,7 +87,7 @@ class Server final : public ConnectionObserver, public runtime::NetworkStatistic
     [[nodiscard]] std::expected<void, std::string> open_listener(const config::Listener& listener,
                                                                  std::vector<BoundListener>& bound);
     void accept(Acceptor& acceptor);
-    void on_accepted(Acceptor& acceptor, boost::asio::ip::tcp::socket socket, std::size_t reactor);
+    void on_accepted(Acceptor& acceptor, Socket socket, std::size_t reactor);
     void pause(Acceptor& acceptor, std::int64_t duration_ms);
     [[nodiscard]] std::size_t reactor_for_new_connection() const;
 

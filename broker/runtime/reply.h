@@ -24,7 +24,7 @@ struct Reply {
     /// The connection is closed instead of (or, with bytes, after) an answer.
     bool close = false;
     /// How long the connection serves nothing after this, because of a quota (KIP-219: first the answer, then the rest).
-    std::int64_t rest_ms = 0;
+    std::int32_t rest_ms = 0;
 };
 
 /// Buffers for replies that were sent before, kept by each thread, so that in steady state a reply

@@ -25,10 +25,10 @@ struct ClientConnection {
     config::AdvertisedAddress advertised;
     /// As Kafka prints it in group descriptions: "/127.0.0.1".
     std::string host;
-    std::uint16_t port = 0;
     /// From ApiVersions v3 on (KIP-511); empty before.
     std::string software_name;
     std::string software_version;
+    std::uint16_t port = 0;
     /// What this connection's clients were noted to do: see Expansions::note_producer.
     bool noted_producer = false;
     bool noted_consumer = false;

@@ -19,11 +19,11 @@ class RefusedConnectionsTest : public ::testing::Test {
     ~RefusedConnectionsTest() override {
         for (const int client : clients_) ::close(client);
     }
-    boost::asio::ip::tcp::socket connect() {
+    Socket connect() {
         std::array<int, 2> ends{};
         EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
         clients_.push_back(ends[1]);
-        boost::asio::ip::tcp::socket socket(context_);
+        Socket socket(context_);
         socket.assign(boost::asio::ip::tcp::v4(), ends[0]);
         return socket;
     }
