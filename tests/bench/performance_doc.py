@@ -117,13 +117,15 @@ def table(report):
 
 
 def bar_lines(report):
-    """What a row is, how many of its bars hold, and every one that does not."""
-    lines = ["| row | what it does | bars that hold | missed |", "|---|---|--:|---|"]
+    """What a row is, how many of its bars hold, every one that does not, and rivals that cannot be told from us."""
+    lines = ["| row | what it does | bars that hold | missed | level with a rival |", "|---|---|--:|---|---|"]
     for row in report.rows:
         verdicts = report.verdicts(row)
         missed = [verdict.text for verdict in verdicts if not verdict.holds]
+        level = [verdict.text for verdict in verdicts if verdict.is_level]
         if verdicts:
-            lines.append(f"| {row.name} | {row.text} | {len(verdicts) - len(missed)} of {len(verdicts)} | {'<br>'.join(missed)} |")
+            lines.append(f"| {row.name} | {row.text} | {len(verdicts) - len(missed)} of {len(verdicts)} | {'<br>'.join(missed)} | "
+                         f"{'<br>'.join(level)} |")
     return lines
 
 
@@ -142,7 +144,7 @@ def write(report, machine, command, path):
              f"Machine: {machine['model']}, {machine['processors']} processors, Linux {machine['kernel']}, TCP congestion control "
              f"{machine['congestion_control']}, load before the start {machine['load_before']:.2f}.", "",
              "A ratio is the geometric mean of one ratio per block, with its 95 % bootstrap interval where there are three blocks or "
-             "more. B is Partita, K Apache Kafka, R the limit program.", "", *table(report), "", "### Bars", "", *bar_lines(report)]
+             "more. B is Partita, K Apache Kafka, R the limit program. A rival is ahead, or behind, where the whole interval says so.", "", *table(report), "", "### Bars", "", *bar_lines(report)]
     failures = failure_lines(report)
     if failures:
         parts += ["", "### What could not be run", "", *failures]

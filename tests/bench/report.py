@@ -15,6 +15,8 @@ FORGETFUL = ("rdkafka-mock",)
 class Verdict:
     holds: bool
     text: str
+    # It holds because the difference to a rival is within chance: the interval of the ratio has 1 in it.
+    is_level: bool = False
 
 
 class Report:
@@ -79,7 +81,7 @@ class Report:
         at_least, limit = most < 0, abs(most)
         words = "at least" if at_least else "at most"
         if against is None:
-            value = self.value(row, figure, OURS)
+            value, low, high = self.value(row, figure, OURS), None, None
             if value is None:
                 return None
             text = f"{figure} {shown(value)}, {words} {shown(limit)}"
@@ -90,7 +92,10 @@ class Report:
             value, low, high = ratio
             between = f" [{low:.2f}, {high:.2f}]" if low is not None else ""
             text = f"{figure} B/{against.removeprefix('row ')} {value:.2f}{between}, {words} {limit:g}"
-        return Verdict((value >= limit) if at_least else (value <= limit), text)
+        holds = (value >= limit) if at_least else (value <= limit)
+        # A win counts where the whole interval says so, and a rival's does too.
+        is_level = not holds and against in self.rivals and low is not None and low <= 1 <= high
+        return Verdict(holds or is_level, text, is_level)
 
     def missed(self):
         """Every bar that does not hold, and every row that we could not run."""
@@ -105,7 +110,7 @@ class Report:
                 cells = [self.cell(row.name, figure, name) for name in self.names]
                 print(f"{'':20} {figure:18} {unit:10} " + " ".join(f"{cell:>12}" for cell in cells))
             for verdict in self.verdicts(row):
-                print(f"{'':20} {'holds ' if verdict.holds else 'MISSED'} {verdict.text}")
+                print(f"{'':20} {'level ' if verdict.is_level else 'holds ' if verdict.holds else 'MISSED'} {verdict.text}")
             for name in self.names:
                 if self.failure(row.name, name):
                     print(f"{'':20} {name} fails: {self.failure(row.name, name).splitlines()[0][:140]}")

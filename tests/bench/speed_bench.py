@@ -6,7 +6,7 @@ Runs K (Apache Kafka 4.3.1), B (our release build) and R (limit_broker, the limi
 after block, each on an empty directory, and prints for every row the values and the ratios B/K and B/R with their 95 %
 bootstrap interval, and which bars hold. Rivals (rivals.py, and --rival 'NAME=COMMAND --port {port}') join the rows that they
 can run, once per block. Without --full one short block: below five minutes without Kafka. --write-docs puts the figures
-and the pictures into docs/performance.md; with --from FILE those of an earlier --json, without measuring anything.
+and the pictures into docs/performance.md; with --from FILE... those of earlier --json files, without measuring anything.
 Ends with 0 when every bar holds, with 1 when one does not, with 2 on bad usage.
 """
 
@@ -155,6 +155,11 @@ def build(options):
         subprocess.run([ROOT / "tests" / "interop" / "fetch_tools"], check=True)
 
 
+def is_meant(name, wanted, known):
+    """A row's whole name is that row; anything else is the beginning of names."""
+    return name == wanted if wanted in known else name.startswith(wanted)
+
+
 def parse(arguments):
     known = [row.name for row in ROWS]
     parser = argparse.ArgumentParser(prog="scripts/bench", description="Measures Partita beside Apache Kafka, the limit program and rivals.",
@@ -172,9 +177,10 @@ def parse(arguments):
     parser.add_argument("--no-build", action="store_true", help="measure what was built before")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write every run's figures there")
     parser.add_argument("--write-docs", action="store_true", help=f"write the figures into {DOCUMENT.relative_to(ROOT)}")
-    parser.add_argument("--from", dest="earlier", type=pathlib.Path, metavar="FILE", help="report on figures of an earlier --json")
+    parser.add_argument("--from", dest="earlier", type=pathlib.Path, metavar="FILE", nargs="+",
+                        help="report on figures of earlier --json files of one machine, their blocks together")
     options = parser.parse_args(arguments)
-    options.chosen = [row for row in ROWS if not options.rows or any(row.name.startswith(wanted) for wanted in options.rows)]
+    options.chosen = [row for row in ROWS if not options.rows or any(is_meant(row.name, wanted, known) for wanted in options.rows)]
     if not options.chosen:
         parser.error(f"no such row; there are: {' '.join(known)}")
     return options
@@ -202,10 +208,22 @@ def measure(options, command):
     return result
 
 
+def merged(files):
+    """Several measurements as one; each row is of the blocks that have it."""
+    results = [json.loads(file.read_text()) for file in files]
+    machines = {(result["machine"]["model"], result["machine"]["processors"], result["machine"]["kernel"]) for result in results}
+    if len(machines) > 1:
+        print(f"scripts/bench: measured on different machines: {machines}", file=sys.stderr)
+        sys.exit(2)
+    commands = {result["command"]: None for result in results}
+    return {"command": "; ".join(commands), "machine": results[0]["machine"], "seconds": sum(result["seconds"] for result in results),
+            "blocks": [block for result in results for block in result["blocks"]]}
+
+
 def main(arguments):
     options = parse(arguments)
     command = " ".join(["scripts/bench", *arguments])
-    result = json.loads(options.earlier.read_text()) if options.earlier else measure(options, command)
+    result = merged(options.earlier) if options.earlier else measure(options, command)
     report = Report(options.chosen, result["blocks"])
     report.print()
     if options.write_docs:
