@@ -55,7 +55,10 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     void send_ready() override;
     void read_again() override;
 
+    /// Among the connections of its reactor; the end of them once it has left.
     [[nodiscard]] Siblings::iterator place() const { return place_; }
+    /// Gives its place up, for `end`.
+    [[nodiscard]] Siblings::iterator leave(Siblings::iterator end) { return std::exchange(place_, end); }
     [[nodiscard]] Instant last_active() const { return last_active_; }
     void set_last_active(Instant now) { last_active_ = now; }
     [[nodiscard]] bool is_waiting_for_request() const { return slots_.empty() && !blocked_by_park_; }

@@ -139,6 +139,7 @@ void NetReactor::retire(std::unique_ptr<ReadBuffer> buffer) {
 
 void NetReactor::touch(Connection& connection) {
     connection.set_last_active(turn_.now().monotonic);
+    PARTITA_ASSERT(connection.place() != connections_.end(), "an open connection is known");
     connections_.splice(connections_.end(), connections_, connection.place());
 }
 
@@ -148,7 +149,9 @@ void NetReactor::forget(Connection& connection) {
 }
 
 void NetReactor::remove(Connection& connection) {
-    connections_.erase(connection.place());
+    const Connections::iterator place = connection.leave(connections_.end());
+    PARTITA_ASSERT(place != connections_.end(), "a connection is removed once");
+    connections_.erase(place);
 }
 
 void NetReactor::hand_over(Connection& connection, Socket socket, runtime::ClientConnection client,
