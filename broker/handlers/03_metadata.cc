@@ -171,8 +171,8 @@ void metadata(runtime::RequestContext& context) {
         rack = arena.copy(*config->broker_rack);
     }
     brokers.push_back({.node_id = context.broker.node_id().value,
-                       .host = context.client.advertised.host,
-                       .port = context.client.advertised.port,
+                       .host = context.client.listener->advertised.host,
+                       .port = context.client.listener->advertised.port,
                        .rack = rack});
     response.brokers = brokers;
     response.cluster_id = context.broker.cluster_id();

@@ -47,8 +47,8 @@ void find_coordinator(runtime::RequestContext& context) {
     const Answer answer = answer_for(context, request->key_type);
     const bool found = answer.error == ErrorCode::none;
     const std::int32_t node_id = found ? context.broker.node_id().value : -1;
-    const std::string_view host = found ? std::string_view(context.client.advertised.host) : std::string_view();
-    const std::int32_t port = found ? context.client.advertised.port : -1;
+    const std::string_view host = found ? std::string_view(context.client.listener->advertised.host) : std::string_view();
+    const std::int32_t port = found ? context.client.listener->advertised.port : -1;
     FindCoordinatorResponse response;
     if (context.version() < 4) {
         response.error_code = answer.error;

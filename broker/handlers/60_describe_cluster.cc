@@ -40,8 +40,8 @@ void describe_cluster(runtime::RequestContext& context) {
         rack = arena.copy(*config->broker_rack);
     }
     brokers.push_back({.broker_id = context.broker.node_id().value,
-                       .host = context.client.advertised.host,
-                       .port = context.client.advertised.port,
+                       .host = context.client.listener->advertised.host,
+                       .port = context.client.listener->advertised.port,
                        .rack = rack});
     response.cluster_id = context.broker.cluster_id();
     response.controller_id = context.broker.node_id().value;

@@ -20,7 +20,7 @@ Uuid voter_directory_id(const runtime::Broker& broker) {
 
 QuorumEndpoint quorum_endpoint(runtime::RequestContext& context) {
     const auto config = context.broker.config();
-    QuorumEndpoint endpoint{.listener_name = "CONTROLLER", .address = context.client.advertised};
+    QuorumEndpoint endpoint{.listener_name = "CONTROLLER", .address = context.client.listener->advertised};
     if (config->listeners.controller_listener_names.empty()) {
         return endpoint;
     }

@@ -177,6 +177,8 @@ struct Server::Acceptor {
     boost::asio::steady_timer pause_timer;
     std::string listener_name;
     std::uint16_t port = 0;
+    /// Of the newest connection: the next one mostly sees the same.
+    std::shared_ptr<const runtime::ListenerView> view;
     /// The system's, for connections from elsewhere. Empty when that is what connections inherit.
     std::string usual_congestion_control;
     /// Came while the limits were lowered, and waits for room.
@@ -360,6 +362,19 @@ std::size_t Server::reactor_for_new_connection() const {
     return static_cast<std::size_t>(least - reactors_.begin());
 }
 
+std::shared_ptr<const runtime::ListenerView> Server::view_of(Acceptor& acceptor, const tcp::endpoint& local) const {
+    const auto config = broker_.config();
+    const std::string here = numeric_address(local.address());
+    runtime::ListenerView view{
+        .name = acceptor.listener_name,
+        .advertised = config::advertised_address(config->listeners, acceptor.listener_name, here, acceptor.port)
+                          .value_or(config::AdvertisedAddress{here, acceptor.port})};
+    if (acceptor.view == nullptr || *acceptor.view != view) {
+        acceptor.view = std::make_shared<const runtime::ListenerView>(std::move(view));
+    }
+    return acceptor.view;
+}
+
 void Server::on_accepted(Acceptor& acceptor, Socket socket, std::size_t reactor) {
     boost::system::error_code error;
     const tcp::endpoint remote = socket.remote_endpoint(error);
@@ -372,7 +387,7 @@ void Server::on_accepted(Acceptor& acceptor, Socket socket, std::size_t reactor)
     }
     const std::string address = numeric_address(remote.address());
     runtime::ClientConnection client;
-    client.listener_name = acceptor.listener_name;
+    client.listener = view_of(acceptor, local);
     client.host = "/" + address;
     client.port = remote.port();
     if (broker_.throttles().limits(runtime::Throttled::connections)) [[unlikely]] {
@@ -386,11 +401,6 @@ void Server::on_accepted(Acceptor& acceptor, Socket socket, std::size_t reactor)
         broker_.log_closed_connection(client, "too many connections from this address (max.connections.per.ip)");
         return;
     }
-    const auto config = broker_.config();
-    client.advertised = config::advertised_address(config->listeners, acceptor.listener_name,
-                                                   numeric_address(local.address()), acceptor.port)
-                            .value_or(config::AdvertisedAddress{numeric_address(local.address()), acceptor.port});
-
     const int descriptor = socket.native_handle();
     const int on = 1;
     ::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);

@@ -88,6 +88,8 @@ class Server final : public ConnectionObserver, public runtime::NetworkStatistic
                                                                  std::vector<BoundListener>& bound);
     void accept(Acceptor& acceptor);
     void on_accepted(Acceptor& acceptor, Socket socket, std::size_t reactor);
+    [[nodiscard]] std::shared_ptr<const runtime::ListenerView> view_of(Acceptor& acceptor,
+                                                                       const boost::asio::ip::tcp::endpoint& local) const;
     void pause(Acceptor& acceptor, std::int64_t duration_ms);
     [[nodiscard]] std::size_t reactor_for_new_connection() const;
 

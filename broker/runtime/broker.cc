@@ -475,7 +475,7 @@ void Broker::log_closed_connection(const ClientConnection& client, std::string_v
     if (const auto left_out = rate_limiter_.admit(kind, read_clock().monotonic)) {
         log::warning("net", "connection closed",
                      {{"client", client.host + ":" + std::to_string(client.port)},
-                      {"listener", client.listener_name},
+                      {"listener", client.listener->name},
                       {"reason", reason},
                       {"left_out", *left_out}});
     }

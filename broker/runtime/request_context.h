@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,11 +19,19 @@ namespace partita::runtime {
 class Broker;
 class Turn;
 
+/// What connections have in common that came by the same address of the broker.
+struct ListenerView {
+    std::string name;
+    /// What clients are told as our address.
+    config::AdvertisedAddress advertised;
+
+    friend bool operator==(const ListenerView&, const ListenerView&) = default;
+};
+
 /// What is known of the client behind a connection; lives as long as the connection.
 struct ClientConnection {
-    std::string listener_name;
-    /// What clients of this connection are told as our address.
-    config::AdvertisedAddress advertised;
+    /// Never null.
+    std::shared_ptr<const ListenerView> listener;
     /// As Kafka prints it in group descriptions: "/127.0.0.1".
     std::string host;
     /// From ApiVersions v3 on (KIP-511); empty before.
