@@ -7,6 +7,7 @@
 #include <atomic>
 #include <ctime>
 #include <optional>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -91,7 +92,11 @@ void in_parallel(std::size_t count, std::size_t threads, const Work& work) {
 }  // namespace
 
 LogDirectory::LogDirectory(FileSystem& file_system, OpenFiles& open_files, std::string path)
-    : environment_{.file_system = file_system, .open_files = open_files, .directory = std::move(path)} {}
+    : environment_{.file_system = file_system, .open_files = open_files, .directory = std::move(path)} {
+    environment_.disown_predecessor = [this](const std::string& topic, PartitionIndex partition) {
+        return disown_predecessor({topic, partition.value});
+    };
+}
 
 LogDirectory::~LogDirectory() = default;
 
@@ -111,7 +116,18 @@ StorageResult<std::unique_ptr<LogDirectory>> LogDirectory::open(FileSystem& file
     directory->open_report_.was_clean = *clean;
     directory->environment_.name_unsynced = !*clean;
     if (auto done = directory->load_partitions(options); !done) return std::unexpected(std::move(done.error()));
+    const auto& found = directory->open_report_.partitions;
+    if (std::ranges::any_of(found, &RecoveryReport::recovery_point_is_void)) {
+        if (auto done = directory->replace_recovery_points(); !done) return std::unexpected(std::move(done.error()));
+    }
     return directory;
+}
+
+StorageResult<void> LogDirectory::replace_recovery_points() {
+    if (write_checkpoints()) return {};
+    // A full disk. Without any, a start after a crash reads everything.
+    if (auto removed = environment_.file_system.remove(path_of(kRecoveryPointName)); !removed) return removed;
+    return environment_.file_system.sync_directory(environment_.directory);
 }
 
 StorageResult<void> LogDirectory::take_lock(TimestampMs now) {
@@ -139,6 +155,7 @@ StorageResult<void> LogDirectory::check_format_version() {
     // New, written by Kafka, or cut off before the file was on the device: all of them are the first format. That is why
     // nobody has to wait for the device here; a later format would.
     static_assert(kFormatVersion == 1);
+    is_foreign_ = !text;
     const bool is_unwritten = !text || text->find_first_not_of('\0') == std::string::npos;
     if (is_unwritten) {
         const std::string content =
@@ -219,6 +236,12 @@ StorageResult<void> LogDirectory::load_partitions(const Options& options) {
             found.push_back({std::move(*key), nullptr, RecoveryReport{}});
         }
     }
+    std::set<PartitionKey> on_file;
+    for (const OffsetCheckpoint* checkpoint : {&*recovery_points, &*log_starts, &*first_dirty}) {
+        for (const auto& [key, offset] : *checkpoint) on_file.insert(key);
+    }
+    for (const Found& partition : found) on_file.erase(partition.key);
+    for (const PartitionKey& key : on_file) note_stale(key, first_dirty->contains(key));
     const auto config = options.default_config ? options.default_config : std::make_shared<const LogConfig>();
     in_parallel(found.size(), options.recovery_threads, [&](std::size_t i) {
         Found& partition = found[i];
@@ -235,7 +258,7 @@ StorageResult<void> LogDirectory::load_partitions(const Options& options) {
         }
         partition.log = std::make_shared<PartitionLog>(environment_, std::move(topic),
                                                        PartitionIndex{partition.key.second}, config);
-        PartitionLog::OpenHints hints{.clean = open_report_.was_clean, .now = options.now};
+        PartitionLog::OpenHints hints{.clean = open_report_.was_clean, .is_foreign = is_foreign_, .now = options.now};
         if (const auto at = recovery_points->find(partition.key); at != recovery_points->end()) {
             hints.recovery_point = at->second;
         }
@@ -254,6 +277,7 @@ StorageResult<void> LogDirectory::load_partitions(const Options& options) {
                                              std::move(partition.report.error()));
             continue;
         }
+        if (partition.report->is_newer_than_checkpoint) note_stale(partition.key, true);
         open_report_.partitions.push_back(std::move(*partition.report));
         unclaimed_[std::move(partition.key)] = std::move(partition.log);
     }
@@ -310,6 +334,7 @@ StorageResult<std::shared_ptr<PartitionLog>> LogDirectory::take_found(const std:
         if (unreadable == Unreadable::is_an_error) return std::unexpected(failed->second);
         if (auto done = set_aside_as_stray(name, true); !done) return std::unexpected(std::move(done.error()));
         failed_log_starts_.erase({topic->name, partition.value});
+        note_stale({topic->name, partition.value}, true);
         open_report_.failed.erase(failed);
     }
     const auto found = unclaimed_.find({topic->name, partition.value});
@@ -318,6 +343,7 @@ StorageResult<std::shared_ptr<PartitionLog>> LogDirectory::take_found(const std:
     const bool is_same = log->topic().id == topic->id || log->topic().id.is_zero() || topic->id.is_zero();
     if (!is_same) {
         log->mark_deleted();
+        note_stale(found->first, log->first_dirty_offset() >= Offset{0});
         auto done = removals_.contains(log->topic().id) ? set_aside_for_deletion(name) : set_aside_as_stray(name, false);
         if (!done) return std::unexpected(std::move(done.error()));
     } else if (log->topic().id.is_zero() && !topic->id.is_zero()) {
@@ -416,6 +442,7 @@ StorageResult<void> LogDirectory::remove_announced() {
             continue;
         }
         found->second->mark_deleted();
+        note_stale(found->first, found->second->first_dirty_offset() >= Offset{0});
         if (auto done = set_aside_for_deletion(found->second->directory_name()); !done) return done;
         found = unclaimed_.erase(found);
     }
@@ -426,6 +453,11 @@ StorageResult<void> LogDirectory::remove_announced() {
 StorageResult<void> LogDirectory::remove(const std::shared_ptr<PartitionLog>& log) {
     log->mark_deleted();
     const std::lock_guard lock(mutex_);
+    // Without state it never had a directory.
+    const bool had_directory = log->state_.load() != nullptr;
+    if (had_directory) {
+        note_stale({log->topic().name, log->partition().value}, log->first_dirty_offset() >= Offset{0});
+    }
     if (const auto found = claimed_.find(log->topic().name); found != claimed_.end()) {
         Partitions& partitions = found->second;
         const auto index = static_cast<std::size_t>(log->partition().value);
@@ -433,8 +465,7 @@ StorageResult<void> LogDirectory::remove(const std::shared_ptr<PartitionLog>& lo
         while (!partitions.empty() && partitions.back() == nullptr) partitions.pop_back();
         if (partitions.empty()) claimed_.erase(found);
     }
-    // Without state it never had a directory.
-    if (log->state_.load() == nullptr) return {};
+    if (!had_directory) return {};
     return set_aside_for_deletion(log->directory_name());
 }
 
@@ -485,12 +516,61 @@ std::vector<std::shared_ptr<PartitionLog>> LogDirectory::logs_to_checkpoint() co
     return select_logs([](const PartitionLog& log) { return log.needs_checkpoint(); });
 }
 
+void LogDirectory::note_stale(const PartitionKey& key, bool is_cleaned) {
+    Stale& stale = stale_[key];
+    stale = {.since = ++stale_count_, .is_cleaned = stale.is_cleaned || is_cleaned};
+}
+
+StorageResult<void> LogDirectory::disown_predecessor(const PartitionKey& key) {
+    const std::lock_guard lock(mutex_);
+    if (!stale_.contains(key)) return {};
+    auto mark = environment_.file_system.open(path_of_newness(key), OpenMode::create_empty);
+    if (!mark) return std::unexpected(std::move(mark.error()));
+    return {};
+}
+
+std::string LogDirectory::path_of_newness(const PartitionKey& key) const {
+    return join_path(path_of(key.first + "-" + std::to_string(key.second)), kNewerThanCheckpointName);
+}
+
+void LogDirectory::settle_stale(std::uint64_t until) {
+    for (auto stale = stale_.begin(); stale != stale_.end();) {
+        // With a mark that stays, the start after a crash reads more than it must: the next checkpoint tries again.
+        const bool is_settled = stale->second.since <= until && environment_.file_system.remove(path_of_newness(stale->first));
+        stale = is_settled ? stale_.erase(stale) : std::next(stale);
+    }
+}
+
 StorageResult<void> LogDirectory::write_checkpoints() {
+    const std::lock_guard writing(checkpoint_mutex_);
+    std::uint64_t until = 0;
+    bool cleaner_is_stale = false;
+    {
+        const std::lock_guard lock(mutex_);
+        until = stale_count_;
+        cleaner_is_stale = std::ranges::any_of(stale_, [](const auto& stale) { return stale.second.is_cleaned; });
+    }
+    auto written = write_offset_checkpoints();
+    if (written && cleaner_is_stale) written = write_cleaner_offsets();
+    if (!written) return written;
+    const std::lock_guard lock(mutex_);
+    settle_stale(until);
+    return {};
+}
+
+StorageResult<void> LogDirectory::write_offset_checkpoints() {
     OffsetCheckpoint recovery_points;
-    OffsetCheckpoint log_starts = failed_log_starts_;
-    for (const auto& log : logs_with_files()) {
-        const std::pair key{log->topic().name, log->partition().value};
-        recovery_points[key] = log->recovery_point();
+    OffsetCheckpoint log_starts;
+    {
+        const std::lock_guard lock(mutex_);
+        log_starts = failed_log_starts_;
+    }
+    const auto logs = logs_with_files();
+    std::vector<Offset> points;
+    points.reserve(logs.size());
+    for (const auto& log : logs) {
+        const PartitionKey key{log->topic().name, log->partition().value};
+        recovery_points[key] = points.emplace_back(log->checkpointed_end());
         if (log->log_start_offset() > Offset{0}) log_starts[key] = log->log_start_offset();
     }
     for (const auto& [name, checkpoint] :
@@ -499,10 +579,25 @@ StorageResult<void> LogDirectory::write_checkpoints() {
         auto written = replace_file(environment_.file_system, path_of(name), as_bytes(text), true);
         if (!written) return written;
     }
+    for (std::size_t i = 0; i < logs.size(); ++i) logs[i]->note_recovery_point_on_file(points[i]);
     return {};
 }
 
+std::uint64_t LogDirectory::bytes_since_checkpoint() const {
+    const std::lock_guard lock(mutex_);
+    std::uint64_t total = 0;
+    for (const auto& [name, partitions] : claimed_) {
+        for (const auto& log : partitions) total += log == nullptr ? 0 : log->bytes_since_checkpoint();
+    }
+    return total;
+}
+
 StorageResult<void> LogDirectory::write_cleaner_checkpoint() {
+    const std::lock_guard writing(checkpoint_mutex_);
+    return write_cleaner_offsets();
+}
+
+StorageResult<void> LogDirectory::write_cleaner_offsets() {
     OffsetCheckpoint first_dirty;
     for (const auto& log : logs_with_files()) {
         const Offset offset = log->first_dirty_offset();

@@ -21,6 +21,11 @@ namespace partita {
 /// format) and
 /// `.kafka_cleanshutdown`. A directory written by Kafka is accepted; its other files are left alone.
 ///
+/// The recovery point on file is where the log's last checkpoint ended (PartitionLog::checkpointed_end). A start that finds
+/// less than that writes the file anew before anybody appends. The files know partitions by name: one that is made under
+/// a name that they have for another topic gets a mark in its directory, and until the files were written again and
+/// the mark is gone, a start after a crash takes nothing from them for it.
+///
 /// Order at the clean stop: all logs are synced and closed together, then the checkpoints are written and
 /// synced, and only when all of it succeeded the clean mark. At the start the mark is removed first
 /// (and the removal synced), so a crash during recovery is never taken for a clean stop.
@@ -130,6 +135,9 @@ class LogDirectory {
     /// Logs that were appended to since their last checkpoint.
     [[nodiscard]] std::vector<std::shared_ptr<PartitionLog>> logs_to_checkpoint() const;
 
+    /// About so much a start after a crash would have to read.
+    [[nodiscard]] std::uint64_t bytes_since_checkpoint() const;
+
     /// Writes the two checkpoint files from what the logs say now. Blocks on the device. A failure
     /// is harmless (the old files stay) and may be retried.
     [[nodiscard]] StorageResult<void> write_checkpoints();
@@ -145,6 +153,15 @@ class LogDirectory {
   private:
     /// Index: the partition; empty where nobody claimed it.
     using Partitions = std::vector<std::shared_ptr<PartitionLog>>;
+    /// Topic and partition, as the checkpoint files name them.
+    using PartitionKey = std::pair<std::string, std::int32_t>;
+    /// A name under which the checkpoint files may tell of a partition that is gone.
+    struct Stale {
+        /// Counts what was noted.
+        std::uint64_t since = 0;
+        /// cleaner-offset-checkpoint may tell of it too.
+        bool is_cleaned = false;
+    };
 
     LogDirectory(FileSystem& file_system, OpenFiles& open_files, std::string path);
 
@@ -154,6 +171,8 @@ class LogDirectory {
     [[nodiscard]] StorageResult<bool> take_clean_mark();
     [[nodiscard]] StorageResult<void> load_partitions(const Options& options);
     [[nodiscard]] StorageResult<OffsetCheckpoint> read_checkpoint(std::string_view name);
+    /// After a recovery that found less than they vouch for. Durably.
+    [[nodiscard]] StorageResult<void> replace_recovery_points();
     /// True when a start found something that may be a partition of the topic. With mutex_ held.
     [[nodiscard]] bool found_any_of(const std::string& topic) const;
     /// The log that the start found for the partition; null when there is none (any more). With mutex_ held.
@@ -167,6 +186,17 @@ class LogDirectory {
     /// Writes the announced removals that are still open. With mutex_ held.
     [[nodiscard]] StorageResult<void> write_removals();
     void read_removals();
+    /// With mutex_ held, or before anybody else knows the directory.
+    void note_stale(const PartitionKey& key, bool is_cleaned);
+    /// See LogEnvironment::disown_predecessor: leaves a mark in the directory of a partition that is made under a name
+    /// which the checkpoint files still have. It goes when they were written anew.
+    [[nodiscard]] StorageResult<void> disown_predecessor(const PartitionKey& key);
+    [[nodiscard]] std::string path_of_newness(const PartitionKey& key) const;
+    /// What was noted until then is in the checkpoint files no more. With mutex_ held.
+    void settle_stale(std::uint64_t until);
+    /// With checkpoint_mutex_ held.
+    [[nodiscard]] StorageResult<void> write_offset_checkpoints();
+    [[nodiscard]] StorageResult<void> write_cleaner_offsets();
     [[nodiscard]] std::string path_of(std::string_view name) const;
     /// Every log for which `wanted` is true.
     template <class Wanted>
@@ -176,11 +206,13 @@ class LogDirectory {
     std::unique_ptr<FileLock> lock_;
     std::unique_ptr<Volume> volume_;
     OpenReport open_report_;
+    /// It was there before, or is new: no broker of ours had left its format version.
+    bool is_foreign_ = false;
 
     mutable std::mutex mutex_;
     // All guarded by mutex_.
     std::map<std::string, Partitions> claimed_;
-    std::map<std::pair<std::string, std::int32_t>, std::shared_ptr<PartitionLog>> unclaimed_;
+    std::map<PartitionKey, std::shared_ptr<PartitionLog>> unclaimed_;
     std::vector<std::string> to_purge_;
     std::vector<Stray> new_strays_;
     /// Announced removals; true: concluded, so the note may go.
@@ -188,6 +220,11 @@ class LogDirectory {
     bool removals_on_disk_ = false;
     /// Checkpoint entries of partitions that could not be opened: kept until they can.
     OffsetCheckpoint failed_log_starts_;
+    std::map<PartitionKey, Stale> stale_;
+    std::uint64_t stale_count_ = 0;
+
+    /// Held by who writes checkpoint files; taken before mutex_.
+    std::mutex checkpoint_mutex_;
 };
 
 }  // namespace partita

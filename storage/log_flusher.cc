@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocol/assert.h"
 #include "storage/log_sync.h"
 
 namespace partita {
@@ -38,16 +39,31 @@ bool LogFlusher::request_sync(std::shared_ptr<PartitionLog> log, Callback callba
 void LogFlusher::request_background_sync(Volume& volume, std::vector<std::shared_ptr<PartitionLog>> logs) {
     {
         const std::lock_guard lock(mutex_);
-        if (group_.logs.empty()) group_.behind = queue_.size();
-        group_.volume = &volume;
-        for (std::shared_ptr<PartitionLog>& log : logs) group_.logs.insert(std::move(log));
+        add_to_group_locked(volume, std::move(logs));
     }
     work_.notify_one();
 }
 
+void LogFlusher::request_checkpoint(Volume& volume, std::vector<std::shared_ptr<PartitionLog>> logs,
+                                    std::function<void(const StorageResult<void>&)> done) {
+    {
+        const std::lock_guard lock(mutex_);
+        PARTITA_ASSERT(!group_.checkpoint_done, "one checkpoint at a time");
+        add_to_group_locked(volume, std::move(logs));
+        group_.checkpoint_done = std::move(done);
+    }
+    work_.notify_one();
+}
+
+void LogFlusher::add_to_group_locked(Volume& volume, std::vector<std::shared_ptr<PartitionLog>> logs) {
+    if (group_.is_empty()) group_.behind = queue_.size();
+    group_.volume = &volume;
+    for (std::shared_ptr<PartitionLog>& log : logs) group_.logs.insert(std::move(log));
+}
+
 void LogFlusher::drain() {
     std::unique_lock lock(mutex_);
-    group_.logs.clear();
+    group_ = {};
     idle_.wait(lock, [this] { return is_idle_locked(); });
 }
 
@@ -70,7 +86,7 @@ void LogFlusher::run() {
         };
         auto next = std::ranges::find_if(queue_, is_free);
         const bool is_turn_of_group = group_.behind == 0 || next == queue_.end();
-        if (is_turn_of_group && !group_.logs.empty() && !group_in_progress_ && !stopping_) {
+        if (is_turn_of_group && !group_.is_empty() && !group_in_progress_ && !stopping_) {
             const Group group = std::exchange(group_, {});
             group_in_progress_ = true;
             lock.unlock();
@@ -102,12 +118,17 @@ void LogFlusher::run() {
 }
 
 void LogFlusher::serve(const Group& group) {
-    if (failure()) return;
-    const std::vector<std::shared_ptr<PartitionLog>> logs(group.logs.begin(), group.logs.end());
-    const auto synced = sync_logs(*group.volume, logs, LogSync::Purpose::sync);
-    const std::lock_guard lock(mutex_);
-    counters_.syncs += logs.size();
-    if (!synced) note_failure_locked(synced.error());
+    const StorageResult<void> result = [&]() -> StorageResult<void> {
+        if (const auto failed = failure()) return std::unexpected(*failed);
+        const std::vector<std::shared_ptr<PartitionLog>> logs(group.logs.begin(), group.logs.end());
+        return sync_logs(*group.volume, logs, group.checkpoint_done ? LogSync::Purpose::checkpoint : LogSync::Purpose::sync);
+    }();
+    {
+        const std::lock_guard lock(mutex_);
+        counters_.syncs += group.logs.size();
+        if (!result) note_failure_locked(result.error());
+    }
+    if (group.checkpoint_done) group.checkpoint_done(result);
 }
 
 void LogFlusher::note_failure_locked(const StorageError& error) {

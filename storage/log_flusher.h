@@ -48,8 +48,13 @@ class LogFlusher {
     /// `volume`, and share what waits for the device (`sync_logs`). Logs that wait already are not queued twice.
     void request_background_sync(Volume& volume, std::vector<std::shared_ptr<PartitionLog>> logs);
 
-    /// Waits until everything that somebody waits for was served, and nothing is in progress. Background syncs that have
-    /// not begun are forgotten.
+    /// The same, and a checkpoint of each log (PartitionLog::checkpoint). Then calls `done` on a flusher thread: it must
+    /// be short and must not throw. One at a time: the next may be requested when `done` was called.
+    void request_checkpoint(Volume& volume, std::vector<std::shared_ptr<PartitionLog>> logs,
+                            std::function<void(const StorageResult<void>&)> done);
+
+    /// Waits until everything that somebody waits for was served, and nothing is in progress. Background syncs and
+    /// checkpoints that have not begun are forgotten.
     void drain();
 
     [[nodiscard]] std::optional<StorageError> failure() const;
@@ -73,9 +78,14 @@ class LogFlusher {
         std::unordered_set<std::shared_ptr<PartitionLog>> logs;
         /// So many waiting requests came before it.
         std::size_t behind = 0;
+        /// Of a checkpoint; else empty.
+        std::function<void(const StorageResult<void>&)> checkpoint_done;
+
+        [[nodiscard]] bool is_empty() const { return logs.empty() && !checkpoint_done; }
     };
 
     void run();
+    void add_to_group_locked(Volume& volume, std::vector<std::shared_ptr<PartitionLog>> logs);
     void serve(Waiting& waiting);
     void serve(const Group& group);
     void note_failure_locked(const StorageError& error);

@@ -47,7 +47,7 @@ std::string LogRecovery::path(Offset base, std::string_view extension) const {
 StorageResult<LogRecovery::Files> LogRecovery::list_files() {
     const auto swaps = finish_swaps(file_system_, *state_->directory);
     if (!swaps) return std::unexpected(swaps.error());
-    report_.finished_swaps = *swaps;
+    report_.finished_swaps += *swaps;
     auto entries = file_system_.list(*state_->directory);
     if (!entries) return std::unexpected(std::move(entries.error()));
     Files files;
@@ -57,6 +57,7 @@ StorageResult<LogRecovery::Files> LogRecovery::list_files() {
         if (const auto base = parse_segment_file_name(name, ".snapshot")) files.snapshots.push_back(*base);
         if (const auto base = parse_segment_file_name(name, ".txnindex")) files.aborted.push_back(*base);
         if (name == kLeaderEpochFileName) files.has_epochs = true;
+        if (name == kNewerThanCheckpointName) report_.is_newer_than_checkpoint = true;
     }
     for (auto* bases : {&files.segments, &files.snapshots, &files.aborted}) std::ranges::sort(*bases);
     return files;
@@ -68,6 +69,12 @@ StorageResult<RecoveryReport> LogRecovery::run() {
     auto files = list_files();
     if (!files) return std::unexpected(std::move(files.error()));
     state_->directory_made = true;
+    // A clean stop wrote the checkpoint files after everything else.
+    if (report_.is_newer_than_checkpoint && !hints_.clean) {
+        hints_.recovery_point = Offset{0};
+        hints_.log_start_offset = kNoOffset;
+        hints_.first_dirty_offset = kNoOffset;
+    }
     if (!hints_.clean) {
         trusted_end_ = std::max(hints_.recovery_point, Offset{0});
         // The life before may have created files whose names it never synced.
@@ -78,8 +85,19 @@ StorageResult<RecoveryReport> LogRecovery::run() {
     if (auto done = load_aborted(*files); !done) return std::unexpected(std::move(done.error()));
     if (auto done = load_producers(*files); !done) return std::unexpected(std::move(done.error()));
     if (auto done = open_segments(*files); !done) return std::unexpected(std::move(done.error()));
+    if (!hints_.clean && end_ < hints_.recovery_point) return start_over();
     if (auto done = finish(*files); !done) return std::unexpected(std::move(done.error()));
     return std::move(report_);
+}
+
+StorageResult<RecoveryReport> LogRecovery::start_over() {
+    // What vouched for the rest is wrong of it, too; snapshots may tell of what is gone.
+    hints_.recovery_point = Offset{0};
+    LogRecovery again(log_, hints_);
+    again.report_ = std::move(report_);
+    again.report_.recovery_point_is_void = true;
+    again.report_.segments = again.report_.scanned_bytes = 0;
+    return again.run();
 }
 
 StorageResult<void> LogRecovery::load_epochs(const Files& files) {
@@ -107,6 +125,12 @@ StorageResult<void> LogRecovery::load_aborted(const Files& files) {
             state_->aborted.add(*entry);
             bytes = bytes.subspan(AbortedTransaction::kEncodedBytes);
         }
+        if (bytes.empty()) continue;
+        // The walk makes them anew from what survived. A lost one must not stay: it would be believed of other records.
+        auto file = file_system_.open(path(base, ".txnindex"), OpenMode::create);
+        if (!file) return std::unexpected(std::move(file.error()));
+        if (auto done = (*file)->truncate(text->size() - bytes.size()); !done) return done;
+        if (auto done = (*file)->sync_data(); !done) return done;
     }
     state_->aborted.mark_written();
     return {};
@@ -114,9 +138,12 @@ StorageResult<void> LogRecovery::load_aborted(const Files& files) {
 
 StorageResult<void> LogRecovery::load_producers(const Files& files) {
     // A snapshot behind the trusted part may describe batches that did not survive.
-    for (std::size_t i = files.snapshots.size(); i-- > 0;) {
+    const auto trusted = std::ranges::upper_bound(files.snapshots, trusted_end_) - files.snapshots.begin();
+    // No producer wrote there, else the checkpoint or the clean stop would have left one. A Kafka that was killed takes them
+    // at rolls only.
+    if (files.snapshots.empty() && (hints_.clean || !hints_.is_foreign)) replay_from_ = trusted_end_;
+    for (auto i = static_cast<std::size_t>(trusted); i-- > 0;) {
         const Offset offset = files.snapshots[i];
-        if (offset > trusted_end_) continue;
         // Batches between the snapshot and the first segment were deleted: what it says of its producers is
         // out of date, and knowing nothing (any sequence may come next) is better than knowing wrong.
         if (!files.segments.empty() && offset < files.segments.front()) break;
@@ -128,8 +155,6 @@ StorageResult<void> LogRecovery::load_producers(const Files& files) {
         replay_from_ = offset;
         return {};
     }
-    // A clean stop writes a snapshot wherever a producer was ever seen.
-    if (hints_.clean && files.snapshots.empty()) replay_from_ = {std::numeric_limits<std::int64_t>::max()};
     return {};
 }
 
@@ -226,16 +251,17 @@ StorageResult<std::uint64_t> LogRecovery::prune_indexes(Segment& segment, Offset
     const std::size_t times_before = times.file().count();
     auto keep = offsets.plausible_entries(segment.size_bytes());
     if (!keep) return std::unexpected(std::move(keep.error()));
+    if (*keep < before) report_.recovery_point_is_void = true;
     if (auto done = offsets.file().truncate(*keep); !done) return std::unexpected(std::move(done.error()));
     const Offset believed_end = std::min(trusted_end_, next_base);
     auto keep_times = times.plausible_entries(believed_end);
     if (!keep_times) return std::unexpected(std::move(keep_times.error()));
     if (auto done = times.file().truncate(*keep_times); !done) return std::unexpected(std::move(done.error()));
 
-    // After a power loss the end of either file may be missing while the other's is there. The time index
-    // is the one that cannot be made anew from its own end on, so the walk starts where it stops.
+    // Below the recovery point both are whole. Where nothing of the time index is left there was no such point, and it
+    // cannot be made anew from its own end on, so the walk starts where it stops.
     Offset last_wanted = believed_end - 1;
-    if (!hints_.clean || *keep_times == 0) {
+    if (*keep_times == 0) {
         if (auto done = times.reload_last(); !done) return std::unexpected(std::move(done.error()));
         last_wanted = std::min(last_wanted, times.last().offset);
     }
@@ -340,7 +366,10 @@ StorageResult<void> LogRecovery::take(Segment& segment, const BatchHeader& heade
         // This batch has the newest entry that was kept: counting starts with it.
         segment.set_bytes_since_index_entry(header.size_bytes());
     } else if (position > indexed_until_ || !has_index_entry_) {
+        const std::size_t entries = segment.offset_index().file().count();
         segment.note_batch(header, position, *log_.config_);
+        const bool is_new = segment.offset_index().file().count() > entries;
+        if (is_new && !has_index_entry_ && header.base_offset < trusted_end_) report_.recovery_point_is_void = true;
     }
     if (state_->epochs.assign(header.partition_leader_epoch, header.base_offset)) state_->epochs_unwritten = true;
 
@@ -451,8 +480,13 @@ StorageResult<void> LogRecovery::finish(const Files& files) {
     if (hints_.first_dirty_offset <= log_.log_end_offset()) state_->first_dirty_offset = hints_.first_dirty_offset;
     state_->next_offset = log_.log_end_offset();
     state_->last_staged_epoch = state_->epochs.latest();
-    log_.recovery_point_ = (hints_.clean ? log_.log_end_offset() : std::min(trusted_end_, log_.log_end_offset())).value;
-    if (hints_.clean) state_->checkpointed_end = log_.log_end_offset().value;
+    if (hints_.recovery_point > log_.log_end_offset()) report_.recovery_point_is_void = true;
+    // Void: whatever was rebuilt becomes durable with the next sync of everything.
+    const Offset vouched_end = report_.recovery_point_is_void ? Offset{0} : std::min(trusted_end_, log_.log_end_offset());
+    log_.recovery_point_ = vouched_end.value;
+    state_->checkpointed_end = vouched_end.value;
+    state_->bytes_since_checkpoint = report_.scanned_bytes;
+    state_->recovery_point_on_file = hints_.recovery_point;
     report_.log_start_offset = start;
     report_.log_end_offset = log_.log_end_offset();
     report_.producers = state_->producers.size();

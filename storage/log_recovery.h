@@ -14,9 +14,11 @@ namespace partita {
 
 /// Opens the directory of one partition.
 ///
-/// What is trusted: after a clean stop everything; else what lies below the recovery point, which was
-/// synced. Trusted bytes are not read, except the headers behind the newest index entry and behind the
-/// newest producer snapshot. Everything after the recovery point is read and its CRC checked.
+/// What is trusted: after a clean stop everything; else what lies below the recovery point on file, where a
+/// checkpoint ended. Trusted bytes are not read, except the headers behind the newest index entry and behind the
+/// newest producer snapshot, which that checkpoint wrote: without any nobody who has a producer id wrote there. Everything
+/// after the recovery point is read and its CRC checked. When less is found than was vouched for, RecoveryReport::
+/// recovery_point_is_void says so, and the caller must not leave the recovery point on file.
 ///
 /// At the first bad batch of that part the log is cut, as Kafka does: offsets are dense, so nothing
 /// behind a hole can be served under its old offset without one. But good data is never deleted for its
@@ -43,6 +45,8 @@ class LogRecovery {
     };
 
     [[nodiscard]] StorageResult<Files> list_files();
+    /// Less is there than the recovery point vouched for: believes nothing of it.
+    [[nodiscard]] StorageResult<RecoveryReport> start_over();
     [[nodiscard]] StorageResult<void> load_epochs(const Files& files);
     [[nodiscard]] StorageResult<void> load_producers(const Files& files);
     [[nodiscard]] StorageResult<void> load_aborted(const Files& files);
@@ -67,7 +71,7 @@ class LogRecovery {
     [[nodiscard]] std::string path(Offset base, std::string_view extension) const;
 
     PartitionLog& log_;
-    const PartitionLog::OpenHints hints_;
+    PartitionLog::OpenHints hints_;
     FileSystem& file_system_;
     std::unique_ptr<PartitionLogState> state_;
     RecoveryReport report_;

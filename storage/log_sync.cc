@@ -5,6 +5,7 @@
 #include <list>
 #include <utility>
 
+#include "protocol/assert.h"
 #include "storage/partition_log_appender.h"
 #include "storage/partition_log_state.h"
 
@@ -41,11 +42,7 @@ StorageResult<void> LogSync::choose() {
     if (state_.segments.empty()) return {};
     active_ = state_.segments.back();
     if (purpose_ == Purpose::awaited_sync) active_->note_awaited_sync();
-    if (log_.recovery_point() < end_) {
-        for (std::size_t i = state_.segment_index_for(log_.recovery_point()); i < state_.segments.size(); ++i) {
-            unsynced_.push_back(state_.segments[i]);
-        }
-    }
+    choose_segments();
     const auto written = purpose_ == Purpose::close ? write_caches_for_good() : write_caches();
     if (!written) return written;
     if (std::exchange(state_.epochs_unwritten, false)) epochs_text_ = state_.epochs.to_text();
@@ -54,23 +51,50 @@ StorageResult<void> LogSync::choose() {
     return {};
 }
 
+void LogSync::choose_segments() {
+    const auto& segments = state_.segments;
+    const bool has_unsynced_data = log_.recovery_point() < end_;
+    const std::size_t last_sealed = segments.size() - 1;
+    std::size_t first = has_unsynced_data ? state_.segment_index_for(log_.recovery_point()) : last_sealed;
+    // One whose records were durable when it was sealed may still lack its indexes, whose end was written only then.
+    const auto lacks_indexes = [](const Segment& segment) {
+        const auto lacks = [](const IndexFile& file) { return file.pending_count() > 0 || file.has_unsynced(); };
+        return lacks(segment.offset_index().file()) || lacks(segment.time_index().file());
+    };
+    while (first > 0 && lacks_indexes(*segments[first - 1])) --first;
+    const std::size_t end = has_unsynced_data ? segments.size() : last_sealed;
+    unsynced_.assign(segments.begin() + static_cast<std::ptrdiff_t>(first), segments.begin() + static_cast<std::ptrdiff_t>(end));
+}
+
 StorageResult<void> LogSync::write_caches() {
     // Caches, which recovery rebuilds: losing them to a full disk must not fail the sync.
     for (const auto& segment : unsynced_) {
-        (void)segment->offset_index().file().write_pending();
-        (void)segment->time_index().file().write_pending();
-        const bool is_whole = segment->offset_index().file().pending_count() == 0 &&
-                              segment->time_index().file().pending_count() == 0;
+        auto written = segment->offset_index().file().write_pending();
+        if (written) written = segment->time_index().file().write_pending();
+        if (written || segment == active_) continue;
         // A sealed segment below the recovery point is accepted unread, so its indexes must be whole.
-        if (segment != active_ && !is_whole) vouched_end_ = std::min(vouched_end_, segment->base_offset());
+        vouched_end_ = std::min(vouched_end_, segment->base_offset());
+        caches_failure_ = std::move(written.error());
     }
     if (auto aborted = state_.write_aborted(file_system())) {
         aborted_files_ = std::move(*aborted);
     } else {
         // Recovery finds them again, as long as it walks over their markers.
         vouched_end_ = log_.recovery_point();
+        caches_failure_ = std::move(aborted.error());
+    }
+    if (purpose_ == Purpose::checkpoint) {
+        if (auto written = write_caches_of_checkpoint(); !written) caches_failure_ = std::move(written.error());
     }
     return {};
+}
+
+StorageResult<void> LogSync::write_caches_of_checkpoint() {
+    checkpointed_bytes_ = state_.bytes_since_checkpoint.load(std::memory_order_relaxed);
+    if (auto done = active_->offset_index().file().write_pending(); !done) return done;
+    if (auto done = active_->time_index().file().write_pending(); !done) return done;
+    sync_active_indexes_ = active_->offset_index().file().has_unsynced() || active_->time_index().file().has_unsynced();
+    return state_.write_snapshot(file_system(), end_);
 }
 
 StorageResult<void> LogSync::write_caches_for_good() {
@@ -97,19 +121,29 @@ StorageResult<void> LogSync::sync_content() {
         if (auto synced = file->sync_data(); !synced) return synced;
     }
     for (const auto& segment : unsynced_) {
-        auto file = segment->file();
-        if (!file) return std::unexpected(std::move(file.error()));
-        if (auto synced = (*file)->sync_data(); !synced) return synced;
-        if (segment == active_) continue;
-        // A sealed segment's indexes are believed at the next start, so they become durable with it.
-        if (auto synced = segment->offset_index().file().sync(); !synced) return synced;
-        if (auto synced = segment->time_index().file().sync(); !synced) return synced;
+        auto synced = sync_segment(*segment);
+        if (!synced && !(synced.error().is_not_found() && is_removed(segment))) return synced;
     }
     if (sync_active_indexes_) {
         if (auto synced = active_->offset_index().file().sync(); !synced) return synced;
         if (auto synced = active_->time_index().file().sync(); !synced) return synced;
     }
     return stage_epochs(true);
+}
+
+StorageResult<void> LogSync::sync_segment(Segment& segment) {
+    auto file = segment.file();
+    if (!file) return std::unexpected(std::move(file.error()));
+    if (auto synced = (*file)->sync_data(); !synced) return synced;
+    if (&segment == active_.get()) return {};
+    // A sealed segment's indexes are believed at the next start, so they become durable with it.
+    if (auto synced = segment.offset_index().file().sync(); !synced) return synced;
+    return segment.time_index().file().sync();
+}
+
+bool LogSync::is_removed(const std::shared_ptr<Segment>& segment) const {
+    const std::lock_guard lock(log_.append_mutex_);
+    return std::ranges::find(state_.segments, segment) == state_.segments.end();
 }
 
 StorageResult<void> LogSync::stage_epochs(bool durable) {
@@ -123,18 +157,18 @@ StorageResult<void> LogSync::stage_epochs(bool durable) {
 StorageResult<void> LogSync::rename_epochs() {
     if (!epochs_text_) return {};
     const std::string path = join_path(*state_.directory, kLeaderEpochFileName);
+    StorageResult<void> renamed;
     {
         const std::lock_guard lock(log_.append_mutex_);
         // Deleted meanwhile: the directory of this name may be another topic's by now.
         if (log_.closed_) return std::unexpected(closed_error());
-        auto renamed = file_system().rename(path + std::string(kTemporarySuffix), path);
+        renamed = file_system().rename(path + std::string(kTemporarySuffix), path);
         if (renamed) {
             sync_names_ = true;
             return {};
         }
-        if (purpose_ == Purpose::close) return renamed;
     }
-    return put_off_epochs({});
+    return put_off_epochs(std::move(renamed.error()));
 }
 
 /// A full disk: tried again by the next sync, and until then recovery walks over the batches. A close has no next sync.
@@ -144,6 +178,7 @@ StorageResult<void> LogSync::put_off_epochs(StorageError error) {
     state_.epochs_unwritten = true;
     epochs_text_.reset();
     vouched_end_ = log_.recovery_point();
+    caches_failure_ = std::move(error);
     return {};
 }
 
@@ -156,7 +191,12 @@ StorageResult<Offset> LogSync::conclude() {
     if (log_.recovery_point() < vouched_end_) {
         log_.recovery_point_.store(vouched_end_.value, std::memory_order_release);
     }
-    if (purpose_ != Purpose::close) return end_;
+    if (purpose_ == Purpose::sync || purpose_ == Purpose::awaited_sync) return end_;
+    if (caches_failure_) return std::unexpected(std::move(*caches_failure_));
+    PARTITA_ASSERT(vouched_end_ == end_, "who lowers it says why");
+    state_.checkpointed_end.store(end_.value, std::memory_order_release);
+    state_.bytes_since_checkpoint.fetch_sub(checkpointed_bytes_, std::memory_order_relaxed);
+    if (purpose_ == Purpose::checkpoint) return end_;
     if (log_.log_end_offset() != end_) {
         return std::unexpected(StorageError{StorageError::Kind::io, 0, *state_.directory + ": appended to while closing"});
     }
@@ -197,8 +237,8 @@ class SharedSync {
   public:
     SharedSync(Volume& volume, LogSync::Purpose purpose) : volume_(volume), purpose_(purpose) {}
 
-    /// `log` has a state.
-    void add(PartitionLog& log);
+    /// `log` has a state. False when somebody else syncs it, and the round goes without.
+    [[nodiscard]] bool add(PartitionLog& log);
     void run();
     [[nodiscard]] StorageResult<void> take_result() { return std::move(result_); }
 
@@ -241,20 +281,23 @@ void SharedSync::fail_all(const StorageError& error) {
     with_each([&](LogSync&) -> StorageResult<void> { return std::unexpected(error); });
 }
 
-void SharedSync::add(PartitionLog& log) {
-    LogSync& sync = syncs_.emplace_back(log, purpose_, purpose_ == LogSync::Purpose::sync);
-    bool stays_in = sync.is_begun();
-    if (stays_in) {
-        if (auto chosen = sync.choose(); !chosen) {
-            note(sync.put_back(std::move(chosen.error())));
-            stays_in = false;
-        }
+bool SharedSync::add(PartitionLog& log) {
+    LogSync& sync = syncs_.emplace_back(log, purpose_, purpose_ != LogSync::Purpose::close);
+    if (!sync.is_begun()) {
+        syncs_.pop_back();
+        return false;
+    }
+    bool stays_in = true;
+    if (auto chosen = sync.choose(); !chosen) {
+        note(sync.put_back(std::move(chosen.error())));
+        stays_in = false;
     }
     if (stays_in && !sync.has_work()) {
         if (auto done = sync.conclude(); !done) note(std::move(done.error()));
         stays_in = false;
     }
     if (!stays_in) syncs_.pop_back();
+    return true;
 }
 
 bool SharedSync::sync_volume() {
@@ -286,6 +329,12 @@ void SharedSync::run() {
     with_each([](LogSync& sync) { return sync.conclude(); });
 }
 
+StorageResult<void> checkpoint_alone(PartitionLog& log) {
+    auto done = log.checkpoint();
+    if (done || done.error().kind == StorageError::Kind::closed) return {};
+    return std::unexpected(std::move(done.error()));
+}
+
 }  // namespace
 
 StorageResult<void> sync_logs(Volume& volume, std::span<const std::shared_ptr<PartitionLog>> logs,
@@ -298,15 +347,21 @@ StorageResult<void> sync_logs(Volume& volume, std::span<const std::shared_ptr<Pa
     while (!logs.empty()) {
         SharedSync round(volume, purpose);
         const auto in_round = logs.first(std::min(logs.size(), kMostSyncedTogether));
+        // A few checkpoints are made one after the other: nobody who waits for a sync of one log waits for the others.
+        const bool alone = purpose == LogSync::Purpose::checkpoint && in_round.size() < kFewestSyncedTogether;
+        std::vector<std::shared_ptr<PartitionLog>> busy;
         for (const auto& log : in_round) {
-            if (log->has_files()) {
-                round.add(*log);
-            } else if (purpose == LogSync::Purpose::close) {
-                keep_worst(log->close());
+            if (!log->has_files()) {
+                if (purpose == LogSync::Purpose::close) keep_worst(log->close());
+            } else if (alone || !round.add(*log)) {
+                busy.push_back(log);
             }
         }
         round.run();
         keep_worst(round.take_result());
+        if (purpose == LogSync::Purpose::checkpoint) {
+            for (const auto& log : busy) keep_worst(checkpoint_alone(*log));
+        }
         logs = logs.subspan(in_round.size());
     }
     return result;

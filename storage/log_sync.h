@@ -23,6 +23,8 @@ class LogSync {
         sync,
         /// The same for somebody who waits: the log gets ready for the next one.
         awaited_sync,
+        /// And what a start after a crash believes unread once the checkpoint file names the end: producers, and indexes.
+        checkpoint,
         /// Writes everything that a start after a clean stop believes unread, and closes the log.
         close,
     };
@@ -55,8 +57,13 @@ class LogSync {
     [[nodiscard]] StorageError put_back(StorageError error);
 
   private:
+    void choose_segments();
     [[nodiscard]] StorageResult<void> write_caches();
     [[nodiscard]] StorageResult<void> write_caches_for_good();
+    [[nodiscard]] StorageResult<void> write_caches_of_checkpoint();
+    [[nodiscard]] StorageResult<void> sync_segment(Segment& segment);
+    /// Retention, or a client, was faster.
+    [[nodiscard]] bool is_removed(const std::shared_ptr<Segment>& segment) const;
     [[nodiscard]] StorageResult<void> put_off_epochs(StorageError error);
     [[nodiscard]] StorageError closed_error() const { return {StorageError::Kind::closed, 0, "the log is closed"}; }
     [[nodiscard]] FileSystem& file_system() const;
@@ -68,6 +75,11 @@ class LogSync {
     Offset end_{0};
     /// What a start may believe unread once this sync succeeded.
     Offset vouched_end_{0};
+    /// What a checkpoint takes off `bytes_since_checkpoint`.
+    std::uint64_t checkpointed_bytes_ = 0;
+    /// What could not be written for a start to believe it, a full disk for example: the sync goes on without, and a
+    /// checkpoint then tells of it.
+    std::optional<StorageError> caches_failure_;
     std::vector<std::shared_ptr<Segment>> unsynced_;
     std::shared_ptr<Segment> active_;
     std::vector<std::shared_ptr<File>> aborted_files_;
@@ -84,7 +96,7 @@ inline constexpr std::size_t kMostSyncedTogether = 16384;
 
 /// Syncs (or closes) many logs of one directory, which lies on `volume`: two syncs of the whole volume in place of
 /// several for each log, or, where the volume cannot vouch for itself, one by one. Logs that somebody else is syncing at
-/// the moment are left out, unless they are to be closed; deleted ones too. Goes on after a failure of one log, and
+/// the moment are left out of a sync, and checkpointed after the others; deleted ones are left out. Goes on after a failure of one log, and
 /// returns the first one, or one of kind `sync_failed` when there is any. Blocks on the device.
 [[nodiscard]] StorageResult<void> sync_logs(Volume& volume, std::span<const std::shared_ptr<PartitionLog>> logs,
                                             LogSync::Purpose purpose);

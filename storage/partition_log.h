@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <expected>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -33,6 +34,9 @@ struct LogEnvironment {
     /// A power failure may take the data directory's own name: it is new, or its broker was killed. The first sync that
     /// makes the name of a partition durable sees to it, so that no start waits for the device.
     mutable std::atomic<bool> name_unsynced = false;
+    /// Called when the directory of a partition was made, before anything is written: the checkpoint files may still tell
+    /// of an earlier topic of its name, which a start must not believe. Does not wait for a device.
+    std::function<StorageResult<void>(const std::string& topic, PartitionIndex partition)> disown_predecessor;
 
     /// Makes the names in the data directory durable, and its own. Blocks on the device.
     [[nodiscard]] StorageResult<void> sync_names() const;
@@ -201,6 +205,10 @@ struct RecoveryReport {
     /// Files that now hold what was cut and could be good data; empty for a plain torn tail.
     std::vector<std::string> set_aside;
     std::uint64_t rebuilt_indexes = 0;
+    /// The recovery point on file vouches for what is not there (any more), and must not be believed by the next start.
+    bool recovery_point_is_void = false;
+    /// What the checkpoint files say under its name is of an earlier topic.
+    bool is_newer_than_checkpoint = false;
     /// Compacted segments whose replacement of others was interrupted and is finished now.
     std::uint64_t finished_swaps = 0;
     std::uint64_t producers = 0;
@@ -336,11 +344,18 @@ class PartitionLog {
     /// Makes everything published durable. Blocks on the device: for flusher threads. Appends and
     /// reads go on meanwhile.
     [[nodiscard]] StorageResult<Offset> sync();
-    /// `sync`, then writes the producer snapshot, leader epochs and index entries, so that a start
-    /// after a crash has little to read.
+    /// `sync`, which also writes the producer snapshot, leader epochs and index entries, and makes those durable. Where
+    /// only one of them fails the log is synced nevertheless.
     [[nodiscard]] StorageResult<Offset> checkpoint();
+    /// Where the last checkpoint ended. LogDirectory::write_checkpoints writes it down as the log's recovery point:
+    /// below it a start after a crash believes the files, as after a clean stop, and reads no batch.
+    [[nodiscard]] Offset checkpointed_end() const;
     /// Appended to since the last `checkpoint`, or recovered after a crash. Cheap.
-    [[nodiscard]] bool needs_checkpoint() const;
+    [[nodiscard]] bool needs_checkpoint() const { return checkpointed_end() != log_end_offset(); }
+    /// About so much a start after a crash would have to read. Cheap.
+    [[nodiscard]] std::uint64_t bytes_since_checkpoint() const;
+    /// The checkpoint file has this recovery point from now on. For the directory.
+    void note_recovery_point_on_file(Offset offset);
 
     // Whole life ---------------------------------------------------------------------------------
 
@@ -357,6 +372,8 @@ class PartitionLog {
     struct OpenHints {
         /// The last stop was clean: files are trusted without a look at their content.
         bool clean = false;
+        /// Another broker wrote the directory.
+        bool is_foreign = false;
         /// From the checkpoint files; kNoOffset when they do not name this partition.
         Offset recovery_point = kNoOffset;
         Offset log_start_offset = kNoOffset;

@@ -99,6 +99,9 @@ void LogAppender::publish_run(std::size_t first, std::size_t count, std::uint64_
                                 .last_stable_offset = stable});
         }
     }
+    state_.bytes_since_checkpoint.store(state_.bytes_since_checkpoint.load(std::memory_order_relaxed) +
+                                            (position - active.size_bytes()),
+                                        std::memory_order_relaxed);
     active.publish_size(position);
     log_.log_end_offset_.store(state_.staged[first + count - 1].header.next_offset().value, std::memory_order_release);
 }
@@ -126,8 +129,12 @@ void LogAppender::finish(std::size_t first, AppendError error) {
 }
 
 StorageResult<void> LogAppender::make_directory() {
-    FileSystem& file_system = log_.environment_.file_system;
+    const LogEnvironment& environment = log_.environment_;
+    FileSystem& file_system = environment.file_system;
     if (auto made = file_system.make_directories(*state_.directory); !made) return made;
+    if (environment.disown_predecessor) {
+        if (auto done = environment.disown_predecessor(log_.topic_->name, log_.partition_); !done) return done;
+    }
     state_.parent_unsynced = true;
     state_.names_unsynced = true;
     if (!log_.topic_->id.is_zero()) {

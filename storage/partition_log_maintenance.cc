@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocol/assert.h"
 #include "storage/log_sync.h"
 #include "storage/partition_log.h"
 #include "storage/partition_log_appender.h"
@@ -94,23 +95,25 @@ StorageResult<std::vector<SegmentSummary>> PartitionLog::apply_retention(Timesta
 }
 
 StorageResult<Offset> PartitionLog::checkpoint() {
-    auto synced = sync();
-    if (!synced) return synced;
-    PartitionLogState* state = state_.load();
-    if (state == nullptr) return synced;
-    const std::lock_guard lock(append_mutex_);
-    if (closed_ || state->segments.empty() || !state->staged.empty()) return synced;
-    const Offset end = log_end_offset();
-    if (auto written = state->write_snapshot(environment_.file_system, end); !written) {
-        return std::unexpected(std::move(written.error()));
-    }
-    state->checkpointed_end.store(end.value, std::memory_order_release);
-    return synced;
+    if (state_.load() == nullptr) return log_end_offset();
+    return LogSync(*this, LogSync::Purpose::checkpoint).run();
 }
 
-bool PartitionLog::needs_checkpoint() const {
+Offset PartitionLog::checkpointed_end() const {
     const PartitionLogState* state = state_.load();
-    return state != nullptr && state->checkpointed_end.load(std::memory_order_acquire) != log_end_offset().value;
+    return state == nullptr ? log_end_offset() : Offset{state->checkpointed_end.load(std::memory_order_acquire)};
+}
+
+std::uint64_t PartitionLog::bytes_since_checkpoint() const {
+    const PartitionLogState* state = state_.load();
+    return state == nullptr ? 0 : state->bytes_since_checkpoint.load(std::memory_order_relaxed);
+}
+
+void PartitionLog::note_recovery_point_on_file(Offset offset) {
+    PartitionLogState* state = state_.load();
+    PARTITA_ASSERT(state != nullptr, "only a log with files has a recovery point");
+    const std::lock_guard lock(append_mutex_);
+    state->recovery_point_on_file = offset;
 }
 
 StorageResult<Offset> PartitionLog::sync() {

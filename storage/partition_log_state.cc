@@ -1,7 +1,9 @@
 #include "storage/partition_log_state.h"
 
 #include <algorithm>
+#include <unordered_set>
 
+#include "protocol/assert.h"
 #include "storage/producer_snapshot.h"
 
 namespace partita {
@@ -28,28 +30,46 @@ std::uint64_t PartitionLogState::total_bytes() const {
     return total;
 }
 
-StorageResult<void> PartitionLogState::write_snapshot(FileSystem& file_system, Offset offset) {
-    if (!snapshots.empty() && snapshots.back() == offset) return {};
-    // A log that never saw a producer needs no snapshots: an empty state is rebuilt from nothing.
-    if (producers.empty() && snapshots.empty()) return {};
-    const auto bytes = encode_producer_snapshot(producers.entries());
-    const auto path = [&](Offset at) { return join_path(*directory, segment_file_name(at, ".snapshot")); };
-    if (auto written = replace_file(file_system, path(offset), bytes, false); !written) return written;
-    std::erase(snapshots, offset);
-    snapshots.push_back(offset);
-    names_unsynced = true;
-    // The newest two suffice: one is always whole. Those that begin a kept segment stay too, as Kafka
-    // looks for them there.
-    const auto is_useful = [&](Offset at) {
-        if (std::ranges::find(snapshots.end() - std::min<std::ptrdiff_t>(2, std::ssize(snapshots)), snapshots.end(),
-                              at) != snapshots.end()) {
-            return true;
+std::vector<ProducerEntry> PartitionLogState::published_producers() const {
+    std::vector<ProducerEntry> entries = producers.entries();
+    // The first of a producer is what it was before anything was staged.
+    std::unordered_set<ProducerId> seen;
+    for (const ProducerState::Undo& before : undo) {
+        if (!seen.insert(before.producer_id).second) continue;
+        const auto at = std::ranges::lower_bound(entries, before.producer_id, {}, &ProducerEntry::producer_id);
+        const bool is_known = at != entries.end() && at->producer_id == before.producer_id;
+        if (is_known && before.entry) {
+            *at = *before.entry;
+        } else if (is_known) {
+            entries.erase(at);
+        } else if (before.entry) {
+            entries.insert(at, *before.entry);
         }
-        return std::ranges::any_of(segments, [&](const auto& segment) { return segment->base_offset() == at; });
-    };
+    }
+    return entries;
+}
+
+bool PartitionLogState::is_useful_snapshot(std::size_t index) const {
+    // Kafka looks for those that begin a segment.
+    const Offset at = snapshots[index];
+    if (std::ranges::binary_search(segments, at, {}, [](const auto& segment) { return segment->base_offset(); })) return true;
+    // Recovery takes the newest one at or below the recovery point on file, or a later one that will be. The one before
+    // it stays too: they are not synced, and one is always whole.
+    return index + 2 >= snapshots.size() || snapshots[index + 2] > recovery_point_on_file;
+}
+
+StorageResult<void> PartitionLogState::write_snapshot(FileSystem& file_system, Offset log_end) {
+    if (!snapshots.empty() && snapshots.back() == log_end) return {};
+    if (producers.empty() && snapshots.empty()) return {};
+    const auto bytes = encode_producer_snapshot(published_producers());
+    const auto path = [&](Offset at) { return join_path(*directory, segment_file_name(at, ".snapshot")); };
+    if (auto written = replace_file(file_system, path(log_end), bytes, false); !written) return written;
+    PARTITA_ASSERT(snapshots.empty() || snapshots.back() < log_end, "a log only grows");
+    snapshots.push_back(log_end);
+    names_unsynced = true;
     std::vector<Offset> kept;
-    for (const Offset at : snapshots) {
-        if (is_useful(at) || !file_system.remove(path(at))) kept.push_back(at);
+    for (std::size_t i = 0; i < snapshots.size(); ++i) {
+        if (is_useful_snapshot(i) || !file_system.remove(path(snapshots[i]))) kept.push_back(snapshots[i]);
     }
     snapshots = std::move(kept);
     return {};

@@ -110,8 +110,12 @@ class PartitionLogState {
     bool sync_failed = false;
     /// Segments are being replaced by their compacted form: nobody removes any meanwhile.
     bool cleaning = false;
-    /// The log end at the last checkpoint. Read without the mutex.
+    /// See PartitionLog::checkpointed_end.
     std::atomic<std::int64_t> checkpointed_end{0};
+    /// Appended (or found behind the recovery point at a start) since the last checkpoint. Read without the mutex.
+    std::atomic<std::uint64_t> bytes_since_checkpoint{0};
+    /// What the checkpoint file says of this log, or kNoOffset: where a recovery would begin to read.
+    Offset recovery_point_on_file = kNoOffset;
 
     // Guarded by view_mutex_; written with append_mutex_ held too -------------------------------------
     /// Ascending; the last one is active. Empty before the first append.
@@ -129,18 +133,27 @@ class PartitionLogState {
     /// Index of the segment that covers `offset` (or the first one, for lower offsets).
     [[nodiscard]] std::size_t segment_index_for(Offset offset) const;
     [[nodiscard]] std::uint64_t total_bytes() const;
-    /// Writes the producers as they are before `offset` into `<offset>.snapshot` and removes snapshots
-    /// that are of no more use. The caller holds append_mutex_.
-    [[nodiscard]] StorageResult<void> write_snapshot(FileSystem& file_system, Offset offset);
+    /// Writes the producers as they are before `log_end`, without what is only staged, into `<log_end>.snapshot`, and
+    /// removes snapshots that are of no more use. Does nothing for a log that never saw a producer: what recovery makes
+    /// of a log without a snapshot at or below the checkpoint. The caller holds append_mutex_.
+    [[nodiscard]] StorageResult<void> write_snapshot(FileSystem& file_system, Offset log_end);
     /// Durably. Waits for the device: at a start only, see LogSync.
     [[nodiscard]] StorageResult<void> write_epochs(FileSystem& file_system);
     /// Writes the aborted transactions that are in no file yet; the returned files are to be synced, because a
     /// forgotten abort would show its records to read_committed consumers. The caller holds append_mutex_.
     [[nodiscard]] StorageResult<std::vector<std::shared_ptr<File>>> write_aborted(FileSystem& file_system);
+
+  private:
+    /// Ascending by producer id, as they were before what is staged.
+    [[nodiscard]] std::vector<ProducerEntry> published_producers() const;
+    /// Whether the next recovery may look for the snapshot at this index, or Kafka would.
+    [[nodiscard]] bool is_useful_snapshot(std::size_t index) const;
 };
 
 inline constexpr std::string_view kLeaderEpochFileName = "leader-epoch-checkpoint";
 inline constexpr std::string_view kPartitionMetadataFileName = "partition.metadata";
+/// Says by being there that what the checkpoint files have under the partition's name is of an earlier topic.
+inline constexpr std::string_view kNewerThanCheckpointName = "partita-newer-than-checkpoint";
 
 /// "version: 0\ntopic_id: <22 characters>\n".
 [[nodiscard]] std::string partition_metadata_text(const TopicId& id);

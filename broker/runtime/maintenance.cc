@@ -19,6 +19,8 @@ void Maintenance::start() {
     // An earlier run may have left directories to unlink, and, when it was killed, unsynced data.
     purge_.note(now, 0);
     if (!broker_.logs().open_report().was_clean) {
+        // Soon, so that a second crash does not repeat what was read just now.
+        checkpoint_.note(now, kBackgroundSyncMs);
         note_writes(now);
     }
     thread_ = std::thread([this] { run(); });
@@ -66,7 +68,8 @@ void Maintenance::rebuild_coordinators_soon() {
 Instant Maintenance::next_due() const {
     Instant next = std::min(next_retention_, broker_.expansions().next_upkeep());
     for (const Job* job : {&sync_, &short_flush_, &fold_, &purge_, &checkpoint_, &rebuild_}) {
-        if (job->pending) {
+        const bool waits = job == &checkpoint_ && checkpoint_running_;
+        if (job->pending && !waits) {
             next = std::min(next, job->due);
         }
     }
@@ -88,21 +91,27 @@ void Maintenance::run() {
     while (true) {
         bool checkpoint_now = false;
         bool rebuild_now = false;
+        std::optional<StorageResult<void>> checkpointed;
         {
             std::unique_lock lock(mutex_);
             const auto wake_time = std::chrono::steady_clock::time_point(std::chrono::milliseconds(next_due().value));
             // While a sync is pending, further writes are found when it is made.
             const bool hears_writes = !sync_.pending || (!short_flush_topics_.empty() && !short_flush_.pending);
             wake_.wait_until(lock, wake_time, [&] {
-                return stopping_ || checkpoint_soon_ || rebuild_soon_ || (hears_writes && woken_.load(std::memory_order_acquire));
+                return stopping_ || checkpoint_soon_ || rebuild_soon_ || checkpointed_ ||
+                       (hears_writes && woken_.load(std::memory_order_acquire));
             });
             if (stopping_) {
                 return;
             }
             checkpoint_now = std::exchange(checkpoint_soon_, false);
             rebuild_now = std::exchange(rebuild_soon_, false);
+            checkpointed = std::exchange(checkpointed_, {});
         }
         const Now now = read_clock();
+        if (checkpointed) {
+            finish_checkpoint(*checkpointed, now.monotonic);
+        }
         if (checkpoint_now) {
             checkpoint_ = {.pending = true, .due = now.monotonic};
         }
@@ -139,8 +148,8 @@ void Maintenance::run_due(Now now) {
         apply_retention(now);
         next_retention_ = now.monotonic + broker_.config()->log_retention_check_interval_ms;
     }
-    if (checkpoint_.is_due(now.monotonic)) {
-        write_checkpoints(now.monotonic);
+    if (checkpoint_.is_due(now.monotonic) && !checkpoint_running_) {
+        begin_checkpoint();
     }
 }
 
@@ -151,7 +160,10 @@ void Maintenance::sync_in_background(Instant now) {
     std::vector<std::shared_ptr<PartitionLog>> logs = broker_.logs().logs_to_sync();
     // One more round after the last write sees whether the flusher could do it.
     sync_ = {.pending = !logs.empty(), .due = now + kBackgroundSyncMs};
-    if (!logs.empty()) {
+    if (!checkpoint_running_ && !checkpoint_failed_ && broker_.logs().bytes_since_checkpoint() >= kCheckpointBytes) {
+        // Which syncs them too.
+        checkpoint_ = {.pending = true, .due = now};
+    } else if (!logs.empty()) {
         broker_.flusher().request_background_sync(broker_.logs().volume(), std::move(logs));
     }
 }
@@ -259,28 +271,38 @@ void Maintenance::apply_retention(Now now) {
     });
 }
 
-void Maintenance::write_checkpoints(Instant now) {
-    bool done = true;
-    for (const std::shared_ptr<PartitionLog>& partition_log : broker_.logs().logs_to_checkpoint()) {
-        if (auto written = partition_log->checkpoint(); !written) {
-            if (written.error().kind == StorageError::Kind::sync_failed) {
-                broker_.fail_stop(written.error());
-            }
-            if (written.error().kind == StorageError::Kind::closed) {
-                continue;
-            }
-            done = false;
-            log::warning("storage", "checkpoint of a log failed",
-                         {{"log", partition_log->directory_name()}, {"reason", written.error().message}});
+void Maintenance::begin_checkpoint() {
+    checkpoint_.pending = false;
+    checkpoint_running_ = true;
+    broker_.flusher().request_checkpoint(broker_.logs().volume(), broker_.logs().logs_to_checkpoint(),
+                                         [this](const StorageResult<void>& checkpointed) {
+                                             {
+                                                 const std::scoped_lock lock(mutex_);
+                                                 checkpointed_ = checkpointed;
+                                             }
+                                             wake_.notify_one();
+                                         });
+}
+
+void Maintenance::finish_checkpoint(const StorageResult<void>& checkpointed, Instant now) {
+    checkpoint_running_ = false;
+    bool done = checkpointed.has_value();
+    if (!done) {
+        if (checkpointed.error().kind == StorageError::Kind::sync_failed) {
+            broker_.fail_stop(checkpointed.error());
         }
+        log::warning("storage", "checkpoint of a log failed", {{"reason", checkpointed.error().message}});
     }
     if (auto written = broker_.logs().write_checkpoints(); !written) {
         done = false;
         log::warning("storage", "checkpoint files were not written", {{"reason", written.error().message}});
     }
+    checkpoint_failed_ = !done;
     // At least so long, lest an interval of 0 and a full disk keep the thread busy.
     const std::int64_t interval_ms = broker_.config()->log_flush_offset_checkpoint_interval_ms;
-    checkpoint_ = {.pending = !done, .due = now + std::max(kBackgroundSyncMs, interval_ms)};
+    if (!done) {
+        checkpoint_ = {.pending = true, .due = now + std::max(kBackgroundSyncMs, interval_ms)};
+    }
 }
 
 }  // namespace partita::runtime

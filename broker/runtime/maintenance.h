@@ -4,10 +4,12 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
 #include "protocol/types.h"
+#include "storage/file_system.h"
 
 namespace partita::runtime {
 
@@ -26,6 +28,9 @@ class Maintenance {
     static constexpr std::int64_t kBackgroundSyncMs = 1000;
     /// flush.ms below it counts as this.
     static constexpr std::int64_t kShortestFlushMs = 1;
+    /// So much behind the recovery points on file makes a checkpoint due before its interval is over, so that what the
+    /// start after a crash has to read is bounded by bytes too: at the rate of a disk, a second or less.
+    static constexpr std::uint64_t kCheckpointBytes = 512 * 1024 * 1024;
     /// How often the coordinators' logs are folded, when there is something to fold.
     static constexpr std::int64_t kFoldMs = 5000;
     /// Coordinators that could not write are rebuilt at once, but while writes fail not more often than this.
@@ -76,7 +81,10 @@ class Maintenance {
     void run_fold(Instant now);
     void rebuild_coordinators(Instant now);
     void apply_retention(Now now);
-    void write_checkpoints(Instant now);
+    /// Has every log checkpointed by the flusher; then `finish_checkpoint`.
+    void begin_checkpoint();
+    /// Writes the files that tell of it.
+    void finish_checkpoint(const StorageResult<void>& checkpointed, Instant now);
 
     Broker& broker_;
     std::thread thread_;
@@ -86,6 +94,8 @@ class Maintenance {
     bool stopping_ = false;
     bool checkpoint_soon_ = false;
     bool rebuild_soon_ = false;
+    /// How the checkpoint went that the flusher made.
+    std::optional<StorageResult<void>> checkpointed_;
     // Set outside of the mutex too, so that waking what is awake costs next to nothing.
     std::atomic<bool> woken_ = false;
     /// A kill may have come between a deletion and this.
@@ -97,6 +107,9 @@ class Maintenance {
     Job fold_;
     Job purge_;
     Job checkpoint_;
+    bool checkpoint_running_ = false;
+    /// Then the next one is made in its time, however much there is.
+    bool checkpoint_failed_ = false;
     Job rebuild_;
     Instant next_rebuild_;
     Instant next_retention_;

@@ -83,6 +83,7 @@ class LogLife {
             auto done = world_.log().stage(batches.back(), {.leader_epoch = epoch_, .now = {2000}});
             ASSERT_TRUE(done) << done.error().message;
             ASSERT_FALSE(done->duplicate);
+            if (idempotent) last_of_producer_ = done->base_offset;
             if (idempotent) sequence_.value += static_cast<std::int32_t>(done->last_offset - done->base_offset) + 1;
             staged.push_back(*done);
         }
@@ -152,9 +153,19 @@ class LogLife {
         check_everything();
     }
 
+    /// As long as its last batch is there the producer is known, with exactly that.
+    void check_producer() {
+        const PartitionLog& log = world_.log();
+        if (last_of_producer_ < log.log_start_offset() || last_of_producer_ >= end_) return;
+        const auto producers = log.active_producers();
+        ASSERT_EQ(producers.size(), 1u);
+        ASSERT_EQ(producers[0].last_sequence.value, sequence_.value - 1);
+    }
+
     void kill() {
         world_.kill();
         check_everything();
+        check_producer();
         if (pick(4) == 0) ++epoch_.value;
     }
 
@@ -167,6 +178,7 @@ class LogLife {
             ASSERT_EQ(world_.report().scanned_bytes, 0u);
         }
         check_everything();
+        check_producer();
     }
 
     void lose_power() {
@@ -181,9 +193,11 @@ class LogLife {
             ASSERT_LT(batches_.back().last, end_) << "whole batches survive";
         }
         check_everything();
+        check_producer();
         // What the producer believes to have sent is gone: it starts anew, as a client does.
         const auto producers = world_.log().active_producers();
         sequence_ = producers.empty() ? Sequence{0} : Sequence{producers[0].last_sequence.value + 1};
+        if (last_of_producer_ >= end_) last_of_producer_ = kNoOffset;
         ++epoch_.value;
     }
 
@@ -194,6 +208,8 @@ class LogLife {
     Offset synced_{0};
     LeaderEpoch epoch_{0};
     Sequence sequence_{0};
+    /// Base offset of its last batch.
+    Offset last_of_producer_ = kNoOffset;
 };
 
 TEST(StorageLog, RandomLivesAgreeWithTheModel) {

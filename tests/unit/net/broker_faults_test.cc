@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "broker/runtime/maintenance.h"
 #include "protocol/record_batch_builder.h"
 #include "tests/support/broker_process.h"
 #include "tests/support/faulty_file_system.h"
@@ -245,6 +246,59 @@ TEST_F(BrokerFaults, FailedProducerSnapshotsLeaveSequencesToTheRecovery) {
     EXPECT_EQ(client_->produce_value("t", 0, value, producer, acknowledged + 5).error,
               ErrorCode::out_of_order_sequence_number);
     EXPECT_EQ(records(), static_cast<std::size_t>(acknowledged) + 1);
+}
+
+TEST_F(BrokerFaults, RecoveryIsNotRepeatedByASecondCrash) {
+    start();  // A checkpoint each minute.
+    ASSERT_EQ(client_->create_topic("t", 1).error, ErrorCode::none);
+    ASSERT_EQ(client_->produce_value("t", 0, "first").base_offset, 0);
+    kill();
+    start();
+    const auto scanned = [&] {
+        for (const RecoveryReport& report : broker_->broker().logs().open_report().partitions) {
+            if (report.directory == "t-0") return report.scanned_bytes;
+        }
+        return std::uint64_t{0};
+    };
+    EXPECT_GT(scanned(), 0u);
+    EXPECT_TRUE(eventually([&] { return broker_->broker().logs().bytes_since_checkpoint() == 0; }));
+    EXPECT_TRUE(eventually([&] {
+        auto text = read_whole_file(files_, data_directory_ + "/recovery-point-offset-checkpoint", 4096);
+        return text && text->contains("t 0 1\n");
+    }));
+    kill();
+    start();
+    EXPECT_EQ(scanned(), 0u);
+    EXPECT_EQ(records(), 1u);
+}
+
+TEST_F(BrokerFaults, MuchThatIsWrittenIsCheckpointedBeforeItsTime) {
+    start();  // A checkpoint each minute.
+    ASSERT_EQ(client_->create_topic("t", 1).error, ErrorCode::none);
+    const std::string value(1'000'000, 'v');
+    constexpr std::uint64_t kMost = runtime::Maintenance::kCheckpointBytes;
+    for (std::uint64_t written = 0; written < kMost; written += value.size()) {
+        ASSERT_EQ(client_->produce_value("t", 0, value).error, ErrorCode::none);
+    }
+    EXPECT_TRUE(eventually([&] {
+        return broker_->broker().logs().bytes_since_checkpoint() < kMost / 2 &&
+               files_.exists(data_directory_ + "/recovery-point-offset-checkpoint").value_or(false);
+    }, 40));
+}
+
+TEST_F(BrokerFaults, CheckpointThatFindsNoSpaceIsNotTriedAllTheTime) {
+    start({"log.flush.offset.checkpoint.interval.ms=20"});
+    files_.fail(FileOperation::open, "offset-checkpoint", ENOSPC);
+    ASSERT_EQ(client_->create_topic("t", 1).error, ErrorCode::none);
+    ASSERT_EQ(client_->produce_value("t", 0, "first").base_offset, 0);
+    EXPECT_TRUE(eventually([&] { return files_.failures() >= 2; }));
+    // One a second, not one each 20 ms.
+    EXPECT_LT(files_.failures(), 10);
+    files_.heal();
+    EXPECT_TRUE(eventually([&] {
+        auto text = read_whole_file(files_, data_directory_ + "/recovery-point-offset-checkpoint", 4096);
+        return text && text->contains("t 0 1\n");
+    }));
 }
 
 constexpr int kKeys = 8;

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <cerrno>
+#include <thread>
+
 #include "tests/support/storage_fixture.h"
 
 namespace partita {
@@ -20,6 +23,8 @@ class LogDirectoryTest : public ::testing::Test {
         ASSERT_TRUE(log.append(batch, {.leader_epoch = {0}, .now = {1000}}));
     }
     void use_topic(TopicId id) { world_.topic = std::make_shared<LogTopic>(LogTopic{"t", id}); }
+    void fill_and_checkpoint();
+    void expect_new_topic_to_recover();
     std::size_t directories_ending(std::string_view suffix) {
         std::size_t count = 0;
         const auto entries = world_.system.list("/data");
@@ -178,6 +183,112 @@ TEST_F(LogDirectoryTest, CleanStopLeavesNothingToCheckpointAndACrashDoes) {
     append(world_.log());
     world_.kill();
     EXPECT_THAT(world_.directory->logs_to_checkpoint(), SizeIs(1));
+}
+
+/// Records in a topic, the first of them deleted, all of it in the checkpoint files.
+void LogDirectoryTest::fill_and_checkpoint() {
+    for (int i = 0; i < 5; ++i) append(world_.log());
+    ASSERT_TRUE(*world_.log().delete_records_before({4}));
+    ASSERT_TRUE(world_.log().checkpoint());
+    ASSERT_TRUE(world_.directory->write_checkpoints());
+}
+
+/// That its one record is there after two kills, and was read; and that its own checkpoint is believed then.
+void LogDirectoryTest::expect_new_topic_to_recover() {
+    const auto expect_record = [&] {
+        EXPECT_EQ(world_.log().log_start_offset(), Offset{0});
+        EXPECT_EQ(world_.log().log_end_offset(), Offset{1});
+        EXPECT_THAT(test::read_all(world_.log(), Offset{0}), ::testing::Not(IsEmpty()));
+    };
+    for (int kill = 0; kill < 2; ++kill) {
+        world_.kill();
+        EXPECT_GT(world_.report().scanned_bytes, 0u);
+        expect_record();
+    }
+    ASSERT_TRUE(world_.log().checkpoint());
+    ASSERT_TRUE(world_.directory->write_checkpoints());
+    EXPECT_FALSE(*world_.system.exists("/data/t-0/partita-newer-than-checkpoint"));
+    world_.kill();
+    EXPECT_EQ(world_.report().scanned_bytes, 0u);
+    expect_record();
+}
+
+TEST_F(LogDirectoryTest, TopicMadeAgainInheritsNoCheckpoint) {
+    fill_and_checkpoint();
+    ASSERT_TRUE(world_.directory->remove(world_.shared_log()));
+    use_topic(second_);
+    append(world_.log());
+    expect_new_topic_to_recover();
+}
+
+TEST_F(LogDirectoryTest, TopicMadeAgainAfterACrashInheritsNoCheckpoint) {
+    fill_and_checkpoint();
+    ASSERT_TRUE(world_.directory->remove(world_.shared_log()));
+    world_.kill();
+    use_topic(second_);
+    append(world_.log());
+    expect_new_topic_to_recover();
+}
+
+TEST_F(LogDirectoryTest, TopicThatTakesTheNameOfAStrayInheritsNoCheckpoint) {
+    fill_and_checkpoint();
+    world_.kill();
+    use_topic(second_);
+    append(world_.log());
+    expect_new_topic_to_recover();
+}
+
+TEST_F(LogDirectoryTest, TopicMadeAgainOnAFullDiskTakesNoRecordBeforeTheCheckpointIsForgotten) {
+    fill_and_checkpoint();
+    ASSERT_TRUE(world_.directory->remove(world_.shared_log()));
+    use_topic(second_);
+    PartitionLog& log = world_.log();
+    world_.system.fail_call(1, ENOSPC, true, true);
+    auto batch = make_batch();
+    const auto refused = log.append(batch, {.leader_epoch = {0}, .now = {1000}});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().failure, AppendFailure::storage_error);
+    world_.system.heal();
+    append(log);
+    expect_new_topic_to_recover();
+}
+
+TEST_F(LogDirectoryTest, TopicMadeAgainKeepsItsSyncedRecordsInAPowerFailure) {
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        StorageWorld world;
+        for (int i = 0; i < 5; ++i) append(world.log());
+        ASSERT_TRUE(*world.log().delete_records_before({4}));
+        ASSERT_TRUE(world.log().checkpoint());
+        ASSERT_TRUE(world.directory->write_checkpoints());
+        ASSERT_TRUE(world.directory->remove(world.shared_log()));
+        world.topic = std::make_shared<LogTopic>(LogTopic{"t", second_});
+        append(world.log());
+        ASSERT_TRUE(world.log().sync());
+        append(world.log());
+        world.lose_power(seed);
+        EXPECT_EQ(world.log().log_start_offset(), Offset{0}) << "seed " << seed;
+        EXPECT_GE(world.log().log_end_offset(), Offset{1}) << "seed " << seed;
+    }
+}
+
+TEST_F(LogDirectoryTest, TopicMadeAgainWaitsForNoDevice) {
+    fill_and_checkpoint();
+    ASSERT_TRUE(world_.directory->remove(world_.shared_log()));
+    use_topic(second_);
+    const std::uint64_t syncs = world_.system.single_syncs() + world_.system.volume_syncs();
+    append(world_.log());
+    EXPECT_EQ(world_.system.single_syncs() + world_.system.volume_syncs(), syncs);
+}
+
+TEST_F(LogDirectoryTest, CheckpointsAreWrittenByTwoThreadsAtOnce) {
+    append(world_.log());
+    const auto write = [&] {
+        for (int i = 0; i < 300; ++i) EXPECT_TRUE(world_.directory->write_checkpoints());
+    };
+    std::thread other(write);
+    write();
+    other.join();
+    EXPECT_EQ(world_.system.content("/data/recovery-point-offset-checkpoint"), "0\n1\nt 0 0\n");
 }
 
 TEST_F(LogDirectoryTest, RetentionKeepsWhatItIsToldToKeep) {

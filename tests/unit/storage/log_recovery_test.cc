@@ -156,6 +156,179 @@ TEST_F(LogRecoveryTest, OnlyWhatIsBehindTheRecoveryPointIsScanned) {
     EXPECT_EQ(world.log().log_end_offset(), Offset{51});
 }
 
+/// The calls to the file system that a start after a kill needs for `batches` below the recovery point and one behind it.
+std::uint64_t calls_of_recovery(int batches, ProducerId producer) {
+    StorageWorld world;
+    const auto append = [&](int number) {
+        auto bytes = make_batch({.value_bytes = 500,
+                                 .producer_id = producer,
+                                 .producer_epoch = {static_cast<std::int16_t>(producer == kNoProducerId ? -1 : 0)},
+                                 .base_sequence = {producer == kNoProducerId ? -1 : number}});
+        EXPECT_TRUE(world.log().append(bytes, {.leader_epoch = {0}, .now = {1}}));
+    };
+    for (int i = 0; i < batches; ++i) append(i);
+    EXPECT_TRUE(world.log().checkpoint());
+    EXPECT_TRUE(world.directory->write_checkpoints());
+    append(batches);
+    world.vanish();
+    world.system.crash_process();
+    world.system.heal();
+    world.open();
+    const std::uint64_t calls = world.system.calls();
+    EXPECT_EQ(world.log().log_end_offset(), Offset{batches + 1});
+    const auto producers = world.log().active_producers();
+    if (producer != kNoProducerId) {
+        EXPECT_EQ(producers.at(0).last_sequence, Sequence{batches});
+    }
+    return calls;
+}
+
+// All records have the same time, so the time index has one entry, at its beginning.
+TEST_F(LogRecoveryTest, WhatLiesBelowTheRecoveryPointIsNotReadHoweverMuchItIs) {
+    for (const ProducerId producer : {kNoProducerId, ProducerId{7}}) {
+        // An index is searched by halves.
+        EXPECT_LE(calls_of_recovery(2000, producer), calls_of_recovery(20, producer) + 20);
+    }
+}
+
+TEST_F(LogRecoveryTest, ProducerOfALogThatHadNoneAtItsRecoveryPointIsKnown) {
+    append();
+    ASSERT_TRUE(world.log().checkpoint());
+    ASSERT_TRUE(world.directory->write_checkpoints());
+    append({.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {0}});
+    ASSERT_TRUE(world.log().sync());
+    append({.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {1}});
+    world.kill();
+    EXPECT_EQ(world.log().active_producers().at(0).last_sequence, Sequence{1});
+}
+
+TEST_F(LogRecoveryTest, CheckpointKnowsNothingOfWhatIsOnlyStaged) {
+    append({.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {0}});
+    auto next = make_batch({.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {1}});
+    auto after = make_batch({.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {2}});
+    auto other = make_batch({.producer_id = {5}, .producer_epoch = {0}, .base_sequence = {0}});
+    for (auto* batch : {&next, &after, &other}) ASSERT_TRUE(world.log().stage(*batch, {.leader_epoch = {0}, .now = {1}}));
+    ASSERT_TRUE(world.log().checkpoint());
+    EXPECT_FALSE(world.log().needs_checkpoint());
+    ASSERT_TRUE(world.directory->write_checkpoints());
+    world.kill();
+    const auto producers = world.log().active_producers();
+    ASSERT_EQ(producers.size(), 1u);
+    EXPECT_EQ(producers[0].producer_id, ProducerId{7});
+    EXPECT_EQ(producers[0].last_sequence, Sequence{0});
+    auto again = make_batch({.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {1}});
+    const auto done = world.log().append(again, {.leader_epoch = {0}, .now = {1}});
+    ASSERT_TRUE(done);
+    EXPECT_FALSE(done->duplicate);
+}
+
+TEST_F(LogRecoveryTest, SnapshotOfTheRecoveryPointOutlivesManyRolls) {
+    world.config->segment_bytes = 400;
+    for (int i = 0; i < 3; ++i) append({.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {i}});
+    ASSERT_TRUE(world.log().checkpoint());
+    ASSERT_TRUE(world.directory->write_checkpoints());
+    for (int i = 3; i < 40; ++i) append({.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {i}});
+    EXPECT_FALSE(world.system.content("/data/t-0/00000000000000000003.snapshot").empty());
+    ASSERT_TRUE(world.log().checkpoint());
+    ASSERT_TRUE(world.directory->write_checkpoints());
+    for (int i = 40; i < 60; ++i) append({.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {i}});
+    EXPECT_FALSE(world.system.content("/data/t-0/00000000000000000040.snapshot").empty());
+    world.kill();
+    EXPECT_EQ(world.log().active_producers().at(0).last_sequence, Sequence{59});
+}
+
+TEST_F(LogRecoveryTest, RecoveryPointBehindWhatIsLeftIsNotBelievedAgain) {
+    std::string first;
+    for (int i = 0; i < 10; ++i) {
+        const std::string bytes = append({.value_bytes = 500});
+        if (i < 3) first += bytes;
+    }
+    ASSERT_TRUE(world.log().checkpoint());
+    ASSERT_TRUE(world.directory->write_checkpoints());
+    reopen_with(first);
+    ASSERT_EQ(world.log().log_end_offset(), Offset{3});
+    // They take offsets below the recovery point of before, which vouches neither for their bytes nor their producer.
+    std::string last;
+    for (int i = 0; i < 3; ++i) last = append({.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {i}});
+    std::string content = world.system.content(kLog);
+    content.back() ^= 1;
+    reopen_with(content);
+    EXPECT_EQ(world.log().log_end_offset(), Offset{5});
+    EXPECT_EQ(world.report().cut_bytes, last.size());
+    EXPECT_EQ(world.log().active_producers().at(0).last_sequence, Sequence{1});
+}
+
+// The reader of an index that the log outlived: an abort that was lost, then one of another history at a lower offset.
+TEST_F(LogRecoveryTest, AbortThatWasLostHidesNoOther) {
+    const auto transaction = [&](int sequence) {
+        append({.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {sequence}, .transactional = true});
+    };
+    const auto abort = [&] {
+        std::vector<std::byte> marker;
+        build_end_transaction_marker({ControlRecordType::abort, 0}, {0}, {0}, {7}, {0}, {1000}, marker);
+        ASSERT_TRUE(world.log().append(marker, {.leader_epoch = {0}, .now = {1}}));
+    };
+    const std::string first = append();
+    for (int i = 0; i < 3; ++i) append();
+    transaction(0);
+    abort();
+    ASSERT_TRUE(world.log().sync());  // Writes the abort at offset 5 down.
+    reopen_with(first);
+    ASSERT_EQ(world.log().log_end_offset(), Offset{1});
+    transaction(0);
+    abort();
+    for (int start = 0; start < 2; ++start) {
+        const auto aborted = world.log().aborted_transactions({0}, {100});
+        ASSERT_EQ(aborted.size(), 1u) << "start " << start;
+        EXPECT_EQ(aborted[0].first_offset, Offset{1});
+        world.restart_cleanly();
+    }
+}
+
+TEST_F(LogRecoveryTest, LessThanTheRecoveryPointVouchedForIsReadAsIfNothingDid) {
+    std::string kept;
+    for (int i = 0; i < 6; ++i) {
+        const std::string bytes = append({.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {i}});
+        if (i < 4) kept += bytes;
+        // Snapshots at 2 and 5, of which the second tells of what will be gone.
+        if (i == 1 || i == 4) ASSERT_TRUE(world.log().checkpoint());
+    }
+    ASSERT_TRUE(world.log().checkpoint());
+    ASSERT_TRUE(world.directory->write_checkpoints());
+    reopen_with(kept);
+    EXPECT_EQ(world.report().scanned_bytes, kept.size());
+    EXPECT_TRUE(world.report().recovery_point_is_void);
+    ASSERT_EQ(world.log().active_producers().size(), 1u);
+    EXPECT_EQ(world.log().active_producers()[0].last_sequence, Sequence{3});
+}
+
+TEST_F(LogRecoveryTest, ProducersOfAKafkaThatWasKilledAreLookedFor) {
+    for (int i = 0; i < 3; ++i) append({.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {i}});
+    ASSERT_TRUE(world.log().checkpoint());
+    ASSERT_TRUE(world.directory->write_checkpoints());
+    world.vanish();
+    world.system.crash_process();
+    ASSERT_TRUE(world.system.remove("/data/partita.properties"));
+    ASSERT_TRUE(world.system.remove("/data/t-0/00000000000000000003.snapshot"));
+    world.open();
+    ASSERT_EQ(world.log().active_producers().size(), 1u);
+    EXPECT_EQ(world.log().active_producers()[0].last_sequence, Sequence{2});
+}
+
+TEST_F(LogRecoveryTest, WhatACheckpointSavesIsCounted) {
+    EXPECT_EQ(world.directory->bytes_since_checkpoint(), 0u);
+    std::size_t bytes = append().size() + append({.value_bytes = 700}).size();
+    EXPECT_EQ(world.directory->bytes_since_checkpoint(), bytes);
+    ASSERT_TRUE(world.log().sync());
+    EXPECT_EQ(world.directory->bytes_since_checkpoint(), bytes);
+    world.kill();
+    EXPECT_EQ(world.report().scanned_bytes, bytes);
+    world.log();
+    EXPECT_EQ(world.directory->bytes_since_checkpoint(), bytes);
+    ASSERT_TRUE(world.log().checkpoint());
+    EXPECT_EQ(world.directory->bytes_since_checkpoint(), 0u);
+}
+
 TEST_F(LogRecoveryTest, DamagedIndexesNeverChangeWhatIsServed) {
     world.config->index_interval_bytes = 100;
     world.config->segment_bytes = 4000;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <cerrno>
+#include <future>
 
 #include "storage/log_flusher.h"
 #include "storage/partition_log_state.h"
@@ -205,6 +206,89 @@ TEST_F(LogSyncTest, BackgroundSyncTellsNobodyAndCountsEveryLog) {
     EXPECT_GE(flusher.counters().syncs, kMany);
     EXPECT_LE(flusher.counters().syncs, 2 * kMany);
     EXPECT_FALSE(flusher.failure());
+}
+
+// Its records were durable when it was sealed, and the end of its time index was written only then.
+TEST(LogSync, IndexesOfASegmentThatWasSealedAfterItsSyncAreDurableAtTheCheckpoint) {
+    for (std::uint64_t seed = 0; seed < 30; ++seed) {
+        test::StorageWorld world;
+        world.config->segment_bytes = 7000;
+        world.config->index_interval_bytes = 2000;
+        const auto append = [&](std::int64_t timestamp) {
+            auto batch = test::make_batch({.value_bytes = 1500, .timestamp = {timestamp}});
+            ASSERT_TRUE(world.log().append(batch, {.leader_epoch = {0}, .now = {1}}));
+        };
+        for (int i = 0; i < 3; ++i) append(1000);
+        ASSERT_TRUE(world.log().checkpoint());
+        append(5000);  // No index entry is due.
+        ASSERT_TRUE(world.log().sync());
+        append(1000);  // In a new segment.
+        ASSERT_TRUE(world.log().checkpoint());
+        ASSERT_TRUE(world.directory->write_checkpoints());
+        world.lose_power(seed);
+        const auto found = world.log().offset_for_timestamp({4000}, world.log().log_end_offset());
+        ASSERT_TRUE(found && *found) << "seed " << seed;
+        EXPECT_EQ((*found)->offset, Offset{3}) << "seed " << seed;
+    }
+}
+
+TEST(LogSync, SegmentThatIsRemovedMeanwhileFailsNoCheckpoint) {
+    test::StorageWorld world;
+    world.config->segment_bytes = 300;
+    for (int i = 0; i < 5; ++i) {
+        auto batch = test::make_batch({.value_bytes = 200});
+        ASSERT_TRUE(world.log().append(batch, {.leader_epoch = {0}, .now = {1}}));
+    }
+    const auto log = world.shared_log();
+    bool is_first = true;
+    world.system.on_sync = [&](const std::string&) {
+        if (!std::exchange(is_first, false)) return;
+        EXPECT_TRUE(*log->delete_records_before({4}));
+    };
+    const auto done = log->checkpoint();
+    EXPECT_TRUE(done) << done.error().message;
+    EXPECT_FALSE(log->needs_checkpoint());
+}
+
+TEST_F(LogSyncTest, CheckpointCoversEveryLogAndIsTold) {
+    for (const int count : {3, kMany}) {  // One by one, and together.
+        append_to(count, static_cast<std::uint64_t>(count));
+        LogFlusher flusher;
+        std::promise<bool> done;
+        flusher.request_background_sync(world_.directory->volume(), logs());
+        flusher.request_checkpoint(world_.directory->volume(), logs(),
+                                   [&](const StorageResult<void>& result) { done.set_value(result.has_value()); });
+        EXPECT_TRUE(done.get_future().get());
+        EXPECT_TRUE(world_.directory->logs_to_checkpoint().empty());
+        EXPECT_EQ(world_.directory->bytes_since_checkpoint(), 0u);
+    }
+}
+
+TEST_F(LogSyncTest, CheckpointWithoutSpaceForIndexesSyncsAndSaysSo) {
+    append_to(3);
+    LogFlusher flusher;
+    std::promise<bool> done;
+    world_.system.fail_call(1, ENOSPC, true, true);
+    flusher.request_checkpoint(world_.directory->volume(), logs(),
+                               [&](const StorageResult<void>& result) { done.set_value(result.has_value()); });
+    EXPECT_FALSE(done.get_future().get());
+    world_.system.heal();
+    EXPECT_FALSE(flusher.failure());
+    EXPECT_FALSE(world_.directory->logs_to_checkpoint().empty());
+    EXPECT_GT(world_.directory->bytes_since_checkpoint(), 0u);
+}
+
+TEST_F(LogSyncTest, FailedCheckpointIsLatchedAndTold) {
+    append_to(3);
+    LogFlusher flusher;
+    world_.system.on_sync = [&](const std::string&) { world_.system.fail_call(1, EIO, true); };
+    for (int attempt = 0; attempt < 2; ++attempt) {
+        std::promise<StorageError::Kind> done;
+        flusher.request_checkpoint(world_.directory->volume(), logs(),
+                                   [&](const StorageResult<void>& result) { done.set_value(result.error().kind); });
+        EXPECT_EQ(done.get_future().get(), StorageError::Kind::sync_failed);
+    }
+    world_.system.heal();
 }
 
 TEST_F(LogSyncTest, WhoWaitsIsServedBetweenBackgroundSyncs) {
