@@ -20,7 +20,9 @@ void Maintenance::start() {
     purge_.note(now, 0);
     if (!broker_.logs().open_report().was_clean) {
         // Soon, so that a second crash does not repeat what was read just now.
-        checkpoint_.note(now, kBackgroundSyncMs);
+        if (!broker_.logs().open_report().partitions.empty()) {
+            checkpoint_.note(now, kBackgroundSyncMs);
+        }
         note_writes(now);
     }
     thread_ = std::thread([this] { run(); });
