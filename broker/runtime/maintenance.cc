@@ -69,7 +69,7 @@ void Maintenance::rebuild_coordinators_soon() {
 
 Instant Maintenance::next_due() const {
     Instant next = std::min(next_retention_, broker_.expansions().next_upkeep());
-    for (const Job* job : {&sync_, &short_flush_, &fold_, &purge_, &checkpoint_, &rebuild_}) {
+    for (const Job* job : {&sync_, &look_, &short_flush_, &fold_, &purge_, &checkpoint_, &rebuild_}) {
         const bool waits = job == &checkpoint_ && checkpoint_running_;
         if (job->pending && !waits) {
             next = std::min(next, job->due);
@@ -80,6 +80,7 @@ Instant Maintenance::next_due() const {
 
 void Maintenance::note_writes(Instant now) {
     sync_.note(now, kBackgroundSyncMs);
+    look_.note(now, kLookMs);
     fold_.note(now, kFoldMs);
     purge_.note(now, kBackgroundSyncMs);
     checkpoint_.note(now, broker_.config()->log_flush_offset_checkpoint_interval_ms);
@@ -139,6 +140,9 @@ void Maintenance::run_due(Now now) {
     if (sync_.is_due(now.monotonic)) {
         sync_in_background(now.monotonic);
     }
+    if (look_.is_due(now.monotonic)) {
+        checkpoint_if_much(now.monotonic);
+    }
     if (purge_.is_due(now.monotonic)) {
         purge(now.monotonic);
     }
@@ -162,12 +166,20 @@ void Maintenance::sync_in_background(Instant now) {
     std::vector<std::shared_ptr<PartitionLog>> logs = broker_.logs().logs_to_sync();
     // One more round after the last write sees whether the flusher could do it.
     sync_ = {.pending = !logs.empty(), .due = now + kBackgroundSyncMs};
-    if (!checkpoint_running_ && !checkpoint_failed_ && broker_.logs().bytes_since_checkpoint() >= kCheckpointBytes) {
-        // Which syncs them too.
-        checkpoint_ = {.pending = true, .due = now};
-    } else if (!logs.empty()) {
+    // A checkpoint syncs them too.
+    if (!checkpoint_if_much(now) && !logs.empty()) {
         broker_.flusher().request_background_sync(broker_.logs().volume(), std::move(logs));
     }
+}
+
+bool Maintenance::checkpoint_if_much(Instant now) {
+    // While there is something to sync there may be more.
+    look_ = {.pending = sync_.pending, .due = now + kLookMs};
+    if (checkpoint_running_ || checkpoint_failed_ || broker_.logs().bytes_since_checkpoint() < kCheckpointBytes) {
+        return false;
+    }
+    checkpoint_ = {.pending = true, .due = now};
+    return true;
 }
 
 void Maintenance::find_short_flushes() {
@@ -302,7 +314,9 @@ void Maintenance::finish_checkpoint(const StorageResult<void>& checkpointed, Ins
     checkpoint_failed_ = !done;
     // At least so long, lest an interval of 0 and a full disk keep the thread busy.
     const std::int64_t interval_ms = broker_.config()->log_flush_offset_checkpoint_interval_ms;
-    if (!done) {
+    if (done) {
+        checkpoint_if_much(now);
+    } else {
         checkpoint_ = {.pending = true, .due = now + std::max(kBackgroundSyncMs, interval_ms)};
     }
 }

@@ -31,6 +31,8 @@ class Maintenance {
     /// So much behind the recovery points on file makes a checkpoint due before its interval is over, so that what the
     /// start after a crash has to read is bounded by bytes too: at the rate of a disk, a second or less.
     static constexpr std::uint64_t kCheckpointBytes = 512 * 1024 * 1024;
+    /// How often that is looked at while data comes.
+    static constexpr std::int64_t kLookMs = 200;
     /// How often the coordinators' logs are folded, when there is something to fold.
     static constexpr std::int64_t kFoldMs = 5000;
     /// Coordinators that could not write are rebuilt at once, but while writes fail not more often than this.
@@ -75,6 +77,8 @@ class Maintenance {
     [[nodiscard]] Instant next_due() const;
     void run_due(Now now);
     void sync_in_background(Instant now);
+    /// Makes one due when there is enough for it.
+    bool checkpoint_if_much(Instant now);
     void sync_short_flushes(Instant now);
     void find_short_flushes();
     void purge(Instant now);
@@ -103,6 +107,7 @@ class Maintenance {
 
     // Of the thread.
     Job sync_;
+    Job look_;
     Job short_flush_;
     Job fold_;
     Job purge_;
