@@ -30,6 +30,8 @@ that will be tried again, "failed", "closed"; `{"stream": name, "event":
 import threading
 import time
 
+import pytest
+
 import harness
 import matrix
 
@@ -135,6 +137,8 @@ class Agent:
 
     def __init__(self, client, bootstrap, events=None):
         """`client` is a matrix.Client."""
+        if not harness.HAS_ALL_CLIENTS and client.name not in harness.BASIC_CLIENTS:
+            pytest.skip("needs a client that scripts/test --full clients fetches")
         self.events = events or EventLog()
         self.process = harness.LineProcess(client.command(bootstrap), self.events.add)
 

@@ -26,6 +26,9 @@ TOOLS = pathlib.Path(os.environ.get("PARTITA_TOOLS_DIR") or os.path.join(
     os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "partita-tools"))
 TARGET = os.environ.get("PARTITA_INTEROP_TARGET", "partita")
 LONG_TESTS = bool(os.environ.get("PARTITA_LONG_TESTS"))
+#: With PARTITA_CLIENTS=basic only the clients of BASIC_CLIENTS are there, besides Kafka's own tools and kcat.
+HAS_ALL_CLIENTS = os.environ.get("PARTITA_CLIENTS", "all") == "all"
+BASIC_CLIENTS = ("java", "librdkafka", "librdkafka-debian")
 CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qk"
 
 START_DEADLINE_S = 40
