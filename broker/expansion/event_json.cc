@@ -9,6 +9,9 @@ std::string event_json(const FindingEvent& event, KeyStyle style) {
     object["schema"] = kEventSchemaVersion;
     object["sequence"] = event.sequence;
     object["event"] = to_string(event.kind);
+    if (event.is_displaced) {
+        object["displaced"] = true;
+    }
     object["time_ms"] = event.time.value;
     object["opened_ms"] = event.opened.value;
     object["finding"] = finding_json(event.finding, style);

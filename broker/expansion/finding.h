@@ -77,6 +77,8 @@ enum class HazardId : std::uint8_t {
     irreversible = 49,
     no_history = 50,
     metadata_gaps = 51,
+    // Of the findings themselves:
+    findings_overflow = 60,
 };
 
 /// "H03".

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,6 +31,8 @@ struct FindingEvent {
     TimestampMs time;
     /// When the finding opened. A finding that comes back after it was closed opens again.
     TimestampMs opened;
+    /// Of `closed` alone: the condition still holds, but a worse finding took its place on a full board.
+    bool is_displaced = false;
     Finding finding;
 };
 /// "opened", "updated", "closed".
@@ -43,11 +47,16 @@ struct OpenFinding {
 
 /// Observers say what holds now, completely and as often as they like; the board finds out what is new, what changed
 /// and what is over. A finding is the same as before when its id and its subject are.
+///
+/// On a full board severity decides who has a place: a worse finding displaces a milder one, the newest of the mildest first.
+/// While there are findings without a place, the board says so itself, by a finding of its own (H60, as bad as the worst of
+/// them) that needs no place. They open when a place is free and their source is settled again.
 class FindingsBoard {
   public:
-    /// Open findings; beyond it new ones are not opened, and counted as refused.
+    /// Open findings of all sources.
     static constexpr std::size_t kOpenMax = 2000;
-    /// Events that nobody has taken yet. Whoever settles takes them soon: more are an error of the caller.
+    /// Events that nobody has taken yet. Whoever settles takes them soon: more are an error of the caller. One call makes at
+    /// most one for each finding that closes, for each that is displaced, for each that opens, and one of the board itself.
     static constexpr std::size_t kEventsMax = 4 * kOpenMax;
     /// The least time between two `updated` events of a finding. A change in between is told at the first `settle`
     /// after it; one for the worse at once.
@@ -62,11 +71,15 @@ class FindingsBoard {
     [[nodiscard]] std::vector<FindingEvent> take_events();
     /// Everything open: the worst first, then by id, then by topic.
     [[nodiscard]] std::vector<OpenFinding> open() const;
+    /// Those of the sources: without the board's own.
     [[nodiscard]] std::size_t open_count() const { return open_count_; }
-    /// Findings that were not opened because `kOpenMax` were open. Counts each settle anew.
-    [[nodiscard]] std::uint64_t refused() const { return refused_; }
+    /// Findings that hold, as far as their sources said last, and have no place.
+    [[nodiscard]] std::size_t refused() const;
 
   private:
+    static constexpr std::size_t kSeverities = 3;
+    using SeverityCounts = std::array<std::size_t, kSeverities>;
+
     struct Held {
         OpenFinding open;
         /// What the last event said.
@@ -74,16 +87,40 @@ class FindingsBoard {
         TimestampMs told_at;
     };
     using Findings = std::map<std::string, Held>;
+    struct Source {
+        Findings findings;
+        /// What it said and has no place, by severity.
+        SeverityCounts refused{};
+    };
+    /// A finding of a settle that is not open yet.
+    struct Newcomer {
+        std::string key;
+        const Finding* finding = nullptr;
+    };
+    /// Who may have to make room: the first to go stands last. Made for one settle, when it is needed.
+    struct Place {
+        Severity severity = Severity::info;
+        TimestampMs opened;
+        Source* source = nullptr;
+        std::string key;
+    };
 
-    void open_finding(Findings& findings, std::string key, const Finding& finding, TimestampMs now);
+    /// Closes what is over, updates what goes on, and gives back what is new.
+    [[nodiscard]] std::vector<Newcomer> settle_known(Source& source, std::span<const Finding> current, TimestampMs now);
+    void open_worst_first(Source& source, std::vector<Newcomer> newcomers, TimestampMs now);
+    [[nodiscard]] std::vector<Place> places();
+    /// True when a milder finding made room.
+    [[nodiscard]] bool displace(std::vector<Place>& places, Severity severity, TimestampMs now);
     void update_finding(Held& held, const Finding& finding, TimestampMs now);
-    void emit(FindingEvent::Kind kind, const Finding& finding, TimestampMs opened, TimestampMs now);
+    /// The board's own finding follows what is refused.
+    void settle_overflow(TimestampMs now);
+    FindingEvent& emit(FindingEvent::Kind kind, const Finding& finding, TimestampMs opened, TimestampMs now);
 
-    std::map<std::string, Findings, std::less<>> sources_;
+    std::map<std::string, Source, std::less<>> sources_;
     std::size_t open_count_ = 0;
+    std::optional<Held> overflow_;
     std::vector<FindingEvent> events_;
     std::uint64_t last_sequence_ = 0;
-    std::uint64_t refused_ = 0;
 };
 
 }  // namespace partita::expansion

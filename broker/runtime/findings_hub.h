@@ -20,12 +20,14 @@ namespace partita::runtime {
 
 /// The broker's one board of findings, shared by threads: observers say what holds, channels hear what changed.
 ///
-/// Every event also becomes one line of the log: opened and updated as a warning (information for severity info), closed
-/// as information.
+/// Every event is also told in the log: opened and updated as a warning (information for severity info), closed as
+/// information. Of one hazard, topic and kind of event the first `kLogLinesMax` of a settle have a line of their own, the rest
+/// one line together; events of severity info have one line together whenever they are several.
 class FindingsHub {
   public:
     using Subscriber = std::function<void(const expansion::FindingEvent&)>;
     using SubscriptionId = std::uint64_t;
+    static constexpr std::size_t kLogLinesMax = 10;
 
     /// Calls `subscriber` for every event from now on, in order, one at a time, on the thread of the observer that
     /// caused it. It must not block, and not call the hub; a channel that is slow keeps a bounded queue of its own.
@@ -40,9 +42,11 @@ class FindingsHub {
 
     /// Everything open, the worst first.
     [[nodiscard]] std::vector<expansion::OpenFinding> open() const;
-    [[nodiscard]] std::uint64_t refused() const;
+    [[nodiscard]] std::size_t refused() const;
 
   private:
+    static void log_events(std::span<const expansion::FindingEvent> events);
+
     mutable std::mutex mutex_;
     expansion::FindingsBoard board_;
     std::map<SubscriptionId, Subscriber> subscribers_;

@@ -104,16 +104,94 @@ TEST(FindingsBoard, TheWorstComesFirst) {
     EXPECT_EQ(open[2].finding.id, HazardId::keys_ignored);
 }
 
-TEST(FindingsBoard, BeyondItsLimitFindingsAreRefusedAndCounted) {
+Finding seeded(std::size_t number) {
+    return make_finding(HazardId::seeded_offsets, {.topic = "orders", .group = "group-" + std::to_string(number)}, "condition");
+}
+
+std::vector<Finding> seeded_many(std::size_t count) {
+    std::vector<Finding> many;
+    for (std::size_t number = 0; number < count; ++number) {
+        many.push_back(seeded(number));
+    }
+    return many;
+}
+
+Finding skipped(std::string group) {
+    return make_finding(HazardId::latest_loses_first_records, {.topic = "payments", .group = std::move(group)}, "condition");
+}
+
+TEST(FindingsBoard, BeyondItsLimitFindingsAreRefusedAndCountedOnce) {
+    FindingsBoard board;
+    const std::vector<Finding> many = seeded_many(FindingsBoard::kOpenMax + 3);
+    for (std::int64_t time = 0; time < 10; ++time) {
+        board.settle("readers", many, {time * 1000});
+    }
+    EXPECT_EQ(board.open_count(), FindingsBoard::kOpenMax);
+    EXPECT_EQ(board.refused(), 3u) << "findings, not attempts";
+    EXPECT_EQ(board.take_events().size(), FindingsBoard::kOpenMax + 1) << "and the board's own";
+}
+
+TEST(FindingsBoard, AWorseFindingDisplacesAMilderOne) {
+    FindingsBoard board;
+    board.settle("readers/orders", seeded_many(FindingsBoard::kOpenMax), {0});
+    (void)board.take_events();
+    board.settle("readers/payments", std::vector{skipped("billing")}, {1000});
+
+    const auto open = board.open();
+    ASSERT_EQ(open.front().finding.id, HazardId::latest_loses_first_records);
+    EXPECT_EQ(board.open_count(), FindingsBoard::kOpenMax);
+    const auto events = board.take_events();
+    ASSERT_EQ(events.size(), 3u);
+    EXPECT_EQ(events[0].kind, Kind::closed);
+    EXPECT_TRUE(events[0].is_displaced) << "it holds as before";
+    EXPECT_EQ(events[1].kind, Kind::opened);
+    EXPECT_EQ(events[1].finding.subject.group, "billing");
+    EXPECT_EQ(events[2].finding.id, HazardId::findings_overflow);
+
+    // What was displaced finds no place, and displaces nobody.
+    board.settle("readers/orders", seeded_many(FindingsBoard::kOpenMax), {2000});
+    EXPECT_TRUE(board.take_events().empty());
+    EXPECT_EQ(board.refused(), 1u);
+    // When there is room it opens again, and the overflow is over.
+    board.settle("readers/payments", {}, {3000});
+    board.settle("readers/orders", seeded_many(FindingsBoard::kOpenMax), {4000});
+    EXPECT_EQ(board.refused(), 0u);
+    EXPECT_EQ(board.open_count(), FindingsBoard::kOpenMax);
+    const auto later = board.take_events();
+    ASSERT_EQ(later.size(), 3u);
+    EXPECT_EQ(later[0].finding.subject.group, "billing");
+    EXPECT_FALSE(later[0].is_displaced);
+    EXPECT_EQ(later[1].kind, Kind::opened);
+    EXPECT_EQ(later[2].kind, Kind::closed);
+    EXPECT_EQ(later[2].finding.id, HazardId::findings_overflow);
+}
+
+TEST(FindingsBoard, TheWorstOfOneSourceHaveThePlacesWhateverTheirOrder) {
+    FindingsBoard board;
+    std::vector<Finding> many = seeded_many(FindingsBoard::kOpenMax);
+    many.push_back(skipped("billing"));
+    board.settle("readers", many, {0});
+    EXPECT_EQ(board.open().front().finding.subject.group, "billing");
+    EXPECT_EQ(board.refused(), 1u);
+    for (const FindingEvent& event : board.take_events()) {
+        EXPECT_EQ(event.kind, Kind::opened) << "nothing opens only to make room at once";
+    }
+}
+
+TEST(FindingsBoard, TheOverflowIsAsBadAsTheWorstThatHasNoPlace) {
     FindingsBoard board;
     std::vector<Finding> many;
-    for (std::size_t i = 0; i < FindingsBoard::kOpenMax + 3; ++i) {
-        many.push_back(stale("client-" + std::to_string(i)));
+    for (std::size_t number = 0; number < FindingsBoard::kOpenMax + 2; ++number) {
+        many.push_back(skipped("group-" + std::to_string(number)));
     }
-    board.settle("producers", many, {0});
-    EXPECT_EQ(board.open_count(), FindingsBoard::kOpenMax);
-    EXPECT_EQ(board.refused(), 3u);
-    EXPECT_EQ(board.take_events().size(), FindingsBoard::kOpenMax);
+    board.settle("readers", many, {0});
+    board.settle("producers", std::vector{stale("a")}, {0});
+    const OpenFinding overflow = board.open()[FindingsBoard::kOpenMax];
+    EXPECT_EQ(overflow.finding.id, HazardId::findings_overflow);
+    EXPECT_EQ(overflow.finding.severity, Severity::block);
+    EXPECT_EQ(overflow.finding.count, 3);
+    EXPECT_EQ(overflow.finding.condition,
+              "3 findings hold and are not shown (2 of severity block, 1 warn, 0 info): 2000 are kept, the worst ones");
 }
 
 // Whatever observers say, opened and closed alternate for each finding, sequences are dense, and what is open is what

@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "broker/config/log_setup.h"
 
 namespace partita::runtime {
 namespace {
@@ -69,6 +72,45 @@ TEST(FindingsHub, ObserversOnSeveralThreadsShareOneOrder) {
     EXPECT_TRUE(is_dense);
     EXPECT_EQ(last, 4u * 200 * 2);
     EXPECT_TRUE(hub.open().empty());
+}
+
+std::vector<Finding> about_groups(HazardId id, int groups) {
+    std::vector<Finding> findings;
+    for (int group = 0; group < groups; ++group) {
+        findings.push_back(expansion::make_finding(id, {.topic = "orders", .group = "g" + std::to_string(group)}, "condition"));
+    }
+    return findings;
+}
+
+std::vector<std::string> logged(FindingsHub& hub, const std::vector<Finding>& findings) {
+    testing::internal::CaptureStderr();
+    hub.settle("a", findings, {1});
+    std::istringstream text(testing::internal::GetCapturedStderr());
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(text, line);) {
+        lines.push_back(line);
+    }
+    return lines;
+}
+
+TEST(FindingsHub, AThousandSeededGroupsAreOneLineOfTheLog) {
+    log::open(log::Level::info);
+    FindingsHub hub;
+    const auto opened = logged(hub, about_groups(HazardId::seeded_offsets, 900));
+    ASSERT_EQ(opened.size(), 1u);
+    EXPECT_NE(opened[0].find("finding=H30 event=opened severity=info topic=orders findings=900 of=\"g0, g1, g2 and 897 more\""),
+              std::string::npos)
+        << opened[0];
+    EXPECT_EQ(logged(hub, {}).size(), 1u) << "and one when they are over";
+}
+
+TEST(FindingsHub, OfManyWarningsTheFirstHaveLinesOfTheirOwn) {
+    log::open(log::Level::info);
+    FindingsHub hub;
+    const auto opened = logged(hub, about_groups(HazardId::latest_loses_first_records, 25));
+    ASSERT_EQ(opened.size(), FindingsHub::kLogLinesMax + 1);
+    EXPECT_NE(opened.front().find("group=g0 "), std::string::npos);
+    EXPECT_NE(opened.back().find("findings=15"), std::string::npos) << opened.back();
 }
 
 }  // namespace
