@@ -210,6 +210,24 @@ void Fence::forget_partitions_from(std::int32_t partition_count) {
     }
 }
 
+std::set<std::string> Fence::released_groups() const {
+    std::set<std::string> groups;
+    for (const auto& [key, hold] : holds_) {
+        if (hold.released > Offset{0}) {
+            groups.insert(key.first);
+        }
+    }
+    return groups;
+}
+
+void tell_of_fence(Finding& backlog) {
+    backlog.severity = Severity::info;
+    backlog.title = "a backlog is waited for";
+    backlog.condition += "; mode fenced keeps records of new partitions from the group until it has done what came before them";
+    backlog.advice = "Nothing to do: the group is given them as it commits; when it commits nothing for "
+                     "partita.expansion.fence.timeout.ms they pass.";
+}
+
 std::string Fence::encode() const {
     ByteBuffer bytes;
     bytes.append_big_endian(kFormatVersion);

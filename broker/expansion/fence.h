@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "broker/expansion/client_registry.h"
+#include "broker/expansion/finding.h"
 #include "broker/expansion/fence_marks.h"
 #include "protocol/types.h"
 
@@ -126,6 +127,8 @@ class Fence {
     };
     /// Who waits at this moment, for people to look at.
     [[nodiscard]] std::vector<Waiting> waiting() const;
+    /// Groups that a timeout let through, as far as their holds are remembered: what waited for their backlog does no more.
+    [[nodiscard]] std::set<std::string> released_groups() const;
     [[nodiscard]] std::uint64_t timeouts() const { return timeouts_; }
     [[nodiscard]] std::uint64_t held_fetches() const { return held_fetches_; }
 
@@ -206,5 +209,8 @@ class Fence {
     std::uint64_t timeouts_ = 0;
     std::uint64_t held_fetches_ = 0;
 };
+
+/// H03 of a group for which a fence waits, or will: its backlog is no danger, and there is nothing to do.
+void tell_of_fence(Finding& backlog);
 
 }  // namespace partita::expansion

@@ -156,6 +156,10 @@ Finding make_finding(HazardId id, Subject subject, std::string condition, std::i
     return finding;
 }
 
+std::string_view title_of(const Finding& finding) {
+    return finding.title.empty() ? hazard(finding.id).title : finding.title;
+}
+
 std::optional<Severity> worst_severity(std::span<const Finding> findings) {
     if (findings.empty()) return std::nullopt;
     return std::ranges::max(findings, {}, &Finding::severity).severity;

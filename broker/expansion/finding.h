@@ -143,6 +143,8 @@ struct Finding {
 
     HazardId id = HazardId::keys_move;
     Severity severity = Severity::info;
+    /// Empty: that of the hazard. A possibility, or a hazard that something holds off, is called what it is.
+    std::string_view title;
     Subject subject;
     /// One or two sentences with the facts: who, what, how many.
     std::string condition;
@@ -157,8 +159,14 @@ struct Finding {
     friend bool operator==(const Finding&, const Finding&) = default;
 };
 
+/// Title of H08 where nothing is proven about the producers: no more is known than that they could differ.
+inline constexpr std::string_view kMayPart = "producers may place keys differently";
+
 /// A finding with severity and advice from the catalogue.
 [[nodiscard]] Finding make_finding(HazardId id, Subject subject, std::string condition, std::int64_t count = 1);
+
+/// A few words for people: its own title, else the hazard's.
+[[nodiscard]] std::string_view title_of(const Finding& finding);
 
 /// The worst severity of all; null for no findings.
 [[nodiscard]] std::optional<Severity> worst_severity(std::span<const Finding> findings);

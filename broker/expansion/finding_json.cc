@@ -86,7 +86,7 @@ void add_key(ordered_json& object, std::string_view key, KeyStyle style) {
 ordered_json finding_json(const Finding& finding, KeyStyle style) {
     ordered_json object;
     object["id"] = to_string(finding.id);
-    object["title"] = hazard(finding.id).title;
+    object["title"] = title_of(finding);
     object["severity"] = to_string(finding.severity);
     object["subject"] = subject_json(finding.subject);
     object["condition"] = finding.condition;

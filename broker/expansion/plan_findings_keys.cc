@@ -112,6 +112,7 @@ void mixed_partitioners(const PlanView& view, std::vector<Finding>& findings) {
                                        "with one partition every partitioner agrees; from two on they part, and nothing "
                                        "here tells which ones write to the topic");
         finding.severity = warn;
+        finding.title = kMayPart;
         findings.push_back(std::move(finding));
         return;
     }
@@ -124,6 +125,7 @@ void mixed_partitioners(const PlanView& view, std::vector<Finding>& findings) {
             " they do not: producers of both kinds would part, and the numbers here are those of " + id(*evidence.family));
     // A possibility, not a proof: perhaps all producers are of one kind.
     finding.severity = warn;
+    finding.title = kMayPart;
     findings.push_back(std::move(finding));
 }
 

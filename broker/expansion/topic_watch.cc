@@ -68,6 +68,7 @@ void TopicWatch::observe(const ProducerIdentity& identity, const SentRecord& rec
         sender.visit = ++visits_;
     }
     ++sender.records;
+    ++records_;
     sender.used_new_partition |= epoch() > 0 && record.partition.value >= old_count();
     if (sender.partitions.size() < kPartitionsPerProducerMax) {
         sender.partitions.insert(record.partition);

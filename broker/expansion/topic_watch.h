@@ -98,6 +98,8 @@ class TopicWatch {
     static constexpr std::size_t kProducersMax = 256;
     /// A producer that sent nothing for so long no longer counts as one.
     static constexpr std::int64_t kSilentMs = 600'000;
+    /// A topic to which somebody wrote within that time is written to; after it, it was.
+    static constexpr std::int64_t kWritingMs = 60'000;
     /// Proofs of the old count so soon after one of the new are batches that were under way; they open nothing.
     static constexpr std::int64_t kSettleMs = 5'000;
     /// Twice the longest usual metadata age (sarama: 10 minutes): whoever has not learned by then never will.
@@ -180,6 +182,10 @@ class TopicWatch {
     [[nodiscard]] Subject subject_of(const ProducerIdentity& identity) const;
     /// " (of a sample of one in 8 keys)", or nothing.
     [[nodiscard]] std::string sampling_note() const;
+    /// Every record that the topic was ever given was looked at, and every key is kept: what is counted is all there is.
+    [[nodiscard]] bool has_seen_everything(const TopicFacts& facts) const;
+    /// Sets count and numbers of a finding about `found` keys of the index.
+    void count_keys(Finding& finding, std::string_view name, std::int64_t found, bool is_exact) const;
 
     std::string name_;
     std::vector<TopicEpoch> epochs_;
@@ -188,6 +194,8 @@ class TopicWatch {
     KeyIndex keys_;
     std::vector<CountSwitch> switches_;
     std::uint32_t visits_ = 0;
+    /// Looked at, with keys and without.
+    std::int64_t records_ = 0;
 };
 
 }  // namespace partita::expansion

@@ -56,7 +56,23 @@ std::string describe(const std::vector<Camp>& camps) {
     return text;
 }
 
+/// Stands before a number that other keys may add to.
+std::string at_least(bool is_exact) { return is_exact ? "" : "at least "; }
+
 }  // namespace
+
+bool TopicWatch::has_seen_everything(const TopicFacts& facts) const {
+    std::int64_t written = 0;
+    for (const Offset end : facts.log_ends) {
+        written += end.value;
+    }
+    return keys_.is_complete() && records_ == written;
+}
+
+void TopicWatch::count_keys(Finding& finding, std::string_view name, std::int64_t found, bool is_exact) const {
+    finding.count = found * keys_.sampling();
+    finding.numbers = {{name, found}, {"sampling", keys_.sampling()}, {"is_exact", is_exact ? 1 : 0}};
+}
 
 Subject TopicWatch::subject_of(const ProducerIdentity& identity) const {
     Subject subject{.topic = name_, .client_id = identity.client_id, .client_address = identity.address};
@@ -164,6 +180,7 @@ void TopicWatch::find_mixed(std::vector<Finding>& findings, TimestampMs now) con
                                            describe(by_software),
                                        static_cast<std::int64_t>(by_software.size()));
         finding.severity = Severity::warn;
+        finding.title = kMayPart;
         finding.numbers = {{"partitioners", static_cast<std::int64_t>(by_software.size())}};
         findings.push_back(std::move(finding));
     }
@@ -204,6 +221,8 @@ void TopicWatch::find_scattered_keys(std::vector<Finding>& findings, const Topic
     }
     Finding finding = make_finding(HazardId::key_in_two_partitions, {.topic = name_}, "");
     std::int64_t found = 0;
+    // Keys that a move could explain are left out, whatever wrote them.
+    bool is_exact = has_seen_everything(facts);
     for (const auto& [hash, key] : keys_.keys()) {
         const KeyPlacement* first = nullptr;
         const KeyPlacement* second = nullptr;
@@ -218,7 +237,11 @@ void TopicWatch::find_scattered_keys(std::vector<Finding>& findings, const Topic
                 }
             }
         }
-        if (first == nullptr || is_move_explained(key)) {
+        if (first == nullptr) {
+            continue;
+        }
+        if (is_move_explained(key)) {
+            is_exact = false;
             continue;
         }
         ++found;
@@ -228,10 +251,9 @@ void TopicWatch::find_scattered_keys(std::vector<Finding>& findings, const Topic
     if (found == 0) {
         return;
     }
-    finding.count = found * keys_.sampling();
-    finding.condition = counted(found, "key has", "keys have") +
+    finding.condition = at_least(is_exact) + counted(found, "key has", "keys have") +
                         " records in several partitions, written at one and the same partition count" + sampling_note();
-    finding.numbers = {{"keys", found}, {"sampling", keys_.sampling()}};
+    count_keys(finding, "keys", found, is_exact);
     findings.push_back(std::move(finding));
 }
 
@@ -267,10 +289,13 @@ void TopicWatch::find_unused_partitions(std::vector<Finding>& findings, const To
     if (empty == 0) {
         return;
     }
+    const bool is_written = std::ranges::any_of(
+        producers_, [&](const auto& entry) { return now.value - entry.second.last_seen.value < kWritingMs; });
     Finding finding = make_finding(HazardId::new_partitions_unused, {.topic = name_},
                                    counted(empty, "new partition has", "new partitions have") +
                                        " never had a record since the topic grew from " + std::to_string(old_count()) + " to " +
-                                       std::to_string(count()) + ", while old ones are written to" +
+                                       std::to_string(count()) + ", while old ones " +
+                                       (is_written ? "are" : "were") + " written to" +
                                        choosing_producers(now),
                                    empty);
     finding.numbers = {{"empty_partitions", empty}, {"old_count", old_count()}, {"new_count", count()}};
@@ -299,11 +324,11 @@ void TopicWatch::find_orphans(std::vector<Finding>& findings, const TopicFacts& 
     if (found == 0) {
         return;
     }
-    finding.count = found * keys_.sampling();
-    finding.condition = counted(found, "key has its", "keys have their") +
+    const bool is_exact = has_seen_everything(facts);
+    finding.condition = at_least(is_exact) + counted(found, "key has its", "keys have their") +
                         " last value of before the expansion in a partition where compaction will never replace it" +
                         sampling_note();
-    finding.numbers = {{"orphaned_keys", found}, {"sampling", keys_.sampling()}};
+    count_keys(finding, "orphaned_keys", found, is_exact);
     findings.push_back(std::move(finding));
 }
 
@@ -334,10 +359,10 @@ void TopicWatch::find_missed_tombstones(std::vector<Finding>& findings, const To
     if (found == 0) {
         return;
     }
-    finding.count = found * keys_.sampling();
-    finding.condition = counted(found, "key was", "keys were") +
+    const bool is_exact = has_seen_everything(facts);
+    finding.condition = at_least(is_exact) + counted(found, "key was", "keys were") +
                         " deleted by a tombstone in one partition while another still holds a value" + sampling_note();
-    finding.numbers = {{"keys", found}, {"sampling", keys_.sampling()}};
+    count_keys(finding, "keys", found, is_exact);
     findings.push_back(std::move(finding));
 }
 

@@ -22,7 +22,7 @@ log::Level level_of(const FindingEvent& event) {
 
 void log_event(const FindingEvent& event) {
     const Finding& finding = event.finding;
-    log::write(level_of(event), "expansion", expansion::hazard(finding.id).title,
+    log::write(level_of(event), "expansion", expansion::title_of(finding),
                {{"finding", expansion::to_string(finding.id)},
                 {"event", name_of(event)},
                 {"severity", expansion::to_string(finding.severity)},
@@ -47,7 +47,7 @@ std::string names_of(std::span<const FindingEvent* const> events) {
 
 void log_together(std::span<const FindingEvent* const> events) {
     const FindingEvent& first = *events.front();
-    log::write(level_of(first), "expansion", expansion::hazard(first.finding.id).title,
+    log::write(level_of(first), "expansion", expansion::title_of(first.finding),
                {{"finding", expansion::to_string(first.finding.id)},
                 {"event", name_of(first)},
                 {"severity", expansion::to_string(first.finding.severity)},
@@ -90,11 +90,11 @@ void FindingsHub::settle(std::string_view source, std::span<const expansion::Fin
 
 void FindingsHub::log_events(std::span<const FindingEvent> events) {
     // Ordered by the first event of each kind.
-    using Kind = std::tuple<expansion::HazardId, std::string_view, expansion::Severity, std::string_view>;
+    using Kind = std::tuple<std::string_view, std::string_view, expansion::Severity, std::string_view>;
     std::map<Kind, std::size_t> kinds;
     std::vector<std::vector<const FindingEvent*>> alike;
     for (const FindingEvent& event : events) {
-        const Kind kind(event.finding.id, name_of(event), event.finding.severity, event.finding.subject.topic);
+        const Kind kind(expansion::title_of(event.finding), name_of(event), event.finding.severity, event.finding.subject.topic);
         const auto [place, is_new] = kinds.try_emplace(kind, alike.size());
         if (is_new) {
             alike.emplace_back();

@@ -35,6 +35,18 @@ bool is_rebalance_due(const Finding& finding, const expansion::PlannedTopic& fac
     return group != facts.groups.end() && !holds_new_partition(*group, facts.old_count);
 }
 
+/// A backlog is no danger to the groups that the topic's fence waits for.
+void tell_of_fence(const TopicState& topic, std::vector<Finding>& findings) {
+    const auto is_backlog = [](const Finding& finding) { return finding.id == HazardId::backlog_inversion; };
+    if (!topic.expansion || std::ranges::none_of(findings, is_backlog)) return;
+    const TopicExpansion::Status status = topic.expansion->status();
+    for (Finding& finding : findings) {
+        if (status.has_fence && is_backlog(finding) && !status.released.contains(finding.subject.group)) {
+            expansion::tell_of_fence(finding);
+        }
+    }
+}
+
 }  // namespace
 
 ReaderObserver::~ReaderObserver() { stop(); }
@@ -215,6 +227,7 @@ std::vector<Finding> ReaderObserver::findings_of(const TopicState& topic, Timest
                                .keys = keys == nullptr ? nullptr : &keys->keys()},
                               now);
     });
+    tell_of_fence(topic, findings);
     for (Finding& finding : expansion::make_plan_without_scan(facts).findings) {
         if (std::ranges::find(kLastingHazards, finding.id) != kLastingHazards.end() || is_rebalance_due(finding, facts)) {
             findings.push_back(std::move(finding));

@@ -231,6 +231,7 @@ TopicExpansion::Status TopicExpansion::status() const {
         status.timeouts = fence_->timeouts();
         status.held_fetches = fence_->held_fetches();
         status.waiting = fence_->waiting();
+        status.released = fence_->released_groups();
         status.unattributed.assign(fence_->unattributed().begin(), fence_->unattributed().end());
     }
     return status;

@@ -104,6 +104,8 @@ class TopicExpansion {
         std::uint64_t timeouts = 0;
         std::uint64_t held_fetches = 0;
         std::vector<expansion::Fence::Waiting> waiting;
+        /// Groups that the fence gave up waiting for.
+        std::set<std::string> released;
         std::vector<std::pair<expansion::ClientIdentity, PartitionIndex>> unattributed;
     };
     [[nodiscard]] Status status() const;

@@ -118,10 +118,12 @@ TEST(Fence, GroupThatDoesNotMoveIsLetThroughAfterTheTimeout) {
     const FenceSettings settings{.timeout_ms = 1000};
     EXPECT_TRUE(judge(fence, 6, 50, 8, 0, settings).held);
     EXPECT_TRUE(judge(fence, 6, 50, 8, 999, settings).held);
+    EXPECT_TRUE(fence.released_groups().empty()) << "it waits";
     const auto passed = judge(fence, 6, 50, 8, 1000, settings);
     EXPECT_TRUE(passed.timed_out);
     EXPECT_EQ(passed.limit, Offset{8});
     EXPECT_EQ(fence.timeouts(), 1U);
+    EXPECT_EQ(fence.released_groups().size(), 1U);
     // What was let through stays so; what comes later waits anew.
     EXPECT_FALSE(judge(fence, 6, 50, 8, 1001, settings).held);
     fence.mark(partition(6), Offset{8}, Offset{105});
