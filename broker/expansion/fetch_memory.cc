@@ -5,11 +5,11 @@
 
 namespace partita::expansion {
 
-std::uint64_t FetchMemory::reader_of(std::string_view client_id, std::string_view address, const TopicId& topic,
-                                     PartitionIndex partition) {
-    const std::uint64_t host = XXH3_64bits(address.data(), address.size());
-    const std::uint64_t client = XXH3_64bits_withSeed(client_id.data(), client_id.size(), host);
-    return XXH3_64bits_withSeed(topic.bytes.data(), topic.bytes.size(), client + static_cast<std::uint64_t>(partition.value));
+std::uint64_t FetchMemory::reader_of(ConnectionId connection, const TopicId& topic, PartitionIndex partition) {
+    // Partitions of one connection and connections of one partition differ by little; multiplied, they do not meet.
+    constexpr std::uint64_t kOdd = 0x9e37'79b9'7f4a'7c15;
+    return XXH3_64bits_withSeed(topic.bytes.data(), topic.bytes.size(),
+                                connection.value * kOdd + static_cast<std::uint64_t>(partition.value));
 }
 
 }  // namespace partita::expansion

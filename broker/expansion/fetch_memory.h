@@ -3,8 +3,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
+#include "broker/expansion/identity.h"
 #include "protocol/types.h"
 
 /// Which fetches say nothing that was not said before.
@@ -19,9 +19,8 @@ class FetchMemory {
     /// An unchanged reader is noted so often, so that it is known to be there (ConsumerWatch::kSilentMs).
     static constexpr std::int64_t kRepeatMs = 10'000;
 
-    /// Stands for a client, a topic and a partition, with 64 good bits.
-    [[nodiscard]] static std::uint64_t reader_of(std::string_view client_id, std::string_view address, const TopicId& topic,
-                                                 PartitionIndex partition);
+    /// Stands for a connection, a topic and a partition, with 64 good bits.
+    [[nodiscard]] static std::uint64_t reader_of(ConnectionId connection, const TopicId& topic, PartitionIndex partition);
 
     /// Whether a fetch of `from` is to be noted; then it is remembered. `changes` counts what makes everybody's next fetch worth noting.
     [[nodiscard]] bool is_news(std::uint64_t reader, Offset from, std::uint64_t changes, TimestampMs now) {

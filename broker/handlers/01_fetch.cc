@@ -457,7 +457,7 @@ void resolve(runtime::RequestContext& context, Target& target, bool by_id) {
     target.partition = topic.state->partitions[static_cast<std::size_t>(target.index)];
     target.watched_topic = topic.state->expansion ? topic.state : nullptr;
     if (runtime::ReaderObserver::watches(*topic.state)) [[unlikely]] {
-        context.broker.reader_observer().on_fetch(context.turn.reactor().index(), *topic.state, context.client_id, context.client.host,
+        context.broker.reader_observer().on_fetch(context.turn.reactor().index(), *topic.state, context.client_id, context.client,
                                                   PartitionIndex{target.index}, target.fetch_offset, context.now().wall);
     }
     if (!by_id) {

@@ -135,7 +135,7 @@ void list_offsets(runtime::RequestContext& context) {
             } else {
                 look_up(*partition, asked.timestamp, request->isolation_level == 1, response);
                 if (asked.timestamp == kLatest && runtime::ReaderObserver::watches(*found.state)) [[unlikely]] {
-                    context.broker.reader_observer().on_list_latest(*found.state, client_identity(context),
+                    context.broker.reader_observer().on_list_latest(*found.state, client_identity(context), context.client.id,
                                                                     PartitionIndex{asked.partition_index},
                                                                     Offset{response.offset});
                 }

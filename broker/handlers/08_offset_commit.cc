@@ -8,6 +8,7 @@
 #include <functional>
 #include <vector>
 
+#include "broker/handlers/client_roles.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/topic_lookup.h"
@@ -75,7 +76,7 @@ void note_commits(runtime::RequestContext& context, std::string_view group_id, C
             }
         }
         if (!commits.empty()) {
-            context.broker.reader_observer().on_commit(*collected.states[t], group_id, commits);
+            context.broker.reader_observer().on_commit(*collected.states[t], group_id, context.client.id, commits);
         }
     }
 }
@@ -125,6 +126,7 @@ void offset_commit(runtime::RequestContext& context) {
             error = committed->partition_errors[i];
         }
     }
+    note_member(context, request->group_id, request->member_id);
     note_commits(context, request->group_id, collected);
     OffsetCommitResponse response;
     response.topics = replies;

@@ -42,8 +42,8 @@ void note_answer(runtime::RequestContext& context, std::string_view group_id, co
         }
         for (const groups::OffsetFetchResult::Partition& partition : topic.partitions) {
             if (partition.error == ErrorCode::none) {
-                context.broker.reader_observer().on_offset_fetch(*state, group_id, client_identity(context), partition.partition,
-                                                                 partition.offset, context.now().wall);
+                context.broker.reader_observer().on_offset_fetch(*state, group_id, client_identity(context), context.client.id,
+                                                                 partition.partition, partition.offset, context.now().wall);
             }
         }
     }

@@ -2,6 +2,7 @@
 //
 //   v3: static members; v4: flexible.
 
+#include "broker/handlers/client_roles.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
 #include "broker/runtime/broker.h"
@@ -15,6 +16,7 @@ void heartbeat(runtime::RequestContext& context) {
     if (request == nullptr) {
         return;
     }
+    note_member(context, request->group_id, request->member_id);
     HeartbeatResponse response;
     response.error_code = ErrorCode::coordinator_not_available;
     if (coordinator_is_available(context)) {

@@ -2,6 +2,7 @@
 //
 //   v3: static members; v4: flexible; v5: protocol type and name, checked when given.
 
+#include "broker/handlers/client_roles.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
 #include "broker/runtime/broker.h"
@@ -28,6 +29,7 @@ void sync_group(runtime::RequestContext& context) {
     for (const SyncGroupRequest::Assignment& assignment : request->assignments) {
         assignments.push_back({.member_id = assignment.member_id, .assignment = assignment.assignment});
     }
+    note_member(context, request->group_id, request->member_id);
     groups::SyncGroup command;
     command.group_id = request->group_id;
     command.generation = Generation{request->generation_id};

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "broker/handlers/client_roles.h"
 #include "broker/handlers/consumer_groups.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
@@ -93,8 +94,15 @@ void consumer_group_heartbeat(runtime::RequestContext& context) {
             command.reply_to = token;
             coordinator.consumer_heartbeat(command, context.now(), effects);
         });
-    context.reply(result ? encoded(context.arena(), std::get<groups::ConsumerHeartbeatResult>(*result))
-                         : Response{.error_code = ErrorCode::not_coordinator});
+    if (!result) {
+        context.reply(Response{.error_code = ErrorCode::not_coordinator});
+        return;
+    }
+    const auto& heartbeat = std::get<groups::ConsumerHeartbeatResult>(*result);
+    if (heartbeat.error == ErrorCode::none && heartbeat.member_id) {
+        note_member(context, request->group_id, *heartbeat.member_id);
+    }
+    context.reply(encoded(context.arena(), heartbeat));
 }
 
 }  // namespace partita::handlers

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 
 #include "broker/expansion/client_registry.h"
 #include "broker/runtime/broker.h"
@@ -18,6 +21,7 @@ namespace partita::handlers {
 inline void note_producer(runtime::RequestContext& context) {
     if (!context.client.noted_producer) [[unlikely]] {
         context.client.noted_producer = true;
+        context.broker.connections().note(context.client, context.client_id);
         context.broker.expansions().note_producer(client_identity(context));
     }
 }
@@ -26,7 +30,21 @@ inline void note_producer(runtime::RequestContext& context) {
 inline void note_consumer(runtime::RequestContext& context) {
     if (!context.client.noted_consumer) [[unlikely]] {
         context.client.noted_consumer = true;
+        context.broker.connections().note(context.client, context.client_id);
         context.broker.expansions().note_consumer(client_identity(context));
+    }
+}
+
+/// The connection speaks for the member. Noted when it is another one than before.
+inline void note_member(runtime::RequestContext& context, std::string_view group_id, std::string_view member_id) {
+    if (member_id.empty()) {
+        return;
+    }
+    const std::hash<std::string_view> hash;
+    const std::uint64_t member = (hash(group_id) * 31 + hash(member_id)) | 1;
+    if (context.client.noted_member != member) [[unlikely]] {
+        context.client.noted_member = member;
+        context.broker.connections().note_member(context.client, context.client_id, group_id, member_id);
     }
 }
 

@@ -388,8 +388,14 @@ void Server::on_accepted(Acceptor& acceptor, Socket socket, std::size_t reactor)
     const std::string address = numeric_address(remote.address());
     runtime::ClientConnection client;
     client.listener = view_of(acceptor, local);
+    client.id = broker_.connections().next_id();
+    client.born = runtime::read_clock().wall;
     client.host = "/" + address;
     client.port = remote.port();
+    if (is_loopback(remote.address()) || remote.address() == local.address()) {
+        client.local_address = numeric_address(local.address());
+        client.local_port = local.port();
+    }
     if (broker_.throttles().limits(runtime::Throttled::connections)) [[unlikely]] {
         const Now now = runtime::read_clock();
         if (const std::int64_t wait_ms = broker_.throttles().connect(address, now); wait_ms > 0) {
@@ -419,7 +425,10 @@ void Server::on_accepted(Acceptor& acceptor, Socket socket, std::size_t reactor)
     });
 }
 
-void Server::connection_closed(const runtime::ClientConnection& client) { quota_.close(client.host.substr(1)); }
+void Server::connection_closed(const runtime::ClientConnection& client) {
+    broker_.connection_closed(client);
+    quota_.close(client.host.substr(1));
+}
 
 std::uint64_t Server::received_bytes() const {
     std::uint64_t total = 0;

@@ -440,7 +440,15 @@ void Broker::answer_waiting_requests() {
     }
 }
 
+void Broker::connection_closed(const ClientConnection& client) {
+    const bool is_known = client.noted_producer || client.noted_consumer || client.noted_member != 0;
+    if (is_known) {
+        connections_.closed(client.id);
+    }
+}
+
 bool Broker::close() {
+    connections_.stop();
     reader_observer_.stop();
     key_observer_->stop();
     findings_topic_.stop();

@@ -13,6 +13,7 @@
 #include "broker/config/log_setup.h"
 #include "broker/fetch/fetch_sessions.h"
 #include "broker/runtime/client_throttles.h"
+#include "broker/runtime/connections.h"
 #include "broker/runtime/ephemeral_directory.h"
 #include "broker/runtime/expansions.h"
 #include "broker/runtime/findings_hub.h"
@@ -122,6 +123,11 @@ class Broker {
     void nudge(const TopicState& topic, Now now);
     /// Creates `__consumer_offsets` when it is not there yet. False when that failed. Waits for no device.
     [[nodiscard]] bool ensure_offsets_topic(Turn& turn);
+
+    /// Who is at the other end of connections.
+    [[nodiscard]] Connections& connections() { return connections_; }
+    /// From the thread of the connection's reactor, once for each that was accepted.
+    void connection_closed(const ClientConnection& client);
 
     /// How fast clients may go.
     [[nodiscard]] ClientThrottles& throttles() { return throttles_; }
@@ -292,6 +298,7 @@ class Broker {
     std::unique_ptr<KeyObserver> key_observer_;
     ReaderObserver reader_observer_{*this, findings_};
     FindingsTopic findings_topic_{*this};
+    Connections connections_{*this};
 };
 
 }  // namespace partita::runtime

@@ -242,12 +242,27 @@ std::optional<std::size_t> Expansions::remove_seeds(Turn& turn, const topics::To
 void Expansions::wake_held(std::string_view topic) {
     const std::shared_ptr<const TopicTable> table = broker_.topic_table();
     const TopicState* state = table->find(topic);
-    if (state == nullptr || !state->expansion) {
-        return;
+    if (state != nullptr && state->expansion) {
+        wake_held(*state);
     }
-    for (const std::shared_ptr<Partition>& partition : state->partitions) {
+}
+
+void Expansions::wake_held(const TopicState& topic) {
+    for (const std::shared_ptr<Partition>& partition : topic.partitions) {
         broker_.post_change(*partition);
     }
+}
+
+void Expansions::identities_changed() {
+    if (fences() == 0) {
+        return;
+    }
+    const std::shared_ptr<const TopicTable> table = broker_.topic_table();
+    table->for_each([&](const TopicState& topic) {
+        if (topic.expansion) {
+            wake_held(topic);
+        }
+    });
 }
 
 // Maintenance ----------------------------------------------------------------------------------------

@@ -79,6 +79,9 @@ class Expansions {
         }
     }
 
+    /// More is known of who is at the other end of connections: fetches that a fence holds look again. From any thread.
+    void identities_changed();
+
     // Maintenance --------------------------------------------------------------------------------
 
     /// When `upkeep` has something to do; far away while no fence exists.
@@ -132,6 +135,7 @@ class Expansions {
                                                          const groups::TopicReader& group);
     void remove_orphaned_seeds(Now now);
     void wake_held(std::string_view topic);
+    void wake_held(const TopicState& topic);
     [[nodiscard]] std::string fence_path(const TopicId& id) const;
     [[nodiscard]] StorageResult<void> store(const TopicId& id, std::string_view fence, bool durable);
     void count_fences();

@@ -120,7 +120,9 @@ void ReaderObserver::keep_joins(Watched& watched, std::vector<GroupFacts>& group
 }
 
 void ReaderObserver::on_offset_fetch(const TopicState& topic, std::string_view group, const expansion::ClientIdentity& client,
-                                     PartitionIndex partition, Offset committed, TimestampMs now) {
+                                     expansion::ConnectionId connection, PartitionIndex partition, Offset committed,
+                                     TimestampMs now) {
+    broker_.connections().want_process(connection);
     const std::scoped_lock lock(mutex_);
     watch_of(*topic.topic).readers.on_offset_fetch(group, client, partition, committed, now);
     // What the client fetches next tells what it does without an offset.
@@ -128,29 +130,32 @@ void ReaderObserver::on_offset_fetch(const TopicState& topic, std::string_view g
     note_news();
 }
 
-void ReaderObserver::on_list_latest(const TopicState& topic, const expansion::ClientIdentity& client, PartitionIndex partition,
-                                    Offset latest) {
+void ReaderObserver::on_list_latest(const TopicState& topic, const expansion::ClientIdentity& client,
+                                    expansion::ConnectionId connection, PartitionIndex partition, Offset latest) {
+    broker_.connections().want_process(connection);
     const std::scoped_lock lock(mutex_);
     watch_of(*topic.topic).readers.on_list_latest(client, partition, latest);
 }
 
-void ReaderObserver::on_fetch(std::uint32_t reactor, const TopicState& topic, std::string_view client_id, std::string_view address,
-                              PartitionIndex partition, Offset from, TimestampMs now) {
+void ReaderObserver::on_fetch(std::uint32_t reactor, const TopicState& topic, std::string_view client_id,
+                              const ClientConnection& connection, PartitionIndex partition, Offset from, TimestampMs now) {
     std::unique_ptr<expansion::FetchMemory>& memory = memories_[reactor];
     if (!memory) {
         memory = std::make_unique<expansion::FetchMemory>();
     }
-    const std::uint64_t reader = expansion::FetchMemory::reader_of(client_id, address, topic.topic->id, partition);
+    const std::uint64_t reader = expansion::FetchMemory::reader_of(connection.id, topic.topic->id, partition);
     if (!memory->is_news(reader, from, changes_.load(std::memory_order_acquire), now)) {
         return;
     }
+    broker_.connections().want_process(connection.id);
     const std::scoped_lock lock(mutex_);
-    watch_of(*topic.topic).readers.on_fetch({std::string(client_id), std::string(address)}, partition, from, now);
+    watch_of(*topic.topic).readers.on_fetch({std::string(client_id), connection.host}, partition, from, now);
     note_news();
 }
 
-void ReaderObserver::on_commit(const TopicState& topic, std::string_view group,
+void ReaderObserver::on_commit(const TopicState& topic, std::string_view group, expansion::ConnectionId connection,
                                std::span<const expansion::ConsumerWatch::Commit> commits) {
+    broker_.connections().want_process(connection);
     const std::scoped_lock lock(mutex_);
     watch_of(*topic.topic).readers.on_commit(group, commits);
     note_news();

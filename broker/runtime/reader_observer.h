@@ -17,6 +17,7 @@
 #include "broker/expansion/client_registry.h"
 #include "broker/expansion/consumer_watch.h"
 #include "broker/expansion/fetch_memory.h"
+#include "broker/expansion/identity.h"
 #include "broker/runtime/findings_hub.h"
 #include "broker/runtime/group_shards.h"
 #include "broker/runtime/topic_table.h"
@@ -24,6 +25,7 @@
 namespace partita::runtime {
 
 class Broker;
+struct ClientConnection;
 
 /// Notes what consumers of topics that have grown ask for, and settles the findings that follow on the broker's board, from
 /// a thread of its own. Topics that never grew cost one look at their history and nothing else; without a topic that grew
@@ -54,16 +56,17 @@ class ReaderObserver {
     /// After the table that says so was published, and before clients know.
     void topic_grew(const TopicState& topic);
 
-    // For topics that are watched, after the request was answered. See ConsumerWatch.
+    // For topics that are watched, after the request was answered. See ConsumerWatch. Who is behind the connection is looked up.
     void on_offset_fetch(const TopicState& topic, std::string_view group, const expansion::ClientIdentity& client,
-                         PartitionIndex partition, Offset committed, TimestampMs now);
-    void on_list_latest(const TopicState& topic, const expansion::ClientIdentity& client, PartitionIndex partition,
-                        Offset latest);
+                         expansion::ConnectionId connection, PartitionIndex partition, Offset committed, TimestampMs now);
+    void on_list_latest(const TopicState& topic, const expansion::ClientIdentity& client, expansion::ConnectionId connection,
+                        PartitionIndex partition, Offset latest);
     /// On the thread of the reactor of that index. A fetch that says what the reader's last one said costs a hash and a
     /// comparison: no lock, no allocation.
-    void on_fetch(std::uint32_t reactor, const TopicState& topic, std::string_view client_id, std::string_view address,
+    void on_fetch(std::uint32_t reactor, const TopicState& topic, std::string_view client_id, const ClientConnection& connection,
                   PartitionIndex partition, Offset from, TimestampMs now);
-    void on_commit(const TopicState& topic, std::string_view group, std::span<const expansion::ConsumerWatch::Commit> commits);
+    void on_commit(const TopicState& topic, std::string_view group, expansion::ConnectionId connection,
+                   std::span<const expansion::ConsumerWatch::Commit> commits);
 
     /// Settles the findings of all watched topics by that table, which need not be the newest: it says nothing of topics
     /// that grew after it, and so their findings stay as they are. What the observer's thread does; from any thread.

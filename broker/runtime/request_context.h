@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "broker/config/listeners.h"
+#include "broker/expansion/identity.h"
 #include "broker/fetch/fetch_waiters.h"
 #include "broker/runtime/reactor.h"
 #include "broker/runtime/reply.h"
@@ -30,6 +31,9 @@ struct ListenerView {
 
 /// What is known of the client behind a connection; lives as long as the connection.
 struct ClientConnection {
+    expansion::ConnectionId id;
+    /// When it was accepted.
+    TimestampMs born = kNoTimestamp;
     /// Never null.
     std::shared_ptr<const ListenerView> listener;
     /// As Kafka prints it in group descriptions: "/127.0.0.1".
@@ -38,9 +42,15 @@ struct ClientConnection {
     std::string software_name;
     std::string software_version;
     std::uint16_t port = 0;
-    /// What this connection's clients were noted to do: see Expansions::note_producer.
+    /// Our end of a connection from this machine, as a number ("127.0.0.1"); empty for others. With the client's end it names the client's
+    /// socket to the kernel.
+    std::string local_address;
+    std::uint16_t local_port = 0;
+    /// What this connection's client was noted to do: see Expansions::note_producer. Who did either is known to `Connections`.
     bool noted_producer = false;
     bool noted_consumer = false;
+    /// Stands for the member of a group for which it spoke last; 0 when there is none.
+    std::uint64_t noted_member = 0;
     /// The fetch that this connection waits for, so that it ends with the connection.
     std::optional<fetch::WaiterId> parked_fetch;
 };

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "broker/expansion/identity.h"
+
+namespace partita::expansion {
+
+/// Over which connection each member of a group speaks to its coordinator. Pure; one caller at a time.
+class MemberConnections {
+  public:
+    /// Members that are remembered. Of one beyond it the connection is not known, and so nothing is excluded by it.
+    static constexpr std::size_t kMembersMax = 16'384;
+
+    /// The member was heard over the connection.
+    void note(std::string_view group, std::string_view member_id, ConnectionId connection) {
+        Member member{std::string(group), std::string(member_id)};
+        if (const auto known = connections_.find(member); known != connections_.end()) {
+            members_.erase({known->second, member});
+            known->second = connection;
+        } else if (connections_.size() == kMembersMax) {
+            return;
+        } else {
+            connections_.emplace(member, connection);
+        }
+        members_.emplace(connection, std::move(member));
+    }
+    void closed(ConnectionId connection) {
+        for (auto entry = members_.lower_bound({connection, {}}); entry != members_.end() && entry->first == connection;) {
+            connections_.erase(entry->second);
+            entry = members_.erase(entry);
+        }
+    }
+    [[nodiscard]] std::optional<ConnectionId> find(std::string_view group, std::string_view member_id) const {
+        const auto known = connections_.find(Member(group, member_id));
+        return known == connections_.end() ? std::nullopt : std::optional(known->second);
+    }
+    [[nodiscard]] std::size_t size() const { return connections_.size(); }
+
+  private:
+    using Member = std::pair<std::string, std::string>;
+    std::map<Member, ConnectionId> connections_;
+    std::set<std::pair<ConnectionId, Member>> members_;
+};
+
+}  // namespace partita::expansion
