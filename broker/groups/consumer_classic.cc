@@ -80,7 +80,8 @@ bool waits_for_others(const ConsumerGroup& group, const ConsumerMember& member) 
 
 void GroupCoordinator::Core::join_consumer_group(const JoinGroup& command, Group& group, Now now, Effects& effects) {
     const ConsumerGroup& consumer = *group.consumer;
-    const auto refuse = [&](ErrorCode error) { reply(effects, command.reply_to, join_error(error, command.member_id)); };
+    // Kafka's exceptions know no member id, so that every refusal carries an empty one.
+    const auto refuse = [&](ErrorCode error) { reply(effects, command.reply_to, join_error(error, "")); };
     if (config_.migration_policy == MigrationPolicy::disabled) {
         return refuse(ErrorCode::inconsistent_group_protocol);
     }
@@ -183,8 +184,10 @@ void GroupCoordinator::Core::sync_in_consumer_group(const SyncGroup& command, Gr
         (command.protocol_name && *command.protocol_name != protocol.name)) {
         return refuse(ErrorCode::inconsistent_group_protocol);
     }
-    // One that has partitions to give up has rejoined already and must do that first.
-    if (consumer.epoch() > member.progress.epoch && member.progress.state != MemberState::unrevoked_partitions) {
+    // The epoch of the assignment and not of the group: while assignments are batched (KIP-1263) the group is ahead, and
+    // rejoining would give the member nothing new. One that has partitions to give up has rejoined already and must do
+    // that first.
+    if (consumer.assignment_epoch() > member.progress.epoch && member.progress.state != MemberState::unrevoked_partitions) {
         if (!member.join_timer.is_scheduled()) {
             timers_.schedule(member.join_timer, now.monotonic + std::max(member.subscription.rebalance_timeout_ms, 1));
         }
@@ -216,7 +219,7 @@ ErrorCode GroupCoordinator::Core::heartbeat_in_consumer_group(const Heartbeat& c
     restart_consumer_session(group, member, now);
     const MemberState state = member.progress.state;
     const bool must_rejoin =
-        member.progress.epoch < consumer.epoch() || state == MemberState::unrevoked_partitions ||
+        member.progress.epoch < consumer.assignment_epoch() || state == MemberState::unrevoked_partitions ||
         (state == MemberState::unreleased_partitions && !waits_for_others(consumer, member));
     if (!must_rejoin) {
         return ErrorCode::none;

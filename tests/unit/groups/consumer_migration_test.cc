@@ -110,6 +110,30 @@ TEST_F(Migration, ClassicMemberJoinsAConsumerGroup) {
     EXPECT_EQ(partition_count(read(synced(sync(first.member_id, 3)).assignment)), 2u);
 }
 
+TEST_F(Migration, ClassicMemberGoesOnWhileTheNextAssignmentIsBatched) {
+    beat(joining("new"));
+    advance_ms(1'000);
+    const std::string id = joined(join(classic())).member_id;
+    EXPECT_EQ(joined(join(classic(id))).generation.value, 3);
+    // The group is at epoch 4 now, the assignment at 3: rejoining would give the member nothing new.
+    beat(joining("newer"));
+    EXPECT_EQ(synced(sync(id, 3)).error, ErrorCode::none);
+    EXPECT_EQ(heartbeat(id, 3), ErrorCode::none);
+    advance_ms(1'000);
+    beat(silent("new", 2));
+    EXPECT_EQ(heartbeat(id, 3), ErrorCode::rebalance_in_progress);
+    EXPECT_EQ(synced(sync(id, 3)).error, ErrorCode::rebalance_in_progress);
+}
+
+TEST_F(Migration, RefusedClassicMemberIsToldNoId) {
+    beat(joining("new"));
+    Joining other = classic("x");
+    other.type = "connect";
+    const JoinResult refused = joined(join(other));
+    EXPECT_EQ(refused.error, ErrorCode::inconsistent_group_protocol);
+    EXPECT_EQ(refused.member_id, "");
+}
+
 TEST_F(Migration, ClassicMemberIsFencedWhenItDoesNotRejoinInTime) {
     const std::string old = classic_group();
     beat(joining("new"));
