@@ -81,6 +81,16 @@ constexpr GroupConfigDefinition kGroupConfigs[] = {
      "group.streams.max.session.timeout.ms"},
 };
 
+/// Members must be able to miss a heartbeat: of each kind of group the timeout has to exceed the interval.
+constexpr struct {
+    std::string_view timeout;
+    std::string_view interval;
+} kSessions[] = {
+    {"consumer.session.timeout.ms", "consumer.heartbeat.interval.ms"},
+    {"share.session.timeout.ms", "share.heartbeat.interval.ms"},
+    {"streams.session.timeout.ms", "streams.heartbeat.interval.ms"},
+};
+
 std::optional<std::int32_t> bound(const BrokerConfig& broker, std::string_view name) {
     if (name.empty()) {
         return std::nullopt;
@@ -163,6 +173,16 @@ std::expected<void, ConfigError> validate_group_configs(const ConfigMap& overrid
         if (const auto most = bound(broker, definition.maximum_config); most && number > *most) {
             return invalid_config(std::string(name) + " must be less than or equal to " +
                                   std::string(definition.maximum_config));
+        }
+    }
+    // What is not overridden counts with the broker's value, also where nothing of a session was changed.
+    const auto effective = [&](std::string_view name) {
+        const auto own = numbers.find(name);
+        return own != numbers.end() ? own->second : std::get<std::int32_t>(group_config_value({}, broker, name));
+    };
+    for (const auto& session : kSessions) {
+        if (effective(session.timeout) <= effective(session.interval)) {
+            return invalid_config(std::string(session.timeout) + " must be greater than " + std::string(session.interval));
         }
     }
     return {};

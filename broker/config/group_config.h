@@ -28,8 +28,8 @@ struct GroupConfigDefinition {
 /// Null when there is no such config.
 [[nodiscard]] const GroupConfigDefinition* find_group_config(std::string_view name);
 
-/// Judges a complete set of configs of a group. Unknown names and values out of bounds are INVALID_CONFIG with Kafka's
-/// texts.
+/// Judges a complete set of configs of a group. Unknown names, values out of bounds, and a session timeout that does not
+/// exceed the heartbeat interval (the broker's value counts for what is not given) are INVALID_CONFIG with Kafka's texts.
 [[nodiscard]] std::expected<void, ConfigError> validate_group_configs(const ConfigMap& overrides,
                                                                       const BrokerConfig& broker);
 

@@ -59,6 +59,25 @@ TEST(GroupConfig, ValuesAreRefusedWithKafkasTexts) {
               "'by_duration:<PnDTnHnMn.nS>'.");
 }
 
+TEST(GroupConfig, SessionTimeoutExceedsTheHeartbeatInterval) {
+    for (const std::string kind : {"consumer", "share", "streams"}) {
+        // With the usual bounds no interval reaches a timeout, so these are moved until they meet.
+        const BrokerConfig wide = broker({{"group." + kind + ".min.session.timeout.ms", "1"},
+                                          {"group." + kind + ".min.heartbeat.interval.ms", "1"}});
+        const std::string timeout = kind + ".session.timeout.ms";
+        const std::string interval = kind + ".heartbeat.interval.ms";
+        const std::string text = timeout + " must be greater than " + interval;
+        const auto judge = [&](ConfigMap overrides) {
+            const auto judged = validate_group_configs(overrides, wide);
+            return judged ? "" : judged.error().message;
+        };
+        EXPECT_EQ(judge({{timeout, "5000"}}), text) << "against the broker's interval";
+        EXPECT_EQ(judge({{timeout, "5001"}}), "");
+        EXPECT_EQ(judge({{timeout, "100"}, {interval, "100"}}), text);
+        EXPECT_EQ(judge({{timeout, "101"}, {interval, "100"}}), "");
+    }
+}
+
 TEST(GroupConfig, OffsetResetTakesADuration) {
     for (const std::string text : {"by_duration:PT5S", "by_duration:P1DT2H3M4.5S", "BY_DURATION:pt1h", "earliest"}) {
         EXPECT_EQ(refusal({{"share.auto.offset.reset", text}}), "") << text;
