@@ -3,14 +3,17 @@
 //   v2: flexible.
 //
 // Every replica is where it can only be. Asking for that directory succeeds and does nothing; any other path is
-// LOG_DIR_NOT_FOUND, as on a Kafka with one log directory. Paths are compared as text.
+// LOG_DIR_NOT_FOUND, as on a Kafka with one log directory. Paths are compared as text. As in Kafka a topic is refused first
+// when a directory that it moves to could not be named after it.
 
 #include <map>
+#include <string>
 
 #include "broker/handlers/registry.h"
 #include "broker/runtime/broker.h"
 #include "broker/runtime/turn.h"
 #include "protocol/messages/34_alter_replica_log_dirs.h"
+#include "protocol/utf16.h"
 
 namespace partita::handlers {
 namespace {
@@ -20,6 +23,14 @@ using TopicResult = AlterReplicaLogDirsResponse::AlterReplicaLogDirTopicResult;
 
 /// Where each partition is to go; what a request says last of a partition counts.
 using Destinations = std::map<std::string_view, std::map<std::int32_t, std::string_view>>;
+
+/// Kafka calls the directory that a replica moves to TOPIC-PARTITION.UUID-future and refuses names above 255 characters.
+bool has_future_directory_name(std::string_view topic, std::int32_t partition) {
+    constexpr std::size_t kNameLengthMax = 255;
+    constexpr std::size_t kUuidLength = 32;
+    const std::size_t suffix = std::string_view("-.-future").size() + kUuidLength + std::to_string(partition).size();
+    return utf16_length(topic) + suffix <= kNameLengthMax;
+}
 
 Destinations destinations_of(const AlterReplicaLogDirsRequest& request) {
     Destinations destinations;
@@ -48,7 +59,9 @@ void alter_replica_log_dirs(runtime::RequestContext& context) {
         ArenaVector<PartitionResult> partitions(arena, paths.size());
         for (const auto& [partition, path] : paths) {
             ErrorCode error = ErrorCode::none;
-            if (path != context.broker.absolute_log_directory()) {
+            if (!has_future_directory_name(name, partition)) {
+                error = ErrorCode::invalid_topic_exception;
+            } else if (path != context.broker.absolute_log_directory()) {
                 error = ErrorCode::log_dir_not_found;
             } else if (state == nullptr || state->partition(partition) == nullptr) {
                 error = ErrorCode::unknown_topic_or_partition;
