@@ -35,6 +35,7 @@ constexpr ConfigBinding<BrokerConfig> kBrokerConfigBindings[] = {
     bind<BrokerConfig, &BrokerConfig::max_incremental_fetch_session_cache_slots>("max.incremental.fetch.session.cache.slots"),
     bind<BrokerConfig, &BrokerConfig::max_request_partition_size_limit>("max.request.partition.size.limit"),
     bind<BrokerConfig, &BrokerConfig::auto_create_topics_enable>("auto.create.topics.enable"),
+    bind<BrokerConfig, &BrokerConfig::unstable_api_versions_enable>("unstable.api.versions.enable"),
     bind<BrokerConfig, &BrokerConfig::adopt_directories>("partita.adopt.directories"),
     bind<BrokerConfig, &BrokerConfig::connections_gather>("partita.connections.gather"),
     bind<BrokerConfig, &BrokerConfig::detection_enable>("partita.detection.enable"),

@@ -71,6 +71,7 @@ struct BrokerConfig {
 
     // Topics.
     bool auto_create_topics_enable = true;
+    bool unstable_api_versions_enable = false;
     bool adopt_directories = false;   ///< partita.adopt.directories
     bool connections_gather = true;   ///< partita.connections.gather
     bool detection_enable = true;     ///< partita.detection.enable

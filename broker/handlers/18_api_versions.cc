@@ -28,17 +28,17 @@ bool is_software_text(std::string_view text) {
            std::ranges::all_of(text, [](char c) { return is_alphanumeric(c) || c == '-' || c == '.'; });
 }
 
-ApiVersionsResponse::ApiVersion advertised(const ApiInfo& api) {
+ApiVersionsResponse::ApiVersion advertised(const runtime::RequestContext& context, const ApiInfo& api) {
     return {.api_key = static_cast<std::int16_t>(api.key),
             .min_version = api.key == ApiKey::produce ? kAdvertisedProduceMinVersion : api.versions.first,
-            .max_version = api.latest_version(false)};
+            .max_version = api.latest_version(context.client.listener->unstable_versions)};
 }
 
 void reply_unsupported_version(runtime::RequestContext& context) {
     ApiVersionsResponse response;
     response.error_code = ErrorCode::unsupported_version;
     ArenaVector<ApiVersionsResponse::ApiVersion> apis(context.arena());
-    apis.push_back(advertised(context.api()));
+    apis.push_back(advertised(context, context.api()));
     response.api_keys = apis;
     context.reply_in_version(0, response);
 }
@@ -88,7 +88,7 @@ void api_versions(runtime::RequestContext& context) {
     }
     ArenaVector<ApiVersionsResponse::ApiVersion> apis(context.arena(), served_apis().size());
     for (const ServedApi& served : served_apis()) {
-        apis.push_back(advertised(*find_api(served.key)));
+        apis.push_back(advertised(context, *find_api(served.key)));
     }
     response.api_keys = apis;
     context.reply(response);

@@ -1,6 +1,7 @@
-// InitProducerId: v0-5 (v6, two-phase commit, is unstable in Kafka 4.3.1 and not served).
+// InitProducerId: v0-6.
 //
-//   v2: flexible; v3: the producer may name its id and epoch; v4: PRODUCER_FENCED; v5: transactions v2.
+//   v2: flexible; v3: the producer may name its id and epoch; v4: PRODUCER_FENCED; v5: transactions v2; v6: two-phase
+//   commit, unstable in Kafka 4.3.1 and served with unstable.api.versions.enable only. Its fields speak of transactions.
 //
 // Without a transactional id the answer is a fresh id with epoch 0. Transactions are not served yet:
 // FindCoordinator does not name a coordinator for them, and neither does this.

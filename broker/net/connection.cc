@@ -302,7 +302,7 @@ void Connection::serve_frames() {
 }
 
 bool Connection::serve_frame(MutableBytes frame) {
-    const std::expected<RequestHeader, HeaderError> header = parse_request_header(frame);
+    const std::expected<RequestHeader, HeaderError> header = parse_request_header(frame, client_.listener->unstable_versions);
     if (!header) {
         close("request header: " + std::string(to_string(header.error().failure)) +
               (header.error().failure == HeaderFailure::truncated

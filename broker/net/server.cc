@@ -368,7 +368,8 @@ std::shared_ptr<const runtime::ListenerView> Server::view_of(Acceptor& acceptor,
     runtime::ListenerView view{
         .name = acceptor.listener_name,
         .advertised = config::advertised_address(config->listeners, acceptor.listener_name, here, acceptor.port)
-                          .value_or(config::AdvertisedAddress{here, acceptor.port})};
+                          .value_or(config::AdvertisedAddress{here, acceptor.port}),
+        .unstable_versions = config->unstable_api_versions_enable};
     if (acceptor.view == nullptr || *acceptor.view != view) {
         acceptor.view = std::make_shared<const runtime::ListenerView>(std::move(view));
     }

@@ -25,6 +25,8 @@ struct ListenerView {
     std::string name;
     /// What clients are told as our address.
     config::AdvertisedAddress advertised;
+    /// Versions of APIs that are still in development are offered and served (`unstable.api.versions.enable`).
+    bool unstable_versions = false;
 
     friend bool operator==(const ListenerView&, const ListenerView&) = default;
 };

@@ -67,6 +67,7 @@ TEST(BrokerConfig, DefaultConstructedEqualsOneLoadedFromNothing) {
     SAME(offsets_retention_check_interval_ms);
     SAME(offset_metadata_max_bytes);
     SAME(offsets_commit_timeout_ms);
+    SAME(unstable_api_versions_enable);
     SAME(group_initial_rebalance_delay_ms);
     SAME(group_min_session_timeout_ms);
     SAME(group_max_session_timeout_ms);

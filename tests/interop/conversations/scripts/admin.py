@@ -36,6 +36,10 @@ def alter_replica_log_dirs(talk):
                 {"Path": path, "Topics": [{"Name": name, "Partitions": [0]}]}])
         talk.ask("AlterReplicaLogDirs", version, error=None, Dirs=[
             {"Path": "/nowhere", "Topics": [{"Name": talk.named("nobody"), "Partitions": [0, 1]}]}])
+        # A directory to move to is called TOPIC-PARTITION.UUID-future, and must not be longer than 255 characters.
+        for length in (212, 213, 249):
+            talk.ask("AlterReplicaLogDirs", version, error=None, Dirs=[
+                {"Path": "/nowhere", "Topics": [{"Name": "n" * length, "Partitions": [0, 10]}]}])
         talk.ask("AlterReplicaLogDirs", version, Dirs=[])
 
 

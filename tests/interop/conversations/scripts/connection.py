@@ -14,6 +14,19 @@ def api_versions_of_every_version(talk):
         talk.ask("ApiVersions", version, **SOFTWARE)
 
 
+@conversation(properties={"unstable.api.versions.enable": "true"})
+def versions_in_development_are_offered_on_demand(talk):
+    talk.ask("ApiVersions", 4, **SOFTWARE)
+    producer = {"TransactionTimeoutMs": 60000, "ProducerId": -1, "ProducerEpoch": -1}
+    talk.ask("InitProducerId", 6, TransactionalId=None, Enable2Pc=True, KeepPreparedTxn=True, **producer)
+    talk.ask("InitProducerId", 6, TransactionalId="", error="INVALID_REQUEST", **producer)
+
+
+@conversation
+def a_version_in_development_is_not_served_unasked(talk):
+    talk.ask("InitProducerId", 6, TransactionalId=None, TransactionTimeoutMs=60000, error="closed")
+
+
 @conversation
 def api_versions_from_the_future_is_answered_at_version_0(talk):
     # KIP-511: the body is not read, the answer names the one entry that the client needs.

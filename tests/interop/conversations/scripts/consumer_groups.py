@@ -242,6 +242,25 @@ QUICK = {"group.consumer.min.session.timeout.ms": 1000, "group.consumer.session.
          "group.consumer.assignment.interval.ms": 0, "group.consumer.max.size": 2}
 
 
+@conversation(properties=QUICK)
+def a_session_outlasts_a_heartbeat_interval(talk):
+    group = talk.named("g")
+    for timeout, interval in ((1000, None), (1001, None), (None, 1001), (1500, 1500), (1500, 1499)):
+        values = {"consumer.session.timeout.ms": timeout, "consumer.heartbeat.interval.ms": interval}
+        talk.ask("IncrementalAlterConfigs", 1, ValidateOnly=False, error=None, Resources=[
+            {"ResourceType": 32, "ResourceName": group, "Configs": [
+                {"Name": key, "ConfigOperation": 0, "Value": str(value)} for key, value in values.items() if value]}])
+
+
+@conversation(properties=QUICK)
+def a_refused_classic_member_is_told_no_id(talk):
+    name, _ = talk.topic(partitions=2)
+    group = talk.named("g")
+    enter(talk, 1, group, member_id(talk, "m"), name)
+    join(talk, 9, group, "somebody", kind="connect", error="INCONSISTENT_GROUP_PROTOCOL")
+    join(talk, 9, group, "somebody", protocols=[], error="INCONSISTENT_GROUP_PROTOCOL")
+
+
 def gone(member):
     """Holds when a described group has no such member any more."""
     return lambda answer: all(each["MemberId"] != member for each in answer["Groups"][0]["Members"])
