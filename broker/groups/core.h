@@ -118,6 +118,8 @@ private:
     void maybe_complete_join(Group& group, Now now, Effects& effects);
     void complete_join(Group& group, Now now, Effects& effects);
     void initial_delay_over(Group& group, Now now, Effects& effects);
+    /// How long the first rebalance of a group waits for more members.
+    [[nodiscard]] std::int32_t initial_delay_ms() const;
     [[nodiscard]] static JoinResult current_generation(const Group& group, const Member& member);
     void answer_join(Group& group, Member& member, JoinResult result, Effects& effects);
     void answer_sync(Member& member, SyncResult result, Effects& effects);

@@ -24,11 +24,19 @@ enum class MigrationPolicy : std::uint8_t { bidirectional, upgrade, downgrade, d
 /// By its name in any case; what is none counts as "disabled", which allows least.
 [[nodiscard]] MigrationPolicy migration_policy(std::string_view name);
 
+/// What the first rebalance of a classic group waits for company at least; a shorter `group.initial.rebalance.delay.ms`,
+/// zero above all, counts as this. A join that was answered within its own request would leave out whoever starts beside
+/// it, who then waits for the first one's next heartbeat (three seconds with most clients). A member that comes
+/// meanwhile, or got an id to come with, makes the rebalance wait once more. docs/performance.md has the figures.
+inline constexpr std::int32_t kShortestInitialDelayMs = 3;
+/// Nobody asked for that wait, so it ends here at the latest, however many still come.
+inline constexpr std::int32_t kUnaskedInitialDelayMaxMs = 30;
+
 /// The broker's settings that concern groups and offsets, with Kafka's defaults.
 struct GroupConfig {
     std::int32_t min_session_timeout_ms = 6'000;            ///< group.min.session.timeout.ms
     std::int32_t max_session_timeout_ms = 1'800'000;        ///< group.max.session.timeout.ms
-    std::int32_t initial_rebalance_delay_ms = 3'000;        ///< group.initial.rebalance.delay.ms
+    std::int32_t initial_rebalance_delay_ms = 3'000;        ///< group.initial.rebalance.delay.ms; see kShortestInitialDelayMs
     std::int32_t max_size = std::numeric_limits<std::int32_t>::max();  ///< group.max.size
     std::int32_t offset_metadata_max_bytes = 4'096;         ///< offset.metadata.max.bytes
     std::int64_t offsets_retention_ms = 7LL * 24 * 3600 * 1000;  ///< offsets.retention.minutes

@@ -32,19 +32,21 @@ void GroupCoordinator::Core::prepare_rebalance(Group& group, Now now, Effects& e
     if (is_initial) {
         // The first member of a group is rarely its last: waiting a little saves a rebalance for each other one.
         group.new_member_added = false;
-        group.initial_delay_ms = config_.initial_rebalance_delay_ms;
-        group.initial_remaining_ms =
-            std::max(group.rebalance_timeout_ms() - config_.initial_rebalance_delay_ms, 0);
-        if (group.initial_delay_ms > 0) {
-            timers_.schedule(group.initial_join_timer, now.monotonic + group.initial_delay_ms);
-        } else {
-            complete_join(group, now, effects);
-        }
+        group.initial_delay_ms = initial_delay_ms();
+        const bool is_asked_for = config_.initial_rebalance_delay_ms >= kShortestInitialDelayMs;
+        const std::int32_t most_ms =
+            is_asked_for ? group.rebalance_timeout_ms() : std::min(group.rebalance_timeout_ms(), kUnaskedInitialDelayMaxMs);
+        group.initial_remaining_ms = std::max(most_ms - group.initial_delay_ms, 0);
+        timers_.schedule(group.initial_join_timer, now.monotonic + group.initial_delay_ms);
     } else if (group.all_joined()) {
         complete_join(group, now, effects);
     } else {
         timers_.schedule(group.join_timer, now.monotonic + std::max(group.rebalance_timeout_ms(), 1));
     }
+}
+
+std::int32_t GroupCoordinator::Core::initial_delay_ms() const {
+    return std::max(config_.initial_rebalance_delay_ms, kShortestInitialDelayMs);
 }
 
 void GroupCoordinator::Core::maybe_complete_join(Group& group, Now now, Effects& effects) {
@@ -55,12 +57,16 @@ void GroupCoordinator::Core::maybe_complete_join(Group& group, Now now, Effects&
 }
 
 void GroupCoordinator::Core::initial_delay_over(Group& group, Now now, Effects& effects) {
-    if (!group.new_member_added || group.initial_remaining_ms == 0) {
+    // In the moment that nobody asked for, who was given an id (KIP-394) is on the way back with it. Kafka does not wait
+    // for these; here they are the ones that start beside the first.
+    const bool is_asked_for = config_.initial_rebalance_delay_ms >= kShortestInitialDelayMs;
+    const bool more_come = group.new_member_added || (!is_asked_for && !group.pending.empty());
+    if (!more_come || group.initial_remaining_ms == 0) {
         complete_join(group, now, effects);
         return;
     }
     group.new_member_added = false;
-    const std::int32_t delay_ms = std::min(config_.initial_rebalance_delay_ms, group.initial_remaining_ms);
+    const std::int32_t delay_ms = std::min(initial_delay_ms(), group.initial_remaining_ms);
     group.initial_remaining_ms = std::max(group.initial_remaining_ms - group.initial_delay_ms, 0);
     group.initial_delay_ms = delay_ms;
     timers_.schedule(group.initial_join_timer, now.monotonic + std::max(delay_ms, 1));

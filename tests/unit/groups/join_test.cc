@@ -95,10 +95,61 @@ TEST_F(Join, ExtensionEndsWithTheLongestRebalanceTimeout) {
     EXPECT_EQ(joined(first).error, ErrorCode::none);
 }
 
-TEST_F(Join, WithoutInitialDelayTheFirstJoinerIsAnsweredAtOnce) {
-    config_.initial_rebalance_delay_ms = 0;
-    crash_and_restart();
-    EXPECT_EQ(joined(join({.id = fresh_id()})).generation.value, 1);
+struct NoInitialDelay : GroupFixture {
+    NoInitialDelay() : GroupFixture({.initial_rebalance_delay_ms = 0}) {}
+};
+
+TEST_F(NoInitialDelay, OneAloneIsAnsweredAMomentLater) {
+    const ReplyToken alone = join({.id = fresh_id()});
+    advance_ms(kShortestInitialDelayMs - 1);
+    EXPECT_TRUE(is_waiting(alone));
+    advance_ms(1);
+    EXPECT_EQ(joined(alone).generation.value, 1);
+}
+
+TEST_F(NoInitialDelay, TwoThatStartTogetherShareTheFirstGeneration) {
+    const ReplyToken first = join({.id = fresh_id()});
+    advance_ms(kShortestInitialDelayMs - 1);
+    const ReplyToken second = join({.id = fresh_id()});
+    advance_ms(kShortestInitialDelayMs);
+    EXPECT_TRUE(is_waiting(first)) << "whoever came may not be the last";
+    advance_ms(1);
+    EXPECT_EQ(joined(first).generation.value, 1);
+    EXPECT_EQ(joined(second).generation.value, 1);
+}
+
+TEST_F(NoInitialDelay, WhoWasGivenAnIdMeanwhileIsWaitedForToALimit) {
+    const ReplyToken first = join({.id = fresh_id()});
+    const std::string id = fresh_id();
+    advance_ms(3 * kShortestInitialDelayMs);
+    const ReplyToken second = join({.id = id});
+    fresh_id();  // Whoever asked for this one never comes.
+    advance_ms(kUnaskedInitialDelayMaxMs - 3 * kShortestInitialDelayMs - 1);
+    EXPECT_TRUE(is_waiting(first));
+    advance_ms(1);
+    EXPECT_EQ(joined(first).generation.value, 1);
+    EXPECT_EQ(joined(second).generation.value, 1);
+}
+
+TEST_F(NoInitialDelay, StreamOfMembersDelaysTheFirstGenerationToALimit) {
+    const ReplyToken first = join({.id = fresh_id()});
+    std::int32_t waited_ms = 0;
+    for (; is_waiting(first); ++waited_ms) {
+        ASSERT_LE(waited_ms, kUnaskedInitialDelayMaxMs);
+        join({.id = fresh_id()});
+        advance_ms(1);
+    }
+    EXPECT_EQ(waited_ms, kUnaskedInitialDelayMaxMs);
+    EXPECT_EQ(joined(first).members.size(), 1U + static_cast<std::size_t>(kUnaskedInitialDelayMaxMs));
+}
+
+TEST_F(NoInitialDelay, LaterRebalancesAreOverWithTheLastJoin) {
+    const ReplyToken first = join({.id = fresh_id()});
+    advance_ms(kShortestInitialDelayMs);
+    const std::string leader = joined(first).member_id;
+    const ReplyToken second = join({.id = fresh_id()});
+    EXPECT_EQ(joined(join({.id = leader})).generation.value, 2);
+    EXPECT_EQ(joined(second).generation.value, 2);
 }
 
 TEST_F(Join, OnlyTheLeaderGetsTheMembersInOrderOfJoining) {
