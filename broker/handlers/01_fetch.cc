@@ -592,7 +592,7 @@ void park(runtime::RequestContext& context, std::unique_ptr<FetchOperation> oper
     operation->pending = context.park();
     operation->table = context.turn.shared_topics();
     operation->own_names();
-    const Instant deadline = context.now().monotonic + max_wait_ms;
+    const Instant deadline = context.now().monotonic + max_wait_ms + fetch::grace_ms(max_wait_ms);
     context.client.parked_fetch = context.turn.park_fetch(std::move(operation), waits, missing, deadline);
 }
 

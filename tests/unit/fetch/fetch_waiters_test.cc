@@ -49,6 +49,14 @@ TEST_F(FetchWaitersTest, PartitionThatIsNamedTwiceCountsOnce) {
     EXPECT_FALSE(waiters.waits_for(kFirst) || waiters.waits_for(kSecond));
 }
 
+TEST(FetchGrace, IsNeverLessThanTheClockCutsOffAndNeverLong) {
+    EXPECT_EQ(grace_ms(1), 1);
+    EXPECT_EQ(grace_ms(50), 2);
+    EXPECT_EQ(grace_ms(500), 11);
+    EXPECT_EQ(grace_ms(30'000), 11);
+    EXPECT_EQ(grace_ms(0x7fffffff), 11);
+}
+
 TEST_F(FetchWaitersTest, DeadlinesCompleteInOrderOfTimeThenOfArrival) {
     const WaiterId late = waiters.add({{kFirst, 1}}, 1, Instant{30});
     const WaiterId early = waiters.add({{kFirst, 1}}, 1, Instant{10});
