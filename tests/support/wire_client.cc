@@ -89,10 +89,35 @@ WireClient::WireClient(std::uint16_t port, const std::string& host, int receive_
     }
 }
 
+WireClient::WireClient(std::uint16_t port, Caller caller) : client_id_(std::move(caller.client_id)) {
+    const auto address_of = [](const std::string& host, std::uint16_t at) {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_port = htons(at);
+        ::inet_pton(AF_INET, host.c_str(), &address.sin_addr);
+        return address;
+    };
+    const sockaddr_in from = address_of(caller.address, 0);
+    const sockaddr_in to = address_of("127.0.0.1", port);
+    const int on = 1;
+    descriptor_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    // The port is chosen when the peer is known: thousands of connections come from one address.
+    ::setsockopt(descriptor_, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on);
+    if (descriptor_ >= 0 && (::bind(descriptor_, reinterpret_cast<const sockaddr*>(&from), sizeof from) != 0 ||
+                             ::connect(descriptor_, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0)) {
+        close();
+    }
+    if (descriptor_ >= 0) {
+        ::setsockopt(descriptor_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    }
+}
+
 WireClient::~WireClient() { close(); }
 
 WireClient::WireClient(WireClient&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)), next_correlation_id_(other.next_correlation_id_) {}
+    : descriptor_(std::exchange(other.descriptor_, -1)),
+      client_id_(std::move(other.client_id_)),
+      next_correlation_id_(other.next_correlation_id_) {}
 
 void WireClient::close() {
     if (descriptor_ >= 0) {
@@ -179,7 +204,7 @@ bool WireClient::is_silent_for(std::chrono::milliseconds duration) {
 const void* WireClient::call(const ApiInfo& api, std::int16_t version, const void* request,
                              std::chrono::milliseconds limit) {
     const std::int32_t id = next_correlation_id_++;
-    if (!send(request_frame(api, version, request, id), limit)) {
+    if (!send(request_frame(api, version, request, id, client_id_), limit)) {
         failure_ = "the broker takes no request";
         was_closed_ = true;
         return nullptr;

@@ -53,6 +53,14 @@ class WireClient {
     static constexpr std::chrono::milliseconds kPatience{15'000};
 
     explicit WireClient(std::uint16_t port, const std::string& host = "127.0.0.1", int receive_buffer_bytes = 0);
+    /// Who calls: the client.id of every request, and the address that the connection comes from ("127.0.0.2": on loopback
+    /// all of 127/8 is there).
+    struct Caller {
+        std::string client_id;
+        std::string address = "127.0.0.1";
+        friend auto operator<=>(const Caller&, const Caller&) = default;
+    };
+    WireClient(std::uint16_t port, Caller caller);
     ~WireClient();
     WireClient(WireClient&& other) noexcept;
     WireClient& operator=(WireClient&&) = delete;
@@ -87,7 +95,7 @@ class WireClient {
     template <class Request>
     std::int32_t send_request(std::int16_t version, const Request& request) {
         const std::int32_t id = next_correlation_id_++;
-        send(request_frame(api_of<Request>(), version, &request, id));
+        send(request_frame(api_of<Request>(), version, &request, id, client_id_));
         return id;
     }
     /// Reads the reply to a request that was sent before.
@@ -106,6 +114,7 @@ class WireClient {
     bool receive_exactly(std::span<std::byte> out, std::chrono::steady_clock::time_point deadline);
 
     int descriptor_ = -1;
+    std::string client_id_ = "scenario";
     std::int32_t next_correlation_id_ = 1;
     std::string failure_;
     bool was_closed_ = false;

@@ -1,0 +1,130 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/histories/script.h"
+
+/// What the clients of a history noted down: what they sent and was acknowledged, what they were given and when, what they
+/// committed. The log is among it, for whoever produced a record was told its offset. Plain data: the player writes it, the oracle
+/// reads it.
+namespace partita::test::histories {
+
+using Clock = std::chrono::steady_clock;
+
+struct Written {
+    int key = 0;
+    bool is_tombstone = false;
+    int producer = 0;
+    /// How often the topic had grown.
+    int epoch = 0;
+    /// The partition count that the producer placed it by.
+    int count = 0;
+    /// Among all acknowledged records of the history.
+    std::int64_t order = 0;
+};
+
+struct PartitionDiary {
+    /// By offset.
+    std::vector<Written> records;
+    std::int64_t start = 0;
+
+    [[nodiscard]] std::int64_t end() const { return static_cast<std::int64_t>(records.size()); }
+};
+
+struct Growth {
+    int from = 0;
+    int to = 0;
+    /// By old partition.
+    std::vector<std::int64_t> cut;
+    Clock::time_point time;
+};
+
+struct MemberDiary {
+    bool is_open = false;
+    std::set<int> assigned;
+};
+
+/// A client of a group was told that there is no committed offset in a partition that a growth added.
+struct NoOffset {
+    Clock::time_point asked;
+    /// It asked for a place to begin at (ListOffsets).
+    bool has_looked = false;
+    /// It went away because its `auto.offset.reset` is none.
+    bool stopped_for_it = false;
+};
+
+/// A key whose newer record in `to` the group had committed beyond while it had not beyond the older one in `from`.
+struct Inversion {
+    int from = 0;
+    /// The newest older record of the key that was overtaken.
+    std::int64_t older = 0;
+    /// The records are of different counts, and nobody needs to have seen both of them at one moment to prove it.
+    bool is_of_different_counts = false;
+};
+
+struct GroupDiary {
+    std::vector<MemberDiary> members;
+    std::map<int, std::int64_t> committed;
+    /// By partition and offset: somebody of the group was given it.
+    std::map<int, std::set<std::int64_t>> given;
+    /// By partition that a growth added: the group began at that offset because it had none committed.
+    std::map<int, std::int64_t> began_at;
+    /// By client and partition.
+    std::map<std::pair<Caller, int>, NoOffset> without_offset;
+    std::map<int, Inversion> inversions;
+    /// Partitions for which the expansion gave it an offset, and nobody committed since.
+    std::set<int> seeded;
+    bool is_deleted = false;
+
+    [[nodiscard]] bool holds(int partition) const {
+        for (const MemberDiary& member : members) {
+            if (member.is_open && member.assigned.contains(partition)) return true;
+        }
+        return false;
+    }
+    [[nodiscard]] int open_members() const {
+        int count = 0;
+        for (const MemberDiary& member : members) count += member.is_open ? 1 : 0;
+        return count;
+    }
+};
+
+/// What an outsider read since the topic grew last, and the broker did not restart.
+struct OutsiderDiary {
+    /// Old partitions with the earliest offset that it asked for.
+    std::map<int, std::int64_t> began_at;
+    bool reads_new = false;
+};
+
+struct Diary {
+    std::vector<PartitionDiary> partitions;
+    std::vector<Growth> growths;
+    std::vector<GroupDiary> groups;
+    std::vector<OutsiderDiary> outsiders;
+    /// What the broker saw of producers it remembers since then.
+    std::int64_t restarted_at_order = 0;
+    std::int64_t records = 0;
+    bool is_deleted = false;
+    Clock::time_point now;
+
+    [[nodiscard]] int epoch() const { return static_cast<int>(growths.size()); }
+    [[nodiscard]] int count() const { return static_cast<int>(partitions.size()); }
+    [[nodiscard]] int first_count() const { return growths.empty() ? count() : growths.front().from; }
+    [[nodiscard]] bool is_new(int partition) const { return partition >= first_count(); }
+    /// When the partition came into being; the beginning of time for those of the first day.
+    [[nodiscard]] Clock::time_point born(int partition) const {
+        for (const Growth& growth : growths) {
+            if (partition >= growth.from && partition < growth.to) return growth.time;
+        }
+        return {};
+    }
+};
+
+}  // namespace partita::test::histories

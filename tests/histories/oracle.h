@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/histories/diary.h"
+
+/// What must be told of a history, and what may be, derived from the log and the clients' diaries by what docs/expansion.md says of
+/// each finding; nothing of the broker's own code is in here.
+namespace partita::test::histories {
+
+/// A finding that holds. Who tells it has to give a number from `least` to `most`.
+struct Claim {
+    std::string id;
+    /// The group, or the client ("shop@127.0.0.1"), or nothing for the topic.
+    std::string about;
+    std::int64_t least = 0;
+    std::int64_t most = 0;
+    /// It has to be told. Otherwise it may be.
+    bool is_due = true;
+    /// The facts that it follows from, for people.
+    std::string why;
+};
+
+/// A finding as the broker tells it.
+struct Told {
+    std::string id;
+    std::string about;
+    std::int64_t count = 0;
+    /// As it came.
+    std::string text;
+};
+
+/// `unique` is what makes the names of the history's groups unique; `is_everything_seen`: the broker looked at every record, as it
+/// promises with little traffic.
+[[nodiscard]] std::vector<Claim> claims_of(const Script& script, const Diary& diary, const std::string& unique, bool is_everything_seen);
+
+/// One sentence for each finding that is false, and each that is missing.
+[[nodiscard]] std::vector<std::string> compare(const std::vector<Claim>& claims, const std::vector<Told>& told);
+
+/// What is known to be told wrongly today, each with the reason. Empty is the goal.
+struct KnownWrong {
+    std::string id;
+    /// Or told where it should not be, or with a number that is not so.
+    bool is_missing = false;
+    std::string reason;
+};
+[[nodiscard]] const std::vector<KnownWrong>& known_wrong();
+
+}  // namespace partita::test::histories

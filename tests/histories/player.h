@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/histories/client.h"
+#include "tests/histories/diary.h"
+#include "tests/histories/script.h"
+#include "tests/histories/stage.h"
+
+/// Plays a script with clients that speak as real ones do, writes their diaries, and has every check of the script compare what the
+/// broker tells with what the oracle derives.
+namespace partita::test::histories {
+
+struct Outcome {
+    /// One sentence each; empty when every finding was true and none was missing.
+    std::vector<std::string> problems;
+    /// What happened, a line for each step with its facts.
+    std::vector<std::string> transcript;
+    /// Claims that were due and told, by id, at all checks.
+    std::map<std::string, int> confirmed;
+    /// The broker looked at every record.
+    bool is_everything_seen = true;
+};
+
+class Player {
+  public:
+    /// `unique` is in the names of topic and groups. A script that restarts has the stage for itself.
+    Player(Stage& stage, const Script& script, const std::string& unique);
+    Player(const Player&) = delete;
+    Player& operator=(const Player&) = delete;
+    ~Player();
+
+    /// Ends at the first check that finds something.
+    [[nodiscard]] Outcome play();
+
+  private:
+    struct Producer;
+    struct Consumer;
+    struct Group;
+    struct Outsider;
+
+    void play(const Step& step);
+    void produce(const Step& step);
+    void grow(int count);
+    void rebalance(const Step& step);
+    void meet(std::size_t group, const std::vector<int>& before);
+    void begin(std::size_t group, std::size_t member, const Partitions& partitions);
+    [[nodiscard]] std::int64_t look_for_beginning(std::size_t group, std::size_t member, int partition);
+    void stop_for_it(std::size_t group, std::size_t member);
+    void poll(std::size_t group, std::size_t member, int partition_max_bytes);
+    void commit(std::size_t group, std::size_t member, const Offsets& offsets);
+    void note_inversions(std::size_t group, const Offsets& before, const Offsets& commits);
+    void note_inversion(std::size_t group, int partition, std::int64_t offset);
+    void seek_back(const Step& step);
+    void close_member(std::size_t group, std::size_t member);
+    void close_early(const Step& step);
+    void read_outside(std::size_t outsider, bool reads_new);
+    void ask_as_monitor(const Step& step);
+    void delete_records(const Step& step);
+    void delete_group(std::size_t group);
+    void restart(bool kill);
+    void check(bool after_all);
+    [[nodiscard]] std::vector<std::string> look();
+    void note(std::string line) { transcript_.push_back(std::move(line)); }
+
+    [[nodiscard]] Consumer* open_member(const Step& step);
+    [[nodiscard]] PartitionDiary& log_of(int partition) { return diary_.partitions[static_cast<std::size_t>(partition)]; }
+
+    Stage& stage_;
+    const Script& script_;
+    const std::string unique_;
+    const std::string topic_;
+    Dice dice_;
+    Diary diary_;
+    TopicId topic_id_;
+    std::vector<std::unique_ptr<Producer>> producers_;
+    std::vector<std::unique_ptr<Group>> groups_;
+    std::vector<std::unique_ptr<Outsider>> outsiders_;
+    std::int64_t order_ = 0;
+    std::int64_t keyed_since_restart_ = 0;
+    std::vector<std::string> transcript_;
+    Outcome outcome_;
+};
+
+}  // namespace partita::test::histories
