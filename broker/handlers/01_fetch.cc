@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "broker/handlers/aborted_transactions.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/topic_lookup.h"
@@ -303,15 +304,8 @@ void FetchOperation::fill(Arena& arena, const Target& target, Outcome& outcome, 
                                 .end_offset = outcome.diverging.end_offset.value};
     }
     if (read_committed && outcome.error == ErrorCode::none) {
-        ArenaVector<FetchResponse::AbortedTransaction> aborted(arena);
-        if (outcome.slice.size > 0) {
-            for (const AbortedTransactionSummary& transaction :
-                 target.partition->log->aborted_transactions(target.fetch_offset, outcome.last_stable_offset)) {
-                aborted.push_back({.producer_id = transaction.producer_id.value,
-                                   .first_offset = transaction.first_offset.value});
-            }
-        }
-        data.aborted_transactions = aborted;
+        data.aborted_transactions =
+            aborted_transactions_of(arena, *target.partition->log, target.fetch_offset, outcome.slice, outcome.last_stable_offset);
     }
     FileSlice& slice = outcome.slice;
     if (slice.size == 0) {
