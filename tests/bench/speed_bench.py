@@ -23,6 +23,7 @@ sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 import contenders  # noqa: E402
+import crowd_rows  # noqa: E402
 import curve_rows  # noqa: E402
 import performance_doc  # noqa: E402
 import rivals  # noqa: E402
@@ -36,7 +37,7 @@ from start_client import ProtocolError  # noqa: E402
 ROOT = HERE.parents[1]
 CONGESTION_CONTROL = pathlib.Path("/proc/sys/net/ipv4/tcp_congestion_control")
 DOCUMENT = ROOT / "docs" / "performance.md"
-ROWS = [*load_rows.ROWS, *user_rows.ROWS, *size_rows.ROWS, *curve_rows.ROWS]
+ROWS = [*load_rows.ROWS, *user_rows.ROWS, *size_rows.ROWS, *curve_rows.ROWS, *crowd_rows.ROWS]
 FULL_BLOCKS = 5
 WARM_MEGABYTES = 100
 
