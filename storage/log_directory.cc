@@ -297,19 +297,26 @@ StorageResult<std::vector<std::shared_ptr<PartitionLog>>> LogDirectory::claim_ra
     const std::shared_ptr<const LogTopic>& topic, PartitionIndex first, PartitionIndex end,
     const std::shared_ptr<const LogConfig>& config, Unreadable unreadable) {
     const std::lock_guard lock(mutex_);
-    Partitions& partitions = claimed_[topic->name];
+    // What is in the way is cleared before anything is claimed, so that a failure claims nothing.
+    std::map<std::size_t, std::shared_ptr<PartitionLog>> found;
     const auto stop = static_cast<std::size_t>(end.value);
+    for (auto index = static_cast<std::size_t>(first.value); found_any_of(topic->name) && index < stop; ++index) {
+        auto taken = take_found(topic, PartitionIndex{static_cast<std::int32_t>(index)}, config, unreadable);
+        if (!taken) {
+            for (const auto& [at, log] : found) {
+                unclaimed_[{topic->name, static_cast<std::int32_t>(at)}] = log;
+            }
+            return std::unexpected(std::move(taken.error()));
+        }
+        if (*taken) found.emplace(index, std::move(*taken));
+    }
+    Partitions& partitions = claimed_[topic->name];
     if (partitions.size() < stop) partitions.resize(stop);
-    const bool may_be_found = found_any_of(topic->name);
     std::optional<SharedBlock<PartitionLog>> block;
     for (auto index = static_cast<std::size_t>(first.value); index < stop; ++index) {
+        if (const auto taken = found.find(index); taken != found.end()) partitions[index] = std::move(taken->second);
         if (partitions[index] != nullptr) continue;
         const PartitionIndex partition{static_cast<std::int32_t>(index)};
-        if (may_be_found) {
-            auto found = take_found(topic, partition, config, unreadable);
-            if (!found) return std::unexpected(std::move(found.error()));
-            partitions[index] = std::move(*found);
-        }
         if (partitions[index] == nullptr) {
             if (!block) block.emplace(stop - index);
             partitions[index] = block->make(environment_, topic, partition, config);
@@ -458,15 +465,29 @@ StorageResult<void> LogDirectory::remove(const std::shared_ptr<PartitionLog>& lo
     if (had_directory) {
         note_stale({log->topic().name, log->partition().value}, log->first_dirty_offset() >= Offset{0});
     }
-    if (const auto found = claimed_.find(log->topic().name); found != claimed_.end()) {
-        Partitions& partitions = found->second;
-        const auto index = static_cast<std::size_t>(log->partition().value);
-        if (index < partitions.size() && partitions[index] == log) partitions[index] = nullptr;
-        while (!partitions.empty() && partitions.back() == nullptr) partitions.pop_back();
-        if (partitions.empty()) claimed_.erase(found);
-    }
+    forget_claim(log);
     if (!had_directory) return {};
     return set_aside_for_deletion(log->directory_name());
+}
+
+void LogDirectory::forget_claim(const std::shared_ptr<PartitionLog>& log) {
+    const auto found = claimed_.find(log->topic().name);
+    if (found == claimed_.end()) return;
+    Partitions& partitions = found->second;
+    const auto index = static_cast<std::size_t>(log->partition().value);
+    if (index < partitions.size() && partitions[index] == log) partitions[index] = nullptr;
+    while (!partitions.empty() && partitions.back() == nullptr) partitions.pop_back();
+    if (partitions.empty()) claimed_.erase(found);
+}
+
+void LogDirectory::release(std::span<const std::shared_ptr<PartitionLog>> logs) {
+    const std::lock_guard lock(mutex_);
+    for (const std::shared_ptr<PartitionLog>& log : logs) {
+        forget_claim(log);
+        if (log->state_.load() != nullptr) {
+            unclaimed_[{log->topic().name, log->partition().value}] = log;
+        }
+    }
 }
 
 StorageResult<void> LogDirectory::purge_removed() {

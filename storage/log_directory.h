@@ -90,6 +90,10 @@ class LogDirectory {
         const std::shared_ptr<const LogTopic>& topic, PartitionIndex first, PartitionIndex end,
         const std::shared_ptr<const LogConfig>& config, Unreadable unreadable = Unreadable::is_an_error);
 
+    /// Takes back a claim of partitions that come to nothing after all: their topic was not made, or does not grow. What was
+    /// found on disk is there to be claimed again.
+    void release(std::span<const std::shared_ptr<PartitionLog>> logs);
+
     /// Logs found on disk that nobody claimed: topics of a Kafka directory to adopt, or strays.
     struct Unclaimed {
         std::string topic;
@@ -174,6 +178,8 @@ class LogDirectory {
     /// After a recovery that found less than they vouch for. Durably.
     [[nodiscard]] StorageResult<void> replace_recovery_points();
     /// True when a start found something that may be a partition of the topic. With mutex_ held.
+    /// With the lock held: the log is claimed no more.
+    void forget_claim(const std::shared_ptr<PartitionLog>& log);
     [[nodiscard]] bool found_any_of(const std::string& topic) const;
     /// The log that the start found for the partition; null when there is none (any more). With mutex_ held.
     [[nodiscard]] StorageResult<std::shared_ptr<PartitionLog>> take_found(const std::shared_ptr<const LogTopic>& topic,

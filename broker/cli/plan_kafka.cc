@@ -217,7 +217,14 @@ std::optional<GroupFacts> group_facts(const rd_kafka_group_info& info, const Pla
     for (int index = 0; index < info.member_cnt; ++index) {
         const rd_kafka_group_member_info& member = info.members[index];
         const Bytes assignment = bytes_of(member.member_assignment, static_cast<std::size_t>(member.member_assignment_size));
-        GroupFacts::Member facts{member.client_id, member.client_host, groups::assigned_partitions(assignment, topic.name)};
+        groups::Holdings holdings;
+        groups::read_holdings(assignment, holdings);
+        std::map<std::string_view, std::vector<PartitionIndex>> held;
+        for (const groups::Holdings::Topic& one : holdings.topics()) {
+            const auto partitions = holdings.partitions_of(one);
+            held[one.name].assign(partitions.begin(), partitions.end());
+        }
+        GroupFacts::Member facts{member.client_id, member.client_host, held[topic.name]};
         const auto subscribed =
             groups::subscribed_topics(bytes_of(member.member_metadata, static_cast<std::size_t>(member.member_metadata_size)));
         bool has_topic = !facts.assigned.empty();
@@ -226,7 +233,7 @@ std::optional<GroupFacts> group_facts(const rd_kafka_group_info& info, const Pla
             if (name == topic.name) continue;
             Seen& seen = others[std::string(name)];
             ++seen.members;
-            if (groups::assigned_partitions(assignment, name) == facts.assigned) ++seen.aligned;
+            if (held[name] == facts.assigned) ++seen.aligned;
         }
         if (has_topic) group.members.push_back(std::move(facts));
         reads = reads || has_topic;

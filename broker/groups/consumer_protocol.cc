@@ -20,23 +20,22 @@ bool read_text(Cursor& cursor, std::string_view& out) {
     return true;
 }
 
-/// Adds the partitions of the next topic, if it is the wanted one.
-bool read_topic(Cursor& cursor, std::string_view wanted, std::vector<PartitionIndex>& partitions) {
+bool read_topic(Cursor& cursor, Holdings& holdings) {
     std::string_view name;
     std::int32_t count = 0;
     if (!read_text(cursor, name) || !cursor.read(count)) {
         return false;
     }
+    holdings.begin_topic(name);
     // The count is not believed: each turn takes bytes, and ends where there are none.
     for (std::int32_t index = 0; index < count; ++index) {
         std::int32_t partition = 0;
         if (!cursor.read(partition)) {
             return false;
         }
-        if (name == wanted) {
-            partitions.push_back(PartitionIndex{partition});
-        }
+        holdings.add(PartitionIndex{partition});
     }
+    holdings.end_topic();
     return true;
 }
 
@@ -63,23 +62,41 @@ std::optional<std::vector<std::string_view>> subscribed_topics(Bytes metadata) {
     return has_user_data ? std::optional(std::move(topics)) : std::nullopt;
 }
 
-std::vector<PartitionIndex> assigned_partitions(Bytes assignment, std::string_view topic) {
+void Holdings::clear() {
+    topics_.clear();
+    partitions_.clear();
+}
+
+void Holdings::begin_topic(std::string_view name) { topics_.push_back({name, partitions_.size(), 0}); }
+
+void Holdings::add(PartitionIndex partition) {
+    partitions_.push_back(partition);
+    ++topics_.back().count;
+}
+
+void Holdings::end_topic() {
+    const auto begin = partitions_.begin() + static_cast<std::ptrdiff_t>(topics_.back().first);
+    if (!std::is_sorted(begin, partitions_.end())) {
+        std::sort(begin, partitions_.end());
+    }
+    partitions_.erase(std::unique(begin, partitions_.end()), partitions_.end());
+    topics_.back().count = partitions_.size() - topics_.back().first;
+}
+
+void read_holdings(Bytes assignment, Holdings& holdings) {
+    holdings.clear();
     Cursor cursor(assignment);
     std::int16_t version = 0;
     std::int32_t topic_count = 0;
     if (!cursor.read(version) || !cursor.read(topic_count) || version < 0) {
-        return {};
+        return;
     }
-    std::vector<PartitionIndex> partitions;
     for (std::int32_t index = 0; index < topic_count; ++index) {
-        if (!read_topic(cursor, topic, partitions)) {
-            return {};
+        if (!read_topic(cursor, holdings)) {
+            holdings.clear();
+            return;
         }
     }
-    std::ranges::sort(partitions);
-    const auto repeated = std::ranges::unique(partitions);
-    partitions.erase(repeated.begin(), repeated.end());
-    return partitions;
 }
 
 }  // namespace partita::groups

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,8 +22,36 @@ inline constexpr std::string_view kConsumerProtocolType = "consumer";
 /// join unanswered for good when, for example, they announce more topics than they hold.)
 [[nodiscard]] std::optional<std::vector<std::string_view>> subscribed_topics(Bytes metadata);
 
-/// Partitions of `topic` in a ConsumerProtocolAssignment, ascending, each once. Empty also for bytes that are something
-/// else. Every version starts with what version 0 consists of (version, topics with partitions, user data).
-[[nodiscard]] std::vector<PartitionIndex> assigned_partitions(Bytes assignment, std::string_view topic);
+/// What one member holds, kept in memory that the next member's assignment uses again.
+class Holdings {
+  public:
+    struct Topic {
+        std::string_view name;
+        std::size_t first = 0;
+        std::size_t count = 0;
+    };
+
+    void clear();
+    /// The topic whose partitions follow. `name` outlives what is asked of it here.
+    void begin_topic(std::string_view name);
+    void add(PartitionIndex partition);
+    /// Puts the partitions of the topic begun last in order.
+    void end_topic();
+
+    /// As they came; a topic that an assignment names twice is here twice.
+    [[nodiscard]] std::span<const Topic> topics() const { return topics_; }
+    /// Ascending, each once.
+    [[nodiscard]] std::span<const PartitionIndex> partitions_of(const Topic& topic) const {
+        return std::span(partitions_).subspan(topic.first, topic.count);
+    }
+
+  private:
+    std::vector<Topic> topics_;
+    std::vector<PartitionIndex> partitions_;
+};
+
+/// Replaces `holdings` by a ConsumerProtocolAssignment, whose names it borrows. Nothing of bytes that are something else.
+/// Every version starts with what version 0 consists of (version, topics with partitions, user data).
+void read_holdings(Bytes assignment, Holdings& holdings);
 
 }  // namespace partita::groups

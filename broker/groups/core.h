@@ -86,7 +86,7 @@ public:
     void list_groups(const ListGroups& command, Effects& effects);
     void delete_groups(const DeleteGroups& command, Effects& effects);
     void topic_deleted(const TopicDeleted& event, Effects& effects);
-    [[nodiscard]] std::vector<TopicReader> readers_of(std::string_view topic, const TopicId& topic_id) const;
+    [[nodiscard]] std::vector<std::vector<TopicReader>> readers_of(std::span<TopicQuestion> questions) const;
     [[nodiscard]] std::optional<std::string> protocol_of(std::string_view group_id) const;
     void seed_offsets(const SeedOffsets& command, Now now, Effects& effects);
     std::size_t remove_seeds(const SeedOffsets& command, Effects& effects);

@@ -58,7 +58,11 @@ void GroupCoordinator::topic_deleted(const TopicDeleted& event, Now, Effects& ef
     core_->topic_deleted(event, effects);
 }
 std::vector<TopicReader> GroupCoordinator::readers_of(std::string_view topic, const TopicId& topic_id) const {
-    return core_->readers_of(topic, topic_id);
+    TopicQuestion question{.topic = topic, .topic_id = topic_id};
+    return std::move(core_->readers_of({&question, 1}).front());
+}
+std::vector<std::vector<TopicReader>> GroupCoordinator::readers_of(std::span<TopicQuestion> questions) const {
+    return core_->readers_of(questions);
 }
 std::optional<std::string> GroupCoordinator::protocol_of(std::string_view group_id) const {
     return core_->protocol_of(group_id);

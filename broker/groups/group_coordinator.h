@@ -4,6 +4,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -98,6 +99,9 @@ public:
 
     /// Every group that reads the topic, ascending by id.
     [[nodiscard]] std::vector<TopicReader> readers_of(std::string_view topic, const TopicId& topic_id) const;
+    /// The same for several topics at once: one answer for each question, in their order. Topics differ. Takes time with what
+    /// the groups say, once, and with what is answered; see TopicQuestion.
+    [[nodiscard]] std::vector<std::vector<TopicReader>> readers_of(std::span<TopicQuestion> questions) const;
     /// The assignor that the group's generation uses ("range", "stream"); the empty text while it has none, and of groups
     /// that name none. Null when there is no such group.
     [[nodiscard]] std::optional<std::string> protocol_of(std::string_view group_id) const;

@@ -1,6 +1,10 @@
 #include "broker/groups/topic_readers.h"
 
+#include <string.h>
+
 #include <algorithm>
+#include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "broker/groups/consumer_protocol.h"
@@ -20,58 +24,366 @@ Bytes subscription_of(const Group& group, const Member& member) {
     return metadata == nullptr ? Bytes() : Bytes(*metadata);
 }
 
-void add_members(const Group& group, std::string_view topic, TopicReader& reader) {
-    for (const auto& [order, member] : group.members()) {
-        TopicReader::Member one{.member_id = member->id, .client_id = member->client_id, .client_host = member->client_host};
-        if (const auto topics = subscribed_topics(subscription_of(group, *member))) {
-            for (const std::string_view name : *topics) {
-                one.subscribed = one.subscribed || name == topic;
-                reader.subscriptions.emplace_back(name);
-            }
-        }
-        one.assigned = assigned_partitions(member->assignment, topic);
-        if (one.subscribed || !one.assigned.empty()) {
-            reader.members.push_back(std::move(one));
+constexpr std::size_t kNamesSearchedMax = 4;
+constexpr std::uint64_t kHashFactor = 0x9e3779b97f4a7c15ULL;
+
+std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
+    hash = (hash ^ value) * kHashFactor;
+    return hash ^ hash >> 32;
+}
+
+/// Answers questions about one group after the other. What a group's members said is taken apart once for all questions, into
+/// memory that the next group uses again.
+class ReaderCollector {
+  public:
+    ReaderCollector(std::span<TopicQuestion> questions, const ClusterView& cluster)
+        : questions_(questions), cluster_(cluster), begun_(questions.size()), answers_(questions.size()) {
+        for (std::size_t index = 0; index < questions.size(); ++index) {
+            by_name_.emplace(questions[index].topic, index);
+            by_id_.emplace(questions[index].topic_id, index);
+            wants_others_ = wants_others_ || questions[index].others != TopicQuestion::Others::none;
+            std::string& name = names_as_told_.emplace_back();
+            name += static_cast<char>(questions[index].topic.size() >> 8);
+            name += static_cast<char>(questions[index].topic.size() & 0xff);
+            name += questions[index].topic;
         }
     }
-    std::ranges::sort(reader.subscriptions);
-    const auto repeated = std::ranges::unique(reader.subscriptions);
-    reader.subscriptions.erase(repeated.begin(), repeated.end());
+
+    void add(const Group& group);
+    /// False when no member can have to do with the topics: most groups are passed by at the speed of a text search.
+    [[nodiscard]] bool may_concern(const Group& group) const;
+    [[nodiscard]] bool may_name_a_topic(Bytes told) const;
+    [[nodiscard]] std::vector<std::vector<TopicReader>> take() { return std::move(answers_); }
+
+  private:
+    /// What every member holds of a topic, as one number.
+    struct Signature {
+        std::string_view topic;
+        std::uint64_t value = 0;
+    };
+
+    TopicReader& reader_of(const Group& group, std::size_t question);
+    void add_members(const Group& group);
+    void add_members(const Group& group, const ConsumerGroup& consumer);
+    void add_member(const Group& group, const TopicReader::Member& blank, const Holdings& holdings);
+    void add_commits(const Group& group);
+    void read_owned(const OwnedAssignment& assigned, Holdings& holdings);
+    [[nodiscard]] Holdings& next_holdings();
+    void sign_holdings();
+    [[nodiscard]] const Signature* signature_of(std::string_view topic) const;
+    void sort_names();
+    void tell_others(TopicQuestion& question, TopicReader& reader);
+    void tell_aligned(TopicQuestion& question, TopicReader& reader);
+    void tell_aligned_of_one(TopicQuestion& question, TopicReader& reader);
+    /// False when enough was told.
+    [[nodiscard]] bool tell_one_aligned(TopicQuestion& question, std::string_view topic, TopicReader& reader);
+
+    std::span<TopicQuestion> questions_;
+    const ClusterView& cluster_;
+    bool wants_others_ = false;
+    /// With the length before them, as in subscriptions and assignments.
+    std::vector<std::string> names_as_told_;
+    std::unordered_map<std::string_view, std::size_t> by_name_;
+    std::unordered_map<TopicId, std::size_t> by_id_;
+
+    // Of the present group.
+    std::vector<std::optional<TopicReader>> begun_;
+    std::vector<std::size_t> touched_;
+    /// Questions whose topic the present member subscribes to.
+    std::vector<std::size_t> subscribed_;
+    std::vector<Holdings> holdings_;
+    std::size_t members_ = 0;
+    /// What members subscribe to: as they said it, and each name once, ascending, when `are_names_sorted_`.
+    std::vector<std::string_view> names_;
+    bool are_names_sorted_ = false;
+    /// Ascending by topic.
+    std::vector<Signature> signatures_;
+    bool are_holdings_signed_ = false;
+
+    std::vector<std::vector<TopicReader>> answers_;
+};
+
+void ReaderCollector::add(const Group& group) {
+    touched_.clear();
+    names_.clear();
+    members_ = 0;
+    are_names_sorted_ = are_holdings_signed_ = false;
+    if (group.consumer) {
+        add_members(group, *group.consumer);
+    } else if (group.uses_consumer_protocol() && may_concern(group)) {
+        add_members(group);
+    }
+    add_commits(group);
+    for (const std::size_t index : touched_) {
+        TopicReader& reader = *begun_[index];
+        if (questions_[index].others != TopicQuestion::Others::none) {
+            tell_others(questions_[index], reader);
+            std::ranges::sort(reader.other_topics, {}, &TopicReader::OtherTopic::name);
+        }
+        answers_[index].push_back(std::move(reader));
+        begun_[index].reset();
+    }
+}
+
+bool ReaderCollector::may_concern(const Group& group) const {
+    // To look for many names takes as long as to read everything.
+    if (questions_.size() > kNamesSearchedMax) {
+        return true;
+    }
+    return std::ranges::any_of(group.members(), [&](const auto& entry) {
+        return may_name_a_topic(subscription_of(group, *entry.second)) || may_name_a_topic(entry.second->assignment);
+    }) || (wants_others_ && std::ranges::any_of(questions_, [&](const TopicQuestion& question) {
+        return group.offsets.contains(question.topic);
+    }));
+}
+
+bool ReaderCollector::may_name_a_topic(Bytes told) const {
+    return !told.empty() && std::ranges::any_of(names_as_told_, [&](const std::string& name) {
+        return ::memmem(told.data(), told.size(), name.data(), name.size()) != nullptr;
+    });
+}
+
+TopicReader& ReaderCollector::reader_of(const Group& group, std::size_t question) {
+    std::optional<TopicReader>& reader = begun_[question];
+    if (!reader) {
+        touched_.push_back(question);
+        reader.emplace();
+        reader->group_id = group.id;
+        reader->protocol_type = group.consumer ? std::string(kConsumerProtocolType) : group.protocol_type.value_or("");
+        reader->protocol = group.protocol.value_or("");
+    }
+    return *reader;
+}
+
+Holdings& ReaderCollector::next_holdings() {
+    if (members_ == holdings_.size()) {
+        holdings_.emplace_back();
+    }
+    return holdings_[members_++];
+}
+
+void ReaderCollector::add_members(const Group& group) {
+    for (const auto& [order, member] : group.members()) {
+        subscribed_.clear();
+        if (const auto topics = subscribed_topics(subscription_of(group, *member))) {
+            for (const std::string_view name : *topics) {
+                if (const auto asked = by_name_.find(name); asked != by_name_.end()) {
+                    subscribed_.push_back(asked->second);
+                }
+            }
+            if (wants_others_) {
+                names_.insert(names_.end(), topics->begin(), topics->end());
+            }
+        }
+        Holdings& holdings = next_holdings();
+        read_holdings(member->assignment, holdings);
+        add_member(group, {.member_id = member->id, .client_id = member->client_id, .client_host = member->client_host}, holdings);
+    }
 }
 
 /// Members of a group of KIP-848, whose assignments and expressions the coordinator knows itself.
-void add_members(const ConsumerGroup& group, std::string_view topic, const TopicId& topic_id, TopicReader& reader) {
-    for (const auto& [id, member] : group.members()) {
+void ReaderCollector::add_members(const Group& group, const ConsumerGroup& consumer) {
+    for (const auto& [id, member] : consumer.members()) {
         const MemberSubscription& wanted = member->subscription;
-        TopicReader::Member one{.member_id = id, .client_id = wanted.client_id, .client_host = wanted.client_host};
-        const ResolvedRegex* resolved = wanted.topic_regex.empty() ? nullptr : group.resolved(wanted.topic_regex);
-        one.subscribed = std::ranges::binary_search(wanted.topic_names, topic) ||
-                         (resolved != nullptr && resolved->topics.contains(std::string(topic)));
-        for (const OwnedTopic& owned : member->progress.assigned) {
-            for (std::size_t index = 0; owned.topic_id == topic_id && index < owned.partitions.size(); ++index) {
-                one.assigned.push_back(PartitionIndex{owned.partitions[index].partition});
+        const ResolvedRegex* resolved = wanted.topic_regex.empty() ? nullptr : consumer.resolved(wanted.topic_regex);
+        subscribed_.clear();
+        for (std::size_t index = 0; index < questions_.size(); ++index) {
+            const std::string_view topic = questions_[index].topic;
+            if (std::ranges::binary_search(wanted.topic_names, topic) ||
+                (resolved != nullptr && resolved->topics.contains(std::string(topic)))) {
+                subscribed_.push_back(index);
             }
         }
-        if (one.subscribed || !one.assigned.empty()) {
-            reader.members.push_back(std::move(one));
+        Holdings& holdings = next_holdings();
+        read_owned(member->progress.assigned, holdings);
+        add_member(group, {.member_id = id, .client_id = wanted.client_id, .client_host = wanted.client_host}, holdings);
+    }
+    if (wants_others_ && !touched_.empty()) {
+        names_ = consumer.subscribed_topics();
+        are_names_sorted_ = true;
+    }
+}
+
+void ReaderCollector::read_owned(const OwnedAssignment& assigned, Holdings& holdings) {
+    holdings.clear();
+    for (const OwnedTopic& owned : assigned) {
+        std::string_view name;
+        if (const auto asked = by_id_.find(owned.topic_id); asked != by_id_.end()) {
+            name = questions_[asked->second].topic;
+        } else if (const auto other = wants_others_ ? cluster_.find(owned.topic_id) : std::nullopt) {
+            name = other->name;
+        } else {
+            continue;
+        }
+        holdings.begin_topic(name);
+        for (const OwnedPartition& partition : owned.partitions) {
+            holdings.add(PartitionIndex{partition.partition});
+        }
+        holdings.end_topic();
+    }
+}
+
+void ReaderCollector::add_member(const Group& group, const TopicReader::Member& blank, const Holdings& holdings) {
+    const auto own = [&](std::size_t question) -> TopicReader::Member& {
+        TopicReader& reader = reader_of(group, question);
+        if (reader.members.empty() || reader.members.back().member_id != blank.member_id) {
+            reader.members.push_back(blank);
+        }
+        return reader.members.back();
+    };
+    for (const std::size_t question : subscribed_) {
+        own(question).subscribed = true;
+    }
+    for (const Holdings::Topic& topic : holdings.topics()) {
+        const auto asked = by_name_.find(topic.name);
+        if (asked == by_name_.end() || topic.count == 0) {
+            continue;
+        }
+        std::vector<PartitionIndex>& assigned = own(asked->second).assigned;
+        const bool is_first = assigned.empty();
+        const std::span<const PartitionIndex> partitions = holdings.partitions_of(topic);
+        assigned.insert(assigned.end(), partitions.begin(), partitions.end());
+        if (!is_first) {
+            std::ranges::sort(assigned);
+            const auto repeated = std::ranges::unique(assigned);
+            assigned.erase(repeated.begin(), repeated.end());
         }
     }
-    for (const std::string_view name : group.subscribed_topics()) {
-        reader.subscriptions.emplace_back(name);
+}
+
+void ReaderCollector::add_commits(const Group& group) {
+    for (std::size_t index = 0; index < questions_.size() && !group.offsets.empty(); ++index) {
+        const TopicQuestion& question = questions_[index];
+        const auto known = group.offsets.find(question.topic);
+        if (known == group.offsets.end()) {
+            continue;
+        }
+        for (const auto& [partition, committed] : known->second) {
+            if (committed.is_of_other_topic(question.topic_id)) {
+                continue;
+            }
+            TopicReader& reader = reader_of(group, index);
+            reader.committed.emplace_hint(reader.committed.end(), partition, committed.offset);
+            if (committed.offset == Offset{0} && committed.metadata.starts_with(kSeedMetadata)) {
+                reader.seeds.push_back(partition);
+            }
+        }
     }
+}
+
+void ReaderCollector::sign_holdings() {
+    if (std::exchange(are_holdings_signed_, true)) {
+        return;
+    }
+    signatures_.clear();
+    for (std::size_t member = 0; member < members_; ++member) {
+        for (const Holdings::Topic& topic : holdings_[member].topics()) {
+            std::uint64_t value = mixed(kHashFactor, member);
+            for (const PartitionIndex partition : holdings_[member].partitions_of(topic)) {
+                value = mixed(value, static_cast<std::uint64_t>(partition.value));
+            }
+            if (topic.count > 0) {
+                signatures_.push_back({topic.name, value});
+            }
+        }
+    }
+    if (!std::ranges::is_sorted(signatures_, {}, &Signature::topic)) {
+        std::ranges::stable_sort(signatures_, {}, &Signature::topic);
+    }
+    // One for each topic, of all members together; they come in the order of the members.
+    std::size_t kept = 0;
+    for (const Signature& next : signatures_) {
+        if (kept > 0 && signatures_[kept - 1].topic == next.topic) {
+            signatures_[kept - 1].value = mixed(signatures_[kept - 1].value, next.value);
+        } else {
+            signatures_[kept++] = next;
+        }
+    }
+    signatures_.resize(kept);
+}
+
+const ReaderCollector::Signature* ReaderCollector::signature_of(std::string_view topic) const {
+    const auto found = std::ranges::lower_bound(signatures_, topic, {}, &Signature::topic);
+    return found != signatures_.end() && found->topic == topic ? &*found : nullptr;
+}
+
+void ReaderCollector::sort_names() {
+    if (!are_names_sorted_) {
+        std::ranges::sort(names_);
+        const auto repeated = std::ranges::unique(names_);
+        names_.erase(repeated.begin(), repeated.end());
+        are_names_sorted_ = true;
+    }
+}
+
+void ReaderCollector::tell_others(TopicQuestion& question, TopicReader& reader) {
+    if (names_.empty()) {
+        return;
+    }
+    // With one partition every assignor is aligned by accident.
+    const bool can_be_aligned = question.partition_count > 1;
+    if (question.others == TopicQuestion::Others::aligned) {
+        if (can_be_aligned && members_ == 1) {
+            tell_aligned_of_one(question, reader);
+        } else if (can_be_aligned) {
+            tell_aligned(question, reader);
+        }
+        return;
+    }
+    sort_names();
+    sign_holdings();
+    const Signature* own = can_be_aligned ? signature_of(question.topic) : nullptr;
+    for (const std::string_view name : names_) {
+        const auto other = name == question.topic ? std::nullopt : cluster_.find(name);
+        if (!other) {
+            continue;
+        }
+        const Signature* held = own != nullptr && other->partition_count == question.partition_count ? signature_of(name) : nullptr;
+        reader.other_topics.push_back({std::string(name), other->partition_count, held != nullptr && held->value == own->value});
+    }
+}
+
+void ReaderCollector::tell_aligned(TopicQuestion& question, TopicReader& reader) {
+    sign_holdings();
+    const Signature* own = signature_of(question.topic);
+    for (std::size_t index = 0; own != nullptr && index < signatures_.size(); ++index) {
+        const Signature& held = signatures_[index];
+        if (held.value == own->value && !tell_one_aligned(question, held.topic, reader)) {
+            return;
+        }
+    }
+}
+
+/// Most groups that read hundreds of topics have one member: nothing needs to be put in order for these.
+void ReaderCollector::tell_aligned_of_one(TopicQuestion& question, TopicReader& reader) {
+    const Holdings& holdings = holdings_.front();
+    const auto own = std::ranges::find(holdings.topics(), question.topic, &Holdings::Topic::name);
+    if (own == holdings.topics().end()) {
+        return;
+    }
+    for (const Holdings::Topic& topic : holdings.topics()) {
+        if (topic.count > 0 && std::ranges::equal(holdings.partitions_of(topic), holdings.partitions_of(*own)) &&
+            !tell_one_aligned(question, topic.name, reader)) {
+            return;
+        }
+    }
+}
+
+bool ReaderCollector::tell_one_aligned(TopicQuestion& question, std::string_view topic, TopicReader& reader) {
+    if (!reader.other_topics.empty() && question.aligned_max == 0) {
+        return false;
+    }
+    if (topic == question.topic || std::ranges::find(names_, topic) == names_.end()) {
+        return true;
+    }
+    if (const auto other = cluster_.find(topic); other && other->partition_count == question.partition_count) {
+        reader.other_topics.push_back({std::string(topic), other->partition_count, true});
+        question.aligned_max -= std::min<std::size_t>(question.aligned_max, 1);
+    }
+    return true;
 }
 
 }  // namespace
-
-bool TopicReader::holds_the_same_as(const TopicReader& other) const {
-    bool any = false;
-    for (const Member& member : members) {
-        const auto same = std::ranges::find(other.members, member.member_id, &Member::member_id);
-        if (same == other.members.end() ? !member.assigned.empty() : same->assigned != member.assigned) return false;
-        any = any || !member.assigned.empty();
-    }
-    return any;
-}
 
 std::string seed_metadata(std::int32_t epoch) { return std::string(kSeedMetadata) + std::to_string(epoch); }
 
@@ -81,33 +393,12 @@ std::optional<std::string> GroupCoordinator::Core::protocol_of(std::string_view 
     return found->second->protocol.value_or("");
 }
 
-std::vector<TopicReader> GroupCoordinator::Core::readers_of(std::string_view topic, const TopicId& topic_id) const {
-    std::vector<TopicReader> readers;
+std::vector<std::vector<TopicReader>> GroupCoordinator::Core::readers_of(std::span<TopicQuestion> questions) const {
+    ReaderCollector collector(questions, *cluster_);
     for (const Group* group : groups_in_order()) {
-        TopicReader reader{.group_id = group->id,
-                           .protocol_type = group->protocol_type.value_or(""),
-                           .protocol = group->protocol.value_or("")};
-        if (group->consumer) {
-            reader.protocol_type = kConsumerProtocolType;
-            add_members(*group->consumer, topic, topic_id, reader);
-        } else if (group->uses_consumer_protocol()) {
-            add_members(*group, topic, reader);
-        }
-        if (const auto known = group->offsets.find(topic); known != group->offsets.end()) {
-            for (const auto& [partition, committed] : known->second) {
-                if (!committed.is_of_other_topic(topic_id)) {
-                    reader.committed.emplace(partition, committed.offset);
-                    if (committed.offset == Offset{0} && committed.metadata.starts_with(kSeedMetadata)) {
-                        reader.seeds.push_back(partition);
-                    }
-                }
-            }
-        }
-        if (!reader.members.empty() || !reader.committed.empty()) {
-            readers.push_back(std::move(reader));
-        }
+        collector.add(*group);
     }
-    return readers;
+    return collector.take();
 }
 
 void GroupCoordinator::Core::seed_offsets(const SeedOffsets& command, Now now, Effects& effects) {

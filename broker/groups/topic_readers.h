@@ -28,6 +28,15 @@ struct TopicReader {
         std::vector<PartitionIndex> assigned;
     };
 
+    /// A topic besides the one asked for that a member subscribes to, as far as that can be read, and that exists.
+    struct OtherTopic {
+        std::string name;
+        std::int32_t partition_count = 0;
+        /// It has the count that the question names, more than one, and each member of the group holds the same partitions of
+        /// both; at least one is held.
+        bool is_aligned = false;
+    };
+
     std::string group_id;
     /// Empty for a group that only stores offsets.
     std::string protocol_type;
@@ -35,15 +44,12 @@ struct TopicReader {
     std::string protocol;
     /// Members that subscribe to the topic or hold a partition of it, in the group's order.
     std::vector<Member> members;
-    /// All topics that members subscribe to, ascending, as far as they can be read.
-    std::vector<std::string> subscriptions;
     /// Committed under the topic's id (or without any id).
     std::map<PartitionIndex, Offset> committed;
     /// Those of `committed` that an expansion gave and nobody committed over, ascending.
     std::vector<PartitionIndex> seeds;
-
-    /// The members hold the same partitions here as in `other`, one for one, and at least one is held.
-    [[nodiscard]] bool holds_the_same_as(const TopicReader& other) const;
+    /// What `TopicQuestion::others` asked for, ascending by name.
+    std::vector<OtherTopic> other_topics;
 
     /// Its members run Kafka Streams, whose tasks are bound to partition counts.
     [[nodiscard]] bool is_streams() const { return protocol == "stream"; }
@@ -54,6 +60,24 @@ struct TopicReader {
         }
         return false;
     }
+};
+
+/// Who reads this topic? Several questions are answered by one pass over the groups, which takes what members said apart once.
+struct TopicQuestion {
+    enum class Others : std::uint8_t {
+        none,
+        /// Those that are aligned, up to `aligned_max` of all groups together, and of each group the first one all the same:
+        /// enough to tell whether there are any.
+        aligned,
+        all,
+    };
+    std::string_view topic;
+    TopicId topic_id;
+    Others others = Others::none;
+    /// Other topics of this count can be aligned.
+    std::int32_t partition_count = 0;
+    /// Every shard that answers takes what it told off it.
+    std::size_t aligned_max = 0;
 };
 
 /// Gives a group the committed offset 0 for partitions that it has none for.

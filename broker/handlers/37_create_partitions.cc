@@ -7,12 +7,9 @@
 // (partita.expansion.mode) an expansion may be refused with POLICY_VIOLATION, also with validate_only; a validate_only
 // request that is not refused carries the verdict in its error_message there.
 
-#include <algorithm>
-
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/registry.h"
 #include "broker/runtime/broker.h"
-#include "broker/runtime/topic_plan.h"
 #include "broker/runtime/turn.h"
 #include "protocol/messages/37_create_partitions.h"
 
@@ -21,16 +18,55 @@ namespace {
 
 constexpr std::int16_t kRefusedByQuotaSince = 3;
 
-/// What a dry run that would succeed says besides: nothing in mode faithful, as with Kafka; elsewhere the verdict. Clients
-/// that look at the code alone (the Java client does) see no difference.
-std::optional<std::string_view> advice_for(runtime::RequestContext& context, const topics::CreatePartitionsCommand& command,
-                                           std::string_view topic) {
-    const runtime::TopicState* state = context.turn.topics().find(topic);
-    if (state == nullptr || state->config->expansion_mode == config::ExpansionMode::faithful) {
-        return std::nullopt;
+using TopicResult = CreatePartitionsResponse::CreatePartitionsTopicResult;
+
+/// On the thread that added the partitions.
+runtime::Reply encode(const runtime::PendingReply& pending, const runtime::ExpansionReply& answer) {
+    std::vector<TopicResult> results;
+    results.reserve(answer.reply.topics.size());
+    for (const topics::ExpandedTopic& topic : answer.reply.topics) {
+        TopicResult& result = results.emplace_back();
+        result.name = topic.name;
+        result.error_code = answer.is_not_written ? ErrorCode::kafka_storage_error : topic.error.code;
+        result.error_message = answer.is_not_written ? std::optional<std::string_view>(kCatalogNotWritten)
+                                                     : std::optional<std::string_view>(topic.error.message);
     }
-    const auto wish = std::ranges::find(command.topics, topic, &topics::TopicToExpand::name);
-    return context.arena().copy(runtime::plan_sentence(context.broker, topic, wish->count));
+    CreatePartitionsResponse response;
+    response.results = results;
+    return runtime::encode_reply(pending, response);
+}
+
+runtime::ExpansionRequest owned_request(const runtime::RequestContext& context, const CreatePartitionsRequest& request) {
+    runtime::ExpansionRequest wanted;
+    for (const CreatePartitionsRequest::CreatePartitionsTopic& topic : request.topics) {
+        runtime::ExpansionRequest::Wish& wish = wanted.wishes.emplace_back();
+        wish.name = topic.name;
+        wish.count = topic.count;
+        if (!topic.assignments.is_null()) {
+            wish.assignments.emplace();
+            for (const CreatePartitionsRequest::CreatePartitionsAssignment& assignment : topic.assignments) {
+                std::vector<BrokerId>& brokers = wish.assignments->emplace_back();
+                for (const std::int32_t broker : assignment.broker_ids) {
+                    brokers.push_back(BrokerId{broker});
+                }
+            }
+        }
+    }
+    std::string_view address = context.client.host;
+    if (address.starts_with('/')) {
+        address.remove_prefix(1);
+    }
+    wanted.validate_only = request.validate_only;
+    wanted.client_id = context.client_id;
+    wanted.may_be_refused_by_quota = mutating_client(context, kRefusedByQuotaSince).may_be_refused;
+    wanted.requested_by = {.client_id = std::string(context.client_id),
+                           .software_name = context.client.software_name,
+                           .software_version = context.client.software_version,
+                           .address = std::string(address),
+                           .principal = "User:ANONYMOUS"};
+    wanted.received = context.now().monotonic;
+    wanted.timeout_ms = request.timeout_ms;
+    return wanted;
 }
 
 }  // namespace
@@ -40,66 +76,20 @@ void create_partitions(runtime::RequestContext& context) {
     if (request == nullptr) {
         return;
     }
-    Arena& arena = context.arena();
-    topics::CreatePartitionsCommand command;
-    command.validate_only = request->validate_only;
-    command.client = mutating_client(context, kRefusedByQuotaSince);
-    for (const CreatePartitionsRequest::CreatePartitionsTopic& topic : request->topics) {
-        topics::TopicToExpand& wanted = command.topics.emplace_back();
-        wanted.name = topic.name;
-        wanted.count = topic.count;
-        if (!topic.assignments.is_null()) {
-            wanted.assignments.emplace();
-            for (const CreatePartitionsRequest::CreatePartitionsAssignment& assignment : topic.assignments) {
-                std::vector<BrokerId>& brokers = wanted.assignments->emplace_back();
-                for (const std::int32_t broker : assignment.broker_ids) {
-                    brokers.push_back(BrokerId{broker});
-                }
-            }
+    if (has_no_time(request->timeout_ms)) {
+        ArenaVector<TopicResult> results(context.arena(), request->topics.count());
+        for (const CreatePartitionsRequest::CreatePartitionsTopic& topic : request->topics) {
+            results.push_back({.name = topic.name, .error_code = ErrorCode::request_timed_out, .error_message = std::nullopt});
         }
-    }
-    CreatePartitionsResponse response;
-    ArenaVector<CreatePartitionsResponse::CreatePartitionsTopicResult> results(arena, request->topics.count());
-    const auto all_failed = [&](ErrorCode error, std::optional<std::string_view> message) {
-        for (const topics::TopicToExpand& topic : command.topics) {
-            results.push_back({.name = topic.name, .error_code = error, .error_message = message});
-        }
+        CreatePartitionsResponse response;
         response.results = results;
         context.reply(response);
-    };
-    if (has_no_time(request->timeout_ms)) {
-        return all_failed(ErrorCode::request_timed_out, std::nullopt);
+        return;
     }
-    command.circumstances = [&context](const topics::Topic& topic, std::int32_t new_count) {
-        std::string_view address = context.client.host;
-        if (address.starts_with('/')) {
-            address.remove_prefix(1);
-        }
-        return runtime::expansion_circumstances(context.broker, topic, new_count,
-                                                {.client_id = std::string(context.client_id),
-                                                 .software_name = context.client.software_name,
-                                                 .software_version = context.client.software_version,
-                                                 .address = std::string(address),
-                                                 .principal = "User:ANONYMOUS"});
-    };
-    context.broker.expansions().protect(command, context.turn);
-    const auto reply = context.broker.change_catalog<topics::CreatePartitionsReply>(
-        context.turn, [&](const topics::CatalogCore& core, const topics::CatalogContext& catalog) {
-            return core.create_partitions(command, catalog);
-        });
-    if (!reply) {
-        return all_failed(ErrorCode::kafka_storage_error, kCatalogNotWritten);
-    }
-    for (const topics::ExpandedTopic& expanded : reply->topics) {
-        std::optional<std::string_view> message = message_of(expanded.error, arena);
-        if (request->validate_only && !expanded.error.failed()) {
-            message = advice_for(context, command, expanded.name);
-        }
-        results.push_back(
-            {.name = arena.copy(expanded.name), .error_code = expanded.error.code, .error_message = message});
-    }
-    response.results = results;
-    reply_throttled(context, response, reply->throttle_ms);
+    runtime::ExpansionRequest wanted = owned_request(context, *request);
+    wanted.encode = encode;
+    wanted.pending = context.park();
+    context.broker.expansions().submit(std::move(wanted));
 }
 
 }  // namespace partita::handlers

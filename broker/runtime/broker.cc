@@ -86,6 +86,7 @@ Broker::Broker(const Options& options)
 }
 
 Broker::~Broker() {
+    expansions_.stop();
     reader_observer_.stop();
     key_observer_->stop();
     findings_topic_.stop();
@@ -302,7 +303,12 @@ std::expected<void, StartError> Broker::load_topics() {
         }
     }
     for (const topics::Topic& topic : catalog->topics()) {
-        table->put(make_topic_state(catalog->share_topic(topic.id), nullptr));
+        auto state = make_topic_state(catalog->share_topic(topic.id), nullptr);
+        if (!state) {
+            return std::unexpected(StartError{"a partition of " + topic.name + " cannot be opened: " + state.error().message +
+                                              "; nothing of it was changed"});
+        }
+        table->put(std::move(*state));
     }
     publish(std::move(table));
     if (auto removed = logs_->remove_announced(); !removed) {
@@ -448,6 +454,7 @@ void Broker::connection_closed(const ClientConnection& client) {
 }
 
 bool Broker::close() {
+    expansions_.stop();
     connections_.stop();
     reader_observer_.stop();
     key_observer_->stop();

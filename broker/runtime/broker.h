@@ -3,6 +3,7 @@
 #include <atomic>
 #include <expected>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -106,6 +107,41 @@ class Broker {
         }
         return std::move(decision.reply);
     }
+
+    /// Decides on the catalog as it is now, and changes nothing.
+    template <class Decide>
+    auto look_at_catalog(Now now, Decide&& decide) {
+        const std::scoped_lock lock(catalog_mutex_);
+        return with_catalog_context(now, [&](const topics::CatalogContext& context) { return decide(*catalog_, context); });
+    }
+    /// Topics that are to be made or to grow, by id, with the logs of their new partitions.
+    using ClaimedTopics = std::map<TopicId, std::shared_ptr<const TopicState>>;
+
+    /// A change of the catalog for whoever takes steps of its own in between. Holds the catalog's lock: no disk is read, and
+    /// nothing is done whose time grows with the groups or the other topics. In this order: decide, claim, write, publish.
+    class CatalogSection {
+      public:
+        explicit CatalogSection(Broker& broker) : broker_(broker), lock_(broker.catalog_mutex_) {}
+
+        [[nodiscard]] const topics::CatalogSnapshot& snapshot() const { return *broker_.catalog_->snapshot(); }
+        template <class Decide>
+        auto decide(Now now, Decide&& decide) {
+            return broker_.with_catalog_context(
+                now, [&](const topics::CatalogContext& context) { return decide(*broker_.catalog_, context); });
+        }
+        /// Gives the new partitions their logs. False when a directory is in the way that cannot be moved: nothing is claimed.
+        [[nodiscard]] bool claim(const topics::Effects& effects) { return broker_.claim_partitions(effects, claimed_); }
+        /// Until it was written.
+        void release_claims() { broker_.release_partitions(claimed_); }
+        [[nodiscard]] const TopicState& claimed(const TopicId& topic) const { return *claimed_.at(topic); }
+        [[nodiscard]] bool write(const topics::Effects& effects, Now now) { return broker_.write_catalog_records(effects, now); }
+        void publish(const topics::Effects& effects, Now now) { broker_.follow_catalog_effects(nullptr, effects, claimed_, now); }
+
+      private:
+        Broker& broker_;
+        std::unique_lock<std::mutex> lock_;
+        ClaimedTopics claimed_;
+    };
 
     /// Random text that nobody had before, for member ids: a UUID in its usual form.
     [[nodiscard]] std::string random_uuid_text();
@@ -237,15 +273,22 @@ class Broker {
 
     // With catalog_mutex_ held.
     [[nodiscard]] bool apply_catalog_effects(Turn* turn, const topics::Effects& effects, Now now);
+    /// Before anything is written, so that what cannot be done is refused. False when a log cannot be had: none is claimed.
+    [[nodiscard]] bool claim_partitions(const topics::Effects& effects, ClaimedTopics& claimed);
+    void release_partitions(ClaimedTopics& claimed);
     [[nodiscard]] bool write_catalog_records(const topics::Effects& effects, Now now);
     /// Makes what was written visible: snapshot, topic table, logs, groups.
-    void follow_catalog_effects(Turn* turn, const topics::Effects& effects, Now now);
-    [[nodiscard]] std::shared_ptr<const TopicState> make_topic_state(const topics::TopicPointer& topic,
-                                                                     const TopicState* before);
-    void apply_change(TopicTable& table, const topics::CatalogChange& change);
+    void follow_catalog_effects(Turn* turn, const topics::Effects& effects, const ClaimedTopics& claimed, Now now);
+    void delete_topic_state(Turn* turn, const topics::Topic& topic, const TopicTable& before, Now now);
+    /// With the logs of partitions that `before` has not. Fails when one cannot be had: none is claimed then.
+    [[nodiscard]] StorageResult<std::shared_ptr<const TopicState>> make_topic_state(const topics::TopicPointer& topic,
+                                                                                    const TopicState* before);
+    /// Of a topic that has all its partitions.
+    [[nodiscard]] std::shared_ptr<const TopicState> remake_topic_state(const topics::TopicPointer& topic, const TopicState& before);
+    [[nodiscard]] StorageResult<void> add_partitions(TopicState& state, const std::shared_ptr<const LogConfig>& log_config);
+    void apply_change(TopicTable& table, const topics::CatalogChange& change, const ClaimedTopics& claimed);
     void apply_config_change(const topics::CatalogChange& change, TopicTable& table);
     void publish(std::shared_ptr<const TopicTable> table);
-    void warn_of_expansion(const TopicState& before, const topics::Topic& after);
 
     std::shared_ptr<const config::BrokerConfig> config_;
     mutable std::mutex config_mutex_;

@@ -3,12 +3,10 @@
 #include <algorithm>
 
 #include "broker/config/broker_rules.h"
-#include "broker/expansion/lineage.h"
 #include "broker/runtime/broker.h"
 #include "broker/runtime/clock.h"
 #include "broker/runtime/config_rules.h"
 #include "broker/runtime/group_cluster.h"
-#include "broker/runtime/topic_sample.h"
 #include "protocol/assert.h"
 #include "protocol/record_batch_builder.h"
 #include "protocol/shared_block.h"
@@ -49,22 +47,56 @@ bool Broker::apply_catalog_effects(Turn* turn, const topics::Effects& effects, N
             deleted.push_back(change.before->id);
         }
     }
+    ClaimedTopics claimed;
+    if (!claim_partitions(effects, claimed)) {
+        return false;
+    }
     if (!deleted.empty()) {
         logs_->announce_removals(deleted);
     }
-    bool is_done = expansions_.seed(turn, effects, now);
-    if (is_done && !write_catalog_records(effects, now)) {
-        is_done = false;
-        expansions_.take_back_seeds(turn, effects, now);
-    }
+    const bool is_done = write_catalog_records(effects, now);
     if (is_done) {
-        follow_catalog_effects(turn, effects, now);
+        follow_catalog_effects(turn, effects, claimed, now);
+    } else {
+        release_partitions(claimed);
     }
     if (!deleted.empty()) {
         logs_->conclude_removals(deleted);
         data_written();
     }
     return is_done;
+}
+
+bool Broker::claim_partitions(const topics::Effects& effects, ClaimedTopics& claimed) {
+    using Kind = topics::CatalogChange::Kind;
+    const std::shared_ptr<const TopicTable> table = topic_table();
+    for (const topics::CatalogChange& change : effects.changes) {
+        if (change.kind != Kind::topic_created && change.kind != Kind::topic_expanded) {
+            continue;
+        }
+        auto state = make_topic_state(change.after, change.before ? table->find(change.after->id) : nullptr);
+        if (!state) {
+            log::error("catalog", "a change was refused: a directory is in the way of a new partition and cannot be moved",
+                       {{"topic", change.after->name}, {"reason", state.error().message}});
+            release_partitions(claimed);
+            return false;
+        }
+        claimed.emplace(change.after->id, std::move(*state));
+    }
+    return true;
+}
+
+void Broker::release_partitions(ClaimedTopics& claimed) {
+    const std::shared_ptr<const TopicTable> table = topic_table();
+    for (const auto& [id, state] : claimed) {
+        const TopicState* before = table->find(id);
+        std::vector<std::shared_ptr<PartitionLog>> logs;
+        for (std::size_t index = before == nullptr ? 0 : before->partitions.size(); index < state->partitions.size(); ++index) {
+            logs.push_back(state->partitions[index]->log);
+        }
+        logs_->release(logs);
+    }
+    claimed.clear();
 }
 
 bool Broker::write_catalog_records(const topics::Effects& effects, Now now) {
@@ -86,13 +118,13 @@ bool Broker::write_catalog_records(const topics::Effects& effects, Now now) {
     return true;
 }
 
-void Broker::follow_catalog_effects(Turn* turn, const topics::Effects& effects, Now now) {
+void Broker::follow_catalog_effects(Turn* turn, const topics::Effects& effects, const ClaimedTopics& claimed, Now now) {
     const std::shared_ptr<const TopicTable> before = topic_table();
     catalog_->commit(effects);
     auto next = std::make_shared<TopicTable>(*before);
     next->catalog = catalog_->snapshot();
     for (const topics::CatalogChange& change : effects.changes) {
-        apply_change(*next, change);
+        apply_change(*next, change, claimed);
     }
     publish(next);
     groups_.cluster_changed(std::make_shared<GroupCluster>(next->catalog, config()->broker_rack.value_or("")),
@@ -101,9 +133,6 @@ void Broker::follow_catalog_effects(Turn* turn, const topics::Effects& effects, 
                             }));
 
     for (const topics::CatalogChange& change : effects.changes) {
-        if (change.kind == topics::CatalogChange::Kind::topic_expanded) {
-            reader_observer_.topic_grew(*next->find(change.after->id));
-        }
         if (change.kind == topics::CatalogChange::Kind::topic_reconfigured) {
             const TopicState* state = next->find(change.after->id);
             if (state->config->nudge != before->find(change.after->id)->config->nudge && state->expansion) {
@@ -111,33 +140,37 @@ void Broker::follow_catalog_effects(Turn* turn, const topics::Effects& effects, 
             }
         }
         if (change.kind == topics::CatalogChange::Kind::topic_deleted) {
-            if (const auto state = before->share(change.before->id)) {
-                for (const std::shared_ptr<Partition>& partition : state->partitions) {
-                    if (auto removed = logs_->remove(partition->log); !removed) {
-                        log::error("storage", "a deleted partition cannot be removed",
-                                   {{"partition", partition->log->directory_name()}, {"reason", removed.error().message}});
-                    }
-                    post_change(*partition);
-                }
-                if (state->expansion) {
-                    expansions_.topic_deleted(change.before->id);
-                }
-            }
-            maintenance_->topic_deleted();
-            if (change.before->name == topics::kOffsetsTopicName) {
-                groups_.forget_all(now);
-            } else {
-                groups_.topic_deleted(turn, {.name = change.before->name, .topic_id = change.before->id}, now);
-            }
+            delete_topic_state(turn, *change.before, *before, now);
         }
     }
 }
 
-void Broker::apply_change(TopicTable& table, const topics::CatalogChange& change) {
+void Broker::delete_topic_state(Turn* turn, const topics::Topic& topic, const TopicTable& before, Now now) {
+    if (const auto state = before.share(topic.id)) {
+        for (const std::shared_ptr<Partition>& partition : state->partitions) {
+            if (auto removed = logs_->remove(partition->log); !removed) {
+                log::error("storage", "a deleted partition cannot be removed",
+                           {{"partition", partition->log->directory_name()}, {"reason", removed.error().message}});
+            }
+            post_change(*partition);
+        }
+        if (state->expansion) {
+            expansions_.topic_deleted(topic.id);
+        }
+    }
+    maintenance_->topic_deleted();
+    if (topic.name == topics::kOffsetsTopicName) {
+        groups_.forget_all(now);
+    } else {
+        groups_.topic_deleted(turn, {.name = topic.name, .topic_id = topic.id}, now);
+    }
+}
+
+void Broker::apply_change(TopicTable& table, const topics::CatalogChange& change, const ClaimedTopics& claimed) {
     using Kind = topics::CatalogChange::Kind;
     switch (change.kind) {
         case Kind::topic_created:
-            table.put(make_topic_state(change.after, nullptr));
+            table.put(claimed.at(change.after->id));
             log::info("catalog", "topic created",
                       {{"topic", change.after->name}, {"partitions", change.after->partition_count}});
             return;
@@ -145,19 +178,13 @@ void Broker::apply_change(TopicTable& table, const topics::CatalogChange& change
             table.remove(change.before->id);
             log::info("catalog", "topic deleted", {{"topic", change.before->name}});
             return;
-        case Kind::topic_expanded: {
-            const auto before = table.share(change.after->id);
-            PARTITA_ASSERT(before != nullptr, "a topic that grows is known");
-            warn_of_expansion(*before, *change.after);
-            auto after = make_topic_state(change.after, before.get());
-            expansions_.open_fence(*after, read_clock());
-            table.put(std::move(after));
+        case Kind::topic_expanded:
+            table.put(claimed.at(change.after->id));
             return;
-        }
         case Kind::expansion_annotated:
         case Kind::topic_reconfigured: {
             const auto before = table.share(change.after->id);
-            table.put(make_topic_state(change.after, before.get()));
+            table.put(remake_topic_state(change.after, *before));
             return;
         }
         case Kind::configs_changed:
@@ -187,13 +214,19 @@ void Broker::apply_config_change(const topics::CatalogChange& change, TopicTable
     std::vector<std::shared_ptr<const TopicState>> states;
     table.for_each([&](const TopicState& state) { states.push_back(table.share(state.topic->id)); });
     for (const std::shared_ptr<const TopicState>& state : states) {
-        table.put(make_topic_state(state->topic, state.get()));
+        table.put(remake_topic_state(state->topic, *state));
     }
     groups_.reconfigure(group_config());
 }
 
-std::shared_ptr<const TopicState> Broker::make_topic_state(const topics::TopicPointer& topic,
-                                                           const TopicState* before) {
+std::shared_ptr<const TopicState> Broker::remake_topic_state(const topics::TopicPointer& topic, const TopicState& before) {
+    auto state = make_topic_state(topic, &before);
+    PARTITA_ASSERT(state.has_value(), "a topic that does not grow needs no new log");
+    return std::move(*state);
+}
+
+StorageResult<std::shared_ptr<const TopicState>> Broker::make_topic_state(const topics::TopicPointer& topic,
+                                                                          const TopicState* before) {
     auto state = std::make_shared<TopicState>();
     state->topic = topic;
     const auto config = this->config();
@@ -231,32 +264,40 @@ std::shared_ptr<const TopicState> Broker::make_topic_state(const topics::TopicPo
             partition->log->set_config(log_config);
         }
     }
-    if (state->partitions.size() < static_cast<std::size_t>(topic->partition_count)) {
-        auto log_topic = std::make_shared<const LogTopic>(LogTopic{topic->name, topic->id});
-        state->partitions.reserve(static_cast<std::size_t>(topic->partition_count));
-        const PartitionIndex first{static_cast<std::int32_t>(state->partitions.size())};
-        // Of what the catalog knew at the start every directory was opened; what a client makes later gets its own.
-        const auto unreadable = is_ready() ? LogDirectory::Unreadable::is_a_stray : LogDirectory::Unreadable::is_an_error;
-        auto logs = logs_->claim_range(log_topic, first, {topic->partition_count}, log_config, unreadable);
-        if (!logs) {
-            // Only a directory in the way that cannot be moved fails here, and it needs a hand.
-            fail_stop(logs.error());
-        }
-        SharedBlock<Partition> block(logs->size());
-        for (std::shared_ptr<PartitionLog>& log : *logs) {
-            const fetch::PartitionKey key{next_partition_key_.fetch_add(1, std::memory_order_relaxed)};
-            state->partitions.push_back(block.make(std::move(log), key));
-        }
-        for (const LogDirectory::Stray& stray : logs_->take_new_strays()) {
-            log::warning("storage",
-                         stray.is_unreadable
-                             ? "a directory that cannot be opened was in the way of a new partition and was set aside"
-                             : "a directory names another topic id in its partition.metadata and was set aside; to serve its "
-                               "data, stop the broker, remove its partition.metadata and give it its old name",
-                         {{"directory", stray.directory}, {"renamed_to", stray.renamed_to}});
-        }
+    if (auto added = add_partitions(*state, log_config); !added) {
+        return std::unexpected(std::move(added.error()));
     }
     return state;
+}
+
+StorageResult<void> Broker::add_partitions(TopicState& state, const std::shared_ptr<const LogConfig>& log_config) {
+    const PartitionIndex first{static_cast<std::int32_t>(state.partitions.size())};
+    if (first.value >= state.topic->partition_count) {
+        return {};
+    }
+    auto log_topic = std::make_shared<const LogTopic>(LogTopic{state.topic->name, state.topic->id});
+    // Of what the catalog knew at the start every directory was opened; what a client makes later gets its own.
+    const auto unreadable = is_ready() ? LogDirectory::Unreadable::is_a_stray : LogDirectory::Unreadable::is_an_error;
+    auto logs = logs_->claim_range(log_topic, first, {state.topic->partition_count}, log_config, unreadable);
+    if (!logs) {
+        // A directory in the way that cannot be moved, which needs a hand.
+        return std::unexpected(std::move(logs.error()));
+    }
+    state.partitions.reserve(static_cast<std::size_t>(state.topic->partition_count));
+    SharedBlock<Partition> block(logs->size());
+    for (std::shared_ptr<PartitionLog>& log : *logs) {
+        const fetch::PartitionKey key{next_partition_key_.fetch_add(1, std::memory_order_relaxed)};
+        state.partitions.push_back(block.make(std::move(log), key));
+    }
+    for (const LogDirectory::Stray& stray : logs_->take_new_strays()) {
+        log::warning("storage",
+                     stray.is_unreadable
+                         ? "a directory that cannot be opened was in the way of a new partition and was set aside"
+                         : "a directory names another topic id in its partition.metadata and was set aside; to serve its "
+                           "data, stop the broker, remove its partition.metadata and give it its old name",
+                     {{"directory", stray.directory}, {"renamed_to", stray.renamed_to}});
+    }
+    return {};
 }
 
 void Broker::nudge(const TopicState& topic, Now now) {
@@ -294,17 +335,6 @@ void Broker::publish(std::shared_ptr<const TopicTable> table) {
 std::shared_ptr<const TopicTable> Broker::topic_table() const {
     const std::scoped_lock lock(topic_table_mutex_);
     return topic_table_;
-}
-
-void Broker::warn_of_expansion(const TopicState& before, const topics::Topic& after) {
-    const std::int32_t old_count = before.topic->partition_count;
-    const std::int32_t new_count = after.partition_count;
-    if (topic_has_keys(before)) {
-        log::warning("expansion", expansion::expansion_warning(after.name, old_count, new_count));
-    } else {
-        log::info("expansion", "topic without keys expanded",
-                  {{"topic", after.name}, {"from", old_count}, {"to", new_count}});
-    }
 }
 
 std::optional<ProducerId> Broker::next_producer_id(Turn& turn) {

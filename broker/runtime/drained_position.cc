@@ -35,9 +35,7 @@ class AbortedTransactions {
     std::set<ProducerId> open_;
 };
 
-}  // namespace
-
-Offset first_deliverable(const PartitionLog& log, Offset from, bool read_committed) {
+Offset scan_for_deliverable(const PartitionLog& log, Offset from, bool read_committed, std::size_t& scanned) {
     const Offset end = read_committed ? log.last_stable_offset() : log.high_watermark();
     Offset at = std::max(from, log.log_start_offset());
     if (at >= end) {
@@ -46,7 +44,6 @@ Offset first_deliverable(const PartitionLog& log, Offset from, bool read_committ
     AbortedTransactions aborted(read_committed ? log.aborted_transactions(at, end)
                                                : std::vector<AbortedTransactionSummary>{});
     std::vector<std::byte> bytes;
-    std::size_t scanned = 0;
     while (at < end && scanned < kDrainedScanBytesMax) {
         const auto slice = log.read(at, {.upper_bound = end, .max_bytes = kReadBytes, .minimum_one_batch = true});
         if (!slice || !slice->file || slice->size == 0) {
@@ -80,6 +77,26 @@ Offset first_deliverable(const PartitionLog& log, Offset from, bool read_committ
         }
     }
     return at;
+}
+
+}  // namespace
+
+Offset first_deliverable(const PartitionLog& log, Offset from, bool read_committed) {
+    std::size_t scanned = 0;
+    return scan_for_deliverable(log, from, read_committed, scanned);
+}
+
+Offset DrainedPositions::first_deliverable(const PartitionLog& log, Offset from) {
+    const bool is_known = log_ == &log && from >= from_ && from <= result_;
+    if (is_known || bytes_read_ >= kBytesMax) {
+        return is_known ? result_ : from;
+    }
+    std::size_t scanned = 0;
+    result_ = scan_for_deliverable(log, from, false, scanned);
+    log_ = &log;
+    from_ = from;
+    bytes_read_ += scanned;
+    return result_;
 }
 
 }  // namespace partita::runtime

@@ -14,4 +14,22 @@ namespace partita::runtime {
 
 inline constexpr std::size_t kDrainedScanBytesMax = 1 << 20;
 
+/// The same for many positions, of many logs: what lies between two positions is read once, however many groups are there,
+/// and at most about `kBytesMax` in all; what lies behind counts as deliverable. Reads the disk.
+class DrainedPositions {
+  public:
+    static constexpr std::size_t kBytesMax = std::size_t{32} << 20;
+
+    /// Positions of one log come one behind the other, ascending.
+    [[nodiscard]] Offset first_deliverable(const PartitionLog& log, Offset from);
+    [[nodiscard]] std::size_t bytes_read() const { return bytes_read_; }
+
+  private:
+    const PartitionLog* log_ = nullptr;
+    // Of that log: nothing in between is deliverable.
+    Offset from_;
+    Offset result_;
+    std::size_t bytes_read_ = 0;
+};
+
 }  // namespace partita::runtime

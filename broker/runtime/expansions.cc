@@ -31,15 +31,6 @@ groups::SeedOffsets seeds_of(const topics::Topic& topic, const topics::Expansion
             .metadata = metadata};
 }
 
-/// The newest expansion and the groups that it seeds; null when it seeds none.
-const topics::ExpansionEpoch* seeding_expansion(const topics::CatalogChange& change) {
-    if (change.kind != topics::CatalogChange::Kind::topic_expanded) {
-        return nullptr;
-    }
-    const topics::ExpansionEpoch& expansion = *change.after->expansions.back();
-    return expansion.circumstances && !expansion.circumstances->seeded_groups.empty() ? &expansion : nullptr;
-}
-
 }  // namespace
 
 // Start ----------------------------------------------------------------------------------------------
@@ -150,15 +141,10 @@ void Expansions::remove_orphaned_seeds(Now now) {
                 group_ids.push_back(reader.group_id);
             }
         }
-        const std::string metadata = groups::seed_metadata(static_cast<std::int32_t>(topic.expansions.size()) + 1);
-        const auto removed = broker_.groups().remove_seeds(
-            nullptr, group_ids,
-            {.topic = topic.name,
-             .topic_id = topic.id,
-             .first = PartitionIndex{topic.partition_count},
-             .end = PartitionIndex{std::numeric_limits<std::int32_t>::max()},
-             .metadata = metadata},
-            now);
+        const std::string metadata = groups::seed_metadata(next_epoch(topic));
+        groups::SeedOffsets seeds = orphaned_seeds_of(topic);
+        seeds.metadata = metadata;
+        const auto removed = broker_.groups().remove_seeds(nullptr, group_ids, seeds, now);
         if (!removed) {
             log::error("expansion", "offsets of an expansion that did not happen cannot be removed", {{"topic", topic.name}});
         } else if (*removed > 0) {
@@ -170,34 +156,20 @@ void Expansions::remove_orphaned_seeds(Now now) {
 
 // CreatePartitions -----------------------------------------------------------------------------------
 
-bool Expansions::seed(Turn* turn, const topics::Effects& effects, Now now) {
-    for (const topics::CatalogChange& change : effects.changes) {
-        const topics::ExpansionEpoch* expansion = seeding_expansion(change);
-        if (expansion == nullptr) {
-            continue;
-        }
-        const std::string metadata = groups::seed_metadata(expansion->epoch);
-        if (!broker_.groups().seed_offsets(turn, expansion->circumstances->seeded_groups,
-                                           seeds_of(*change.after, *expansion, metadata), now)) {
-            take_back_seeds(turn, effects, now);
-            return false;
-        }
-    }
-    return true;
+bool Expansions::seed(const GrowingTopic& topic, Now now) {
+    const std::string metadata = groups::seed_metadata(topic.epoch());
+    groups::SeedOffsets seeds = seeds_of(topic);
+    seeds.metadata = metadata;
+    return broker_.groups().seed_offsets(nullptr, topic.seeded_groups(), seeds, now);
 }
 
-void Expansions::take_back_seeds(Turn* turn, const topics::Effects& effects, Now now) {
-    for (const topics::CatalogChange& change : effects.changes) {
-        const topics::ExpansionEpoch* expansion = seeding_expansion(change);
-        if (expansion == nullptr) {
-            continue;
-        }
-        const std::string metadata = groups::seed_metadata(expansion->epoch);
-        if (!broker_.groups().remove_seeds(turn, expansion->circumstances->seeded_groups,
-                                           seeds_of(*change.after, *expansion, metadata), now)) {
-            log::error("expansion", "offsets of an expansion that failed stay until the next start after a crash",
-                       {{"topic", change.after->name}});
-        }
+void Expansions::take_back_seeds(const GrowingTopic& topic, Now now) {
+    const std::string metadata = groups::seed_metadata(topic.epoch());
+    groups::SeedOffsets seeds = seeds_of(topic);
+    seeds.metadata = metadata;
+    if (!broker_.groups().remove_seeds(nullptr, topic.seeded_groups(), seeds, now)) {
+        log::error("expansion", "offsets of an expansion that failed stay until the next start after a crash",
+                   {{"topic", topic.before->name}});
     }
 }
 

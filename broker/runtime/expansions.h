@@ -12,6 +12,8 @@
 #include "broker/config/topic_config.h"
 #include "broker/expansion/client_registry.h"
 #include "broker/expansion/guard.h"
+#include "broker/runtime/expansion_steps.h"
+#include "broker/runtime/expansion_worker.h"
 #include "broker/runtime/topic_expansion.h"
 #include "broker/topics/catalog_commands.h"
 #include "storage/storage_error.h"
@@ -26,13 +28,14 @@ struct TopicState;
 /// What the running broker does about expansions beyond what Kafka does: the modes of partita.expansion.mode, and the
 /// test controls. The rules are in broker/expansion; here are the facts they need and the order of the steps.
 ///
-/// The steps of an expansion, with the catalog's lock held:
-///   1. judge: Kafka's rules, then the mode's. A refusal ends it.
-///   2. seed (safe-offsets, fenced): offset 0 for the new partitions is committed in every group that reads the topic.
-///   3. the catalog's record is written: topic, epoch, seeded groups. This is the moment at which it happens.
-///   4. the fence opens (fenced), then the new partitions become visible, then the reply leaves.
-/// A crash between 2 and 3 leaves seeds for partitions that do not exist; the next start removes them before anybody is
-/// served. When 3 fails, they are removed at once.
+/// CreatePartitions in every mode goes along one line, on a thread of its own (see ExpansionWorker):
+///   1. Kafka's rules are asked, and what would grow is noted (a moment with the catalog's lock);
+///   2. facts about these topics are gathered, without any lock that others wait for (expansion_facts.h);
+///   3. they are judged (expansion_judge.h, pure), and the catalog decides, if it still is as it was in 1 (with its lock);
+///   4. what may grow becomes a list of steps, and one executor takes them (expansion_steps.h): seeds, the catalog's record,
+///      fence, publication. When the catalog, or who reads the topic, changed meanwhile, all of it begins again.
+/// A crash between the seeds and the record leaves seeds for partitions that do not exist; the next start removes them before
+/// anybody is served. When the record cannot be written, they are removed at once.
 class Expansions {
   public:
     /// Stored fences larger than it are refused; far above what `FenceMarks` can hold for 10,000 partitions.
@@ -42,7 +45,7 @@ class Expansions {
     static constexpr std::int64_t kSeedAgainMs = 600'000;
     static constexpr std::int64_t kUpkeepMs = 1000;
 
-    explicit Expansions(Broker& broker) : broker_(broker) {}
+    explicit Expansions(Broker& broker) : broker_(broker), worker_(broker, *this) {}
 
     // Start --------------------------------------------------------------------------------------
 
@@ -59,15 +62,19 @@ class Expansions {
 
     // CreatePartitions ---------------------------------------------------------------------------
 
-    /// Makes the command ask the modes, and record what they decided. `command` must not move afterwards, and
-    /// runs on this thread.
-    void protect(topics::CreatePartitionsCommand& command, Turn& turn);
-    /// Step 2. False when it could not be written: then nothing stays.
-    [[nodiscard]] bool seed(Turn* turn, const topics::Effects& effects, Now now);
-    /// Step 3 failed.
-    void take_back_seeds(Turn* turn, const topics::Effects& effects, Now now);
-    /// Step 4, first half.
+    /// From a reactor; the reply comes later.
+    void submit(ExpansionRequest request) { worker_.submit(std::move(request)); }
+    /// No request is begun any more, and what was begun is done. From any thread but a reactor.
+    void stop() { worker_.stop(); }
+    /// Serves one request, on the calling thread. Blocks on the disk.
+    [[nodiscard]] ExpansionReply expand(const ExpansionRequest& request);
+    /// How often facts are gathered anew because the catalog, or who reads the topics, changed meanwhile.
+    static constexpr int kAttemptsMax = 5;
+
+    /// Two of the steps; see expansion_steps.h.
     void open_fence(const TopicState& topic, Now now);
+    [[nodiscard]] bool seed(const GrowingTopic& topic, Now now);
+    void take_back_seeds(const GrowingTopic& topic, Now now);
     void topic_deleted(const TopicId& id);
 
     // Groups -------------------------------------------------------------------------------------
@@ -113,26 +120,9 @@ class Expansions {
     [[nodiscard]] int fences() const { return fences_.load(std::memory_order_relaxed); }
 
   private:
-    /// What a mode decided about one topic of a request.
-    struct Decision {
-        config::ExpansionMode mode = config::ExpansionMode::faithful;
-        std::string verdict;
-        std::string override_used;
-        std::vector<std::string> findings;
-        std::vector<std::string> seeded_groups;
-    };
+    class Attempt;
+    class Steps;
 
-    [[nodiscard]] topics::CatalogError judge(const topics::CreatePartitionsCommand& command, const topics::Topic& topic,
-                                             std::int32_t new_count, Turn& turn, Decision& decision);
-    [[nodiscard]] topics::CatalogError judge_guarded(const topics::CreatePartitionsCommand& command,
-                                                     const TopicState& topic, std::int32_t new_count, Turn& turn,
-                                                     Decision& decision);
-    [[nodiscard]] topics::CatalogError choose_seeds(const topics::Topic& topic, Decision& decision);
-    [[nodiscard]] expansion::GuardFacts guard_facts(const topics::CreatePartitionsCommand& command, const TopicState& topic,
-                                                    std::int32_t new_count, Turn& turn);
-    [[nodiscard]] std::vector<std::string> copartitioned(const topics::CreatePartitionsCommand& command,
-                                                         const TopicState& topic, std::int32_t new_count,
-                                                         const groups::TopicReader& group);
     void remove_orphaned_seeds(Now now);
     void wake_held(std::string_view topic);
     void wake_held(const TopicState& topic);
@@ -149,6 +139,7 @@ class Expansions {
     std::atomic<std::int64_t> next_upkeep_ms_;
     /// With the catalog's lock held.
     expansion::Confirmations confirmations_;
+    ExpansionWorker worker_;
 
     std::mutex roles_mutex_;
     // Guarded by roles_mutex_.

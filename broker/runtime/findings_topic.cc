@@ -1,6 +1,7 @@
 #include "broker/runtime/findings_topic.h"
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 #include <utility>
 
@@ -12,6 +13,12 @@
 #include "protocol/record_batch_builder.h"
 
 namespace partita::runtime {
+namespace {
+
+/// Records written in one turn.
+constexpr std::size_t kTurnRecordsMax = 100;
+
+}  // namespace
 
 void FindingsTopic::start() {
     subscription_ = broker_.findings().subscribe([this](const expansion::FindingEvent& event) { on_event(event); });
@@ -53,8 +60,14 @@ void FindingsTopic::write_waiting() {
     std::uint64_t left_out = 0;
     {
         const std::scoped_lock lock(mutex_);
-        is_posted_ = false;
-        lines.swap(waiting_);
+        // The rest in a later turn, so that nobody waits long for this one.
+        const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(std::min(waiting_.size(), kTurnRecordsMax));
+        lines.assign(std::make_move_iterator(waiting_.begin()), std::make_move_iterator(end));
+        waiting_.erase(waiting_.begin(), end);
+        is_posted_ = !waiting_.empty();
+        if (is_posted_) {
+            broker_.reactors().front()->post([this] { write_waiting(); });
+        }
         left_out = std::exchange(left_out_, 0);
     }
     if (left_out > 0) {

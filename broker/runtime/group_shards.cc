@@ -175,6 +175,7 @@ StorageResult<std::unique_ptr<groups::GroupCoordinator>> GroupShards::rebuild(co
 void GroupShards::begin_serving(Shard& shard, std::unique_ptr<groups::GroupCoordinator> coordinator, Now now) {
     shard.coordinator = std::move(coordinator);
     shard.version.fetch_add(1, std::memory_order_release);
+    membership_version_.fetch_add(1, std::memory_order_release);
     shard.effects.clear();
     {
         // What changed while it was rebuilt passed it by.
@@ -198,6 +199,7 @@ void GroupShards::begin_serving(Shard& shard, std::unique_ptr<groups::GroupCoord
 void GroupShards::make_empty(Shard& shard, State state, Now now) {
     shard.coordinator = new_coordinator();
     shard.version.fetch_add(1, std::memory_order_release);
+    membership_version_.fetch_add(1, std::memory_order_release);
     shard.effects.clear();
     shard.coordinator->loaded(now, shard.effects);
     if (state == State::gone) {
@@ -266,11 +268,23 @@ std::optional<groups::Result> GroupShards::ask_shard(
 }
 
 std::vector<groups::TopicReader> GroupShards::readers_of(std::string_view topic, const TopicId& topic_id) {
-    KnownReaders known;
-    refresh_readers(known, topic, topic_id);
-    std::vector<groups::TopicReader> readers;
-    for (KnownReaders::Shard& shard : known.shards) {
-        std::ranges::move(shard.readers, std::back_inserter(readers));
+    groups::TopicQuestion question{.topic = topic, .topic_id = topic_id};
+    return std::move(readers_of({&question, 1}).front());
+}
+
+std::vector<std::vector<groups::TopicReader>> GroupShards::readers_of(std::span<groups::TopicQuestion> questions) {
+    std::vector<std::vector<groups::TopicReader>> readers(questions.size());
+    for (std::size_t index = 0; index < shard_count(); ++index) {
+        Shard& shard = *shards_[index];
+        const std::scoped_lock lock(shard.mutex);
+        if (shard.state == State::rebuilding) {
+            continue;
+        }
+        std::vector<std::vector<groups::TopicReader>> answers = shard.coordinator->readers_of(questions);
+        groups_visited_.fetch_add(shard.coordinator->group_count(), std::memory_order_relaxed);
+        for (std::size_t question = 0; question < answers.size(); ++question) {
+            std::ranges::move(answers[question], std::back_inserter(readers[question]));
+        }
     }
     return readers;
 }
@@ -293,6 +307,7 @@ void GroupShards::refresh_readers(KnownReaders& known, std::string_view topic, c
         }
         remembered.version = shard.version.load(std::memory_order_relaxed);
         remembered.readers = shard.coordinator->readers_of(topic, topic_id);
+        groups_visited_.fetch_add(shard.coordinator->group_count(), std::memory_order_relaxed);
     }
 }
 
@@ -305,20 +320,35 @@ std::optional<std::string> GroupShards::protocol_of(std::string_view group_id) {
     return shard.coordinator->protocol_of(group_id);
 }
 
+template <class Change>
+bool GroupShards::change_offsets(Turn* turn, std::span<const std::string> group_ids, Now now, Change change) {
+    std::vector<std::vector<std::string_view>> by_shard(shards_.size());
+    for (const std::string& group_id : group_ids) {
+        by_shard[shard_of(group_id)].push_back(group_id);
+    }
+    for (std::size_t index = 0; index < by_shard.size(); ++index) {
+        Shard& shard = *shards_[index];
+        for (std::size_t next = 0; next < by_shard[index].size();) {
+            const std::scoped_lock lock(shard.mutex);
+            while (next < by_shard[index].size() && shard.effects.records.size() < kSeedRecordsMax) {
+                change(*shard.coordinator, by_shard[index][next++], shard.effects);
+            }
+            if (!settle_records(shard, turn, now)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 bool GroupShards::seed_offsets(Turn* turn, std::span<const std::string> group_ids, groups::SeedOffsets seeds, Now now) {
     if (!is_attached()) {
         return group_ids.empty();
     }
-    for (const std::string& group_id : group_ids) {
-        Shard& shard = *shards_[shard_of(group_id)];
-        const std::scoped_lock lock(shard.mutex);
+    return change_offsets(turn, group_ids, now, [&](groups::GroupCoordinator& coordinator, std::string_view group_id, groups::Effects& effects) {
         seeds.group_id = group_id;
-        shard.coordinator->seed_offsets(seeds, now, shard.effects);
-        if (!settle_records(shard, turn, now)) {
-            return false;
-        }
-    }
-    return true;
+        coordinator.seed_offsets(seeds, now, effects);
+    });
 }
 
 std::optional<std::size_t> GroupShards::remove_seeds(Turn* turn, std::span<const std::string> group_ids,
@@ -327,16 +357,12 @@ std::optional<std::size_t> GroupShards::remove_seeds(Turn* turn, std::span<const
     if (!is_attached()) {
         return removed;
     }
-    for (const std::string& group_id : group_ids) {
-        Shard& shard = *shards_[shard_of(group_id)];
-        const std::scoped_lock lock(shard.mutex);
-        seeds.group_id = group_id;
-        removed += shard.coordinator->remove_seeds(seeds, shard.effects);
-        if (!settle_records(shard, turn, now)) {
-            return std::nullopt;
-        }
-    }
-    return removed;
+    const bool written =
+        change_offsets(turn, group_ids, now, [&](groups::GroupCoordinator& coordinator, std::string_view group_id, groups::Effects& effects) {
+            seeds.group_id = group_id;
+            removed += coordinator.remove_seeds(seeds, effects);
+        });
+    return written ? std::optional(removed) : std::nullopt;
 }
 
 bool GroupShards::settle_records(Shard& shard, Turn* turn, Now now) {
@@ -462,15 +488,23 @@ bool GroupShards::persist(Shard& shard, Turn* turn, Now now) {
     shard.version.fetch_add(1, std::memory_order_release);
     // Offsets of a topic come one behind the other, with one name for all of them.
     const char* topic_told = nullptr;
+    bool changes_membership = false;
     for (const groups::Record& record : shard.effects.records) {
         const auto* commit = std::get_if<groups::OffsetCommitRecord>(&record);
+        changes_membership = changes_membership || commit == nullptr;
         if (commit != nullptr && commit->topic.data() != topic_told) {
             topic_told = commit->topic.data();
             broker_.expansions().on_commit(commit->topic);
         }
     }
+    if (changes_membership) {
+        membership_version_.fetch_add(1, std::memory_order_release);
+    }
     if (turn != nullptr) {
         turn->appended(*shard.partition, memory.batch.size());
+    } else {
+        // Not on a reactor: those whose readers wait are told.
+        broker_.post_change(*shard.partition);
     }
     broker_.data_written();
     if (memory.batch.capacity() > kBatchMemoryKeptBytes) {

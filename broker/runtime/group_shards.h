@@ -88,6 +88,9 @@ class GroupShards {
 
     /// All groups that read the topic, in no particular order.
     [[nodiscard]] std::vector<groups::TopicReader> readers_of(std::string_view topic, const TopicId& topic_id);
+    /// The same for several topics, and what else the questions ask for: one answer for each. Takes one shard's lock after the
+    /// other, for about as long as it takes to read what its groups said.
+    [[nodiscard]] std::vector<std::vector<groups::TopicReader>> readers_of(std::span<groups::TopicQuestion> questions);
     /// The same, remembered by the caller: only shards that changed are asked again, and of one that is being rebuilt
     /// the last answer stands.
     struct KnownReaders {
@@ -100,12 +103,19 @@ class GroupShards {
     void refresh_readers(KnownReaders& known, std::string_view topic, const TopicId& topic_id);
     /// As `GroupCoordinator::protocol_of`. Of a group whose shard is being rebuilt nothing is known.
     [[nodiscard]] std::optional<std::string> protocol_of(std::string_view group_id);
-    /// Seeds each of the groups; `seeds.group_id` is not looked at. False when something could not be written:
-    /// then the others may have been seeded.
+    /// Seeds each of the groups; `seeds.group_id` is not looked at. Groups of a shard are seeded by one write, up to
+    /// `kSeedRecordsMax` records. False when something could not be written: then the others may have been seeded.
     [[nodiscard]] bool seed_offsets(Turn* turn, std::span<const std::string> group_ids, groups::SeedOffsets seeds, Now now);
     /// Takes back the seeds that are still as they were given. Empty when something could not be written.
     [[nodiscard]] std::optional<std::size_t> remove_seeds(Turn* turn, std::span<const std::string> group_ids,
                                                           groups::SeedOffsets seeds, Now now);
+
+    /// Offsets that are given or taken back by one write, before the shard serves others again.
+    static constexpr std::size_t kSeedRecordsMax = 2000;
+    /// Grows when members of any group come, go, or get another assignment, and when offsets are removed; not with commits.
+    [[nodiscard]] std::uint64_t membership_version() const { return membership_version_.load(std::memory_order_acquire); }
+    /// Groups that were looked at to answer who reads a topic, so far. For tests.
+    [[nodiscard]] std::uint64_t groups_visited() const { return groups_visited_.load(std::memory_order_relaxed); }
 
     void topic_deleted(Turn* turn, const groups::TopicDeleted& event, Now now);
     /// Runs the timers that are due. On the first reactor.
@@ -153,6 +163,9 @@ class GroupShards {
     /// returned instead of sent.
     std::optional<groups::Result> settle(Shard& shard, Turn* turn, Now now, std::optional<groups::ReplyToken> own);
     [[nodiscard]] bool persist(Shard& shard, Turn* turn, Now now);
+    /// Runs `change` for each group, with its shard locked, and persists what came of it. False when that failed.
+    template <class Change>
+    [[nodiscard]] bool change_offsets(Turn* turn, std::span<const std::string> group_ids, Now now, Change change);
     /// For commands without replies: persists their effects, or throws the shard's memory away.
     [[nodiscard]] bool settle_records(Shard& shard, Turn* turn, Now now);
     void throw_away(Shard& shard, Now now);
@@ -172,6 +185,8 @@ class GroupShards {
     /// Shards in that state.
     std::atomic<int> rebuilding_ = 0;
     std::atomic<std::uint64_t> next_token_ = 1;
+    std::atomic<std::uint64_t> membership_version_ = 1;
+    std::atomic<std::uint64_t> groups_visited_ = 0;
 };
 
 }  // namespace partita::runtime

@@ -1,5 +1,7 @@
 #include "broker/runtime/reader_observer.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -47,6 +49,12 @@ void tell_of_fence(const TopicState& topic, std::vector<Finding>& findings) {
     }
 }
 
+std::int64_t thread_time_ns() {
+    timespec time{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
 }  // namespace
 
 ReaderObserver::~ReaderObserver() { stop(); }
@@ -72,17 +80,23 @@ void ReaderObserver::stop() {
     }
 }
 
-void ReaderObserver::topic_grew(const TopicState& topic) {
-    expansion::PlannedTopic facts = growth_facts(broker_, topic);
+void ReaderObserver::topic_grew(const TopicState& topic, std::span<const std::pair<std::string, std::string>> joins) {
     const std::scoped_lock lock(mutex_);
-    keep_joins(watch_of(*topic.topic), facts.groups);
+    Watched& watched = watch_of(*topic.topic);
+    for (const auto& join : joins) {
+        if (watched.joins.size() == kJoinsMax) {
+            break;
+        }
+        watched.joins.insert(join);
+    }
     changes_.fetch_add(1, std::memory_order_release);
-    note_news();
+    note_news(watched);
     // The first one that is watched ends a wait without end.
     wake_.notify_one();
 }
 
-void ReaderObserver::note_news() {
+void ReaderObserver::note_news(Watched& watched) {
+    ++watched.requests;
     has_news_ = true;
     // Requests come in crowds; only the first one after a rest wakes anybody.
     if (is_resting_) {
@@ -101,11 +115,12 @@ ReaderObserver::Watched& ReaderObserver::watch_of(const topics::Topic& topic) {
 
 void ReaderObserver::keep_joins(Watched& watched, std::vector<GroupFacts>& groups) {
     std::erase_if(watched.joins, [&](const auto& join) {
-        const auto group = std::ranges::find(groups, join.first, &GroupFacts::group_id);
-        if (group == groups.end()) return true;
+        // Groups, and the topics of each, are ascending.
+        const auto group = std::ranges::lower_bound(groups, join.first, {}, &GroupFacts::group_id);
+        if (group == groups.end() || group->group_id != join.first) return true;
         // Without any it restarts or rebalances, and nobody knows what it will read.
         return !group->other_topics.empty() &&
-               std::ranges::find(group->other_topics, join.second, &GroupFacts::OtherTopic::name) == group->other_topics.end();
+               !std::ranges::binary_search(group->other_topics, join.second, {}, &GroupFacts::OtherTopic::name);
     });
     for (GroupFacts& group : groups) {
         for (GroupFacts::OtherTopic& other : group.other_topics) {
@@ -124,17 +139,20 @@ void ReaderObserver::on_offset_fetch(const TopicState& topic, std::string_view g
                                      TimestampMs now) {
     broker_.connections().want_process(connection);
     const std::scoped_lock lock(mutex_);
-    watch_of(*topic.topic).readers.on_offset_fetch(group, client, partition, committed, now);
+    Watched& watched = watch_of(*topic.topic);
+    watched.readers.on_offset_fetch(group, client, partition, committed, now);
     // What the client fetches next tells what it does without an offset.
     if (committed == kNoOffset) changes_.fetch_add(1, std::memory_order_release);
-    note_news();
+    note_news(watched);
 }
 
 void ReaderObserver::on_list_latest(const TopicState& topic, const expansion::ClientIdentity& client,
                                     expansion::ConnectionId connection, PartitionIndex partition, Offset latest) {
     broker_.connections().want_process(connection);
     const std::scoped_lock lock(mutex_);
-    watch_of(*topic.topic).readers.on_list_latest(client, partition, latest);
+    Watched& watched = watch_of(*topic.topic);
+    watched.readers.on_list_latest(client, partition, latest);
+    ++watched.requests;
 }
 
 void ReaderObserver::on_fetch(std::uint32_t reactor, const TopicState& topic, std::string_view client_id,
@@ -149,25 +167,39 @@ void ReaderObserver::on_fetch(std::uint32_t reactor, const TopicState& topic, st
     }
     broker_.connections().want_process(connection.id);
     const std::scoped_lock lock(mutex_);
-    watch_of(*topic.topic).readers.on_fetch({std::string(client_id), connection.host}, partition, from, now);
-    note_news();
+    Watched& watched = watch_of(*topic.topic);
+    watched.readers.on_fetch({std::string(client_id), connection.host}, partition, from, now);
+    note_news(watched);
 }
 
 void ReaderObserver::on_commit(const TopicState& topic, std::string_view group, expansion::ConnectionId connection,
                                std::span<const expansion::ConsumerWatch::Commit> commits) {
     broker_.connections().want_process(connection);
     const std::scoped_lock lock(mutex_);
-    watch_of(*topic.topic).readers.on_commit(group, commits);
-    note_news();
+    Watched& watched = watch_of(*topic.topic);
+    watched.readers.on_commit(group, commits);
+    note_news(watched);
 }
 
 void ReaderObserver::run() {
-    while (wait()) {
-        settle(*broker_.topic_table(), read_clock());
+    std::int64_t least_ms = 0;
+    while (wait(least_ms)) {
+        const std::int64_t before_ns = thread_time_ns();
+        const std::shared_ptr<const TopicTable> table = broker_.topic_table();
+        const Now now = read_clock();
+        for (const TopicId& id : topics_in(*table)) {
+            if (is_stopping()) {
+                return;
+            }
+            if (is_due(id, *table, now.monotonic)) {
+                settle_topic(id, *table, now);
+            }
+        }
+        least_ms = static_cast<std::int64_t>(static_cast<double>(thread_time_ns() - before_ns) / 1e6 / kShare);
     }
 }
 
-bool ReaderObserver::wait() {
+bool ReaderObserver::wait(std::int64_t least_ms) {
     std::unique_lock lock(mutex_);
     wake_.wait(lock, [&] { return stopping_ || !watched_.empty(); });
     idle_rounds_ = has_news_ ? 0 : idle_rounds_ + 1;
@@ -179,31 +211,74 @@ bool ReaderObserver::wait() {
             return !stopping_;
         }
     }
-    const auto interval = std::chrono::milliseconds(has_news_ ? kSettleMs : kIdleMs);
+    const auto interval = std::chrono::milliseconds(std::max(least_ms, has_news_ ? kSettleMs : kIdleMs));
     has_news_ = false;
     wake_.wait_for(lock, interval, [&] { return stopping_; });
     return !stopping_;
 }
 
-void ReaderObserver::settle(const TopicTable& table, Now now) {
+bool ReaderObserver::is_stopping() {
+    const std::scoped_lock lock(mutex_);
+    return stopping_;
+}
+
+std::vector<TopicId> ReaderObserver::topics_in(const TopicTable& table) {
     std::vector<TopicId> ids;
-    {
+    const std::scoped_lock lock(mutex_);
+    for (const auto& [id, watched] : watched_) {
+        // In an older table the topic has not grown, or is missing as if it had been deleted.
+        if (watched.grown_at <= table.catalog->sequence()) {
+            ids.push_back(id);
+        }
+    }
+    return ids;
+}
+
+bool ReaderObserver::is_due(const TopicId& id, const TopicTable& table, Instant now) {
+    const TopicState* topic = table.find(id);
+    if (topic == nullptr) {
+        return true;
+    }
+    Circumstances circumstances{.state = reinterpret_cast<std::uintptr_t>(topic),
+                                .memberships = broker_.groups().membership_version()};
+    for (const std::shared_ptr<Partition>& partition : topic->partitions) {
+        const auto end = static_cast<std::uint64_t>(partition->log->log_end_offset().value);
+        const auto start = static_cast<std::uint64_t>(partition->log->log_start_offset().value);
+        circumstances.log_ends = (circumstances.log_ends * 31 + end) * 31 + start;
+    }
+    const std::scoped_lock lock(mutex_);
+    Watched& watched = watch_of(*topic->topic);
+    circumstances.requests = watched.requests;
+    const bool has_changed = !watched.looked_at || watched.circumstances != circumstances;
+    if (has_changed) {
+        watched.circumstances = circumstances;
+        watched.changed_at = now;
+    }
+    const bool is_time = !has_changed && std::ranges::any_of(kTimeConditionsMs, [&](std::int64_t after_ms) {
+        const Instant due = watched.changed_at + after_ms;
+        return *watched.looked_at < due && now >= due;
+    });
+    if (!has_changed && !is_time && now - *watched.looked_at < kLookAgainMs) {
+        return false;
+    }
+    watched.looked_at = now;
+    return true;
+}
+
+void ReaderObserver::settle(const TopicTable& table, Now now) {
+    for (const TopicId& id : topics_in(table)) {
+        settle_topic(id, table, now);
+    }
+}
+
+void ReaderObserver::settle_topic(const TopicId& id, const TopicTable& table, Now now) {
+    const TopicState* topic = table.find(id);
+    if (topic == nullptr) {
         const std::scoped_lock lock(mutex_);
-        for (const auto& [id, watched] : watched_) {
-            // In an older table the topic has not grown, or is missing as if it had been deleted.
-            if (watched.grown_at <= table.catalog->sequence()) {
-                ids.push_back(id);
-            }
-        }
+        watched_.erase(id);
     }
-    for (const TopicId& id : ids) {
-        const TopicState* topic = table.find(id);
-        if (topic == nullptr) {
-            const std::scoped_lock lock(mutex_);
-            watched_.erase(id);
-        }
-        findings_.settle(findings_source("readers", id), topic == nullptr ? std::vector<Finding>() : findings_of(*topic, now.wall), now.wall);
-    }
+    looks_.fetch_add(1, std::memory_order_relaxed);
+    findings_.settle(findings_source("readers", id), topic == nullptr ? std::vector<Finding>() : findings_of(*topic, now.wall), now.wall);
 }
 
 std::vector<Finding> ReaderObserver::findings_of(const TopicState& topic, TimestampMs now) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -43,6 +44,12 @@ class ReaderObserver {
     static constexpr std::int64_t kRestMs = 300'000;
     /// Joins remembered of one topic.
     static constexpr std::size_t kJoinsMax = 1024;
+    /// Of one core: after a round that took long the thread sleeps so long that it stays below this.
+    static constexpr double kShare = 0.015;
+    /// A topic about which nothing changed is looked at again when so much time has passed since something did, because some
+    /// conditions come about, or end, by time alone; and then so often.
+    static constexpr std::array<std::int64_t, 2> kTimeConditionsMs = {10'500, 60'500};
+    static constexpr std::int64_t kLookAgainMs = 60'000;
 
     ReaderObserver(Broker& broker, FindingsHub& findings) : broker_(broker), findings_(findings) {}
     ~ReaderObserver();
@@ -53,8 +60,9 @@ class ReaderObserver {
     [[nodiscard]] static bool watches(const TopicState& topic) {
         return !topic.topic->expansions.empty() && !topic.topic->internal;
     }
-    /// After the table that says so was published, and before clients know.
-    void topic_grew(const TopicState& topic);
+    /// After the table that says so was published, and before the client knows that asked for it. `joins`: groups and other
+    /// topics whose partitions their members held one for one with the topic's, as gathered before it grew.
+    void topic_grew(const TopicState& topic, std::span<const std::pair<std::string, std::string>> joins);
 
     // For topics that are watched, after the request was answered. See ConsumerWatch. Who is behind the connection is looked up.
     void on_offset_fetch(const TopicState& topic, std::string_view group, const expansion::ClientIdentity& client,
@@ -71,10 +79,27 @@ class ReaderObserver {
     /// Settles the findings of all watched topics by that table, which need not be the newest: it says nothing of topics
     /// that grew after it, and so their findings stay as they are. What the observer's thread does; from any thread.
     void settle(const TopicTable& table, Now now);
+    /// How often the findings of a topic were worked out. For tests.
+    [[nodiscard]] std::uint64_t looks() const { return looks_.load(std::memory_order_relaxed); }
 
   private:
+    /// What findings are made of, as numbers that change with it.
+    struct Circumstances {
+        std::uintptr_t state = 0;
+        std::uint64_t requests = 0;
+        std::uint64_t memberships = 0;
+        std::uint64_t log_ends = 0;
+        friend bool operator==(const Circumstances&, const Circumstances&) = default;
+    };
     struct Watched {
         explicit Watched(std::string topic) : readers(std::move(topic)) {}
+
+        /// Requests that were noted, as a count.
+        std::uint64_t requests = 0;
+        /// When it was looked at last, and what was found then.
+        Circumstances circumstances;
+        Instant changed_at;
+        std::optional<Instant> looked_at;
 
         expansion::ConsumerWatch readers;
         /// Groups and the other topics whose partitions their members held one for one with the topic's when it grew, or
@@ -85,12 +110,20 @@ class ReaderObserver {
     };
 
     void run();
-    [[nodiscard]] bool wait();
+    /// Sleeps until the next round, for at least so long. False when it is time to end.
+    [[nodiscard]] bool wait(std::int64_t least_ms);
+    void settle_topic(const TopicId& id, const TopicTable& table, Now now);
+    /// Watched topics that the table knows as grown.
+    [[nodiscard]] std::vector<TopicId> topics_in(const TopicTable& table);
+    /// Whether something may have changed about the topic since the last look, which is noted as made.
+    [[nodiscard]] bool is_due(const TopicId& id, const TopicTable& table, Instant now);
+    [[nodiscard]] bool is_stopping();
     /// Notes the joins that the facts show, puts those that were noted into the facts, and forgets those that ended.
     static void keep_joins(Watched& watched, std::vector<expansion::GroupFacts>& groups);
     [[nodiscard]] std::vector<expansion::Finding> findings_of(const TopicState& topic, TimestampMs now);
     Watched& watch_of(const topics::Topic& topic);
-    void note_news();
+    /// A request was noted.
+    void note_news(Watched& watched);
 
     Broker& broker_;
     FindingsHub& findings_;
@@ -100,6 +133,7 @@ class ReaderObserver {
     std::array<std::unique_ptr<expansion::FetchMemory>, Partition::kReactorsMax> memories_;
     /// Counts what makes every reader's next fetch worth noting.
     std::atomic<std::uint64_t> changes_ = 0;
+    std::atomic<std::uint64_t> looks_ = 0;
 
     std::mutex mutex_;
     std::condition_variable wake_;

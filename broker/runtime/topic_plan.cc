@@ -15,35 +15,14 @@ namespace {
 using expansion::GroupFacts;
 using expansion::PlannedTopic;
 
-std::vector<GroupFacts::OtherTopic> other_topics(Broker& broker, const TopicTable& table, const TopicState& topic,
-                                                 const groups::TopicReader& reader, std::int32_t old_count) {
-    std::vector<GroupFacts::OtherTopic> others;
-    for (const std::string& name : reader.subscriptions) {
-        const TopicState* other = table.find(name);
-        if (other == nullptr || other->topic->id == topic.topic->id) continue;
-        GroupFacts::OtherTopic facts{name, other->topic->partition_count, false};
-        // With one partition every assignor is aligned by accident.
-        if (facts.partition_count == old_count && facts.partition_count > 1) {
-            const auto readers = broker.groups().readers_of(name, other->topic->id);
-            const auto same = std::ranges::find(readers, reader.group_id, &groups::TopicReader::group_id);
-            facts.is_aligned = same != readers.end() && reader.holds_the_same_as(*same);
-        }
-        others.push_back(std::move(facts));
-    }
-    return others;
-}
-
-GroupFacts group_facts(Broker& broker, const TopicTable& table, const TopicState& topic, groups::TopicReader reader,
-                       std::int32_t old_count) {
+GroupFacts group_facts(const TopicState& topic, groups::TopicReader reader) {
     GroupFacts group;
     group.committed.assign(topic.partitions.size(), kNoOffset);
     for (const auto& [partition, offset] : reader.committed) {
         if (topic.topic->has_partition(partition)) group.committed[static_cast<std::size_t>(partition.value)] = offset;
     }
-    group.other_topics = other_topics(broker, table, topic, reader, old_count);
-    for (const topics::Topic& other : table.catalog->topics()) {
-        const bool is_of_application = expansion::is_streams_internal_topic_of(other.name, reader.group_id);
-        if (is_of_application && other.partition_count == old_count) group.internal_topics.push_back(other.name);
+    for (groups::TopicReader::OtherTopic& other : reader.other_topics) {
+        group.other_topics.push_back({std::move(other.name), other.partition_count, other.is_aligned});
     }
     group.state = reader.members.empty() ? "Empty" : "Active";
     for (groups::TopicReader::Member& member : reader.members) {
@@ -56,6 +35,18 @@ GroupFacts group_facts(Broker& broker, const TopicTable& table, const TopicState
     return group;
 }
 
+/// Gives each internal topic of that count to the groups by whose ids its name begins.
+void add_internal_topics(const CatalogNames& names, std::int32_t old_count, std::vector<GroupFacts>& groups) {
+    for (const topics::TopicPointer& internal : names.streams_internal) {
+        if (internal->partition_count != old_count) continue;
+        const std::string_view name = internal->name;
+        for (std::size_t dash = name.find('-'); dash != std::string_view::npos; dash = name.find('-', dash + 1)) {
+            const auto group = std::ranges::lower_bound(groups, name.substr(0, dash), {}, &GroupFacts::group_id);
+            if (group != groups.end() && group->group_id == name.substr(0, dash)) group->internal_topics.push_back(internal->name);
+        }
+    }
+}
+
 void add_logs(const TopicState& topic, PlannedTopic& facts) {
     for (const std::shared_ptr<Partition>& partition : topic.partitions) {
         const PartitionLog& log = *partition->log;
@@ -66,9 +57,31 @@ void add_logs(const TopicState& topic, PlannedTopic& facts) {
     }
 }
 
-/// What is known about growing the topic from one count to another, now or lately.
+/// One topic alone, with everything that its groups read besides.
 PlannedTopic facts_of(Broker& broker, const TopicTable& table, const TopicState& topic, std::int32_t old_count,
                       std::int32_t new_count) {
+    groups::TopicQuestion question{.topic = topic.topic->name,
+                                   .topic_id = topic.topic->id,
+                                   .others = groups::TopicQuestion::Others::all,
+                                   .partition_count = old_count};
+    return planned_topic(broker, topic, old_count, new_count, std::move(broker.groups().readers_of({&question, 1}).front()),
+                         names_in(*table.catalog));
+}
+
+}  // namespace
+
+CatalogNames names_in(const topics::CatalogSnapshot& catalog) {
+    CatalogNames names;
+    const topics::TopicIndex& topics = catalog.topics();
+    for (auto topic = topics.begin(); topic != topics.end(); ++topic) {
+        if (expansion::is_streams_internal_topic(topic->name)) names.streams_internal.push_back(topic.shared());
+        if (expansion::is_mirror_topic(topic->name)) names.mirrors.push_back(topic->name);
+    }
+    return names;
+}
+
+PlannedTopic planned_topic(Broker& broker, const TopicState& topic, std::int32_t old_count, std::int32_t new_count,
+                           std::vector<groups::TopicReader> readers, const CatalogNames& names) {
     PlannedTopic facts;
     facts.name = topic.topic->name;
     facts.old_count = old_count;
@@ -86,27 +99,21 @@ PlannedTopic facts_of(Broker& broker, const TopicTable& table, const TopicState&
             {expansion->old_partition_count, expansion->new_partition_count, expansion->time, expansion->log_end_offsets});
     }
     facts.is_history_known = topic.topic->created_time != kNoTimestamp;
-    for (groups::TopicReader& reader : broker.groups().readers_of(topic.topic->name, topic.topic->id)) {
-        facts.groups.push_back(group_facts(broker, table, topic, std::move(reader), old_count));
+    for (groups::TopicReader& reader : readers) {
+        facts.groups.push_back(group_facts(topic, std::move(reader)));
     }
     std::ranges::sort(facts.groups, {}, &GroupFacts::group_id);
-    for (const topics::Topic& other : table.catalog->topics()) {
-        if (expansion::is_mirror_topic(other.name)) facts.mirror_topics.push_back(other.name);
-    }
+    add_internal_topics(names, old_count, facts.groups);
+    facts.mirror_topics = names.mirrors;
     facts.owning_application = owning_application(broker, facts.name);
     return facts;
 }
-
-}  // namespace
 
 std::optional<std::string> owning_application(Broker& broker, std::string_view topic) {
     return expansion::owning_application(
         topic, [&](std::string_view group_id) { return broker.groups().protocol_of(group_id); });
 }
 
-namespace {
-
-/// Those of the topic that sent something lately.
 std::vector<expansion::ProducerFacts> producer_facts(Broker& broker, const TopicState& topic, TimestampMs now) {
     std::vector<expansion::ProducerFacts> producers;
     for (const expansion::ProducerReport& report : broker.key_observer().producers(topic.topic->id)) {
@@ -116,8 +123,6 @@ std::vector<expansion::ProducerFacts> producer_facts(Broker& broker, const Topic
     }
     return producers;
 }
-
-}  // namespace
 
 std::expected<PlannedTopic, PlanFactsError> plan_facts(Broker& broker, std::string_view name, std::int64_t new_count) {
     const std::shared_ptr<const TopicTable> table = broker.topic_table();
@@ -140,22 +145,19 @@ PlannedTopic growth_facts(Broker& broker, const TopicState& topic) {
     return facts_of(broker, *broker.topic_table(), topic, last.old_partition_count, last.new_partition_count);
 }
 
-topics::ExpansionCircumstances expansion_circumstances(Broker& broker, const topics::Topic& topic, std::int32_t new_count,
-                                                       topics::RequestOrigin requested_by) {
+topics::ExpansionCircumstances expansion_circumstances(const PlannedTopic& facts, topics::RequestOrigin requested_by) {
     topics::ExpansionCircumstances known;
     known.requested_by = std::move(requested_by);
-    const auto facts = plan_facts(broker, topic.name, new_count);
-    if (!facts) return known;
-    const expansion::Plan plan = expansion::make_plan_without_scan(*facts);
+    const expansion::Plan plan = expansion::make_plan_without_scan(facts);
     known.verdict = expansion::to_string(plan.verdict);
     for (const expansion::Finding& finding : plan.findings) known.findings.push_back(expansion::to_string(finding.id));
     std::ranges::sort(known.findings);
     const auto repeated = std::ranges::unique(known.findings);
     known.findings.erase(repeated.begin(), repeated.end());
-    known.group_count = static_cast<std::int32_t>(facts->groups.size());
+    known.group_count = static_cast<std::int32_t>(facts.groups.size());
     for (std::size_t index = 0; index < plan.groups.size(); ++index) {
         const expansion::PlannedGroup& group = plan.groups[index];
-        const auto committed = std::ranges::count_if(facts->groups[index].committed,
+        const auto committed = std::ranges::count_if(facts.groups[index].committed,
                                                      [](Offset offset) { return offset != kNoOffset; });
         known.groups.push_back({group.group_id, group.state, static_cast<std::int32_t>(group.members),
                                 static_cast<std::int32_t>(committed), group.lag});
@@ -163,10 +165,8 @@ topics::ExpansionCircumstances expansion_circumstances(Broker& broker, const top
     return known;
 }
 
-std::string plan_sentence(Broker& broker, std::string_view topic, std::int32_t new_count) {
-    const auto facts = plan_facts(broker, topic, new_count);
-    if (!facts) return facts.error().message;
-    const expansion::Plan plan = expansion::make_plan_without_scan(*facts);
+std::string plan_sentence(const PlannedTopic& facts) {
+    const expansion::Plan plan = expansion::make_plan_without_scan(facts);
     std::string sentence = "Topic " + plan.topic + " may grow from " + std::to_string(plan.from) + " to " +
                            std::to_string(plan.to) + " partitions: " + expansion::to_percent(plan.expected_key_share) +
                            " of evenly hashed keys move.";

@@ -4,8 +4,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "broker/expansion/plan_run.h"
+#include "broker/groups/topic_readers.h"
 #include "broker/topics/catalog.h"
 
 namespace partita::runtime {
@@ -33,14 +35,29 @@ struct PlanFactsError {
 /// locks of a few groups, one by one.
 [[nodiscard]] std::optional<std::string> owning_application(Broker& broker, std::string_view topic);
 
-/// What the epoch log keeps of an expansion that happens now: who asked, the groups, and the verdict that can be had
-/// without reading the log. With the catalog's lock held; takes those of the groups.
-[[nodiscard]] topics::ExpansionCircumstances expansion_circumstances(Broker& broker, const topics::Topic& topic,
-                                                                     std::int32_t new_count,
+/// Names in the catalog that a plan of any topic needs: found once for however many plans.
+struct CatalogNames {
+    /// Changelogs and repartition topics of Kafka Streams applications.
+    std::vector<topics::TopicPointer> streams_internal;
+    /// Topics by which MirrorMaker 2 keeps its books.
+    std::vector<std::string> mirrors;
+};
+[[nodiscard]] CatalogNames names_in(const topics::CatalogSnapshot& catalog);
+
+/// The same facts when the groups that read the topic were gathered before: without the producers.
+[[nodiscard]] expansion::PlannedTopic planned_topic(Broker& broker, const TopicState& topic, std::int32_t old_count,
+                                                    std::int32_t new_count, std::vector<groups::TopicReader> readers,
+                                                    const CatalogNames& names);
+/// Those of the topic that sent something lately.
+[[nodiscard]] std::vector<expansion::ProducerFacts> producer_facts(Broker& broker, const TopicState& topic, TimestampMs now);
+
+/// What the epoch log keeps of an expansion: who asked, the groups, and the verdict that can be had without reading the log.
+/// Pure.
+[[nodiscard]] topics::ExpansionCircumstances expansion_circumstances(const expansion::PlannedTopic& facts,
                                                                      topics::RequestOrigin requested_by);
 
-/// The same verdict in a sentence or two, for error_message of a validate_only request that would succeed.
-[[nodiscard]] std::string plan_sentence(Broker& broker, std::string_view topic, std::int32_t new_count);
+/// The same verdict in a sentence or two, for error_message of a validate_only request that would succeed. Pure.
+[[nodiscard]] std::string plan_sentence(const expansion::PlannedTopic& facts);
 
 /// The first offset of each partition with a timestamp at or after `since`; the log's end where there is none.
 /// Reads one batch of each partition: not for a reactor.

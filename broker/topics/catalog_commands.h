@@ -258,23 +258,31 @@ struct DeleteTopicsReply {
     std::int64_t throttle_ms = 0;
 };
 
+/// What the shell judged about one expansion before the command, from facts that it gathered.
+struct JudgedExpansion {
+    /// `none` lets it happen.
+    CatalogError refusal;
+    /// What to record of it; see `bounded_circumstances`. Null for nothing.
+    std::shared_ptr<const ExpansionCircumstances> circumstances;
+};
+
+/// What exceeds the bounds of `ExpansionCircumstances` is cut, and lists are put in order.
+[[nodiscard]] std::shared_ptr<const ExpansionCircumstances> bounded_circumstances(ExpansionCircumstances known);
+
 struct TopicToExpand {
     std::string_view name;
     /// The count after the expansion.
     std::int32_t count = 0;
     /// Brokers of each new partition; null to let the broker choose.
     std::optional<std::vector<std::vector<BrokerId>>> assignments;
+    /// Counts once Kafka's rules allow the expansion, also with validate_only. Null when nobody judged it.
+    const JudgedExpansion* judged = nullptr;
 };
 
 struct CreatePartitionsCommand {
     std::vector<TopicToExpand> topics;
     bool validate_only = false;
     MutatingClient client;
-    /// Asked for each expansion that Kafka's rules allow, also with validate_only: a refusal, or `none`. May be unset.
-    std::function<CatalogError(const Topic& topic, std::int32_t new_count)> judge;
-    /// Asked once for each expansion that will happen, at the cut: what to record of its circumstances.
-    /// May be unset. What exceeds the bounds of `ExpansionCircumstances` is cut by the core.
-    std::function<ExpansionCircumstances(const Topic& topic, std::int32_t new_count)> circumstances;
 };
 
 struct ExpandedTopic {

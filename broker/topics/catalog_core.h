@@ -82,9 +82,9 @@ class CatalogCore {
     [[nodiscard]] Decision<DeleteTopicsReply> delete_topics(const DeleteTopicsCommand& command,
                                                             const CatalogContext& context) const;
 
-    /// CreatePartitions. Results: duplicates first, then topics in the order of the request. Each
-    /// expansion that Kafka allows may be refused by `command.judge`. One that happens asks
-    /// `context.log_end_offsets` and `command.circumstances` once, and records the answers in the same atomic
+    /// CreatePartitions. Results: duplicates first, then topics in the order of the request. An expansion
+    /// that Kafka allows may be refused by what was judged before (`TopicToExpand::judged`). One that happens asks
+    /// `context.log_end_offsets` once, and records the answer and the judged circumstances in the same atomic
     /// group as the new count.
     [[nodiscard]] Decision<CreatePartitionsReply> create_partitions(const CreatePartitionsCommand& command,
                                                                     const CatalogContext& context) const;

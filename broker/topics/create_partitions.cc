@@ -59,8 +59,24 @@ std::vector<Offset> ends_at_the_cut(const Topic& topic, const CatalogContext& co
     return ends;
 }
 
-/// Ascending and within the bounds, whatever the shell gave.
-std::shared_ptr<const ExpansionCircumstances> bounded(ExpansionCircumstances known) {
+Topic expanded(const Topic& before, const TopicToExpand& wish, std::int64_t sequence, const CatalogContext& context) {
+    Topic after = before;
+    after.partition_count = wish.count;
+    ExpansionEpoch expansion;
+    expansion.epoch = static_cast<std::int32_t>(before.expansions.size()) + 1;
+    expansion.old_partition_count = before.partition_count;
+    expansion.new_partition_count = wish.count;
+    expansion.time = context.now.wall;
+    expansion.catalog_sequence = sequence;
+    expansion.log_end_offsets = ends_at_the_cut(before, context);
+    if (wish.judged != nullptr) expansion.circumstances = wish.judged->circumstances;
+    after.expansions.push_back(std::make_shared<const ExpansionEpoch>(std::move(expansion)));
+    return after;
+}
+
+}  // namespace
+
+std::shared_ptr<const ExpansionCircumstances> bounded_circumstances(ExpansionCircumstances known) {
     RequestOrigin& origin = known.requested_by;
     for (std::string* text : {&origin.client_id, &origin.software_name, &origin.software_version, &origin.address,
                               &origin.principal, &known.mode, &known.verdict, &known.override_used}) {
@@ -83,24 +99,6 @@ std::shared_ptr<const ExpansionCircumstances> bounded(ExpansionCircumstances kno
     return std::make_shared<const ExpansionCircumstances>(std::move(known));
 }
 
-Topic expanded(const Topic& before, const CreatePartitionsCommand& command, std::int32_t count, std::int64_t sequence,
-               const CatalogContext& context) {
-    Topic after = before;
-    after.partition_count = count;
-    ExpansionEpoch expansion;
-    expansion.epoch = static_cast<std::int32_t>(before.expansions.size()) + 1;
-    expansion.old_partition_count = before.partition_count;
-    expansion.new_partition_count = count;
-    expansion.time = context.now.wall;
-    expansion.catalog_sequence = sequence;
-    expansion.log_end_offsets = ends_at_the_cut(before, context);
-    if (command.circumstances) expansion.circumstances = bounded(command.circumstances(before, count));
-    after.expansions.push_back(std::make_shared<const ExpansionEpoch>(std::move(expansion)));
-    return after;
-}
-
-}  // namespace
-
 Decision<CreatePartitionsReply> CatalogCore::create_partitions(const CreatePartitionsCommand& command,
                                                                const CatalogContext& context) const {
     std::map<std::string_view, int> occurrences;
@@ -122,11 +120,11 @@ Decision<CreatePartitionsReply> CatalogCore::create_partitions(const CreateParti
         if (occurrences[wish.name] != 1) continue;
         const TopicPointer topic = snapshot_->share_topic(wish.name);
         CatalogError judged = judge(wish, topic.get(), records, context.settings, meter);
-        if (!judged.failed() && command.judge) judged = command.judge(*topic, wish.count);
+        if (!judged.failed() && wish.judged != nullptr) judged = wish.judged->refusal;
         if (!judged.failed()) {
             records += wish.count - topic->partition_count;
             if (!command.validate_only) {
-                change.expand_topic(topic, expanded(*topic, command, wish.count, change.next_sequence(), context));
+                change.expand_topic(topic, expanded(*topic, wish, change.next_sequence(), context));
             }
         }
         reply.topics.push_back({std::string(wish.name), std::move(judged)});

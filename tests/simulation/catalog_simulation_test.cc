@@ -279,7 +279,10 @@ class Simulation {
             command.topics.push_back({name, static_cast<std::int32_t>(pick(60)), std::nullopt});
         }
         command.validate_only = one_in(8);
-        if (!one_in(4)) command.circumstances = [this](const Topic&, std::int32_t) { return any_circumstances(); };
+        const JudgedExpansion judged{.refusal = {}, .circumstances = bounded_circumstances(any_circumstances())};
+        for (TopicToExpand& wish : command.topics) {
+            if (!one_in(4)) wish.judged = &judged;
+        }
         carry_out(core_->create_partitions(command, context()));
     }
 

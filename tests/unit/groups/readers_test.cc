@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <array>
+
 #include "broker/groups/consumer_protocol.h"
 #include "tests/unit/groups/group_fixture.h"
 
@@ -69,7 +72,6 @@ TEST_F(Readers, MemberThatHasYetToJoinAGenerationIsSubscribed) {
     join({.id = id});
     ASSERT_EQ(readers().size(), 1U);
     EXPECT_TRUE(readers()[0].is_subscribed());
-    EXPECT_EQ(readers()[0].subscriptions, std::vector<std::string>{"topic"});
 }
 
 TEST_F(Readers, MembersAreNamedWithTheirClientAndTheirPartitions) {
@@ -101,12 +103,74 @@ TEST_F(Readers, GroupOfAnotherProtocolTypeReadsNothingByMembership) {
     EXPECT_TRUE(readers().empty());
 }
 
-TEST(AssignedPartitions, AreEmptyForBytesThatAreNoAssignment) {
-    EXPECT_TRUE(assigned_partitions(as_bytes("not an assignment"), "topic").empty());
-    EXPECT_TRUE(assigned_partitions({}, "topic").empty());
+TEST(ReadHoldings, IsNothingForBytesThatAreNoAssignment) {
+    Holdings holdings;
+    read_holdings(as_bytes(assignment_of({{"topic", {2, 1, 2}}})), holdings);
+    ASSERT_EQ(holdings.topics().size(), 1U);
+    EXPECT_TRUE(std::ranges::equal(holdings.partitions_of(holdings.topics()[0]), std::vector<PartitionIndex>{{1}, {2}}));
+    read_holdings(as_bytes("not an assignment"), holdings);
+    EXPECT_TRUE(holdings.topics().empty());
+    read_holdings({}, holdings);
+    EXPECT_TRUE(holdings.topics().empty());
     std::string torn = assignment_of({{"topic", {1, 2}}});
     torn.resize(torn.size() - 5);
-    EXPECT_TRUE(assigned_partitions(as_bytes(torn), "topic").empty());
+    read_holdings(as_bytes(torn), holdings);
+    EXPECT_TRUE(holdings.topics().empty());
+}
+
+/// Topics of two partitions, and one of three.
+class Joined : public Readers {
+  protected:
+    void SetUp() override {
+        Readers::SetUp();
+        std::shared_ptr<const TestCluster> cluster = std::make_shared<TestCluster>();
+        for (const char* name : {"topic", "beside", "also", "other"}) cluster = cluster->with(name, 2);
+        coordinator_->cluster_changed(cluster->with("wide", 3), true);
+        const std::string id = fresh_id();
+        const ReplyToken joining =
+            join({.id = id, .protocols = {{"range", subscription_to({"topic", "beside", "also", "other", "wide", "gone"})}}});
+        advance_ms(config_.initial_rebalance_delay_ms);
+        sync(id, joined(joining).generation.value,
+             {{id, assignment_of({{"topic", {0, 1}}, {"beside", {1, 0}}, {"wide", {0, 1}}, {"other", {0}}, {"also", {0, 1}}})}});
+    }
+    [[nodiscard]] TopicReader ask(TopicQuestion::Others others, std::size_t aligned_max, std::int32_t count = 2) {
+        TopicQuestion question{.topic = "topic", .topic_id = topic_id(1), .others = others, .partition_count = count, .aligned_max = aligned_max};
+        return coordinator_->readers_of({&question, 1}).at(0).at(0);
+    }
+    [[nodiscard]] static std::string told(const TopicReader& reader) {
+        std::string text;
+        for (const TopicReader::OtherTopic& other : reader.other_topics) {
+            text += other.name + (other.is_aligned ? "=" : "-") + std::to_string(other.partition_count) + " ";
+        }
+        return text;
+    }
+};
+
+TEST_F(Joined, EveryOtherTopicThatExistsIsToldWithWhetherItIsHeldAlike) {
+    EXPECT_EQ(told(ask(TopicQuestion::Others::all, 0)), "also=2 beside=2 other-2 wide-3 ");
+}
+
+TEST_F(Joined, WithOnePartitionNothingIsAlignedButByAccident) {
+    EXPECT_EQ(told(ask(TopicQuestion::Others::all, 0, 1)), "also-2 beside-2 other-2 wide-3 ");
+    EXPECT_EQ(told(ask(TopicQuestion::Others::aligned, 10, 1)), "");
+}
+
+TEST_F(Joined, AlignedTopicsAreToldUpToABoundAndOneOfEachGroup) {
+    EXPECT_EQ(told(ask(TopicQuestion::Others::aligned, 10)), "also=2 beside=2 ");
+    EXPECT_EQ(ask(TopicQuestion::Others::aligned, 1).other_topics.size(), 1U);
+    EXPECT_EQ(ask(TopicQuestion::Others::aligned, 0).other_topics.size(), 1U);
+    EXPECT_EQ(told(ask(TopicQuestion::Others::none, 10)), "");
+}
+
+TEST_F(Joined, SeveralQuestionsAreAnsweredInTheirOrder) {
+    std::array<TopicQuestion, 3> questions{{{.topic = "other", .topic_id = topic_id(2)},
+                                            {.topic = "nobody-reads-it", .topic_id = topic_id(3)},
+                                            {.topic = "topic", .topic_id = topic_id(1)}}};
+    const auto answers = coordinator_->readers_of(questions);
+    ASSERT_EQ(answers.size(), 3U);
+    EXPECT_EQ(answers[0].at(0).members.at(0).assigned, std::vector<PartitionIndex>{{0}});
+    EXPECT_TRUE(answers[1].empty());
+    EXPECT_EQ(answers[2].at(0).members.at(0).assigned, (std::vector<PartitionIndex>{{0}, {1}}));
 }
 
 TEST_F(Readers, SeedCommitsZeroForTheNewPartitionsAndSurvivesACrash) {

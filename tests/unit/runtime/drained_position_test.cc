@@ -94,5 +94,24 @@ TEST_F(DrainedPosition, LooksPastManyMarkersWithinItsBound) {
     EXPECT_LT(reached, log.log_end_offset().value);
 }
 
+TEST_F(DrainedPosition, OfManyGroupsReadsWhatLiesBetweenThemOnce) {
+    append({.records = 1});
+    constexpr int kTransactions = 200;
+    for (int index = 0; index < kTransactions; ++index) {
+        // Markers only: of one record that is gone nothing is left to give.
+        end_transaction(ControlRecordType::commit);
+    }
+    const Offset end = log.high_watermark();
+    DrainedPositions drained;
+    std::size_t after_first = 0;
+    for (std::int64_t from = 1; from < end.value; ++from) {
+        EXPECT_EQ(drained.first_deliverable(log, Offset{from}), end);
+        after_first = after_first == 0 ? drained.bytes_read() : after_first;
+    }
+    EXPECT_GT(after_first, 0U);
+    EXPECT_EQ(drained.bytes_read(), after_first);
+    EXPECT_EQ(drained.first_deliverable(log, Offset{0}), Offset{0});
+}
+
 }  // namespace
 }  // namespace partita::runtime

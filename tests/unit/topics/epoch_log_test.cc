@@ -23,9 +23,9 @@ ExpansionCircumstances circumstances() {
 }
 
 void expand(TestCatalog& catalog, std::string_view topic, std::int32_t count, const ExpansionCircumstances& known) {
+    const JudgedExpansion judged{.refusal = {}, .circumstances = bounded_circumstances(known)};
     CreatePartitionsCommand command;
-    command.topics.push_back({topic, count, std::nullopt});
-    command.circumstances = [&](const Topic&, std::int32_t) { return known; };
+    command.topics.push_back({topic, count, std::nullopt, &judged});
     ASSERT_FALSE(catalog.carry_out(catalog.core().create_partitions(command, catalog.context())).topics.at(0).error.failed());
 }
 
