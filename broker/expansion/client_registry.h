@@ -15,19 +15,20 @@
 /// longest ago makes room.
 namespace partita::expansion {
 
-/// What a client calls itself, and where it comes from ("/127.0.0.1"). Two clients that agree in both are one here.
+/// What a client calls itself, and where it comes from ("/127.0.0.1"): names, which several clients may share. See identity.h for what
+/// they cannot share.
 struct ClientIdentity {
     std::string client_id;
     std::string address;
     friend auto operator<=>(const ClientIdentity&, const ClientIdentity&) = default;
 };
 
-/// Values by client, at most `Capacity` of them.
-template <class Value, std::size_t Capacity>
-class ClientTable {
+/// Values by who was noted, at most `Capacity` of them.
+template <class Client, class Value, std::size_t Capacity>
+class RecentTable {
   public:
     /// The value of the client, made when there is none. It counts as noted now.
-    Value& note(const ClientIdentity& client) {
+    Value& note(const Client& client) {
         if (const auto known = by_client_.find(client); known != by_client_.end()) {
             order_.splice(order_.end(), order_, known->second);
             return known->second->second;
@@ -41,13 +42,20 @@ class ClientTable {
         by_client_.emplace(client, std::prev(order_.end()));
         return order_.back().second;
     }
-    [[nodiscard]] const Value* find(const ClientIdentity& client) const {
+    [[nodiscard]] const Value* find(const Client& client) const {
+        const auto known = by_client_.find(client);
+        return known == by_client_.end() ? nullptr : &known->second->second;
+    }
+    [[nodiscard]] Value* find(const Client& client) {
         const auto known = by_client_.find(client);
         return known == by_client_.end() ? nullptr : &known->second->second;
     }
     /// In the order in which they were noted last.
-    [[nodiscard]] const std::list<std::pair<ClientIdentity, Value>>& clients() const { return order_; }
+    [[nodiscard]] const std::list<std::pair<Client, Value>>& clients() const { return order_; }
+    [[nodiscard]] std::list<std::pair<Client, Value>>& clients() { return order_; }
     [[nodiscard]] std::size_t size() const { return by_client_.size(); }
+    /// The next new one makes the first of `clients` go.
+    [[nodiscard]] bool is_full() const { return by_client_.size() == Capacity; }
     /// Some client had to make room.
     [[nodiscard]] bool has_overflowed() const { return overflowed_; }
     void clear() {
@@ -57,11 +65,14 @@ class ClientTable {
     }
 
   private:
-    using Order = std::list<std::pair<ClientIdentity, Value>>;
+    using Order = std::list<std::pair<Client, Value>>;
     Order order_;
-    std::map<ClientIdentity, typename Order::iterator> by_client_;
+    std::map<Client, typename Order::iterator> by_client_;
     bool overflowed_ = false;
 };
+
+template <class Value, std::size_t Capacity>
+using ClientTable = RecentTable<ClientIdentity, Value, Capacity>;
 
 /// What a client was seen doing. A client may be both.
 struct ClientRoles {
@@ -71,8 +82,5 @@ struct ClientRoles {
 
 /// Who produces and who consumes.
 using ClientRoleTable = ClientTable<ClientRoles, 4096>;
-
-/// Who wrote to one topic, and when last.
-using ProducerTable = ClientTable<Instant, 1000>;
 
 }  // namespace partita::expansion

@@ -31,7 +31,7 @@ bool read_marks(Cursor& cursor, FenceMarks& marks) {
 }  // namespace
 
 void Fence::open(std::int32_t epoch, std::int32_t old_count, std::int32_t new_count, TimestampMs now,
-                 const std::vector<ClientIdentity>& known_producers, TimestampMs producers_known_since) {
+                 std::vector<ProducerWindow::Unproven> known_producers, TimestampMs producers_known_since) {
     PARTITA_ASSERT(!is_open(), "one window at a time: a second one would have two parents for a partition");
     PARTITA_ASSERT(old_count > 0 && new_count > old_count && new_count % old_count == 0,
                    "every new partition has one parent");
@@ -40,33 +40,19 @@ void Fence::open(std::int32_t epoch, std::int32_t old_count, std::int32_t new_co
                .old_count = old_count,
                .new_count = new_count,
                .opened = now,
-               .producers_known_since = producers_known_since};
-    for (const ClientIdentity& producer : known_producers) {
-        if (window_.producers.size() == kProducersMax) {
-            window_.too_many_producers = true;
-            break;
-        }
-        window_.producers.emplace(producer, kNoTimestamp);
+               .producers_known_since = producers_known_since,
+               .producers = {}};
+    for (ProducerWindow::Unproven& known : known_producers) {
+        window_.producers.know(known.producer, std::move(known.writer));
     }
     for (std::int32_t index = old_count; index < new_count; ++index) {
         children_[PartitionIndex{index}] = {.epoch = epoch, .parent = PartitionIndex{index % old_count}, .marks = {}};
     }
 }
 
-void Fence::on_produce(const ClientIdentity& producer, PartitionIndex partition, TimestampMs now) {
-    if (!is_open()) {
-        return;
-    }
-    auto known = window_.producers.find(producer);
-    if (known == window_.producers.end()) {
-        if (window_.producers.size() == kProducersMax) {
-            window_.too_many_producers = true;
-            return;
-        }
-        known = window_.producers.emplace(producer, kNoTimestamp).first;
-    }
-    if (known->second == kNoTimestamp && partition.value >= window_.old_count) {
-        known->second = now;
+void Fence::on_produce(const ProducerInstance& producer, const Writer& writer, PartitionIndex partition, TimestampMs now) {
+    if (is_open()) {
+        window_.producers.on_produce(producer, writer, partition.value >= window_.old_count, now);
     }
 }
 
@@ -90,13 +76,7 @@ std::optional<Fence::WindowState> Fence::due_to_close(const FenceSettings& setti
     const std::int64_t refresh_ms = settings.window_ms / 2;
     const bool all_are_noted = window_.producers_known_since.value <= window_.opened.value - refresh_ms ||
                                now.value - window_.opened.value >= refresh_ms;
-    if (!all_are_noted || window_.too_many_producers || window_.producers.empty()) {
-        return std::nullopt;
-    }
-    const bool all_switched = std::ranges::all_of(window_.producers, [&](const auto& producer) {
-        return producer.second != kNoTimestamp && now.value - producer.second.value >= kSettleMs;
-    });
-    return all_switched ? std::optional(WindowState::closed_by_proof) : std::nullopt;
+    return all_are_noted && window_.producers.is_proven(now) ? std::optional(WindowState::closed_by_proof) : std::nullopt;
 }
 
 void Fence::end_window(WindowState how) {
@@ -170,9 +150,9 @@ Fence::Verdict Fence::judge(std::string_view group, PartitionIndex partition, Of
     return {.limit = hold.limit, .held = true};
 }
 
-void Fence::note_unattributed(const ClientIdentity& client, PartitionIndex partition) {
+void Fence::note_unattributed(Outsider outsider) {
     if (unattributed_.size() < kUnattributedMax) {
-        unattributed_.emplace(client, partition);
+        unattributed_.insert(std::move(outsider));
     }
 }
 

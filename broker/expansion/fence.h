@@ -13,6 +13,7 @@
 #include "broker/expansion/client_registry.h"
 #include "broker/expansion/finding.h"
 #include "broker/expansion/fence_marks.h"
+#include "broker/expansion/producer_window.h"
 #include "protocol/types.h"
 
 /// Mode `fenced`: records of a new partition wait until their reader has done what came before them in the
@@ -38,15 +39,10 @@ struct FenceSettings {
 /// caller at a time.
 class Fence {
   public:
-    /// Producers that the open window tells apart. With more, it closes by time alone.
-    static constexpr std::size_t kProducersMax = 1000;
     /// (group, partition) pairs whose waiting is timed. The one that was asked about longest ago makes room.
     static constexpr std::size_t kHoldsMax = 4096;
     /// Clients of no known group that are listed.
     static constexpr std::size_t kUnattributedMax = 64;
-    /// How long after its last proof a producer may still send batches that it placed by the old count: Kafka's
-    /// default delivery.timeout.ms.
-    static constexpr std::int64_t kSettleMs = 120'000;
     /// Three times the default auto.commit.interval.ms.
     static constexpr std::int64_t kCommitGraceMs = 15'000;
 
@@ -57,7 +53,7 @@ class Fence {
     /// The topic grows from `old_count` to `new_count`, a multiple of it. No window may be open.
     /// `known_producers` wrote to the topic lately; `producers_known_since` tells from when on they were noted.
     void open(std::int32_t epoch, std::int32_t old_count, std::int32_t new_count, TimestampMs now,
-              const std::vector<ClientIdentity>& known_producers, TimestampMs producers_known_since);
+              std::vector<ProducerWindow::Unproven> known_producers, TimestampMs producers_known_since);
 
     [[nodiscard]] bool is_open() const { return window_.state == WindowState::open; }
     [[nodiscard]] WindowState window_state() const { return window_.state; }
@@ -65,7 +61,10 @@ class Fence {
     [[nodiscard]] TimestampMs window_opened() const { return window_.opened; }
 
     /// A producer sends a batch to `partition`. Only while the window is open.
-    void on_produce(const ClientIdentity& producer, PartitionIndex partition, TimestampMs now);
+    void on_produce(const ProducerInstance& producer, const Writer& writer, PartitionIndex partition, TimestampMs now);
+    /// The producers that the open window waits for; none without one. What happens to their connections and processes is told to it.
+    [[nodiscard]] ProducerWindow& producers() { return window_.producers; }
+    [[nodiscard]] const ProducerWindow& producers() const { return window_.producers; }
 
     /// Before a batch for the new partition gets its offset: see FenceMarks::add. True when there is something new
     /// to store. Without an open window, or for a partition of another epoch, nothing happens.
@@ -109,8 +108,15 @@ class Fence {
                                 const FenceSettings& settings, Instant now);
 
     /// A fetch of a held partition that belongs to no group: it passes, and is listed.
-    void note_unattributed(const ClientIdentity& client, PartitionIndex partition);
-    [[nodiscard]] const std::set<std::pair<ClientIdentity, PartitionIndex>>& unattributed() const { return unattributed_; }
+    struct Outsider {
+        ClientIdentity client;
+        /// Its process, when that is known: see to_string(ProcessIdentity).
+        std::string program;
+        PartitionIndex partition;
+        friend auto operator<=>(const Outsider&, const Outsider&) = default;
+    };
+    void note_unattributed(Outsider outsider);
+    [[nodiscard]] const std::set<Outsider>& unattributed() const { return unattributed_; }
 
     /// For groups that never commit: the members have fetched the parent up to `offset`. Weaker than a commit, since
     /// clients fetch ahead of what they work on (librdkafka by 100,000 records): so it counts only for a group that
@@ -178,9 +184,7 @@ class Fence {
         std::int32_t new_count = 0;
         TimestampMs opened = kNoTimestamp;
         TimestampMs producers_known_since = kNoTimestamp;
-        /// When each producer first wrote to a new partition; kNoTimestamp for those that have not.
-        std::map<ClientIdentity, TimestampMs> producers;
-        bool too_many_producers = false;
+        ProducerWindow producers;
     };
     struct Hold {
         Offset drained;
@@ -205,7 +209,7 @@ class Fence {
     std::map<PartitionIndex, Child> children_;
     std::map<HoldKey, Hold> holds_;
     std::map<HoldKey, Fetched> fetched_;
-    std::set<std::pair<ClientIdentity, PartitionIndex>> unattributed_;
+    std::set<Outsider> unattributed_;
     std::uint64_t timeouts_ = 0;
     std::uint64_t held_fetches_ = 0;
 };

@@ -86,6 +86,8 @@ constexpr std::array kHazards = {
            "Earlier changes of the count were not recorded here; keys may lie where older counts put them."},
     Hazard{HazardId::metadata_gaps, warn, Evidence::live, "metadata lists partitions incompletely",
            "Report it: clients count the list, and a gap moves every key."},
+    Hazard{HazardId::held_reader, warn, Evidence::live, "a reader is held that may be in no group",
+           "Give each application a client.id of its own; on the broker's machine, let the broker see whose sockets they are."},
     Hazard{HazardId::findings_overflow, info, Evidence::live, "there are more findings than are shown",
            "Mend the worst ones first; the others appear as places get free."},
 };

@@ -77,6 +77,7 @@ enum class HazardId : std::uint8_t {
     irreversible = 49,
     no_history = 50,
     metadata_gaps = 51,
+    held_reader = 52,
     // Of the findings themselves:
     findings_overflow = 60,
 };
@@ -113,6 +114,11 @@ struct Subject {
     /// "10.0.0.7", where the client comes from.
     std::string client_address;
     std::optional<ProducerId> producer_id;
+    /// The client's end of its connection, where nothing else tells it from others of its name.
+    std::optional<std::uint16_t> client_port;
+    /// The process behind the connection, when it is one of this machine: "java (pid 4711, shop.jar)". It describes, and tells no two subjects
+    /// apart: it may become known while a finding is open.
+    std::string program;
 
     friend bool operator==(const Subject&, const Subject&) = default;
 };

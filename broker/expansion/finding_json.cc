@@ -20,7 +20,9 @@ ordered_json subject_json(const Subject& subject) {
     add("group", subject.group);
     add("client_id", subject.client_id);
     add("client_address", subject.client_address);
+    if (subject.client_port) object["client_port"] = *subject.client_port;
     if (subject.producer_id) object["producer_id"] = subject.producer_id->value;
+    add("program", subject.program);
     return object;
 }
 

@@ -20,6 +20,7 @@ std::string identity(const Finding& finding) {
     }
     text += "|p" + (subject.partition ? std::to_string(subject.partition->value) : "");
     text += "|i" + (subject.producer_id ? std::to_string(subject.producer_id->value) : "");
+    text += "|c" + (subject.client_port ? std::to_string(*subject.client_port) : "");
     return text;
 }
 

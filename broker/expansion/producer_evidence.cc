@@ -66,6 +66,31 @@ void ProducerEvidence::expand(std::span<const std::int32_t> counts) {
     stay_bytes_ = 0;
 }
 
+template <class Seen>
+void ProducerEvidence::note_again(PartitionIndex partition, std::uint32_t visit, Placement& known, Seen&& seen) {
+    known.is_repeated = true;
+    if (known.partition == partition) {
+        if (known.visit != visit && last_return_ != visit) {
+            ++returns_;
+            last_return_ = visit;
+        }
+        known.visit = visit;
+        return;
+    }
+    // A key that a known partitioner now puts elsewhere has learned the new count; it is not scattered.
+    Placement moved = seen();
+    const bool is_explained = std::ranges::any_of(
+        moved.families, [&](FamilySet families) { return !(families & known_).is_empty(); });
+    if (is_explained) {
+        moved.is_repeated = true;
+        moved.is_scattered = known.is_scattered;
+        known = moved;
+    } else {
+        known.is_scattered = true;
+        returns_ = 0;
+    }
+}
+
 CountProof ProducerEvidence::observe(const Record& record) {
     ++keyed_records_;
     note_stay(record.partition, record.size_bytes);
@@ -74,9 +99,10 @@ CountProof ProducerEvidence::observe(const Record& record) {
     }
     const auto known = std::ranges::find(key_hashes_, record.key_hash);
     if (known == key_hashes_.end()) {
-        note(record);
+        note(record.key_hash, place(record));
     } else {
-        note_again(record, placements_[static_cast<std::size_t>(known - key_hashes_.begin())]);
+        note_again(record.partition, record.visit, placements_[static_cast<std::size_t>(known - key_hashes_.begin())],
+                   [&] { return place(record); });
     }
     return prove(record.key, record.partition);
 }
@@ -84,6 +110,25 @@ CountProof ProducerEvidence::observe(const Record& record) {
 void ProducerEvidence::observe_keyless(PartitionIndex partition, std::size_t size_bytes) {
     ++keyless_records_;
     note_stay(partition, size_bytes);
+}
+
+void ProducerEvidence::absorb(const ProducerEvidence& other) {
+    keyed_records_ += other.keyed_records_;
+    keyless_records_ += other.keyless_records_;
+    for (std::size_t index = 0; index < other.placements_.size(); ++index) {
+        const Placement& seen = other.placements_[index];
+        const auto known = std::ranges::find(key_hashes_, other.key_hashes_[index]);
+        if (known == key_hashes_.end()) {
+            note(other.key_hashes_[index], seen);
+        } else {
+            Placement& mine = placements_[static_cast<std::size_t>(known - key_hashes_.begin())];
+            note_again(seen.partition, seen.visit, mine, [&] { return seen; });
+            mine.is_scattered |= seen.is_scattered;
+        }
+    }
+    if (other.stay_bytes_ > 0) {
+        note_stay(other.stay_, static_cast<std::size_t>(other.stay_bytes_));
+    }
 }
 
 void ProducerEvidence::note_stay(PartitionIndex partition, std::size_t size_bytes) {
@@ -105,37 +150,12 @@ ProducerEvidence::Placement ProducerEvidence::place(const Record& record) const 
     return placement;
 }
 
-void ProducerEvidence::note_again(const Record& record, Placement& known) {
-    known.is_repeated = true;
-    if (known.partition == record.partition) {
-        if (known.visit != record.visit && last_return_ != record.visit) {
-            ++returns_;
-            last_return_ = record.visit;
-        }
-        known.visit = record.visit;
-        return;
-    }
-    // A key that a known partitioner now puts elsewhere has learned the new count; it is not scattered.
-    Placement moved = place(record);
-    const bool is_explained = std::ranges::any_of(
-        moved.families, [&](FamilySet families) { return !(families & known_).is_empty(); });
-    if (is_explained) {
-        moved.is_repeated = true;
-        moved.is_scattered = known.is_scattered;
-        known = moved;
-    } else {
-        known.is_scattered = true;
-        returns_ = 0;
-    }
-}
-
-void ProducerEvidence::note(const Record& record) {
-    const Placement placement = place(record);
+void ProducerEvidence::note(std::uint64_t key_hash, const Placement& placement) {
     if (placements_.size() < kKeysMax) {
-        key_hashes_.push_back(record.key_hash);
+        key_hashes_.push_back(key_hash);
         placements_.push_back(placement);
     } else {
-        key_hashes_[oldest_] = record.key_hash;
+        key_hashes_[oldest_] = key_hash;
         placements_[oldest_] = placement;
         oldest_ = (oldest_ + 1) % kKeysMax;
     }

@@ -113,6 +113,9 @@ class ProducerEvidence {
     CountProof observe(const Record& record);
     /// Takes a record without a key, or with an empty one.
     void observe_keyless(PartitionIndex partition, std::size_t size_bytes);
+    /// Takes over what another producer of the same name did with keys, as if this one had done it before it does anything else. Both are at
+    /// the same counts.
+    void absorb(const ProducerEvidence& other);
 
     [[nodiscard]] ProducerVerdict verdict() const;
     /// The families that are possible for this producer as far as was ever proven; empty while nothing was.
@@ -137,8 +140,10 @@ class ProducerEvidence {
 
     void set_counts(std::span<const std::int32_t> counts);
     [[nodiscard]] Placement place(const Record& record) const;
-    void note(const Record& record);
-    void note_again(const Record& record, Placement& known);
+    void note(std::uint64_t key_hash, const Placement& placement);
+    /// `seen` gives the placement, which costs something, when the key is where it was not before.
+    template <class Seen>
+    void note_again(PartitionIndex partition, std::uint32_t visit, Placement& known, Seen&& seen);
     void note_stay(PartitionIndex partition, std::size_t size_bytes);
     void learn();
     [[nodiscard]] CountProof prove(Bytes key, PartitionIndex partition) const;

@@ -40,6 +40,9 @@ void TopicWatch::set_epochs(std::span<const TopicEpoch> epochs) {
         fresh.evidence = std::move(producer.evidence);
         fresh.evidence.expand(counts);
         fresh.last_seen = producer.last_seen;
+        fresh.program = std::move(producer.program);
+        fresh.is_closed = producer.is_closed;
+        fresh.closed_connections = producer.closed_connections;
         producer = std::move(fresh);
     }
 }
@@ -59,6 +62,76 @@ TopicWatch::Producer& TopicWatch::producer(const ProducerIdentity& identity, Tim
 void TopicWatch::forget_a_producer() {
     PARTITA_ASSERT(!producers_.empty(), "there is a producer to forget");
     producers_.erase(std::ranges::min_element(producers_, {}, [](const auto& entry) { return entry.second.last_seen; }));
+}
+
+void TopicWatch::on_closed(ConnectionId connection) {
+    if (connection == kNoConnection) {
+        return;
+    }
+    for (auto place = producers_.lower_bound(ProducerIdentity{.connection = connection});
+         place != producers_.end() && place->first.connection == connection;) {
+        if (place->second.stale_records > 0) {
+            place->second.is_closed = true;
+            ++place;
+            continue;
+        }
+        auto node = producers_.extract(place++);
+        keep_as_past(std::move(node.key()), std::move(node.mapped()));
+    }
+}
+
+void TopicWatch::keep_as_past(ProducerIdentity identity, Producer&& producer) {
+    identity.connection = kNoConnection;
+    identity.port = 0;
+    const TimestampMs last_seen = producer.last_seen;
+    const auto [place, is_first] = producers_.try_emplace(std::move(identity), std::move(producer));
+    Producer& past = place->second;
+    if (!is_first) {
+        past.evidence.absorb(producer.evidence);
+        past.records += producer.records;
+        past.used_new_partition |= producer.used_new_partition;
+        past.partitions.insert(producer.partitions.begin(), producer.partitions.end());
+        past.last_seen = std::max(past.last_seen, last_seen);
+    }
+    ++past.closed_connections;
+    past.is_closed = true;
+    past.program.clear();
+    past.switched = past.last_new = kNoTimestamp;
+}
+
+void TopicWatch::on_process(ConnectionId connection, const ProcessIdentity& process) {
+    for (auto place = producers_.lower_bound(ProducerIdentity{.connection = connection});
+         place != producers_.end() && place->first.connection == connection; ++place) {
+        place->second.program = to_string(process);
+    }
+}
+
+std::vector<ConnectionId> TopicWatch::unknown_processes(std::size_t most) const {
+    std::vector<ConnectionId> connections;
+    for (const auto& [identity, producer] : producers_) {
+        if (identity.connection != kNoConnection && !producer.is_closed && producer.program.empty() && connections.size() < most) {
+            connections.push_back(identity.connection);
+        }
+    }
+    return connections;
+}
+
+std::string TopicWatch::name_of(const ProducerIdentity& identity, const Producer& producer) const {
+    std::string text = to_string(identity);
+    if (!producer.program.empty()) {
+        return text + ", " + producer.program;
+    }
+    const bool is_shared = std::ranges::any_of(producers_, [&](const auto& entry) {
+        return entry.first != identity && entry.first.client_id == identity.client_id && entry.first.address == identity.address;
+    });
+    if (!is_shared) {
+        return text;
+    }
+    if (producer.closed_connections > 0) {
+        return text + ", connections that have closed";
+    }
+    return text + (identity.producer_id != kNoProducerId ? ", producer id " + std::to_string(identity.producer_id.value)
+                                                         : ", port " + std::to_string(identity.port));
 }
 
 void TopicWatch::observe(const ProducerIdentity& identity, const SentRecord& record, TimestampMs now) {
@@ -136,7 +209,7 @@ bool TopicWatch::is_curious(std::int64_t window_ms, TimestampMs now) const {
     const bool is_in_window = epoch() > 0 && now.value - epochs_.back().time.value < std::max(window_ms, kNeverMs);
     return std::ranges::any_of(producers_, [&](const auto& entry) {
         const Producer& producer = entry.second;
-        if (!is_active(producer, now) || producer.evidence.keyed_records() == 0) {
+        if (!is_active(producer, now) || producer.evidence.keyed_records() == 0 || producer.is_closed) {
             return false;
         }
         const bool is_unknown = producer.evidence.known_families().is_empty() &&
@@ -150,6 +223,9 @@ std::vector<ProducerReport> TopicWatch::producers() const {
     reports.reserve(producers_.size());
     for (const auto& [identity, producer] : producers_) {
         reports.push_back({.identity = identity,
+                           .program = producer.program,
+                           .is_closed = producer.is_closed,
+                           .closed_connections = producer.closed_connections,
                            .verdict = producer.evidence.verdict(),
                            .known_families = producer.evidence.known_families(),
                            .expected_family = partitioners::expected_family(identity.software_name),

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "broker/expansion/finding.h"
+#include "broker/expansion/identity.h"
 #include "broker/expansion/key_index.h"
 #include "broker/expansion/producer_evidence.h"
 #include "broker/partitioners/clients.h"
@@ -20,8 +21,12 @@
 /// records, time and facts of the broker come in as arguments. One caller at a time.
 namespace partita::expansion {
 
-/// Who sends records, as far as a broker can tell.
+/// Who sends records, as far as a broker can tell. An idempotent producer is its id, any other one its connection: two that call themselves
+/// the same are two.
 struct ProducerIdentity {
+    /// Of a producer that is not idempotent. kNoConnection also stands for all those of a name whose connections have closed: what they did
+    /// with keys is kept together, and nothing else of them.
+    ConnectionId connection;
     std::string client_id;
     /// As Kafka prints it: "/127.0.0.1".
     std::string address;
@@ -30,10 +35,12 @@ struct ProducerIdentity {
     std::string software_version;
     /// -1 for producers that are not idempotent.
     ProducerId producer_id = kNoProducerId;
+    /// The client's end of the connection; 0 where that does not stand for the producer.
+    std::uint16_t port = 0;
 
     friend auto operator<=>(const ProducerIdentity&, const ProducerIdentity&) = default;
 };
-/// "billing (/10.0.0.7, librdkafka 2.3.0)".
+/// "billing (/10.0.0.7, librdkafka 2.3.0)". Producers of one name look the same here: see TopicWatch::name_of.
 [[nodiscard]] std::string to_string(const ProducerIdentity& producer);
 
 /// One count that the topic has or had; epoch e is element e of a list.
@@ -68,6 +75,11 @@ struct TopicFacts {
 /// What is known of one producer, for people and the API.
 struct ProducerReport {
     ProducerIdentity identity;
+    /// The process behind it, when it is on the broker's machine and known: "java (pid 4711, shop.jar)".
+    std::string program;
+    /// Its connection has closed; and for how many closed ones of a name it stands, 0 for a single producer.
+    bool is_closed = false;
+    std::int64_t closed_connections = 0;
     ProducerVerdict verdict;
     partitioners::FamilySet known_families;
     /// What its software does by default; no proof.
@@ -112,6 +124,13 @@ class TopicWatch {
     /// The topic's counts now; does nothing when they are as before.
     void set_epochs(std::span<const TopicEpoch> epochs);
     void observe(const ProducerIdentity& producer, const SentRecord& record, TimestampMs now);
+    /// A connection has closed. A producer that was known by it is over: what it did with keys joins that of others of its name, unless it is
+    /// stale, which is told until it would have fallen silent.
+    void on_closed(ConnectionId connection);
+    /// The process behind a producer's connection is known.
+    void on_process(ConnectionId connection, const ProcessIdentity& process);
+    /// Open connections of producers whose process nobody told, at most `most`.
+    [[nodiscard]] std::vector<ConnectionId> unknown_processes(std::size_t most) const;
 
     /// Everything that holds now: H04, H05, H08, H09, H11, H12, H40, H41.
     [[nodiscard]] std::vector<Finding> findings(const TopicFacts& facts, TimestampMs now) const;
@@ -139,6 +158,9 @@ class TopicWatch {
 
         ProducerEvidence evidence;
         TimestampMs last_seen = kNoTimestamp;
+        std::string program;
+        bool is_closed = false;
+        std::int64_t closed_connections = 0;
         // Since the last expansion:
         std::int64_t stale_records = 0;
         TimestampMs last_stale = kNoTimestamp;
@@ -179,7 +201,10 @@ class TopicWatch {
     void find_orphans(std::vector<Finding>& findings, const TopicFacts& facts) const;
     void find_missed_tombstones(std::vector<Finding>& findings, const TopicFacts& facts) const;
     [[nodiscard]] std::string choosing_producers(TimestampMs now) const;
-    [[nodiscard]] Subject subject_of(const ProducerIdentity& identity) const;
+    [[nodiscard]] Subject subject_of(const ProducerIdentity& identity, const Producer& producer) const;
+    /// As `to_string`, with what tells the producer from others of its name: its program, its port or its producer id.
+    [[nodiscard]] std::string name_of(const ProducerIdentity& identity, const Producer& producer) const;
+    void keep_as_past(ProducerIdentity identity, Producer&& producer);
     /// " (of a sample of one in 8 keys)", or nothing.
     [[nodiscard]] std::string sampling_note() const;
     /// Every record that the topic was ever given was looked at, and every key is kept: what is counted is all there is.

@@ -26,13 +26,21 @@ struct Camp {
 
 constexpr std::size_t kNamesMax = 3;
 
+/// Each name once: how many producers bear it is not what the reader has to act on.
 std::string names(const std::vector<const ProducerIdentity*>& producers) {
-    std::string text;
-    for (std::size_t i = 0; i < producers.size() && i < kNamesMax; ++i) {
-        text += (i == 0 ? "" : ", ") + to_string(*producers[i]);
+    std::vector<std::string> distinct;
+    for (const ProducerIdentity* producer : producers) {
+        std::string name = to_string(*producer);
+        if (std::ranges::find(distinct, name) == distinct.end()) {
+            distinct.push_back(std::move(name));
+        }
     }
-    if (producers.size() > kNamesMax) {
-        text += " and " + std::to_string(producers.size() - kNamesMax) + " more";
+    std::string text;
+    for (std::size_t i = 0; i < distinct.size() && i < kNamesMax; ++i) {
+        text += (i == 0 ? "" : ", ") + distinct[i];
+    }
+    if (distinct.size() > kNamesMax) {
+        text += " and " + std::to_string(distinct.size() - kNamesMax) + " more";
     }
     return text;
 }
@@ -74,11 +82,15 @@ void TopicWatch::count_keys(Finding& finding, std::string_view name, std::int64_
     finding.numbers = {{name, found}, {"sampling", keys_.sampling()}, {"is_exact", is_exact ? 1 : 0}};
 }
 
-Subject TopicWatch::subject_of(const ProducerIdentity& identity) const {
+Subject TopicWatch::subject_of(const ProducerIdentity& identity, const Producer& producer) const {
     Subject subject{.topic = name_, .client_id = identity.client_id, .client_address = identity.address};
     if (identity.producer_id != kNoProducerId) {
         subject.producer_id = identity.producer_id;
     }
+    if (identity.port != 0) {
+        subject.client_port = identity.port;
+    }
+    subject.program = producer.program;
     return subject;
 }
 
@@ -95,8 +107,8 @@ void TopicWatch::find_stale(std::vector<Finding>& findings, TimestampMs now) con
         }
         const std::int64_t after_ms = producer.last_stale.value - epochs_.back().time.value;
         Finding finding = make_finding(
-            HazardId::stale_producer, subject_of(identity),
-            to_string(identity) + " still places keys as before the topic grew from " + std::to_string(old_count()) + " to " +
+            HazardId::stale_producer, subject_of(identity, producer),
+            name_of(identity, producer) + " still places keys as before the topic grew from " + std::to_string(old_count()) + " to " +
                 std::to_string(count()) + " partitions: " + counted(producer.stale_records, "record proves", "records prove") +
                 " it, the last one " + std::to_string(after_ms / 1000) + " s after the expansion",
             producer.stale_records);
@@ -118,7 +130,7 @@ void TopicWatch::find_never_learning(std::vector<Finding>& findings, TimestampMs
     constexpr double kChanceMax = 1e-9;
     const double chance_of_old = static_cast<double>(old_count()) / count();
     for (const auto& [identity, producer] : producers_) {
-        if (!is_active(producer, now)) {
+        if (!is_active(producer, now) || producer.closed_connections > 0) {
             continue;
         }
         const bool has_late_proof = producer.is_stale && producer.last_stale.value - epochs_.back().time.value >= kNeverMs;
@@ -130,8 +142,8 @@ void TopicWatch::find_never_learning(std::vector<Finding>& findings, TimestampMs
             continue;
         }
         // No number that grows by itself: only new evidence makes a finding change.
-        Finding finding = make_finding(HazardId::producer_never_learns, subject_of(identity),
-                                       to_string(identity) + " still uses " + std::to_string(old_count()) +
+        Finding finding = make_finding(HazardId::producer_never_learns, subject_of(identity, producer),
+                                       name_of(identity, producer) + " still uses " + std::to_string(old_count()) +
                                            " partitions more than " + std::to_string(kNeverMs / 60'000) +
                                            " min after the topic grew to " + std::to_string(count()) +
                                            ": longer than any client keeps metadata",
@@ -192,8 +204,8 @@ void TopicWatch::find_ignored_keys(std::vector<Finding>& findings, TimestampMs n
         if (!is_active(producer, now) || producer.evidence.verdict().habit != KeyHabit::ignores_keys) {
             continue;
         }
-        findings.push_back(make_finding(HazardId::keys_ignored, subject_of(identity),
-                                        to_string(identity) + " sends keys but spreads the records of a key over partitions"));
+        findings.push_back(make_finding(HazardId::keys_ignored, subject_of(identity, producer),
+                                        name_of(identity, producer) + " sends keys but spreads the records of a key over partitions"));
     }
 }
 
@@ -267,7 +279,7 @@ std::string TopicWatch::choosing_producers(TimestampMs now) const {
             continue;
         }
         if (++count <= kNamesMax) {
-            text += "; " + to_string(identity) + " " + std::string(expansion::to_string(habit));
+            text += "; " + name_of(identity, producer) + " " + std::string(expansion::to_string(habit));
         }
     }
     return count > kNamesMax ? text + " and " + std::to_string(count - kNamesMax) + " more" : text;

@@ -196,7 +196,13 @@ void stage_partition(runtime::RequestContext& context, StagedRequest& staged, co
         patch_max_timestamp(*stored, produced->timestamp_type, produced->max_timestamp);
     }
     if (topic.expansion != nullptr) [[unlikely]] {
-        topic.expansion->on_produce(topic, PartitionIndex{data.index}, client_identity(context), context.now());
+        tell_when_closed(context, topic.expansion);
+        topic.expansion->on_produce(topic, PartitionIndex{data.index},
+                                    {.producer_id = produced->batch.header.producer_id,
+                                     .connection = context.client.id,
+                                     .client_id = context.client_id,
+                                     .address = context.client.host},
+                                    context.now());
     }
     auto append = partition->log->stage(*stored, {.leader_epoch = partition->leader_epoch(), .now = now});
     if (!append) {

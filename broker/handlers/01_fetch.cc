@@ -65,6 +65,8 @@ struct Outcome {
     FileSlice slice;
     /// A fence keeps records from the reader: see TopicExpansion. Appends do not change that, commits do.
     bool held = false;
+    /// Whether it does is known in a moment.
+    bool is_undecided = false;
 };
 
 ErrorCode read_error_code(ReadError error) {
@@ -132,6 +134,7 @@ class FetchOperation final : public runtime::WaitingFetch {
     BrokerId leader_id;
     /// Set when the growth of some topic is watched.
     std::optional<expansion::ClientIdentity> client;
+    expansion::ConnectionId connection;
     /// Set when somebody has a quota on what is fetched.
     std::optional<std::string> throttled_client;
 
@@ -148,6 +151,7 @@ class FetchOperation final : public runtime::WaitingFetch {
     [[nodiscard]] std::vector<Target>& targets() { return memory_.targets; }
     void read(Turn& turn);
     [[nodiscard]] bool must_answer_now() const;
+    [[nodiscard]] bool is_undecided() const { return any_undecided_; }
     [[nodiscard]] std::int64_t total_bytes() const { return total_bytes_; }
     [[nodiscard]] const std::vector<Outcome>& outcomes() const { return memory_.outcomes; }
     void own_names();
@@ -174,6 +178,7 @@ class FetchOperation final : public runtime::WaitingFetch {
     std::int64_t total_bytes_ = 0;
     bool any_error_ = false;
     bool any_on_older_segment_ = false;
+    bool any_undecided_ = false;
 };
 
 void FetchOperation::read(Turn& turn) {
@@ -183,12 +188,14 @@ void FetchOperation::read(Turn& turn) {
     total_bytes_ = 0;
     any_error_ = false;
     any_on_older_segment_ = false;
+    any_undecided_ = false;
     std::int64_t budget = max_bytes;
     for (const Target& target : memory_.targets) {
         outcomes.push_back(read_target(target, budget, total_bytes_ == 0, turn.now()));
         const Outcome& outcome = outcomes.back();
         total_bytes_ += outcome.slice.size;
         budget = std::max<std::int64_t>(0, budget - outcome.slice.size);
+        any_undecided_ |= outcome.is_undecided;
         if (outcome.error != ErrorCode::none || outcome.diverging.leader_epoch != kNoLeaderEpoch) {
             any_error_ = true;
             if (outcome.error == ErrorCode::kafka_storage_error) {
@@ -203,13 +210,15 @@ void FetchOperation::read(Turn& turn) {
 Offset FetchOperation::judge_expansion(const Target& target, Offset upper_bound, Outcome& outcome, Now now) const {
     const TopicState& topic = *target.watched_topic;
     const runtime::TopicExpansion::FetchVerdict verdict =
-        topic.expansion->on_fetch(topic, PartitionIndex{target.index}, {*client, read_committed}, target.fetch_offset,
+        topic.expansion->on_fetch(topic, PartitionIndex{target.index},
+                                  {client->client_id, client->address, connection, read_committed}, target.fetch_offset,
                                   outcome.high_watermark, now);
     outcome.error = verdict.error;
     if (!verdict.limit) {
         return upper_bound;
     }
     outcome.held = true;
+    outcome.is_undecided = verdict.is_undecided;
     outcome.high_watermark = std::min(outcome.high_watermark, *verdict.limit);
     outcome.last_stable_offset = std::min(outcome.last_stable_offset, *verdict.limit);
     return std::min(upper_bound, *verdict.limit);
@@ -265,6 +274,9 @@ Outcome FetchOperation::read_target(const Target& target, std::int64_t budget, b
 }
 
 bool FetchOperation::must_answer_now() const {
+    if (any_undecided_ && !any_error_) [[unlikely]] {
+        return false;
+    }
     return memory_.targets.empty() || any_error_ || any_on_older_segment_ || total_bytes_ >= min_bytes;
 }
 
@@ -577,12 +589,13 @@ void park(runtime::RequestContext& context, std::unique_ptr<FetchOperation> oper
     for (std::size_t i = 0; i < operation->targets().size(); ++i) {
         const Target& target = operation->targets()[i];
         const Outcome& outcome = operation->outcomes()[i];
-        const std::int64_t countable = outcome.held ? 0 : std::max<std::int64_t>(1, target.max_bytes) - outcome.slice.size;
+        // Who waits to be known waits for that alone.
+        const std::int64_t countable = outcome.held || operation->is_undecided() ? 0 : std::max<std::int64_t>(1, target.max_bytes) - outcome.slice.size;
         waits.push_back({.partition = target.partition,
                          .seen_end = outcome.held ? target.partition->log->high_watermark() : outcome.high_watermark,
                          .countable_bytes = std::max<std::int64_t>(0, countable)});
     }
-    const std::int64_t missing = operation->min_bytes - operation->total_bytes();
+    const std::int64_t missing = operation->is_undecided() ? 1 : operation->min_bytes - operation->total_bytes();
     operation->pending = context.park();
     operation->table = context.turn.shared_topics();
     operation->own_names();
@@ -621,6 +634,12 @@ void fetch(runtime::RequestContext& context) {
     }
     if (std::ranges::any_of(operation->targets(), [](const Target& target) { return target.watched_topic != nullptr; })) {
         operation->client = client_identity(context);
+        operation->connection = context.client.id;
+        for (const Target& target : operation->targets()) {
+            if (target.watched_topic != nullptr) {
+                tell_when_closed(context, target.watched_topic->expansion);
+            }
+        }
     }
     operation->read(context.turn);
     if (request->max_wait_ms <= 0 || operation->must_answer_now()) {

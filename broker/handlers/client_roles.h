@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -35,6 +37,18 @@ inline void note_consumer(runtime::RequestContext& context) {
     }
 }
 
+/// The topic's growth is kept, and it wants to know when the connection ends.
+inline void tell_when_closed(runtime::RequestContext& context, const std::shared_ptr<runtime::TopicExpansion>& expansion) {
+    auto& told = context.client.expansions;
+    const bool is_known = std::ranges::any_of(told, [&](const std::weak_ptr<runtime::TopicExpansion>& known) {
+        return !known.owner_before(expansion) && !expansion.owner_before(known);
+    });
+    if (!is_known) {
+        std::erase_if(told, [](const std::weak_ptr<runtime::TopicExpansion>& known) { return known.expired(); });
+        told.push_back(expansion);
+    }
+}
+
 /// The connection speaks for the member. Noted when it is another one than before.
 inline void note_member(runtime::RequestContext& context, std::string_view group_id, std::string_view member_id) {
     if (member_id.empty()) {
@@ -54,7 +68,9 @@ inline void note_member(runtime::RequestContext& context, std::string_view group
     if (config.visibility_producers_delay_ms == 0 && config.visibility_consumers_delay_ms == 0) [[likely]] {
         return topic.topic->partition_count;
     }
-    return context.broker.expansions().visible_partitions(topic, client_identity(context), context.now());
+    return context.broker.expansions().visible_partitions(
+        topic, client_identity(context), {.produces = context.client.noted_producer, .consumes = context.client.noted_consumer},
+        context.now());
 }
 
 }  // namespace partita::handlers

@@ -82,6 +82,10 @@ ordered_json producer_json(const ProducerReport& report) {
     object["software_version"] = expansion::name_text(report.identity.software_version);
     object["producer_id"] = report.identity.producer_id == kNoProducerId ? ordered_json(nullptr)
                                                                         : ordered_json(report.identity.producer_id.value);
+    object["port"] = report.identity.port == 0 ? ordered_json(nullptr) : ordered_json(report.identity.port);
+    object["program"] = report.program.empty() ? ordered_json(nullptr) : ordered_json(expansion::name_text(report.program));
+    object["connected"] = !report.is_closed;
+    object["closed_connections"] = report.closed_connections;
     object["verdict"] = verdict_json(report.verdict);
     object["known_families"] = ids_of(report.known_families);
     object["expected_family"] = report.expected_family

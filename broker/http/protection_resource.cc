@@ -48,6 +48,10 @@ ordered_json delay_json(std::int64_t delay_ms) {
     return delay_ms == config::kUntilReleased ? ordered_json("until-released") : ordered_json(delay_ms);
 }
 
+ordered_json program_json(const std::string& program) {
+    return program.empty() ? ordered_json(nullptr) : ordered_json(expansion::name_text(program));
+}
+
 ordered_json fence_json(const runtime::TopicExpansion::Status& status, Instant now) {
     ordered_json object;
     object["window"] = window_name(status.window);
@@ -64,9 +68,21 @@ ordered_json fence_json(const runtime::TopicExpansion::Status& status, Instant n
                                      {"waiting_ms", now - waiting.since}});
     }
     object["unattributed"] = ordered_json::array();
-    for (const auto& [client, partition] : status.unattributed) {
-        object["unattributed"].push_back(
-            {{"client_id", expansion::name_text(client.client_id)}, {"address", expansion::name_text(client.address)}, {"partition", partition.value}});
+    for (const expansion::Fence::Outsider& outsider : status.unattributed) {
+        object["unattributed"].push_back({{"client_id", expansion::name_text(outsider.client.client_id)},
+                                          {"address", expansion::name_text(outsider.client.address)},
+                                          {"program", program_json(outsider.program)},
+                                          {"partition", outsider.partition.value}});
+    }
+    object["unproven_producers"] = status.unproven_count;
+    object["waiting_for_producers"] = ordered_json::array();
+    for (const expansion::ProducerWindow::Unproven& unproven : status.unproven) {
+        object["waiting_for_producers"].push_back(
+            {{"client_id", expansion::name_text(unproven.writer.client.client_id)},
+             {"address", expansion::name_text(unproven.writer.client.address)},
+             {"producer_id", unproven.producer.producer_id == kNoProducerId ? ordered_json(nullptr) : ordered_json(unproven.producer.producer_id.value)},
+             {"connected", unproven.writer.connection != expansion::kNoConnection},
+             {"program", program_json(unproven.writer.process ? expansion::to_string(*unproven.writer.process) : std::string())}});
     }
     return object;
 }

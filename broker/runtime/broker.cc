@@ -448,9 +448,18 @@ void Broker::answer_waiting_requests() {
 
 void Broker::connection_closed(const ClientConnection& client) {
     const bool is_known = client.noted_producer || client.noted_consumer || client.noted_member != 0;
-    if (is_known) {
-        connections_.closed(client.id);
+    if (!is_known) {
+        return;
     }
+    for (const std::weak_ptr<TopicExpansion>& told : client.expansions) {
+        if (const std::shared_ptr<TopicExpansion> expansion = told.lock()) {
+            expansion->on_connection_closed(client.id);
+        }
+    }
+    if (client.noted_producer) {
+        key_observer_->connection_closed(client.id);
+    }
+    connections_.closed(client.id);
 }
 
 bool Broker::close() {

@@ -257,6 +257,13 @@ void Expansions::upkeep(Now now) {
         }
         const TopicExpansion::Upkeep found = state.expansion->upkeep(state, now);
         fence_timeouts_.fetch_add(found.new_timeouts, std::memory_order_relaxed);
+        if (!found.findings.empty() || told_findings_.contains(state.topic->id)) {
+            broker_.findings().settle(findings_source("fence", state.topic->id), found.findings, now.wall);
+            told_findings_.insert(state.topic->id);
+        }
+        if (found.findings.empty()) {
+            told_findings_.erase(state.topic->id);
+        }
         if (found.closed != expansion::Fence::WindowState::none) {
             log::info("expansion", "the window of an expansion is closed: " + window_name(found.closed),
                       {{"topic", state.topic->name}});
@@ -273,6 +280,14 @@ void Expansions::upkeep(Now now) {
                              {{"topic", state.topic->name}, {"reason", stored.error().message}});
             }
         }
+    });
+    // Of topics that were deleted.
+    std::erase_if(told_findings_, [&](const TopicId& id) {
+        const bool is_gone = table->find(id) == nullptr;
+        if (is_gone) {
+            broker_.findings().settle(findings_source("fence", id), {}, now.wall);
+        }
+        return is_gone;
     });
     fences_.store(fences, std::memory_order_relaxed);
 }
@@ -316,7 +331,8 @@ void Expansions::note_consumer(const expansion::ClientIdentity& client) {
     roles_.note(client).consumes = true;
 }
 
-std::int32_t Expansions::visible_partitions(const TopicState& topic, const expansion::ClientIdentity& client, Now now) {
+std::int32_t Expansions::visible_partitions(const TopicState& topic, const expansion::ClientIdentity& client,
+                                             const expansion::ClientRoles& own, Now now) {
     const std::int32_t true_count = topic.topic->partition_count;
     const expansion::VisibilityDelays delays{.producers_ms = topic.config->visibility_producers_delay_ms,
                                              .consumers_ms = topic.config->visibility_consumers_delay_ms};
@@ -324,7 +340,9 @@ std::int32_t Expansions::visible_partitions(const TopicState& topic, const expan
         return true_count;
     }
     std::optional<expansion::ClientRoles> roles;
-    {
+    if (own.produces || own.consumes) {
+        roles = own;
+    } else {
         const std::scoped_lock lock(roles_mutex_);
         if (const expansion::ClientRoles* known = roles_.find(client)) {
             roles = *known;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -102,8 +103,10 @@ class Expansions {
 
     void note_producer(const expansion::ClientIdentity& client);
     void note_consumer(const expansion::ClientIdentity& client);
-    /// How many partitions of the topic this client is shown in metadata.
-    [[nodiscard]] std::int32_t visible_partitions(const TopicState& topic, const expansion::ClientIdentity& client, Now now);
+    /// How many partitions of the topic this client is shown in metadata. `own` is what it did over the connection that asks; as long as that
+    /// is nothing, it is taken for what clients of its name and address did.
+    [[nodiscard]] std::int32_t visible_partitions(const TopicState& topic, const expansion::ClientIdentity& client,
+                                                  const expansion::ClientRoles& own, Now now);
 
     // Looking and undoing ------------------------------------------------------------------------
 
@@ -137,6 +140,8 @@ class Expansions {
     std::atomic<int> fences_ = 0;
     std::atomic<std::uint64_t> fence_timeouts_ = 0;
     std::atomic<std::int64_t> next_upkeep_ms_;
+    /// Topics with open findings about their fences. Of the maintenance thread.
+    std::set<TopicId> told_findings_;
     /// With the catalog's lock held.
     expansion::Confirmations confirmations_;
     ExpansionWorker worker_;

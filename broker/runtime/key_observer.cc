@@ -99,13 +99,16 @@ void KeyObserver::offer(const TopicState& topic, PartitionIndex partition, const
     queue_bytes_.fetch_add(taken->size_bytes(), std::memory_order_relaxed);
     queue_records_.fetch_add(taken->record_count(), std::memory_order_relaxed);
     give_back(batch.size(), records);
+    const bool is_idempotent = parsed->header.producer_id.value >= 0;
     Sample sample{.topic = topic.topic,
                   .partition = partition,
-                  .producer = {.client_id = std::string(client_id),
+                  .producer = {.connection = is_idempotent ? expansion::kNoConnection : client.id,
+                               .client_id = std::string(client_id),
                                .address = client.host,
                                .software_name = client.software_name,
                                .software_version = client.software_version,
-                               .producer_id = parsed->header.producer_id},
+                               .producer_id = is_idempotent ? parsed->header.producer_id : kNoProducerId,
+                               .port = is_idempotent ? std::uint16_t{0} : client.port},
                   .time = now,
                   .batch = std::move(*taken)};
     bool wake = false;
@@ -121,6 +124,40 @@ void KeyObserver::offer(const TopicState& topic, PartitionIndex partition, const
     }
     if (wake) {
         wake_.notify_one();
+    }
+}
+
+void KeyObserver::connection_closed(expansion::ConnectionId connection) {
+    const std::scoped_lock lock(queue_mutex_);
+    if (closed_.size() < kClosedMax) {
+        closed_.push_back(connection);
+    }
+}
+
+void KeyObserver::note_closed(const std::vector<expansion::ConnectionId>& closed) {
+    if (closed.empty()) {
+        return;
+    }
+    const std::scoped_lock lock(detection_mutex_);
+    detection_.for_each([&](const TopicId& id, expansion::TopicWatch& watch) {
+        for (const expansion::ConnectionId connection : closed) {
+            watch.on_closed(connection);
+        }
+        watched_[id].changed = true;
+    });
+}
+
+void KeyObserver::note_processes(const topics::Topic& topic, expansion::TopicWatch& watch) {
+    if (topic.expansions.empty()) {
+        return;
+    }
+    for (const expansion::ConnectionId connection : watch.unknown_processes(kProcessesMax)) {
+        if (!broker_.connections().want_process(connection)) {
+            continue;
+        }
+        if (const auto facts = broker_.connections().find(connection); facts && facts->process) {
+            watch.on_process(connection, *facts->process);
+        }
     }
 }
 
@@ -197,9 +234,11 @@ void KeyObserver::update_gate() {
 
 void KeyObserver::work(Now now) {
     std::vector<Sample> samples;
+    std::vector<expansion::ConnectionId> closed;
     {
         const std::scoped_lock lock(queue_mutex_);
         samples.swap(queue_);
+        closed.swap(closed_);
     }
     std::size_t taken_bytes = 0;
     std::size_t taken_records = 0;
@@ -215,6 +254,7 @@ void KeyObserver::work(Now now) {
         const double spent_ns = static_cast<double>(nanoseconds(CLOCK_THREAD_CPUTIME_ID) - begin_ns);
         record_cost_ns_ = std::max(1.0, 0.75 * record_cost_ns_ + 0.25 * spent_ns / static_cast<double>(records));
     }
+    note_closed(closed);
     if (now.monotonic >= next_settle_) {
         settle(now);
         next_settle_ = now.monotonic + kSettleMs;
@@ -312,6 +352,7 @@ void KeyObserver::settle_topic(const TopicId& id, const TopicTable& table, Watch
             if (!watched.changed && !watched.has_findings && topic->topic->expansions.empty()) {
                 return;
             }
+            note_processes(*topic->topic, watch);
             std::vector<Offset> starts;
             std::vector<Offset> ends;
             for (const auto& partition : topic->partitions) {

@@ -45,6 +45,10 @@ class KeyObserver {
     static constexpr std::size_t kQueueBytesMax = std::size_t{8} << 20;
     static constexpr std::size_t kQueueBatchesMax = 4096;
     static constexpr std::size_t kQueueRecordsMax = 100'000;
+    /// Ends of connections that wait to be noted. Of one beyond it the producer falls silent instead.
+    static constexpr std::size_t kClosedMax = 16'384;
+    /// Producers of a topic whose processes are asked for at a time.
+    static constexpr std::size_t kProcessesMax = 16;
     /// Before it is known what a record costs: more than it takes to know a topic's producers.
     static constexpr std::size_t kFirstQueueRecords = 10'000;
     /// Records between two questions whether all topics are settled.
@@ -70,6 +74,9 @@ class KeyObserver {
     /// producer did send it.
     void offer(const TopicState& topic, PartitionIndex partition, const ClientConnection& client, std::string_view client_id,
                Bytes batch, TimestampMs now);
+
+    /// A connection that produced has ended. From any reactor.
+    void connection_closed(expansion::ConnectionId connection);
 
     /// What is known of a topic's producers. Empty when nothing is.
     [[nodiscard]] std::vector<expansion::ProducerReport> producers(const TopicId& topic) const;
@@ -116,6 +123,9 @@ class KeyObserver {
     [[nodiscard]] std::size_t observe(const Sample& sample);
     /// Asks every topic whether it is settled.
     void look_for_curiosity(const TopicTable& table, TimestampMs now);
+    void note_closed(const std::vector<expansion::ConnectionId>& closed);
+    /// Has the processes of producers found, of topics that grew, and tells those that are known.
+    void note_processes(const topics::Topic& topic, expansion::TopicWatch& watch);
     void settle(Now now);
     void settle_topic(const TopicId& id, const TopicTable& table, Watched& watched, Now now);
     void record_switches(const TopicId& id, std::vector<expansion::CountSwitch> switches);
@@ -146,6 +156,7 @@ class KeyObserver {
     std::condition_variable wake_;
     // Guarded by queue_mutex_.
     std::vector<Sample> queue_;
+    std::vector<expansion::ConnectionId> closed_;
     bool stopping_ = false;
     bool is_asleep_ = false;
 

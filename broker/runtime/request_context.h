@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "broker/config/listeners.h"
 #include "broker/expansion/identity.h"
@@ -18,6 +19,7 @@
 namespace partita::runtime {
 
 class Broker;
+class TopicExpansion;
 class Turn;
 
 /// What connections have in common that came by the same address of the broker.
@@ -53,6 +55,8 @@ struct ClientConnection {
     bool noted_consumer = false;
     /// Stands for the member of a group for which it spoke last; 0 when there is none.
     std::uint64_t noted_member = 0;
+    /// What is to be told when this connection ends, each once: what keeps the growth of topics that it wrote to or reads.
+    std::vector<std::weak_ptr<TopicExpansion>> expansions;
     /// The fetch that this connection waits for, so that it ends with the connection.
     std::optional<fetch::WaiterId> parked_fetch;
 };

@@ -1,6 +1,7 @@
 #include "broker/runtime/topic_expansion.h"
 
 #include <algorithm>
+#include <map>
 
 #include "broker/config/log_setup.h"
 #include "broker/runtime/broker.h"
@@ -22,14 +23,33 @@ const PartitionLog& log_of(const TopicState& topic, PartitionIndex partition) {
 
 }  // namespace
 
-void TopicExpansion::on_produce(const TopicState& topic, PartitionIndex partition,
-                                const expansion::ClientIdentity& producer, Now now) {
+TopicExpansion::Wrote& TopicExpansion::note_producer(const TopicState& topic, const expansion::ProducerInstance& instance,
+                                                     const Producer& producer, Instant now) {
+    if (Wrote* known = producers_.find(instance); known == nullptr && producers_.is_full()) {
+        // Whoever makes room wrote until then, and is not known any more.
+        producers_known_since_ = std::max(producers_known_since_, producers_.clients().front().second.last);
+    }
+    Wrote& wrote = producers_.note(instance);
+    if (wrote.writer.connection != producer.connection) {
+        wrote.writer = {.client = {std::string(producer.client_id), std::string(producer.address)},
+                        .connection = producer.connection,
+                        .process = std::nullopt};
+        if (topic.config->expansion_mode == config::ExpansionMode::fenced) {
+            broker_.connections().want_process(producer.connection);
+        }
+    }
+    wrote.last = now;
+    return wrote;
+}
+
+void TopicExpansion::on_produce(const TopicState& topic, PartitionIndex partition, const Producer& producer, Now now) {
     const std::scoped_lock lock(mutex_);
-    producers_.note(producer) = now.monotonic;
+    const auto instance = expansion::ProducerInstance::of(producer.producer_id, producer.connection);
+    const Wrote& wrote = note_producer(topic, instance, producer, now.monotonic);
     if (!fence_ || !fence_->is_open()) {
         return;
     }
-    fence_->on_produce(producer, partition, now.wall);
+    fence_->on_produce(instance, wrote.writer, partition, now.wall);
     if (const auto parent = fence_->parent_of(partition)) {
         // The published end is at or below the offset that the batch will get, and both ends are read under the
         // lock, so marks grow in the order in which they are made.
@@ -39,55 +59,62 @@ void TopicExpansion::on_produce(const TopicState& topic, PartitionIndex partitio
     }
 }
 
+void TopicExpansion::on_connection_closed(expansion::ConnectionId connection) {
+    const auto facts = broker_.connections().find(connection);
+    const auto process = facts ? facts->process : std::nullopt;
+    const std::scoped_lock lock(mutex_);
+    readers_.on_closed(connection);
+    nudged_.erase(connection);
+    for (auto& [instance, wrote] : producers_.clients()) {
+        if (wrote.writer.connection == connection) {
+            wrote.writer.connection = expansion::kNoConnection;
+            wrote.writer.process = process;
+        }
+    }
+    if (fence_) {
+        fence_->producers().on_closed(connection, process);
+    }
+}
+
 TopicExpansion::FetchVerdict TopicExpansion::on_fetch(const TopicState& topic, PartitionIndex partition,
                                                       const Reader& reader, Offset fetch_offset, Offset end, Now now) {
     const std::scoped_lock lock(mutex_);
-    if (nudge_end_ && now.monotonic < *nudge_end_ && nudged_.size() < kNudgedMax && nudged_.insert(reader.client).second) {
+    if (nudge_end_ && now.monotonic < *nudge_end_ && nudged_.size() < kNudgedMax && nudged_.insert(reader.connection).second) {
         return {.error = ErrorCode::not_leader_or_follower};
     }
     if (!fence_) {
         return {};
     }
     if (const auto parent = fence_->parent_of(partition)) {
-        broker_.groups().refresh_readers(readers_, topic.topic->name, topic.topic->id);
-        const auto limit = fence_limit(topic, partition, *parent, reader, end, now);
-        // A group that went back in the parent keeps what it was already given here.
-        return {.limit = limit ? std::optional(std::max(*limit, fetch_offset)) : std::nullopt};
+        FetchVerdict verdict = fence_limit(topic, partition, *parent, reader, end, now);
+        if (verdict.limit) {
+            // A group that went back in the parent keeps what it was already given here.
+            verdict.limit = std::max(*verdict.limit, fetch_offset);
+        }
+        return verdict;
     }
     if (fence_->is_parent(partition)) {
-        broker_.groups().refresh_readers(readers_, topic.topic->name, topic.topic->id);
-        note_fetched(partition, reader.client, fetch_offset, now.monotonic);
+        note_fetched(topic, partition, reader, fetch_offset, now.monotonic);
     }
     return {};
 }
 
-std::vector<const groups::TopicReader*> TopicExpansion::groups_of(const expansion::ClientIdentity& client,
-                                                                  PartitionIndex partition) const {
-    std::vector<const groups::TopicReader*> found;
-    for (const GroupShards::KnownReaders::Shard& shard : readers_.shards) {
-        for (const groups::TopicReader& group : shard.readers) {
-            const bool is_member = std::ranges::any_of(group.members, [&](const groups::TopicReader::Member& member) {
-                return member.client_id == client.client_id && member.client_host == client.address &&
-                       std::ranges::binary_search(member.assigned, partition);
-            });
-            if (is_member) {
-                found.push_back(&group);
-            }
-        }
-    }
-    return found;
+FenceReaders::Judgement TopicExpansion::judge_reader(const TopicState& topic, PartitionIndex partition, const Reader& reader, Instant now) {
+    return readers_.judge(topic.topic->name, topic.topic->id, partition, reader.client_id, reader.address, reader.connection, now);
 }
 
-std::optional<Offset> TopicExpansion::fence_limit(const TopicState& topic, PartitionIndex partition,
-                                                  PartitionIndex parent, const Reader& reader, Offset end, Now now) {
-    const std::vector<const groups::TopicReader*> groups = groups_of(reader.client, partition);
+TopicExpansion::FetchVerdict TopicExpansion::fence_limit(const TopicState& topic, PartitionIndex partition, PartitionIndex parent,
+                                                         const Reader& reader, Offset end, Now now) {
+    const FenceReaders::Judgement judgement = judge_reader(topic, partition, reader, now.monotonic);
+    const std::vector<const groups::TopicReader*>& groups = judgement.groups;
     if (groups.empty() && !broker_.groups().is_complete()) {
         // Its group may be one that is not known again yet.
-        return Offset{0};
+        return {.limit = Offset{0}};
     }
     if (groups.empty()) {
-        fence_->note_unattributed(reader.client, partition);
-        return std::nullopt;
+        fence_->note_unattributed(
+            {{std::string(reader.client_id), std::string(reader.address)}, readers_.program_of(reader.connection), partition});
+        return {};
     }
     const PartitionLog& parent_log = log_of(topic, parent);
     Offset limit = end;
@@ -110,12 +137,15 @@ std::optional<Offset> TopicExpansion::fence_limit(const TopicState& topic, Parti
                           {"group_is_at", drained.value}});
         }
     }
-    return limit < end ? std::optional(limit) : std::nullopt;
+    if (limit == end) {
+        return {};
+    }
+    readers_.note_held(reader.connection, partition, judgement, now.monotonic);
+    return {.limit = limit, .is_undecided = judgement.is_undecided};
 }
 
-void TopicExpansion::note_fetched(PartitionIndex parent, const expansion::ClientIdentity& client, Offset fetch_offset,
-                                  Instant now) {
-    for (const groups::TopicReader* group : groups_of(client, parent)) {
+void TopicExpansion::note_fetched(const TopicState& topic, PartitionIndex parent, const Reader& reader, Offset fetch_offset, Instant now) {
+    for (const groups::TopicReader* group : judge_reader(topic, parent, reader, now).groups) {
         if (!group->committed.contains(parent)) {
             fence_->note_fetched(group->group_id, parent, fetch_offset, now);
         }
@@ -125,8 +155,14 @@ void TopicExpansion::note_fetched(PartitionIndex parent, const expansion::Client
 TopicExpansion::ProducerActivity TopicExpansion::producer_activity(Instant now) const {
     const std::scoped_lock lock(mutex_);
     ProducerActivity activity{.silent_ms = {}, .known_for_ms = now - producers_known_since_};
-    for (const auto& [client, last] : producers_.clients()) {
-        activity.silent_ms.emplace_back(client, std::max<std::int64_t>(0, now - last));
+    // Of those that share a name the one that wrote last.
+    std::map<expansion::ClientIdentity, Instant> last;
+    for (const auto& [instance, wrote] : producers_.clients()) {
+        Instant& latest = last.try_emplace(wrote.writer.client, wrote.last).first->second;
+        latest = std::max(latest, wrote.last);
+    }
+    for (const auto& [client, at] : last) {
+        activity.silent_ms.emplace_back(client, std::max<std::int64_t>(0, now - at));
     }
     return activity;
 }
@@ -142,16 +178,16 @@ void TopicExpansion::open_fence(const TopicState& topic, std::int32_t epoch, std
     if (!fence_) {
         fence_.emplace();
     }
-    std::vector<expansion::ClientIdentity> producers;
-    for (const auto& [client, last] : producers_.clients()) {
+    std::vector<expansion::ProducerWindow::Unproven> producers;
+    for (const auto& [instance, wrote] : producers_.clients()) {
         // Who was silent for longer has refreshed its metadata, or will before it writes again.
-        if (now.monotonic - last <= topic.config->expansion_window_ms) {
-            producers.push_back(client);
+        if (now.monotonic - wrote.last <= topic.config->expansion_window_ms) {
+            producers.push_back({instance, wrote.writer});
+            broker_.connections().want_process(wrote.writer.connection);
         }
     }
-    // One that had to make room is not known.
-    const std::int64_t known_for_ms = producers_.has_overflowed() ? 0 : now.monotonic - producers_known_since_;
-    fence_->open(epoch, old_count, new_count, now.wall, producers, TimestampMs{now.wall.value - known_for_ms});
+    const std::int64_t known_for_ms = now.monotonic - producers_known_since_;
+    fence_->open(epoch, old_count, new_count, now.wall, std::move(producers), TimestampMs{now.wall.value - known_for_ms});
     dirty_.store(true, std::memory_order_relaxed);
 }
 
@@ -171,7 +207,25 @@ void TopicExpansion::cover_unknown_batches(const TopicState& topic) {
     }
 }
 
+void TopicExpansion::exclude_ended_producers() {
+    std::vector<expansion::ProcessIdentity> left;
+    {
+        const std::scoped_lock lock(mutex_);
+        if (fence_ && fence_->is_open()) {
+            left = fence_->producers().left_processes(kLeftProcessesMax);
+        }
+    }
+    std::erase_if(left, [](const expansion::ProcessIdentity& process) { return !ProcessFinder::has_ended(process); });
+    const std::scoped_lock lock(mutex_);
+    for (const expansion::ProcessIdentity& process : left) {
+        if (fence_ && fence_->is_open()) {
+            fence_->producers().on_ended(process);
+        }
+    }
+}
+
 TopicExpansion::Upkeep TopicExpansion::upkeep(const TopicState& topic, Now now) {
+    exclude_ended_producers();
     const std::scoped_lock lock(mutex_);
     Upkeep upkeep;
     if (!fence_) {
@@ -189,6 +243,7 @@ TopicExpansion::Upkeep TopicExpansion::upkeep(const TopicState& topic, Now now) 
             return std::pair(log_of(topic, partition).log_start_offset(), log_of(topic, parent).log_start_offset());
         });
     }
+    upkeep.findings = readers_.findings(topic.topic->name, now.monotonic);
     upkeep.new_timeouts = fence_->timeouts() - told_timeouts_;
     told_timeouts_ = fence_->timeouts();
     if (fence_->is_over()) {
@@ -196,6 +251,7 @@ TopicExpansion::Upkeep TopicExpansion::upkeep(const TopicState& topic, Now now) 
         told_timeouts_ = 0;
         dirty_.store(false, std::memory_order_relaxed);
         upkeep.is_over = true;
+        upkeep.findings.clear();
         return upkeep;
     }
     if (dirty_.exchange(false, std::memory_order_relaxed)) {
@@ -233,6 +289,13 @@ TopicExpansion::Status TopicExpansion::status() const {
         status.waiting = fence_->waiting();
         status.released = fence_->released_groups();
         status.unattributed.assign(fence_->unattributed().begin(), fence_->unattributed().end());
+        status.unproven = fence_->producers().unproven(kUnprovenShown);
+        status.unproven_count = fence_->producers().unproven_count();
+        for (expansion::ProducerWindow::Unproven& unproven : status.unproven) {
+            if (const auto facts = broker_.connections().find(unproven.writer.connection)) {
+                unproven.writer.process = facts->process;
+            }
+        }
     }
     return status;
 }

@@ -11,7 +11,7 @@
 
 #include "broker/expansion/client_registry.h"
 #include "broker/expansion/fence.h"
-#include "broker/runtime/group_shards.h"
+#include "broker/runtime/fence_readers.h"
 #include "protocol/error_code.h"
 
 namespace partita::runtime {
@@ -35,17 +35,32 @@ class TopicExpansion {
     static constexpr Instant kSinceItsCreation{-(std::int64_t{1} << 60)};
 
     TopicExpansion(Broker& broker, Instant producers_known_since)
-        : broker_(broker), producers_known_since_(producers_known_since) {}
+        : broker_(broker), producers_known_since_(producers_known_since), readers_(broker) {}
 
     // Produce ------------------------------------------------------------------------------------
 
+    /// Producers that are remembered; the one that was silent for longest makes room.
+    static constexpr std::size_t kProducersMax = 1000;
+    /// Processes of producers that left whose end is looked for in one `upkeep`.
+    static constexpr std::size_t kLeftProcessesMax = 64;
+
+    struct Producer {
+        ProducerId producer_id = kNoProducerId;
+        expansion::ConnectionId connection;
+        std::string_view client_id;
+        std::string_view address;
+    };
     /// Before a batch for `partition` is staged, on the thread that stages it.
-    void on_produce(const TopicState& topic, PartitionIndex partition, const expansion::ClientIdentity& producer, Now now);
+    void on_produce(const TopicState& topic, PartitionIndex partition, const Producer& producer, Now now);
+    /// A connection that wrote to the topic or read it has ended. Who it was is still known to `Connections`.
+    void on_connection_closed(expansion::ConnectionId connection);
 
     // Fetch --------------------------------------------------------------------------------------
 
     struct Reader {
-        expansion::ClientIdentity client;
+        std::string_view client_id;
+        std::string_view address;
+        expansion::ConnectionId connection;
         bool read_committed = false;
     };
     struct FetchVerdict {
@@ -53,6 +68,8 @@ class TopicExpansion {
         ErrorCode error = ErrorCode::none;
         /// Nothing at or above it may be returned.
         std::optional<Offset> limit;
+        /// Whether that is so will be known in a moment: a fetch that can wait should. `Expansions::identities_changed` wakes it.
+        bool is_undecided = false;
     };
     /// What a fetch at `fetch_offset` of a partition whose log ends at `end` may have.
     [[nodiscard]] FetchVerdict on_fetch(const TopicState& topic, PartitionIndex partition, const Reader& reader,
@@ -81,6 +98,8 @@ class TopicExpansion {
         bool is_over = false;
         expansion::Fence::WindowState closed = expansion::Fence::WindowState::none;
         std::uint64_t new_timeouts = 0;
+        /// Everything that holds about readers of the fence.
+        std::vector<expansion::Finding> findings;
     };
     /// Closes a window that is due, forgets what holds nobody, and hands out what changed since the last time. Called
     /// by maintenance.
@@ -106,28 +125,39 @@ class TopicExpansion {
         std::vector<expansion::Fence::Waiting> waiting;
         /// Groups that the fence gave up waiting for.
         std::set<std::string> released;
-        std::vector<std::pair<expansion::ClientIdentity, PartitionIndex>> unattributed;
+        std::vector<expansion::Fence::Outsider> unattributed;
+        /// Producers for which the window is kept open: those that are not proven to know the new count, the first few of `unproven_count`.
+        std::vector<expansion::ProducerWindow::Unproven> unproven;
+        std::size_t unproven_count = 0;
     };
+    /// Unproven producers that `status` spells out.
+    static constexpr std::size_t kUnprovenShown = 16;
     [[nodiscard]] Status status() const;
 
   private:
-    /// Groups with a member that is this client and holds the partition.
-    [[nodiscard]] std::vector<const groups::TopicReader*> groups_of(const expansion::ClientIdentity& client,
-                                                                    PartitionIndex partition) const;
-    [[nodiscard]] std::optional<Offset> fence_limit(const TopicState& topic, PartitionIndex partition, PartitionIndex parent,
-                                                    const Reader& reader, Offset end, Now now);
-    void note_fetched(PartitionIndex parent, const expansion::ClientIdentity& client, Offset fetch_offset, Instant now);
+    /// What was seen of a producer.
+    struct Wrote {
+        expansion::Writer writer;
+        Instant last;
+    };
+
+    [[nodiscard]] FenceReaders::Judgement judge_reader(const TopicState& topic, PartitionIndex partition, const Reader& reader, Instant now);
+    [[nodiscard]] FetchVerdict fence_limit(const TopicState& topic, PartitionIndex partition, PartitionIndex parent, const Reader& reader,
+                                           Offset end, Now now);
+    void note_fetched(const TopicState& topic, PartitionIndex parent, const Reader& reader, Offset fetch_offset, Instant now);
+    Wrote& note_producer(const TopicState& topic, const expansion::ProducerInstance& instance, const Producer& producer, Instant now);
+    void exclude_ended_producers();
 
     Broker& broker_;
     mutable std::mutex mutex_;
     // All guarded by mutex_.
-    expansion::ProducerTable producers_;
+    expansion::RecentTable<expansion::ProducerInstance, Wrote, kProducersMax> producers_;
     Instant producers_known_since_;
     std::optional<expansion::Fence> fence_;
-    GroupShards::KnownReaders readers_;
+    FenceReaders readers_;
     std::uint64_t told_timeouts_ = 0;
     std::optional<Instant> nudge_end_;
-    std::set<expansion::ClientIdentity> nudged_;
+    std::set<expansion::ConnectionId> nudged_;
 
     std::atomic<bool> dirty_ = false;
 };

@@ -83,6 +83,10 @@ TEST(ExpansionModesBroken, WindowThatClosesAtOnceIsNoticed) {
     EXPECT_GT(over_seeds({.mode = Mode::fenced, .sabotage = Sabotage::window_closes_at_once}, 3, [](const Outcome&) {}).overtaken, 0U);
 }
 
+TEST(ExpansionModesBroken, ProducersThatAreToldApartByNameAreNoticed) {
+    EXPECT_GT(over_seeds({.mode = Mode::fenced, .sabotage = Sabotage::producers_by_name}, 10, [](const Outcome&) {}).overtaken, 0U);
+}
+
 TEST(ExpansionModesBroken, MissingSeedsAreNoticed) {
     EXPECT_GT(over_seeds({.mode = Mode::safe_offsets, .sabotage = Sabotage::no_seeds}, 3, [](const Outcome&) {}).skipped, 0U);
 }

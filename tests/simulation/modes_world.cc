@@ -19,7 +19,9 @@ std::uint32_t hash_of(int key) {
     return static_cast<std::uint32_t>(state >> 33);
 }
 
-ClientIdentity identity_of(int producer) { return {"p" + std::to_string(producer), "/127.0.0.1"}; }
+Writer writer_of(ConnectionId connection) {
+    return {.client = {"rdkafka", "/127.0.0.1"}, .connection = connection, .process = std::nullopt};
+}
 
 }  // namespace
 
@@ -27,7 +29,9 @@ World::World(const Options& options)
     : options_(options), random_(options.seed), logs_(static_cast<std::size_t>(options.old_count)) {
     for (int index = 0; index < kProducers; ++index) {
         // All learn of it within the age of their metadata; one of them stops before and never does.
-        producers_.push_back({.switches_at = kExpandAt + between(1, kMetadataAgeSteps), .stops = index == 0 && between(0, 1) == 1});
+        producers_.push_back({.connection = ConnectionId{++last_connection_},
+                              .id = ProducerId{index % 3 == 0 ? index : -1},
+                              .switches_at = kExpandAt + between(1, kMetadataAgeSteps), .stops = index == 0 && between(0, 1) == 1});
     }
     for (const char* group : {"slow", "fast"}) {
         Reader reader{.group = group, .switches_at = kExpandAt + between(1, kMetadataAgeSteps)};
@@ -136,9 +140,9 @@ void World::expand() {
         }
     }
     if (options_.mode == Mode::fenced) {
-        std::vector<ClientIdentity> producers;
-        for (int index = 0; index < kProducers; ++index) {
-            producers.push_back(identity_of(index));
+        std::vector<ProducerWindow::Unproven> producers;
+        for (const Producer& producer : producers_) {
+            producers.push_back({instance_of(producer), writer_of(producer.connection)});
         }
         fence_.open(1, options_.old_count, options_.new_count, now().wall, producers, TimestampMs{0});
         stored_fence_ = fence_.encode();
@@ -153,10 +157,24 @@ void World::produce() {
         if (producer.stops && step_ > kExpandAt) {
             continue;
         }
+        if (between(1, 200) == 1) {
+            reconnect(producer);
+        }
         for (int records = between(0, 2); records > 0; --records) {
             append(producer, index);
         }
     }
+}
+
+ProducerInstance World::instance_of(const Producer& producer) const {
+    return options_.sabotage == Sabotage::producers_by_name ? ProducerInstance::of(kNoProducerId, ConnectionId{1})
+                                                            : ProducerInstance::of(producer.id, producer.connection);
+}
+
+/// Its metadata is what it was.
+void World::reconnect(Producer& producer) {
+    fence_.producers().on_closed(producer.connection, std::nullopt);
+    producer.connection = ConnectionId{++last_connection_};
 }
 
 void World::append(Producer& producer, int index) {
@@ -164,7 +182,7 @@ void World::append(Producer& producer, int index) {
     const auto count = static_cast<std::uint32_t>(count_known_at(producer.switches_at));
     const PartitionIndex partition{static_cast<std::int32_t>(hash_of(key) % count)};
     if (fence_.is_open()) {
-        fence_.on_produce(identity_of(index), partition, now().wall);
+        fence_.on_produce(instance_of(producer), writer_of(producer.connection), partition, now().wall);
         if (const auto parent = fence_.parent_of(partition)) {
             const Offset boundary = options_.sabotage == Sabotage::one_boundary_for_all
                                         ? cut_[static_cast<std::size_t>(parent->value)]

@@ -27,6 +27,7 @@ enum class Sabotage {
     no_cover_after_a_crash,    ///< marks that were not stored are simply gone
     no_seeds,                  ///< the expansion commits nothing for groups
     window_closes_at_once,     ///< nobody proved anything
+    producers_by_name,         ///< who proves the new count proves it for all of its name
 };
 
 struct Options {
@@ -73,6 +74,10 @@ class World {
         std::int64_t number = 0;
     };
     struct Producer {
+        /// Its connection: another one after each reconnect. All producers have one name.
+        ConnectionId connection;
+        /// Idempotent ones keep this.
+        ProducerId id = kNoProducerId;
         std::int64_t next_number = 0;
         /// The step at which it learns of the new partitions.
         int switches_at = 0;
@@ -107,6 +112,8 @@ class World {
     void expand();
     void produce();
     void append(Producer& producer, int index);
+    [[nodiscard]] ProducerInstance instance_of(const Producer& producer) const;
+    void reconnect(Producer& producer);
     void read(Reader& reader);
     void assign_new_partitions(Reader& reader);
     void give(Reader& reader, std::int32_t partition, std::int64_t offset);
@@ -120,6 +127,7 @@ class World {
     std::int64_t step_ = 0;
     std::vector<std::vector<Record>> logs_;
     std::vector<Producer> producers_;
+    std::uint64_t last_connection_ = 0;
     std::vector<Reader> readers_;
     bool expanded_ = false;
     FenceSettings settings_{.timeout_ms = 100'000'000, .window_ms = 2 * kMetadataAgeSteps * kStepMs};

@@ -6,15 +6,31 @@ namespace partita::expansion {
 namespace {
 
 constexpr TimestampMs kOpened{1'000'000};
-const ClientIdentity kProducer{"p", "/127.0.0.1"};
+
+/// A producer that is not idempotent; all have one name.
+ProducerInstance producer(std::uint64_t connection) { return ProducerInstance::of(kNoProducerId, ConnectionId{connection}); }
+Writer writer(std::uint64_t connection) {
+    return {.client = {"rdkafka", "/127.0.0.1"}, .connection = ConnectionId{connection}, .process = std::nullopt};
+}
 
 PartitionIndex partition(std::int32_t index) { return PartitionIndex{index}; }
 
-Fence opened(std::vector<ClientIdentity> producers = {}, TimestampMs known_since = TimestampMs{0}) {
+Fence opened(std::vector<std::uint64_t> connections = {}, TimestampMs known_since = TimestampMs{0}) {
     Fence fence;
+    std::vector<ProducerWindow::Unproven> producers;
+    for (const std::uint64_t connection : connections) {
+        producers.push_back({producer(connection), writer(connection)});
+    }
     fence.open(1, 6, 12, kOpened, producers, known_since);
     return fence;
 }
+void produce(Fence& fence, std::uint64_t connection, std::int32_t index, std::int64_t after_ms = 0) {
+    fence.on_produce(producer(connection), writer(connection), PartitionIndex{index}, TimestampMs{kOpened.value + after_ms});
+}
+std::optional<Fence::WindowState> due(const Fence& fence, std::int64_t after_ms, FenceSettings settings = {}) {
+    return fence.due_to_close(settings, TimestampMs{kOpened.value + after_ms});
+}
+ProcessIdentity process(std::int32_t pid) { return {.pid = pid, .start_ticks = 1, .name = "kcat", .program = {}}; }
 
 Fence::Verdict judge(Fence& fence, std::int32_t child, std::int64_t drained, std::int64_t end, std::int64_t now = 0,
                      FenceSettings settings = {}) {
@@ -175,38 +191,99 @@ TEST(Fence, TimedPairsAreBounded) {
 }
 
 TEST(Fence, WindowClosesByProofOnceEveryProducerHadTimeToSettle) {
-    Fence fence = opened({kProducer, {"q", "/127.0.0.1"}});
-    const FenceSettings settings;
-    fence.on_produce(kProducer, partition(6), kOpened);
-    EXPECT_FALSE(fence.due_to_close(settings, TimestampMs{kOpened.value + Fence::kSettleMs}));
-    fence.on_produce({"q", "/127.0.0.1"}, partition(3), kOpened);
-    EXPECT_FALSE(fence.due_to_close(settings, TimestampMs{kOpened.value + Fence::kSettleMs}));
-    fence.on_produce({"q", "/127.0.0.1"}, partition(7), TimestampMs{kOpened.value + 10});
-    EXPECT_FALSE(fence.due_to_close(settings, TimestampMs{kOpened.value + Fence::kSettleMs}));
-    EXPECT_EQ(fence.due_to_close(settings, TimestampMs{kOpened.value + 10 + Fence::kSettleMs}),
-              Fence::WindowState::closed_by_proof);
+    Fence fence = opened({1, 2});
+    produce(fence, 1, 6);
+    EXPECT_FALSE(due(fence, ProducerWindow::kSettleMs));
+    produce(fence, 2, 3);
+    EXPECT_FALSE(due(fence, ProducerWindow::kSettleMs)) << "the same name, and not the same producer";
+    produce(fence, 2, 7, 10);
+    EXPECT_FALSE(due(fence, ProducerWindow::kSettleMs));
+    EXPECT_EQ(due(fence, 10 + ProducerWindow::kSettleMs), Fence::WindowState::closed_by_proof);
+}
+
+TEST(Fence, OneOfTwoProducersOfOneNameProvesNothingForTheOther) {
+    Fence fence = opened();
+    produce(fence, 1, 6);
+    produce(fence, 2, 3);
+    EXPECT_FALSE(due(fence, 599'999));
+    EXPECT_EQ(due(fence, 600'000), Fence::WindowState::closed_by_time);
+}
+
+TEST(Fence, IdempotentProducerStaysOneOverItsConnections) {
+    Fence fence = opened();
+    const auto one = ProducerInstance::of(ProducerId{7}, ConnectionId{1});
+    EXPECT_EQ(one, ProducerInstance::of(ProducerId{7}, ConnectionId{2}));
+    fence.on_produce(one, writer(1), partition(3), kOpened);
+    fence.producers().on_closed(ConnectionId{1}, std::nullopt);
+    fence.on_produce(one, writer(2), partition(9), kOpened);
+    EXPECT_EQ(due(fence, 300'000), Fence::WindowState::closed_by_proof);
+}
+
+TEST(Fence, ProofOfAConnectionThatClosedStaysAProof) {
+    Fence fence = opened();
+    produce(fence, 1, 6);
+    fence.producers().on_closed(ConnectionId{1}, std::nullopt);
+    EXPECT_EQ(due(fence, 300'000), Fence::WindowState::closed_by_proof);
+}
+
+TEST(Fence, ConnectionThatClosedUnprovenKeepsTheWindowOpen) {
+    Fence fence = opened();
+    produce(fence, 1, 6);
+    produce(fence, 2, 3);
+    fence.producers().on_closed(ConnectionId{2}, std::nullopt);
+    produce(fence, 3, 7);
+    EXPECT_FALSE(due(fence, 599'999)) << "the third may be the second, and may not";
+}
+
+TEST(Fence, ProducerWhoseProcessEndedIsNotWaitedFor) {
+    Fence fence = opened();
+    produce(fence, 1, 6);
+    produce(fence, 2, 3);
+    produce(fence, 3, 3);
+    fence.producers().on_process(ConnectionId{3}, process(30));
+    fence.producers().on_closed(ConnectionId{2}, process(20));
+    EXPECT_EQ(fence.producers().left_processes(8), std::vector{process(20)});
+    fence.producers().on_ended(process(20));
+    fence.producers().on_ended(process(30));
+    EXPECT_FALSE(due(fence, 300'000)) << "the third is connected, whatever is said of its process";
+    ASSERT_EQ(fence.producers().unproven(8).size(), 1U);
+    EXPECT_EQ(fence.producers().unproven(8).front().writer.process, process(30));
+    fence.producers().on_closed(ConnectionId{3}, std::nullopt);
+    fence.producers().on_ended(process(30));
+    EXPECT_EQ(due(fence, 300'000), Fence::WindowState::closed_by_proof);
 }
 
 TEST(Fence, ProofNeedsToKnowWhoWroteBefore) {
-    Fence fence = opened({kProducer}, kOpened);
-    fence.on_produce(kProducer, partition(6), kOpened);
+    Fence fence = opened({1}, kOpened);
+    produce(fence, 1, 6);
     const FenceSettings settings{.window_ms = 600'000};
     EXPECT_FALSE(fence.due_to_close(settings, TimestampMs{kOpened.value + 299'999}));
     EXPECT_EQ(fence.due_to_close(settings, TimestampMs{kOpened.value + 300'000}), Fence::WindowState::closed_by_proof);
 }
 
 TEST(Fence, WindowClosesByTimeWhoeverIsLeft) {
-    Fence fence = opened({kProducer});
+    Fence fence = opened({1});
     EXPECT_EQ(fence.due_to_close({.window_ms = 5000}, TimestampMs{kOpened.value + 5000}),
               Fence::WindowState::closed_by_time);
 }
 
 TEST(Fence, TooManyProducersCloseByTimeAlone) {
     Fence fence = opened();
-    for (std::size_t n = 0; n <= Fence::kProducersMax; ++n) {
-        fence.on_produce({"p" + std::to_string(n), "/127.0.0.1"}, partition(6), kOpened);
+    for (std::size_t n = 0; n <= ProducerWindow::kProducersMax; ++n) {
+        produce(fence, n + 1, 6);
     }
-    EXPECT_FALSE(fence.due_to_close({}, TimestampMs{kOpened.value + 400'000}));
+    EXPECT_FALSE(due(fence, 400'000));
+}
+
+TEST(Fence, ProducersThatSwitchedAndLeftMakeRoom) {
+    Fence fence = opened();
+    for (std::size_t n = 0; n < 3 * ProducerWindow::kProducersMax; ++n) {
+        produce(fence, n + 1, 6, static_cast<std::int64_t>(n) * 200);
+        fence.producers().on_closed(ConnectionId{n + 1}, std::nullopt);
+    }
+    EXPECT_FALSE(fence.producers().has_overflowed());
+    EXPECT_EQ(due(fence, 3 * 1000 * 200 + ProducerWindow::kSettleMs, {.window_ms = 6'000'000}), std::nullopt);
+    EXPECT_EQ(due(fence, 3'000'000, {.window_ms = 6'000'000}), Fence::WindowState::closed_by_proof);
 }
 
 TEST(Fence, BatchesBehindTheWindowInheritItsLastBoundary) {
@@ -231,7 +308,7 @@ TEST(Fence, IsOverWhenTheParentsRecordsAreGone) {
 }
 
 TEST(Fence, SurvivesARestart) {
-    Fence fence = opened({kProducer});
+    Fence fence = opened({1});
     fence.mark(partition(6), Offset{0}, Offset{100});
     fence.mark(partition(6), Offset{4}, Offset{110});
     auto restored = Fence::decode(fence.encode(), TimestampMs{kOpened.value + 1});
@@ -265,7 +342,7 @@ TEST(Fence, DamagedBytesAreNoFence) {
 TEST(Fence, ClientsOfNoGroupAreListedUpToABound) {
     Fence fence = opened();
     for (std::size_t n = 0; n < 2 * Fence::kUnattributedMax; ++n) {
-        fence.note_unattributed({"c" + std::to_string(n), "/127.0.0.1"}, partition(6));
+        fence.note_unattributed({{"c" + std::to_string(n), "/127.0.0.1"}, "", partition(6)});
     }
     EXPECT_EQ(fence.unattributed().size(), Fence::kUnattributedMax);
 }

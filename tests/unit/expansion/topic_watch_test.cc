@@ -149,6 +149,79 @@ TEST_F(TopicWatchTest, BatchesUnderWayAtTheSwitchDoNotOpenH04Again) {
     EXPECT_EQ(ids(), "H04") << "a second program with an old count behind the same name";
 }
 
+/// What librdkafka is called by default, over a connection of its own.
+ProducerIdentity rdkafka(std::uint64_t connection) {
+    ProducerIdentity producer = client("rdkafka", "librdkafka");
+    producer.connection = ConnectionId{connection};
+    producer.port = static_cast<std::uint16_t>(40'000 + connection);
+    return producer;
+}
+
+TEST_F(TopicWatchTest, OfTwoProducersOfOneNameTheStaleOneIsTold) {
+    send_many(rdkafka(1), Family::crc32_uns, 6);
+    send_many(rdkafka(2), Family::crc32_uns, 6);
+    expand(12);
+    for (int round = 0; round < 3; ++round) {
+        send_many(rdkafka(1), Family::crc32_uns, 12);
+        send_many(rdkafka(2), Family::crc32_uns, 6);
+        wait(10'000);
+    }
+    EXPECT_EQ(ids(), "H04") << "and neither is two partitioners behind one name";
+    const auto stale = finding(HazardId::stale_producer);
+    ASSERT_TRUE(stale);
+    EXPECT_EQ(stale->subject.client_port, 40'002);
+    EXPECT_NE(stale->condition.find("port 40002"), std::string::npos) << stale->condition;
+    watch_.on_process(ConnectionId{2}, {.pid = 4711, .start_ticks = 1, .name = "java", .program = "shop.jar"});
+    EXPECT_NE(finding(HazardId::stale_producer)->condition.find("java (pid 4711, shop.jar)"), std::string::npos);
+    EXPECT_EQ(finding(HazardId::stale_producer)->subject.program, "java (pid 4711, shop.jar)");
+    for (const ProducerReport& report : watch_.producers()) {
+        EXPECT_EQ(report.is_stale, report.identity.connection == ConnectionId{2});
+    }
+    send_many(rdkafka(2), Family::crc32_uns, 12);
+    EXPECT_EQ(ids(), "");
+}
+
+TEST_F(TopicWatchTest, AProducerThatComesBackOwesItsOwnProof) {
+    send_many(rdkafka(1), Family::crc32_uns, 6);
+    expand(12);
+    send_many(rdkafka(1), Family::crc32_uns, 12);
+    EXPECT_EQ(watch_.take_switches().size(), 1U);
+    watch_.on_closed(ConnectionId{1});
+    send_many(rdkafka(2), Family::crc32_uns, 12);
+    EXPECT_EQ(watch_.take_switches().size(), 1U) << "a switch belongs to one connection";
+    const auto reports = watch_.producers();
+    ASSERT_EQ(reports.size(), 2U);
+    EXPECT_EQ(reports[0].closed_connections, 1);
+    EXPECT_EQ(reports[0].switched, kNoTimestamp) << "what is kept of closed connections is where they put keys";
+}
+
+TEST_F(TopicWatchTest, ConnectionsOfOneRecordEachMakeOneProducerThatIsKnown) {
+    for (std::uint64_t connection = 1; connection <= 500; ++connection) {
+        send(rdkafka(connection), "key-" + std::to_string(connection), Family::crc32_uns, 6);
+        watch_.on_closed(ConnectionId{connection});
+    }
+    const auto reports = watch_.producers();
+    ASSERT_EQ(reports.size(), 1U);
+    EXPECT_EQ(reports[0].closed_connections, 500);
+    EXPECT_EQ(reports[0].keyed_records, 500);
+    EXPECT_EQ(reports[0].verdict.habit, KeyHabit::hashes);
+    EXPECT_TRUE(reports[0].known_families.contains(Family::crc32_uns));
+    EXPECT_FALSE(watch_.is_curious(600'000, now_));
+    // And another partitioner behind the same name is noticed.
+    send_many(rdkafka(501), Family::murmur2_pos, 6);
+    EXPECT_EQ(ids(), "H08 H09");
+}
+
+TEST_F(TopicWatchTest, AStaleProducerIsToldAfterItsConnectionClosed) {
+    send_many(rdkafka(1), Family::crc32_uns, 6);
+    expand(12);
+    send_many(rdkafka(1), Family::crc32_uns, 6);
+    watch_.on_closed(ConnectionId{1});
+    EXPECT_EQ(ids(), "H04");
+    wait(TopicWatch::kSilentMs);
+    EXPECT_FALSE(finding(HazardId::stale_producer));
+}
+
 TEST_F(TopicWatchTest, H04ClosesWhenTheProducerFallsSilent) {
     send_many(java_, Family::murmur2_pos, 6);
     expand(12);
