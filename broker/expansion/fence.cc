@@ -151,6 +151,10 @@ Fence::Verdict Fence::judge(std::string_view group, PartitionIndex partition, Of
 }
 
 void Fence::note_unattributed(Outsider outsider) {
+    if (!outsider.program.empty()) {
+        // It was noted before its process was known.
+        unattributed_.erase({outsider.client, "", outsider.partition});
+    }
     if (unattributed_.size() < kUnattributedMax) {
         unattributed_.insert(std::move(outsider));
     }

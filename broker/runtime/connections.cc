@@ -118,6 +118,8 @@ std::vector<std::pair<ConnectionId, LocalConnection>> Connections::next_wanted()
 void Connections::run() {
     using Clock = std::chrono::steady_clock;
     ProcessFinder finder;
+    Clock::duration credit = kBurst;
+    auto counted = Clock::now();
     for (;;) {
         const auto wanted = next_wanted();
         const auto begin = Clock::now();
@@ -140,9 +142,11 @@ void Connections::run() {
             }
         }
         broker_.expansions().identities_changed();
+        const auto end = Clock::now();
+        credit = std::min<Clock::duration>(credit + (end - counted) / kRestFactor, kBurst) - (end - begin);
+        counted = end;
         std::unique_lock lock(mutex_);
-        wake_.wait_for(lock, kRestFactor * (Clock::now() - begin), [&] { return stopping_; });
-        if (stopping_) {
+        if (credit < Clock::duration::zero() && wake_.wait_for(lock, -credit * kRestFactor, [&] { return stopping_; })) {
             return;
         }
     }

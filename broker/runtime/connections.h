@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -29,8 +30,9 @@ class Connections {
   public:
     /// Connections that are known; of one beyond it nothing is said, which excludes nobody.
     static constexpr std::size_t kKnownMax = 16'384;
-    /// The thread rests so many times as long as it worked.
+    /// The thread works for one part in so many of the time; what it saved it may work at once, up to `kBurst`, since fetches may wait for it.
     static constexpr std::int64_t kRestFactor = 20;
+    static constexpr std::chrono::milliseconds kBurst{500};
     /// Connections of one look at the machine's processes.
     static constexpr std::size_t kWantedMax = 1024;
 

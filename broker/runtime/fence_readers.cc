@@ -153,6 +153,10 @@ bool FenceReaders::attribute(Reading& reading, Instant now) {
         }
     }
     reading.groups.assign(groups.begin(), groups.end());
+    for (auto rival = std::next(readers.begin()); found.kind == Attribution::Kind::one_of && rival != readers.end(); ++rival) {
+        // Who it is decides as well.
+        is_undecided |= !broker_.connections().want_process(rival->client.id);
+    }
     return is_undecided;
 }
 

@@ -33,6 +33,8 @@ World::World(const Options& options)
                               .id = ProducerId{index % 3 == 0 ? index : -1},
                               .switches_at = kExpandAt + between(1, kMetadataAgeSteps), .stops = index == 0 && between(0, 1) == 1});
     }
+    // A producer that comes back unproven keeps the window open, so that worlds with it see no proof.
+    producers_reconnect_ = between(0, 1) == 1;
     for (const char* group : {"slow", "fast"}) {
         Reader reader{.group = group, .switches_at = kExpandAt + between(1, kMetadataAgeSteps)};
         for (std::int32_t partition = 0; partition < options_.new_count; ++partition) {
@@ -157,7 +159,7 @@ void World::produce() {
         if (producer.stops && step_ > kExpandAt) {
             continue;
         }
-        if (between(1, 200) == 1) {
+        if (producers_reconnect_ && between(1, 200) == 1) {
             reconnect(producer);
         }
         for (int records = between(0, 2); records > 0; --records) {

@@ -128,6 +128,7 @@ class World {
     std::vector<std::vector<Record>> logs_;
     std::vector<Producer> producers_;
     std::uint64_t last_connection_ = 0;
+    bool producers_reconnect_ = false;
     std::vector<Reader> readers_;
     bool expanded_ = false;
     FenceSettings settings_{.timeout_ms = 100'000'000, .window_ms = 2 * kMetadataAgeSteps * kStepMs};
