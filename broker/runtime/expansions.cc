@@ -110,7 +110,13 @@ void Expansions::recover(bool was_clean, Now now) {
         }
         const topics::ExpansionEpoch& expansion = *state.topic->expansions.back();
         const std::int64_t age_ms = now.wall.value - expansion.time.value;
-        const auto& seeded = expansion.circumstances->seeded_groups;
+        // A group that does not read the topic any more was deleted since; offset 0 would bring it back to life.
+        std::vector<std::string> seeded;
+        for (const groups::TopicReader& reader : broker_.groups().readers_of(state.topic->name, state.topic->id)) {
+            if (std::ranges::find(expansion.circumstances->seeded_groups, reader.group_id) != expansion.circumstances->seeded_groups.end()) {
+                seeded.push_back(reader.group_id);
+            }
+        }
         if (!seeded.empty() && age_ms < kSeedAgainMs &&
             !broker_.groups().seed_offsets(nullptr, seeded,
                                            seeds_of(*state.topic, expansion, groups::seed_metadata(expansion.epoch)), now)) {

@@ -464,7 +464,6 @@ const std::vector<KnownWrong>& known_wrong() {
         {"H22", true, "as H22 above"},
         {"H11", false, "a producer that learns the new count before its partitioner is known"},
         {"H21", true, "two groups with a member of the same name"},
-        {"H30", false, "a kill brings back offsets that were seeded for a group that was deleted"},
         {"H40", true, "as H40 below"},
         {"H40", false, "values that a producer with the old count wrote after the growth are not counted"},
     };

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <memory>
 #include <string>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "protocol/messages/03_metadata.h"
+#include "protocol/messages/42_delete_groups.h"
 #include "tests/support/broker_process.h"
 #include "tests/support/plain_client.h"
 
@@ -70,6 +72,34 @@ TEST(Growing, MetadataListsEveryPartitionInOrderAtEveryMoment) {
     for (std::thread& reader : readers) reader.join();
     for (const std::string& complaint : wrong) EXPECT_EQ(complaint, "");
     EXPECT_EQ(listed_partitions(admin, "orders").size(), static_cast<std::size_t>(kLast));
+}
+
+// After a crash offsets of the last minutes' expansions are seeded again, for the newest ones may be lost.
+TEST(Growing, AGroupThatWasDeletedAfterItWasSeededStaysDeletedWhenTheBrokerIsKilled) {
+    const TemporaryDirectory directory;
+    const BrokerProcess::Options options{.overrides = {}, .data_directory = directory / "data"};
+    auto broker = BrokerProcess::start(options);
+    ASSERT_NE(broker, nullptr);
+    {
+        PlainClient client(broker->port());
+        ASSERT_EQ(client.create_topic("orders", 2, {{"partita.expansion.mode", "safe-offsets"}}).error, ErrorCode::none);
+        ASSERT_EQ(client.commit("kept", "orders", 0, 0), ErrorCode::none);
+        ASSERT_EQ(client.commit("deleted", "orders", 0, 0), ErrorCode::none);
+        ASSERT_EQ(client.expand_topic("orders", 4), ErrorCode::none);
+        ASSERT_EQ(client.committed("deleted", "orders", 3), 0);
+        std::array<std::string_view, 1> names{"deleted"};
+        const auto* answer = client.wire().call<DeleteGroupsResponse>(2, DeleteGroupsRequest{.groups_names = names});
+        ASSERT_NE(answer, nullptr);
+        ASSERT_EQ(answer->results[0].error_code, ErrorCode::none);
+        ASSERT_EQ(client.committed("deleted", "orders", 3), -1);
+    }
+    // Killed by its destructor.
+    broker.reset();
+    broker = BrokerProcess::start(options);
+    ASSERT_NE(broker, nullptr);
+    PlainClient client(broker->port());
+    EXPECT_EQ(client.committed("kept", "orders", 3), 0);
+    EXPECT_EQ(client.committed("deleted", "orders", 3), -1);
 }
 
 }  // namespace
