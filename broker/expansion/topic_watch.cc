@@ -188,6 +188,10 @@ void TopicWatch::note_proof(CountProof proof, const ProducerIdentity& identity, 
         ++producer.stale_records;
         producer.last_stale = now;
         producer.is_stale |= producer.last_new == kNoTimestamp || now.value - producer.last_new.value > kSettleMs;
+        if (producer.is_stale) {
+            stale_writes_.note({identity.client_id, identity.address}, old_count(), count(), record.partition, record.offset,
+                               now.value - epochs_.back().time.value);
+        }
         if (producer.stale_keys.size() < Finding::kExamplesMax) {
             const partitioners::FamilySet known = producer.evidence.known_families();
             const std::string key(as_text(record.key->first(std::min(record.key->size(), Finding::kExampleKeyBytesMax))));
@@ -199,6 +203,18 @@ void TopicWatch::note_proof(CountProof proof, const ProducerIdentity& identity, 
             }
         }
     }
+}
+
+std::vector<StaleWrites::Writer> TopicWatch::stale_writers(TimestampMs now) const {
+    std::vector<StaleWrites::Writer> writers(stale_writes_.writers().begin(), stale_writes_.writers().end());
+    for (StaleWrites::Writer& writer : writers) {
+        writer.is_at_it = writer.new_count == count() && std::ranges::any_of(producers_, [&](const auto& entry) {
+            const auto& [identity, producer] = entry;
+            return producer.is_stale && is_active(producer, now) && identity.client_id == writer.client.client_id &&
+                   identity.address == writer.client.address;
+        });
+    }
+    return writers;
 }
 
 bool TopicWatch::is_active(const Producer& producer, TimestampMs now) const {

@@ -14,6 +14,7 @@
 #include "broker/expansion/identity.h"
 #include "broker/expansion/key_index.h"
 #include "broker/expansion/producer_evidence.h"
+#include "broker/expansion/stale_writes.h"
 #include "broker/partitioners/clients.h"
 #include "protocol/types.h"
 
@@ -151,6 +152,8 @@ class TopicWatch {
     void forget_a_producer();
 
     [[nodiscard]] std::vector<CountSwitch> take_switches();
+    /// Who placed records by an earlier count since the topic first grew, also of earlier expansions and of producers that are gone.
+    [[nodiscard]] std::vector<StaleWrites::Writer> stale_writers(TimestampMs now) const;
 
   private:
     struct Producer {
@@ -218,6 +221,7 @@ class TopicWatch {
     ProducerEvidence everybody_;
     KeyIndex keys_;
     std::vector<CountSwitch> switches_;
+    StaleWrites stale_writes_;
     std::uint32_t visits_ = 0;
     /// Looked at, with keys and without.
     std::int64_t records_ = 0;

@@ -424,6 +424,27 @@ TEST_F(TopicWatchTest, H12NamesTheProducersThatChooseTheirPartitions) {
     EXPECT_NE(unused->condition.find("fixed (/10.0.0.1) writes to one partition"), std::string::npos) << unused->condition;
 }
 
+TEST_F(TopicWatchTest, WhatAStaleProducerWroteIsRememberedWhenItHasSwitchedAndWhenTheTopicGrowsAgain) {
+    const ProducerIdentity shop{.client_id = "shop", .address = "/10.0.0.1"};
+    send_many(shop, Family::murmur2_pos, 6);
+    expand(8);
+    wait(1000);
+    send_many(shop, Family::murmur2_pos, 6);
+    ASSERT_EQ(watch_.stale_writers(now_).size(), 1u);
+    const StaleWrites::Writer at_it = watch_.stale_writers(now_).front();
+    EXPECT_TRUE(at_it.is_at_it);
+    EXPECT_EQ(at_it.records, finding(HazardId::stale_producer)->count);
+    for (const auto& [partition, last] : at_it.last) EXPECT_LT(last, ends_[static_cast<std::size_t>(partition.value)]);
+    wait(TopicWatch::kSettleMs);
+    send_many(shop, Family::murmur2_pos, 8);
+    ASSERT_FALSE(finding(HazardId::stale_producer));
+    EXPECT_FALSE(watch_.stale_writers(now_).front().is_at_it);
+    expand(12);
+    ASSERT_EQ(watch_.stale_writers(now_).size(), 1u);
+    EXPECT_EQ(watch_.stale_writers(now_).front().records, at_it.records);
+    EXPECT_EQ(watch_.stale_writers(now_).front().new_count, 8);
+}
+
 TEST_F(TopicWatchTest, H40CountsOrphansExactlyAndEndsWithTheirTombstones) {
     is_compacted_ = true;
     send_many(java_, Family::murmur2_pos, 6);

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <list>
+#include <map>
+
+#include "broker/expansion/client_registry.h"
+#include "protocol/types.h"
+
+/// Where records lie that producers placed by an earlier count after the topic had grown. They stay where they are when the producer
+/// switches, or is gone: a group that has newer records of their keys before its eyes can still be given them too late. Pure and
+/// bounded: who wrote longest ago makes room.
+namespace partita::expansion {
+
+class StaleWrites {
+  public:
+    static constexpr std::size_t kWritersMax = 256;
+    /// Partitions of all writers together.
+    static constexpr std::size_t kPlacesMax = 4096;
+
+    /// What one client wrote so after one expansion.
+    struct Writer {
+        ClientIdentity client;
+        std::int32_t old_count = 0;
+        std::int32_t new_count = 0;
+        std::int64_t records = 0;
+        /// How long after the expansion the last of them came.
+        std::int64_t last_after_ms = 0;
+        /// The last of them in each partition.
+        std::map<PartitionIndex, Offset> last;
+        /// It has not switched yet, and is not silent: H04 is told of it as a producer.
+        bool is_at_it = false;
+    };
+
+    void note(const ClientIdentity& client, std::int32_t old_count, std::int32_t new_count, PartitionIndex partition, Offset offset,
+              std::int64_t after_ms) {
+        Writer& writer = writer_of(client, old_count, new_count);
+        ++writer.records;
+        writer.last_after_ms = after_ms;
+        if (const auto known = writer.last.find(partition); known != writer.last.end()) {
+            known->second = offset;
+            return;
+        }
+        while (writers_.size() > kWritersMax || (places_ == kPlacesMax && writers_.size() > 1)) {
+            places_ -= writers_.front().last.size();
+            writers_.pop_front();
+        }
+        if (places_ < kPlacesMax) {
+            writer.last.emplace(partition, offset);
+            ++places_;
+        }
+    }
+    /// In the order in which they wrote last.
+    [[nodiscard]] const std::list<Writer>& writers() const { return writers_; }
+
+  private:
+    /// Moved to the end, and made when there is none.
+    Writer& writer_of(const ClientIdentity& client, std::int32_t old_count, std::int32_t new_count) {
+        for (auto known = writers_.rbegin(); known != writers_.rend(); ++known) {
+            if (known->new_count == new_count && known->client == client) {
+                writers_.splice(writers_.end(), writers_, std::prev(known.base()));
+                return writers_.back();
+            }
+        }
+        return writers_.emplace_back(Writer{.client = client, .old_count = old_count, .new_count = new_count});
+    }
+
+    std::list<Writer> writers_;
+    std::size_t places_ = 0;
+};
+
+}  // namespace partita::expansion
