@@ -1,6 +1,8 @@
 #include "broker/expansion/key_index.h"
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
 
 #include "protocol/assert.h"
 
@@ -28,23 +30,39 @@ void KeyIndex::add(const Record& record) {
         place = keys_.emplace(record.key_hash, IndexedKey{.key = std::string(as_text(record.key))}).first;
     }
     std::vector<KeyPlacement>& placements = place->second.placements;
+    const auto newest = std::ranges::max_element(placements, {}, &KeyPlacement::last_seen);
+    const std::optional<KeyPlacement> before = newest == placements.end() ? std::nullopt : std::optional(*newest);
     auto known = std::ranges::find(placements, record.partition, &KeyPlacement::partition);
     if (known == placements.end()) {
         if (placements.size() == kPlacementsMax) {
             placements.erase(std::ranges::min_element(placements, {}, &KeyPlacement::last_seen));
         }
-        placements.push_back({.partition = record.partition, .first = record.offset});
+        placements.push_back({.partition = record.partition, .first_epoch = record.epoch, .first = record.offset});
         known = std::prev(placements.end());
     }
-    if (known->records > 0 && known->epoch < record.epoch) {
-        known->last_of_earlier = known->last;
-        known->earlier_epoch = known->epoch;
+    if (record.epoch > 0 && before && before->partition != record.partition) {
+        note_step(record.key_hash, {.from = before->partition,
+                                    .to = record.partition,
+                                    .earlier = before->last,
+                                    .later = record.offset,
+                                    .is_with_growth = before->first_epoch < known->first_epoch});
     }
     known->epoch = record.epoch;
     known->last = record.offset;
     known->last_seen = records_;
     known->is_tombstone = record.is_tombstone;
     ++known->records;
+}
+
+void KeyIndex::note_step(std::uint64_t key_hash, const KeyStep& step) {
+    std::vector<KeyStep>& steps = steps_[key_hash];
+    const auto is_same_way = [&](const KeyStep& other) { return other.from == step.from && other.to == step.to; };
+    if (std::ranges::count_if(steps, is_same_way) == 2) {
+        steps.erase(std::prev(std::ranges::find_if(steps.rbegin(), steps.rend(), is_same_way).base()));
+    } else if (steps.size() == kStepsMax) {
+        steps.erase(steps.begin());
+    }
+    steps.push_back(step);
 }
 
 const IndexedKey* KeyIndex::find(std::uint64_t key_hash) const {
@@ -68,6 +86,7 @@ void KeyIndex::halve() {
     PARTITA_ASSERT(halvings_ < 63, "hashes of distinct keys are spread");
     ++halvings_;
     std::erase_if(keys_, [&](const auto& entry) { return !is_sampled(entry.first); });
+    std::erase_if(steps_, [&](const auto& entry) { return !is_sampled(entry.first); });
 }
 
 }  // namespace partita::expansion

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -15,14 +16,11 @@ namespace partita::expansion {
 /// A key's records in one partition.
 struct KeyPlacement {
     PartitionIndex partition;
-    /// The topic's expansion in force when the newest of them was written; 0 before the first.
+    /// The topic's expansions in force when the first and the newest of them were written; 0 before the first.
+    std::int32_t first_epoch = 0;
     std::int32_t epoch = 0;
     Offset first;
     Offset last;
-    /// The newest one of an earlier epoch than `epoch`, and its epoch; kNoOffset when all are of one epoch. A stale producer
-    /// goes on writing to the old partition, but what lay there before stays what it was.
-    Offset last_of_earlier = kNoOffset;
-    std::int32_t earlier_epoch = 0;
     std::int64_t records = 0;
     /// When the newest one was seen, counted in records of the topic: tells the order between partitions.
     std::uint64_t last_seen = 0;
@@ -36,6 +34,16 @@ struct IndexedKey {
     std::vector<KeyPlacement> placements;
 };
 
+/// A key went from one partition to another: its record `later` was written after `earlier`, whatever the counts were.
+struct KeyStep {
+    PartitionIndex from;
+    PartitionIndex to;
+    Offset earlier;
+    Offset later;
+    /// At an earlier count of the topic the key was first seen in `from`, and at a later one in `to`.
+    bool is_with_growth = false;
+};
+
 /// Exact while there are no more distinct keys than the limit. Beyond, it keeps a sample, uniform over distinct keys: those
 /// whose hash lies below a threshold that is halved each time the index is full. A key is there with all of its records
 /// or not at all, so what is said about a kept key stays exact, and the number of all keys is known with a relative error
@@ -47,6 +55,8 @@ class KeyIndex {
     /// Partitions remembered for one key; the one used longest ago makes room.
     static constexpr std::size_t kPlacementsMax = 4;
     static constexpr std::size_t kHeavyKeysMax = 64;
+    /// Steps remembered for one key; the oldest makes room.
+    static constexpr std::size_t kStepsMax = 8;
 
     /// At most `keys_max` >= 2 keys.
     explicit KeyIndex(std::size_t keys_max) : keys_max_(keys_max), heavy_(kHeavyKeysMax) {}
@@ -66,6 +76,12 @@ class KeyIndex {
     /// By hash. Keys with equal hashes of 64 bits count as one.
     [[nodiscard]] const std::unordered_map<std::uint64_t, IndexedKey>& keys() const { return keys_; }
     [[nodiscard]] const IndexedKey* find(std::uint64_t key_hash) const;
+    /// Calls `visit(const IndexedKey&, std::span<const KeyStep>)` for the keys that have been in several partitions: of each two
+    /// the first step and the newest one, oldest first. Without a look at the other keys.
+    template <class Visit>
+    void for_each_moved(Visit visit) const {
+        for (const auto& [hash, steps] : steps_) visit(keys_.at(hash), std::span<const KeyStep>(steps));
+    }
     /// Every distinct key that was seen is here.
     [[nodiscard]] bool is_complete() const { return halvings_ == 0 && long_keys_ == 0; }
     /// One of so many keys is in the sample.
@@ -85,10 +101,12 @@ class KeyIndex {
     void halve();
 
   private:
+    void note_step(std::uint64_t key_hash, const KeyStep& step);
     [[nodiscard]] bool is_sampled(std::uint64_t hash) const { return halvings_ == 0 || hash >> (64 - halvings_) == 0; }
 
     std::size_t keys_max_;
     std::unordered_map<std::uint64_t, IndexedKey> keys_;
+    std::unordered_map<std::uint64_t, std::vector<KeyStep>> steps_;
     HeavyHitters heavy_;
     int halvings_ = 0;
     std::uint64_t records_ = 0;

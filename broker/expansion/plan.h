@@ -24,6 +24,8 @@ struct GroupFacts {
         std::string client_host;
         /// Partitions of the topic that it holds.
         std::vector<PartitionIndex> assigned;
+        /// Empty where it does not matter.
+        std::string member_id;
     };
     struct OtherTopic {
         std::string name;

@@ -1,74 +1,86 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
-#include <functional>
+#include <cstdint>
 #include <iterator>
 #include <map>
-#include <set>
 #include <string>
-#include <string_view>
-#include <tuple>
 #include <utility>
 
 #include "broker/expansion/client_registry.h"
+#include "broker/expansion/identity.h"
 #include "protocol/types.h"
 
-/// Which groups skipped the first records of which partitions (H20). Every fetch asks whether its client has read skipped
-/// records after all, so they are found by client as well as by group. Pure and bounded.
+/// Which groups skipped the first records of which partitions (H20). Every fetch asks whether somebody has skipped what it reads. Pure
+/// and bounded.
 namespace partita::expansion {
+
+/// How a client without a committed offset found where to begin.
+enum class ResetWay : std::uint8_t {
+    /// It asked for the end: auto.offset.reset=latest.
+    latest,
+    /// It asked for a time, as auto.offset.reset=by_duration does.
+    by_time,
+};
 
 class SkipTable {
   public:
-    using GroupPartition = std::pair<std::string, PartitionIndex>;
+    using PartitionGroup = std::pair<PartitionIndex, std::string>;
     /// The group began to read the partition at `from`.
     struct Skip {
         ClientIdentity client;
+        ConnectionId connection;
         Offset from;
+        ResetWay way = ResetWay::latest;
     };
 
     explicit SkipTable(std::size_t most) : most_(most) {}
 
-    /// Beyond the bound one of them makes room.
-    void add(std::string_view group, PartitionIndex partition, Skip skip) {
-        erase(skips_.find({std::string(group), partition}));
-        by_client_.emplace(skip.client, partition, group);
-        skips_.emplace(GroupPartition(group, partition), std::move(skip));
-        if (skips_.size() > most_) erase(skips_.begin());
+    /// What the group skipped before, it may have read from there on since: the records before that are certain. Beyond the bound one
+    /// of the entries makes room.
+    void add(const std::string& group, PartitionIndex partition, Skip skip) {
+        if (const auto known = skips_.find({partition, group}); known != skips_.end()) {
+            if (known->second.from < skip.from) {
+                skip.from = known->second.from;
+                skip.way = known->second.way;
+            }
+        } else if (skips_.size() == most_) {
+            skips_.erase(skips_.begin());
+        }
+        highest_[partition] = std::max(highest_[partition], skip.from);
+        skips_.insert_or_assign({partition, group}, std::move(skip));
     }
-    /// The client reads from there: what it skipped behind that it reads after all.
-    void client_reads(const ClientIdentity& client, PartitionIndex partition, Offset from) {
-        auto own = by_client_.lower_bound(std::tuple(std::cref(client), partition, std::string_view()));
-        while (own != by_client_.end() && std::get<0>(*own) == client && std::get<1>(*own) == partition) {
-            const auto skip = skips_.find({std::get<2>(*own), partition});
-            ++own;
-            if (from < skip->second.from) erase(skip);
+    /// Somebody may have skipped what a reader from there is given. One look at a map.
+    [[nodiscard]] bool may_be_skipped(PartitionIndex partition, Offset from) const {
+        const auto highest = highest_.find(partition);
+        return highest != highest_.end() && from < highest->second;
+    }
+    /// The connection that skipped reads from there itself.
+    void connection_reads(ConnectionId connection, PartitionIndex partition, Offset from) {
+        for (auto skip = skips_.lower_bound({partition, {}}); skip != skips_.end() && skip->first.first == partition;) {
+            skip = skip->second.connection == connection && from < skip->second.from ? skips_.erase(skip) : std::next(skip);
         }
     }
-    /// The group will read from there.
+    /// The group reads, or will read, from there.
     void group_goes_to(const std::string& group, PartitionIndex partition, Offset offset) {
-        const auto skip = skips_.find({group, partition});
-        if (skip != skips_.end() && offset < skip->second.from) erase(skip);
+        const auto skip = skips_.find({partition, group});
+        if (skip != skips_.end() && offset < skip->second.from) skips_.erase(skip);
     }
+    /// Looks at every entry.
     template <class Condition>
     void erase_if(Condition condition) {
-        for (auto skip = skips_.begin(); skip != skips_.end();) {
-            const auto next = std::next(skip);
-            if (condition(*skip)) erase(skip);
-            skip = next;
-        }
+        std::erase_if(skips_, condition);
+        highest_.clear();
+        for (const auto& [where, skip] : skips_) highest_[where.first] = std::max(highest_[where.first], skip.from);
     }
-    [[nodiscard]] const std::map<GroupPartition, Skip>& all() const { return skips_; }
+    [[nodiscard]] const std::map<PartitionGroup, Skip>& all() const { return skips_; }
 
   private:
-    void erase(std::map<GroupPartition, Skip>::iterator skip) {
-        if (skip == skips_.end()) return;
-        by_client_.erase({skip->second.client, skip->first.second, skip->first.first});
-        skips_.erase(skip);
-    }
-
     const std::size_t most_;
-    std::map<GroupPartition, Skip> skips_;
-    std::set<std::tuple<ClientIdentity, PartitionIndex, std::string>, std::less<>> by_client_;
+    std::map<PartitionGroup, Skip> skips_;
+    /// The highest `from` of each partition, or more.
+    std::map<PartitionIndex, Offset> highest_;
 };
 
 }  // namespace partita::expansion

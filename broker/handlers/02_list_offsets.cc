@@ -134,10 +134,12 @@ void list_offsets(runtime::RequestContext& context) {
                 response.error_code = epoch;
             } else {
                 look_up(*partition, asked.timestamp, request->isolation_level == 1, response);
-                if (asked.timestamp == kLatest && runtime::ReaderObserver::watches(*found.state)) [[unlikely]] {
-                    context.broker.reader_observer().on_list_latest(*found.state, client_identity(context), context.client.id,
-                                                                    PartitionIndex{asked.partition_index},
-                                                                    Offset{response.offset});
+                // The others are asked by tools, not by whoever begins to read.
+                const bool is_start = asked.timestamp >= 0 || asked.timestamp == kLatest || asked.timestamp == kEarliest;
+                if (is_start && runtime::ReaderObserver::watches(*found.state)) [[unlikely]] {
+                    context.broker.reader_observer().on_list_offsets(*found.state, client_identity(context), context.client.id,
+                                                                     PartitionIndex{asked.partition_index}, asked.timestamp,
+                                                                     Offset{response.offset});
                 }
             }
             if (context.version() < 4) {

@@ -76,7 +76,8 @@ void note_commits(runtime::RequestContext& context, std::string_view group_id, C
             }
         }
         if (!commits.empty()) {
-            context.broker.reader_observer().on_commit(*collected.states[t], group_id, context.client.id, commits);
+            context.broker.reader_observer().on_commit(*collected.states[t], group_id, client_identity(context), context.client.id, commits,
+                                                       context.now().wall);
         }
     }
 }

@@ -42,7 +42,7 @@ void note_answer(runtime::RequestContext& context, std::string_view group_id, co
         }
         for (const groups::OffsetFetchResult::Partition& partition : topic.partitions) {
             if (partition.error == ErrorCode::none) {
-                context.broker.reader_observer().on_offset_fetch(*state, group_id, client_identity(context), context.client.id,
+                context.broker.reader_observer().on_offset_fetch(*state, group_id, client_identity(context), context.client,
                                                                  partition.partition, partition.offset, context.now().wall);
             }
         }

@@ -55,16 +55,37 @@ std::int64_t thread_time_ns() {
     return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
+class KnownConnections final : public expansion::ConnectionDirectory {
+  public:
+    explicit KnownConnections(Connections& connections) : connections_(connections) {}
+    std::optional<expansion::ConnectionFacts> find(expansion::ConnectionId connection) const override { return connections_.find(connection); }
+    std::optional<expansion::ConnectionFacts> coordinator_of(std::string_view group, std::string_view member_id) const override {
+        std::optional<expansion::ConnectionFacts> facts = connections_.coordinator_of(group, member_id);
+        if (facts) (void)connections_.want_process(facts->id);
+        return facts;
+    }
+    bool is_looking_for(expansion::ConnectionId connection) const override { return !connections_.want_process(connection); }
+
+  private:
+    Connections& connections_;
+};
+
+/// Every growth that is known, from the topic's own record.
+std::vector<expansion::EarlierExpansion> growths_of(const topics::Topic& topic) {
+    std::vector<expansion::EarlierExpansion> growths;
+    for (const auto& expansion : topic.expansions) {
+        growths.push_back({expansion->old_partition_count, expansion->new_partition_count, expansion->time, expansion->log_end_offsets});
+    }
+    return growths;
+}
+
 }  // namespace
 
 ReaderObserver::~ReaderObserver() { stop(); }
 
 void ReaderObserver::start() {
     broker_.topic_table()->for_each([&](const TopicState& topic) {
-        if (!topic.topic->expansions.empty()) {
-            const std::scoped_lock lock(mutex_);
-            watch_of(*topic.topic);
-        }
+        if (!topic.topic->expansions.empty()) leave(growth_note(topic, {}));
     });
     thread_ = std::thread([this] { run(); });
 }
@@ -81,36 +102,28 @@ void ReaderObserver::stop() {
 }
 
 void ReaderObserver::topic_grew(const TopicState& topic, std::span<const std::pair<std::string, std::string>> joins) {
-    const std::scoped_lock lock(mutex_);
-    Watched& watched = watch_of(*topic.topic);
-    for (const auto& join : joins) {
-        if (watched.joins.size() == kJoinsMax) {
-            break;
-        }
-        watched.joins.insert(join);
-    }
+    leave(growth_note(topic, {joins.begin(), joins.end()}));
     changes_.fetch_add(1, std::memory_order_release);
-    note_news(watched);
-    // The first one that is watched ends a wait without end.
-    wake_.notify_one();
 }
 
-void ReaderObserver::note_news(Watched& watched) {
-    ++watched.requests;
+ReaderObserver::Note ReaderObserver::growth_note(const TopicState& topic, std::vector<std::pair<std::string, std::string>> joins) {
+    return {.topic = topic.topic->id,
+            .what = Grown{growths_of(*topic.topic), topic.topic->expansions.back()->catalog_sequence, std::move(joins)},
+            .name = topic.topic->name};
+}
+
+void ReaderObserver::leave(Note note) {
+    const std::scoped_lock lock(mutex_);
+    const bool is_growth = std::holds_alternative<Grown>(note.what);
+    // Growths are few, and everything else is nothing without them.
+    if (notes_.size() < kNotesMax || is_growth) notes_.push_back(std::move(note));
     has_news_ = true;
-    // Requests come in crowds; only the first one after a rest wakes anybody.
-    if (is_resting_) {
+    // Requests come in crowds; only the first one after a rest wakes anybody, and the first topic ends a wait without end.
+    if (is_resting_ || (is_growth && !is_watching_)) {
         is_resting_ = false;
+        is_watching_ = true;
         wake_.notify_one();
     }
-}
-
-ReaderObserver::Watched& ReaderObserver::watch_of(const topics::Topic& topic) {
-    Watched& watched = watched_.try_emplace(topic.id, topic.name).first->second;
-    const topics::ExpansionEpoch& last = *topic.expansions.back();
-    watched.grown_at = std::max(watched.grown_at, last.catalog_sequence);
-    watched.readers.set_growth(last.old_partition_count, last.new_partition_count, last.time);
-    return watched;
 }
 
 void ReaderObserver::keep_joins(Watched& watched, std::vector<GroupFacts>& groups) {
@@ -135,24 +148,21 @@ void ReaderObserver::keep_joins(Watched& watched, std::vector<GroupFacts>& group
 }
 
 void ReaderObserver::on_offset_fetch(const TopicState& topic, std::string_view group, const expansion::ClientIdentity& client,
-                                     expansion::ConnectionId connection, PartitionIndex partition, Offset committed,
+                                     const ClientConnection& connection, PartitionIndex partition, Offset committed,
                                      TimestampMs now) {
-    broker_.connections().want_process(connection);
-    const std::scoped_lock lock(mutex_);
-    Watched& watched = watch_of(*topic.topic);
-    watched.readers.on_offset_fetch(group, client, partition, committed, now);
+    (void)broker_.connections().want_process(connection.id);
+    const bool is_member = connection.noted_member != 0;
+    leave({.topic = topic.topic->id,
+           .what = OffsetFetched{std::string(group), connection.id, is_member, client, partition, committed, now},
+           .name = {}});
     // What the client fetches next tells what it does without an offset.
     if (committed == kNoOffset) changes_.fetch_add(1, std::memory_order_release);
-    note_news(watched);
 }
 
-void ReaderObserver::on_list_latest(const TopicState& topic, const expansion::ClientIdentity& client,
-                                    expansion::ConnectionId connection, PartitionIndex partition, Offset latest) {
-    broker_.connections().want_process(connection);
-    const std::scoped_lock lock(mutex_);
-    Watched& watched = watch_of(*topic.topic);
-    watched.readers.on_list_latest(client, partition, latest);
-    ++watched.requests;
+void ReaderObserver::on_list_offsets(const TopicState& topic, const expansion::ClientIdentity& client, expansion::ConnectionId connection,
+                                     PartitionIndex partition, std::int64_t timestamp, Offset answered) {
+    (void)broker_.connections().want_process(connection);
+    leave({.topic = topic.topic->id, .what = OffsetsListed{client, partition, timestamp, answered}, .name = {}});
 }
 
 void ReaderObserver::on_fetch(std::uint32_t reactor, const TopicState& topic, std::string_view client_id,
@@ -165,20 +175,19 @@ void ReaderObserver::on_fetch(std::uint32_t reactor, const TopicState& topic, st
     if (!memory->is_news(reader, from, changes_.load(std::memory_order_acquire), now)) {
         return;
     }
-    broker_.connections().want_process(connection.id);
-    const std::scoped_lock lock(mutex_);
-    Watched& watched = watch_of(*topic.topic);
-    watched.readers.on_fetch({std::string(client_id), connection.host}, partition, from, now);
-    note_news(watched);
+    (void)broker_.connections().want_process(connection.id);
+    leave({.topic = topic.topic->id,
+           .what = Fetched{connection.id, {std::string(client_id), connection.host}, partition, from, now},
+           .name = {}});
 }
 
-void ReaderObserver::on_commit(const TopicState& topic, std::string_view group, expansion::ConnectionId connection,
-                               std::span<const expansion::ConsumerWatch::Commit> commits) {
-    broker_.connections().want_process(connection);
-    const std::scoped_lock lock(mutex_);
-    Watched& watched = watch_of(*topic.topic);
-    watched.readers.on_commit(group, commits);
-    note_news(watched);
+void ReaderObserver::on_commit(const TopicState& topic, std::string_view group, const expansion::ClientIdentity& client,
+                               expansion::ConnectionId connection, std::span<const expansion::ConsumerWatch::Commit> commits,
+                               TimestampMs now) {
+    (void)broker_.connections().want_process(connection);
+    leave({.topic = topic.topic->id,
+           .what = Committed{std::string(group), connection, client, {commits.begin(), commits.end()}, now},
+           .name = {}});
 }
 
 void ReaderObserver::run() {
@@ -186,22 +195,19 @@ void ReaderObserver::run() {
     while (wait(least_ms)) {
         const std::int64_t before_ns = thread_time_ns();
         const std::shared_ptr<const TopicTable> table = broker_.topic_table();
-        const Now now = read_clock();
-        for (const TopicId& id : topics_in(*table)) {
-            if (is_stopping()) {
-                return;
-            }
-            if (is_due(id, *table, now.monotonic)) {
-                settle_topic(id, *table, now);
-            }
-        }
+        settle_round(*table, read_clock(), false);
         least_ms = static_cast<std::int64_t>(static_cast<double>(thread_time_ns() - before_ns) / 1e6 / kShare);
     }
 }
 
+bool ReaderObserver::is_stopping() {
+    const std::scoped_lock lock(mutex_);
+    return stopping_;
+}
+
 bool ReaderObserver::wait(std::int64_t least_ms) {
     std::unique_lock lock(mutex_);
-    wake_.wait(lock, [&] { return stopping_ || !watched_.empty(); });
+    wake_.wait(lock, [&] { return stopping_ || is_watching_; });
     idle_rounds_ = has_news_ ? 0 : idle_rounds_ + 1;
     if (idle_rounds_ > kIdleRounds) {
         is_resting_ = true;
@@ -217,39 +223,56 @@ bool ReaderObserver::wait(std::int64_t least_ms) {
     return !stopping_;
 }
 
-bool ReaderObserver::is_stopping() {
-    const std::scoped_lock lock(mutex_);
-    return stopping_;
-}
-
-std::vector<TopicId> ReaderObserver::topics_in(const TopicTable& table) {
-    std::vector<TopicId> ids;
-    const std::scoped_lock lock(mutex_);
-    for (const auto& [id, watched] : watched_) {
-        // In an older table the topic has not grown, or is missing as if it had been deleted.
-        if (watched.grown_at <= table.catalog->sequence()) {
-            ids.push_back(id);
+void ReaderObserver::apply(Watched& watched, Note& note) {
+    expansion::ConsumerWatch& readers = watched.readers;
+    struct Visitor {
+        Watched& watched;
+        expansion::ConsumerWatch& readers;
+        void operator()(const OffsetFetched& seen) const {
+            readers.on_offset_fetch(seen.group, seen.connection, seen.is_member, seen.client, seen.partition, seen.committed, seen.time);
         }
-    }
-    return ids;
+        void operator()(const OffsetsListed& seen) const { readers.on_list_offsets(seen.client, seen.partition, seen.timestamp, seen.answered); }
+        void operator()(const Fetched& seen) const { readers.on_fetch(seen.connection, seen.client, seen.partition, seen.from, seen.time); }
+        void operator()(const Committed& seen) const { readers.on_commit(seen.group, seen.connection, seen.client, seen.commits, seen.time); }
+        void operator()(const Grown& grown) const {
+            readers.set_growths(grown.growths);
+            watched.grown_at = std::max(watched.grown_at, grown.catalog_sequence);
+            for (const auto& join : grown.joins) {
+                if (watched.joins.size() < kJoinsMax) watched.joins.insert(join);
+            }
+        }
+    };
+    std::visit(Visitor{watched, readers}, note.what);
 }
 
-bool ReaderObserver::is_due(const TopicId& id, const TopicTable& table, Instant now) {
-    const TopicState* topic = table.find(id);
-    if (topic == nullptr) {
-        return true;
+void ReaderObserver::take_notes() {
+    std::deque<Note> notes;
+    {
+        const std::scoped_lock lock(mutex_);
+        notes.swap(notes_);
     }
-    Circumstances circumstances{.state = reinterpret_cast<std::uintptr_t>(topic),
+    for (Note& note : notes) {
+        auto watched = watched_.find(note.topic);
+        // A topic is watched from its growth on, and until it is deleted: what comes after that is about nothing.
+        if (watched == watched_.end()) {
+            if (!std::holds_alternative<Grown>(note.what)) continue;
+            watched = watched_.try_emplace(note.topic, note.name).first;
+        }
+        ++watched->second.requests;
+        apply(watched->second, note);
+    }
+}
+
+bool ReaderObserver::is_due(Watched& watched, const TopicState& topic, Instant now) {
+    Circumstances circumstances{.state = reinterpret_cast<std::uintptr_t>(&topic),
+                                .requests = watched.requests,
                                 .memberships = broker_.groups().membership_version()};
-    for (const std::shared_ptr<Partition>& partition : topic->partitions) {
+    for (const std::shared_ptr<Partition>& partition : topic.partitions) {
         const auto end = static_cast<std::uint64_t>(partition->log->log_end_offset().value);
         const auto start = static_cast<std::uint64_t>(partition->log->log_start_offset().value);
         circumstances.log_ends = (circumstances.log_ends * 31 + end) * 31 + start;
     }
-    const std::scoped_lock lock(mutex_);
-    Watched& watched = watch_of(*topic->topic);
-    circumstances.requests = watched.requests;
-    const bool has_changed = !watched.looked_at || watched.circumstances != circumstances;
+    const bool has_changed = !watched.looked_at || watched.circumstances != circumstances || watched.readers.is_undecided();
     if (has_changed) {
         watched.circumstances = circumstances;
         watched.changed_at = now;
@@ -265,48 +288,70 @@ bool ReaderObserver::is_due(const TopicId& id, const TopicTable& table, Instant 
     return true;
 }
 
-void ReaderObserver::settle(const TopicTable& table, Now now) {
-    for (const TopicId& id : topics_in(table)) {
-        settle_topic(id, table, now);
+void ReaderObserver::settle(const TopicTable& table, Now now) { settle_round(table, now, true); }
+
+void ReaderObserver::settle_round(const TopicTable& table, Now now, bool is_all) {
+    const std::scoped_lock lock(settle_mutex_);
+    take_notes();
+    for (auto entry = watched_.begin(); entry != watched_.end();) {
+        auto& [id, watched] = *entry;
+        const TopicState* topic = table.find(id);
+        // In an older table the topic has not grown, or is missing as if it had been deleted.
+        const bool is_known = watched.grown_at <= table.catalog->sequence();
+        if (!is_known || (!is_all && topic != nullptr && !is_due(watched, *topic, now.monotonic))) {
+            ++entry;
+            continue;
+        }
+        if (!is_all && is_stopping()) return;
+        looks_.fetch_add(1, std::memory_order_relaxed);
+        findings_.settle(findings_source("readers", id), topic == nullptr ? std::vector<Finding>() : findings_of(*topic, watched, now.wall),
+                         now.wall);
+        entry = topic == nullptr ? watched_.erase(entry) : std::next(entry);
     }
+    const bool is_undecided = std::ranges::any_of(watched_, [](const auto& entry) { return entry.second.readers.is_undecided(); });
+    const std::scoped_lock notes_lock(mutex_);
+    is_watching_ = !watched_.empty() || !notes_.empty();
+    has_news_ = has_news_ || is_undecided;
 }
 
-void ReaderObserver::settle_topic(const TopicId& id, const TopicTable& table, Now now) {
-    const TopicState* topic = table.find(id);
-    if (topic == nullptr) {
-        const std::scoped_lock lock(mutex_);
-        watched_.erase(id);
-    }
-    looks_.fetch_add(1, std::memory_order_relaxed);
-    findings_.settle(findings_source("readers", id), topic == nullptr ? std::vector<Finding>() : findings_of(*topic, now.wall), now.wall);
+// A group that neither reads the topic nor exists was deleted, and its findings end with it. While groups are being rebuilt nobody knows.
+void ReaderObserver::forget_deleted_groups(const std::vector<GroupFacts>& groups, expansion::ConsumerWatch& readers) {
+    std::set<std::string> told = readers.groups_told();
+    for (const GroupFacts& group : groups) told.erase(group.group_id);
+    std::erase_if(told, [&](const std::string& group) { return broker_.groups().protocol_of(group).has_value(); });
+    if (!broker_.groups().is_complete()) return;
+    for (const std::string& group : told) readers.forget_group(group);
 }
 
-std::vector<Finding> ReaderObserver::findings_of(const TopicState& topic, TimestampMs now) {
+std::vector<Finding> ReaderObserver::findings_of(const TopicState& topic, Watched& watched, TimestampMs now) {
+    // Requests that were noted are older than the facts: of a group that just came everything is known.
     expansion::PlannedTopic facts = growth_facts(broker_, topic);
-    {
-        const std::scoped_lock lock(mutex_);
-        keep_joins(watch_of(*topic.topic), facts.groups);
-    }
-    const topics::ExpansionEpoch& last = *topic.topic->expansions.back();
+    keep_joins(watched, facts.groups);
+    if (broker_.groups().is_complete()) forget_deleted_groups(facts.groups, watched.readers);
     std::vector<Offset> starts;
     std::vector<Offset> ends;
     for (const expansion::PartitionFacts& partition : facts.partitions) {
         starts.push_back(partition.log_start);
         ends.push_back(partition.log_end);
     }
-    std::vector<Finding> findings = broker_.key_observer().with_watch(topic.topic->id, [&](const expansion::TopicWatch* keys) {
-        const std::scoped_lock lock(mutex_);
-        return watch_of(*topic.topic)
-            .readers.findings({.old_count = last.old_partition_count,
-                               .new_count = last.new_partition_count,
-                               .expanded = last.time,
-                               .cut = last.log_end_offsets,
-                               .log_starts = starts,
-                               .log_ends = ends,
-                               .groups = facts.groups,
-                               .keys = keys == nullptr ? nullptr : &keys->keys()},
-                              now);
+    std::vector<std::int32_t> counts = {topic.topic->expansions.front()->old_partition_count};
+    for (const expansion::EarlierExpansion& growth : facts.earlier) counts.push_back(growth.new_count);
+    std::vector<expansion::MovedKey> moved;
+    std::vector<expansion::StaleWrites::Writer> stale;
+    broker_.key_observer().with_watch(topic.topic->id, [&](const expansion::TopicWatch* keys) {
+        if (keys == nullptr) return;
+        stale = keys->stale_writers(now);
+        if (watched.readers.needs_keys()) moved = expansion::growth_steps(keys->keys(), keys->known_families(), counts);
     });
+    const KnownConnections connections(broker_.connections());
+    std::vector<Finding> findings = watched.readers.findings({.growths = facts.earlier,
+                                                              .log_starts = starts,
+                                                              .log_ends = ends,
+                                                              .groups = facts.groups,
+                                                              .moved_keys = moved,
+                                                              .stale_writers = stale,
+                                                              .connections = &connections},
+                                                             now);
     tell_of_fence(topic, findings);
     for (Finding& finding : expansion::make_plan_without_scan(facts).findings) {
         if (std::ranges::find(kLastingHazards, finding.id) != kLastingHazards.end() || is_rebalance_due(finding, facts)) {

@@ -26,7 +26,8 @@ GroupFacts group_facts(const TopicState& topic, groups::TopicReader reader) {
     }
     group.state = reader.members.empty() ? "Empty" : "Active";
     for (groups::TopicReader::Member& member : reader.members) {
-        group.members.push_back({std::move(member.client_id), std::move(member.client_host), std::move(member.assigned)});
+        group.members.push_back({std::move(member.client_id), std::move(member.client_host), std::move(member.assigned),
+                                 std::move(member.member_id)});
     }
     group.seeded_partitions = static_cast<std::int64_t>(reader.seeds.size());
     group.group_id = std::move(reader.group_id);

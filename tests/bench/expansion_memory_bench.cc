@@ -104,19 +104,22 @@ void fill_reader_index(benchmark::State& state) {
     for (auto _ : state) {
         const std::int64_t before = bytes_given_out();
         auto watch = std::make_unique<ConsumerWatch>("orders");
-        watch->set_growth(kPartitions, 2 * kPartitions, TimestampMs{0});
+        const std::vector<EarlierExpansion> growths = {{kPartitions, 2 * kPartitions, TimestampMs{0}, {}}};
+        watch->set_growths(growths);
         for (std::int64_t number = 0; number < state.range(0); ++number) {
             const ClientIdentity client{"client-" + std::to_string(number), "/127.0.0.1"};
             const std::string group = "group-" + std::to_string(number);
+            const ConnectionId coordinator{static_cast<std::uint64_t>(2 * number + 1)};
+            const ConnectionId fetches{coordinator.value + 1};
             std::vector<ConsumerWatch::Commit> commits;
             for (std::int32_t index = 0; index < 2 * kPartitions; ++index) {
                 const PartitionIndex partition{index};
-                watch->on_offset_fetch(group, client, partition, kNoOffset, TimestampMs{number});
-                watch->on_list_latest(client, partition, Offset{5});
-                watch->on_fetch(client, partition, Offset{5}, TimestampMs{number});
+                watch->on_offset_fetch(group, coordinator, true, client, partition, kNoOffset, TimestampMs{number});
+                watch->on_list_offsets(client, partition, -1, Offset{5});
+                watch->on_fetch(fetches, client, partition, Offset{5}, TimestampMs{number});
                 commits.push_back({partition, Offset{number}});
             }
-            watch->on_commit(group, commits);
+            watch->on_commit(group, coordinator, client, commits, TimestampMs{number});
         }
         bytes = std::max(bytes, bytes_given_out() - before);
     }

@@ -98,6 +98,40 @@ TEST(KeyIndex, AKeyInMorePartitionsThanTheLimitForgetsTheOneUsedLongestAgo) {
     EXPECT_EQ(placements.back().partition, PartitionIndex{5});
 }
 
+TEST(KeyIndex, RemembersTheFirstAndTheNewestStepOfAKeyBetweenTwoPartitions) {
+    KeyIndex index(10);
+    add(index, 1, 0, 95);
+    add(index, 2, 0, 96);
+    add(index, 1, 0, 120, false, 1);
+    add(index, 1, 6, 3, false, 1);
+    for (std::int64_t offset = 130; offset < 140; ++offset) {
+        add(index, 1, 0, offset, false, 1);
+        add(index, 1, 6, offset, false, 1);
+    }
+    std::vector<std::pair<std::int64_t, std::int64_t>> forward;
+    index.for_each_moved([&](const IndexedKey& key, std::span<const KeyStep> steps) {
+        EXPECT_EQ(key.key, "key-1") << "the other key never moved";
+        for (const KeyStep& step : steps) {
+            EXPECT_EQ(step.is_with_growth, step.to == PartitionIndex{6}) << "in the old partition it was before the growth";
+            if (step.to == PartitionIndex{6}) forward.emplace_back(step.earlier.value, step.later.value);
+        }
+    });
+    EXPECT_EQ(forward, (std::vector<std::pair<std::int64_t, std::int64_t>>{{120, 3}, {139, 139}}));
+}
+
+TEST(KeyIndex, StepsOfAKeyAreBounded) {
+    KeyIndex index(10);
+    for (std::int32_t record = 0; record < 1000; ++record) {
+        add(index, 1, (record * 7 + record / 5) % 31, record, false, 1);
+    }
+    std::size_t keys = 0;
+    index.for_each_moved([&](const IndexedKey&, std::span<const KeyStep> steps) {
+        ++keys;
+        EXPECT_EQ(steps.size(), KeyIndex::kStepsMax);
+    });
+    EXPECT_EQ(keys, 1u);
+}
+
 TEST(KeyIndex, LongKeysAreCountedAndNotKept) {
     KeyIndex index(10);
     const std::string key(KeyIndex::kKeyBytesMax + 1, 'k');

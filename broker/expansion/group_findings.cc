@@ -1,0 +1,148 @@
+#include "broker/expansion/group_findings.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "broker/expansion/counted.h"
+
+namespace partita::expansion {
+namespace {
+
+/// Which of the topic's partitions the group's members hold.
+std::vector<bool> held_by(const GroupFacts& group, std::size_t partitions) {
+    std::vector<bool> held(partitions, false);
+    for (const GroupFacts::Member& member : group.members) {
+        for (const PartitionIndex partition : member.assigned) {
+            if (static_cast<std::size_t>(partition.value) < partitions) held[static_cast<std::size_t>(partition.value)] = true;
+        }
+    }
+    return held;
+}
+
+/// The newest expansion whose partitions the group holds or has committed in; null when there is none.
+const EarlierExpansion* newest_read_growth(const GroupFacts& group, std::span<const EarlierExpansion> growths) {
+    std::int32_t highest = -1;
+    for (const GroupFacts::Member& member : group.members) {
+        for (const PartitionIndex partition : member.assigned) highest = std::max(highest, partition.value);
+    }
+    for (auto index = static_cast<std::int32_t>(group.committed.size()) - 1; index > highest; --index) {
+        if (committed_of(group, {index}).value_or(Offset{0}) > Offset{0}) highest = index;
+    }
+    return highest < 0 ? nullptr : growth_of(growths, {highest});
+}
+
+constexpr std::size_t kNamesMax = 4;
+
+}  // namespace
+
+void find_backlogs(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings) {
+    for (const GroupFacts& group : facts.groups) {
+        const EarlierExpansion* growth = newest_read_growth(group, facts.growths);
+        if (growth == nullptr) continue;
+        std::int64_t left = 0;
+        std::int64_t partitions = 0;
+        for (std::int32_t index = 0; index < growth->old_count; ++index) {
+            const std::optional<Offset> committed = committed_of(group, {index});
+            if (!committed) continue;
+            const Offset position = std::max(*committed, offset_at(facts.log_starts, {index}));
+            const Offset cut = offset_at(growth->log_end_offsets, {index});
+            if (position < cut) {
+                left += cut - position;
+                ++partitions;
+            }
+        }
+        if (left == 0) continue;
+        Finding finding = make_finding(HazardId::backlog_inversion, {.topic = topic, .group = group.group_id},
+                                       "group " + group.group_id + " reads new partitions while it still has " +
+                                           counted(left, "record") + " from before the growth to read in " +
+                                           counted(partitions, "old partition"),
+                                       left);
+        finding.numbers = {{"backlog_records", left}, {"partitions", partitions}};
+        findings.push_back(std::move(finding));
+    }
+}
+
+void find_stale_leftovers(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings) {
+    for (const StaleWrites::Writer& writer : facts.stale_writers) {
+        if (writer.is_at_it) continue;
+        std::int64_t groups = 0;
+        std::string names;
+        for (const GroupFacts& group : facts.groups) {
+            const bool is_behind = std::ranges::any_of(writer.last, [&](const auto& place) {
+                const auto& [partition, last] = place;
+                const std::optional<Offset> committed = committed_of(group, partition);
+                return committed && *committed <= last && offset_at(facts.log_starts, partition) <= last;
+            });
+            if (!is_behind) continue;
+            if (static_cast<std::size_t>(++groups) <= kNamesMax) names += (names.empty() ? "" : ", ") + group.group_id;
+        }
+        if (groups == 0) continue;
+        if (static_cast<std::size_t>(groups) > kNamesMax) names += " and " + std::to_string(groups - static_cast<std::int64_t>(kNamesMax)) + " more";
+        Finding finding = make_finding(
+            HazardId::stale_producer, {.topic = topic, .client_id = writer.client.client_id, .client_address = writer.client.address},
+            writer.client.client_id + " (" + writer.client.address + ") placed keys as before the topic grew from " +
+                std::to_string(writer.old_count) + " to " + std::to_string(writer.new_count) + " partitions until " +
+                std::to_string(writer.last_after_ms / 1000) + " s after it: " + counted(writer.records, "record proves", "records prove") +
+                " it, and " + counted(groups, "group has", "groups have") + " not read all of them yet (" + names + ")",
+            writer.records);
+        finding.numbers = {{"stale_records", writer.records},
+                           {"last_proof_after_ms", writer.last_after_ms},
+                           {"old_count", writer.old_count},
+                           {"new_count", writer.new_count}};
+        findings.push_back(std::move(finding));
+    }
+}
+
+void find_seeds(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings) {
+    for (const GroupFacts& group : facts.groups) {
+        if (group.seeded_partitions == 0) continue;
+        Finding finding = make_finding(HazardId::seeded_offsets, {.topic = topic, .group = group.group_id},
+                                       "group " + group.group_id + " was given offset 0 in " +
+                                           counted(group.seeded_partitions, "partition") + ", and has not committed there yet",
+                                       group.seeded_partitions);
+        finding.numbers = {{"partitions", group.seeded_partitions}};
+        findings.push_back(std::move(finding));
+    }
+}
+
+void BlindGroups::find(const std::string& topic, const ReaderFacts& facts, TimestampMs now, std::vector<Finding>& findings) {
+    std::map<std::string, TimestampMs, std::less<>> complete;
+    const std::int32_t count = facts.last_growth().new_count;
+    for (const GroupFacts& group : facts.groups) {
+        const bool is_assigned =
+            std::ranges::any_of(group.members, [](const GroupFacts::Member& member) { return !member.assigned.empty(); });
+        if (!is_assigned) continue;
+        const std::vector<bool> held = held_by(group, static_cast<std::size_t>(count));
+        const auto before = complete_.find(group.group_id);
+        TimestampMs last_complete = before == complete_.end() ? kNoTimestamp : before->second;
+        std::int64_t waiting = 0;
+        std::int64_t partitions = 0;
+        bool has_all = true;
+        const EarlierExpansion* first = nullptr;
+        for (std::int32_t index = facts.growths.front().old_count; index < count; ++index) {
+            const PartitionIndex partition{index};
+            if (held[static_cast<std::size_t>(index)]) continue;
+            has_all = false;
+            const EarlierExpansion* growth = growth_of(facts.growths, partition);
+            const Offset end = offset_at(facts.log_ends, partition);
+            const Offset position = std::max(committed_of(group, partition).value_or(Offset{0}), offset_at(facts.log_starts, partition));
+            if (now.value - std::max(growth->time, last_complete).value < kBlindMs || end <= position) continue;
+            waiting += end - position;
+            ++partitions;
+            first = first == nullptr ? growth : first;
+        }
+        if (has_all) last_complete = now;
+        if (last_complete != kNoTimestamp) complete.emplace(group.group_id, last_complete);
+        if (partitions == 0) continue;
+        Finding finding = make_finding(HazardId::group_blind, {.topic = topic, .group = group.group_id},
+                                       "no member of group " + group.group_id + " has " + counted(partitions, "new partition") +
+                                           ", where " + counted(waiting, "record") + " wait since the topic grew from " +
+                                           std::to_string(first->old_count) + " to " + std::to_string(count),
+                                       waiting);
+        finding.numbers = {{"waiting_records", waiting}, {"partitions", partitions}};
+        findings.push_back(std::move(finding));
+    }
+    complete_ = std::move(complete);
+}
+
+}  // namespace partita::expansion

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "broker/expansion/finding.h"
+#include "broker/expansion/reader_facts.h"
+#include "protocol/types.h"
+
+/// Hazards of groups that follow from what they hold and have committed, whatever they ask for. Pure. The work is linear in the
+/// partitions that groups have committed and hold.
+namespace partita::expansion {
+
+/// H03, live: a group reads a partition that an expansion added, and has records from before that expansion to read in the partitions
+/// that were there. Of several expansions the newest counts whose partitions it reads. Ends when the group committed the cut of each.
+void find_backlogs(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings);
+
+/// H04 of producers that have switched or are gone: what they placed by the old count is not read by every group. While a group has such
+/// a record before it, it can be given newer ones of the same key first. Ends when every group that commits there is beyond them, or when
+/// they are gone.
+void find_stale_leftovers(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings);
+
+/// H30: offsets that the expansion gave to a group stand. Ends when the group committed over all of them, or they were taken back.
+void find_seeds(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings);
+
+/// H22: a group has members with partitions of the topic, and none of them has a new partition that holds records. Remembers when a
+/// group had all of them, for partitions change hands in every rebalance. One caller at a time.
+class BlindGroups {
+  public:
+    /// A group has so long to take new partitions before it is called blind: two heartbeats of a KIP-848 group.
+    static constexpr std::int64_t kBlindMs = 10'000;
+
+    void find(const std::string& topic, const ReaderFacts& facts, TimestampMs now, std::vector<Finding>& findings);
+
+  private:
+    /// When each of the groups of the last look had every new partition.
+    std::map<std::string, TimestampMs, std::less<>> complete_;
+};
+
+}  // namespace partita::expansion

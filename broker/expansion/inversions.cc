@@ -1,0 +1,143 @@
+#include "broker/expansion/inversions.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "broker/expansion/counted.h"
+#include "broker/expansion/reader_facts.h"
+
+namespace partita::expansion {
+namespace {
+
+/// `counts` ascend.
+bool is_explained(partitioners::FamilySet families, Bytes key, const KeyStep& step, std::span<const std::int32_t> counts) {
+    bool found = false;
+    families.for_each([&](partitioners::Family family) {
+        const auto home_at = [&](std::int32_t count) { return partitioners::partition_of(family, key, count); };
+        const auto earlier = std::ranges::find(counts, step.from, home_at);
+        found = found || (earlier != counts.end() && std::find_if(earlier + 1, counts.end(), [&](std::int32_t count) {
+                              return home_at(count) == step.to;
+                          }) != counts.end());
+    });
+    return found;
+}
+
+}  // namespace
+
+std::vector<MovedKey> growth_steps(const KeyIndex& keys, partitioners::FamilySet families, std::span<const std::int32_t> counts) {
+    std::vector<MovedKey> moved;
+    keys.for_each_moved([&](const IndexedKey& key, std::span<const KeyStep> steps) {
+        MovedKey of_growth;
+        for (const KeyStep& step : steps) {
+            if (step.is_with_growth || is_explained(families, as_bytes(key.key), step, counts)) of_growth.steps.push_back(step);
+        }
+        if (of_growth.steps.empty()) return;
+        of_growth.key = key.key;
+        moved.push_back(std::move(of_growth));
+    });
+    return moved;
+}
+
+void Inversions::on_commit(std::string_view group, std::span<const Commit> commits) {
+    if (waiting_ + commits.size() > kAdvancesMax) {
+        ++uncounted_;
+        return;
+    }
+    waiting_ += commits.size();
+    requests_.push_back({std::string(group), {commits.begin(), commits.end()}});
+}
+
+std::vector<Inversions::Crossing> Inversions::crossings(const ReaderFacts& facts) {
+    std::vector<Crossing> all;
+    for (const MovedKey& key : facts.moved_keys) {
+        for (const KeyStep& step : key.steps) all.push_back({step.to, step.later, step.from, step.earlier, key.key});
+    }
+    std::ranges::sort(all, {}, [](const Crossing& crossing) { return std::tuple(crossing.to, crossing.later); });
+    return all;
+}
+
+void Inversions::prove(const ReaderFacts& facts, const GroupIndex& groups) {
+    const std::vector<Request> requests = std::exchange(requests_, {});
+    waiting_ = 0;
+    if (requests.empty()) return;
+    const std::vector<Crossing> all = crossings(facts);
+    for (const Request& request : requests) {
+        auto known = positions_.find(request.group);
+        if (known == positions_.end()) {
+            if (positions_.size() == kGroupsMax || position_count_ >= kPositionsMax) {
+                position_count_ -= positions_.begin()->second.size();
+                positions_.erase(positions_.begin());
+            }
+            known = positions_.emplace(request.group, Positions()).first;
+        }
+        // One request commits all of its partitions at once: none of them is before another.
+        std::vector<Advance> advances;
+        for (const Commit& told : request.commits) {
+            const auto [position, is_first] = known->second.try_emplace(told.partition, Offset{0});
+            position_count_ += is_first ? 1 : 0;
+            if (told.offset > position->second) advances.push_back({told.partition, position->second, told.offset});
+            position->second = told.offset;
+        }
+        for (const Advance& advance : advances) judge(known->first, known->second, advance, all, facts, groups);
+    }
+}
+
+// The group committed beyond record b of a key in partition q while its commit in p was not beyond the key's record a, which came
+// before b. A position that no request told since the topic grew is the one the group has now, or was before that: then what is not
+// passed now was not passed at the time either.
+void Inversions::judge(const std::string& group, const Positions& positions, const Advance& advance, std::span<const Crossing> crossings,
+                       const ReaderFacts& facts, const GroupIndex& groups) {
+    const auto place = [](const Crossing& crossing) { return std::pair(crossing.to, crossing.later); };
+    auto crossing = std::ranges::lower_bound(crossings, std::pair(advance.partition, advance.before), {}, place);
+    for (; crossing != crossings.end() && place(*crossing) < std::pair(advance.partition, advance.after); ++crossing) {
+        std::optional<Offset> position;
+        if (const auto told = positions.find(crossing->from); told != positions.end()) {
+            position = told->second;
+        } else if (const GroupFacts* known = groups.find(group); known != nullptr) {
+            position = committed_of(*known, crossing->from);
+        }
+        // What retention took was not read late; it was not read at all.
+        const bool is_late = position && *position <= crossing->earlier && offset_at(facts.log_starts, crossing->from) <= crossing->earlier;
+        if (!is_late) continue;
+        if (proofs_.size() == kInvertedKeysMax) {
+            ++uncounted_;
+            continue;
+        }
+        proofs_.emplace(std::pair(group, std::string(crossing->key)),
+                        Proof{crossing->from, crossing->earlier, crossing->to, crossing->later});
+    }
+}
+
+void Inversions::find(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings) {
+    std::erase_if(proofs_, [&](const auto& proof) { return proof.second.earlier < offset_at(facts.log_starts, proof.second.from); });
+    for (auto proof = proofs_.begin(); proof != proofs_.end();) {
+        const std::string& group = proof->first.first;
+        const Proof& first = proof->second;
+        Finding finding = make_finding(HazardId::inversion_delivered, {.topic = topic, .group = group}, "", 0);
+        for (; proof != proofs_.end() && proof->first.first == group; ++proof) {
+            ++finding.count;
+            finding.add_example(proof->first.second, proof->second.from, proof->second.to);
+        }
+        finding.condition = "group " + group + " was through with newer records of " + counted(finding.count, "key") +
+                            " before older ones: it had committed " + topic + "-" + std::to_string(first.to.value) + " beyond offset " +
+                            std::to_string(first.later.value) + " and " + topic + "-" + std::to_string(first.from.value) + " not beyond " +
+                            std::to_string(first.earlier.value) +
+                            (uncounted_ > 0 ? ", and there were more than could be counted" : "");
+        finding.numbers = {{"keys", finding.count}};
+        findings.push_back(std::move(finding));
+    }
+}
+
+void Inversions::add_groups_told(std::set<std::string>& groups) const {
+    for (const auto& [where, proof] : proofs_) groups.insert(where.first);
+}
+
+void Inversions::forget_group(const std::string& group) {
+    std::erase_if(proofs_, [&](const auto& proof) { return proof.first.first == group; });
+    if (const auto known = positions_.find(group); known != positions_.end()) {
+        position_count_ -= known->second.size();
+        positions_.erase(known);
+    }
+}
+
+}  // namespace partita::expansion

@@ -1,0 +1,293 @@
+#include "broker/expansion/offset_resets.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "broker/expansion/counted.h"
+
+namespace partita::expansion {
+namespace {
+
+constexpr std::int64_t kLatest = -1;
+constexpr std::size_t kNamesMax = 8;
+
+template <class Map>
+void drop_one_above(Map& map, std::size_t most) {
+    if (map.size() > most) map.erase(map.begin());
+}
+
+std::string to_string(const ClientIdentity& client) { return client.client_id + " (" + client.address + ")"; }
+
+std::string names(const std::vector<std::string>& groups) {
+    std::string text;
+    for (std::size_t index = 0; index < groups.size() && index < kNamesMax; ++index) {
+        text += (index == 0 ? "group " : ", group ") + groups[index];
+    }
+    return groups.size() > kNamesMax ? text + " and " + std::to_string(groups.size() - kNamesMax) + " more" : text;
+}
+
+}  // namespace
+
+void OffsetResets::on_offset_fetch(std::string_view group, bool is_member, const ClientIdentity& client, PartitionIndex partition,
+                                   Offset committed, TimestampMs now) {
+    AskKey key(client, partition, group);
+    if (committed != kNoOffset) {
+        asks_.erase(key);
+        return;
+    }
+    const auto [ask, is_first] = asks_.try_emplace(std::move(key));
+    ask->second.crashes += !is_first && ask->second.is_gone ? 1 : 0;
+    ask->second.is_gone = false;
+    ask->second.asked = now;
+    ask->second.is_member |= is_member;
+    drop_one_above(asks_, kAsksMax);
+}
+
+void OffsetResets::on_list_offsets(const ClientIdentity& client, PartitionIndex partition, std::int64_t timestamp, Offset answered) {
+    auto ask = asks_.lower_bound({client, partition, {}});
+    const auto is_own = [&] { return ask != asks_.end() && std::get<0>(ask->first) == client && std::get<1>(ask->first) == partition; };
+    if (!is_own()) return;
+    for (; is_own(); ++ask) {
+        if (resetting_.size() < kResettingMax) resetting_.insert(std::get<2>(ask->first));
+    }
+    // A client that asked for a time and is told of no record asks for the end after that.
+    const bool is_start = answered != kNoOffset && (timestamp == kLatest || timestamp >= 0);
+    if (!is_start) return;
+    std::vector<Listing>& listings = listings_[{client, partition}];
+    if (listings.size() == kListingsPerClientMax) listings.erase(listings.begin());
+    listings.push_back({answered, timestamp == kLatest ? ResetWay::latest : ResetWay::by_time});
+    drop_one_above(listings_, kListingsMax);
+}
+
+void OffsetResets::on_fetch(ConnectionId connection, const ClientIdentity& client, PartitionIndex partition, Offset from, bool is_first,
+                            TimestampMs now) {
+    if (skips_.may_be_skipped(partition, from)) {
+        skips_.connection_reads(connection, partition, from);
+        if (returns_.size() < kStartsMax) returns_.push_back({connection, partition, from, now});
+    }
+    std::vector<std::string> groups;
+    for (auto ask = asks_.lower_bound({client, partition, {}});
+         ask != asks_.end() && std::get<0>(ask->first) == client && std::get<1>(ask->first) == partition; ++ask) {
+        const std::string& group = std::get<2>(ask->first);
+        if (resetting_.size() < kResettingMax) resetting_.insert(group);
+        if (now.value - ask->second.asked.value <= kBeginMs) groups.push_back(group);
+    }
+    // What goes on with a partition does not begin there, also when it has come to the end that somebody else is told.
+    if (groups.empty() || !is_first || from == Offset{0} || starts_.size() == kStartsMax) return;
+    // A lag monitor asks for the end as well, but does not fetch from there.
+    const auto listings = listings_.find({client, partition});
+    if (listings == listings_.end()) return;
+    const auto listing = std::ranges::find(listings->second.rbegin(), listings->second.rend(), from, &Listing::offset);
+    if (listing == listings->second.rend()) return;
+    starts_.push_back({.connection = connection,
+                       .client = client,
+                       .partition = partition,
+                       .from = from,
+                       .way = listing->way,
+                       .time = now,
+                       .groups = std::move(groups)});
+}
+
+void OffsetResets::on_commit(const std::string& group, PartitionIndex partition, Offset offset) {
+    skips_.group_goes_to(group, partition, offset);
+    if (starts_.empty()) return;
+    Offset& lowest = commits_.try_emplace({partition, group}, offset).first->second;
+    lowest = std::min(lowest, offset);
+}
+
+void OffsetResets::settle(const ReaderFacts& facts, GroupIndex& groups, ReaderOwners& owners, TimestampMs now) {
+    note_grown_groups(facts);
+    for (Start& start : starts_) {
+        // Whoever commits behind it did not begin there.
+        std::erase_if(start.groups, [&](const std::string& group) {
+            const auto lowest = commits_.find({start.partition, group});
+            return lowest != commits_.end() && lowest->second < start.from;
+        });
+    }
+    commits_.clear();
+    std::erase_if(starts_, [&](Start& start) {
+        return offset_at(facts.log_starts, start.partition) >= start.from || settle_start(start, owners, now);
+    });
+    std::erase_if(returns_, [&](const Return& back) { return settle_return(back, owners, now); });
+    skips_.erase_if([&](const auto& skip) { return offset_at(facts.log_starts, skip.first.first) >= skip.second.from; });
+    settle_asks(groups, now);
+}
+
+bool OffsetResets::settle_start(Start& start, ReaderOwners& owners, TimestampMs now) {
+    std::erase_if(start.groups, [&](const std::string& group) { return !read_before(group, start.partition); });
+    if (start.groups.empty()) return true;
+    const ReaderOwner& owner = owners.of(start.connection);
+    const std::int64_t age_ms = now.value - start.time.value;
+    const bool has_evidence = !owner.may_change || age_ms >= kEvidenceMs;
+    if (owner.kind == Attribution::Kind::no_group) return has_evidence && age_ms >= kJudgeMs;
+    if (owner.kind == Attribution::Kind::member && has_evidence) {
+        if (owner.basis == AttributionBasis::elimination && age_ms < kJudgeMs) return false;
+        const std::string& group = owner.groups.front();
+        if (std::ranges::find(start.groups, group) != start.groups.end()) {
+            skips_.add(group, start.partition, {start.client, start.connection, start.from, start.way});
+            asks_.erase({start.client, start.partition, group});
+        }
+        return true;
+    }
+    if (!has_evidence || age_ms < kJudgeMs) return false;
+    std::erase_if(start.groups, [&](const std::string& group) {
+        return !owner.groups.empty() && !std::ranges::binary_search(owner.groups, group);
+    });
+    start.is_ambiguous = true;
+    return start.groups.empty();
+}
+
+bool OffsetResets::settle_return(const Return& back, ReaderOwners& owners, TimestampMs now) {
+    const ReaderOwner& owner = owners.of(back.connection);
+    const std::int64_t age_ms = now.value - back.time.value;
+    if (owner.may_change && age_ms < kEvidenceMs) return false;
+    if (owner.kind == Attribution::Kind::member && owner.basis == AttributionBasis::elimination && age_ms < kJudgeMs) return false;
+    // Of a stranger, or of somebody who may be one, it proves nothing.
+    if (owner.kind == Attribution::Kind::member) skips_.group_goes_to(owner.groups.front(), back.partition, back.from);
+    return owner.kind == Attribution::Kind::member || age_ms >= kEvidenceMs;
+}
+
+void OffsetResets::settle_asks(GroupIndex& groups, TimestampMs now) {
+    for (auto& [key, ask] : asks_) {
+        const auto& [client, partition, group] = key;
+        // Gone is gone: who comes by that name afterwards asks anew.
+        ask.is_gone = ask.is_gone || (!groups.has_client(group, client) && !groups.holds(group, partition) && now > ask.asked);
+    }
+}
+
+// Of a group that came after a growth its partitions are as old as all others: where it begins is its own choice.
+void OffsetResets::note_grown_groups(const ReaderFacts& facts) {
+    for (const EarlierExpansion& growth : facts.growths) {
+        const bool is_known = std::ranges::any_of(grown_, [&](const GrownGroups& known) { return known.first_partition >= growth.old_count; });
+        if (is_known) continue;
+        if (grown_.size() == kGrowthsMax) grown_.erase(grown_.begin());
+        GrownGroups& grown = grown_.emplace_back(GrownGroups{.first_partition = growth.old_count});
+        for (const GroupFacts& group : facts.groups) {
+            if (grown.groups.size() < kGrownGroupsMax) grown.groups.insert(group.group_id);
+        }
+    }
+}
+
+bool OffsetResets::read_before(const std::string& group, PartitionIndex partition) const {
+    const auto later = std::ranges::upper_bound(grown_, partition.value, {}, &GrownGroups::first_partition);
+    // Growths that are forgotten are long ago.
+    return later != grown_.begin() && std::prev(later)->groups.contains(group);
+}
+
+void OffsetResets::find_skips(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings) const {
+    struct Lost {
+        std::int64_t records = 0;
+        std::int64_t by_time = 0;
+        std::int64_t partitions = 0;
+        const SkipTable::Skip* example = nullptr;
+    };
+    std::map<std::string, Lost> by_group;
+    for (const auto& [where, skip] : skips_.all()) {
+        const auto& [partition, group] = where;
+        const std::int64_t records = skip.from - offset_at(facts.log_starts, partition);
+        if (records <= 0) continue;
+        Lost& lost = by_group[group];
+        lost.records += records;
+        lost.by_time += skip.way == ResetWay::by_time ? records : 0;
+        ++lost.partitions;
+        lost.example = &skip;
+    }
+    for (const auto& [group, lost] : by_group) {
+        Finding finding = make_finding(
+            HazardId::latest_loses_first_records, {.topic = topic, .group = group, .client_id = lost.example->client.client_id},
+            "group " + group + " never read the first " + counted(lost.records, "record") + " of " +
+                counted(lost.partitions, "new partition") + ": it had no committed offset there and began " +
+                (lost.by_time == 0              ? "at the end"
+                 : lost.by_time == lost.records ? "at a time that it asked for, as auto.offset.reset=by_duration does"
+                                                : "at the end, or, which left out " + std::to_string(lost.by_time) +
+                                                      " of them, at a time that it asked for, as auto.offset.reset=by_duration does") +
+                " (" + to_string(lost.example->client) + ")",
+            lost.records);
+        // Such a group said itself that it wants nothing older.
+        if (lost.by_time == lost.records) finding.severity = Severity::warn;
+        finding.numbers = {{"skipped_records", lost.records}, {"partitions", lost.partitions}};
+        findings.push_back(std::move(finding));
+    }
+    find_ambiguous_skips(topic, facts, findings);
+}
+
+// The records were skipped, by one of several: nobody is accused.
+void OffsetResets::find_ambiguous_skips(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings) const {
+    struct Lost {
+        std::map<PartitionIndex, std::int64_t> records;
+        std::vector<std::string> groups;
+    };
+    std::map<ClientIdentity, Lost> by_client;
+    for (const Start& start : starts_) {
+        if (!start.is_ambiguous) continue;
+        Lost& lost = by_client[start.client];
+        std::int64_t& records = lost.records[start.partition];
+        records = std::max(records, start.from - offset_at(facts.log_starts, start.partition));
+        lost.groups.insert(lost.groups.end(), start.groups.begin(), start.groups.end());
+    }
+    for (auto& [client, lost] : by_client) {
+        std::ranges::sort(lost.groups);
+        const auto repeated = std::ranges::unique(lost.groups);
+        lost.groups.erase(repeated.begin(), repeated.end());
+        std::int64_t records = 0;
+        for (const auto& [partition, skipped] : lost.records) records += skipped;
+        const auto partitions = static_cast<std::int64_t>(lost.records.size());
+        Finding finding = make_finding(
+            HazardId::latest_loses_first_records,
+            {.topic = topic, .group = lost.groups.size() == 1 ? lost.groups.front() : "", .client_id = client.client_id, .client_address = client.address},
+            "a client called " + to_string(client) + " began behind the first " + counted(records, "record") + " of " +
+                counted(partitions, "new partition") + ": it is one of " + names(lost.groups) + ", or a reader in no group that shares the name",
+            records);
+        finding.severity = Severity::warn;
+        finding.advice = "Give each application a client.id of its own; on the broker's machine, let the broker see whose sockets they are.";
+        finding.numbers = {{"skipped_records", records}, {"partitions", partitions}};
+        findings.push_back(std::move(finding));
+    }
+}
+
+void OffsetResets::find_crashes(const std::string& topic, TimestampMs now, std::vector<Finding>& findings) const {
+    struct Crashed {
+        const ClientIdentity* client = nullptr;
+        int times = 0;
+        std::set<ClientIdentity> clients;
+        std::int64_t partitions = 0;
+    };
+    std::map<std::string, Crashed> by_group;
+    for (const auto& [key, ask] : asks_) {
+        const auto& [client, partition, group] = key;
+        const bool has_crashed = ask.is_gone && ask.is_member && ask.crashes >= kCrashesMin && now.value - ask.asked.value >= kNoneCrashMs &&
+                                 !resetting_.contains(group);
+        if (!has_crashed) continue;
+        Crashed& crashed = by_group[group];
+        if (crashed.client == nullptr) crashed.client = &client;
+        crashed.partitions += *crashed.client == client ? 1 : 0;
+        crashed.times = std::max(crashed.times, ask.crashes);
+        crashed.clients.insert(client);
+    }
+    for (const auto& [group, crashed] : by_group) {
+        const auto clients = static_cast<std::int64_t>(crashed.clients.size());
+        Finding finding = make_finding(HazardId::none_crashes, {.topic = topic, .group = group, .client_id = crashed.client->client_id},
+                                       to_string(*crashed.client) + " of group " + group + " came " + std::to_string(crashed.times) +
+                                           " times, found no committed offset for " + counted(crashed.partitions, "new partition") +
+                                           ", and left each time without asking where to begin: auto.offset.reset=none stops there",
+                                       clients);
+        finding.numbers = {{"clients", clients}, {"partitions", crashed.partitions}};
+        findings.push_back(std::move(finding));
+    }
+}
+
+void OffsetResets::forget_group(const std::string& group) {
+    std::erase_if(asks_, [&](const auto& ask) { return std::get<2>(ask.first) == group; });
+    skips_.erase_if([&](const auto& skip) { return skip.first.second == group; });
+    for (Start& start : starts_) std::erase(start.groups, group);
+    for (GrownGroups& grown : grown_) grown.groups.erase(group);
+    resetting_.erase(group);
+}
+
+void OffsetResets::add_groups_told(std::set<std::string>& groups) const {
+    for (const auto& [where, skip] : skips_.all()) groups.insert(where.second);
+    for (const Start& start : starts_) groups.insert(start.groups.begin(), start.groups.end());
+    for (const auto& [key, ask] : asks_) groups.insert(std::get<2>(key));
+}
+
+}  // namespace partita::expansion

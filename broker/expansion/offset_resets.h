@@ -1,0 +1,134 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "broker/expansion/finding.h"
+#include "broker/expansion/reader_facts.h"
+#include "broker/expansion/reading_connections.h"
+#include "broker/expansion/skip_table.h"
+
+/// What groups do in new partitions where they have no committed offset: H20 and H21. Pure; one caller at a time.
+///
+/// Three requests make a reset: OffsetFetch names the group and answers that there is none, ListOffsets answers an offset, and a Fetch
+/// begins there. The first one comes over another connection than the other two, and of these none names the group: what ties them
+/// together is `ReaderOwners`.
+namespace partita::expansion {
+
+class OffsetResets {
+  public:
+    static constexpr std::size_t kAsksMax = 4096;
+    static constexpr std::size_t kListingsMax = 4096;
+    static constexpr std::size_t kStartsMax = 4096;
+    static constexpr std::size_t kSkipsMax = 4096;
+    static constexpr std::size_t kResettingMax = 4096;
+    /// Who is told that there is no offset begins to read within this time, or does not because of it.
+    static constexpr std::int64_t kBeginMs = 60'000;
+    /// A start is tied to a group no sooner, so that others that it could be had their time to show; and to one of several no sooner than
+    /// after the second, when all is known that will be.
+    static constexpr std::int64_t kJudgeMs = 2'000;
+    static constexpr std::int64_t kEvidenceMs = 10'000;
+    /// A client that asked for offsets, got none, and did nothing for so long with the partition is not going to.
+    static constexpr std::int64_t kNoneCrashMs = 10'000;
+    /// Times that members of a group come, find no offset and leave, before it looks as if they had to.
+    static constexpr int kCrashesMin = 2;
+
+    /// OffsetFetch answered `committed` for a partition that an expansion added; kNoOffset when there is none. `is_member`: who asked
+    /// speaks for a member, and does not just look.
+    void on_offset_fetch(std::string_view group, bool is_member, const ClientIdentity& client, PartitionIndex partition, Offset committed,
+                         TimestampMs now);
+    /// ListOffsets. `timestamp` is as it was asked: -1 for the latest offset, -2 for the earliest, or a time. kNoOffset when no record is
+    /// that young.
+    void on_list_offsets(const ClientIdentity& client, PartitionIndex partition, std::int64_t timestamp, Offset answered);
+    /// `is_first`: the connection had not fetched the partition before.
+    void on_fetch(ConnectionId connection, const ClientIdentity& client, PartitionIndex partition, Offset from, bool is_first, TimestampMs now);
+    void on_commit(const std::string& group, PartitionIndex partition, Offset offset);
+
+    /// Ties what was noted to groups, as far as it can be.
+    void settle(const ReaderFacts& facts, GroupIndex& groups, ReaderOwners& owners, TimestampMs now);
+    /// H20: OffsetFetch said "none", ListOffsets said o > 0, and the client fetched from o on: o records (less those that retention
+    /// took before) were never read by the group. Exact. Ends when somebody of the group goes back, or when the records are gone.
+    void find_skips(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings) const;
+    /// H21: members of a group found no offset, again and again, and left without asking where to begin.
+    void find_crashes(const std::string& topic, TimestampMs now, std::vector<Finding>& findings) const;
+
+    [[nodiscard]] bool is_undecided() const {
+        return !returns_.empty() || std::ranges::any_of(starts_, [](const Start& start) { return !start.is_ambiguous; });
+    }
+    void forget_group(const std::string& group);
+    void add_groups_told(std::set<std::string>& groups) const;
+
+  private:
+    /// A client that asked for a group's offset and got none.
+    struct Ask {
+        TimestampMs asked = kNoTimestamp;
+        bool is_member = false;
+        /// Neither it nor somebody with the partition was in the group at a look since.
+        bool is_gone = false;
+        int crashes = 1;
+    };
+    using AskKey = std::tuple<ClientIdentity, PartitionIndex, std::string>;
+    /// An answer to that client.
+    struct Listing {
+        Offset offset;
+        ResetWay way = ResetWay::latest;
+    };
+    static constexpr std::size_t kListingsPerClientMax = 8;
+    /// A connection began to read a partition at an offset that it was told, while groups of its client had none.
+    struct Start {
+        ConnectionId connection;
+        ClientIdentity client;
+        PartitionIndex partition;
+        Offset from;
+        ResetWay way = ResetWay::latest;
+        TimestampMs time;
+        /// That have none, and did not commit behind it.
+        std::vector<std::string> groups;
+        /// Of these it is one, or none: nothing more is to come.
+        bool is_ambiguous = false;
+    };
+    /// A connection reads what somebody skipped.
+    struct Return {
+        ConnectionId connection;
+        PartitionIndex partition;
+        Offset from;
+        TimestampMs time;
+    };
+
+    /// False when the start is still open.
+    [[nodiscard]] bool settle_start(Start& start, ReaderOwners& owners, TimestampMs now);
+    [[nodiscard]] bool settle_return(const Return& back, ReaderOwners& owners, TimestampMs now);
+    void settle_asks(GroupIndex& groups, TimestampMs now);
+    void note_grown_groups(const ReaderFacts& facts);
+    [[nodiscard]] bool read_before(const std::string& group, PartitionIndex partition) const;
+    void find_ambiguous_skips(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings) const;
+
+    std::map<AskKey, Ask> asks_;
+    /// The newest of each client and partition.
+    std::map<std::pair<ClientIdentity, PartitionIndex>, std::vector<Listing>> listings_;
+    std::vector<Start> starts_;
+    /// The lowest offset that a group committed in a partition since the last look.
+    std::map<std::pair<PartitionIndex, std::string>, Offset> commits_;
+    std::vector<Return> returns_;
+    SkipTable skips_{kSkipsMax};
+    /// Groups of which somebody, maybe, asked where to begin: their policy is not "none".
+    std::set<std::string> resetting_;
+
+    /// Of each growth that was seen: where its partitions begin, and who read the topic then.
+    struct GrownGroups {
+        std::int32_t first_partition = 0;
+        std::set<std::string> groups;
+    };
+    static constexpr std::size_t kGrowthsMax = 16;
+    static constexpr std::size_t kGrownGroupsMax = 65'536;
+    std::vector<GrownGroups> grown_;
+};
+
+}  // namespace partita::expansion

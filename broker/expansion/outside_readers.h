@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "broker/expansion/finding.h"
+#include "broker/expansion/reader_facts.h"
+#include "broker/expansion/reading_connections.h"
+
+/// Hazards of clients that read in no group. Pure.
+namespace partita::expansion {
+
+/// All connections that no group explains, and that nothing tells apart: of one client id, address and process.
+struct OutsideReader {
+    ClientIdentity client;
+    std::optional<ProcessIdentity> process;
+    std::vector<const Reading*> readings;
+};
+/// Those that are still there, and are excluded from every group.
+[[nodiscard]] std::vector<OutsideReader> outside_readers(const ReadingConnections& readings, ReaderOwners& owners, TimestampMs now);
+
+/// H07, H23, H29 and H48 of them.
+void find_outside_readers(const std::string& topic, const ReaderFacts& facts, const std::vector<OutsideReader>& readers, TimestampMs now,
+                          std::vector<Finding>& findings);
+
+}  // namespace partita::expansion

@@ -1,0 +1,149 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "broker/expansion/attribution.h"
+#include "broker/expansion/client_registry.h"
+#include "broker/expansion/identity.h"
+#include "broker/expansion/reader_facts.h"
+#include "protocol/types.h"
+
+/// Who fetches a topic, over which connection, and what is known of the members of groups that it could be. Pure; one caller at a time.
+namespace partita::expansion {
+
+/// A reader that fetched nothing for so long no longer counts as one.
+inline constexpr std::int64_t kReaderSilentMs = 60'000;
+/// Who was in a group is remembered for longer, so that the last fetches of a member that left are not taken for a stranger's.
+inline constexpr std::int64_t kMemberMemoryMs = 2 * kReaderSilentMs;
+
+/// What one connection fetched of the topic.
+struct Reading {
+    struct Partition {
+        /// Since the last growth; kNotRead before the first fetch.
+        Offset earliest = kNotRead;
+        TimestampMs first = kNoTimestamp;
+        TimestampMs last = kNoTimestamp;
+        /// What was read of before earlier growths, after them: from there to the cut, oldest first.
+        std::vector<std::pair<Offset, Offset>> before_growths;
+    };
+    static constexpr Offset kNotRead{INT64_MAX};
+
+    ClientIdentity client;
+    std::map<PartitionIndex, Partition> partitions;
+    TimestampMs last = kNoTimestamp;
+    /// As it was known last; empty when nobody could tell.
+    std::optional<ConnectionFacts> facts;
+    bool is_open = true;
+    /// Its member was told while it was open.
+    bool was_judged_open = false;
+};
+
+class ReadingConnections {
+  public:
+    /// Connections; beyond it those that were silent for longest make room.
+    static constexpr std::size_t kReadingsMax = 4096;
+    /// Earlier growths of which a connection's reading is remembered.
+    static constexpr std::size_t kGrowthsMax = 16;
+
+    /// True when the connection had not fetched the partition before.
+    bool on_fetch(ConnectionId connection, const ClientIdentity& client, PartitionIndex partition, Offset from, TimestampMs now);
+    /// The topic grows; `previous` is the growth before, null when there was none.
+    void on_growth(const EarlierExpansion* previous);
+    /// Looks up who they are, and forgets those that are gone.
+    void refresh(const ConnectionDirectory& directory, TimestampMs now);
+    [[nodiscard]] std::map<ConnectionId, Reading>& all() { return readings_; }
+    [[nodiscard]] const std::map<ConnectionId, Reading>& all() const { return readings_; }
+
+  private:
+    /// Forgets an eighth of them.
+    void make_room();
+
+    std::map<ConnectionId, Reading> readings_;
+};
+
+/// Members of groups, with what they held lately, of clients that matter; and those who spoke for a group without being seen in it.
+class MemberHistory {
+  public:
+    /// Members, and speakers, beyond which no more are remembered.
+    static constexpr std::size_t kMembersMax = 16'384;
+    static constexpr std::size_t kSpeakersMax = 4096;
+
+    /// Somebody asked or committed for the group over that connection.
+    void on_speaker(std::string_view group, ConnectionId connection, const ClientIdentity& client, PartitionIndex partition,
+                    TimestampMs now);
+    /// `client_ids`: those of connections that fetch.
+    void refresh(const ReaderFacts& facts, const std::set<std::string_view>& client_ids, TimestampMs now);
+    /// Everybody of that client id.
+    [[nodiscard]] std::vector<GroupMember> members_of(const std::string& client_id, const ConnectionDirectory& directory,
+                                                      TimestampMs now) const;
+
+  private:
+    struct Held {
+        std::string client_host;
+        std::map<PartitionIndex, PartitionSpan> held;
+        TimestampMs last = kNoTimestamp;
+    };
+    struct Speaker {
+        ConnectionId connection;
+        std::string client_host;
+        std::map<PartitionIndex, PartitionSpan> asked;
+        TimestampMs last = kNoTimestamp;
+    };
+    /// By client id, group and member id.
+    using MemberKey = std::tuple<std::string, std::string, std::string>;
+    std::map<MemberKey, Held> members_;
+    /// By client id, group and connection.
+    using SpeakerKey = std::tuple<std::string, std::string, ConnectionId>;
+    std::map<SpeakerKey, Speaker> speakers_;
+};
+
+/// Whose fetches those of a connection are, as far as it can be known at one moment.
+struct ReaderOwner {
+    Attribution::Kind kind = Attribution::Kind::no_group;
+    AttributionBasis basis = AttributionBasis::none;
+    /// Those that it may read in, ascending; one for `member`. None for `one_of`: any.
+    std::vector<std::string> groups;
+    /// More may be known soon: a process is being looked for.
+    bool may_change = false;
+};
+
+/// Answers for one moment, each worked out once.
+class ReaderOwners {
+  public:
+    /// Readers times members of one client id (and process) that are compared; of more nothing is told apart.
+    static constexpr std::size_t kPairsMax = 4096;
+
+    ReaderOwners(ReadingConnections& readings, const MemberHistory& members, const ConnectionDirectory& directory, TimestampMs now);
+    /// Of a connection that was seen to fetch; of another one nothing is known, and it may be anybody.
+    [[nodiscard]] const ReaderOwner& of(ConnectionId connection);
+
+  private:
+    struct Crowd {
+        std::vector<ConnectionId> ids;
+        std::vector<ReadingConnection> readers;
+        std::vector<bool> is_open;
+        std::vector<GroupMember> members;
+    };
+    const Crowd& crowd_of(const std::string& client_id);
+    [[nodiscard]] ReaderOwner work_out(ConnectionId connection, Reading& reading);
+
+    ReadingConnections& readings_;
+    const MemberHistory& members_;
+    const ConnectionDirectory& directory_;
+    TimestampMs now_;
+    std::map<std::string, std::vector<ConnectionId>, std::less<>> by_client_id_;
+    std::map<std::string, Crowd, std::less<>> crowds_;
+    std::map<ConnectionId, ReaderOwner> known_;
+};
+
+}  // namespace partita::expansion

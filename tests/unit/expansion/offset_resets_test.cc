@@ -1,0 +1,371 @@
+#include "broker/expansion/offset_resets.h"
+
+#include "tests/unit/expansion/consumer_watch_fixture.h"
+
+namespace partita::expansion {
+namespace {
+
+using OffsetResetsTest = ConsumerWatchTest;
+
+TEST_F(OffsetResetsTest, CountsExactlyTheRecordsThatLatestSkipped) {
+    start_at_latest(kNew, 7);
+    const auto lost = skipped();
+    ASSERT_TRUE(lost);
+    EXPECT_EQ(lost->count, 7);
+    EXPECT_EQ(lost->subject.group, "billing");
+    EXPECT_EQ(lost->severity, Severity::block);
+}
+
+TEST_F(OffsetResetsTest, AddsUpWhatAGroupSkippedInSeveralPartitions) {
+    start_at_latest({2}, 7);
+    start_at_latest({3}, 5);
+    const auto lost = skipped();
+    ASSERT_TRUE(lost);
+    EXPECT_EQ(lost->count, 12);
+    EXPECT_EQ(lost->numbers[1], (FindingNumber{"partitions", 2}));
+}
+
+TEST_F(OffsetResetsTest, WhatWasSkippedAfterOneGrowthIsToldAfterTheNext) {
+    start_at_latest({2}, 7);
+    grow(8);
+    ASSERT_TRUE(skipped());
+    EXPECT_EQ(skipped()->count, 7);
+}
+
+// 6 to 8 to 12 before the group looked at its metadata: all six are new to it.
+TEST_F(OffsetResetsTest, AGroupThatMissedTwoGrowthsSkipsInThePartitionsOfBoth) {
+    (void)findings();
+    grow(6);
+    (void)findings();
+    start_at_latest({2}, 7);
+    start_at_latest({3}, 5);
+    start_at_latest({4}, 11);
+    const auto lost = skipped();
+    ASSERT_TRUE(lost);
+    EXPECT_EQ(lost->count, 23);
+    EXPECT_EQ(lost->numbers[1], (FindingNumber{"partitions", 3}));
+}
+
+TEST_F(OffsetResetsTest, TheSecondGrowthDoesNotForgetWhoAskedAfterTheFirst) {
+    ask("billing", kCoordinator, kNew);
+    watch_.on_list_offsets(client_, kNew, -1, Offset{7});
+    grow(8);
+    fetch(kNew, 7);
+    EXPECT_TRUE(skipped());
+}
+
+TEST_F(OffsetResetsTest, AGroupThatCameAfterTheGrowthBeginsWhereItLikes) {
+    (void)findings();
+    add_group("console", {11});
+    client_ = {"console-consumer", "/10.0.0.1"};
+    groups_[1].members[0].client_id = client_.client_id;
+    ask("console", {11}, kNew);
+    watch_.on_list_offsets(client_, kNew, -1, Offset{7});
+    fetch(client_, {12}, kNew, 7);
+    EXPECT_FALSE(skipped());
+}
+
+TEST_F(OffsetResetsTest, AnEmptyNewPartitionLosesNothing) {
+    start_at_latest(kNew, 0);
+    EXPECT_FALSE(skipped());
+}
+
+TEST_F(OffsetResetsTest, ALagMonitorThatDoesNotFetchProvesNoLoss) {
+    ask("billing", kCoordinator, kNew);
+    watch_.on_list_offsets(client_, kNew, -1, Offset{7});
+    EXPECT_FALSE(skipped());
+}
+
+TEST_F(OffsetResetsTest, ALagMonitorBesideTheGroupHidesNoLoss) {
+    const ClientIdentity monitor{"burrow", "/10.0.0.8"};
+    ask("billing", kCoordinator, kNew);
+    watch_.on_offset_fetch("billing", {30}, false, monitor, kNew, kNoOffset, now_);
+    watch_.on_list_offsets(monitor, kNew, -1, Offset{6});
+    watch_.on_list_offsets(client_, kNew, -1, Offset{7});
+    fetch(kNew, 7);
+    EXPECT_EQ(skipped()->count, 7);
+}
+
+TEST_F(OffsetResetsTest, AReaderFromTheBeginningLosesNothing) {
+    ask("billing", kCoordinator, kNew);
+    watch_.on_list_offsets(client_, kNew, -2, Offset{0});
+    fetch(kNew, 0);
+    EXPECT_FALSE(skipped());
+}
+
+TEST_F(OffsetResetsTest, AFetchOfAnOldPartitionIsNoLoss) {
+    start_at_latest(kOld, 100);
+    EXPECT_FALSE(skipped());
+}
+
+// auto.offset.reset=by_duration: ListOffsets for a time says where its records begin, and the fetch begins there.
+TEST_F(OffsetResetsTest, WhoBeginsAtATimeSkipsWhatIsOlder) {
+    ask("billing", kCoordinator, kNew);
+    watch_.on_list_offsets(client_, kNew, 999'000, Offset{5});
+    fetch(kNew, 5);
+    const auto lost = skipped();
+    ASSERT_TRUE(lost);
+    EXPECT_EQ(lost->count, 5);
+    EXPECT_EQ(lost->severity, Severity::warn) << "it asked for nothing older";
+    EXPECT_NE(lost->condition.find("by_duration"), std::string::npos);
+}
+
+TEST_F(OffsetResetsTest, WhoIsToldOfNoRecordSoYoungGoesToTheEnd) {
+    ask("billing", kCoordinator, kNew);
+    watch_.on_list_offsets(client_, kNew, 999'000, kNoOffset);
+    watch_.on_list_offsets(client_, kNew, -1, Offset{7});
+    fetch(kNew, 7);
+    EXPECT_EQ(skipped()->count, 7);
+}
+
+TEST_F(OffsetResetsTest, AFetchFromElsewhereProvesNothing) {
+    ask("billing", kCoordinator, kNew);
+    watch_.on_list_offsets(client_, kNew, -1, Offset{7});
+    fetch(kNew, 3);
+    EXPECT_FALSE(skipped()) << "its offsets are kept elsewhere, or somebody chose one";
+}
+
+TEST_F(OffsetResetsTest, TheLossEndsWhenTheGroupGoesBack) {
+    start_at_latest(kNew, 7);
+    ASSERT_TRUE(skipped());
+    commit("billing", {{kNew, Offset{0}}});
+    EXPECT_FALSE(skipped());
+}
+
+TEST_F(OffsetResetsTest, TheLossEndsWithTheGroup) {
+    start_at_latest(kNew, 7);
+    ASSERT_TRUE(skipped());
+    EXPECT_TRUE(watch_.groups_told().contains("billing"));
+    watch_.forget_group("billing");
+    groups_.clear();
+    EXPECT_FALSE(skipped());
+}
+
+TEST_F(OffsetResetsTest, TheLossOfOnePartitionIsEndedByNobodyElsesReading) {
+    start_at_latest(kNew, 7);
+    ASSERT_TRUE(skipped());
+    fetch({"billing-app", "/10.0.0.2"}, {9}, kNew, 0);
+    fetch({3}, 0);
+    fetch(kNew, 7);
+    EXPECT_TRUE(skipped());
+    fetch(kNew, 6);
+    EXPECT_FALSE(skipped());
+}
+
+// `kcat -C -o beginning` calls itself what every other librdkafka client does.
+TEST_F(OffsetResetsTest, AStrangerOfTheSameNameEndsNoLoss) {
+    assign_everything();
+    start_at_latest(kNew, 7);
+    ASSERT_TRUE(skipped("billing"));
+    fetch(client_, {9}, kNew, 0);
+    EXPECT_TRUE(skipped("billing")) << "it may be anybody";
+    connections_.is_of(kCoordinator, 100);
+    connections_.is_of(kFetches, 100);
+    connections_.is_of({10}, 200);
+    fetch(client_, {10}, kNew, 0);
+    EXPECT_TRUE(skipped("billing")) << "it is another program";
+    connections_.closed.insert(kFetches);
+    connections_.closed.insert({9});
+    connections_.is_of({11}, 100);
+    fetch(client_, {11}, kNew, 0);
+    EXPECT_FALSE(skipped("billing")) << "the group's own program";
+}
+
+TEST_F(OffsetResetsTest, OfTwoGroupsOfOneNameTheProcessTellsWhichSkipped) {
+    add_group("audit", {11});
+    assign_everything();
+    connections_.is_of(kCoordinator, 100);
+    connections_.is_of(kFetches, 100);
+    connections_.is_of({11}, 200);
+    connections_.is_of({12}, 200);
+    // Both ask at once, and their requests come mixed.
+    ask("billing", kCoordinator, kNew);
+    ask("audit", {11}, kNew);
+    watch_.on_list_offsets(client_, kNew, -2, Offset{0});
+    watch_.on_list_offsets(client_, kNew, -1, Offset{7});
+    fetch(client_, kFetches, kNew, 0);
+    fetch(client_, {12}, kNew, 7);
+    const auto lost = skipped("audit");
+    ASSERT_TRUE(lost);
+    EXPECT_EQ(lost->count, 7);
+    EXPECT_FALSE(skipped("billing")) << "it has read everything";
+}
+
+TEST_F(OffsetResetsTest, BothOfTwoGroupsThatSkippedAreTold) {
+    add_group("audit", {11});
+    assign_everything();
+    for (const std::uint64_t id : {1, 2}) connections_.is_of({id}, 100);
+    for (const std::uint64_t id : {11, 12}) connections_.is_of({id}, 200);
+    ask("billing", kCoordinator, kNew);
+    ask("audit", {11}, kNew);
+    watch_.on_list_offsets(client_, kNew, -1, Offset{7});
+    watch_.on_list_offsets(client_, kNew, -1, Offset{9});
+    fetch(client_, {12}, kNew, 9);
+    fetch(client_, kFetches, kNew, 7);
+    ASSERT_TRUE(skipped("billing"));
+    EXPECT_EQ(skipped("billing")->count, 7);
+    EXPECT_EQ(skipped("audit")->count, 9);
+}
+
+TEST_F(OffsetResetsTest, OfTwoGroupsThatNothingTellsApartOneOfThemIsTold) {
+    add_group("audit", {11});
+    assign_everything();
+    ask("billing", kCoordinator, kNew);
+    ask("audit", {11}, kNew);
+    watch_.on_list_offsets(client_, kNew, -1, Offset{7});
+    fetch(client_, kFetches, kNew, 0);
+    fetch(client_, {12}, kNew, 7);
+    const auto lost = skipped();
+    ASSERT_TRUE(lost);
+    EXPECT_EQ(lost->subject.group, "") << "nobody is accused";
+    EXPECT_EQ(lost->count, 7);
+    EXPECT_EQ(lost->severity, Severity::warn);
+    EXPECT_NE(lost->condition.find("one of group audit, group billing, or"), std::string::npos) << lost->condition;
+    // Who commits behind the place did not begin there.
+    commit("billing", {{kNew, Offset{3}}});
+    EXPECT_EQ(skipped()->subject.group, "audit");
+    EXPECT_EQ(skipped()->severity, Severity::warn) << "it may still be somebody in no group";
+    commit("audit", {{kNew, Offset{2}}});
+    EXPECT_FALSE(skipped());
+}
+
+TEST_F(OffsetResetsTest, NothingIsToldWhileTheKernelIsAsked) {
+    start_at_latest(kNew, 7);
+    connections_.wanted.insert(kFetches);
+    EXPECT_FALSE(skipped());
+    connections_.wanted.clear();
+    connections_.is_of(kCoordinator, 100);
+    connections_.is_of(kFetches, 200);
+    EXPECT_FALSE(skipped()) << "it was a stranger";
+}
+
+TEST_F(OffsetResetsTest, AReaderAtTheEndDoesNotBeginThereWhenAnotherGroupAsks) {
+    add_group("audit", {11});
+    assign_everything();
+    fetch(kNew, 0);
+    fetch(kNew, 7);
+    ask("audit", {11}, kNew);
+    watch_.on_list_offsets(client_, kNew, -1, Offset{7});
+    fetch(kNew, 7);
+    EXPECT_FALSE(skipped());
+}
+
+TEST_F(OffsetResetsTest, OfASecondBeginningOnlyTheFirstIsCertain) {
+    start_at_latest(kNew, 7);
+    ASSERT_TRUE(skipped());
+    connections_.closed.insert(kFetches);
+    ask("billing", kCoordinator, kNew);
+    watch_.on_list_offsets(client_, kNew, -1, Offset{9});
+    fetch(client_, {20}, kNew, 9);
+    const auto lost = skipped();
+    ASSERT_TRUE(lost);
+    EXPECT_EQ(lost->count, 7) << "the two records between it may have read";
+}
+
+TEST_F(OffsetResetsTest, WhoLeftSoonIsTiedToItsGroupWhenOthersHadTheirTime) {
+    assign_everything();
+    (void)findings();
+    start_at_latest(kNew, 7);
+    connections_.closed.insert(kFetches);
+    EXPECT_FALSE(skipped());
+    wait(OffsetResets::kEvidenceMs);
+    const auto lost = skipped();
+    ASSERT_TRUE(lost);
+    EXPECT_EQ(lost->severity, Severity::block);
+}
+
+TEST_F(OffsetResetsTest, WhoLeftSoonMayHaveBeenAnybodyWhoWasThere) {
+    assign_everything();
+    (void)findings();
+    start_at_latest(kNew, 7);
+    connections_.closed.insert(kFetches);
+    fetch(client_, {9}, kNew, 0);
+    connections_.closed.insert({9});
+    (void)skipped();
+    wait(OffsetResets::kEvidenceMs);
+    EXPECT_EQ(skipped()->severity, Severity::warn);
+}
+
+TEST_F(OffsetResetsTest, TheLossEndsWhenTheRecordsAreGone) {
+    start_at_latest(kNew, 7);
+    ASSERT_TRUE(skipped());
+    starts_[2] = Offset{3};
+    EXPECT_EQ(skipped()->count, 4);
+    starts_[2] = Offset{7};
+    EXPECT_FALSE(skipped());
+}
+
+/// Crashes: a member of "billing" comes, is told that there is no offset, and goes.
+class OffsetResetsCrashTest : public OffsetResetsTest {
+  protected:
+    void come() {
+        billing().members = {{client_.client_id, client_.address, {}, "billing-1"}};
+        (void)findings();
+        wait(1000);
+        ask("billing", kCoordinator, kNew);
+    }
+    void leave() {
+        billing().members.clear();
+        wait(100);
+        (void)findings();
+        wait(OffsetResets::kNoneCrashMs);
+    }
+    [[nodiscard]] bool is_told() { return finding(HazardId::none_crashes).has_value(); }
+};
+
+TEST_F(OffsetResetsCrashTest, AClientThatFindsNoOffsetAndLeavesAgainAndAgainCrashes) {
+    come();
+    leave();
+    EXPECT_FALSE(is_told()) << "whoever closes right after it was given the partition looks the same";
+    come();
+    EXPECT_FALSE(is_told()) << "it is there";
+    leave();
+    const auto crashes = finding(HazardId::none_crashes);
+    ASSERT_TRUE(crashes);
+    EXPECT_NE(crashes->condition.find("2 times"), std::string::npos);
+    come();
+    fetch(kNew, 0);
+    leave();
+    EXPECT_FALSE(is_told()) << "it reads now";
+}
+
+TEST_F(OffsetResetsCrashTest, WhoeverAsksWhereToBeginHasAPolicy) {
+    come();
+    watch_.on_list_offsets(client_, kNew, -2, Offset{0});
+    leave();
+    come();
+    leave();
+    EXPECT_FALSE(is_told());
+}
+
+TEST_F(OffsetResetsCrashTest, AMonitorThatAsksAgainAndAgainIsNoCrash) {
+    const ClientIdentity monitor{"burrow", "/10.0.0.8"};
+    for (int round = 0; round < 5; ++round) {
+        watch_.on_offset_fetch("billing", {30}, false, monitor, kNew, kNoOffset, now_);
+        leave();
+    }
+    EXPECT_FALSE(is_told());
+}
+
+TEST_F(OffsetResetsCrashTest, AMemberThatStaysHasNotCrashed) {
+    come();
+    ask("billing", kCoordinator, kNew);
+    wait(OffsetResets::kNoneCrashMs);
+    EXPECT_FALSE(is_told());
+}
+
+TEST_F(OffsetResetsTest, WhatItRemembersIsBounded) {
+    for (std::uint64_t i = 0; i < 20'000; ++i) {
+        client_ = {"c" + std::to_string(i), "/10.0.0.1"};
+        const std::string group = "g" + std::to_string(i);
+        ask(group, {2 * i + 100}, kNew);
+        watch_.on_list_offsets(client_, kNew, -1, Offset{3});
+        fetch(client_, {2 * i + 101}, kNew, 3);
+        commit(group, {{kNew, Offset{4}}});
+    }
+    EXPECT_LE(findings().size(), OffsetResets::kSkipsMax + ReadingConnections::kReadingsMax);
+    EXPECT_LE(watch_.groups_told().size(), OffsetResets::kAsksMax + OffsetResets::kStartsMax);
+}
+
+}  // namespace
+}  // namespace partita::expansion
