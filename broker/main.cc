@@ -1,6 +1,8 @@
 #include <CLI/CLI.hpp>
+#include <cstdio>
 
 #include "broker/cli/command.h"
+#include "broker/cli/suggestions.h"
 
 int main(int argument_count, char** argument_values) {
     CLI::App application{"Partita: the local Kafka. Without a command it serves."};
@@ -11,7 +13,13 @@ int main(int argument_count, char** argument_values) {
     try {
         application.parse(argument_count, argument_values);
     } catch (const CLI::ParseError& error) {
-        return application.exit(error) == 0 ? partita::cli::kExitDone : partita::cli::kExitUsage;
+        if (application.exit(error) == 0) {
+            return partita::cli::kExitDone;
+        }
+        if (const auto near = partita::cli::suggestion(application)) {
+            std::fprintf(stderr, "partita: %s\n", near->c_str());
+        }
+        return partita::cli::kExitUsage;
     }
     return chosen();
 }

@@ -10,12 +10,15 @@
 #include <fstream>
 #include <thread>
 
+#include "broker/config/announced_places.h"
+#include "broker/config/broker_rules.h"
 #include "broker/config/log_setup.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/http/http_server.h"
 #include "broker/net/server.h"
 #include "broker/runtime/broker.h"
 #include "broker/runtime/compactor.h"
+#include "broker/runtime/directory_watch.h"
 #include "broker/runtime/group_timers.h"
 #include "broker/start_memory.h"
 
@@ -134,6 +137,29 @@ void announce(const runtime::Broker& broker, const std::vector<net::BoundListene
     }
 }
 
+/// Where clients connect: what the first listener advertises. Empty when there is none.
+std::string client_address(const config::BrokerConfig& config, const std::vector<net::BoundListener>& listeners) {
+    if (listeners.empty()) {
+        return {};
+    }
+    const net::BoundListener& first = listeners.front();
+    const auto advertised = config::advertised_address(config.listeners, first.name, first.address, first.port);
+    return config::to_string(advertised.value_or(config::AdvertisedAddress{first.address, first.port}));
+}
+
+/// Where clients find the HTTP side. One that listens on every interface is found where Kafka's protocol is.
+std::string advertised_http(const std::string& bound, const std::string& kafka) {
+    if (bound.empty()) {
+        return "off";
+    }
+    auto http = config::parse_host_and_port(bound);
+    const auto clients = config::parse_host_and_port(kafka);
+    if (http && clients && (http->host == "0.0.0.0" || http->host == "::")) {
+        http->host = clients->host;
+    }
+    return http ? config::to_string(*http) : bound;
+}
+
 /// The first one on this thread. Returns when all of them have ended.
 void run_reactors(runtime::Broker& broker) {
     std::vector<std::thread> threads;
@@ -157,6 +183,12 @@ int serve(const ServeOptions& options) {
         return refuse(opened.error().message);
     }
     const std::unique_ptr<runtime::Broker> broker = std::move(*opened);
+    log::info("broker", "starting",
+              {{"version", PARTITA_VERSION},
+               {"node", broker->node_id().value},
+               {"cluster", broker->cluster_id()},
+               {"data_directory", broker->absolute_log_directory()},
+               {"memory_only", options.ephemeral ? "yes" : "no"}});
     broker->groups().set_reply_encoder(handlers::encode_group_reply);
 
     runtime::GroupTimers group_timers(*broker, *broker->turns().front());
@@ -173,7 +205,9 @@ int serve(const ServeOptions& options) {
         return refuse_cleanly(listeners.error());
     }
     http::HttpServer http(*broker, server);
-    const std::string http_address = http.open(options.http_port);
+    const std::string kafka_address = client_address(*options.config, *listeners);
+    const std::string http_address = http.open(options.http_port, kafka_address);
+    config::announce_places(advertised_http(http_address, kafka_address), broker->absolute_log_directory());
 
     boost::asio::signal_set signals(broker->reactors().front()->context(), SIGTERM, SIGINT);
     Shutdown shutdown(*broker, server, http);
@@ -188,6 +222,8 @@ int serve(const ServeOptions& options) {
     broker->start_maintenance();
     runtime::Compactor compactor(*broker);
     compactor.start();
+    runtime::DirectoryWatch directory_watch(*broker);
+    directory_watch.start();
     broker->set_ready(true);
     announce(*broker, *listeners, http_address);
     if (!options.port_file.empty() && !listeners->empty() &&
@@ -207,6 +243,7 @@ int serve(const ServeOptions& options) {
     if (!options.port_file.empty()) {
         std::remove(options.port_file.c_str());
     }
+    directory_watch.stop();
     compactor.stop();
     return broker->close() ? 0 : 1;
 }

@@ -23,7 +23,7 @@ struct Librdkafka {
     FUNCTION(queue_new) FUNCTION(queue_poll) FUNCTION(event_destroy) FUNCTION(event_error) FUNCTION(event_error_string) \
     FUNCTION(ConfigResource_new) FUNCTION(ConfigResource_destroy) FUNCTION(DescribeConfigs)                            \
     FUNCTION(event_DescribeConfigs_result) FUNCTION(DescribeConfigs_result_resources) FUNCTION(ConfigResource_configs) \
-    FUNCTION(ConfigResource_error) FUNCTION(ConfigEntry_name) FUNCTION(ConfigEntry_value)                              \
+    FUNCTION(clusterid) FUNCTION(mem_free) FUNCTION(ConfigResource_error) FUNCTION(ConfigEntry_name) FUNCTION(ConfigEntry_value)                              \
     FUNCTION(ListConsumerGroupOffsets_new) FUNCTION(ListConsumerGroupOffsets_destroy) FUNCTION(ListConsumerGroupOffsets) \
     FUNCTION(event_ListConsumerGroupOffsets_result) FUNCTION(ListConsumerGroupOffsets_result_groups)                   \
     FUNCTION(group_result_partitions) FUNCTION(group_result_error) FUNCTION(error_string)

@@ -1,5 +1,6 @@
 // `partita plan TOPIC --to M`: what growing the topic would do, before anybody does it. Asks a running Partita, or with
-// --bootstrap any Kafka. Exit code 0: safe; 3: findings, or no verdict; 2: usage; 1: something broke.
+// --bootstrap any Kafka. Exit code 0: safe, or with --fail-on block nothing worse than a warning; 3: findings, or no verdict;
+// 2: usage; 1: something broke.
 
 #include "broker/cli/plan_command.h"
 
@@ -29,7 +30,13 @@ struct Options {
     std::string since;
     bool json = false;
     bool quiet = false;
+    std::string fail_on = "warn";
 };
+
+/// Whether a script may go on. Without a verdict it may not, whatever it tolerates.
+bool may_go_on(std::string_view verdict, std::string_view fail_on) {
+    return verdict == "safe" || (verdict == "findings" && fail_on == "block");
+}
 
 /// "90s", "15m", "2h", "7d" ago; "2026-11-21" or "2026-11-21T10:00:00" (UTC); milliseconds since 1970.
 std::optional<std::int64_t> parse_since(const std::string& text, std::int64_t now_ms) {
@@ -148,7 +155,7 @@ int plan(Options& options) {
         return kExitBroken;
     }
     if (wish.lists_keys) tell_unlisted_keys(json, listed);
-    return json["verdict"] == "safe" ? kExitDone : kExitFindings;
+    return may_go_on(json.value("verdict", ""), options.fail_on) ? kExitDone : kExitFindings;
 }
 
 }  // namespace
@@ -159,7 +166,7 @@ void add_plan_command(CLI::App& application, Action& chosen) {
     command->add_option("TOPIC", options->plan.topic, "the topic")->required();
     command->add_option("--to", options->plan.to, "the new partition count")->required();
     add_http_option(*command, options->plan.http);
-    command->add_option("--bootstrap", options->plan.bootstrap, "read any Kafka cluster instead, HOST:PORT[,HOST:PORT...]");
+    command->add_option("--bootstrap", options->plan.bootstrap, "the Kafka address of a Partita, or of any cluster, which is read then: HOST:PORT[,HOST:PORT...]");
     command->add_option("-X", options->plan.client_settings, "with --bootstrap: a librdkafka setting, KEY=VALUE")->take_all();
     command->add_option("--records", options->plan.records, "read only the newest so many records")
         ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
@@ -169,6 +176,10 @@ void add_plan_command(CLI::App& application, Action& chosen) {
     command->add_flag("--hash-keys", options->plan.hashes_keys, "show hashes instead of keys");
     command->add_flag("--json", options->json, "print the plan as JSON");
     command->add_flag("--quiet", options->quiet, "no progress bar");
+    command->add_option("--fail-on", options->fail_on, "the mildest finding for exit code 3: warn (default) or block")
+        ->check(CLI::IsMember({"warn", "block"}));
+    command->add_flag("--over-kafka", options->plan.reads_over_kafka,
+                      "with --bootstrap: read a Partita through the Kafka protocol alone, as any other cluster");
     command->callback([options, &chosen] { chosen = [options] { return plan(*options); }; });
 }
 

@@ -20,6 +20,12 @@ struct PlanArguments {
     std::string bootstrap;
     /// librdkafka settings, "key=value".
     std::vector<std::string> client_settings;
+    /// A Partita behind `bootstrap` is read like any other Kafka, instead of being asked over HTTP.
+    bool reads_over_kafka = false;
+    /// Only the plan of this broker will do: what its settings say of its data directory, and the id of its cluster. Empty for
+    /// whoever answers.
+    std::string data_directory;
+    std::string cluster_id;
     std::optional<std::int64_t> records;
     /// Milliseconds since 1970.
     std::optional<std::int64_t> since_ms;
@@ -39,6 +45,8 @@ struct PlanRefusal {
     /// The exit code of the process.
     int exit_code = 0;
     std::string message;
+    /// Nobody answered, or another broker than the one that was meant: another way to it may do.
+    bool is_elsewhere = false;
 };
 
 /// The plan as JSON text.

@@ -44,19 +44,27 @@ class PlanLines {
             listener_.progress(number_of(json["progress"], "done"), number_of(json["progress"], "total"));
         } else if (json.contains("keys") && json["keys"].is_string()) {
             return listener_.keys(json["keys"].get<std::string>());
-        } else if (json.contains("plan")) {
-            plan = json["plan"].dump();
+        } else if (json.contains("plan") && json["plan"].is_object()) {
+            plan = json["plan"];
         } else if (json.contains("error") && json["error"].is_string()) {
             error = json["error"];
         }
         return true;
     }
-    std::string plan;
+    ordered_json plan;
     std::string error;
 
   private:
     const PlanListener& listener_;
 };
+
+/// Ports change hands: whose plan it is says the plan.
+bool is_of_wanted_broker(const PlanArguments& arguments, const ordered_json& plan) {
+    if (arguments.data_directory.empty()) return true;
+    const ordered_json broker = plan.value("broker", ordered_json::object());
+    return broker.is_object() && broker.value("data_directory", "") == arguments.data_directory &&
+           broker.value("cluster_id", "") == arguments.cluster_id;
+}
 
 }  // namespace
 
@@ -66,16 +74,21 @@ std::expected<std::string, PlanRefusal> plan_over_http(const PlanArguments& argu
                                         [&](std::string_view line) { return lines.take(line); });
     if (!answer) {
         const bool is_usage = answer.error().is_usage;
-        return std::unexpected(PlanRefusal{is_usage ? kExitUsage : kExitBroken,
-                                           answer.error().message + (is_usage ? "" : "; --bootstrap reads another cluster")});
+        return std::unexpected(PlanRefusal{
+            .exit_code = is_usage ? kExitUsage : kExitBroken,
+            .message = answer.error().message + (is_usage ? "" : "; --bootstrap finds a broker by its Kafka address, and reads any other cluster"),
+            .is_elsewhere = true});
     }
     if (!answer->is_good()) {
         const bool is_usage = answer->status == 400 || answer->status == 404;
         return std::unexpected(PlanRefusal{is_usage ? kExitUsage : kExitBroken, answer->error()});
     }
     if (!lines.error.empty()) return broken(lines.error);
-    if (lines.plan.empty()) return broken("the answer ends without a plan");
-    return lines.plan;
+    if (!lines.plan.is_object()) return broken("the answer ends without a plan");
+    if (!is_of_wanted_broker(arguments, lines.plan)) {
+        return std::unexpected(PlanRefusal{.exit_code = kExitBroken, .message = "another broker answers there", .is_elsewhere = true});
+    }
+    return lines.plan.dump();
 }
 
 }  // namespace partita::cli

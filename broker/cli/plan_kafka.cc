@@ -107,6 +107,21 @@ class Cluster {
         return counts;
     }
 
+    /// The id of the only broker; null where there are several, which no Partita is.
+    std::optional<std::int32_t> only_broker() const {
+        const rd_kafka_metadata_t* metadata = nullptr;
+        if (api_->metadata(handle_, 0, nullptr, &metadata, kRequestTimeoutMs) != RD_KAFKA_RESP_ERR_NO_ERROR) return std::nullopt;
+        const auto broker = metadata->broker_cnt == 1 ? std::optional(metadata->brokers[0].id) : std::nullopt;
+        api_->metadata_destroy(metadata);
+        return broker;
+    }
+    std::string cluster_id() const {
+        char* id = api_->clusterid(handle_, kRequestTimeoutMs);
+        std::string text = id == nullptr ? "" : id;
+        if (id != nullptr) api_->mem_free(handle_, id);
+        return text;
+    }
+
     /// Waits for the one event of an administrative request; null after the time limit.
     rd_kafka_event_t* await(rd_kafka_queue_t* queue) const { return api_->queue_poll(queue, kRequestTimeoutMs); }
 
@@ -126,10 +141,11 @@ class Cluster {
     std::string trouble_;
 };
 
-/// Settings of the topic that the plan needs.
-std::expected<std::map<std::string, std::string>, std::string> topic_settings(const Cluster& cluster, const std::string& topic) {
+/// Settings of a topic, or of a broker by its id.
+std::expected<std::map<std::string, std::string>, std::string> settings_of(const Cluster& cluster, rd_kafka_ResourceType_t type,
+                                                                          const std::string& name) {
     const Librdkafka& api = cluster.api();
-    rd_kafka_ConfigResource_t* resource = api.ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic.c_str());
+    rd_kafka_ConfigResource_t* resource = api.ConfigResource_new(type, name.c_str());
     rd_kafka_queue_t* queue = api.queue_new(cluster.handle());
     api.DescribeConfigs(cluster.handle(), &resource, 1, nullptr, queue);
     std::map<std::string, std::string> settings;
@@ -295,7 +311,7 @@ void add_groups(const Cluster& cluster, const std::map<std::string, std::int32_t
 }
 
 void add_settings(const Cluster& cluster, PlannedTopic& topic) {
-    const auto settings = topic_settings(cluster, topic.name);
+    const auto settings = settings_of(cluster, RD_KAFKA_RESOURCE_TOPIC, topic.name);
     if (!settings) {
         topic.unknown_facts.push_back("settings of the topic: " + settings.error());
         return;
@@ -457,6 +473,22 @@ class KafkaSource final : public expansion::RecordSource {
     std::map<PartitionIndex, Unread> unread_;
 };
 
+/// A Partita says in its settings where its HTTP side is: it knows more of the topic than its protocol tells.
+std::optional<PlanArguments> partita_behind(const Cluster& cluster, const PlanArguments& arguments) {
+    const auto broker = cluster.only_broker();
+    if (!broker) return std::nullopt;
+    const auto settings = settings_of(cluster, RD_KAFKA_RESOURCE_BROKER, std::to_string(*broker));
+    if (!settings) return std::nullopt;
+    const auto http = settings->find("partita.http.advertised");
+    const auto directory = settings->find("partita.data.directory");
+    if (http == settings->end() || directory == settings->end()) return std::nullopt;
+    PlanArguments asked = arguments;
+    asked.http = http->second;
+    asked.data_directory = directory->second;
+    asked.cluster_id = cluster.cluster_id();
+    return asked;
+}
+
 }  // namespace
 
 std::expected<std::string, PlanRefusal> plan_over_kafka(const PlanArguments& arguments, const PlanListener& listener) {
@@ -464,8 +496,19 @@ std::expected<std::string, PlanRefusal> plan_over_kafka(const PlanArguments& arg
     if (!library) return unusable(library.error());
     Cluster cluster(std::move(*library));
     if (auto opened = cluster.open(arguments); !opened) return std::unexpected(opened.error());
-    const auto topic = facts(cluster, arguments);
+    const auto partita = arguments.reads_over_kafka ? std::nullopt : partita_behind(cluster, arguments);
+    std::optional<std::string> unasked;
+    if (partita && partita->http == "off") {
+        unasked = "what only a Partita knows: the HTTP side of this one is off";
+    } else if (partita) {
+        auto plan = plan_over_http(*partita, listener);
+        if (plan || !plan.error().is_elsewhere) return plan;
+        unasked = "what only a Partita knows: the HTTP side of this one, " + partita->http + ", cannot be asked from here (" +
+                  plan.error().message + ")";
+    }
+    auto topic = facts(cluster, arguments);
     if (!topic) return std::unexpected(topic.error());
+    if (unasked) topic->unknown_facts.push_back(*unasked);
     expansion::PlanOptions options;
     options.records_max = arguments.records;
     if (!arguments.partitioner.empty()) options.partitioner = partitioners::find_partitioner(arguments.partitioner);

@@ -1,5 +1,7 @@
 #include <unistd.h>
 
+#include <charconv>
+#include <cstdint>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -48,7 +50,20 @@ std::vector<std::string> process_environment() {
     return environment;
 }
 
+/// A port, or one of the words that the option takes besides.
+bool is_port(const std::string& text) {
+    std::uint16_t port = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+    return error == std::errc() && end == text.data() + text.size();
+}
+
 int run(const Arguments& arguments) {
+    if (!arguments.port.empty() && !is_port(arguments.port)) {
+        return refuse("--port is " + arguments.port + "; it must be a number from 0, for any free port, to 65535");
+    }
+    if (!arguments.http_port.empty() && arguments.http_port != "off" && !is_port(arguments.http_port)) {
+        return refuse("--http-port is " + arguments.http_port + "; it must be a number from 0, for any free port, to 65535, or off");
+    }
     config::ConfigInputs inputs;
     if (!arguments.config_file.empty()) {
         std::ifstream file(arguments.config_file);

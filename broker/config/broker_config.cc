@@ -9,6 +9,7 @@
 #include "broker/config/java_text.h"
 #include "broker/config/properties.h"
 #include "protocol/assert.h"
+#include "protocol/edit_distance.h"
 
 namespace partita::config {
 
@@ -179,6 +180,24 @@ bool is_unknown(std::string_view name) {
     return find_broker_config(name) == nullptr;
 }
 
+/// The config whose name is nearest, when at most a fifth of the letters is wrong; empty when none is near.
+std::string similar_config(std::string_view name) {
+    constexpr std::size_t kNameBytesMax = 128;
+    if (name.size() > kNameBytesMax) {
+        return {};
+    }
+    std::string_view nearest;
+    std::size_t least = std::max<std::size_t>(1, name.size() / 5) + 1;
+    for (const ConfigDefinition& definition : broker_config_definitions()) {
+        const std::size_t distance = edit_distance(name, definition.name);
+        if (distance < least) {
+            least = distance;
+            nearest = definition.name;
+        }
+    }
+    return std::string(nearest);
+}
+
 }  // namespace
 
 ConfigValue BrokerConfig::value(std::string_view name) const {
@@ -245,7 +264,8 @@ std::expected<LoadedBrokerConfig, ConfigError> load_broker_config(const ConfigIn
     LoadedBrokerConfig loaded;
     for (const auto& [name, value] : given) {
         if (is_unknown(name)) {
-            loaded.unknown_names.push_back(name);
+            const std::string near = similar_config(name);
+            loaded.unknown_names.push_back(near.empty() ? name : name + " (did you mean " + near + "?)");
         } else if (const ConfigDefinition* definition = find_broker_config(name)) {
             // Kafka's text alone does not always say what would be right ("Not a number of type INT").
             if (auto parsed = parse_config_value(*definition, value); !parsed) {

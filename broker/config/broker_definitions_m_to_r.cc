@@ -89,12 +89,17 @@ constexpr ConfigDefinition kDefinitionsMToR[] = {
     internal("partita.connections.gather", ConfigType::boolean, "true", kAny, kReadOnly,
              "Whether connections share as few threads as their load allows, which spares a record the wake of another thread. "
              "Without it they are dealt out evenly."),
+    internal("partita.data.directory", ConfigType::string, kNone, kAny, kReadOnly,
+             "Where the running broker keeps its data, as an absolute path. The broker says it; what is given has no effect."),
     define("partita.default.expansion.fence.timeout.ms", ConfigType::int64, "120000", range(0), kClusterWide,
            "Default of the topic config partita.expansion.fence.timeout.ms."),
     define("partita.default.expansion.guard.quiet.ms", ConfigType::int64, "30000", range(0), kClusterWide,
            "Default of the topic config partita.expansion.guard.quiet.ms."),
     define("partita.default.expansion.mode", ConfigType::string, "faithful", one_of(kExpansionModes), kClusterWide,
            "Default of the topic config partita.expansion.mode: faithful, safe-offsets, guarded or fenced."),
+    define("partita.default.expansion.mode.patterns", ConfigType::string, "", kAny, kClusterWide,
+           "Modes of topics by their names, PATTERN:MODE[,PATTERN:MODE...]: a * stands for any characters, the first pattern that "
+           "is the whole name counts. Before partita.default.expansion.mode; a topic's own partita.expansion.mode goes before both."),
     define("partita.default.expansion.window.ms", ConfigType::int64, "600000", range(1), kClusterWide,
            "Default of the topic config partita.expansion.window.ms."),
     define("partita.detection.enable", ConfigType::boolean, "true", kAny, kClusterWide,
@@ -103,6 +108,9 @@ constexpr ConfigDefinition kDefinitionsMToR[] = {
     define("partita.events.topic.enable", ConfigType::boolean, "true", kAny, kClusterWide,
            "Whether events of findings are written to the topic __partita_expansions, which is made for the first one about "
            "a topic that has grown."),
+    internal("partita.http.advertised", ConfigType::string, kNone, kAny, kReadOnly,
+             "Where clients find the HTTP side, as host:port; off when there is none. The broker says where it listens; given, it "
+             "says what was given."),
     define("partita.http.listener", ConfigType::string, "localhost:8092", kAny, kReadOnly,
            "Where the HTTP side listens, as host:port; an empty host is every interface, an empty "
            "value switches it off."),

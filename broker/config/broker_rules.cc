@@ -6,6 +6,7 @@
 #include "broker/config/broker_config.h"
 #include "broker/config/broker_synonyms.h"
 #include "broker/config/java_text.h"
+#include "broker/config/mode_patterns.h"
 
 namespace partita::config {
 
@@ -155,6 +156,10 @@ Verdict check_places(const ConfigMap& effective) {
     if (!http.empty() && !parse_host_and_port(http)) {
         return refuse("Invalid value " + http +
                       " for configuration partita.http.listener: it must be host:port, or empty for no HTTP");
+    }
+    const std::string patterns = std::get<std::string>(broker_value(effective, "partita.default.expansion.mode.patterns"));
+    if (auto parsed = parse_mode_patterns(patterns); !parsed) {
+        return std::unexpected(std::move(parsed.error()));
     }
     return {};
 }

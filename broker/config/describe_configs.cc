@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "broker/config/announced_places.h"
 #include "broker/config/broker_synonyms.h"
 
 namespace partita::config {
@@ -129,7 +130,8 @@ std::vector<ConfigEntry> describe_topic_configs(const ConfigMap& overrides, cons
 }
 
 std::vector<ConfigEntry> describe_broker_configs(const BrokerConfig& broker, const DescribeOptions& options) {
-    const ConfigMap effective = effective_broker_values(broker.given(), broker.dynamic());
+    ConfigMap effective = effective_broker_values(broker.given(), broker.dynamic());
+    effective.merge(announced_places());
     std::set<std::string_view> names;
     for (const ConfigDefinition& definition : broker_config_definitions()) {
         if (!definition.internal) {

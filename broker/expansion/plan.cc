@@ -76,9 +76,7 @@ void find_all(const PlanView& view, Plan& plan) {
     find_key_hazards(view, findings);
     find_group_hazards(view, findings);
     find_topic_hazards(view, findings);
-    std::ranges::stable_sort(findings, [](const Finding& one, const Finding& other) {
-        return one.severity != other.severity ? one.severity > other.severity : one.id < other.id;
-    });
+    sort_findings(findings);
     plan.findings = std::move(findings);
 }
 
@@ -89,6 +87,14 @@ bool was_nothing_read(const ScanFacts& scan) { return scan.records == 0 && !scan
 std::string reads(const Plan& plan) {
     std::string text = counted(plan.scanned->records, "record");
     return plan.scanned->is_complete ? "all " + text : "the " + text + " that were read";
+}
+
+}  // namespace
+
+void sort_findings(std::vector<Finding>& findings) {
+    std::ranges::stable_sort(findings, [](const Finding& one, const Finding& other) {
+        return one.severity != other.severity ? one.severity > other.severity : one.id < other.id;
+    });
 }
 
 void conclude(Plan& plan) {
@@ -134,8 +140,6 @@ void conclude(Plan& plan) {
     plan.verdict = Verdict::safe;
     plan.summary = "nothing of " + reads(plan) + " is put at risk";
 }
-
-}  // namespace
 
 std::string_view to_string(Verdict verdict) {
     switch (verdict) {

@@ -31,6 +31,11 @@ void find_group_hazards(const PlanView& view, std::vector<Finding>& findings);
 /// H12, H42 to H50.
 void find_topic_hazards(const PlanView& view, std::vector<Finding>& findings);
 
+/// Worst first, then by id.
+void sort_findings(std::vector<Finding>& findings);
+/// Verdict and summary from everything else.
+void conclude(Plan& plan);
+
 /// "12.3 %", of 100 at most one decimal; never 0 for something and never 100 for not everything.
 [[nodiscard]] std::string to_percent(double share);
 

@@ -82,6 +82,11 @@ void write_head(const ordered_json& plan, std::string& out) {
     std::ranges::transform(verdict, verdict.begin(), [](char letter) { return static_cast<char>(std::toupper(letter)); });
     out += text(plan, "topic") + ": " + std::to_string(number(plan, "from")) + " to " + std::to_string(number(plan, "to")) +
            " partitions: " + verdict + "\n  " + text(plan, "summary") + "\n\n";
+    if (plan.contains("broker") && plan["broker"].is_object()) {
+        const ordered_json& broker = plan["broker"];
+        out += "  broker       " + std::to_string(number(broker, "node_id")) + " at " + text(broker, "kafka") + ", data in " +
+               text(broker, "data_directory") + "\n";
+    }
     const ordered_json& scanned = plan.contains("scanned") ? plan["scanned"] : ordered_json();
     if (scanned.is_object()) {
         const double error = real(scanned, "keys_relative_error");

@@ -3,6 +3,7 @@
 //   v4: -1 for the broker's defaults; v5: flexible, effective configs in the reply; v6: quota errors; v7: topic ids.
 
 #include "broker/config/describe_configs.h"
+#include "broker/config/mode_patterns.h"
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/registry.h"
 #include "broker/runtime/broker.h"
@@ -37,8 +38,9 @@ topics::TopicToCreate to_create(const CreateTopicsRequest::CreatableTopic& topic
 void add_configs(runtime::RequestContext& context, const topics::CreatedTopic& created, Result& result) {
     Arena& arena = context.arena();
     ArenaVector<CreateTopicsResponse::CreatableTopicConfigs> configs(arena);
+    const auto config = context.broker.config();
     for (const config::ConfigEntry& entry :
-         config::describe_topic_configs(created.configs, *context.broker.config(), {})) {
+         config::describe_topic_configs(config::with_mode_pattern(created.configs, *config, created.name), *config, {})) {
         CreateTopicsResponse::CreatableTopicConfigs& item = configs.emplace_back();
         item.name = arena.copy(entry.name);
         item.value = entry.value ? std::optional<std::string_view>(arena.copy(*entry.value)) : std::nullopt;

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "broker/config/describe_configs.h"
+#include "broker/config/mode_patterns.h"
 #include "broker/handlers/config_resources.h"
 #include "broker/handlers/registry.h"
 #include "broker/runtime/broker.h"
@@ -82,7 +83,8 @@ void describe_topic(runtime::RequestContext& context, const Request& resource, c
         refuse(result, ErrorCode::unknown_topic_or_partition, "");
         return;
     }
-    add_entries(context.arena(), config::describe_topic_configs(topic->configs, *context.broker.config(), options), result);
+    const auto config = context.broker.config();
+    add_entries(context.arena(), config::describe_topic_configs(config::with_mode_pattern(topic->configs, *config, topic->name), *config, options), result);
 }
 
 void describe_other(runtime::RequestContext& context, const Request& resource, const config::DescribeOptions& options,

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "broker/expansion/finding_json.h"
+#include "broker/http/broker_identity.h"
 #include "broker/http/resources.h"
 #include "broker/runtime/broker.h"
 
@@ -76,6 +77,7 @@ void serve_expansions(const Surroundings& surroundings, const ExchangePointer& e
     }
     ordered_json object;
     object["schema"] = 1;
+    object["broker"] = surroundings.identity.json();
     object["topic"] = topic->name;
     object["topic_id"] = topic->id.to_string();
     object["partitions"] = topic->partition_count;

@@ -5,6 +5,7 @@
 
 #include "broker/expansion/event_json.h"
 #include "broker/http/event_feed.h"
+#include "broker/http/broker_identity.h"
 #include "broker/http/resources.h"
 #include "broker/runtime/broker.h"
 
@@ -31,6 +32,7 @@ void serve_findings(const Surroundings& surroundings, const ExchangePointer& exc
         exchange->request().parameter("hash_keys") ? expansion::KeyStyle::hashed : expansion::KeyStyle::text;
     nlohmann::ordered_json object;
     object["schema"] = expansion::kEventSchemaVersion;
+    object["broker"] = surroundings.identity.json();
     object["findings"] = nlohmann::ordered_json::array();
     for (const expansion::OpenFinding& open : surroundings.broker.findings().open()) {
         if (!topic || open.finding.subject.topic == *topic) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "broker/config/log_setup.h"
+#include "broker/http/broker_identity.h"
 #include "broker/http/event_feed.h"
 #include "broker/http/event_socket.h"
 #include "broker/http/jobs.h"
@@ -18,6 +19,7 @@
 #include "broker/http/session.h"
 #include "broker/runtime/broker.h"
 #include "broker/runtime/network_statistics.h"
+#include "protocol/assert.h"
 
 namespace partita::http {
 namespace {
@@ -46,8 +48,9 @@ std::vector<std::string> own_names(const config::ListenerSettings& settings) {
 
 class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Listener> {
   public:
-    Listener(runtime::Broker& broker, const runtime::NetworkStatistics& network)
-        : broker_(broker), events_(std::make_shared<EventFeed>(broker.findings())), surroundings_{broker, network, jobs_, *events_},
+    Listener(runtime::Broker& broker, const runtime::NetworkStatistics& network, const std::string& kafka)
+        : broker_(broker), identity_(broker, kafka), events_(std::make_shared<EventFeed>(broker.findings())),
+          surroundings_{broker, network, jobs_, *events_, identity_},
           own_names_(own_names(broker.config()->listeners)), acceptor_(broker.reactors().front()->context()),
           pause_timer_(broker.reactors().front()->context()) {}
 
@@ -81,7 +84,7 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
             // Beyond the bound the socket is simply let go.
             if (!error && self->sessions_.size() < kConnectionsMax) {
                 auto session = std::make_shared<Session>(
-                    std::move(socket), self->own_names_, [self](const ExchangePointer& exchange) { serve(self->surroundings_, exchange); },
+                    std::move(socket), self->own_names_, self->identity_.header(), [self](const ExchangePointer& exchange) { serve(self->surroundings_, exchange); },
                     [self](tcp::socket upgraded, UpgradeRequest request) {
                         open_event_socket(std::move(upgraded), std::move(request), self->events_);
                     },
@@ -119,6 +122,7 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
 
     runtime::Broker& broker_;
     Jobs jobs_;
+    const BrokerIdentity identity_;
     const std::shared_ptr<EventFeed> events_;
     const Surroundings surroundings_;
     const std::vector<std::string> own_names_;
@@ -132,7 +136,22 @@ HttpServer::HttpServer(runtime::Broker& broker, const runtime::NetworkStatistics
 
 HttpServer::~HttpServer() = default;
 
-std::string HttpServer::open(const std::string& port) {
+boost::system::error_code HttpServer::listen(const config::AdvertisedAddress& address, const std::string& kafka) {
+    boost::system::error_code error;
+    const asio::ip::address host = address.host.empty()          ? asio::ip::address(asio::ip::address_v4::any())
+                                   : address.host == "localhost" ? asio::ip::address(asio::ip::address_v4::loopback())
+                                                                 : asio::ip::make_address(address.host, error);
+    if (!error) {
+        listener_ = std::make_shared<Listener>(broker_, network_, kafka);
+        error = listener_->open({host, address.port});
+    }
+    if (error) {
+        listener_.reset();
+    }
+    return error;
+}
+
+std::string HttpServer::open(const std::string& port, const std::string& kafka) {
     if (port == "off" || (port.empty() && !broker_.config()->http_listener)) {
         return {};
     }
@@ -140,23 +159,20 @@ std::string HttpServer::open(const std::string& port) {
         broker_.config()->http_listener.value_or(config::AdvertisedAddress{"localhost", 0});
     if (!port.empty()) {
         const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), address.port);
-        if (error != std::errc() || end != port.data() + port.size()) {
-            log::warning("http", "not started: the port is no number", {{"port", port}});
-            return {};
-        }
+        PARTITA_ASSERT(error == std::errc() && end == port.data() + port.size(), "the command line was checked");
     }
-    boost::system::error_code error;
-    asio::ip::address host = address.host.empty()          ? asio::ip::address(asio::ip::address_v4::any())
-                             : address.host == "localhost" ? asio::ip::address(asio::ip::address_v4::loopback())
-                                                           : asio::ip::make_address(address.host, error);
-    if (!error) {
-        listener_ = std::make_shared<Listener>(broker_, network_);
-        error = listener_->open({host, address.port});
+    boost::system::error_code error = listen(address, kafka);
+    const bool is_default = port.empty() && !broker_.config()->given().contains("partita.http.listener");
+    if (error == asio::error::address_in_use && is_default) {
+        log::warning("http", "the default port is another program's, perhaps another broker's: any free one serves instead; "
+                             "partita plan finds it by --bootstrap",
+                     {{"taken", config::to_string(address)}, {"bootstrap", kafka}});
+        address.port = 0;
+        error = listen(address, kafka);
     }
     if (error) {
-        log::warning("http", "not started, the broker runs without it",
+        log::warning("http", "not started, the broker runs without it; what answers there is not this broker",
                      {{"address", config::to_string(address)}, {"reason", error.message()}});
-        listener_.reset();
         return {};
     }
     const tcp::endpoint bound = listener_->local_endpoint();

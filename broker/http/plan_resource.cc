@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "broker/expansion/plan_json.h"
+#include "broker/http/broker_identity.h"
 #include "broker/http/jobs.h"
 #include "broker/http/resources.h"
 #include "broker/runtime/broker.h"
@@ -104,7 +105,7 @@ std::string line(const ordered_json& object) {
 class PlanJob {
   public:
     PlanJob(const Surroundings& surroundings, ExchangePointer exchange, Wish wish, expansion::PlannedTopic facts)
-        : broker_(surroundings.broker), jobs_(surroundings.jobs), exchange_(std::move(exchange)), wish_(std::move(wish)),
+        : broker_(surroundings.broker), jobs_(surroundings.jobs), identity_(surroundings.identity), exchange_(std::move(exchange)), wish_(std::move(wish)),
           facts_(std::move(facts)) {}
 
     void run() {
@@ -122,13 +123,19 @@ class PlanJob {
         } else if (wish_.lists_keys) {
             list_keys(*outcome);
         } else if (wish_.streams) {
-            end_with({{"plan", expansion::plan_json(outcome->plan, wish_.style)}});
+            end_with({{"plan", json_of(outcome->plan)}});
         } else {
-            exchange_->respond(Status::ok, kJson, line(expansion::plan_json(outcome->plan, wish_.style)));
+            exchange_->respond(Status::ok, kJson, line(json_of(outcome->plan)));
         }
     }
 
   private:
+    [[nodiscard]] ordered_json json_of(const expansion::Plan& plan) const {
+        ordered_json json = expansion::plan_json(plan, wish_.style);
+        json["broker"] = identity_.json();
+        return json;
+    }
+
     bool report(std::int64_t done, std::int64_t total) {
         if (exchange_->is_gone() || jobs_.is_stopping()) {
             return false;
@@ -161,7 +168,7 @@ class PlanJob {
             return exchange_->write(wish_.streams ? line({{"keys", lines}}) : std::string(lines));
         });
         if (wish_.streams) {
-            end_with({{"plan", expansion::plan_json(outcome.plan, wish_.style)}});
+            end_with({{"plan", json_of(outcome.plan)}});
         } else {
             exchange_->end();
         }
@@ -175,6 +182,7 @@ class PlanJob {
 
     runtime::Broker& broker_;
     Jobs& jobs_;
+    const BrokerIdentity& identity_;
     ExchangePointer exchange_;
     Wish wish_;
     expansion::PlannedTopic facts_;

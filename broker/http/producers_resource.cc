@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "broker/expansion/finding_json.h"
+#include "broker/http/broker_identity.h"
 #include "broker/http/resources.h"
 #include "broker/runtime/broker.h"
 #include "broker/runtime/key_observer.h"
@@ -137,6 +138,7 @@ void serve_producers(const Surroundings& surroundings, const ExchangePointer& ex
         exchange->request().parameter("hash_keys") ? expansion::KeyStyle::hashed : expansion::KeyStyle::text;
     ordered_json object;
     object["schema"] = 1;
+    object["broker"] = surroundings.identity.json();
     object["topic"] = topic->name;
     object["partitions"] = topic->partition_count;
     object["detection"] = surroundings.broker.config()->detection_enable;

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "broker/expansion/finding_json.h"
+#include "broker/http/broker_identity.h"
 #include "broker/http/resources.h"
 #include "broker/runtime/broker.h"
 
@@ -138,6 +139,7 @@ void serve_protection(const Surroundings& surroundings, const ExchangePointer& e
     }
     ordered_json object;
     object["schema"] = 1;
+    object["broker"] = surroundings.identity.json();
     object["topic"] = topic->topic->name;
     object["partitions"] = topic->topic->partition_count;
     object["mode"] = config::expansion_mode_name(topic->config->expansion_mode);

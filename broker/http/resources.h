@@ -9,6 +9,7 @@ class NetworkStatistics;
 
 namespace partita::http {
 
+class BrokerIdentity;
 class EventFeed;
 class Jobs;
 
@@ -18,6 +19,7 @@ struct Surroundings {
     const runtime::NetworkStatistics& network;
     Jobs& jobs;
     EventFeed& events;
+    const BrokerIdentity& identity;
 };
 
 /// Finds the resource of the request's path and lets it answer.

@@ -211,6 +211,7 @@ void Session::send_whole(Status status, std::string_view type, std::string body,
     const auto& request = parser_->get();
     response_ = {static_cast<beast::http::status>(status), request.version()};
     response_.set(beast::http::field::server, "partita");
+    response_.set("Partita-Broker", identity_);
     response_.set(beast::http::field::content_type, type);
     if (!allowed_methods.empty()) {
         response_.set(beast::http::field::allow, allowed_methods);
@@ -244,6 +245,7 @@ void Session::send_header(Status status, std::string_view type) {
     const auto& request = parser_->get();
     header_ = {static_cast<beast::http::status>(status), request.version()};
     header_.set(beast::http::field::server, "partita");
+    header_.set("Partita-Broker", identity_);
     header_.set(beast::http::field::content_type, type);
     header_.keep_alive(request.keep_alive());
     header_.chunked(true);

@@ -32,9 +32,10 @@ class Session : public std::enable_shared_from_this<Session> {
     using Upgrade = std::function<void(boost::asio::ip::tcp::socket, boost::beast::http::request<boost::beast::http::string_body>)>;
     using Closed = std::function<void(const std::shared_ptr<Session>&)>;
 
-    /// `own_names` outlive the session; see `is_own_host`.
-    Session(boost::asio::ip::tcp::socket socket, const std::vector<std::string>& own_names, Serve serve, Upgrade upgrade, Closed closed)
-        : stream_(std::move(socket)), own_names_(own_names), serve_(std::move(serve)), upgrade_(std::move(upgrade)),
+    /// `own_names` outlive the session; see `is_own_host`. So does `identity`, the header Partita-Broker of every answer.
+    Session(boost::asio::ip::tcp::socket socket, const std::vector<std::string>& own_names, const std::string& identity, Serve serve,
+            Upgrade upgrade, Closed closed)
+        : stream_(std::move(socket)), own_names_(own_names), identity_(identity), serve_(std::move(serve)), upgrade_(std::move(upgrade)),
           closed_(std::move(closed)) {}
 
     void read();
@@ -63,6 +64,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
     boost::beast::tcp_stream stream_;
     const std::vector<std::string>& own_names_;
+    const std::string& identity_;
     Serve serve_;
     Upgrade upgrade_;
     Closed closed_;

@@ -10,6 +10,7 @@
 #include "broker/runtime/config_rules.h"
 #include "broker/runtime/group_cluster.h"
 #include "broker/runtime/key_observer.h"
+#include "broker/runtime/repair_hints.h"
 #include "broker/runtime/topic_adoption.h"
 #include "broker/topics/features.h"
 #include "protocol/assert.h"
@@ -144,7 +145,7 @@ std::expected<void, StartError> Broker::open_storage() {
     directory_options.now = read_clock().wall;
     auto logs = LogDirectory::open(file_system_, *open_files_, data_directory_, directory_options);
     if (!logs) {
-        return std::unexpected(StartError{logs.error().message});
+        return std::unexpected(StartError{with_repair_hint(logs.error())});
     }
     logs_ = std::move(*logs);
     std::error_code unknown;
@@ -187,7 +188,7 @@ std::expected<void, StartError> Broker::open_storage() {
     store_options.upgraded_name = [this](std::string_view directory) { return keyed_log_name_of(directory); };
     auto store = MetadataStore::open(data_directory_ + "/partita-metadata", store_options);
     if (!store) {
-        return std::unexpected(StartError{store.error().message});
+        return std::unexpected(StartError{with_repair_hint(store.error())});
     }
     metadata_store_ = std::move(*store);
     flusher_ = std::make_unique<LogFlusher>();
@@ -224,7 +225,7 @@ std::expected<void, StartError> Broker::load_catalog() {
     };
     const auto replayed = replay_keyed_log(*catalog_partition_->log, *metadata_store_, visit);
     if (!replayed) {
-        return std::unexpected(StartError{replayed.error().message});
+        return std::unexpected(StartError{with_repair_hint(replayed.error())});
     }
     log_rewound_checkpoint(*catalog_partition_->log, replayed->rewound_records);
     if (auto done = catalog_->finish_replay(); !done) {
@@ -325,7 +326,9 @@ std::expected<void, StartError> Broker::load_topics() {
 }
 
 std::expected<void, StartError> Broker::load_groups() {
-    groups_.cluster_changed(std::make_shared<GroupCluster>(topic_table()->catalog, config()->broker_rack.value_or("")), true);
+    groups_.cluster_changed(std::make_shared<GroupCluster>(topic_table()->catalog, config()->broker_rack.value_or(""),
+                                                           hidden_from_consumers(*topic_table())),
+                            true);
     const TopicState* offsets = topic_table()->find(topics::kOffsetsTopicName);
     if (offsets == nullptr) {
         return {};

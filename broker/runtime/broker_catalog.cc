@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "broker/config/broker_rules.h"
+#include "broker/config/mode_patterns.h"
 #include "broker/runtime/broker.h"
 #include "broker/runtime/clock.h"
 #include "broker/runtime/config_rules.h"
@@ -127,7 +128,7 @@ void Broker::follow_catalog_effects(Turn* turn, const topics::Effects& effects, 
         apply_change(*next, change, claimed);
     }
     publish(next);
-    groups_.cluster_changed(std::make_shared<GroupCluster>(next->catalog, config()->broker_rack.value_or("")),
+    groups_.cluster_changed(std::make_shared<GroupCluster>(next->catalog, config()->broker_rack.value_or(""), hidden_from_consumers(*next)),
                             std::ranges::any_of(effects.changes, [](const topics::CatalogChange& change) {
                                 return change.kind == topics::CatalogChange::Kind::topic_created;
                             }));
@@ -230,7 +231,7 @@ StorageResult<std::shared_ptr<const TopicState>> Broker::make_topic_state(const 
     auto state = std::make_shared<TopicState>();
     state->topic = topic;
     const auto config = this->config();
-    auto effective = config::effective_topic_config(topic->configs, *config);
+    auto effective = config::effective_topic_config(config::with_mode_pattern(topic->configs, *config, topic->name), *config);
     if (!effective) {
         log::error("config", "a topic's settings cannot be read, the defaults serve instead",
                    {{"topic", topic->name}, {"reason", effective.error().message}});

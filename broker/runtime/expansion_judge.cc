@@ -38,8 +38,9 @@ CatalogError judge_guarded(const GrowthFacts& facts, topics::ExpansionCircumstan
     std::ranges::sort(known.findings);
     const auto repeated = std::ranges::unique(known.findings);
     known.findings.erase(repeated.begin(), repeated.end());
-    if (blockers.empty()) {
-        return {};
+    // Also for a request that is refused: it may be confirmed.
+    if (CatalogError error = choose_seeds(facts, known); error.failed() || blockers.empty()) {
+        return error;
     }
     if (facts.is_guard_overridden) {
         known.override_used = "partita.expansion.guard.override";

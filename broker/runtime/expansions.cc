@@ -136,8 +136,7 @@ void Expansions::recover(bool was_clean, Now now) {
 void Expansions::remove_orphaned_seeds(Now now) {
     const std::shared_ptr<const TopicTable> table = broker_.topic_table();
     table->for_each([&](const TopicState& state) {
-        if (state.config->expansion_mode != config::ExpansionMode::safe_offsets &&
-            state.config->expansion_mode != config::ExpansionMode::fenced) {
+        if (state.config->expansion_mode == config::ExpansionMode::faithful) {
             return;
         }
         const topics::Topic& topic = *state.topic;

@@ -2,12 +2,10 @@
 
 #include <charconv>
 
+#include "broker/runtime/topic_table.h"
+
 namespace partita::runtime {
 namespace {
-
-groups::ClusterView::Topic view_of(const topics::Topic& topic) {
-    return {topic.id, topic.name, topic.partition_count};
-}
 
 std::optional<std::int32_t> number(const topics::ConfigMap& configs, std::string_view name) {
     const auto found = configs.find(name);
@@ -23,19 +21,25 @@ std::optional<std::int32_t> number(const topics::ConfigMap& configs, std::string
 
 }  // namespace
 
+std::optional<groups::ClusterView::Topic> GroupCluster::view_of(const topics::Topic* topic) const {
+    if (topic == nullptr) {
+        return std::nullopt;
+    }
+    const auto visible = visible_.find(topic->id);
+    return Topic{topic->id, topic->name, visible == visible_.end() ? topic->partition_count : visible->second};
+}
+
 std::optional<groups::ClusterView::Topic> GroupCluster::find(std::string_view name) const {
-    const topics::Topic* topic = catalog_->find_topic(name);
-    return topic == nullptr ? std::nullopt : std::optional(view_of(*topic));
+    return view_of(catalog_->find_topic(name));
 }
 
 std::optional<groups::ClusterView::Topic> GroupCluster::find(const TopicId& topic_id) const {
-    const topics::Topic* topic = catalog_->find_topic(topic_id);
-    return topic == nullptr ? std::nullopt : std::optional(view_of(*topic));
+    return view_of(catalog_->find_topic(topic_id));
 }
 
 void GroupCluster::for_each(const std::function<void(const Topic&)>& visit) const {
     for (const topics::Topic& topic : catalog_->topics()) {
-        visit(view_of(topic));
+        visit(*view_of(&topic));
     }
 }
 
@@ -47,6 +51,16 @@ groups::ConsumerGroupOverrides GroupCluster::overrides(std::string_view group_id
     return {.session_timeout_ms = number(configs, "consumer.session.timeout.ms"),
             .heartbeat_interval_ms = number(configs, "consumer.heartbeat.interval.ms"),
             .assignment_interval_ms = number(configs, "consumer.assignment.interval.ms")};
+}
+
+GroupCluster::VisibleCounts hidden_from_consumers(const TopicTable& table) {
+    GroupCluster::VisibleCounts visible;
+    table.for_each([&](const TopicState& state) {
+        if (state.config->visibility_consumers_delay_ms == config::kUntilReleased && !state.topic->expansions.empty()) {
+            visible.emplace(state.topic->id, state.topic->expansions.front()->old_partition_count);
+        }
+    });
+    return visible;
 }
 
 }  // namespace partita::runtime

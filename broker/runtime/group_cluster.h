@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "broker/groups/cluster_view.h"
@@ -11,8 +14,14 @@ namespace partita::runtime {
 /// The catalog as consumer groups see it.
 class GroupCluster final : public groups::ClusterView {
   public:
+    /// Topics with partitions that consumers are not shown until somebody releases them (partita.visibility.consumers.delay.ms
+    /// of -1), and how many they are shown: what is hidden is not assigned either. A delay that ends by itself hides from
+    /// metadata alone.
+    using VisibleCounts = std::map<TopicId, std::int32_t>;
+
     /// `rack`: of this broker, which has all replicas; empty when it has none.
-    GroupCluster(topics::CatalogPointer catalog, std::string rack) : catalog_(std::move(catalog)), rack_(std::move(rack)) {}
+    GroupCluster(topics::CatalogPointer catalog, std::string rack, VisibleCounts visible)
+        : catalog_(std::move(catalog)), rack_(std::move(rack)), visible_(std::move(visible)) {}
 
     [[nodiscard]] std::optional<Topic> find(std::string_view name) const override;
     [[nodiscard]] std::optional<Topic> find(const TopicId& topic_id) const override;
@@ -22,8 +31,16 @@ class GroupCluster final : public groups::ClusterView {
     [[nodiscard]] groups::ConsumerGroupOverrides overrides(std::string_view group_id) const override;
 
   private:
+    [[nodiscard]] std::optional<Topic> view_of(const topics::Topic* topic) const;
+
     topics::CatalogPointer catalog_;
     std::string rack_;
+    VisibleCounts visible_;
 };
+
+class TopicTable;
+
+/// What consumers are shown of topics whose newest partitions are hidden from them until released.
+[[nodiscard]] GroupCluster::VisibleCounts hidden_from_consumers(const TopicTable& table);
 
 }  // namespace partita::runtime

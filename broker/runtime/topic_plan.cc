@@ -8,6 +8,7 @@
 #include "broker/runtime/clock.h"
 #include "broker/runtime/key_observer.h"
 #include "broker/runtime/log_record_source.h"
+#include "broker/runtime/refusals.h"
 
 namespace partita::runtime {
 namespace {
@@ -91,8 +92,7 @@ PlannedTopic planned_topic(Broker& broker, const TopicState& topic, std::int32_t
     facts.is_compacted = topic.config->cleanup_compact;
     facts.is_deleted_by_age = topic.config->cleanup_delete;
     facts.retention_ms = topic.config->retention_ms;
-    facts.seeds_offsets = topic.config->expansion_mode == config::ExpansionMode::safe_offsets ||
-                          topic.config->expansion_mode == config::ExpansionMode::fenced;
+    facts.seeds_offsets = topic.config->expansion_mode != config::ExpansionMode::faithful;
     facts.now = read_clock().wall;
     add_logs(topic, facts);
     for (const auto& expansion : topic.topic->expansions) {
@@ -182,6 +182,25 @@ std::string plan_sentence(const PlannedTopic& facts) {
     return sentence + " For the keys themselves: partita plan " + plan.topic + " --to " + std::to_string(plan.to);
 }
 
+namespace {
+
+expansion::ProtectionFacts protection_facts(Broker& broker, const TopicState& topic, const PlannedTopic& facts) {
+    const config::ExpansionMode mode = topic.config->expansion_mode;
+    expansion::ProtectionFacts known{
+        .protection = mode == config::ExpansionMode::guarded  ? expansion::Protection::guarded
+                      : mode == config::ExpansionMode::fenced ? expansion::Protection::fenced
+                                                              : expansion::Protection::none,
+        .refusals = refusals(broker, topic, facts.new_count, read_clock())};
+    for (const expansion::ProducerReport& report : broker.key_observer().producers(topic.topic->id)) {
+        if (report.keyed_records == 0 || report.verdict.habit == expansion::KeyHabit::ignores_keys) continue;
+        known.producers.push_back({expansion::to_string(report.identity),
+                                   std::max<std::int64_t>(0, facts.now.value - report.last_seen.value)});
+    }
+    return known;
+}
+
+}  // namespace
+
 std::vector<Offset> offsets_since(Broker& broker, std::string_view name, TimestampMs since) {
     std::vector<Offset> offsets;
     const std::shared_ptr<const TopicTable> table = broker.topic_table();
@@ -208,7 +227,9 @@ std::expected<expansion::PlanOutcome, expansion::PlanError> run_local_plan(Broke
     std::vector<std::shared_ptr<PartitionLog>> logs;
     for (const std::shared_ptr<Partition>& partition : topic->partitions) logs.push_back(partition->log);
     LogRecordSource source(std::move(logs));
-    return expansion::run_plan(facts, source, options, progress);
+    auto outcome = expansion::run_plan(facts, source, options, progress);
+    if (outcome) expansion::protect_plan(outcome->plan, protection_facts(broker, *topic, facts));
+    return outcome;
 }
 
 }  // namespace partita::runtime

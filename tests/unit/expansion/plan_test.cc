@@ -1,4 +1,4 @@
-#include "broker/expansion/plan.h"
+#include "broker/expansion/plan_protection.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -310,6 +310,57 @@ TEST(Plan, OnlyABacklogWithMovingKeysBlocks) {
     EXPECT_EQ(plan.groups[1].lag, 100);
     EXPECT_GT(finding->count, 0);
     EXPECT_LE(finding->count, 100);
+}
+
+TEST(ProtectedPlan, ADrainedGuardedTopicIsSafe) {
+    World world = random_world(6, 12, 3);
+    std::vector<std::int64_t> ends;
+    for (const PartitionFacts& partition : world.facts.partitions) ends.push_back(partition.log_end.value);
+    world.group("done", ends);
+    world.facts.seeds_offsets = true;
+    Plan plan = world.plan();
+    EXPECT_EQ(plan.verdict, Verdict::findings);
+    protect_plan(plan, {.protection = Protection::guarded, .producers = {{"shop (/10.0.0.1)", 31'000}}});
+    EXPECT_EQ(plan.verdict, Verdict::safe) << plan.summary;
+    EXPECT_EQ(find(plan, HazardId::keys_move)->severity, Severity::info);
+    EXPECT_THAT(find(plan, HazardId::keys_move)->condition, HasSubstr("nobody has anything left to read of them"));
+}
+
+TEST(ProtectedPlan, WhatTheGuardRefusesBlocks) {
+    World world = random_world(6, 12, 3);
+    Plan plan = world.plan();
+    protect_plan(plan, {.protection = Protection::guarded,
+                        .refusals = {{HazardId::stale_producer, "producer shop at /10.0.0.7 wrote 2.1 s ago"}}});
+    EXPECT_EQ(plan.verdict, Verdict::blocked);
+    EXPECT_EQ(plan.findings.front().id, HazardId::stale_producer) << "the worst first";
+    EXPECT_EQ(title_of(plan.findings.front()), "the broker refuses it now");
+    EXPECT_THAT(plan.findings.front().condition, HasSubstr("producer shop at /10.0.0.7 wrote 2.1 s ago"));
+    EXPECT_EQ(find(plan, HazardId::keys_move)->severity, Severity::warn) << "not drained";
+}
+
+TEST(ProtectedPlan, AFenceMakesABacklogGoodToKnow) {
+    World world = random_world(6, 12, 3);
+    world.facts.seeds_offsets = true;
+    world.group("late", std::vector<std::int64_t>(6, 0));
+    Plan plan = world.plan();
+    EXPECT_EQ(plan.verdict, Verdict::blocked);
+    protect_plan(plan, {.protection = Protection::fenced, .producers = {{"shop (/10.0.0.1)", 100}}});
+    EXPECT_EQ(plan.verdict, Verdict::safe) << plan.summary;
+    EXPECT_EQ(find(plan, HazardId::backlog_inversion)->severity, Severity::info);
+    EXPECT_EQ(find(plan, HazardId::stale_producer)->severity, Severity::info);
+}
+
+TEST(ProtectedPlan, IsNotSafeWhileKeyedProducersAreActive) {
+    Plan plan = World(6, 12).plan();
+    EXPECT_EQ(plan.verdict, Verdict::safe) << "purged, and nobody known to write";
+    Plan stopped = plan;
+    protect_plan(stopped, {.producers = {{"shop (/10.0.0.1)", 300'000}}});
+    EXPECT_EQ(stopped.verdict, Verdict::safe);
+    protect_plan(plan, {.producers = {{"shop (/10.0.0.1)", 4'000}}});
+    EXPECT_EQ(plan.verdict, Verdict::findings);
+    EXPECT_EQ(find(plan, HazardId::stale_producer)->condition,
+              "shop (/10.0.0.1) writes keys now, the last one 4 s ago: until it learns the new count, what it writes can be "
+              "overtaken");
 }
 
 TEST(Plan, ListsCompactedOrphansExactly) {

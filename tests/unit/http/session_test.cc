@@ -22,7 +22,7 @@ class Sessions : public ::testing::Test {
         tcp::socket client(context);
         client.connect(acceptor.local_endpoint());
         auto session = std::make_shared<Session>(
-            acceptor.accept(), names_, [](const ExchangePointer& exchange) { exchange->refuse_method("POST"); },
+            acceptor.accept(), names_, identity_, [](const ExchangePointer& exchange) { exchange->refuse_method("POST"); },
             [](tcp::socket, auto) {}, [](const std::shared_ptr<Session>&) {});
         session->read();
         session.reset();
@@ -36,12 +36,14 @@ class Sessions : public ::testing::Test {
     }
 
     const std::vector<std::string> names_ = {"broker.lan"};
+    const std::string identity_ = "node=1; kafka=localhost:9092";
 };
 
 TEST_F(Sessions, NameTheMethodsOfAPathThatHasOthers) {
     const std::string answer = answer_of("GET /v1/topics/orders/nudge", "Host: localhost\r\n");
     EXPECT_TRUE(answer.starts_with("HTTP/1.1 405 ")) << answer;
     EXPECT_NE(answer.find("\r\nAllow: POST\r\n"), std::string::npos) << answer;
+    EXPECT_NE(answer.find("\r\nPartita-Broker: node=1; kafka=localhost:9092\r\n"), std::string::npos) << answer;
 }
 
 TEST_F(Sessions, ShowAndChangeNothingUnderTheNameOfAnotherSite) {

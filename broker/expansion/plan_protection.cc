@@ -1,0 +1,102 @@
+#include "broker/expansion/plan_protection.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "broker/expansion/counted.h"
+#include "broker/expansion/fence.h"
+#include "broker/expansion/plan_findings.h"
+#include "broker/expansion/topic_watch.h"
+
+namespace partita::expansion {
+namespace {
+
+/// The mode keeps the order of keys that move: it holds records back, or nothing is left that could be overtaken.
+bool keeps_order(const ProtectionFacts& facts) {
+    return facts.protection == Protection::fenced || (facts.protection == Protection::guarded && facts.refusals.empty());
+}
+
+void soften(Finding& finding, Protection protection) {
+    switch (finding.id) {
+        case HazardId::keys_move:
+            finding.condition += protection == Protection::fenced
+                                     ? "; mode fenced keeps their order for groups"
+                                     : "; nobody has anything left to read of them, so their order is kept";
+            finding.severity = Severity::info;
+            return;
+        case HazardId::replay_inversion:
+            // Whoever goes back on purpose is told; groups as they stand do not.
+            finding.severity = Severity::info;
+            return;
+        case HazardId::backlog_inversion:
+            if (protection == Protection::fenced) {
+                tell_of_fence(finding);
+            }
+            return;
+        default:
+            return;
+    }
+}
+
+/// Producers learn of new partitions one by one, so each goes on with the old count for a while. What they write meanwhile can
+/// be overtaken, also where nothing is left to read now.
+void add_active_producers(Plan& plan, const ProtectionFacts& facts) {
+    constexpr std::size_t kNamed = 3;
+    std::string names;
+    std::size_t count = 0;
+    std::int64_t least_silent_ms = TopicWatch::kWritingMs;
+    for (const KeyedProducer& producer : facts.producers) {
+        if (producer.silent_ms >= TopicWatch::kWritingMs) {
+            continue;
+        }
+        least_silent_ms = std::min(least_silent_ms, producer.silent_ms);
+        if (++count <= kNamed) {
+            names += (names.empty() ? "" : ", ") + producer.name;
+        }
+    }
+    if (count == 0) {
+        return;
+    }
+    if (count > kNamed) {
+        names += " and " + std::to_string(count - kNamed) + " more";
+    }
+    Finding finding = make_finding(HazardId::stale_producer, {.topic = plan.topic},
+                                   names + (count == 1 ? " writes" : " write") + " keys now, the last one " +
+                                       std::to_string(least_silent_ms / 1000) +
+                                       " s ago: until it learns the new count, what it writes can be overtaken",
+                                   static_cast<std::int64_t>(count));
+    finding.title = "producers will use the old count for a while";
+    finding.numbers = {{"producers", static_cast<std::int64_t>(count)}};
+    finding.advice = "Stop producers first, or choose mode fenced: partita.expansion.mode.";
+    // Mode guarded has its own measure of silence.
+    if (keeps_order(facts)) {
+        finding.severity = Severity::info;
+    }
+    plan.findings.push_back(std::move(finding));
+}
+
+void add_refusals(Plan& plan, const ProtectionFacts& facts) {
+    for (const Refusal& refusal : facts.refusals) {
+        Finding finding =
+            make_finding(refusal.id, {.topic = plan.topic}, "the topic's mode refuses to grow it now: " + refusal.reason);
+        finding.severity = Severity::block;
+        finding.title = "the broker refuses it now";
+        plan.findings.push_back(std::move(finding));
+    }
+}
+
+}  // namespace
+
+void protect_plan(Plan& plan, const ProtectionFacts& facts) {
+    if (keeps_order(facts)) {
+        for (Finding& finding : plan.findings) {
+            soften(finding, facts.protection);
+        }
+    }
+    add_active_producers(plan, facts);
+    add_refusals(plan, facts);
+    sort_findings(plan.findings);
+    conclude(plan);
+}
+
+}  // namespace partita::expansion

@@ -1,0 +1,40 @@
+#include "broker/http/broker_identity.h"
+
+#include <nlohmann/json.hpp>
+
+#include "broker/expansion/finding_json.h"
+#include "broker/runtime/broker.h"
+
+namespace partita::http {
+namespace {
+
+/// What a header may hold, with everything else, and what would end the value, as %XX.
+std::string header_text(const std::string& text) {
+    constexpr std::string_view kDigits = "0123456789ABCDEF";
+    std::string safe;
+    for (const char letter : text) {
+        const auto code = static_cast<unsigned char>(letter);
+        if (code > 0x20 && code < 0x7f && letter != ';' && letter != '%') {
+            safe += letter;
+        } else {
+            safe += {'%', kDigits[code >> 4], kDigits[code & 15]};
+        }
+    }
+    return safe;
+}
+
+}  // namespace
+
+BrokerIdentity::BrokerIdentity(const runtime::Broker& broker, std::string kafka) {
+    const std::string& directory = broker.absolute_log_directory();
+    header_ = "node=" + std::to_string(broker.node_id().value) + "; cluster=" + header_text(broker.cluster_id()) +
+              "; kafka=" + header_text(kafka) + "; data=" + header_text(directory);
+    nlohmann::ordered_json json;
+    json["node_id"] = broker.node_id().value;
+    json["cluster_id"] = broker.cluster_id();
+    json["kafka"] = std::move(kafka);
+    json["data_directory"] = expansion::name_text(directory);
+    json_ = std::make_shared<const nlohmann::ordered_json>(std::move(json));
+}
+
+}  // namespace partita::http

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace partita::runtime {
+class Broker;
+}
+
+namespace partita::http {
+
+/// Which broker an answer is about. Several may run on a machine, and a port may be another one's than it was.
+///
+///     {"node_id": 1, "cluster_id": "MkU3OEVBNTcwNTJENDM2Qk", "kafka": "localhost:9092", "data_directory": "/var/lib/partita"}
+///
+/// is the member "broker" of every JSON object under /v1, and every answer has it as the header
+/// `Partita-Broker: node=1; cluster=MkU3OEVBNTcwNTJENDM2Qk; kafka=localhost:9092; data=/var/lib/partita`.
+class BrokerIdentity {
+  public:
+    /// `kafka`: where clients connect to it; empty when it has no listener.
+    BrokerIdentity(const runtime::Broker& broker, std::string kafka);
+
+    [[nodiscard]] const nlohmann::ordered_json& json() const { return *json_; }
+    [[nodiscard]] const std::string& header() const { return header_; }
+
+  private:
+    std::shared_ptr<const nlohmann::ordered_json> json_;
+    std::string header_;
+};
+
+}  // namespace partita::http
