@@ -125,8 +125,9 @@ std::optional<std::string> fence_refusal(std::string_view topic, std::int32_t ol
     return std::nullopt;
 }
 
-bool Confirmations::confirm(std::string_view topic, std::int32_t new_count, Instant now) {
-    const auto known = refusals_.find(topic);
+bool Confirmations::confirm(std::string_view topic, std::int32_t new_count, std::string_view requester, Instant now) {
+    std::pair<std::string, std::string> key{topic, requester};
+    const auto known = refusals_.find(key);
     if (known != refusals_.end()) {
         const bool confirmed = known->second.new_count == new_count && now - known->second.at <= kConfirmationMs;
         if (confirmed) {
@@ -139,7 +140,7 @@ bool Confirmations::confirm(std::string_view topic, std::int32_t new_count, Inst
     if (refusals_.size() == kRefusalsMax) {
         refusals_.erase(std::ranges::min_element(refusals_, {}, [](const auto& refusal) { return refusal.second.at; }));
     }
-    refusals_.emplace(topic, Refusal{new_count, now});
+    refusals_.emplace(std::move(key), Refusal{new_count, now});
     return false;
 }
 

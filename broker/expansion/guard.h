@@ -70,22 +70,25 @@ inline constexpr std::int64_t kConfirmationMs = 60'000;
 [[nodiscard]] std::optional<std::string> fence_refusal(std::string_view topic, std::int32_t old_count,
                                                        std::int32_t new_count, bool window_is_open);
 
-/// Requests that were refused and may be confirmed by asking again.
+/// Requests that were refused and may be confirmed by asking again. Only who read a refusal can mean to go on in spite of it, so
+/// each client confirms its own.
 class Confirmations {
   public:
-    /// Topics remembered; the oldest refusal makes room.
+    /// Refusals remembered, one for each topic and client; the oldest makes room.
     static constexpr std::size_t kRefusalsMax = 1000;
 
-    /// True when the same was refused within `kConfirmationMs` before: it is confirmed, and forgotten. Otherwise the
-    /// refusal is remembered.
-    [[nodiscard]] bool confirm(std::string_view topic, std::int32_t new_count, Instant now);
+    /// True when the same was refused to the same client within `kConfirmationMs` before: it is confirmed, and forgotten.
+    /// Otherwise the refusal is remembered. `requester` is whatever tells clients apart that are programs of a moment, such as
+    /// two runs of kafka-topics, which have no connection in common.
+    [[nodiscard]] bool confirm(std::string_view topic, std::int32_t new_count, std::string_view requester, Instant now);
 
   private:
     struct Refusal {
         std::int32_t new_count = 0;
         Instant at;
     };
-    std::map<std::string, Refusal, std::less<>> refusals_;
+    /// By topic and requester.
+    std::map<std::pair<std::string, std::string>, Refusal> refusals_;
 };
 
 }  // namespace partita::expansion

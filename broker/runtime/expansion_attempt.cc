@@ -31,6 +31,16 @@ void set_error(topics::CreatePartitionsReply& reply, std::string_view topic, top
     }
 }
 
+/// Who confirms what it was refused: Kafka's tools are a new process with every request, so neither connection nor process tells.
+std::string requester(const topics::RequestOrigin& origin) {
+    std::string text;
+    for (const std::string* part : {&origin.principal, &origin.client_id, &origin.software_name, &origin.software_version, &origin.address}) {
+        text += *part;
+        text += '\n';
+    }
+    return text;
+}
+
 }  // namespace
 
 /// A request on its way. What is judged is kept by topic for the time of one attempt; wishes that were answered are not
@@ -232,7 +242,7 @@ void Expansions::Attempt::confirm_refused(Now now) {
         const auto answer = std::ranges::find(answer_->topics, wish.name, &topics::ExpandedTopic::name);
         // Kafka's own rules come first: what they refuse asks for no confirmation.
         if (answer->error == judged->second.verdict.judged.refusal &&
-            expansions_.confirmations_.confirm(wish.name, wish.count, now.monotonic)) {
+            expansions_.confirmations_.confirm(wish.name, wish.count, requester(request_.requested_by), now.monotonic)) {
             confirmed_.emplace(wish.name);
             confirm(judged->second.verdict);
             answer->error = {};

@@ -100,27 +100,35 @@ TEST(Guard, FenceNeedsAMultipleAndNamesTheNearest) {
 
 TEST(Confirmations, SecondIdenticalRequestWithinAMinuteConfirms) {
     Confirmations confirmations;
-    EXPECT_FALSE(confirmations.confirm("orders", 12, Instant{0}));
-    EXPECT_TRUE(confirmations.confirm("orders", 12, Instant{kConfirmationMs}));
+    EXPECT_FALSE(confirmations.confirm("orders", 12, "kafka-topics", Instant{0}));
+    EXPECT_TRUE(confirmations.confirm("orders", 12, "kafka-topics", Instant{kConfirmationMs}));
     // Spent: the next expansion is judged anew.
-    EXPECT_FALSE(confirmations.confirm("orders", 12, Instant{kConfirmationMs}));
+    EXPECT_FALSE(confirmations.confirm("orders", 12, "kafka-topics", Instant{kConfirmationMs}));
 }
 
 TEST(Confirmations, AnotherCountOrALateRequestDoesNot) {
     Confirmations confirmations;
-    EXPECT_FALSE(confirmations.confirm("orders", 12, Instant{0}));
-    EXPECT_FALSE(confirmations.confirm("orders", 18, Instant{10}));
-    EXPECT_FALSE(confirmations.confirm("orders", 18, Instant{11 + kConfirmationMs}));
-    EXPECT_FALSE(confirmations.confirm("other", 18, Instant{12 + kConfirmationMs}));
+    EXPECT_FALSE(confirmations.confirm("orders", 12, "kafka-topics", Instant{0}));
+    EXPECT_FALSE(confirmations.confirm("orders", 18, "kafka-topics", Instant{10}));
+    EXPECT_FALSE(confirmations.confirm("orders", 18, "kafka-topics", Instant{11 + kConfirmationMs}));
+    EXPECT_FALSE(confirmations.confirm("other", 18, "kafka-topics", Instant{12 + kConfirmationMs}));
+}
+
+TEST(Confirmations, AnotherClientDoesNotKnowWhatTheFirstWasTold) {
+    Confirmations confirmations;
+    EXPECT_FALSE(confirmations.confirm("orders", 12, "alice", Instant{0}));
+    EXPECT_FALSE(confirmations.confirm("orders", 12, "bob", Instant{1}));
+    EXPECT_TRUE(confirmations.confirm("orders", 12, "alice", Instant{2}));
+    EXPECT_TRUE(confirmations.confirm("orders", 12, "bob", Instant{3}));
 }
 
 TEST(Confirmations, AreBounded) {
     Confirmations confirmations;
     for (std::size_t n = 0; n <= Confirmations::kRefusalsMax; ++n) {
-        EXPECT_FALSE(confirmations.confirm("t" + std::to_string(n), 2, Instant{static_cast<std::int64_t>(n)}));
+        EXPECT_FALSE(confirmations.confirm("t" + std::to_string(n), 2, "kafka-topics", Instant{static_cast<std::int64_t>(n)}));
     }
-    EXPECT_FALSE(confirmations.confirm("t0", 2, Instant{1001}));
-    EXPECT_TRUE(confirmations.confirm("t1000", 2, Instant{1002}));
+    EXPECT_FALSE(confirmations.confirm("t0", 2, "kafka-topics", Instant{1001}));
+    EXPECT_TRUE(confirmations.confirm("t1000", 2, "kafka-topics", Instant{1002}));
 }
 
 }  // namespace
