@@ -39,7 +39,13 @@ void check_subscription(Bytes metadata) {
 }
 
 void check_assignment(Bytes bytes) {
-    FUZZ_CHECK(std::ranges::is_sorted(groups::assigned_partitions(bytes, "t")));
+    groups::Holdings holdings;
+    groups::read_holdings(bytes, holdings);
+    for (const groups::Holdings::Topic& topic : holdings.topics()) {
+        FUZZ_CHECK(topic.name.size() <= bytes.size());
+        FUZZ_CHECK(std::ranges::is_sorted(holdings.partitions_of(topic)));
+        FUZZ_CHECK(holdings.partitions_of(topic).size() <= bytes.size() / sizeof(std::int32_t));
+    }
     const auto read = groups::read_assignment(bytes, *cluster());
     if (!read) return;
     const groups::OwnedBytes written = groups::write_assignment(read->assignment, 0, *cluster());
