@@ -15,6 +15,7 @@ Maintenance::~Maintenance() { stop(); }
 void Maintenance::start() {
     const Instant now = read_clock().monotonic;
     next_retention_ = now + broker_.config()->log_initial_task_delay_ms;
+    next_expiry_ = now + broker_.config()->producer_id_expiration_check_interval_ms;
     next_rebuild_ = now;
     // An earlier run may have left directories to unlink, and, when it was killed, unsynced data.
     purge_.note(now, 0);
@@ -68,7 +69,7 @@ void Maintenance::rebuild_coordinators_soon() {
 }
 
 Instant Maintenance::next_due() const {
-    Instant next = std::min(next_retention_, broker_.expansions().next_upkeep());
+    Instant next = std::min({next_retention_, next_expiry_, broker_.expansions().next_upkeep()});
     for (const Job* job : {&sync_, &look_, &short_flush_, &fold_, &purge_, &checkpoint_, &rebuild_}) {
         const bool waits = job == &checkpoint_ && checkpoint_running_;
         if (job->pending && !waits) {
@@ -153,6 +154,10 @@ void Maintenance::run_due(Now now) {
     if (next_retention_ <= now.monotonic) {
         apply_retention(now);
         next_retention_ = now.monotonic + broker_.config()->log_retention_check_interval_ms;
+    }
+    if (next_expiry_ <= now.monotonic) {
+        expire_producers(now);
+        next_expiry_ = now.monotonic + broker_.config()->producer_id_expiration_check_interval_ms;
     }
     if (checkpoint_.is_due(now.monotonic) && !checkpoint_running_) {
         begin_checkpoint();
@@ -262,7 +267,6 @@ void Maintenance::apply_retention(Now now) {
             if (!partition_log.has_files()) {
                 continue;
             }
-            partition_log.expire_producers(now.wall);
             Offset keep_from{std::numeric_limits<std::int64_t>::max()};
             if (is_keyed) {
                 // Whatever its cleanup.policy was altered to: what LMDB does not have yet must stay.
@@ -280,6 +284,17 @@ void Maintenance::apply_retention(Now now) {
                            {"log_start_offset", partition_log.log_start_offset().value}});
                 broker_.post_change(*partition);
                 checkpoint_.note(now.monotonic, broker_.config()->log_flush_offset_checkpoint_interval_ms);
+            }
+        }
+    });
+}
+
+void Maintenance::expire_producers(Now now) {
+    const std::shared_ptr<const TopicTable> table = broker_.topic_table();
+    table->for_each([&](const TopicState& state) {
+        for (const std::shared_ptr<Partition>& partition : state.partitions) {
+            if (partition->log->has_files()) {
+                partition->log->expire_producers(now.wall);
             }
         }
     });

@@ -16,11 +16,11 @@ namespace partita::runtime {
 class Broker;
 struct TopicState;
 
-/// The thread for work that may wait for a disk and that nobody waits for: retention, freeing the space
+/// The thread for work that may wait for a disk and that nobody waits for: retention, expiry of producers, freeing the space
 /// of deleted topics, background syncs, checkpoints, folding the coordinators' logs into LMDB.
 ///
 /// It sleeps until something is due. Writes make work due, and what is done is not due again before the next write: a
-/// broker without traffic wakes up for retention only.
+/// broker without traffic wakes up for retention and expiry only.
 class Maintenance {
   public:
     /// Data that was acknowledged from the page cache reaches the disk at most about this much later,
@@ -85,6 +85,7 @@ class Maintenance {
     void run_fold(Instant now);
     void rebuild_coordinators(Instant now);
     void apply_retention(Now now);
+    void expire_producers(Now now);
     /// Has every log checkpointed by the flusher; then `finish_checkpoint`.
     void begin_checkpoint();
     /// Writes the files that tell of it.
@@ -118,6 +119,7 @@ class Maintenance {
     Job rebuild_;
     Instant next_rebuild_;
     Instant next_retention_;
+    Instant next_expiry_;
     /// Topics whose flush.ms is below kBackgroundSyncMs, as of that table; the shortest of them rules.
     std::vector<std::shared_ptr<const TopicState>> short_flush_topics_;
     std::uint64_t short_flush_version_ = 0;

@@ -162,6 +162,15 @@ TEST_F(DurabilityLifecycle, RetentionByTimeAndSizeRemovesSegmentsAndSurvivesRest
     EXPECT_EQ(client_->produce_value("timed", 0, "v").base_offset, 3);
 }
 
+TEST_F(DurabilityLifecycle, ProducersAreForgottenInTheIntervalOfTheirOwnCheck) {
+    start({"producer.id.expiration.ms=50", "producer.id.expiration.check.interval.ms=50"});
+    ASSERT_EQ(client_->create_topic("t", 1).error, ErrorCode::none);
+    const std::int64_t producer = client_->new_producer_id();
+    ASSERT_EQ(client_->produce_value("t", 0, "v", producer, 0).error, ErrorCode::none);
+    // Of a producer that is not known any sequence may come first.
+    EXPECT_TRUE(eventually([&] { return client_->produce_value("t", 0, "v", producer, 7).error == ErrorCode::none; }));
+}
+
 TEST_F(DurabilityLifecycle, DeletedRecordsStayDeleted) {
     start();
     ASSERT_EQ(client_->create_topic("t", 1).error, ErrorCode::none);
