@@ -155,7 +155,7 @@ int plan(Options& options) {
         return kExitBroken;
     }
     if (wish.lists_keys) tell_unlisted_keys(json, listed);
-    return may_go_on(json.value("verdict", ""), options.fail_on) ? kExitDone : kExitFindings;
+    return may_go_on(text_member(json, "verdict"), options.fail_on) ? kExitDone : kExitFindings;
 }
 
 }  // namespace

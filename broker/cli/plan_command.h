@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 /// Inside of `partita plan`: what its two sources of plans, a running Partita and any other Kafka, are given and give.
 namespace partita::cli {
 
@@ -48,6 +50,12 @@ struct PlanRefusal {
     /// Nobody answered, or another broker than the one that was meant: another way to it may do.
     bool is_elsewhere = false;
 };
+
+/// A member that is text; empty when there is none, or it is something else: whoever answered need not be a Partita.
+[[nodiscard]] inline std::string text_member(const nlohmann::ordered_json& object, const char* name) {
+    const auto member = object.find(name);
+    return member != object.end() && member->is_string() ? member->get<std::string>() : std::string();
+}
 
 /// The plan as JSON text.
 [[nodiscard]] std::expected<std::string, PlanRefusal> plan_over_http(const PlanArguments& arguments,

@@ -62,8 +62,8 @@ class PlanLines {
 bool is_of_wanted_broker(const PlanArguments& arguments, const ordered_json& plan) {
     if (arguments.data_directory.empty()) return true;
     const ordered_json broker = plan.value("broker", ordered_json::object());
-    return broker.is_object() && broker.value("data_directory", "") == arguments.data_directory &&
-           broker.value("cluster_id", "") == arguments.cluster_id;
+    return broker.is_object() && text_member(broker, "data_directory") == arguments.data_directory &&
+           text_member(broker, "cluster_id") == arguments.cluster_id;
 }
 
 }  // namespace

@@ -91,13 +91,13 @@ class DirectoryWatch::Events {
     void judge(std::uint32_t what, std::string_view name) {
         const std::string& directory = broker_.absolute_log_directory();
         if ((what & IN_DELETE_SELF) != 0) {
-            broker_.fail_stop(io_error("deleted while the broker uses it:", directory, ENOENT));
+            broker_.fail_stop(io_error("go on: deleted while the broker uses it:", directory, ENOENT));
         }
         if ((what & IN_MOVE_SELF) != 0) {
             broker_.fail_stop(io_error("moved while the broker uses it:", directory, ENOENT));
         }
         if ((what & IN_DELETE) != 0 && is_in_use(broker_, name)) {
-            broker_.fail_stop(io_error("deleted while the broker uses it:", directory + "/" + std::string(name), ENOENT));
+            broker_.fail_stop(io_error("go on: deleted while the broker uses it:", directory + "/" + std::string(name), ENOENT));
         }
     }
 
