@@ -105,6 +105,7 @@ const std::set<std::string>& departures() {
                                                  "partita.default.expansion.fence.timeout.ms",
                                                  "partita.default.expansion.guard.quiet.ms",
                                                  "partita.default.expansion.mode",
+                                                 "partita.default.expansion.mode.patterns",
                                                  "partita.default.expansion.window.ms",
                                                  "partita.detection.enable",
                                                  "partita.events.topic.enable",

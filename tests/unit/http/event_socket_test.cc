@@ -78,8 +78,8 @@ TEST_F(EventSockets, CarryEveryEventAsATextMessage) {
     const auto client = connect();
     EXPECT_EQ(hear(*client), "opened x");
     hub_.settle("a", std::vector{finding_about("y")}, {2});
-    EXPECT_EQ(hear(*client), "opened y");
     EXPECT_EQ(hear(*client), "closed x");
+    EXPECT_EQ(hear(*client), "opened y");
 }
 
 TEST_F(EventSockets, CloseWithTheFeed) {
