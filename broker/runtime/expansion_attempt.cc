@@ -31,11 +31,15 @@ void set_error(topics::CreatePartitionsReply& reply, std::string_view topic, top
     }
 }
 
-/// Who confirms what it was refused: Kafka's tools are a new process with every request, so neither connection nor process tells.
+/// Who confirms what it was refused: Kafka's tools are a new process with every request, so neither connection nor process tells. Java
+/// numbers the clients of a process ("adminclient-7"), and the number is not counted.
 std::string requester(const topics::RequestOrigin& origin) {
+    std::string_view client_id = origin.client_id;
+    client_id = client_id.substr(0, client_id.find_last_not_of("0123456789") + 1);
     std::string text;
-    for (const std::string* part : {&origin.principal, &origin.client_id, &origin.software_name, &origin.software_version, &origin.address}) {
-        text += *part;
+    for (const std::string_view part : {std::string_view(origin.principal), client_id, std::string_view(origin.software_name),
+                                        std::string_view(origin.software_version), std::string_view(origin.address)}) {
+        text += part;
         text += '\n';
     }
     return text;
