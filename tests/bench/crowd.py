@@ -73,18 +73,23 @@ def commit(connection, group, topics, partitions, offset):
                 raise ProtocolError(f"OffsetCommit answered error {error}")
 
 
+def expect_no_error(reader, api):
+    """Reads what CreateTopics and CreatePartitions say of each topic."""
+    reader.take(">i")
+    for _ in range(reader.take(">i")):
+        reader.string()
+        error = reader.take(">h")
+        text = reader.string()
+        if error:
+            raise ProtocolError(f"{api} answered error {error}: {text}")
+
+
 def create_topics(connection, names, partitions, configs=()):
     for first in range(0, len(names), LARGE_REQUEST):
         entries = array([string(key) + string(value) for key, value in configs])
         topics = [string(name) + struct.pack(">ih", partitions, 1) + array([]) + entries for name in names[first:first + LARGE_REQUEST]]
         reader = connection.exchange(connection.prepare(CREATE_TOPICS, 4, array(topics) + struct.pack(">ib", 60000, 0)))
-        reader.take(">i")
-        for _ in range(reader.take(">i")):
-            reader.string()
-            error = reader.take(">h")
-            text = reader.string()
-            if error:
-                raise ProtocolError(f"CreateTopics answered error {error}: {text}")
+        expect_no_error(reader, "CreateTopics")
 
 
 def grow(connection, names, count):
@@ -94,13 +99,7 @@ def grow(connection, names, count):
     began = time.monotonic()
     reader = connection.exchange(prepared)
     took = time.monotonic() - began
-    reader.take(">i")
-    for _ in range(reader.take(">i")):
-        reader.string()
-        error = reader.take(">h")
-        text = reader.string()
-        if error:
-            raise ProtocolError(f"CreatePartitions answered error {error}: {text}")
+    expect_no_error(reader, "CreatePartitions")
     return took
 
 

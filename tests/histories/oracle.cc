@@ -100,6 +100,8 @@ class Oracle {
     /// The producer's partitioner was told before it sent anything at this epoch, beyond doubt.
     [[nodiscard]] bool is_surely_known(std::size_t producer) const;
     [[nodiscard]] bool is_told_at_some_epoch(std::size_t producer) const;
+    /// In one of the epochs before `end_epoch` it sent keys enough by one count.
+    [[nodiscard]] bool is_told_before(std::size_t producer, int end_epoch) const;
     [[nodiscard]] bool is_move_explained(int key) const;
 
     const Script& script_;
@@ -242,8 +244,13 @@ void Oracle::about_outsider(std::size_t index) {
 // Producers and keys ---------------------------------------------------------------------------------
 
 bool Oracle::is_surely_known(std::size_t producer) const {
-    if (script_.producers[producer].placing == Placing::at_random) return false;
-    for (int epoch = 0; epoch < diary_.epoch(); ++epoch) {
+    return script_.producers[producer].placing != Placing::at_random && is_told_before(producer, diary_.epoch());
+}
+
+bool Oracle::is_told_at_some_epoch(std::size_t producer) const { return is_told_before(producer, diary_.epoch() + 1); }
+
+bool Oracle::is_told_before(std::size_t producer, int end_epoch) const {
+    for (int epoch = 0; epoch < end_epoch; ++epoch) {
         std::set<int> keys;
         std::set<int> counts;
         for_each_record([&](int, std::int64_t, const Written& record) {
@@ -276,20 +283,6 @@ void Oracle::stale_producers() {
         const bool is_due = is_alone && is_surely_known(producer) && sees_all_;
         if (!has_switched) add("H04", to_string(cast.caller), is_due ? surely : 1, is_alone ? stale : diary_.records, is_due && surely > 0, "records since the growth that only an old count explains");
     }
-}
-
-bool Oracle::is_told_at_some_epoch(std::size_t producer) const {
-    for (int epoch = 0; epoch <= diary_.epoch(); ++epoch) {
-        std::set<int> keys;
-        std::set<int> counts;
-        for_each_record([&](int, std::int64_t, const Written& record) {
-            if (static_cast<std::size_t>(record.producer) != producer || record.epoch != epoch || !is_remembered(record)) return;
-            keys.insert(record.key);
-            counts.insert(record.count);
-        });
-        if (keys.size() >= kKeysToKnow && counts.size() == 1) return true;
-    }
-    return false;
 }
 
 // H08: partitioners in use, of those that can be told.
