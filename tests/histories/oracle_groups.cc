@@ -1,0 +1,115 @@
+// What must be told, and may be, of groups.
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "tests/histories/oracle_rules.h"
+
+namespace partita::test::histories {
+
+void Oracle::about_group(std::size_t index) {
+    const GroupDiary& group = diary_.groups[index];
+    if (group.is_deleted) return;
+    const std::string name = script_.groups[index].name + unique_;
+    backlog(name, group);
+    skipped(name, group);
+    stopped(name, index);
+    blind(name, group);
+    due_rebalance(name, group);
+    std::int64_t inverted = 0;
+    std::int64_t surely = 0;
+    for (const auto& [key, inversion] : group.inversions) {
+        if (inversion.older < diary_.partitions[static_cast<std::size_t>(inversion.from)].start) continue;
+        ++inverted;
+        surely += inversion.is_of_different_counts ? 1 : 0;
+    }
+    add("H06", name, sees_all_ ? surely : 0, inverted, true, "keys of which it committed beyond the newer record first");
+    const auto seeds = static_cast<std::int64_t>(group.seeded.size());
+    add("H30", name, seeds, seeds, true, "seeded partitions without a commit");
+}
+
+// H03: by growth, for a partition can be old to one and new to another.
+void Oracle::backlog(const std::string& name, const GroupDiary& group) {
+    std::map<int, std::int64_t> left;
+    for (const Growth& growth : diary_.growths) {
+        bool reads_new = false;
+        for (int partition = growth.from; partition < growth.to; ++partition) {
+            const auto committed = group.committed.find(partition);
+            reads_new |= group.holds(partition) || (committed != group.committed.end() && committed->second > 0);
+        }
+        for (int partition = 0; reads_new && partition < growth.from; ++partition) {
+            const auto committed = group.committed.find(partition);
+            if (committed == group.committed.end()) continue;
+            const std::int64_t position = std::max(committed->second, diary_.partitions[static_cast<std::size_t>(partition)].start);
+            const std::int64_t unread = growth.cut[static_cast<std::size_t>(partition)] - position;
+            left[partition] = std::max({left[partition], unread, std::int64_t{0}});
+        }
+    }
+    std::int64_t records = 0;
+    for (const auto& [partition, unread] : left) records += unread;
+    add("H03", name, records, records, true, "committed less than the cut of old partitions, and reads new ones");
+}
+
+// H20: what lies before the place where the group began, and nobody of it was given.
+void Oracle::skipped(const std::string& name, const GroupDiary& group) {
+    std::int64_t records = 0;
+    for (const auto& [partition, from] : group.began_at) {
+        const auto given = group.given.find(partition);
+        for (std::int64_t offset = diary_.partitions[static_cast<std::size_t>(partition)].start; offset < from; ++offset) {
+            records += given == group.given.end() || !given->second.contains(offset) ? 1 : 0;
+        }
+    }
+    add("H20", name, records, records, true, "records of new partitions before the place where the group began, given to none of it");
+}
+
+// H21: clients that went because there was no offset. One that nobody could tell from such a client may be told.
+void Oracle::stopped(const std::string& name, std::size_t index) {
+    const GroupDiary& group = diary_.groups[index];
+    std::set<Caller> surely;
+    std::set<Caller> perhaps;
+    for (const auto& [who, asked] : group.without_offset) {
+        const auto& [client, partition] = who;
+        const auto waited = diary_.now - asked.asked;
+        if (!asked.stopped_for_it || group.holds(partition) || waited < kPatience) continue;
+        perhaps.insert(client);
+        if (waited > kLatest) surely.insert(client);
+    }
+    // A member of the same name that is there is the same to whoever goes by names.
+    const GroupCast& cast = script_.groups[index];
+    for (std::size_t member = 0; member < cast.members.size(); ++member) {
+        if (group.members[member].is_open) surely.erase(cast.members[member]);
+    }
+    add("H21", name, static_cast<std::int64_t>(surely.size()), static_cast<std::int64_t>(perhaps.size()), true,
+        "clients with auto.offset.reset=none that found no offset and left");
+}
+
+// H22: new partitions with records that nobody of a group with members has.
+void Oracle::blind(const std::string& name, const GroupDiary& group) {
+    const bool is_assigned = std::ranges::any_of(group.members, [](const MemberDiary& member) { return member.is_open && !member.assigned.empty(); });
+    if (!is_assigned) return;
+    std::int64_t due = 0;
+    std::int64_t all = 0;
+    for (int partition = diary_.first_count(); partition < diary_.count(); ++partition) {
+        if (group.holds(partition)) continue;
+        const PartitionDiary& log = diary_.partitions[static_cast<std::size_t>(partition)];
+        const auto committed = group.committed.find(partition);
+        const std::int64_t waiting = log.end() - std::max(committed == group.committed.end() ? 0 : committed->second, log.start);
+        const auto age = diary_.now - diary_.born(partition);
+        if (waiting <= 0 || age < kPatience) continue;
+        all += waiting;
+        due += age > kLatest ? waiting : 0;
+    }
+    add("H22", name, due, all, true, "records in new partitions that no member has");
+}
+
+// H24: members, none of which has a partition of the last growth.
+void Oracle::due_rebalance(const std::string& name, const GroupDiary& group) {
+    const Growth& last = diary_.growths.back();
+    bool holds_new = false;
+    for (int partition = last.from; partition < last.to; ++partition) holds_new |= group.holds(partition);
+    const int members = group.open_members();
+    if (!holds_new) add("H24", name, members, members, true, "members, none of which has a partition of the last growth");
+}
+
+}  // namespace partita::test::histories

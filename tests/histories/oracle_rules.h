@@ -1,0 +1,121 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/histories/oracle.h"
+
+/// The rules by which the oracle derives claims, one member function for each hazard: those of groups in oracle_groups.cc, of readers in no
+/// group in oracle_outsiders.cc, of producers and keys in oracle_producers.cc.
+namespace partita::test::histories {
+
+/// Rules that wait for ten seconds, as the documentation says; they may be judged a little earlier or later.
+inline constexpr std::chrono::seconds kPatience(10);
+inline constexpr std::chrono::seconds kLatest(13);
+/// Distinct keys after which a partitioner is told.
+inline constexpr std::size_t kKeysToKnow = 40;
+
+class Oracle {
+  public:
+    Oracle(const Script& script, const Diary& diary, const std::string& unique, bool is_everything_seen)
+        : script_(script), diary_(diary), unique_(unique), sees_all_(is_everything_seen) {}
+
+    std::vector<Claim> claims() {
+        if (diary_.is_deleted) return {};
+        keys_in_two_partitions();
+        missed_tombstones();
+        mixed_partitioners();
+        ignored_keys();
+        if (!diary_.growths.empty()) {
+            stale_producers();
+            orphans();
+            for (std::size_t group = 0; group < script_.groups.size(); ++group) about_group(group);
+            for (std::size_t outsider = 0; outsider < script_.outsiders.size(); ++outsider) about_outsider(outsider);
+        }
+        return claims_;
+    }
+
+  private:
+    /// What is said of keys by a broker that was too busy to look at every record is said of those that it looked at.
+    [[nodiscard]] std::int64_t of_keys(std::int64_t most) const { return sees_all_ ? most : std::max<std::int64_t>(diary_.records, 1); }
+    void add(std::string id, std::string about, std::int64_t least, std::int64_t most, bool is_due, std::string why) {
+        if (most > 0) claims_.push_back({std::move(id), std::move(about), least, most, is_due && least > 0, std::move(why)});
+    }
+
+    void about_group(std::size_t index);
+    void backlog(const std::string& name, const GroupDiary& group);
+    void skipped(const std::string& name, const GroupDiary& group);
+    void stopped(const std::string& name, std::size_t index);
+    void blind(const std::string& name, const GroupDiary& group);
+    void due_rebalance(const std::string& name, const GroupDiary& group);
+    void about_outsider(std::size_t index);
+    void stale_producers();
+    void keys_in_two_partitions();
+    void mixed_partitioners();
+    void ignored_keys();
+    void orphans();
+    void missed_tombstones();
+
+    [[nodiscard]] bool is_also_a_member(const Caller& caller) const {
+        return std::ranges::any_of(script_.groups, [&](const GroupCast& group) {
+            return std::ranges::find(group.members, caller) != group.members.end();
+        });
+    }
+    /// Other producers with the same name are one to whoever goes by names.
+    [[nodiscard]] std::vector<std::size_t> producers_called(const Caller& caller) const {
+        std::vector<std::size_t> same;
+        for (std::size_t index = 0; index < script_.producers.size(); ++index) {
+            if (script_.producers[index].caller == caller) same.push_back(index);
+        }
+        return same;
+    }
+    /// Distinct keys that the producer sent at the epoch, as far as the broker can remember.
+    [[nodiscard]] std::set<int> keys_of(std::size_t producer, int epoch) const {
+        std::set<int> keys;
+        for_each_record([&](int, std::int64_t, const Written& record) {
+            if (static_cast<std::size_t>(record.producer) == producer && record.epoch == epoch && is_remembered(record)) keys.insert(record.key);
+        });
+        return keys;
+    }
+    [[nodiscard]] bool is_remembered(const Written& record) const { return record.order >= diary_.restarted_at_order; }
+    template <class Visit>
+    void for_each_record(Visit visit) const {
+        for (std::size_t partition = 0; partition < diary_.partitions.size(); ++partition) {
+            const PartitionDiary& log = diary_.partitions[partition];
+            for (std::size_t offset = 0; offset < log.records.size(); ++offset) {
+                visit(static_cast<int>(partition), static_cast<std::int64_t>(offset), log.records[offset]);
+            }
+        }
+    }
+    /// A record that lies where only an old count puts it.
+    [[nodiscard]] bool is_stale(const Written& record, int partition) const {
+        const Placing placing = script_.producers[static_cast<std::size_t>(record.producer)].placing;
+        return placing != Placing::at_random && record.count < diary_.count() && place(placing, key_text(record.key), diary_.count()) != partition;
+    }
+    /// The same, whatever rule of the hash is looked at.
+    [[nodiscard]] bool is_surely_stale(const Written& record, int partition) const {
+        const Placing placing = script_.producers[static_cast<std::size_t>(record.producer)].placing;
+        return is_stale(record, partition) && std::ranges::count(places_of_siblings(placing, key_text(record.key), record.count), partition) == 3 &&
+               std::ranges::count(places_of_siblings(placing, key_text(record.key), diary_.count()), partition) == 0;
+    }
+    /// The producer's partitioner was told before it sent anything at this epoch, beyond doubt.
+    [[nodiscard]] bool is_surely_known(std::size_t producer) const;
+    [[nodiscard]] bool is_told_at_some_epoch(std::size_t producer) const;
+    /// In one of the epochs before `end_epoch` it sent keys enough by one count.
+    [[nodiscard]] bool is_told_before(std::size_t producer, int end_epoch) const;
+    [[nodiscard]] bool is_move_explained(int key) const;
+
+    const Script& script_;
+    const Diary& diary_;
+    const std::string& unique_;
+    const bool sees_all_;
+    std::vector<Claim> claims_;
+};
+
+}  // namespace partita::test::histories
