@@ -15,80 +15,81 @@ namespace partita::config {
 
 namespace {
 
-// Fields that take over their config as it is.
-constexpr ConfigBinding<BrokerConfig> kBrokerConfigBindings[] = {
-    bind<BrokerConfig, &BrokerConfig::num_network_threads>("num.network.threads"),
-    bind<BrokerConfig, &BrokerConfig::num_io_threads>("num.io.threads"),
-    bind<BrokerConfig, &BrokerConfig::background_threads>("background.threads"),
-    bind<BrokerConfig, &BrokerConfig::num_recovery_threads_per_data_dir>("num.recovery.threads.per.data.dir"),
-    bind<BrokerConfig, &BrokerConfig::socket_request_max_bytes>("socket.request.max.bytes"),
-    bind<BrokerConfig, &BrokerConfig::socket_send_buffer_bytes>("socket.send.buffer.bytes"),
-    bind<BrokerConfig, &BrokerConfig::socket_receive_buffer_bytes>("socket.receive.buffer.bytes"),
-    bind<BrokerConfig, &BrokerConfig::socket_listen_backlog_size>("socket.listen.backlog.size"),
-    bind<BrokerConfig, &BrokerConfig::connections_max_idle_ms>("connections.max.idle.ms"),
-    bind<BrokerConfig, &BrokerConfig::max_connections>("max.connections"),
-    bind<BrokerConfig, &BrokerConfig::max_connections_per_ip>("max.connections.per.ip"),
-    bind<BrokerConfig, &BrokerConfig::max_connection_creation_rate>("max.connection.creation.rate"),
-    bind<BrokerConfig, &BrokerConfig::queued_max_requests>("queued.max.requests"),
-    bind<BrokerConfig, &BrokerConfig::queued_max_request_bytes>("queued.max.request.bytes"),
-    bind<BrokerConfig, &BrokerConfig::request_timeout_ms>("request.timeout.ms"),
-    bind<BrokerConfig, &BrokerConfig::fetch_max_bytes>("fetch.max.bytes"),
-    bind<BrokerConfig, &BrokerConfig::max_incremental_fetch_session_cache_slots>("max.incremental.fetch.session.cache.slots"),
-    bind<BrokerConfig, &BrokerConfig::max_request_partition_size_limit>("max.request.partition.size.limit"),
-    bind<BrokerConfig, &BrokerConfig::auto_create_topics_enable>("auto.create.topics.enable"),
-    bind<BrokerConfig, &BrokerConfig::unstable_api_versions_enable>("unstable.api.versions.enable"),
-    bind<BrokerConfig, &BrokerConfig::adopt_directories>("partita.adopt.directories"),
-    bind<BrokerConfig, &BrokerConfig::connections_gather>("partita.connections.gather"),
-    bind<BrokerConfig, &BrokerConfig::detection_enable>("partita.detection.enable"),
-    bind<BrokerConfig, &BrokerConfig::events_topic_enable>("partita.events.topic.enable"),
-    bind<BrokerConfig, &BrokerConfig::delete_topic_enable>("delete.topic.enable"),
-    bind<BrokerConfig, &BrokerConfig::num_partitions>("num.partitions"),
-    bind<BrokerConfig, &BrokerConfig::default_replication_factor>("default.replication.factor"),
-    bind<BrokerConfig, &BrokerConfig::log_retention_check_interval_ms>("log.retention.check.interval.ms"),
-    bind<BrokerConfig, &BrokerConfig::log_flush_scheduler_interval_ms>("log.flush.scheduler.interval.ms"),
-    bind<BrokerConfig, &BrokerConfig::log_flush_offset_checkpoint_interval_ms>("log.flush.offset.checkpoint.interval.ms"),
-    bind<BrokerConfig, &BrokerConfig::log_initial_task_delay_ms>("log.initial.task.delay.ms"),
-    bind<BrokerConfig, &BrokerConfig::log_cleaner_enable>("log.cleaner.enable"),
-    bind<BrokerConfig, &BrokerConfig::log_cleaner_threads>("log.cleaner.threads"),
-    bind<BrokerConfig, &BrokerConfig::log_cleaner_backoff_ms>("log.cleaner.backoff.ms"),
-    bind<BrokerConfig, &BrokerConfig::log_cleaner_dedupe_buffer_size>("log.cleaner.dedupe.buffer.size"),
-    bind<BrokerConfig, &BrokerConfig::log_cleaner_io_buffer_size>("log.cleaner.io.buffer.size"),
-    bind<BrokerConfig, &BrokerConfig::log_cleaner_io_buffer_load_factor>("log.cleaner.io.buffer.load.factor"),
-    bind<BrokerConfig, &BrokerConfig::log_cleaner_io_max_bytes_per_second>("log.cleaner.io.max.bytes.per.second"),
-    bind<BrokerConfig, &BrokerConfig::producer_id_expiration_ms>("producer.id.expiration.ms"),
-    bind<BrokerConfig, &BrokerConfig::producer_id_expiration_check_interval_ms>("producer.id.expiration.check.interval.ms"),
-    bind<BrokerConfig, &BrokerConfig::offsets_topic_num_partitions>("offsets.topic.num.partitions"),
-    bind<BrokerConfig, &BrokerConfig::offsets_topic_replication_factor>("offsets.topic.replication.factor"),
-    bind<BrokerConfig, &BrokerConfig::offsets_topic_segment_bytes>("offsets.topic.segment.bytes"),
-    bind<BrokerConfig, &BrokerConfig::offsets_retention_minutes>("offsets.retention.minutes"),
-    bind<BrokerConfig, &BrokerConfig::offsets_retention_check_interval_ms>("offsets.retention.check.interval.ms"),
-    bind<BrokerConfig, &BrokerConfig::offset_metadata_max_bytes>("offset.metadata.max.bytes"),
-    bind<BrokerConfig, &BrokerConfig::offsets_commit_timeout_ms>("offsets.commit.timeout.ms"),
-    bind<BrokerConfig, &BrokerConfig::group_initial_rebalance_delay_ms>("group.initial.rebalance.delay.ms"),
-    bind<BrokerConfig, &BrokerConfig::group_min_session_timeout_ms>("group.min.session.timeout.ms"),
-    bind<BrokerConfig, &BrokerConfig::group_max_session_timeout_ms>("group.max.session.timeout.ms"),
-    bind<BrokerConfig, &BrokerConfig::group_max_size>("group.max.size"),
-    bind<BrokerConfig, &BrokerConfig::group_consumer_session_timeout_ms>("group.consumer.session.timeout.ms"),
-    bind<BrokerConfig, &BrokerConfig::group_consumer_min_session_timeout_ms>("group.consumer.min.session.timeout.ms"),
-    bind<BrokerConfig, &BrokerConfig::group_consumer_max_session_timeout_ms>("group.consumer.max.session.timeout.ms"),
-    bind<BrokerConfig, &BrokerConfig::group_consumer_heartbeat_interval_ms>("group.consumer.heartbeat.interval.ms"),
-    bind<BrokerConfig, &BrokerConfig::group_consumer_min_heartbeat_interval_ms>("group.consumer.min.heartbeat.interval.ms"),
-    bind<BrokerConfig, &BrokerConfig::group_consumer_max_heartbeat_interval_ms>("group.consumer.max.heartbeat.interval.ms"),
-    bind<BrokerConfig, &BrokerConfig::group_consumer_max_size>("group.consumer.max.size"),
-    bind<BrokerConfig, &BrokerConfig::group_consumer_assignment_interval_ms>("group.consumer.assignment.interval.ms"),
-    bind<BrokerConfig, &BrokerConfig::group_consumer_regex_refresh_interval_ms>("group.consumer.regex.refresh.interval.ms"),
-    bind<BrokerConfig, &BrokerConfig::transaction_state_log_num_partitions>("transaction.state.log.num.partitions"),
-    bind<BrokerConfig, &BrokerConfig::transaction_state_log_replication_factor>("transaction.state.log.replication.factor"),
-    bind<BrokerConfig, &BrokerConfig::transaction_state_log_min_isr>("transaction.state.log.min.isr"),
-    bind<BrokerConfig, &BrokerConfig::transaction_state_log_segment_bytes>("transaction.state.log.segment.bytes"),
-    bind<BrokerConfig, &BrokerConfig::transaction_max_timeout_ms>("transaction.max.timeout.ms"),
-    bind<BrokerConfig, &BrokerConfig::transactional_id_expiration_ms>("transactional.id.expiration.ms"),
-    bind<BrokerConfig, &BrokerConfig::transaction_abort_timed_out_transaction_cleanup_interval_ms>(
-        "transaction.abort.timed.out.transaction.cleanup.interval.ms"),
-    bind<BrokerConfig, &BrokerConfig::transaction_remove_expired_transaction_cleanup_interval_ms>(
-        "transaction.remove.expired.transaction.cleanup.interval.ms"),
-    bind<BrokerConfig, &BrokerConfig::transaction_partition_verification_enable>("transaction.partition.verification.enable"),
-};
+/// Fields that take over their config as it is.
+const std::vector<ConfigBinding<BrokerConfig>>& bindings() {
+    static const std::vector<ConfigBinding<BrokerConfig>> kBindings{
+        bind<BrokerConfig, &BrokerConfig::num_network_threads>(),
+        bind<BrokerConfig, &BrokerConfig::num_io_threads>(),
+        bind<BrokerConfig, &BrokerConfig::background_threads>(),
+        bind<BrokerConfig, &BrokerConfig::num_recovery_threads_per_data_dir>(),
+        bind<BrokerConfig, &BrokerConfig::socket_request_max_bytes>(),
+        bind<BrokerConfig, &BrokerConfig::socket_send_buffer_bytes>(),
+        bind<BrokerConfig, &BrokerConfig::socket_receive_buffer_bytes>(),
+        bind<BrokerConfig, &BrokerConfig::socket_listen_backlog_size>(),
+        bind<BrokerConfig, &BrokerConfig::connections_max_idle_ms>(),
+        bind<BrokerConfig, &BrokerConfig::max_connections>(),
+        bind<BrokerConfig, &BrokerConfig::max_connections_per_ip>(),
+        bind<BrokerConfig, &BrokerConfig::max_connection_creation_rate>(),
+        bind<BrokerConfig, &BrokerConfig::queued_max_requests>(),
+        bind<BrokerConfig, &BrokerConfig::queued_max_request_bytes>(),
+        bind<BrokerConfig, &BrokerConfig::request_timeout_ms>(),
+        bind<BrokerConfig, &BrokerConfig::fetch_max_bytes>(),
+        bind<BrokerConfig, &BrokerConfig::max_incremental_fetch_session_cache_slots>(),
+        bind<BrokerConfig, &BrokerConfig::max_request_partition_size_limit>(),
+        bind<BrokerConfig, &BrokerConfig::auto_create_topics_enable>(),
+        bind<BrokerConfig, &BrokerConfig::unstable_api_versions_enable>(),
+        bind<BrokerConfig, &BrokerConfig::adopt_directories>("partita."),
+        bind<BrokerConfig, &BrokerConfig::connections_gather>("partita."),
+        bind<BrokerConfig, &BrokerConfig::detection_enable>("partita."),
+        bind<BrokerConfig, &BrokerConfig::events_topic_enable>("partita."),
+        bind<BrokerConfig, &BrokerConfig::delete_topic_enable>(),
+        bind<BrokerConfig, &BrokerConfig::num_partitions>(),
+        bind<BrokerConfig, &BrokerConfig::default_replication_factor>(),
+        bind<BrokerConfig, &BrokerConfig::log_retention_check_interval_ms>(),
+        bind<BrokerConfig, &BrokerConfig::log_flush_scheduler_interval_ms>(),
+        bind<BrokerConfig, &BrokerConfig::log_flush_offset_checkpoint_interval_ms>(),
+        bind<BrokerConfig, &BrokerConfig::log_initial_task_delay_ms>(),
+        bind<BrokerConfig, &BrokerConfig::log_cleaner_enable>(),
+        bind<BrokerConfig, &BrokerConfig::log_cleaner_threads>(),
+        bind<BrokerConfig, &BrokerConfig::log_cleaner_backoff_ms>(),
+        bind<BrokerConfig, &BrokerConfig::log_cleaner_dedupe_buffer_size>(),
+        bind<BrokerConfig, &BrokerConfig::log_cleaner_io_buffer_size>(),
+        bind<BrokerConfig, &BrokerConfig::log_cleaner_io_buffer_load_factor>(),
+        bind<BrokerConfig, &BrokerConfig::log_cleaner_io_max_bytes_per_second>(),
+        bind<BrokerConfig, &BrokerConfig::producer_id_expiration_ms>(),
+        bind<BrokerConfig, &BrokerConfig::producer_id_expiration_check_interval_ms>(),
+        bind<BrokerConfig, &BrokerConfig::offsets_topic_num_partitions>(),
+        bind<BrokerConfig, &BrokerConfig::offsets_topic_replication_factor>(),
+        bind<BrokerConfig, &BrokerConfig::offsets_topic_segment_bytes>(),
+        bind<BrokerConfig, &BrokerConfig::offsets_retention_minutes>(),
+        bind<BrokerConfig, &BrokerConfig::offsets_retention_check_interval_ms>(),
+        bind<BrokerConfig, &BrokerConfig::offset_metadata_max_bytes>(),
+        bind<BrokerConfig, &BrokerConfig::offsets_commit_timeout_ms>(),
+        bind<BrokerConfig, &BrokerConfig::group_initial_rebalance_delay_ms>(),
+        bind<BrokerConfig, &BrokerConfig::group_min_session_timeout_ms>(),
+        bind<BrokerConfig, &BrokerConfig::group_max_session_timeout_ms>(),
+        bind<BrokerConfig, &BrokerConfig::group_max_size>(),
+        bind<BrokerConfig, &BrokerConfig::group_consumer_session_timeout_ms>(),
+        bind<BrokerConfig, &BrokerConfig::group_consumer_min_session_timeout_ms>(),
+        bind<BrokerConfig, &BrokerConfig::group_consumer_max_session_timeout_ms>(),
+        bind<BrokerConfig, &BrokerConfig::group_consumer_heartbeat_interval_ms>(),
+        bind<BrokerConfig, &BrokerConfig::group_consumer_min_heartbeat_interval_ms>(),
+        bind<BrokerConfig, &BrokerConfig::group_consumer_max_heartbeat_interval_ms>(),
+        bind<BrokerConfig, &BrokerConfig::group_consumer_max_size>(),
+        bind<BrokerConfig, &BrokerConfig::group_consumer_assignment_interval_ms>(),
+        bind<BrokerConfig, &BrokerConfig::group_consumer_regex_refresh_interval_ms>(),
+        bind<BrokerConfig, &BrokerConfig::transaction_state_log_num_partitions>(),
+        bind<BrokerConfig, &BrokerConfig::transaction_state_log_replication_factor>(),
+        bind<BrokerConfig, &BrokerConfig::transaction_state_log_min_isr>(),
+        bind<BrokerConfig, &BrokerConfig::transaction_state_log_segment_bytes>(),
+        bind<BrokerConfig, &BrokerConfig::transaction_max_timeout_ms>(),
+        bind<BrokerConfig, &BrokerConfig::transactional_id_expiration_ms>(),
+        bind<BrokerConfig, &BrokerConfig::transaction_abort_timed_out_transaction_cleanup_interval_ms>(),
+        bind<BrokerConfig, &BrokerConfig::transaction_remove_expired_transaction_cleanup_interval_ms>(),
+        bind<BrokerConfig, &BrokerConfig::transaction_partition_verification_enable>(),
+    };
+    return kBindings;
+}
 
 RebalanceProtocols rebalance_protocols(const ConfigMap& effective) {
     RebalanceProtocols protocols{false, false, false, false};
@@ -114,7 +115,7 @@ std::optional<AdvertisedAddress> http_listener(const ConfigMap& effective) {
 
 // Everything typed, from values that were checked.
 std::expected<void, ConfigError> fill(BrokerConfig& config, const ConfigMap& given, const ConfigMap& effective) {
-    for (const ConfigBinding<BrokerConfig>& binding : kBrokerConfigBindings) {
+    for (const ConfigBinding<BrokerConfig>& binding : bindings()) {
         binding.apply(config, broker_value(effective, binding.name));
     }
     config.node_id = BrokerId{std::get<std::int32_t>(broker_value(effective, "node.id"))};
@@ -217,12 +218,22 @@ std::expected<BrokerConfig, ConfigError> BrokerConfig::from(ConfigMap given) {
     if (auto verdict = check_broker_values(given); !verdict) {
         return std::unexpected(verdict.error());
     }
-    BrokerConfig config;
-    if (auto filled = fill(config, given, given); !filled) {
+    const ConfigMap effective = given;
+    return of_checked(std::move(given), effective);
+}
+
+std::expected<BrokerConfig, ConfigError> BrokerConfig::of_checked(ConfigMap given, const ConfigMap& effective) {
+    BrokerConfig config{Unfilled{}};
+    if (auto filled = fill(config, given, effective); !filled) {
         return std::unexpected(filled.error());
     }
     config.given_ = std::move(given);
     return config;
+}
+
+BrokerConfig::BrokerConfig() : BrokerConfig(Unfilled{}) {
+    static const BrokerConfig kDefaults = of_checked({}, {}).value();
+    *this = kDefaults;
 }
 
 std::expected<BrokerConfig, ConfigError> BrokerConfig::with_dynamic(DynamicBrokerConfigs dynamic) const {
@@ -230,13 +241,11 @@ std::expected<BrokerConfig, ConfigError> BrokerConfig::with_dynamic(DynamicBroke
     if (auto verdict = check_broker_values(effective); !verdict) {
         return std::unexpected(verdict.error());
     }
-    BrokerConfig config;
-    if (auto filled = fill(config, given_, effective); !filled) {
-        return std::unexpected(filled.error());
-    }
     // Sockets are opened once; a dynamic `listeners` is stored and described, and takes effect at the next start.
-    config.given_ = given_;
-    config.dynamic_ = std::move(dynamic);
+    auto config = of_checked(given_, effective);
+    if (config) {
+        config->dynamic_ = std::move(dynamic);
+    }
     return config;
 }
 

@@ -39,107 +39,111 @@ struct RebalanceProtocols {
 /// The fields are the configs that this broker acts on, with Kafka's names (dots are underscores) and
 /// units last. A default-constructed BrokerConfig has every default. All other configs are reachable
 /// by name through `value`.
+///
+/// Defaults, bounds, texts and who may change a config while the broker runs stand in the definition alone
+/// (broker_definitions_*.cc). A field of a plain type follows from its name: see config_binding.h.
 struct BrokerConfig {
+    BrokerConfig();
+
     // Identity and places.
-    BrokerId node_id{1};
+    BrokerId node_id{};
     std::optional<std::string> broker_rack;
     /// The first is used for everything that is written once (catalog, locks).
-    std::vector<std::string> log_dirs{"./partita-data"};
+    std::vector<std::string> log_dirs;
     ListenerSettings listeners;
 
     // Network and requests.
-    std::int32_t num_network_threads = 3;
-    std::int32_t num_io_threads = 8;
-    std::int32_t background_threads = 10;
-    std::int32_t num_recovery_threads_per_data_dir = 2;
-    std::int32_t socket_request_max_bytes = 104857600;
-    std::int32_t socket_send_buffer_bytes = 102400;     ///< -1 leaves it to the system
-    std::int32_t socket_receive_buffer_bytes = 102400;  ///< -1 leaves it to the system
-    std::int32_t socket_listen_backlog_size = 50;
-    std::int64_t connections_max_idle_ms = 600000;
-    std::int32_t max_connections = 2147483647;
-    std::int32_t max_connections_per_ip = 2147483647;
+    std::int32_t num_network_threads{};
+    std::int32_t num_io_threads{};
+    std::int32_t background_threads{};
+    std::int32_t num_recovery_threads_per_data_dir{};
+    std::int32_t socket_request_max_bytes{};
+    std::int32_t socket_send_buffer_bytes{};  ///< -1 leaves it to the system
+    std::int32_t socket_receive_buffer_bytes{};  ///< -1 leaves it to the system
+    std::int32_t socket_listen_backlog_size{};
+    std::int64_t connections_max_idle_ms{};
+    std::int32_t max_connections{};
+    std::int32_t max_connections_per_ip{};
     /// Host or address and its own limit, of `max.connections.per.ip.overrides`.
     std::vector<std::pair<std::string, std::int32_t>> max_connections_per_ip_overrides;
-    std::int32_t max_connection_creation_rate = 2147483647;
-    std::int32_t queued_max_requests = 500;
-    std::int64_t queued_max_request_bytes = -1;
-    std::int32_t request_timeout_ms = 30000;
-    std::int32_t fetch_max_bytes = 57671680;
-    std::int32_t max_incremental_fetch_session_cache_slots = 1000;
-    std::int32_t max_request_partition_size_limit = 2000;
+    std::int32_t max_connection_creation_rate{};
+    std::int32_t queued_max_requests{};
+    std::int64_t queued_max_request_bytes{};
+    std::int32_t request_timeout_ms{};
+    std::int32_t fetch_max_bytes{};
+    std::int32_t max_incremental_fetch_session_cache_slots{};
+    std::int32_t max_request_partition_size_limit{};
 
     // Topics.
-    bool auto_create_topics_enable = true;
-    bool unstable_api_versions_enable = false;
-    bool adopt_directories = false;   ///< partita.adopt.directories
-    bool connections_gather = true;   ///< partita.connections.gather
-    bool detection_enable = true;     ///< partita.detection.enable
-    bool events_topic_enable = true;  ///< partita.events.topic.enable
-    bool delete_topic_enable = true;
-    std::int32_t num_partitions = 1;
+    bool auto_create_topics_enable{};
+    bool unstable_api_versions_enable{};
+    bool adopt_directories{};  ///< partita.adopt.directories
+    bool connections_gather{};  ///< partita.connections.gather
+    bool detection_enable{};  ///< partita.detection.enable
+    bool events_topic_enable{};  ///< partita.events.topic.enable
+    bool delete_topic_enable{};
+    std::int32_t num_partitions{};
     /// As configured. One node holds one replica, so callers treat larger values as 1 for internal
     /// topics, and refuse a user's topic as a one-broker Kafka does.
-    std::int32_t default_replication_factor = 1;
+    std::int32_t default_replication_factor{};
 
     // Logs; everything that a topic config can override is in TopicConfig.
-    std::int64_t log_retention_check_interval_ms = 300000;
-    std::int64_t log_flush_scheduler_interval_ms = 9223372036854775807;
-    std::int32_t log_flush_offset_checkpoint_interval_ms = 60000;
-    std::int64_t log_initial_task_delay_ms = 30000;
-    bool log_cleaner_enable = true;
-    std::int32_t log_cleaner_threads = 1;
-    std::int64_t log_cleaner_backoff_ms = 15000;
-    std::int64_t log_cleaner_dedupe_buffer_size = 134217728;
-    std::int32_t log_cleaner_io_buffer_size = 524288;
-    double log_cleaner_io_buffer_load_factor = 0.9;
-    double log_cleaner_io_max_bytes_per_second = 1.7976931348623157e308;
-    std::int32_t producer_id_expiration_ms = 86400000;
-    std::int32_t producer_id_expiration_check_interval_ms = 600000;
+    std::int64_t log_retention_check_interval_ms{};
+    std::int64_t log_flush_scheduler_interval_ms{};
+    std::int32_t log_flush_offset_checkpoint_interval_ms{};
+    std::int64_t log_initial_task_delay_ms{};
+    bool log_cleaner_enable{};
+    std::int32_t log_cleaner_threads{};
+    std::int64_t log_cleaner_backoff_ms{};
+    std::int64_t log_cleaner_dedupe_buffer_size{};
+    std::int32_t log_cleaner_io_buffer_size{};
+    double log_cleaner_io_buffer_load_factor{};
+    double log_cleaner_io_max_bytes_per_second{};
+    std::int32_t producer_id_expiration_ms{};
+    std::int32_t producer_id_expiration_check_interval_ms{};
 
     // Offsets and classic groups.
-    std::int32_t offsets_topic_num_partitions = 50;
-    std::int16_t offsets_topic_replication_factor = 3;
-    std::int32_t offsets_topic_segment_bytes = 104857600;
-    std::int32_t offsets_retention_minutes = 10080;
-    std::int64_t offsets_retention_check_interval_ms = 600000;
-    std::int32_t offset_metadata_max_bytes = 4096;
-    std::int32_t offsets_commit_timeout_ms = 5000;
-    /// Departs from Kafka's 3000: on one machine nobody gains from waiting for more members.
-    std::int32_t group_initial_rebalance_delay_ms = 0;
-    std::int32_t group_min_session_timeout_ms = 6000;
-    std::int32_t group_max_session_timeout_ms = 1800000;
-    std::int32_t group_max_size = 2147483647;
+    std::int32_t offsets_topic_num_partitions{};
+    std::int16_t offsets_topic_replication_factor{};
+    std::int32_t offsets_topic_segment_bytes{};
+    std::int32_t offsets_retention_minutes{};
+    std::int64_t offsets_retention_check_interval_ms{};
+    std::int32_t offset_metadata_max_bytes{};
+    std::int32_t offsets_commit_timeout_ms{};
+    std::int32_t group_initial_rebalance_delay_ms{};
+    std::int32_t group_min_session_timeout_ms{};
+    std::int32_t group_max_session_timeout_ms{};
+    std::int32_t group_max_size{};
     RebalanceProtocols group_coordinator_rebalance_protocols;
 
     // KIP-848 consumer groups.
-    std::int32_t group_consumer_session_timeout_ms = 45000;
-    std::int32_t group_consumer_min_session_timeout_ms = 45000;
-    std::int32_t group_consumer_max_session_timeout_ms = 60000;
-    std::int32_t group_consumer_heartbeat_interval_ms = 5000;
-    std::int32_t group_consumer_min_heartbeat_interval_ms = 5000;
-    std::int32_t group_consumer_max_heartbeat_interval_ms = 15000;
-    std::int32_t group_consumer_max_size = 2147483647;
-    std::vector<std::string> group_consumer_assignors{"uniform", "range"};
-    std::int32_t group_consumer_assignment_interval_ms = 1000;
-    std::int32_t group_consumer_regex_refresh_interval_ms = 600000;
+    std::int32_t group_consumer_session_timeout_ms{};
+    std::int32_t group_consumer_min_session_timeout_ms{};
+    std::int32_t group_consumer_max_session_timeout_ms{};
+    std::int32_t group_consumer_heartbeat_interval_ms{};
+    std::int32_t group_consumer_min_heartbeat_interval_ms{};
+    std::int32_t group_consumer_max_heartbeat_interval_ms{};
+    std::int32_t group_consumer_max_size{};
+    std::vector<std::string> group_consumer_assignors;
+    std::int32_t group_consumer_assignment_interval_ms{};
+    std::int32_t group_consumer_regex_refresh_interval_ms{};
     /// Lower case: disabled, upgrade, downgrade, bidirectional.
-    std::string group_consumer_migration_policy = "bidirectional";
+    std::string group_consumer_migration_policy;
 
     // Transactions.
-    std::int32_t transaction_state_log_num_partitions = 50;
-    std::int16_t transaction_state_log_replication_factor = 3;
-    std::int32_t transaction_state_log_min_isr = 2;
-    std::int32_t transaction_state_log_segment_bytes = 104857600;
-    std::int32_t transaction_max_timeout_ms = 900000;
-    std::int32_t transactional_id_expiration_ms = 604800000;
-    std::int32_t transaction_abort_timed_out_transaction_cleanup_interval_ms = 10000;
-    std::int32_t transaction_remove_expired_transaction_cleanup_interval_ms = 3600000;
-    bool transaction_partition_verification_enable = true;
+    std::int32_t transaction_state_log_num_partitions{};
+    std::int16_t transaction_state_log_replication_factor{};
+    std::int32_t transaction_state_log_min_isr{};
+    std::int32_t transaction_state_log_segment_bytes{};
+    std::int32_t transaction_max_timeout_ms{};
+    std::int32_t transactional_id_expiration_ms{};
+    std::int32_t transaction_abort_timed_out_transaction_cleanup_interval_ms{};
+    std::int32_t transaction_remove_expired_transaction_cleanup_interval_ms{};
+    bool transaction_partition_verification_enable{};
 
     // Ours.
     /// Host and port of the HTTP side; an empty host is every interface, no value switches it off.
-    std::optional<AdvertisedAddress> http_listener{{"localhost", 8092}};
+    std::optional<AdvertisedAddress> http_listener;
 
     /// The value of any broker config: this broker's dynamic value, else the cluster's, else the static
     /// one, else the default. Null value (monostate) when it has none or the name is unknown.
@@ -158,6 +162,11 @@ struct BrokerConfig {
     [[nodiscard]] std::expected<BrokerConfig, ConfigError> with_dynamic(DynamicBrokerConfigs dynamic) const;
 
 private:
+    struct Unfilled {};
+    explicit BrokerConfig(Unfilled) {}
+    /// Of values that were checked: `given` at the start, `effective` with the dynamic ones.
+    [[nodiscard]] static std::expected<BrokerConfig, ConfigError> of_checked(ConfigMap given, const ConfigMap& effective);
+
     ConfigMap given_;
     DynamicBrokerConfigs dynamic_;
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <variant>
@@ -12,13 +13,29 @@ namespace partita::config {
 /// A config whose parsed value a field of `Config` takes over as it is.
 template <class Config>
 struct ConfigBinding {
-    std::string_view name;
+    std::string name;
     void (*apply)(Config&, const ConfigValue&);
 };
 
+/// The name of a data member, as the compiler spells it in the name of a function: "num_partitions".
+template <auto Member>
+constexpr std::string_view member_name() {
+    std::string_view function = __PRETTY_FUNCTION__;
+    function = function.substr(0, function.find_last_of(']'));
+    if (const std::size_t next = function.find(';'); next != function.npos) {
+        function = function.substr(0, next);
+    }
+    return function.substr(function.rfind(':') + 1);
+}
+
+/// The binding of a field to the config of its name: underscores stand for dots, `prefix` is left out in the field's name.
 template <class Config, auto Member>
-constexpr ConfigBinding<Config> bind(std::string_view name) {
-    return {name, [](Config& config, const ConfigValue& value) {
+ConfigBinding<Config> bind(std::string_view prefix = {}) {
+    std::string name(prefix);
+    for (const char letter : member_name<Member>()) {
+        name.push_back(letter == '_' ? '.' : letter);
+    }
+    return {std::move(name), [](Config& config, const ConfigValue& value) {
                 using Field = std::remove_cvref_t<decltype(config.*Member)>;
                 const Field* typed = std::get_if<Field>(&value);
                 PARTITA_ASSERT(typed != nullptr, "a field has the type of its config");

@@ -42,38 +42,42 @@ std::expected<TopicValues, ConfigError> values_of(const ConfigMap& overrides, co
     return values;
 }
 
-constexpr ConfigBinding<TopicConfig> kTopicConfigBindings[] = {
-    bind<TopicConfig, &TopicConfig::compression_gzip_level>("compression.gzip.level"),
-    bind<TopicConfig, &TopicConfig::compression_lz4_level>("compression.lz4.level"),
-    bind<TopicConfig, &TopicConfig::compression_zstd_level>("compression.zstd.level"),
-    bind<TopicConfig, &TopicConfig::delete_retention_ms>("delete.retention.ms"),
-    bind<TopicConfig, &TopicConfig::file_delete_delay_ms>("file.delete.delay.ms"),
-    bind<TopicConfig, &TopicConfig::flush_messages>("flush.messages"),
-    bind<TopicConfig, &TopicConfig::flush_ms>("flush.ms"),
-    bind<TopicConfig, &TopicConfig::index_interval_bytes>("index.interval.bytes"),
-    bind<TopicConfig, &TopicConfig::max_compaction_lag_ms>("max.compaction.lag.ms"),
-    bind<TopicConfig, &TopicConfig::max_message_bytes>("max.message.bytes"),
-    bind<TopicConfig, &TopicConfig::message_timestamp_after_max_ms>("message.timestamp.after.max.ms"),
-    bind<TopicConfig, &TopicConfig::message_timestamp_before_max_ms>("message.timestamp.before.max.ms"),
-    bind<TopicConfig, &TopicConfig::min_cleanable_dirty_ratio>("min.cleanable.dirty.ratio"),
-    bind<TopicConfig, &TopicConfig::min_compaction_lag_ms>("min.compaction.lag.ms"),
-    bind<TopicConfig, &TopicConfig::min_insync_replicas>("min.insync.replicas"),
-    bind<TopicConfig, &TopicConfig::expansion_fence_timeout_ms>("partita.expansion.fence.timeout.ms"),
-    bind<TopicConfig, &TopicConfig::expansion_guard_override>("partita.expansion.guard.override"),
-    bind<TopicConfig, &TopicConfig::expansion_guard_quiet_ms>("partita.expansion.guard.quiet.ms"),
-    bind<TopicConfig, &TopicConfig::expansion_window_ms>("partita.expansion.window.ms"),
-    bind<TopicConfig, &TopicConfig::nudge>("partita.nudge"),
-    bind<TopicConfig, &TopicConfig::visibility_consumers_delay_ms>("partita.visibility.consumers.delay.ms"),
-    bind<TopicConfig, &TopicConfig::visibility_producers_delay_ms>("partita.visibility.producers.delay.ms"),
-    bind<TopicConfig, &TopicConfig::preallocate>("preallocate"),
-    bind<TopicConfig, &TopicConfig::retention_bytes>("retention.bytes"),
-    bind<TopicConfig, &TopicConfig::retention_ms>("retention.ms"),
-    bind<TopicConfig, &TopicConfig::segment_bytes>("segment.bytes"),
-    bind<TopicConfig, &TopicConfig::segment_index_bytes>("segment.index.bytes"),
-    bind<TopicConfig, &TopicConfig::segment_jitter_ms>("segment.jitter.ms"),
-    bind<TopicConfig, &TopicConfig::segment_ms>("segment.ms"),
-    bind<TopicConfig, &TopicConfig::unclean_leader_election_enable>("unclean.leader.election.enable"),
-};
+/// Fields that take over their config as it is.
+const std::vector<ConfigBinding<TopicConfig>>& bindings() {
+    static const std::vector<ConfigBinding<TopicConfig>> kBindings{
+        bind<TopicConfig, &TopicConfig::compression_gzip_level>(),
+        bind<TopicConfig, &TopicConfig::compression_lz4_level>(),
+        bind<TopicConfig, &TopicConfig::compression_zstd_level>(),
+        bind<TopicConfig, &TopicConfig::delete_retention_ms>(),
+        bind<TopicConfig, &TopicConfig::file_delete_delay_ms>(),
+        bind<TopicConfig, &TopicConfig::flush_messages>(),
+        bind<TopicConfig, &TopicConfig::flush_ms>(),
+        bind<TopicConfig, &TopicConfig::index_interval_bytes>(),
+        bind<TopicConfig, &TopicConfig::max_compaction_lag_ms>(),
+        bind<TopicConfig, &TopicConfig::max_message_bytes>(),
+        bind<TopicConfig, &TopicConfig::message_timestamp_after_max_ms>(),
+        bind<TopicConfig, &TopicConfig::message_timestamp_before_max_ms>(),
+        bind<TopicConfig, &TopicConfig::min_cleanable_dirty_ratio>(),
+        bind<TopicConfig, &TopicConfig::min_compaction_lag_ms>(),
+        bind<TopicConfig, &TopicConfig::min_insync_replicas>(),
+        bind<TopicConfig, &TopicConfig::expansion_fence_timeout_ms>("partita."),
+        bind<TopicConfig, &TopicConfig::expansion_guard_override>("partita."),
+        bind<TopicConfig, &TopicConfig::expansion_guard_quiet_ms>("partita."),
+        bind<TopicConfig, &TopicConfig::expansion_window_ms>("partita."),
+        bind<TopicConfig, &TopicConfig::nudge>("partita."),
+        bind<TopicConfig, &TopicConfig::visibility_consumers_delay_ms>("partita."),
+        bind<TopicConfig, &TopicConfig::visibility_producers_delay_ms>("partita."),
+        bind<TopicConfig, &TopicConfig::preallocate>(),
+        bind<TopicConfig, &TopicConfig::retention_bytes>(),
+        bind<TopicConfig, &TopicConfig::retention_ms>(),
+        bind<TopicConfig, &TopicConfig::segment_bytes>(),
+        bind<TopicConfig, &TopicConfig::segment_index_bytes>(),
+        bind<TopicConfig, &TopicConfig::segment_jitter_ms>(),
+        bind<TopicConfig, &TopicConfig::segment_ms>(),
+        bind<TopicConfig, &TopicConfig::unclean_leader_election_enable>(),
+    };
+    return kBindings;
+}
 
 CompressionSetting compression_of(std::string_view name) {
     constexpr std::pair<std::string_view, CompressionSetting> kNames[] = {
@@ -92,9 +96,8 @@ ExpansionMode expansion_mode_of(std::string_view name) {
     return static_cast<ExpansionMode>(found - std::begin(kExpansionModes));
 }
 
-TopicConfig typed(const TopicValues& values) {
-    TopicConfig config;
-    for (const ConfigBinding<TopicConfig>& binding : kTopicConfigBindings) {
+void fill(TopicConfig& config, const TopicValues& values) {
+    for (const ConfigBinding<TopicConfig>& binding : bindings()) {
         binding.apply(config, values.at(binding.name));
     }
     const auto& policies = std::get<std::vector<std::string>>(values.at("cleanup.policy"));
@@ -109,7 +112,6 @@ TopicConfig typed(const TopicValues& values) {
     if (const auto* bytes = std::get_if<std::int32_t>(&values.at("internal.segment.bytes"))) {
         config.segment_bytes = *bytes;
     }
-    return config;
 }
 
 Verdict check_names(const ConfigMap& overrides) {
@@ -148,7 +150,14 @@ std::expected<TopicConfig, ConfigError> effective_topic_config(const ConfigMap& 
     if (!values) {
         return std::unexpected(values.error());
     }
-    return typed(*values);
+    TopicConfig config{TopicConfig::Unfilled{}};
+    fill(config, *values);
+    return config;
+}
+
+TopicConfig::TopicConfig() : TopicConfig(Unfilled{}) {
+    static const TopicConfig kDefaults = effective_topic_config({}, BrokerConfig()).value();
+    *this = kDefaults;
 }
 
 std::expected<ConfigValue, ConfigError> validate_topic_config(std::string_view name, std::string_view value) {

@@ -28,45 +28,53 @@ enum class ExpansionMode : std::int8_t { faithful, safe_offsets, guarded, fenced
 inline constexpr std::int64_t kUntilReleased = -1;
 
 /// The settings that a partition acts on, as the topic's own values, the broker's and the defaults give
-/// them together. A default-constructed TopicConfig has every default of Kafka 4.3.1.
+/// them together. A default-constructed TopicConfig has every default of Kafka 4.3.1; they stand in topic_definitions.cc
+/// alone. A field of a plain type follows from its name: see config_binding.h.
 struct TopicConfig {
-    bool cleanup_delete = true;    ///< cleanup.policy has "delete"
-    bool cleanup_compact = false;  ///< cleanup.policy has "compact"; neither: keep everything (since 4.2)
-    CompressionSetting compression_type = CompressionSetting::producer;
-    std::int32_t compression_gzip_level = -1;
-    std::int32_t compression_lz4_level = 9;
-    std::int32_t compression_zstd_level = 3;
-    std::int64_t delete_retention_ms = 86400000;
-    std::int64_t file_delete_delay_ms = 60000;
-    std::int64_t flush_messages = 9223372036854775807;
-    std::int64_t flush_ms = 9223372036854775807;
-    std::int32_t index_interval_bytes = 4096;
-    std::int64_t max_compaction_lag_ms = 9223372036854775807;
-    std::int32_t max_message_bytes = 1048588;
-    std::int64_t message_timestamp_after_max_ms = 3600000;
-    std::int64_t message_timestamp_before_max_ms = 9223372036854775807;
-    TimestampType message_timestamp_type = TimestampType::create_time;
-    double min_cleanable_dirty_ratio = 0.5;
-    std::int64_t min_compaction_lag_ms = 0;
-    std::int32_t min_insync_replicas = 1;
-    ExpansionMode expansion_mode = ExpansionMode::faithful;
-    std::int64_t expansion_fence_timeout_ms = 120000;
-    bool expansion_guard_override = false;
-    std::int64_t expansion_guard_quiet_ms = 30000;
-    std::int64_t expansion_window_ms = 600000;
-    std::int64_t nudge = 0;  ///< only a change of it means something
-    std::int64_t visibility_consumers_delay_ms = 0;  ///< kUntilReleased, too
-    std::int64_t visibility_producers_delay_ms = 0;  ///< kUntilReleased, too
-    bool preallocate = false;
-    std::int64_t retention_bytes = -1;       ///< negative: no limit
-    std::int64_t retention_ms = 604800000;   ///< negative: no limit
-    std::int32_t segment_bytes = 1073741824;
-    std::int32_t segment_index_bytes = 10485760;
-    std::int64_t segment_jitter_ms = 0;
-    std::int64_t segment_ms = 604800000;
-    bool unclean_leader_election_enable = false;
+    TopicConfig();
+
+    bool cleanup_delete{};  ///< cleanup.policy has "delete"
+    bool cleanup_compact{};  ///< cleanup.policy has "compact"; neither: keep everything (since 4.2)
+    CompressionSetting compression_type{};
+    std::int32_t compression_gzip_level{};
+    std::int32_t compression_lz4_level{};
+    std::int32_t compression_zstd_level{};
+    std::int64_t delete_retention_ms{};
+    std::int64_t file_delete_delay_ms{};
+    std::int64_t flush_messages{};
+    std::int64_t flush_ms{};
+    std::int32_t index_interval_bytes{};
+    std::int64_t max_compaction_lag_ms{};
+    std::int32_t max_message_bytes{};
+    std::int64_t message_timestamp_after_max_ms{};
+    std::int64_t message_timestamp_before_max_ms{};
+    TimestampType message_timestamp_type{};
+    double min_cleanable_dirty_ratio{};
+    std::int64_t min_compaction_lag_ms{};
+    std::int32_t min_insync_replicas{};
+    ExpansionMode expansion_mode{};
+    std::int64_t expansion_fence_timeout_ms{};
+    bool expansion_guard_override{};
+    std::int64_t expansion_guard_quiet_ms{};
+    std::int64_t expansion_window_ms{};
+    std::int64_t nudge{};  ///< only a change of it means something
+    std::int64_t visibility_consumers_delay_ms{};  ///< kUntilReleased, too
+    std::int64_t visibility_producers_delay_ms{};  ///< kUntilReleased, too
+    bool preallocate{};
+    std::int64_t retention_bytes{};  ///< negative: no limit
+    std::int64_t retention_ms{};  ///< negative: no limit
+    std::int32_t segment_bytes{};
+    std::int32_t segment_index_bytes{};
+    std::int64_t segment_jitter_ms{};
+    std::int64_t segment_ms{};
+    bool unclean_leader_election_enable{};
 
     friend bool operator==(const TopicConfig&, const TopicConfig&) = default;
+
+private:
+    friend std::expected<TopicConfig, ConfigError> effective_topic_config(const ConfigMap&, const BrokerConfig&);
+    struct Unfilled {};
+    explicit TopicConfig(Unfilled) {}
 };
 
 /// Null: the config takes its value from the broker. Items of a request, in the order they came.

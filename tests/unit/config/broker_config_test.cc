@@ -15,84 +15,28 @@ LoadedBrokerConfig loaded(ConfigInputs inputs) {
     return result.value_or(LoadedBrokerConfig{});
 }
 
-TEST(BrokerConfig, DefaultConstructedEqualsOneLoadedFromNothing) {
-    const BrokerConfig made = loaded({}).config;
+TEST(BrokerConfig, FieldsHaveTheDefaultsOfTheirDefinitions) {
     const BrokerConfig plain;
-    EXPECT_EQ(made.node_id, plain.node_id);
-    EXPECT_EQ(made.log_dirs, plain.log_dirs);
-    EXPECT_EQ(made.http_listener, plain.http_listener);
-    EXPECT_EQ(made.group_coordinator_rebalance_protocols, plain.group_coordinator_rebalance_protocols);
-    EXPECT_EQ(made.group_consumer_assignors, plain.group_consumer_assignors);
-    EXPECT_EQ(made.group_consumer_migration_policy, plain.group_consumer_migration_policy);
-    EXPECT_EQ(made.log_cleaner_io_max_bytes_per_second, plain.log_cleaner_io_max_bytes_per_second);
-    EXPECT_EQ(made.log_cleaner_io_buffer_load_factor, plain.log_cleaner_io_buffer_load_factor);
-#define SAME(field) EXPECT_EQ(made.field, plain.field)
-    SAME(num_network_threads);
-    SAME(num_io_threads);
-    SAME(background_threads);
-    SAME(num_recovery_threads_per_data_dir);
-    SAME(socket_request_max_bytes);
-    SAME(socket_send_buffer_bytes);
-    SAME(socket_receive_buffer_bytes);
-    SAME(socket_listen_backlog_size);
-    SAME(connections_max_idle_ms);
-    SAME(max_connections);
-    SAME(max_connections_per_ip);
-    SAME(max_connection_creation_rate);
-    SAME(queued_max_requests);
-    SAME(queued_max_request_bytes);
-    SAME(request_timeout_ms);
-    SAME(fetch_max_bytes);
-    SAME(max_incremental_fetch_session_cache_slots);
-    SAME(max_request_partition_size_limit);
-    SAME(auto_create_topics_enable);
-    SAME(delete_topic_enable);
-    SAME(num_partitions);
-    SAME(default_replication_factor);
-    SAME(log_retention_check_interval_ms);
-    SAME(log_flush_scheduler_interval_ms);
-    SAME(log_flush_offset_checkpoint_interval_ms);
-    SAME(log_initial_task_delay_ms);
-    SAME(log_cleaner_enable);
-    SAME(log_cleaner_threads);
-    SAME(log_cleaner_backoff_ms);
-    SAME(log_cleaner_dedupe_buffer_size);
-    SAME(log_cleaner_io_buffer_size);
-    SAME(producer_id_expiration_ms);
-    SAME(producer_id_expiration_check_interval_ms);
-    SAME(offsets_topic_num_partitions);
-    SAME(offsets_topic_replication_factor);
-    SAME(offsets_topic_segment_bytes);
-    SAME(offsets_retention_minutes);
-    SAME(offsets_retention_check_interval_ms);
-    SAME(offset_metadata_max_bytes);
-    SAME(offsets_commit_timeout_ms);
-    SAME(unstable_api_versions_enable);
-    SAME(group_initial_rebalance_delay_ms);
-    SAME(group_min_session_timeout_ms);
-    SAME(group_max_session_timeout_ms);
-    SAME(group_max_size);
-    SAME(group_consumer_session_timeout_ms);
-    SAME(group_consumer_min_session_timeout_ms);
-    SAME(group_consumer_max_session_timeout_ms);
-    SAME(group_consumer_heartbeat_interval_ms);
-    SAME(group_consumer_min_heartbeat_interval_ms);
-    SAME(group_consumer_max_heartbeat_interval_ms);
-    SAME(group_consumer_max_size);
-    SAME(group_consumer_assignment_interval_ms);
-    SAME(group_consumer_regex_refresh_interval_ms);
-    SAME(transaction_state_log_num_partitions);
-    SAME(transaction_state_log_replication_factor);
-    SAME(transaction_state_log_min_isr);
-    SAME(transaction_state_log_segment_bytes);
-    SAME(transaction_max_timeout_ms);
-    SAME(transactional_id_expiration_ms);
-    SAME(transaction_abort_timed_out_transaction_cleanup_interval_ms);
-    SAME(transaction_remove_expired_transaction_cleanup_interval_ms);
-    SAME(transaction_partition_verification_enable);
-#undef SAME
-    EXPECT_EQ(effective_topic_config({}, made), TopicConfig{});
-    EXPECT_EQ(effective_topic_config({}, plain), TopicConfig{});
+    EXPECT_EQ(plain.num_partitions, 1);
+    EXPECT_EQ(plain.socket_request_max_bytes, 104857600);
+    EXPECT_EQ(plain.log_cleaner_io_buffer_load_factor, 0.9);
+    EXPECT_TRUE(plain.adopt_directories == false && plain.connections_gather);
+    EXPECT_EQ(plain.log_dirs, std::vector<std::string>{"./partita-data"});
+    EXPECT_EQ(plain.http_listener, (AdvertisedAddress{"localhost", 8092}));
+    EXPECT_EQ(plain.group_coordinator_rebalance_protocols, RebalanceProtocols{});
+    EXPECT_EQ(plain.group_consumer_assignors, (std::vector<std::string>{"uniform", "range"}));
+    EXPECT_EQ(plain.group_initial_rebalance_delay_ms, 0) << "3000 in Kafka";
+    EXPECT_EQ(plain.transaction_abort_timed_out_transaction_cleanup_interval_ms, 10000);
+    EXPECT_EQ(plain.value("transaction.abort.timed.out.transaction.cleanup.interval.ms"), ConfigValue{10000});
+}
+
+TEST(TopicConfig, FieldsHaveTheDefaultsOfTheirDefinitions) {
+    const TopicConfig plain;
+    EXPECT_TRUE(plain.cleanup_delete && !plain.cleanup_compact);
+    EXPECT_EQ(plain.retention_ms, 604800000);
+    EXPECT_EQ(plain.segment_bytes, 1073741824);
+    EXPECT_EQ(plain.expansion_fence_timeout_ms, 120000);
+    EXPECT_EQ(effective_topic_config({}, loaded({}).config), plain);
 }
 
 TEST(BrokerConfig, OverridesBeatEnvironmentBeatsFileBeatsDefault) {
