@@ -10,16 +10,16 @@
 #include <fstream>
 #include <thread>
 
+#include "broker/assembly/broker.h"
 #include "broker/config/announced_places.h"
 #include "broker/config/broker_rules.h"
 #include "broker/config/log_setup.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/http/http_server.h"
 #include "broker/net/server.h"
-#include "broker/runtime/broker.h"
-#include "broker/runtime/compactor.h"
-#include "broker/runtime/directory_watch.h"
-#include "broker/runtime/group_timers.h"
+#include "broker/runtime/coordinators/group_timers.h"
+#include "broker/runtime/upkeep/compactor.h"
+#include "broker/runtime/upkeep/directory_watch.h"
 #include "broker/start_memory.h"
 
 namespace partita {

@@ -13,12 +13,12 @@
 #include <atomic>
 #include <vector>
 
+#include "broker/assembly/broker.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/topic_lookup.h"
-#include "broker/runtime/broker.h"
-#include "broker/runtime/key_observer.h"
-#include "broker/runtime/turn.h"
+#include "broker/runtime/insight/key_observer.h"
+#include "broker/runtime/partitions/turn.h"
 #include "protocol/assert.h"
 #include "protocol/messages/00_produce.h"
 #include "protocol/produce_validation.h"

@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "broker/assembly/broker.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/topic_lookup.h"
-#include "broker/runtime/broker.h"
-#include "broker/runtime/turn.h"
+#include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/02_list_offsets.h"
 
 namespace partita::handlers {

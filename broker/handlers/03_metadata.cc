@@ -12,11 +12,11 @@
 #include <set>
 #include <vector>
 
+#include "broker/assembly/broker.h"
 #include "broker/handlers/authorized_operations.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/registry.h"
-#include "broker/runtime/broker.h"
-#include "broker/runtime/turn.h"
+#include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/03_metadata.h"
 
 namespace partita::handlers {

@@ -8,12 +8,12 @@
 #include <functional>
 #include <vector>
 
+#include "broker/assembly/broker.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/topic_lookup.h"
-#include "broker/runtime/broker.h"
-#include "broker/runtime/turn.h"
+#include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/08_offset_commit.h"
 
 namespace partita::handlers {

@@ -5,10 +5,10 @@
 // The only broker coordinates everything. The topic behind the coordinators is created on first use; Kafka
 // answers COORDINATOR_NOT_AVAILABLE until it is there, which here is at once.
 
+#include "broker/assembly/broker.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
-#include "broker/runtime/broker.h"
-#include "broker/runtime/turn.h"
+#include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/10_find_coordinator.h"
 
 namespace partita::handlers {

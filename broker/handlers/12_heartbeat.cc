@@ -2,11 +2,11 @@
 //
 //   v3: static members; v4: flexible.
 
+#include "broker/assembly/broker.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
-#include "broker/runtime/broker.h"
-#include "broker/runtime/turn.h"
+#include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/12_heartbeat.h"
 
 namespace partita::handlers {

@@ -3,10 +3,10 @@
 //   up to v2: one member, answered at the top; v3: several, by id or instance id (KIP-345); v4: flexible;
 //   v5: reason.
 
+#include "broker/assembly/broker.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
-#include "broker/runtime/broker.h"
-#include "broker/runtime/turn.h"
+#include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/13_leave_group.h"
 
 namespace partita::handlers {

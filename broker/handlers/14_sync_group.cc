@@ -2,11 +2,11 @@
 //
 //   v3: static members; v4: flexible; v5: protocol type and name, checked when given.
 
+#include "broker/assembly/broker.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
-#include "broker/runtime/broker.h"
-#include "broker/runtime/turn.h"
+#include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/14_sync_group.h"
 
 namespace partita::handlers {

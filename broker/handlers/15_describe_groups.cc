@@ -3,11 +3,11 @@
 //   v3: authorised operations; v4: static members; v5: flexible; v6: unknown groups are an error with a
 //   message (KIP-1043), before they were "Dead".
 
+#include "broker/assembly/broker.h"
 #include "broker/handlers/authorized_operations.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
-#include "broker/runtime/broker.h"
-#include "broker/runtime/turn.h"
+#include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/15_describe_groups.h"
 
 namespace partita::handlers {

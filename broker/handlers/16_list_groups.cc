@@ -2,9 +2,9 @@
 //
 //   v3: flexible; v4: filter by state; v5: filter by type.
 
+#include "broker/assembly/broker.h"
 #include "broker/handlers/registry.h"
-#include "broker/runtime/broker.h"
-#include "broker/runtime/turn.h"
+#include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/16_list_groups.h"
 
 namespace partita::handlers {

@@ -8,9 +8,9 @@
 
 #include <algorithm>
 
+#include "broker/assembly/broker.h"
 #include "broker/handlers/registry.h"
-#include "broker/runtime/broker.h"
-#include "broker/runtime/turn.h"
+#include "broker/runtime/partitions/turn.h"
 #include "broker/topics/features.h"
 #include "protocol/messages/18_api_versions.h"
 

@@ -2,12 +2,12 @@
 //
 //   v4: -1 for the broker's defaults; v5: flexible, effective configs in the reply; v6: quota errors; v7: topic ids.
 
+#include "broker/assembly/broker.h"
 #include "broker/config/describe_configs.h"
 #include "broker/config/mode_patterns.h"
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/registry.h"
-#include "broker/runtime/broker.h"
-#include "broker/runtime/turn.h"
+#include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/19_create_topics.h"
 
 namespace partita::handlers {

@@ -2,10 +2,10 @@
 //
 //   v4: flexible; v5: error messages, quota errors; v6: by id.
 
+#include "broker/assembly/broker.h"
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/registry.h"
-#include "broker/runtime/broker.h"
-#include "broker/runtime/turn.h"
+#include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/20_delete_topics.h"
 
 namespace partita::handlers {

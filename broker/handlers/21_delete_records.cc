@@ -2,10 +2,10 @@
 //
 //   v2: flexible. Offset -1 stands for the high watermark.
 
+#include "broker/assembly/broker.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/topic_lookup.h"
-#include "broker/runtime/broker.h"
-#include "broker/runtime/turn.h"
+#include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/21_delete_records.h"
 
 namespace partita::handlers {

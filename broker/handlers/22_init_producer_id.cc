@@ -6,10 +6,10 @@
 // Without a transactional id the answer is a fresh id with epoch 0. Transactions are not served yet:
 // FindCoordinator does not name a coordinator for them, and neither does this.
 
+#include "broker/assembly/broker.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/registry.h"
-#include "broker/runtime/broker.h"
-#include "broker/runtime/turn.h"
+#include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/22_init_producer_id.h"
 
 namespace partita::handlers {

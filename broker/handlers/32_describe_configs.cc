@@ -4,12 +4,12 @@
 
 #include <charconv>
 
+#include "broker/assembly/broker.h"
 #include "broker/config/describe_configs.h"
 #include "broker/config/mode_patterns.h"
 #include "broker/handlers/config_resources.h"
 #include "broker/handlers/registry.h"
-#include "broker/runtime/broker.h"
-#include "broker/runtime/turn.h"
+#include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/32_describe_configs.h"
 
 namespace partita::handlers {

@@ -2,10 +2,10 @@
 //
 //   v2: flexible.
 
+#include "broker/assembly/broker.h"
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/registry.h"
-#include "broker/runtime/broker.h"
-#include "broker/runtime/turn.h"
+#include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/33_alter_configs.h"
 
 namespace partita::handlers {

@@ -9,9 +9,9 @@
 #include <map>
 #include <string>
 
+#include "broker/assembly/broker.h"
 #include "broker/handlers/registry.h"
-#include "broker/runtime/broker.h"
-#include "broker/runtime/turn.h"
+#include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/34_alter_replica_log_dirs.h"
 #include "protocol/utf16.h"
 

@@ -9,10 +9,10 @@
 
 #include <algorithm>
 
+#include "broker/assembly/broker.h"
 #include "broker/config/broker_rules.h"
 #include "broker/handlers/registry.h"
-#include "broker/runtime/broker.h"
-#include "broker/runtime/turn.h"
+#include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/35_describe_log_dirs.h"
 
 namespace partita::handlers {

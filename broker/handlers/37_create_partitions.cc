@@ -7,10 +7,10 @@
 // (partita.expansion.mode) an expansion may be refused with POLICY_VIOLATION, also with validate_only; a validate_only
 // request that is not refused carries the verdict in its error_message there.
 
+#include "broker/assembly/broker.h"
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/registry.h"
-#include "broker/runtime/broker.h"
-#include "broker/runtime/turn.h"
+#include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/37_create_partitions.h"
 
 namespace partita::handlers {

@@ -4,10 +4,10 @@
 
 #include <set>
 
+#include "broker/assembly/broker.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
-#include "broker/runtime/broker.h"
-#include "broker/runtime/turn.h"
+#include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/42_delete_groups.h"
 
 namespace partita::handlers {

@@ -7,7 +7,7 @@
 
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/registry.h"
-#include "broker/runtime/turn.h"
+#include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/43_elect_leaders.h"
 
 namespace partita::handlers {

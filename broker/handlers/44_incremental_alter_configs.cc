@@ -6,11 +6,11 @@
 #include <iterator>
 #include <map>
 
+#include "broker/assembly/broker.h"
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/config_resources.h"
 #include "broker/handlers/registry.h"
-#include "broker/runtime/broker.h"
-#include "broker/runtime/turn.h"
+#include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/44_incremental_alter_configs.h"
 
 namespace partita::handlers {

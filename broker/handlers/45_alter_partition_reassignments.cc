@@ -5,10 +5,10 @@
 // The only broker holds every replica already: an assignment to it succeeds and changes nothing, any other is
 // refused with Kafka's texts, and there is never a reassignment to cancel.
 
+#include "broker/assembly/broker.h"
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/registry.h"
-#include "broker/runtime/broker.h"
-#include "broker/runtime/turn.h"
+#include "broker/runtime/partitions/turn.h"
 #include "broker/topics/change_builder.h"
 #include "protocol/messages/45_alter_partition_reassignments.h"
 

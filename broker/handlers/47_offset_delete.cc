@@ -1,10 +1,10 @@
 // OffsetDelete: v0, never flexible.
 
+#include "broker/assembly/broker.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/topic_lookup.h"
-#include "broker/runtime/broker.h"
-#include "broker/runtime/turn.h"
+#include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/47_offset_delete.h"
 
 namespace partita::handlers {

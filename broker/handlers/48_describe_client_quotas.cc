@@ -5,7 +5,7 @@
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/client_quota_entities.h"
 #include "broker/handlers/registry.h"
-#include "broker/runtime/turn.h"
+#include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/48_describe_client_quotas.h"
 
 namespace partita::handlers {

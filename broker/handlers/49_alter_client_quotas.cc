@@ -2,11 +2,11 @@
 //
 //   v1: flexible.
 
+#include "broker/assembly/broker.h"
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/client_quota_entities.h"
 #include "broker/handlers/registry.h"
-#include "broker/runtime/broker.h"
-#include "broker/runtime/turn.h"
+#include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/49_alter_client_quotas.h"
 
 namespace partita::handlers {

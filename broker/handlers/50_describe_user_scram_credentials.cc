@@ -2,7 +2,7 @@
 
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/registry.h"
-#include "broker/runtime/turn.h"
+#include "broker/runtime/partitions/turn.h"
 #include "broker/topics/scram_credentials.h"
 #include "protocol/messages/50_describe_user_scram_credentials.h"
 

@@ -5,10 +5,10 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 
+#include "broker/assembly/broker.h"
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/registry.h"
-#include "broker/runtime/broker.h"
-#include "broker/runtime/turn.h"
+#include "broker/runtime/partitions/turn.h"
 #include "broker/topics/scram_credentials.h"
 #include "protocol/messages/51_alter_user_scram_credentials.h"
 

@@ -4,10 +4,10 @@
 //
 // The catalog's log stands for __cluster_metadata, and this broker is the only voter.
 
+#include "broker/assembly/broker.h"
 #include "broker/handlers/quorum.h"
 #include "broker/handlers/registry.h"
-#include "broker/runtime/broker.h"
-#include "broker/runtime/turn.h"
+#include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/55_describe_quorum.h"
 
 namespace partita::handlers {

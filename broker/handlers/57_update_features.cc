@@ -5,10 +5,10 @@
 // The controller of Kafka never looks at the AllowDowngrade of v0, so that version can only upgrade (measured on
 // 4.3.1); the default of the upgrade type says so here too.
 
+#include "broker/assembly/broker.h"
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/registry.h"
-#include "broker/runtime/broker.h"
-#include "broker/runtime/turn.h"
+#include "broker/runtime/partitions/turn.h"
 #include "broker/topics/features.h"
 #include "protocol/messages/57_update_features.h"
 

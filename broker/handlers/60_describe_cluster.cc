@@ -2,10 +2,10 @@
 //
 //   v1: endpoint type (1 brokers, 2 controllers); v2: fenced brokers.
 
+#include "broker/assembly/broker.h"
 #include "broker/handlers/authorized_operations.h"
 #include "broker/handlers/registry.h"
-#include "broker/runtime/broker.h"
-#include "broker/runtime/turn.h"
+#include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/60_describe_cluster.h"
 
 namespace partita::handlers {

@@ -1,7 +1,7 @@
 // DescribeProducers: v0, flexible (KIP-664).
 
 #include "broker/handlers/registry.h"
-#include "broker/runtime/turn.h"
+#include "broker/runtime/partitions/turn.h"
 #include "broker/topics/catalog_commands.h"
 #include "protocol/messages/61_describe_producers.h"
 

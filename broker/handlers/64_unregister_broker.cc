@@ -3,8 +3,8 @@
 // The controller would forget the broker, which is this process. Kafka answers success and the broker is gone from
 // the metadata until it is started again; here it stays, because nobody can mean that.
 
+#include "broker/assembly/broker.h"
 #include "broker/handlers/registry.h"
-#include "broker/runtime/broker.h"
 #include "protocol/messages/64_unregister_broker.h"
 
 namespace partita::handlers {

@@ -2,12 +2,12 @@
 //
 //   v1: whether a member speaks the consumer or the classic protocol.
 
+#include "broker/assembly/broker.h"
 #include "broker/handlers/authorized_operations.h"
 #include "broker/handlers/consumer_groups.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
-#include "broker/runtime/broker.h"
-#include "broker/runtime/turn.h"
+#include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/69_consumer_group_describe.h"
 
 namespace partita::handlers {

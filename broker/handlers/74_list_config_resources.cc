@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
+#include "broker/assembly/broker.h"
 #include "broker/handlers/registry.h"
-#include "broker/runtime/broker.h"
-#include "broker/runtime/turn.h"
+#include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/74_list_config_resources.h"
 
 namespace partita::handlers {

@@ -5,9 +5,9 @@
 // There is no second controller: the requests that Kafka refuses are refused with its texts, and a voter that it
 // would try to reach is answered as one that it cannot reach.
 
+#include "broker/assembly/broker.h"
 #include "broker/handlers/quorum.h"
 #include "broker/handlers/registry.h"
-#include "broker/runtime/broker.h"
 #include "protocol/messages/80_add_raft_voter.h"
 
 namespace partita::handlers {

@@ -2,9 +2,9 @@
 //
 // The only voter cannot be removed, and there is no other one.
 
+#include "broker/assembly/broker.h"
 #include "broker/handlers/quorum.h"
 #include "broker/handlers/registry.h"
-#include "broker/runtime/broker.h"
 #include "protocol/messages/81_remove_raft_voter.h"
 
 namespace partita::handlers {

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "broker/handlers/request_context.h"
 #include "broker/handlers/security_disabled.h"
-#include "broker/runtime/request_context.h"
 #include "broker/topics/catalog_commands.h"
 #include "protocol/arena.h"
 

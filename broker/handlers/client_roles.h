@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include "broker/assembly/broker.h"
 #include "broker/expansion/client_registry.h"
-#include "broker/runtime/broker.h"
-#include "broker/runtime/turn.h"
+#include "broker/runtime/partitions/turn.h"
 
 /// Who a request comes from, for what expansions make of it: see Expansions.
 

@@ -3,11 +3,11 @@
 #include <charconv>
 #include <set>
 
+#include "broker/assembly/broker.h"
 #include "broker/config/broker_loggers.h"
 #include "broker/config/client_metrics_config.h"
 #include "broker/config/group_config.h"
-#include "broker/runtime/broker.h"
-#include "broker/runtime/turn.h"
+#include "broker/runtime/partitions/turn.h"
 
 namespace partita::handlers {
 namespace {

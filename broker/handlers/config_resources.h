@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "broker/config/describe_configs.h"
-#include "broker/runtime/request_context.h"
+#include "broker/handlers/request_context.h"
 #include "broker/topics/catalog_commands.h"
 
 namespace partita::handlers {

@@ -1,7 +1,7 @@
 #include "broker/handlers/consumer_groups.h"
 
-#include "broker/runtime/broker.h"
-#include "broker/runtime/turn.h"
+#include "broker/assembly/broker.h"
+#include "broker/runtime/partitions/turn.h"
 #include "broker/topics/features.h"
 
 namespace partita::handlers {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "broker/runtime/request_context.h"
+#include "broker/handlers/request_context.h"
 
 namespace partita::handlers {
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "broker/runtime/broker.h"
+#include "broker/assembly/broker.h"
 #include "protocol/assert.h"
 #include "protocol/messages/11_join_group.h"
 #include "protocol/messages/14_sync_group.h"

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "broker/groups/results.h"
-#include "broker/runtime/reply.h"
-#include "broker/runtime/request_context.h"
+#include "broker/handlers/request_context.h"
+#include "broker/runtime/loop/reply.h"
 
 namespace partita::handlers {
 

@@ -1,6 +1,6 @@
 #include "broker/handlers/quorum.h"
 
-#include "broker/runtime/broker.h"
+#include "broker/assembly/broker.h"
 
 namespace partita::handlers {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "broker/config/listeners.h"
-#include "broker/runtime/request_context.h"
+#include "broker/handlers/request_context.h"
 #include "protocol/types.h"
 
 namespace partita::handlers {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "broker/runtime/broker.h"
+#include "broker/assembly/broker.h"
 
 namespace partita::handlers {
 namespace {

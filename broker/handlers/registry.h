@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "broker/runtime/request_context.h"
+#include "broker/handlers/request_context.h"
 #include "protocol/api_keys.h"
 
 namespace partita::handlers {

@@ -1,6 +1,6 @@
 #include "broker/handlers/topic_lookup.h"
 
-#include "broker/runtime/turn.h"
+#include "broker/runtime/partitions/turn.h"
 
 namespace partita::handlers {
 

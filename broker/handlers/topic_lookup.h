@@ -2,8 +2,8 @@
 
 #include <string_view>
 
-#include "broker/runtime/request_context.h"
-#include "broker/runtime/topic_table.h"
+#include "broker/handlers/request_context.h"
+#include "broker/runtime/partitions/topic_table.h"
 #include "protocol/error_code.h"
 
 namespace partita::handlers {

@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "broker/assembly/broker.h"
 #include "broker/expansion/finding_json.h"
-#include "broker/runtime/broker.h"
 
 namespace partita::http {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "broker/runtime/findings_hub.h"
+#include "broker/runtime/insight/findings_hub.h"
 
 namespace partita::http {
 

@@ -2,10 +2,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "broker/assembly/broker.h"
 #include "broker/expansion/finding_json.h"
 #include "broker/http/broker_identity.h"
 #include "broker/http/resources.h"
-#include "broker/runtime/broker.h"
 
 namespace partita::http {
 namespace {

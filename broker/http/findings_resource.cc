@@ -3,11 +3,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "broker/assembly/broker.h"
 #include "broker/expansion/event_json.h"
-#include "broker/http/event_feed.h"
 #include "broker/http/broker_identity.h"
+#include "broker/http/event_feed.h"
 #include "broker/http/resources.h"
-#include "broker/runtime/broker.h"
 
 namespace partita::http {
 namespace {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "broker/assembly/broker.h"
 #include "broker/config/log_setup.h"
 #include "broker/http/broker_identity.h"
 #include "broker/http/event_feed.h"
@@ -17,8 +18,7 @@
 #include "broker/http/jobs.h"
 #include "broker/http/resources.h"
 #include "broker/http/session.h"
-#include "broker/runtime/broker.h"
-#include "broker/runtime/network_statistics.h"
+#include "broker/runtime/loop/network_statistics.h"
 #include "protocol/assert.h"
 
 namespace partita::http {

@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <map>
 
-#include "broker/runtime/broker.h"
-#include "broker/runtime/network_statistics.h"
+#include "broker/assembly/broker.h"
+#include "broker/runtime/loop/network_statistics.h"
 
 namespace partita::http {
 namespace {

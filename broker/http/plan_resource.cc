@@ -11,12 +11,12 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "broker/assembly/broker.h"
 #include "broker/expansion/plan_json.h"
 #include "broker/http/broker_identity.h"
 #include "broker/http/jobs.h"
 #include "broker/http/resources.h"
-#include "broker/runtime/broker.h"
-#include "broker/runtime/topic_plan.h"
+#include "broker/runtime/insight/topic_plan.h"
 
 namespace partita::http {
 namespace {

@@ -5,11 +5,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "broker/assembly/broker.h"
 #include "broker/expansion/finding_json.h"
 #include "broker/http/broker_identity.h"
 #include "broker/http/resources.h"
-#include "broker/runtime/broker.h"
-#include "broker/runtime/key_observer.h"
+#include "broker/runtime/insight/key_observer.h"
 
 namespace partita::http {
 namespace {

@@ -1,8 +1,8 @@
 // /health/live, /health/ready, /metrics.
 
+#include "broker/assembly/broker.h"
 #include "broker/http/metrics.h"
 #include "broker/http/resources.h"
-#include "broker/runtime/broker.h"
 
 namespace partita::http {
 

@@ -12,10 +12,10 @@
 #include <cstring>
 #include <utility>
 
+#include "broker/assembly/broker.h"
 #include "broker/handlers/registry.h"
 #include "broker/net/net_reactor.h"
-#include "broker/runtime/broker.h"
-#include "broker/runtime/reply_memory.h"
+#include "broker/runtime/loop/reply_memory.h"
 #include "protocol/assert.h"
 #include "protocol/request_header.h"
 

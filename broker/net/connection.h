@@ -7,12 +7,12 @@
 #include <string>
 #include <utility>
 
+#include "broker/handlers/request_context.h"
 #include "broker/net/buffers.h"
 #include "broker/net/placement.h"
 #include "broker/net/ring.h"
 #include "broker/net/socket.h"
-#include "broker/runtime/request_context.h"
-#include "broker/runtime/turn.h"
+#include "broker/runtime/partitions/turn.h"
 
 namespace partita::net {
 

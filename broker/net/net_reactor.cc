@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "broker/runtime/broker.h"
+#include "broker/assembly/broker.h"
 #include "protocol/assert.h"
 
 namespace partita::net {

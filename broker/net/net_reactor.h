@@ -13,7 +13,7 @@
 #include "broker/net/connection.h"
 #include "broker/net/idle_processors.h"
 #include "broker/net/placement.h"
-#include "broker/runtime/turn.h"
+#include "broker/runtime/partitions/turn.h"
 
 namespace partita::net {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "broker/runtime/clock.h"
+#include "broker/runtime/loop/clock.h"
 
 namespace partita::net {
 

@@ -15,8 +15,8 @@
 #include <optional>
 #include <utility>
 
-#include "broker/runtime/broker.h"
-#include "broker/runtime/clock.h"
+#include "broker/assembly/broker.h"
+#include "broker/runtime/loop/clock.h"
 
 namespace partita::net {
 

@@ -11,7 +11,7 @@
 #include "broker/config/broker_config.h"
 #include "broker/net/net_reactor.h"
 #include "broker/net/refused_connections.h"
-#include "broker/runtime/network_statistics.h"
+#include "broker/runtime/loop/network_statistics.h"
 #include "broker/topics/client_rates.h"
 
 namespace partita::net {

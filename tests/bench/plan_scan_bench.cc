@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "broker/expansion/plan_run.h"
-#include "broker/runtime/log_record_source.h"
+#include "broker/runtime/insight/log_record_source.h"
 #include "protocol/record_batch_builder.h"
 #include "storage/partition_log.h"
 

@@ -70,12 +70,15 @@ class Tidy(unittest.TestCase):
                 ("broker/groups/group.cc", "protocol/types.h"),
                 ("broker/groups/group.cc", "broker/groups/group.h"),
                 ("broker/config/config.cc", "protocol/types.h"),
-                ("broker/runtime/broker.cc", "storage/log.h"),
-                ("broker/runtime/broker.cc", "broker/topics/catalog.h"),
-                ("broker/runtime/broker.cc", "broker/config/config.h"),
-                ("broker/handlers/fetch.cc", "broker/runtime/broker.h"),
+                ("broker/runtime/partitions/turn.cc", "storage/log.h"),
+                ("broker/runtime/partitions/turn.cc", "broker/runtime/loop/reactor.h"),
+                ("broker/runtime/catalog/catalog.cc", "broker/topics/catalog.h"),
+                ("broker/runtime/upkeep/maintenance.cc", "broker/config/config.h"),
+                ("broker/runtime/growth/steps.cc", "broker/runtime/catalog/catalog.h"),
+                ("broker/handlers/fetch.cc", "broker/runtime/partitions/turn.h"),
+                ("broker/assembly/broker.cc", "broker/runtime/upkeep/maintenance.h"),
                 ("broker/net/server.cc", "broker/handlers/registry.h"),
-                ("broker/http/server.cc", "broker/runtime/broker.h"),
+                ("broker/http/server.cc", "broker/runtime/insight/hub.h"),
                 ("broker/main.cc", "broker/net/server.h"),
                 ("broker/main.cc", "broker/serve.h"),
                 ("broker/serve.cc", "broker/http/server.h"),
@@ -89,17 +92,23 @@ class Tidy(unittest.TestCase):
                 ("protocol/types.cc", "storage/log.h"),
                 ("protocol/types.cc", "broker/config/config.h"),
                 ("storage/log.cc", "broker/config/config.h"),
-                ("storage/log.cc", "broker/runtime/clock.h"),
+                ("storage/log.cc", "broker/runtime/loop/clock.h"),
                 ("broker/groups/group.cc", "storage/log.h"),
                 ("broker/groups/group.cc", "broker/topics/catalog.h"),
                 ("broker/topics/catalog.cc", "broker/config/config.h"),
-                ("broker/fetch/sessions.cc", "broker/runtime/clock.h"),
+                ("broker/fetch/sessions.cc", "broker/runtime/loop/clock.h"),
                 ("broker/expansion/plan.cc", "broker/topics/catalog.h"),
                 ("broker/transactions/core.cc", "broker/groups/group.h"),
                 ("broker/config/config.cc", "storage/log.h"),
                 ("broker/config/config.cc", "broker/topics/catalog.h"),
-                ("broker/runtime/broker.cc", "broker/handlers/fetch.h"),
-                ("broker/runtime/broker.cc", "broker/net/server.h"),
+                ("broker/runtime/loop/reactor.cc", "broker/runtime/partitions/turn.h"),
+                ("broker/runtime/partitions/turn.cc", "broker/runtime/catalog/catalog.h"),
+                ("broker/runtime/catalog/catalog.cc", "broker/runtime/growth/steps.h"),
+                ("broker/runtime/insight/plan.cc", "broker/runtime/growth/steps.h"),
+                ("broker/runtime/growth/steps.cc", "broker/runtime/upkeep/maintenance.h"),
+                ("broker/runtime/growth/steps.cc", "broker/handlers/fetch.h"),
+                ("broker/runtime/upkeep/maintenance.cc", "broker/net/server.h"),
+                ("broker/handlers/fetch.cc", "broker/assembly/parts.h"),
                 ("broker/handlers/fetch.cc", "broker/net/server.h"),
                 ("broker/net/server.cc", "broker/http/server.h"),
                 ("broker/http/server.cc", "broker/net/server.h"),
@@ -109,7 +118,7 @@ class Tidy(unittest.TestCase):
                 self.assert_complaint(self.includes(includer, target), f"{includer}:1: ", f"may not include {room}")
 
     def test_the_line_of_the_include_is_named(self):
-        self.assert_complaint(self.includes("storage/log.cc", "protocol/types.h", "broker/runtime/clock.h"),
+        self.assert_complaint(self.includes("storage/log.cc", "protocol/types.h", "broker/runtime/loop/clock.h"),
                               "storage/log.cc:2: ")
 
     def test_only_tests_include_tests(self):
@@ -136,14 +145,14 @@ class Tidy(unittest.TestCase):
     def test_asio_and_beast_stay_in_their_rooms(self):
         for header in ("boost/asio.hpp", "boost/asio/ip/tcp.hpp", "boost/beast/http.hpp"):
             text = f"#include <{header}>\n"
-            for path in ("broker/net/a.cc", "broker/http/a.cc", "broker/runtime/a.cc", "broker/net/a.h",
+            for path in ("broker/net/a.cc", "broker/http/a.cc", "broker/runtime/loop/a.cc", "broker/net/a.h",
                          "broker/serve.cc"):
                 self.assert_clean({path: HEADER + text})
             for path in ("broker/handlers/a.cc", "storage/a.cc", "protocol/a.h", "broker/config/a.cc"):
                 self.assert_complaint({path: HEADER + text}, f"{path}:2: ", "Asio")
 
     def test_asio_stays_out_of_the_headers_of_runtime(self):
-        self.assert_complaint({"broker/runtime/a.h": HEADER + "#include <boost/asio/post.hpp>\n"}, "broker/runtime/a.h:2: ")
+        self.assert_complaint({"broker/runtime/loop/a.h": HEADER + "#include <boost/asio/post.hpp>\n"}, "broker/runtime/loop/a.h:2: ")
 
     def test_lmdb_is_known_to_the_metadata_store_only(self):
         text = "#include <lmdb.h>\n"
@@ -158,7 +167,7 @@ class Tidy(unittest.TestCase):
             with self.subTest(header=header):
                 text = f"#include <{header}>\n"
                 self.assert_complaint({"broker/groups/a.cc": text}, "broker/groups/a.cc:1: ", "pure core")
-                self.assert_clean({"broker/runtime/a.cc": text})
+                self.assert_clean({"broker/runtime/loop/a.cc": text})
 
     def test_cores_read_no_clock_and_throw_no_dice(self):
         for word in ("std::chrono::steady_clock::now()", "std::chrono::system_clock::now()", "std::random_device{}()",

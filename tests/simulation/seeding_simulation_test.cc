@@ -11,7 +11,7 @@
 #include <random>
 
 #include "broker/groups/group_coordinator.h"
-#include "broker/runtime/expansion_steps.h"
+#include "broker/runtime/growth/expansion_steps.h"
 #include "tests/unit/topics/catalog_fixture.h"
 
 namespace partita::topics {

@@ -13,8 +13,8 @@
 #include <optional>
 
 #include "tests/support/broker_process.h"
+#include "tests/support/in_process_broker.h"
 #include "tests/support/plain_client.h"
-#include "tests/unit/net/in_process_broker.h"
 
 namespace partita::test {
 namespace {

@@ -7,8 +7,8 @@
 #include <filesystem>
 
 #include "protocol/messages/00_produce.h"
+#include "tests/support/in_process_broker.h"
 #include "tests/support/plain_client.h"
-#include "tests/unit/net/in_process_broker.h"
 
 namespace partita::test {
 namespace {

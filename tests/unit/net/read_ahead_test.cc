@@ -5,8 +5,8 @@
 #include "broker/net/connection.h"
 #include "tests/support/broker_process.h"
 #include "tests/support/faulty_file_system.h"
+#include "tests/support/in_process_broker.h"
 #include "tests/support/plain_client.h"
-#include "tests/unit/net/in_process_broker.h"
 
 namespace partita::test {
 namespace {

@@ -8,7 +8,7 @@
 #include <boost/asio/io_context.hpp>
 #include <cerrno>
 
-#include "broker/runtime/clock.h"
+#include "broker/runtime/loop/clock.h"
 
 namespace partita::net {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "protocol/messages/19_create_topics.h"
 #include "protocol/messages/49_alter_client_quotas.h"
+#include "tests/support/in_process_broker.h"
 #include "tests/support/plain_client.h"
-#include "tests/unit/net/in_process_broker.h"
 
 namespace partita::test {
 namespace {

@@ -1,0 +1,96 @@
+#include "broker/assembly/ephemeral_directory.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+namespace partita::runtime {
+namespace {
+
+/// Opens and locks a directory of this user. -1 when it is not one, when somebody has the lock, or when whoever had it
+/// meanwhile removed the directory.
+int lock_directory(const std::string& path) {
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (descriptor < 0) {
+        return -1;
+    }
+    struct stat opened {};
+    struct stat named {};
+    if (::fstat(descriptor, &opened) == 0 && opened.st_uid == ::geteuid() && ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 &&
+        ::lstat(path.c_str(), &named) == 0 && named.st_dev == opened.st_dev && named.st_ino == opened.st_ino) {
+        return descriptor;
+    }
+    ::close(descriptor);
+    return -1;
+}
+
+void remove_tree(const std::string& path) {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+}
+
+/// Removes the directories below `parent` whose owners are gone, and counts them.
+std::size_t sweep(const std::string& parent) {
+    std::vector<std::string> candidates;
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry(parent, error), end; !error && entry != end; entry.increment(error)) {
+        if (entry->path().filename().string().starts_with(EphemeralDirectory::kNamePrefix)) {
+            candidates.push_back(entry->path().string());
+        }
+    }
+    std::size_t swept = 0;
+    for (const std::string& path : candidates) {
+        if (const int descriptor = lock_directory(path); descriptor >= 0) {
+            remove_tree(path);
+            ::close(descriptor);
+            ++swept;
+        }
+    }
+    return swept;
+}
+
+}  // namespace
+
+std::optional<EphemeralDirectory> EphemeralDirectory::create_in(const std::string& parent) {
+    constexpr int kAttempts = 100;
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+        std::string path = parent + "/" + std::string(kNamePrefix) + "XXXXXX";
+        if (::mkdtemp(path.data()) == nullptr) {
+            return std::nullopt;
+        }
+        // Without the lock, somebody who sweeps came first, and the directory is gone or about to be.
+        if (const int descriptor = lock_directory(path); descriptor >= 0) {
+            return EphemeralDirectory(std::move(path), descriptor);
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<EphemeralDirectory::Created> EphemeralDirectory::create(std::span<const std::string> parents) {
+    std::size_t swept = 0;
+    for (const std::string& parent : parents) {
+        swept += sweep(parent);
+    }
+    for (const std::string& parent : parents) {
+        if (std::optional<EphemeralDirectory> directory = create_in(parent)) {
+            return Created{std::move(*directory), swept};
+        }
+    }
+    return std::nullopt;
+}
+
+EphemeralDirectory::~EphemeralDirectory() {
+    if (descriptor_ >= 0) {
+        // Locked until nothing is left, so that nobody sweeps it at the same time.
+        remove_tree(path_);
+        ::close(descriptor_);
+    }
+}
+
+}  // namespace partita::runtime

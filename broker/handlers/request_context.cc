@@ -1,0 +1,193 @@
+#include "broker/handlers/request_context.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "broker/assembly/broker.h"
+#include "broker/config/log_setup.h"
+#include "broker/runtime/loop/clock.h"
+#include "broker/runtime/loop/reply_memory.h"
+#include "broker/runtime/partitions/turn.h"
+#include "protocol/assert.h"
+#include "protocol/codec.h"
+#include "protocol/request_header.h"
+
+namespace partita::runtime {
+namespace {
+
+constexpr std::size_t kPooledReplyBuffersMax = 64;
+constexpr std::size_t kPooledReplyBytesMax = 64 * 1024;
+constexpr std::size_t kPooledPiecesMax = 1024;
+
+std::vector<ByteBuffer>& pooled_reply_buffers() {
+    thread_local std::vector<ByteBuffer> buffers;
+    return buffers;
+}
+
+std::vector<std::vector<ReplyPiece>>& pooled_reply_pieces() {
+    thread_local std::vector<std::vector<ReplyPiece>> lists;
+    return lists;
+}
+
+}  // namespace
+
+std::vector<ReplyPiece> take_reply_pieces() {
+    std::vector<std::vector<ReplyPiece>>& pooled = pooled_reply_pieces();
+    if (pooled.empty()) {
+        return {};
+    }
+    std::vector<ReplyPiece> pieces = std::move(pooled.back());
+    pooled.pop_back();
+    return pieces;
+}
+
+void recycle_reply_pieces(std::vector<ReplyPiece>&& pieces) {
+    pieces.clear();
+    std::vector<std::vector<ReplyPiece>>& pooled = pooled_reply_pieces();
+    if (pieces.capacity() > 0 && pieces.capacity() <= kPooledPiecesMax && pooled.size() < kPooledReplyBuffersMax) {
+        pooled.push_back(std::move(pieces));
+    }
+}
+
+ByteBuffer take_reply_buffer() {
+    std::vector<ByteBuffer>& pooled = pooled_reply_buffers();
+    if (pooled.empty()) {
+        return {};
+    }
+    ByteBuffer buffer = std::move(pooled.back());
+    pooled.pop_back();
+    return buffer;
+}
+
+void recycle_reply_buffer(ByteBuffer&& buffer) {
+    std::vector<ByteBuffer>& pooled = pooled_reply_buffers();
+    if (buffer.capacity() == 0 || buffer.capacity() > kPooledReplyBytesMax ||
+        pooled.size() >= kPooledReplyBuffersMax) {
+        buffer.release();
+        return;
+    }
+    buffer.clear();
+    pooled.push_back(std::move(buffer));
+}
+
+Arena& RequestContext::arena() { return turn.arena(); }
+
+Now RequestContext::now() const { return turn.now(); }
+
+void* RequestContext::decode_as(const Schema& schema) {
+    void* message = arena().allocate_unlimited(schema.size, schema.alignment);
+    const auto consumed = partita::decode(schema, body, version(), arena(), message);
+    if (!consumed) {
+        close_connection("malformed " + std::string(schema.name) + " v" + std::to_string(version()) + ": " +
+                         std::string(to_string(consumed.error().failure)) + " at byte " +
+                         std::to_string(consumed.error().position) + " " + std::string(consumed.error().field));
+        return nullptr;
+    }
+    return message;
+}
+
+void RequestContext::reply_as(const Schema& schema, const void* response) {
+    PARTITA_ASSERT(outcome_ == Outcome::none, "a request is answered once");
+    outcome_ = Outcome::replied;
+    charge_time();
+    reply_ = encode_reply(pending_, schema, response);
+}
+
+void RequestContext::throttle(std::int64_t duration_ms) {
+    const std::int64_t most = std::max<std::int64_t>(pending_.throttle_ms, duration_ms);
+    pending_.throttle_ms = static_cast<std::int32_t>(std::min<std::int64_t>(most, std::numeric_limits<std::int32_t>::max()));
+}
+
+void RequestContext::measure_time() { started_ns_ = read_stopwatch_ns(); }
+
+void RequestContext::charge_time() {
+    if (!started_ns_) [[likely]] {
+        return;
+    }
+    const double percent_of_a_second = static_cast<double>(read_stopwatch_ns() - *started_ns_) / 1e7;
+    throttle(broker.throttles().use(Throttled::request_time, client_id, percent_of_a_second, now()));
+}
+
+void RequestContext::reply_nothing() {
+    PARTITA_ASSERT(outcome_ == Outcome::none, "a request is answered once");
+    outcome_ = Outcome::nothing;
+}
+
+void RequestContext::close_connection(std::string_view reason) {
+    PARTITA_ASSERT(outcome_ == Outcome::none, "a request is answered once");
+    outcome_ = Outcome::closed;
+    close_reason_ = reason;
+}
+
+PendingReply RequestContext::defer() {
+    PARTITA_ASSERT(outcome_ == Outcome::none, "a request is answered once");
+    outcome_ = Outcome::deferred;
+    charge_time();
+    return pending_;
+}
+
+PendingReply RequestContext::park() {
+    PARTITA_ASSERT(outcome_ == Outcome::none, "a request is answered once");
+    outcome_ = Outcome::parked;
+    charge_time();
+    return pending_;
+}
+
+namespace {
+
+/// A copy of `response` that tells the client to wait, where its version can say so.
+const void* throttled_copy(const PendingReply& pending, const Schema& schema, const void* response) {
+    const auto field = std::ranges::find(schema.fields, std::string_view("ThrottleTimeMs"), &Field::name);
+    if (field == schema.fields.end() || !field->versions.contains(pending.api_version)) {
+        return response;
+    }
+    // Messages are trivially copyable views.
+    thread_local std::vector<std::max_align_t> copy;
+    copy.resize(schema.size / sizeof(std::max_align_t) + 1);
+    std::memcpy(copy.data(), response, schema.size);
+    std::memcpy(reinterpret_cast<std::byte*>(copy.data()) + field->offset, &pending.throttle_ms, sizeof pending.throttle_ms);
+    return copy.data();
+}
+
+}  // namespace
+
+Reply encode_reply(const PendingReply& pending, const Schema& schema, const void* response,
+                   std::span<FileSlice> slices) {
+    if (pending.throttle_ms > 0) [[unlikely]] {
+        response = throttled_copy(pending, schema, response);
+    }
+    Reply reply;
+    reply.rest_ms = pending.throttle_ms;
+    reply.bytes = take_reply_buffer();
+    reply.bytes.append_big_endian(std::int32_t{0});
+    append_response_header(*pending.api, pending.api_version, pending.correlation_id, reply.bytes);
+    thread_local std::vector<SplitPoint> splits;
+    splits.clear();
+    const std::size_t header_bytes = reply.bytes.size();
+    const auto size = encode(schema, response, pending.api_version, reply.bytes, slices.empty() ? nullptr : &splits);
+    if (!size) {
+        // A handler filled in what the version cannot carry: a fault of ours, but no reason to take other
+        // clients down with this one.
+        log::error("net", "a reply cannot be encoded, the connection is closed",
+                   {{"message", schema.name},
+                    {"version", pending.api_version},
+                    {"field", size.error().field},
+                    {"reason", to_string(size.error().failure)}});
+        recycle_reply_buffer(std::move(reply.bytes));
+        Reply failed;
+        failed.close = true;
+        return failed;
+    }
+    reply.bytes.patch_big_endian(0, static_cast<std::int32_t>(header_bytes - 4 + size->total()));
+    if (!splits.empty()) {
+        reply.pieces = take_reply_pieces();
+    }
+    for (const SplitPoint& split : splits) {
+        FileSlice& slice = slices[static_cast<std::size_t>(split.external_index)];
+        reply.pieces.push_back({.position = split.position, .slice = std::move(slice)});
+    }
+    return reply;
+}
+
+}  // namespace partita::runtime

@@ -1,0 +1,266 @@
+// A directory that a real Kafka wrote is served as it is: its topics with their ids, settings and records, and the offsets
+// that groups committed.
+
+#include "broker/runtime/catalog/topic_adoption.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include "broker/assembly/broker.h"
+#include "broker/topics/kafka_metadata.h"
+#include "protocol/record_batch.h"
+
+namespace partita::runtime {
+namespace {
+
+constexpr std::size_t kLargestPropertiesBytes = 64 * 1024;
+/// Kafka rolls segments of its metadata at 1 GiB at the latest.
+constexpr std::size_t kLargestMetadataBytes = (std::size_t{1} << 30) + (std::size_t{64} << 20);
+/// Of a topic of which only directories are known: the most that Kafka makes in one request. People's own directories may be
+/// named like partitions, `backup-20261121`.
+constexpr std::int32_t kUnknownPartitionsMax = 10'000;
+constexpr std::string_view kMetadataDirectory = "__cluster_metadata-0";
+constexpr std::string_view kSnapshotSuffix = ".checkpoint";
+constexpr std::string_view kSegmentSuffix = ".log";
+
+/// The offset at the beginning of a file's name; empty for other names.
+std::optional<Offset> offset_in(std::string_view name) {
+    constexpr std::size_t kDigits = 20;
+    Offset offset{0};
+    if (name.size() < kDigits) {
+        return std::nullopt;
+    }
+    const auto parsed = std::from_chars(name.data(), name.data() + kDigits, offset.value);
+    return parsed.ec == std::errc{} && parsed.ptr == name.data() + kDigits ? std::optional(offset) : std::nullopt;
+}
+
+/// Takes all records of a file at or above `from`. What follows a torn batch was never committed.
+StorageResult<void> read_metadata_file(FileSystem& file_system, const std::string& path, Offset from,
+                                       topics::KafkaMetadata& metadata) {
+    const auto content = read_whole_file(file_system, path, kLargestMetadataBytes);
+    if (!content) {
+        return std::unexpected(content.error());
+    }
+    BatchCursor cursor(as_bytes(*content));
+    while (cursor.next()) {
+        const Batch& batch = cursor.batch();
+        if (batch.header.attributes.is_control() || batch.header.last_offset() < from) {
+            continue;
+        }
+        bool understood = check_crc(batch);
+        const auto walked = for_each_record(batch, {}, [&](const RecordView& record) {
+            understood = understood && (record.offset < from || !record.value || metadata.apply(*record.value));
+            return understood;
+        });
+        if (!walked || !understood) {
+            return std::unexpected(corrupt_error(path, "a record at or behind offset " +
+                                                           std::to_string(batch.header.base_offset.value) +
+                                                           " cannot be read"));
+        }
+    }
+    return {};
+}
+
+/// The newest snapshot, and the segments behind it. Empty when no Kafka left any.
+StorageResult<std::optional<topics::KafkaMetadata>> read_kafka_metadata(FileSystem& file_system, const std::string& directory) {
+    const auto entries = file_system.list(directory);
+    if (!entries) {
+        if (entries.error().is_not_found()) {
+            return std::nullopt;
+        }
+        return std::unexpected(entries.error());
+    }
+    topics::KafkaMetadata metadata;
+    bool found = false;
+    Offset from{0};
+    std::optional<std::string> snapshot;
+    for (const DirectoryEntry& entry : *entries) {
+        // Ascending by name and so by offset.
+        if (const auto end = offset_in(entry.name); end && entry.name.ends_with(kSnapshotSuffix)) {
+            snapshot = entry.name;
+            from = *end;
+        }
+    }
+    if (snapshot) {
+        found = true;
+        if (auto read = read_metadata_file(file_system, join_path(directory, *snapshot), Offset{0}, metadata); !read) {
+            return std::unexpected(read.error());
+        }
+    }
+    for (const DirectoryEntry& entry : *entries) {
+        if (!offset_in(entry.name) || !entry.name.ends_with(kSegmentSuffix)) {
+            continue;
+        }
+        found = true;
+        if (auto read = read_metadata_file(file_system, join_path(directory, entry.name), from, metadata); !read) {
+            return std::unexpected(read.error());
+        }
+    }
+    return found ? std::optional(std::move(metadata)) : std::nullopt;
+}
+
+/// What a topic of unknown settings gets.
+topics::ConfigMap cautious_configs(std::string_view topic) {
+    if (topic == topics::kOffsetsTopicName) {
+        return {{"cleanup.policy", "compact"}, {"compression.type", "producer"}};
+    }
+    return {{"retention.ms", "-1"}};
+}
+
+std::string directory_of(std::string_view topic, std::int32_t partition) {
+    return std::string(topic) + "-" + std::to_string(partition);
+}
+
+struct FoundPartitions {
+    /// By partition; ids of different topics of one name may be mixed.
+    std::map<std::int32_t, TopicId> ids;
+    bool has_records = false;
+
+    [[nodiscard]] std::int32_t last() const { return ids.rbegin()->first; }
+    /// A broker wrote at least one of them: it has its topic's id, or records.
+    [[nodiscard]] bool are_partitions() const {
+        return has_records || std::ranges::any_of(ids, [](const auto& partition) { return !partition.second.is_zero(); });
+    }
+};
+
+void add_known_topic(FoundTopics& found, topics::KafkaMetadata::Topic topic, const FoundPartitions& partitions) {
+    for (std::int32_t index = 0; index < topic.partition_count; ++index) {
+        if (!partitions.ids.contains(index)) {
+            found.missing.push_back(directory_of(topic.name, index));
+        }
+    }
+    found.command.topics.push_back({topic.name, topic.id, topic.partition_count, std::move(topic.configs)});
+}
+
+void add_unknown_topic(FoundTopics& found, const std::string& name, const FoundPartitions& partitions) {
+    if (!partitions.are_partitions() || partitions.last() >= kUnknownPartitionsMax) {
+        return;
+    }
+    const std::int32_t count = partitions.last() + 1;
+    const auto named = std::ranges::find_if(partitions.ids, [](const auto& partition) { return !partition.second.is_zero(); });
+    const TopicId topic_id = named == partitions.ids.end() ? TopicId{} : named->second;
+    for (std::int32_t index = 0; index < count; ++index) {
+        if (!partitions.ids.contains(index)) {
+            found.missing.push_back(directory_of(name, index));
+        }
+    }
+    found.command.topics.push_back({name, topic_id, count, cautious_configs(name)});
+}
+
+}  // namespace
+
+std::optional<std::string> kafka_cluster_id(FileSystem& file_system, const std::string& directory) {
+    const auto text = read_whole_file(file_system, join_path(directory, "meta.properties"), kLargestPropertiesBytes);
+    if (!text) {
+        return std::nullopt;
+    }
+    constexpr std::string_view kKey = "cluster.id=";
+    for (std::size_t begin = 0; begin < text->size();) {
+        const std::size_t end = std::min(text->find('\n', begin), text->size());
+        std::string_view line = std::string_view(*text).substr(begin, end - begin);
+        begin = end + 1;
+        if (line.starts_with(kKey)) {
+            line.remove_prefix(kKey.size());
+            line = line.substr(0, line.find('\r'));
+            Uuid parsed;
+            return Uuid::parse(line, parsed) ? std::optional<std::string>(line) : std::nullopt;
+        }
+    }
+    return std::nullopt;
+}
+
+StorageResult<FoundTopics> find_topics(FileSystem& file_system, const LogDirectory& logs, bool with_metadata) {
+    FoundTopics found;
+    std::map<std::string, FoundPartitions> by_name;
+    for (const LogDirectory::Unclaimed& partition : logs.unclaimed()) {
+        if (partition.topic != topics::kClusterMetadataTopicName) {
+            FoundPartitions& partitions = by_name[partition.topic];
+            partitions.ids[partition.partition.value] = partition.topic_id;
+            partitions.has_records = partitions.has_records || partition.log_end_offset > Offset{0};
+        }
+    }
+    auto metadata = with_metadata ? read_kafka_metadata(file_system, join_path(logs.path(), kMetadataDirectory))
+                                  : StorageResult<std::optional<topics::KafkaMetadata>>{};
+    if (!metadata) {
+        return std::unexpected(metadata.error());
+    }
+    if (!*metadata) {
+        for (const auto& [name, partitions] : by_name) {
+            add_unknown_topic(found, name, partitions);
+        }
+        return found;
+    }
+    found.has_settings = true;
+    found.command.next_producer_id = (*metadata)->next_producer_id();
+    for (topics::KafkaMetadata::Topic& topic : (*metadata)->topics()) {
+        // A topic without any directory is on another disk or broker: serving it empty would be a lie.
+        if (const auto partitions = by_name.find(topic.name); partitions != by_name.end()) {
+            add_known_topic(found, std::move(topic), partitions->second);
+        } else {
+            found.missing.push_back(directory_of(topic.name, 0));
+        }
+    }
+    return found;
+}
+
+std::expected<void, StartError> Broker::adopt_found_topics(bool is_new, Now now) {
+    if (!is_new && !config_->adopt_directories) {
+        return {};
+    }
+    // Of a directory that is ours for long, an old Kafka's metadata says nothing any more.
+    auto found = find_topics(file_system_, *logs_, is_new);
+    if (!found) {
+        return std::unexpected(StartError{"the directory " + data_directory_ + " was written by a Kafka, and cannot be taken over: " +
+                                          found.error().message});
+    }
+    // What the catalog has is claimed later; an adoption that was interrupted goes on here.
+    std::erase_if(found->command.topics, [&](const topics::AdoptTopicsCommand::Topic& topic) {
+        const topics::Topic* known = catalog_->snapshot()->find_topic(topic.name);
+        return known != nullptr && (known->id == topic.id || topic.id.is_zero());
+    });
+    const auto adopt = [&](const topics::AdoptTopicsCommand& command) {
+        const auto decision = with_catalog_context(now, [&](const topics::CatalogContext& context) {
+            return topics::adopt_topics(catalog_->snapshot(), command, *config_rules_, context);
+        });
+        for (const topics::AdoptTopicsReply::Topic& topic : decision.reply.topics) {
+            if (topic.error.failed()) {
+                log::warning("recovery", "a topic that was found is not adopted",
+                             {{"topic", topic.name}, {"reason", topic.error.message.value_or("")}});
+            }
+            for (const std::string& name : topic.left_out_configs) {
+                log::warning("recovery", "a config of an adopted topic means nothing here and was left out",
+                             {{"topic", topic.name}, {"config", name}});
+            }
+        }
+        return decision.effects.empty() || apply_catalog_effects(nullptr, decision.effects, now);
+    };
+    bool is_written = adopt(found->command);
+    if (is_written) {
+        // Producers that Kafka's metadata does not cover, or that came without any.
+        topics::AdoptTopicsCommand producers;
+        topic_table()->for_each([&](const TopicState& topic) {
+            for (const std::shared_ptr<Partition>& partition : topic.partitions) {
+                for (const ProducerSummary& producer : partition->log->active_producers()) {
+                    producers.next_producer_id = std::max(producers.next_producer_id, ProducerId{producer.producer_id.value + 1});
+                }
+            }
+        });
+        is_written = adopt(producers);
+    }
+    if (!is_written) {
+        return std::unexpected(StartError{"the catalog cannot be written in " + data_directory_ +
+                                          "; free some space or check the directory's permissions"});
+    }
+    for (const std::string& directory : found->missing) {
+        log::warning("recovery", "a partition of a topic that Kafka knew is not in the directory", {{"partition", directory}});
+    }
+    if (!found->command.topics.empty()) {
+        log::info("recovery", "topics of a Kafka were adopted",
+                  {{"topics", found->command.topics.size()},
+                   {"settings", found->has_settings ? "as Kafka had them" : "unknown: nothing is deleted by retention"}});
+    }
+    return {};
+}
+
+}  // namespace partita::runtime

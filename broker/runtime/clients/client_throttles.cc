@@ -1,0 +1,86 @@
+#include "broker/runtime/clients/client_throttles.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace partita::runtime {
+namespace {
+
+constexpr std::array<std::string_view, 4> kKeys = {
+    "producer_byte_rate",
+    "consumer_byte_rate",
+    "request_percentage",
+    "connection_creation_rate",
+};
+
+}  // namespace
+
+topics::QuotaWindows quota_windows(const config::BrokerConfig& config) {
+    return {.count = std::get<std::int32_t>(config.value("quota.window.num")),
+            .size_ms = std::int64_t{1000} * std::get<std::int32_t>(config.value("quota.window.size.seconds"))};
+}
+
+ClientThrottles::ClientThrottles(topics::QuotaWindows windows)
+    : windows_(windows),
+      rates_{topics::ClientRates(windows), topics::ClientRates(windows), topics::ClientRates(windows),
+             topics::ClientRates(windows)} {}
+
+void ClientThrottles::follow(topics::CatalogPointer catalog) {
+    const std::scoped_lock lock(mutex_);
+    // Snapshots share what did not change.
+    if (catalog_ && &catalog_->all_client_quotas() == &catalog->all_client_quotas()) return;
+    catalog_ = std::move(catalog);
+    std::uint32_t limited = 0;
+    for (const auto& [entity, quotas] : catalog_->all_client_quotas()) {
+        for (std::size_t kind = 0; kind < kKeys.size(); ++kind) {
+            if (quotas.find(kKeys[kind]) != quotas.end()) limited |= 1U << kind;
+        }
+    }
+    limited_.store(limited, std::memory_order_relaxed);
+}
+
+std::optional<topics::QuotaInForce> ClientThrottles::quota(Throttled what, std::string_view client_id) const {
+    return topics::quota_of_client(*catalog_, kUser, client_id, kKeys[static_cast<std::size_t>(what)]);
+}
+
+/// Of what comes again with every request Kafka never demands more than a window.
+std::int64_t ClientThrottles::bounded(Throttled what, std::int64_t wait_ms) const {
+    const bool is_of_bytes = what == Throttled::produced_bytes || what == Throttled::fetched_bytes;
+    const std::int64_t most = is_of_bytes ? std::numeric_limits<std::int32_t>::max() : windows_.size_ms;
+    return std::min(wait_ms, most);
+}
+
+std::int64_t ClientThrottles::use(Throttled what, std::string_view client_id, double value, Now now) {
+    const std::scoped_lock lock(mutex_);
+    const auto limit = quota(what, client_id);
+    return limit ? bounded(what, rates(what).use(*limit, value, now.monotonic)) : 0;
+}
+
+std::int64_t ClientThrottles::use_or_leave(Throttled what, std::string_view client_id, double value, Now now) {
+    const std::scoped_lock lock(mutex_);
+    const auto limit = quota(what, client_id);
+    if (!limit) return 0;
+    const std::int64_t wait_ms = bounded(what, rates(what).use(*limit, value, now.monotonic));
+    if (wait_ms > 0) rates(what).take_back(*limit, value, now.monotonic);
+    return wait_ms;
+}
+
+std::int64_t ClientThrottles::connect(std::string_view address, Now now) {
+    constexpr Throttled kWhat = Throttled::connections;
+    const std::scoped_lock lock(mutex_);
+    const auto limit = topics::quota_of_address(*catalog_, address, kKeys[static_cast<std::size_t>(kWhat)]);
+    if (!limit) return 0;
+    const std::int64_t wait_ms = bounded(kWhat, rates(kWhat).use(*limit, 1, now.monotonic));
+    // It is refused, so it was none.
+    if (wait_ms > 0) rates(kWhat).take_back(*limit, 1, now.monotonic);
+    return wait_ms;
+}
+
+std::int32_t ClientThrottles::most_bytes_at_once(Throttled what, std::string_view client_id) {
+    constexpr std::int32_t kUnlimited = std::numeric_limits<std::int32_t>::max();
+    const std::scoped_lock lock(mutex_);
+    const auto limit = quota(what, client_id);
+    return limit ? static_cast<std::int32_t>(std::min<double>(kUnlimited, rates(what).most_at_once(*limit))) : kUnlimited;
+}
+
+}  // namespace partita::runtime

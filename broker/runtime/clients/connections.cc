@@ -1,0 +1,155 @@
+#include "broker/runtime/clients/connections.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "broker/assembly/broker.h"
+#include "broker/handlers/request_context.h"
+
+namespace partita::runtime {
+
+using expansion::ConnectionFacts;
+using expansion::ConnectionId;
+
+Connections::~Connections() { stop(); }
+
+void Connections::stop() {
+    std::thread ended;
+    {
+        const std::scoped_lock lock(mutex_);
+        stopping_ = true;
+        ended.swap(thread_);
+    }
+    wake_.notify_all();
+    if (ended.joinable()) {
+        ended.join();
+    }
+}
+
+void Connections::note_locked(const ClientConnection& client, std::string_view client_id) {
+    if (client.id == expansion::kNoConnection || known_.size() == kKnownMax || known_.contains(client.id)) {
+        return;
+    }
+    Known known{.facts = {.id = client.id,
+                          .client_id = std::string(client_id),
+                          .address = client.host,
+                          .port = client.port,
+                          .software_name = client.software_name,
+                          .software_version = client.software_version,
+                          .born = client.born,
+                          .process = std::nullopt}};
+    if (!client.local_address.empty()) {
+        known.local = {.client_address = client.host.substr(1),
+                       .client_port = client.port,
+                       .broker_address = client.local_address,
+                       .broker_port = client.local_port};
+    }
+    known_.emplace(client.id, std::move(known));
+}
+
+void Connections::note(const ClientConnection& client, std::string_view client_id) {
+    const std::scoped_lock lock(mutex_);
+    note_locked(client, client_id);
+}
+
+void Connections::note_member(const ClientConnection& client, std::string_view client_id, std::string_view group, std::string_view member_id) {
+    const std::scoped_lock lock(mutex_);
+    note_locked(client, client_id);
+    if (known_.contains(client.id)) {
+        members_.note(group, member_id, client.id);
+    }
+}
+
+void Connections::closed(ConnectionId connection) {
+    const std::scoped_lock lock(mutex_);
+    if (known_.erase(connection) > 0) {
+        members_.closed(connection);
+    }
+}
+
+std::optional<ConnectionFacts> Connections::find(ConnectionId connection) const {
+    const std::scoped_lock lock(mutex_);
+    const auto known = known_.find(connection);
+    return known == known_.end() ? std::nullopt : std::optional(known->second.facts);
+}
+
+std::optional<ConnectionFacts> Connections::coordinator_of(std::string_view group, std::string_view member_id) const {
+    const std::scoped_lock lock(mutex_);
+    const auto connection = members_.find(group, member_id);
+    const auto known = connection ? known_.find(*connection) : known_.end();
+    return known == known_.end() ? std::nullopt : std::optional(known->second.facts);
+}
+
+bool Connections::want_process(ConnectionId connection) {
+    const std::scoped_lock lock(mutex_);
+    const auto known = known_.find(connection);
+    if (known == known_.end() || !known->second.local || known->second.search == Search::done || stopping_) {
+        return true;
+    }
+    if (known->second.search == Search::not_wanted && wanted_.size() < kWantedMax) {
+        known->second.search = Search::wanted;
+        wanted_.push_back(connection);
+        if (!thread_.joinable()) {
+            thread_ = std::thread([this] { run(); });
+        }
+        wake_.notify_all();
+    }
+    return false;
+}
+
+std::size_t Connections::size() const {
+    const std::scoped_lock lock(mutex_);
+    return known_.size();
+}
+
+std::vector<std::pair<ConnectionId, LocalConnection>> Connections::next_wanted() {
+    std::unique_lock lock(mutex_);
+    wake_.wait(lock, [&] { return stopping_ || !wanted_.empty(); });
+    std::vector<std::pair<ConnectionId, LocalConnection>> next;
+    for (const ConnectionId id : std::exchange(wanted_, {})) {
+        if (const auto known = known_.find(id); !stopping_ && known != known_.end()) {
+            next.emplace_back(id, *known->second.local);
+        }
+    }
+    return next;
+}
+
+void Connections::run() {
+    using Clock = std::chrono::steady_clock;
+    ProcessFinder finder;
+    Clock::duration credit = kBurst;
+    auto counted = Clock::now();
+    for (;;) {
+        const auto wanted = next_wanted();
+        const auto begin = Clock::now();
+        std::vector<LocalConnection> sockets;
+        for (const auto& [id, socket] : wanted) {
+            sockets.push_back(socket);
+        }
+        const auto found = finder.find(sockets);
+        {
+            std::unique_lock lock(mutex_);
+            for (std::size_t index = 0; index < wanted.size(); ++index) {
+                // Found or not: who closed meanwhile is gone, and its port may be another's.
+                if (const auto known = known_.find(wanted[index].first); known != known_.end()) {
+                    known->second.facts.process = found[index];
+                    known->second.search = Search::done;
+                }
+            }
+            if (stopping_) {
+                return;
+            }
+        }
+        broker_.expansions().identities_changed();
+        const auto end = Clock::now();
+        credit = std::min<Clock::duration>(credit + (end - counted) / kRestFactor, kBurst) - (end - begin);
+        counted = end;
+        std::unique_lock lock(mutex_);
+        if (credit < Clock::duration::zero() && wake_.wait_for(lock, -credit * kRestFactor, [&] { return stopping_; })) {
+            return;
+        }
+    }
+}
+
+}  // namespace partita::runtime

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "broker/expansion/identity.h"
+#include "broker/expansion/member_connections.h"
+#include "broker/runtime/clients/process_finder.h"
+
+namespace partita::runtime {
+
+class Broker;
+struct ClientConnection;
+
+/// What is known of open connections that produce, read, or speak for members of groups; and, for those that somebody wants to know it of, the
+/// processes behind those from this machine. These are asked of the kernel by a thread of its own, which is there from the first wish on.
+///
+/// Thread-safe. Its lock is the innermost: nothing is called while it is held.
+class Connections {
+  public:
+    /// Connections that are known; of one beyond it nothing is said, which excludes nobody.
+    static constexpr std::size_t kKnownMax = 16'384;
+    /// The thread works for one part in so many of the time; what it saved it may work at once, up to `kBurst`, since fetches may wait for it.
+    static constexpr std::int64_t kRestFactor = 20;
+    static constexpr std::chrono::milliseconds kBurst{500};
+    /// Connections of one look at the machine's processes.
+    static constexpr std::size_t kWantedMax = 1024;
+
+    explicit Connections(Broker& broker) : broker_(broker) {}
+    ~Connections();
+    void stop();
+
+    /// For a connection that was accepted.
+    [[nodiscard]] expansion::ConnectionId next_id() { return {next_id_.fetch_add(1, std::memory_order_relaxed)}; }
+    /// The connection's client sent something that matters. Called once per connection; after that nobody needs to.
+    void note(const ClientConnection& client, std::string_view client_id);
+    /// The connection speaks for a member of a group.
+    void note_member(const ClientConnection& client, std::string_view client_id, std::string_view group, std::string_view member_id);
+    void closed(expansion::ConnectionId connection);
+
+    /// Of an open connection that was noted.
+    [[nodiscard]] std::optional<expansion::ConnectionFacts> find(expansion::ConnectionId connection) const;
+    /// Of the connection over which the member speaks to its coordinator.
+    [[nodiscard]] std::optional<expansion::ConnectionFacts> coordinator_of(std::string_view group, std::string_view member_id) const;
+
+    /// The process behind the connection is of interest: the kernel is asked soon, once. True when there is nothing to wait for: it is known, or
+    /// known not to be found. When answers came, `Expansions::identities_changed` is called, from the thread that asked.
+    bool want_process(expansion::ConnectionId connection);
+
+    [[nodiscard]] std::size_t size() const;
+
+  private:
+    enum class Search : std::uint8_t { not_wanted, wanted, done };
+    struct Known {
+        expansion::ConnectionFacts facts;
+        /// Empty for a client on another machine.
+        std::optional<LocalConnection> local;
+        Search search = Search::not_wanted;
+    };
+
+    void run();
+    /// Waits for wishes. Empty when it is time to end.
+    [[nodiscard]] std::vector<std::pair<expansion::ConnectionId, LocalConnection>> next_wanted();
+    void note_locked(const ClientConnection& client, std::string_view client_id);
+
+    Broker& broker_;
+    std::atomic<std::uint64_t> next_id_ = 1;
+
+    mutable std::mutex mutex_;
+    std::condition_variable wake_;
+    // Guarded by mutex_.
+    std::map<expansion::ConnectionId, Known> known_;
+    expansion::MemberConnections members_;
+    std::vector<expansion::ConnectionId> wanted_;
+    std::thread thread_;
+    bool stopping_ = false;
+};
+
+}  // namespace partita::runtime

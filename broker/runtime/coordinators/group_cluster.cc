@@ -1,0 +1,66 @@
+#include "broker/runtime/coordinators/group_cluster.h"
+
+#include <charconv>
+
+#include "broker/runtime/partitions/topic_table.h"
+
+namespace partita::runtime {
+namespace {
+
+std::optional<std::int32_t> number(const topics::ConfigMap& configs, std::string_view name) {
+    const auto found = configs.find(name);
+    if (found == configs.end()) {
+        return std::nullopt;
+    }
+    std::int32_t value = 0;
+    const char* end = found->second.data() + found->second.size();
+    const auto [stop, error] = std::from_chars(found->second.data(), end, value);
+    // What is not a number was refused when it was set.
+    return error == std::errc() && stop == end ? std::optional(value) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<groups::ClusterView::Topic> GroupCluster::view_of(const topics::Topic* topic) const {
+    if (topic == nullptr) {
+        return std::nullopt;
+    }
+    const auto visible = visible_.find(topic->id);
+    return Topic{topic->id, topic->name, visible == visible_.end() ? topic->partition_count : visible->second};
+}
+
+std::optional<groups::ClusterView::Topic> GroupCluster::find(std::string_view name) const {
+    return view_of(catalog_->find_topic(name));
+}
+
+std::optional<groups::ClusterView::Topic> GroupCluster::find(const TopicId& topic_id) const {
+    return view_of(catalog_->find_topic(topic_id));
+}
+
+void GroupCluster::for_each(const std::function<void(const Topic&)>& visit) const {
+    for (const topics::Topic& topic : catalog_->topics()) {
+        visit(*view_of(&topic));
+    }
+}
+
+groups::ConsumerGroupOverrides GroupCluster::overrides(std::string_view group_id) const {
+    const topics::ConfigMap& configs = catalog_->group_configs(group_id);
+    if (configs.empty()) {
+        return {};
+    }
+    return {.session_timeout_ms = number(configs, "consumer.session.timeout.ms"),
+            .heartbeat_interval_ms = number(configs, "consumer.heartbeat.interval.ms"),
+            .assignment_interval_ms = number(configs, "consumer.assignment.interval.ms")};
+}
+
+GroupCluster::VisibleCounts hidden_from_consumers(const TopicTable& table) {
+    GroupCluster::VisibleCounts visible;
+    table.for_each([&](const TopicState& state) {
+        if (state.config->visibility_consumers_delay_ms == config::kUntilReleased && !state.topic->expansions.empty()) {
+            visible.emplace(state.topic->id, state.topic->expansions.front()->old_partition_count);
+        }
+    });
+    return visible;
+}
+
+}  // namespace partita::runtime

@@ -1,0 +1,303 @@
+#include "broker/runtime/fences/topic_expansion.h"
+
+#include <algorithm>
+#include <map>
+
+#include "broker/assembly/broker.h"
+#include "broker/config/log_setup.h"
+#include "broker/runtime/partitions/drained_position.h"
+#include "protocol/assert.h"
+
+namespace partita::runtime {
+namespace {
+
+expansion::FenceSettings fence_settings(const TopicState& topic) {
+    return {.timeout_ms = topic.config->expansion_fence_timeout_ms, .window_ms = topic.config->expansion_window_ms};
+}
+
+const PartitionLog& log_of(const TopicState& topic, PartitionIndex partition) {
+    const Partition* state = topic.partition(partition.value);
+    PARTITA_ASSERT(state != nullptr, "a fence knows only partitions that there are");
+    return *state->log;
+}
+
+}  // namespace
+
+TopicExpansion::Wrote& TopicExpansion::note_producer(const TopicState& topic, const expansion::ProducerInstance& instance,
+                                                     const Producer& producer, Instant now) {
+    if (Wrote* known = producers_.find(instance); known == nullptr && producers_.is_full()) {
+        // Whoever makes room wrote until then, and is not known any more.
+        producers_known_since_ = std::max(producers_known_since_, producers_.clients().front().second.last);
+    }
+    Wrote& wrote = producers_.note(instance);
+    if (wrote.writer.connection != producer.connection) {
+        wrote.writer = {.client = {std::string(producer.client_id), std::string(producer.address)},
+                        .connection = producer.connection,
+                        .process = std::nullopt};
+        if (topic.config->expansion_mode == config::ExpansionMode::fenced) {
+            broker_.connections().want_process(producer.connection);
+        }
+    }
+    wrote.last = now;
+    return wrote;
+}
+
+void TopicExpansion::on_produce(const TopicState& topic, PartitionIndex partition, const Producer& producer, Now now) {
+    const std::scoped_lock lock(mutex_);
+    const auto instance = expansion::ProducerInstance::of(producer.producer_id, producer.connection);
+    const Wrote& wrote = note_producer(topic, instance, producer, now.monotonic);
+    if (!fence_ || !fence_->is_open()) {
+        return;
+    }
+    fence_->on_produce(instance, wrote.writer, partition, now.wall);
+    if (const auto parent = fence_->parent_of(partition)) {
+        // The published end is at or below the offset that the batch will get, and both ends are read under the
+        // lock, so marks grow in the order in which they are made.
+        if (fence_->mark(partition, log_of(topic, partition).log_end_offset(), log_of(topic, *parent).log_end_offset())) {
+            dirty_.store(true, std::memory_order_relaxed);
+        }
+    }
+}
+
+void TopicExpansion::on_connection_closed(expansion::ConnectionId connection) {
+    const auto facts = broker_.connections().find(connection);
+    const auto process = facts ? facts->process : std::nullopt;
+    const std::scoped_lock lock(mutex_);
+    readers_.on_closed(connection);
+    nudged_.erase(connection);
+    for (auto& [instance, wrote] : producers_.clients()) {
+        if (wrote.writer.connection == connection) {
+            wrote.writer.connection = expansion::kNoConnection;
+            wrote.writer.process = process;
+        }
+    }
+    if (fence_) {
+        fence_->producers().on_closed(connection, process);
+    }
+}
+
+TopicExpansion::FetchVerdict TopicExpansion::on_fetch(const TopicState& topic, PartitionIndex partition,
+                                                      const Reader& reader, Offset fetch_offset, Offset end, Now now) {
+    const std::scoped_lock lock(mutex_);
+    if (nudge_end_ && now.monotonic < *nudge_end_ && nudged_.size() < kNudgedMax && nudged_.insert(reader.connection).second) {
+        return {.error = ErrorCode::not_leader_or_follower};
+    }
+    if (!fence_) {
+        return {};
+    }
+    if (const auto parent = fence_->parent_of(partition)) {
+        FetchVerdict verdict = fence_limit(topic, partition, *parent, reader, end, now);
+        if (verdict.limit) {
+            // A group that went back in the parent keeps what it was already given here.
+            verdict.limit = std::max(*verdict.limit, fetch_offset);
+        }
+        return verdict;
+    }
+    if (fence_->is_parent(partition)) {
+        note_fetched(topic, partition, reader, fetch_offset, now.monotonic);
+    }
+    return {};
+}
+
+FenceReaders::Judgement TopicExpansion::judge_reader(const TopicState& topic, PartitionIndex partition, const Reader& reader, Instant now) {
+    return readers_.judge(topic.topic->name, topic.topic->id, partition, reader.client_id, reader.address, reader.connection, now);
+}
+
+TopicExpansion::FetchVerdict TopicExpansion::fence_limit(const TopicState& topic, PartitionIndex partition, PartitionIndex parent,
+                                                         const Reader& reader, Offset end, Now now) {
+    const FenceReaders::Judgement judgement = judge_reader(topic, partition, reader, now.monotonic);
+    const std::vector<const groups::TopicReader*>& groups = judgement.groups;
+    if (groups.empty() && !broker_.groups().is_complete()) {
+        // Its group may be one that is not known again yet.
+        return {.limit = Offset{0}};
+    }
+    if (groups.empty()) {
+        fence_->note_unattributed(
+            {{std::string(reader.client_id), std::string(reader.address)}, readers_.program_of(reader.connection), partition});
+        return {};
+    }
+    const PartitionLog& parent_log = log_of(topic, parent);
+    Offset limit = end;
+    // A client that may be of several groups waits for the slowest of them.
+    for (const groups::TopicReader* group : groups) {
+        const auto committed = group->committed.find(parent);
+        const Offset done = committed != group->committed.end() ? committed->second
+                                                                : fence_->fetched(group->group_id, parent, now.monotonic).value_or(Offset{0});
+        const Offset drained = first_deliverable(parent_log, done, reader.read_committed);
+        const expansion::Fence::Verdict verdict =
+            fence_->judge(group->group_id, partition, drained, end, fence_settings(topic), now.monotonic);
+        limit = std::min(limit, verdict.limit);
+        if (verdict.timed_out) {
+            dirty_.store(true, std::memory_order_relaxed);
+            log::warning("expansion", "a fence timed out: records may reach the group out of order",
+                         {{"topic", topic.topic->name},
+                          {"group", group->group_id},
+                          {"partition", partition.value},
+                          {"waited_for_partition", parent.value},
+                          {"group_is_at", drained.value}});
+        }
+    }
+    if (limit == end) {
+        return {};
+    }
+    readers_.note_held(reader.connection, partition, judgement, now.monotonic);
+    return {.limit = limit, .is_undecided = judgement.is_undecided};
+}
+
+void TopicExpansion::note_fetched(const TopicState& topic, PartitionIndex parent, const Reader& reader, Offset fetch_offset, Instant now) {
+    for (const groups::TopicReader* group : judge_reader(topic, parent, reader, now).groups) {
+        if (!group->committed.contains(parent)) {
+            fence_->note_fetched(group->group_id, parent, fetch_offset, now);
+        }
+    }
+}
+
+TopicExpansion::ProducerActivity TopicExpansion::producer_activity(Instant now) const {
+    const std::scoped_lock lock(mutex_);
+    ProducerActivity activity{.silent_ms = {}, .known_for_ms = now - producers_known_since_};
+    // Of those that share a name the one that wrote last.
+    std::map<expansion::ClientIdentity, Instant> last;
+    for (const auto& [instance, wrote] : producers_.clients()) {
+        Instant& latest = last.try_emplace(wrote.writer.client, wrote.last).first->second;
+        latest = std::max(latest, wrote.last);
+    }
+    for (const auto& [client, at] : last) {
+        activity.silent_ms.emplace_back(client, std::max<std::int64_t>(0, now - at));
+    }
+    return activity;
+}
+
+bool TopicExpansion::has_open_window() const {
+    const std::scoped_lock lock(mutex_);
+    return fence_ && fence_->is_open();
+}
+
+void TopicExpansion::open_fence(const TopicState& topic, std::int32_t epoch, std::int32_t old_count,
+                                std::int32_t new_count, Now now) {
+    const std::scoped_lock lock(mutex_);
+    if (!fence_) {
+        fence_.emplace();
+    }
+    std::vector<expansion::ProducerWindow::Unproven> producers;
+    for (const auto& [instance, wrote] : producers_.clients()) {
+        // Who was silent for longer has refreshed its metadata, or will before it writes again.
+        if (now.monotonic - wrote.last <= topic.config->expansion_window_ms) {
+            producers.push_back({instance, wrote.writer});
+            broker_.connections().want_process(wrote.writer.connection);
+        }
+    }
+    const std::int64_t known_for_ms = now.monotonic - producers_known_since_;
+    fence_->open(epoch, old_count, new_count, now.wall, std::move(producers), TimestampMs{now.wall.value - known_for_ms});
+    dirty_.store(true, std::memory_order_relaxed);
+}
+
+void TopicExpansion::restore_fence(expansion::Fence fence) {
+    const std::scoped_lock lock(mutex_);
+    told_timeouts_ = fence.timeouts();
+    fence_ = std::move(fence);
+}
+
+void TopicExpansion::cover_unknown_batches(const TopicState& topic) {
+    const std::scoped_lock lock(mutex_);
+    if (fence_) {
+        fence_->cover_unknown([&](PartitionIndex partition, PartitionIndex parent) {
+            return std::pair(log_of(topic, partition).log_start_offset(), log_of(topic, parent).log_end_offset());
+        });
+        dirty_.store(true, std::memory_order_relaxed);
+    }
+}
+
+void TopicExpansion::exclude_ended_producers() {
+    std::vector<expansion::ProcessIdentity> left;
+    {
+        const std::scoped_lock lock(mutex_);
+        if (fence_ && fence_->is_open()) {
+            left = fence_->producers().left_processes(kLeftProcessesMax);
+        }
+    }
+    std::erase_if(left, [](const expansion::ProcessIdentity& process) { return !ProcessFinder::has_ended(process); });
+    const std::scoped_lock lock(mutex_);
+    for (const expansion::ProcessIdentity& process : left) {
+        if (fence_ && fence_->is_open()) {
+            fence_->producers().on_ended(process);
+        }
+    }
+}
+
+TopicExpansion::Upkeep TopicExpansion::upkeep(const TopicState& topic, Now now) {
+    exclude_ended_producers();
+    const std::scoped_lock lock(mutex_);
+    Upkeep upkeep;
+    if (!fence_) {
+        return upkeep;
+    }
+    if (const auto closed = fence_->due_to_close(fence_settings(topic), now.wall)) {
+        fence_->close(*closed, [&](PartitionIndex partition, PartitionIndex parent) {
+            return std::pair(log_of(topic, partition).log_end_offset(), log_of(topic, parent).log_end_offset());
+        });
+        upkeep.closed = *closed;
+        dirty_.store(true, std::memory_order_relaxed);
+    }
+    if (!fence_->is_open()) {
+        fence_->forget([&](PartitionIndex partition, PartitionIndex parent) {
+            return std::pair(log_of(topic, partition).log_start_offset(), log_of(topic, parent).log_start_offset());
+        });
+    }
+    upkeep.findings = readers_.findings(topic.topic->name, now.monotonic);
+    upkeep.new_timeouts = fence_->timeouts() - told_timeouts_;
+    told_timeouts_ = fence_->timeouts();
+    if (fence_->is_over()) {
+        fence_.reset();
+        told_timeouts_ = 0;
+        dirty_.store(false, std::memory_order_relaxed);
+        upkeep.is_over = true;
+        upkeep.findings.clear();
+        return upkeep;
+    }
+    if (dirty_.exchange(false, std::memory_order_relaxed)) {
+        upkeep.store = fence_->encode();
+    }
+    return upkeep;
+}
+
+std::optional<std::string> TopicExpansion::encoded_fence() const {
+    const std::scoped_lock lock(mutex_);
+    return fence_ ? std::optional(fence_->encode()) : std::nullopt;
+}
+
+void TopicExpansion::nudge(Instant now) {
+    const std::scoped_lock lock(mutex_);
+    nudge_end_ = now + kNudgeMs;
+    nudged_.clear();
+}
+
+std::size_t TopicExpansion::nudged() const {
+    const std::scoped_lock lock(mutex_);
+    return nudged_.size();
+}
+
+TopicExpansion::Status TopicExpansion::status() const {
+    const std::scoped_lock lock(mutex_);
+    Status status;
+    status.has_fence = fence_.has_value();
+    if (fence_) {
+        status.window = fence_->window_state();
+        status.window_epoch = fence_->window_epoch();
+        status.window_opened = fence_->window_opened();
+        status.timeouts = fence_->timeouts();
+        status.held_fetches = fence_->held_fetches();
+        status.waiting = fence_->waiting();
+        status.released = fence_->released_groups();
+        status.unattributed.assign(fence_->unattributed().begin(), fence_->unattributed().end());
+        status.unproven = fence_->producers().unproven(kUnprovenShown);
+        status.unproven_count = fence_->producers().unproven_count();
+        for (expansion::ProducerWindow::Unproven& unproven : status.unproven) {
+            if (const auto facts = broker_.connections().find(unproven.writer.connection)) {
+                unproven.writer.process = facts->process;
+            }
+        }
+    }
+    return status;
+}
+
+}  // namespace partita::runtime

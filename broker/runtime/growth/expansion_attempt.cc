@@ -1,0 +1,369 @@
+// How one CreatePartitions request is served. See expansions.h; the order of the steps is in expansion_steps.h.
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "broker/assembly/broker.h"
+#include "broker/config/log_setup.h"
+#include "broker/expansion/lineage.h"
+#include "broker/runtime/growth/expansion_facts.h"
+#include "broker/runtime/growth/topic_sample.h"
+#include "broker/runtime/insight/topic_plan.h"
+#include "broker/runtime/loop/clock.h"
+
+namespace partita::runtime {
+namespace {
+
+using Kind = ExpansionStep::Kind;
+
+/// Quotas count a request once, however often it is decided.
+topics::CatalogContext without_quotas(const topics::CatalogContext& context) {
+    topics::CatalogContext free = context;
+    free.mutation_quotas = nullptr;
+    return free;
+}
+
+void set_error(topics::CreatePartitionsReply& reply, std::string_view topic, topics::CatalogError error) {
+    const auto answer = std::ranges::find(reply.topics, topic, &topics::ExpandedTopic::name);
+    if (answer != reply.topics.end()) {
+        answer->error = std::move(error);
+    }
+}
+
+/// Who confirms what it was refused: Kafka's tools are a new process with every request, so neither connection nor process tells. Java
+/// numbers the clients of a process ("adminclient-7"), and the number is not counted.
+std::string requester(const topics::RequestOrigin& origin) {
+    std::string_view client_id = origin.client_id;
+    client_id = client_id.substr(0, client_id.find_last_not_of("0123456789") + 1);
+    std::string text;
+    for (const std::string_view part : {std::string_view(origin.principal), client_id, std::string_view(origin.software_name),
+                                        std::string_view(origin.software_version), std::string_view(origin.address)}) {
+        text += part;
+        text += '\n';
+    }
+    return text;
+}
+
+}  // namespace
+
+/// A request on its way. What is judged is kept by topic for the time of one attempt; wishes that were answered are not
+/// asked again by the next.
+class Expansions::Attempt {
+  public:
+    Attempt(Broker& broker, Expansions& expansions, const ExpansionRequest& request)
+        : broker_(broker), expansions_(expansions), request_(request), command_(request.command()) {}
+
+    [[nodiscard]] ExpansionReply run();
+
+  private:
+    friend class Steps;
+
+    struct Judged {
+        WantedGrowth growth;
+        GrowthVerdict verdict;
+        AlignedJoins joins;
+        bool has_keys = false;
+        /// For validate_only: what is said of an expansion that would succeed. Null in mode faithful, as with Kafka.
+        std::optional<std::string> advice;
+    };
+
+    void look_ahead();
+    void judge_wanted();
+    void judge_one(const GrowthFacts& facts, const WantedGrowth& growth);
+    [[nodiscard]] bool has_moved(const topics::CatalogSnapshot& catalog) const;
+    /// Answers what is refused, and finds out what may grow. False when the catalog moved.
+    [[nodiscard]] bool decide();
+    void confirm_refused(Now now);
+    void give_advice();
+    void keep_accepted();
+
+    Broker& broker_;
+    Expansions& expansions_;
+    const ExpansionRequest& request_;
+    topics::CreatePartitionsCommand command_;
+    /// Of the request's first decision; later ones answer for the topics that are left.
+    std::optional<topics::CreatePartitionsReply> answer_;
+    std::set<std::string, std::less<>> confirmed_;
+
+    // Of one attempt.
+    std::vector<topics::TopicPointer> seen_;
+    std::map<std::string, Judged, std::less<>> judged_;
+    std::vector<GrowingTopic> growing_;
+};
+
+/// Takes the steps in the broker.
+class Expansions::Steps final : public ExpansionActions {
+  public:
+    Steps(Attempt& attempt, Now now) : attempt_(attempt), broker_(attempt.broker_), now_(now) {}
+
+    [[nodiscard]] StepOutcome take(const ExpansionStep& step) override;
+    void undo(const ExpansionStep& step) override;
+
+  private:
+    [[nodiscard]] StepOutcome lock_catalog();
+    void watch_readers(const GrowingTopic& topic);
+    void tell(const GrowingTopic& topic);
+
+    Attempt& attempt_;
+    Broker& broker_;
+    const Now now_;
+    std::optional<Broker::CatalogSection> section_;
+    topics::Effects effects_;
+};
+
+ExpansionReply Expansions::expand(const ExpansionRequest& request) { return Attempt(broker_, *this, request).run(); }
+
+ExpansionReply Expansions::Attempt::run() {
+    for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+        look_ahead();
+        judge_wanted();
+        if (!decide()) {
+            continue;
+        }
+        if (growing_.empty() || request_.validate_only) {
+            give_advice();
+            return {std::move(*answer_), false};
+        }
+        Steps steps(*this, read_clock());
+        switch (carry_out(steps_of(growing_), steps)) {
+            case StepOutcome::done:
+                return {std::move(*answer_), false};
+            case StepOutcome::failed:
+                return {std::move(*answer_), true};
+            case StepOutcome::moved:
+                break;
+        }
+    }
+    const std::string reason = "The catalog, or the groups that read the topic, changed " + std::to_string(kAttemptsMax) +
+                               " times while the request was judged; try again.";
+    topics::CreatePartitionsReply reply = answer_ ? std::move(*answer_) : topics::CreatePartitionsReply();
+    for (const topics::TopicToExpand& wish : command_.topics) {
+        if (!answer_) {
+            reply.topics.push_back({std::string(wish.name), {}});
+        }
+        set_error(reply, wish.name, {ErrorCode::request_timed_out, reason});
+    }
+    return {std::move(reply), false};
+}
+
+void Expansions::Attempt::look_ahead() {
+    seen_.clear();
+    judged_.clear();
+    growing_.clear();
+    const std::shared_ptr<const TopicTable> table = broker_.topic_table();
+    for (topics::TopicToExpand& wish : command_.topics) {
+        wish.judged = nullptr;
+        const topics::TopicPointer& topic = seen_.emplace_back(table->catalog->share_topic(wish.name));
+        // More than a request may add is refused by the catalog in any case.
+        if (topic && wish.count > topic->partition_count &&
+            std::int64_t{wish.count} - topic->partition_count <= topics::kMaxRecordsPerRequest) {
+            judged_[std::string(wish.name)].growth = {topic, wish.count};
+        }
+    }
+}
+
+void Expansions::Attempt::judge_wanted() {
+    std::vector<WantedGrowth> wanted;
+    for (const auto& [name, judged] : judged_) {
+        wanted.push_back(judged.growth);
+    }
+    const Now now = read_clock();
+    for (std::size_t first = 0; first < wanted.size(); first += kGrowthsPerPass) {
+        const auto part = std::span(wanted).subspan(first, std::min(kGrowthsPerPass, wanted.size() - first));
+        const std::vector<GrowthFacts> gathered = gather_growth_facts(broker_, part, wanted, now);
+        for (std::size_t index = 0; index < part.size(); ++index) {
+            judge_one(gathered[index], part[index]);
+        }
+    }
+    for (topics::TopicToExpand& wish : command_.topics) {
+        if (const auto judged = judged_.find(wish.name); judged != judged_.end()) {
+            wish.judged = &judged->second.verdict.judged;
+        }
+    }
+}
+
+void Expansions::Attempt::judge_one(const GrowthFacts& facts, const WantedGrowth& growth) {
+    Judged& judged = judged_.find(growth.topic->name)->second;
+    judged.verdict = judge_growth(facts, request_.requested_by);
+    if (judged.verdict.may_be_confirmed && confirmed_.contains(growth.topic->name)) {
+        confirm(judged.verdict);
+    }
+    if (request_.validate_only) {
+        if (facts.mode != config::ExpansionMode::faithful) {
+            judged.advice = plan_sentence(facts.planned);
+        }
+        return;
+    }
+    judged.joins = aligned_joins(facts);
+    const std::shared_ptr<const TopicState> state = broker_.topic_table()->share(growth.topic->id);
+    judged.has_keys = state && topic_has_keys(*state);
+}
+
+bool Expansions::Attempt::has_moved(const topics::CatalogSnapshot& catalog) const {
+    // Topics are immutable: another one, or none, is another pointer. What became of other topics is as if it had come later.
+    for (std::size_t index = 0; index < command_.topics.size(); ++index) {
+        if (catalog.share_topic(command_.topics[index].name) != seen_[index]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool Expansions::Attempt::decide() {
+    const Now now = read_clock();
+    Broker::CatalogSection section(broker_);
+    if (has_moved(section.snapshot())) {
+        return false;
+    }
+    const bool is_first = !answer_;
+    topics::CreatePartitionsReply reply =
+        section.decide(now, [&](const topics::CatalogCore& core, const topics::CatalogContext& context) {
+            topics::CreatePartitionsCommand look = command_;
+            look.validate_only = true;
+            return core.create_partitions(look, is_first ? context : without_quotas(context)).reply;
+        });
+    if (is_first) {
+        answer_ = std::move(reply);
+    } else {
+        for (topics::ExpandedTopic& topic : reply.topics) {
+            set_error(*answer_, topic.name, std::move(topic.error));
+        }
+    }
+    if (!request_.validate_only) {
+        confirm_refused(now);
+        keep_accepted();
+    }
+    return true;
+}
+
+void Expansions::Attempt::confirm_refused(Now now) {
+    for (const topics::TopicToExpand& wish : command_.topics) {
+        const auto judged = judged_.find(wish.name);
+        if (judged == judged_.end() || !judged->second.verdict.may_be_confirmed) {
+            continue;
+        }
+        const auto answer = std::ranges::find(answer_->topics, wish.name, &topics::ExpandedTopic::name);
+        // Kafka's own rules come first: what they refuse asks for no confirmation.
+        if (answer->error == judged->second.verdict.judged.refusal &&
+            expansions_.confirmations_.confirm(wish.name, wish.count, requester(request_.requested_by), now.monotonic)) {
+            confirmed_.emplace(wish.name);
+            confirm(judged->second.verdict);
+            answer->error = {};
+        }
+    }
+}
+
+void Expansions::Attempt::keep_accepted() {
+    std::map<std::string_view, const topics::CatalogError*> errors;
+    for (const topics::ExpandedTopic& topic : answer_->topics) {
+        errors.emplace(topic.name, &topic.error);
+    }
+    std::vector<topics::TopicToExpand> accepted;
+    std::vector<topics::TopicPointer> seen;
+    for (std::size_t index = 0; index < command_.topics.size(); ++index) {
+        topics::TopicToExpand& wish = command_.topics[index];
+        if (errors.at(wish.name)->failed()) {
+            continue;
+        }
+        growing_.push_back({seen_[index], wish.count, *wish.judged});
+        seen.push_back(std::move(seen_[index]));
+        accepted.push_back(std::move(wish));
+    }
+    command_.topics = std::move(accepted);
+    seen_ = std::move(seen);
+}
+
+void Expansions::Attempt::give_advice() {
+    for (topics::ExpandedTopic& topic : answer_->topics) {
+        const auto judged = judged_.find(topic.name);
+        if (request_.validate_only && !topic.error.failed() && judged != judged_.end()) {
+            topic.error.message = judged->second.advice;
+        }
+    }
+}
+
+StepOutcome Expansions::Steps::take(const ExpansionStep& step) {
+    const GrowingTopic& topic = attempt_.growing_[step.topic];
+    const auto done_if = [](bool is_done) { return is_done ? StepOutcome::done : StepOutcome::failed; };
+    switch (step.kind) {
+        case Kind::seed:
+            return done_if(attempt_.expansions_.seed(topic, now_));
+        case Kind::look_for_new_readers:
+            return has_new_readers(broker_, *topic.before, topic.seeded_groups()) ? StepOutcome::moved : StepOutcome::done;
+        case Kind::lock_catalog:
+            return lock_catalog();
+        case Kind::claim_partitions:
+            return done_if(section_->claim(effects_));
+        case Kind::write_catalog:
+            return done_if(section_->write(effects_, now_));
+        case Kind::open_fence:
+            attempt_.expansions_.open_fence(section_->claimed(topic.before->id), now_);
+            return StepOutcome::done;
+        case Kind::publish:
+            section_->publish(effects_, now_);
+            return StepOutcome::done;
+        case Kind::unlock_catalog:
+            section_.reset();
+            return StepOutcome::done;
+        case Kind::watch_readers:
+            watch_readers(topic);
+            return StepOutcome::done;
+        case Kind::tell:
+            tell(topic);
+            return StepOutcome::done;
+    }
+    return StepOutcome::done;
+}
+
+void Expansions::Steps::undo(const ExpansionStep& step) {
+    if (step.kind == Kind::seed) {
+        attempt_.expansions_.take_back_seeds(attempt_.growing_[step.topic], now_);
+    } else if (step.kind == Kind::claim_partitions) {
+        section_->release_claims();
+    } else if (step.kind == Kind::lock_catalog) {
+        section_.reset();
+    }
+}
+
+StepOutcome Expansions::Steps::lock_catalog() {
+    section_.emplace(broker_);
+    if (attempt_.has_moved(section_->snapshot())) {
+        return StepOutcome::moved;
+    }
+    auto decision = section_->decide(now_, [&](const topics::CatalogCore& core, const topics::CatalogContext& context) {
+        return core.create_partitions(attempt_.command_, without_quotas(context));
+    });
+    // Settings may have changed since, or what a confirmation added is too much for one request.
+    std::set<std::string, std::less<>> refused;
+    for (topics::ExpandedTopic& topic : decision.reply.topics) {
+        if (topic.error.failed()) {
+            set_error(*attempt_.answer_, topic.name, std::move(topic.error));
+            refused.insert(topic.name);
+        }
+    }
+    if (!refused.empty()) {
+        std::erase_if(attempt_.command_.topics, [&](const topics::TopicToExpand& wish) { return refused.contains(wish.name); });
+        return StepOutcome::moved;
+    }
+    effects_ = std::move(decision.effects);
+    return StepOutcome::done;
+}
+
+void Expansions::Steps::watch_readers(const GrowingTopic& topic) {
+    // It may have been deleted since.
+    if (const auto state = broker_.topic_table()->share(topic.before->id)) {
+        broker_.reader_observer().topic_grew(*state, attempt_.judged_.find(topic.before->name)->second.joins);
+    }
+}
+
+void Expansions::Steps::tell(const GrowingTopic& topic) {
+    if (attempt_.judged_.find(topic.before->name)->second.has_keys) {
+        log::warning("expansion", expansion::expansion_warning(topic.before->name, topic.before->partition_count, topic.new_count));
+    } else {
+        log::info("expansion", "topic without keys expanded",
+                  {{"topic", topic.before->name}, {"from", topic.before->partition_count}, {"to", topic.new_count}});
+    }
+}
+
+}  // namespace partita::runtime

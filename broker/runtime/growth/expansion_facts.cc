@@ -1,0 +1,143 @@
+#include "broker/runtime/growth/expansion_facts.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "broker/assembly/broker.h"
+#include "broker/runtime/insight/key_observer.h"
+#include "broker/runtime/insight/topic_plan.h"
+#include "broker/runtime/partitions/drained_position.h"
+#include "protocol/assert.h"
+
+namespace partita::runtime {
+namespace {
+
+using config::ExpansionMode;
+using groups::TopicQuestion;
+
+/// Other topics that are told of one topic's groups: as many joins as are watched afterwards.
+constexpr std::size_t kAlignedMax = ReaderObserver::kJoinsMax;
+
+/// Does the request let `topic` grow to the same count?
+bool grows_too(std::span<const WantedGrowth> all, std::string_view topic, std::int32_t new_count) {
+    const auto wish = std::ranges::lower_bound(all, topic, {}, [](const WantedGrowth& growth) { return std::string_view(growth.topic->name); });
+    return wish != all.end() && wish->topic->name == topic && wish->new_count == new_count;
+}
+
+/// What each group has yet to be given of one partition.
+void add_unread(const PartitionLog& log, PartitionIndex partition, std::span<const groups::TopicReader> readers,
+                DrainedPositions& drained, std::vector<expansion::GuardedGroup>& groups) {
+    // Position, whether it was committed, index of the group: ascending, so that the log is read once.
+    std::vector<std::tuple<Offset, bool, std::size_t>> positions;
+    for (std::size_t index = 0; index < readers.size(); ++index) {
+        const auto committed = readers[index].committed.find(partition);
+        const bool has_committed = committed != readers[index].committed.end();
+        positions.emplace_back(std::max(has_committed ? committed->second : log.log_start_offset(), log.log_start_offset()),
+                               has_committed, index);
+    }
+    std::ranges::sort(positions);
+    const Offset end = log.high_watermark();
+    for (const auto& [position, has_committed, index] : positions) {
+        const Offset next = position < end ? drained.first_deliverable(log, position) : end;
+        if (next >= end) {
+            continue;
+        }
+        if (has_committed) {
+            groups[index].unread_records += end - next;
+        } else {
+            ++groups[index].uncommitted_partitions;
+        }
+    }
+}
+
+expansion::GuardFacts guard_facts(const WantedGrowth& wanted, const TopicState& state, std::span<const groups::TopicReader> readers,
+                                  std::span<const WantedGrowth> all, DrainedPositions& drained, Now now) {
+    expansion::GuardFacts facts{.topic = wanted.topic->name,
+                                .old_count = wanted.topic->partition_count,
+                                .new_count = wanted.new_count,
+                                .quiet_ms = state.config->expansion_guard_quiet_ms};
+    if (state.expansion) {
+        TopicExpansion::ProducerActivity activity = state.expansion->producer_activity(now.monotonic);
+        facts.producers = std::move(activity.silent_ms);
+        facts.producers_known_for_ms = activity.known_for_ms;
+    }
+    for (const groups::TopicReader& reader : readers) {
+        expansion::GuardedGroup& group = facts.groups.emplace_back();
+        group.group_id = reader.group_id;
+        group.is_streams = reader.is_streams();
+        for (const groups::TopicReader::OtherTopic& other : reader.other_topics) {
+            if (other.is_aligned && !grows_too(all, other.name, wanted.new_count)) {
+                group.copartitioned_with.push_back(other.name);
+            }
+        }
+    }
+    for (std::size_t index = 0; index < state.partitions.size(); ++index) {
+        const PartitionLog& log = *state.partitions[index]->log;
+        const PartitionIndex partition{static_cast<std::int32_t>(index)};
+        facts.has_records = facts.has_records || log.log_end_offset() > log.log_start_offset();
+        if (log.last_stable_offset() < log.high_watermark()) {
+            facts.open_transactions.push_back(partition);
+        }
+        add_unread(log, partition, readers, drained, facts.groups);
+    }
+    std::ranges::sort(facts.groups, {}, &expansion::GuardedGroup::group_id);
+    return facts;
+}
+
+}  // namespace
+
+std::vector<GrowthFacts> gather_growth_facts(Broker& broker, std::span<const WantedGrowth> wanted,
+                                             std::span<const WantedGrowth> all, Now now) {
+    PARTITA_ASSERT(wanted.size() <= kGrowthsPerPass, "as many topics as one pass is for");
+    const std::shared_ptr<const TopicTable> table = broker.topic_table();
+    const CatalogNames names = names_in(*table->catalog);
+    DrainedPositions drained;
+    const bool are_groups_known = broker.groups().is_complete();
+    std::vector<TopicQuestion> questions;
+    std::vector<std::shared_ptr<const TopicState>> states;
+    for (const WantedGrowth& growth : wanted) {
+        // Null when it was deleted meanwhile, which is found when the catalog is locked.
+        states.push_back(table->share(growth.topic->id));
+        const bool is_guarded = states.back() && states.back()->config->expansion_mode == ExpansionMode::guarded;
+        questions.push_back({.topic = growth.topic->name,
+                             .topic_id = growth.topic->id,
+                             .others = is_guarded ? TopicQuestion::Others::all : TopicQuestion::Others::aligned,
+                             .partition_count = growth.topic->partition_count,
+                             .aligned_max = kAlignedMax});
+    }
+    std::vector<std::vector<groups::TopicReader>> readers = broker.groups().readers_of(questions);
+
+    std::vector<GrowthFacts> gathered;
+    for (std::size_t index = 0; index < wanted.size(); ++index) {
+        GrowthFacts& facts = gathered.emplace_back();
+        facts.topic = wanted[index].topic;
+        facts.new_count = wanted[index].new_count;
+        if (!states[index]) {
+            facts.planned.old_count = facts.topic->partition_count;
+            facts.planned.new_count = facts.new_count;
+            continue;
+        }
+        const TopicState& state = *states[index];
+        facts.mode = state.config->expansion_mode;
+        facts.is_guard_overridden = state.config->expansion_guard_override;
+        facts.are_groups_known = are_groups_known;
+        facts.window_is_open = state.expansion && state.expansion->has_open_window();
+        if (facts.mode == ExpansionMode::guarded) {
+            facts.guard = guard_facts(wanted[index], state, readers[index], all, drained, now);
+        }
+        facts.planned = planned_topic(broker, state, facts.topic->partition_count, facts.new_count, std::move(readers[index]), names);
+        facts.planned.producers = producer_facts(broker, state, facts.planned.now);
+        if (facts.guard) {
+            facts.guard->owning_application = facts.planned.owning_application;
+        }
+    }
+    return gathered;
+}
+
+bool has_new_readers(Broker& broker, const topics::Topic& topic, std::span<const std::string> known) {
+    return std::ranges::any_of(broker.groups().readers_of(topic.name, topic.id), [&](const groups::TopicReader& reader) {
+        return !std::ranges::binary_search(known, reader.group_id);
+    });
+}
+
+}  // namespace partita::runtime

@@ -1,0 +1,89 @@
+#include "broker/runtime/growth/expansion_worker.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "broker/assembly/broker.h"
+#include "broker/runtime/loop/clock.h"
+
+namespace partita::runtime {
+namespace {
+
+ExpansionReply timed_out(const ExpansionRequest& request) {
+    ExpansionReply reply;
+    for (const ExpansionRequest::Wish& wish : request.wishes) {
+        reply.reply.topics.push_back({wish.name, {ErrorCode::request_timed_out, std::nullopt}});
+    }
+    return reply;
+}
+
+}  // namespace
+
+topics::CreatePartitionsCommand ExpansionRequest::command() const {
+    topics::CreatePartitionsCommand command;
+    for (const Wish& wish : wishes) {
+        command.topics.push_back({.name = wish.name, .count = wish.count, .assignments = wish.assignments});
+    }
+    command.validate_only = validate_only;
+    command.client.client_id = client_id;
+    command.client.may_be_refused = may_be_refused_by_quota;
+    return command;
+}
+
+void ExpansionWorker::submit(ExpansionRequest request) {
+    bool is_taken = false;
+    {
+        const std::scoped_lock lock(mutex_);
+        is_taken = !stopping_ && waiting_.size() < kWaitingMax;
+        if (is_taken) {
+            waiting_.push_back(std::move(request));
+            if (!thread_.joinable()) {
+                thread_ = std::thread([this] { run(); });
+            }
+        }
+    }
+    if (is_taken) {
+        wake_.notify_one();
+    } else {
+        broker_.deliver(request.pending.target, request.encode(request.pending, timed_out(request)));
+    }
+}
+
+void ExpansionWorker::stop() {
+    {
+        const std::scoped_lock lock(mutex_);
+        stopping_ = true;
+        waiting_.clear();
+    }
+    wake_.notify_all();
+    if (thread_.joinable()) {
+        thread_.join();
+    }
+}
+
+void ExpansionWorker::run() {
+    while (true) {
+        std::unique_lock lock(mutex_);
+        wake_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
+        if (stopping_) {
+            return;
+        }
+        ExpansionRequest request = std::move(waiting_.front());
+        waiting_.pop_front();
+        lock.unlock();
+        serve(std::move(request));
+    }
+}
+
+void ExpansionWorker::serve(ExpansionRequest request) {
+    // Kafka's controller looks at the time, too, when a request's turn comes.
+    const bool has_time = read_clock().monotonic - request.received < request.timeout_ms;
+    const ExpansionReply reply = has_time ? expansions_.expand(request) : timed_out(request);
+    request.pending.throttle_ms =
+        std::max(request.pending.throttle_ms,
+                 static_cast<std::int32_t>(std::min<std::int64_t>(reply.reply.throttle_ms, std::numeric_limits<std::int32_t>::max())));
+    broker_.deliver(request.pending.target, request.encode(request.pending, reply));
+}
+
+}  // namespace partita::runtime

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "broker/runtime/loop/reply.h"
+#include "broker/topics/catalog_commands.h"
+#include "protocol/types.h"
+
+namespace partita::runtime {
+
+class Broker;
+class Expansions;
+
+/// What became of a CreatePartitions request.
+struct ExpansionReply {
+    topics::CreatePartitionsReply reply;
+    /// The change could not be written, and nothing has happened.
+    bool is_not_written = false;
+};
+
+/// A CreatePartitions request that owns what it says: its connection serves nothing else until it is answered.
+struct ExpansionRequest {
+    struct Wish {
+        std::string name;
+        std::int32_t count = 0;
+        std::optional<std::vector<std::vector<BrokerId>>> assignments;
+    };
+    std::vector<Wish> wishes;
+    bool validate_only = false;
+    std::string client_id;
+    /// See topics::MutatingClient.
+    bool may_be_refused_by_quota = false;
+    topics::RequestOrigin requested_by;
+    /// When it came, and how long it may wait for its turn.
+    Instant received;
+    std::int32_t timeout_ms = 0;
+
+    PendingReply pending;
+    /// Makes the reply; called once, on the worker's thread.
+    Reply (*encode)(const PendingReply& pending, const ExpansionReply& reply) = nullptr;
+
+    /// The same as a command, which borrows from this.
+    [[nodiscard]] topics::CreatePartitionsCommand command() const;
+};
+
+/// The thread that adds partitions: gathering facts takes time, and reads logs, for which no reactor can wait. One request
+/// after the other, so that two of them never judge what the other is about to change. The thread begins with the first
+/// request; a broker on which nobody adds partitions has none.
+class ExpansionWorker {
+  public:
+    /// Requests that wait for their turn; more are answered REQUEST_TIMED_OUT at once.
+    static constexpr std::size_t kWaitingMax = 1000;
+
+    ExpansionWorker(Broker& broker, Expansions& expansions) : broker_(broker), expansions_(expansions) {}
+    ~ExpansionWorker() { stop(); }
+
+    void submit(ExpansionRequest request);
+    /// Ends the thread after its present request; those that wait are not answered, as their connections end.
+    void stop();
+
+  private:
+    void run();
+    void serve(ExpansionRequest request);
+
+    Broker& broker_;
+    Expansions& expansions_;
+    std::thread thread_;
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    // Guarded by mutex_.
+    std::deque<ExpansionRequest> waiting_;
+    bool stopping_ = false;
+};
+
+}  // namespace partita::runtime

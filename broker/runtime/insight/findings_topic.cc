@@ -1,0 +1,118 @@
+#include "broker/runtime/insight/findings_topic.h"
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+#include <utility>
+
+#include "broker/assembly/broker.h"
+#include "broker/config/log_setup.h"
+#include "broker/expansion/event_json.h"
+#include "broker/runtime/loop/clock.h"
+#include "broker/runtime/partitions/turn.h"
+#include "protocol/record_batch_builder.h"
+
+namespace partita::runtime {
+namespace {
+
+/// Records written in one turn.
+constexpr std::size_t kTurnRecordsMax = 100;
+
+}  // namespace
+
+void FindingsTopic::start() {
+    subscription_ = broker_.findings().subscribe([this](const expansion::FindingEvent& event) { on_event(event); });
+}
+
+void FindingsTopic::stop() {
+    if (subscription_) {
+        broker_.findings().unsubscribe(*std::exchange(subscription_, std::nullopt));
+    }
+}
+
+void FindingsTopic::on_event(const expansion::FindingEvent& event) {
+    if (!broker_.config()->events_topic_enable) {
+        return;
+    }
+    const bool wanted = is_wanted(event.finding.subject.topic);
+    Line line{.topic = event.finding.subject.topic, .json = expansion::event_json(event, expansion::KeyStyle::text)};
+    const std::scoped_lock lock(mutex_);
+    if (waiting_.size() == kWaitingMax) {
+        ++left_out_;
+        return;
+    }
+    waiting_.push_back(std::move(line));
+    is_wanted_ = is_wanted_ || wanted;
+    if (is_wanted_ && !std::exchange(is_posted_, true)) {
+        // Topics are made, and waiting fetches woken, on a reactor.
+        broker_.reactors().front()->post([this] { write_waiting(); });
+    }
+}
+
+bool FindingsTopic::is_wanted(std::string_view topic) const {
+    const auto table = broker_.topic_table();
+    const TopicState* about = table->find(topic);
+    return (about != nullptr && !about->topic->expansions.empty()) || table->find(kName) != nullptr;
+}
+
+void FindingsTopic::write_waiting() {
+    std::vector<Line> lines;
+    std::uint64_t left_out = 0;
+    {
+        const std::scoped_lock lock(mutex_);
+        // The rest in a later turn, so that nobody waits long for this one.
+        const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(std::min(waiting_.size(), kTurnRecordsMax));
+        lines.assign(std::make_move_iterator(waiting_.begin()), std::make_move_iterator(end));
+        waiting_.erase(waiting_.begin(), end);
+        is_posted_ = !waiting_.empty();
+        if (is_posted_) {
+            broker_.reactors().front()->post([this] { write_waiting(); });
+        }
+        left_out = std::exchange(left_out_, 0);
+    }
+    if (left_out > 0) {
+        log::warning("expansion", "events were left out of the events topic", {{"topic", kName}, {"events", left_out}});
+    }
+    if (!lines.empty() && !write(*broker_.turns().front(), std::move(lines))) {
+        broker_.log_storage_failure("events of findings were not written to their topic");
+    }
+}
+
+bool FindingsTopic::write(Turn& turn, std::vector<Line> lines) {
+    if (turn.topics().find(kName) == nullptr) {
+        topics::CreateTopicsCommand command;
+        command.topics.push_back({.name = kName, .num_partitions = 1, .replication_factor = 1});
+        const auto created = broker_.change_catalog<topics::CreateTopicsReply>(
+            turn, [&](const topics::CatalogCore& core, const topics::CatalogContext& context) {
+                return core.create_topics(command, context);
+            });
+        if (!created) {
+            return false;
+        }
+    }
+    const auto table = broker_.topic_table();
+    const TopicState* topic = table->find(kName);
+    if (topic == nullptr) {
+        return false;
+    }
+    const std::shared_ptr<Partition> partition = topic->partitions.front();
+    const Now now = turn.now();
+    BatchBuilder builder;
+    std::vector<std::byte> batch;
+    for (std::size_t first = 0; first < lines.size(); first += kBatchRecordsMax) {
+        const std::size_t end = std::min(lines.size(), first + kBatchRecordsMax);
+        for (const Line& line : std::span(lines).subspan(first, end - first)) {
+            builder.append(now.wall, as_bytes(line.topic), as_bytes(line.json));
+        }
+        batch.clear();
+        builder.build(batch);
+        if (!partition->log->append(batch, {.leader_epoch = partition->leader_epoch(), .now = now.wall})) {
+            return false;
+        }
+        turn.appended(*partition, batch.size());
+        broker_.data_written();
+    }
+    return true;
+}
+
+}  // namespace partita::runtime

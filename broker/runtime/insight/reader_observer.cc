@@ -1,0 +1,364 @@
+#include "broker/runtime/insight/reader_observer.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "broker/assembly/broker.h"
+#include "broker/runtime/insight/key_observer.h"
+#include "broker/runtime/insight/topic_plan.h"
+#include "broker/runtime/loop/clock.h"
+
+namespace partita::runtime {
+namespace {
+
+using expansion::Finding;
+using expansion::GroupFacts;
+using expansion::HazardId;
+
+/// What a plan says of groups and names stays true after the growth, until somebody repairs it.
+constexpr std::array kLastingHazards = {HazardId::streams_application_dies, HazardId::copartition_breaks,
+                                        HazardId::partition_state_lost,     HazardId::internal_topic,
+                                        HazardId::single_partition_topic,   HazardId::connect_state,
+                                        HazardId::streams_internal_topic};
+
+bool holds_new_partition(const GroupFacts& group, std::int32_t old_count) {
+    return std::ranges::any_of(group.members, [&](const GroupFacts::Member& member) {
+        return std::ranges::any_of(member.assigned, [&](PartitionIndex partition) { return partition.value >= old_count; });
+    });
+}
+
+/// The group's rebalance is still to come, or under way.
+bool is_rebalance_due(const Finding& finding, const expansion::PlannedTopic& facts) {
+    if (finding.id != HazardId::rebalance) return false;
+    const auto group = std::ranges::find(facts.groups, finding.subject.group, &GroupFacts::group_id);
+    return group != facts.groups.end() && !holds_new_partition(*group, facts.old_count);
+}
+
+/// A backlog is no danger to the groups that the topic's fence waits for.
+void tell_of_fence(const TopicState& topic, std::vector<Finding>& findings) {
+    const auto is_backlog = [](const Finding& finding) { return finding.id == HazardId::backlog_inversion; };
+    if (!topic.expansion || std::ranges::none_of(findings, is_backlog)) return;
+    const TopicExpansion::Status status = topic.expansion->status();
+    for (Finding& finding : findings) {
+        if (status.has_fence && is_backlog(finding) && !status.released.contains(finding.subject.group)) {
+            expansion::tell_of_fence(finding);
+        }
+    }
+}
+
+std::int64_t thread_time_ns() {
+    timespec time{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+class KnownConnections final : public expansion::ConnectionDirectory {
+  public:
+    explicit KnownConnections(Connections& connections) : connections_(connections) {}
+    std::optional<expansion::ConnectionFacts> find(expansion::ConnectionId connection) const override { return connections_.find(connection); }
+    std::optional<expansion::ConnectionFacts> coordinator_of(std::string_view group, std::string_view member_id) const override {
+        std::optional<expansion::ConnectionFacts> facts = connections_.coordinator_of(group, member_id);
+        if (facts) (void)connections_.want_process(facts->id);
+        return facts;
+    }
+    bool is_looking_for(expansion::ConnectionId connection) const override { return !connections_.want_process(connection); }
+
+  private:
+    Connections& connections_;
+};
+
+/// Every growth that is known, from the topic's own record.
+std::vector<expansion::EarlierExpansion> growths_of(const topics::Topic& topic) {
+    std::vector<expansion::EarlierExpansion> growths;
+    for (const auto& expansion : topic.expansions) {
+        growths.push_back({expansion->old_partition_count, expansion->new_partition_count, expansion->time, expansion->log_end_offsets});
+    }
+    return growths;
+}
+
+}  // namespace
+
+ReaderObserver::~ReaderObserver() { stop(); }
+
+void ReaderObserver::start() {
+    broker_.topic_table()->for_each([&](const TopicState& topic) {
+        if (!topic.topic->expansions.empty()) leave(growth_note(topic, {}));
+    });
+    thread_ = std::thread([this] { run(); });
+}
+
+void ReaderObserver::stop() {
+    {
+        const std::scoped_lock lock(mutex_);
+        stopping_ = true;
+    }
+    wake_.notify_all();
+    if (thread_.joinable()) {
+        thread_.join();
+    }
+}
+
+void ReaderObserver::topic_grew(const TopicState& topic, std::span<const std::pair<std::string, std::string>> joins) {
+    leave(growth_note(topic, {joins.begin(), joins.end()}));
+    changes_.fetch_add(1, std::memory_order_release);
+}
+
+ReaderObserver::Note ReaderObserver::growth_note(const TopicState& topic, std::vector<std::pair<std::string, std::string>> joins) {
+    return {.topic = topic.topic->id,
+            .what = Grown{growths_of(*topic.topic), topic.topic->expansions.back()->catalog_sequence, std::move(joins)},
+            .name = topic.topic->name};
+}
+
+void ReaderObserver::leave(Note note) {
+    const std::scoped_lock lock(mutex_);
+    const bool is_growth = std::holds_alternative<Grown>(note.what);
+    // Growths are few, and everything else is nothing without them.
+    if (notes_.size() < kNotesMax || is_growth) notes_.push_back(std::move(note));
+    has_news_ = true;
+    // Requests come in crowds; only the first one after a rest wakes anybody, and the first topic ends a wait without end.
+    if (is_resting_ || (is_growth && !is_watching_)) {
+        is_resting_ = false;
+        is_watching_ = true;
+        wake_.notify_one();
+    }
+}
+
+void ReaderObserver::keep_joins(Watched& watched, std::vector<GroupFacts>& groups) {
+    std::erase_if(watched.joins, [&](const auto& join) {
+        // Groups, and the topics of each, are ascending.
+        const auto group = std::ranges::lower_bound(groups, join.first, {}, &GroupFacts::group_id);
+        if (group == groups.end() || group->group_id != join.first) return true;
+        // Without any it restarts or rebalances, and nobody knows what it will read.
+        return !group->other_topics.empty() &&
+               !std::ranges::binary_search(group->other_topics, join.second, {}, &GroupFacts::OtherTopic::name);
+    });
+    for (GroupFacts& group : groups) {
+        for (GroupFacts::OtherTopic& other : group.other_topics) {
+            std::pair join(group.group_id, other.name);
+            if (!other.is_aligned) {
+                other.is_aligned = watched.joins.contains(join);
+            } else if (watched.joins.size() < kJoinsMax) {
+                watched.joins.insert(std::move(join));
+            }
+        }
+    }
+}
+
+void ReaderObserver::on_offset_fetch(const TopicState& topic, std::string_view group, const expansion::ClientIdentity& client,
+                                     const ClientConnection& connection, PartitionIndex partition, Offset committed,
+                                     TimestampMs now) {
+    (void)broker_.connections().want_process(connection.id);
+    const bool is_member = connection.noted_member != 0;
+    leave({.topic = topic.topic->id,
+           .what = OffsetFetched{std::string(group), connection.id, is_member, client, partition, committed, now},
+           .name = {}});
+    // What the client fetches next tells what it does without an offset.
+    if (committed == kNoOffset) changes_.fetch_add(1, std::memory_order_release);
+}
+
+void ReaderObserver::on_list_offsets(const TopicState& topic, const expansion::ClientIdentity& client, expansion::ConnectionId connection,
+                                     PartitionIndex partition, std::int64_t timestamp, Offset answered) {
+    (void)broker_.connections().want_process(connection);
+    leave({.topic = topic.topic->id, .what = OffsetsListed{client, partition, timestamp, answered}, .name = {}});
+}
+
+void ReaderObserver::on_fetch(std::uint32_t reactor, const TopicState& topic, std::string_view client_id,
+                              const ClientConnection& connection, PartitionIndex partition, Offset from, TimestampMs now) {
+    std::unique_ptr<expansion::FetchMemory>& memory = memories_[reactor];
+    if (!memory) {
+        memory = std::make_unique<expansion::FetchMemory>();
+    }
+    const std::uint64_t reader = expansion::FetchMemory::reader_of(connection.id, topic.topic->id, partition);
+    if (!memory->is_news(reader, from, changes_.load(std::memory_order_acquire), now)) {
+        return;
+    }
+    (void)broker_.connections().want_process(connection.id);
+    leave({.topic = topic.topic->id,
+           .what = Fetched{connection.id, {std::string(client_id), connection.host}, partition, from, now},
+           .name = {}});
+}
+
+void ReaderObserver::on_commit(const TopicState& topic, std::string_view group, const expansion::ClientIdentity& client,
+                               expansion::ConnectionId connection, std::span<const expansion::ConsumerWatch::Commit> commits,
+                               TimestampMs now) {
+    (void)broker_.connections().want_process(connection);
+    leave({.topic = topic.topic->id,
+           .what = Committed{std::string(group), connection, client, {commits.begin(), commits.end()}, now},
+           .name = {}});
+}
+
+void ReaderObserver::run() {
+    std::int64_t least_ms = 0;
+    while (wait(least_ms)) {
+        const std::int64_t before_ns = thread_time_ns();
+        const std::shared_ptr<const TopicTable> table = broker_.topic_table();
+        settle_round(*table, read_clock(), false);
+        least_ms = static_cast<std::int64_t>(static_cast<double>(thread_time_ns() - before_ns) / 1e6 / kShare);
+    }
+}
+
+bool ReaderObserver::is_stopping() {
+    const std::scoped_lock lock(mutex_);
+    return stopping_;
+}
+
+bool ReaderObserver::wait(std::int64_t least_ms) {
+    std::unique_lock lock(mutex_);
+    wake_.wait(lock, [&] { return stopping_ || is_watching_; });
+    idle_rounds_ = has_news_ ? 0 : idle_rounds_ + 1;
+    if (idle_rounds_ > kIdleRounds) {
+        is_resting_ = true;
+        wake_.wait_for(lock, std::chrono::milliseconds(kRestMs), [&] { return stopping_ || has_news_; });
+        is_resting_ = false;
+        if (!has_news_) {
+            return !stopping_;
+        }
+    }
+    const auto interval = std::chrono::milliseconds(std::max(least_ms, has_news_ ? kSettleMs : kIdleMs));
+    has_news_ = false;
+    wake_.wait_for(lock, interval, [&] { return stopping_; });
+    return !stopping_;
+}
+
+void ReaderObserver::apply(Watched& watched, Note& note) {
+    expansion::ConsumerWatch& readers = watched.readers;
+    struct Visitor {
+        Watched& watched;
+        expansion::ConsumerWatch& readers;
+        void operator()(const OffsetFetched& seen) const {
+            readers.on_offset_fetch(seen.group, seen.connection, seen.is_member, seen.client, seen.partition, seen.committed, seen.time);
+        }
+        void operator()(const OffsetsListed& seen) const { readers.on_list_offsets(seen.client, seen.partition, seen.timestamp, seen.answered); }
+        void operator()(const Fetched& seen) const { readers.on_fetch(seen.connection, seen.client, seen.partition, seen.from, seen.time); }
+        void operator()(const Committed& seen) const { readers.on_commit(seen.group, seen.connection, seen.client, seen.commits, seen.time); }
+        void operator()(const Grown& grown) const {
+            readers.set_growths(grown.growths);
+            watched.grown_at = std::max(watched.grown_at, grown.catalog_sequence);
+            for (const auto& join : grown.joins) {
+                if (watched.joins.size() < kJoinsMax) watched.joins.insert(join);
+            }
+        }
+    };
+    std::visit(Visitor{watched, readers}, note.what);
+}
+
+void ReaderObserver::take_notes() {
+    std::deque<Note> notes;
+    {
+        const std::scoped_lock lock(mutex_);
+        notes.swap(notes_);
+    }
+    for (Note& note : notes) {
+        auto watched = watched_.find(note.topic);
+        // A topic is watched from its growth on, and until it is deleted: what comes after that is about nothing.
+        if (watched == watched_.end()) {
+            if (!std::holds_alternative<Grown>(note.what)) continue;
+            watched = watched_.try_emplace(note.topic, note.name).first;
+        }
+        ++watched->second.requests;
+        apply(watched->second, note);
+    }
+}
+
+bool ReaderObserver::is_due(Watched& watched, const TopicState& topic, Instant now) {
+    Circumstances circumstances{.state = reinterpret_cast<std::uintptr_t>(&topic),
+                                .requests = watched.requests,
+                                .memberships = broker_.groups().membership_version()};
+    for (const std::shared_ptr<Partition>& partition : topic.partitions) {
+        const auto end = static_cast<std::uint64_t>(partition->log->log_end_offset().value);
+        const auto start = static_cast<std::uint64_t>(partition->log->log_start_offset().value);
+        circumstances.log_ends = (circumstances.log_ends * 31 + end) * 31 + start;
+    }
+    const bool has_changed = !watched.looked_at || watched.circumstances != circumstances || watched.readers.is_undecided();
+    if (has_changed) {
+        watched.circumstances = circumstances;
+        watched.changed_at = now;
+    }
+    const bool is_time = !has_changed && std::ranges::any_of(kTimeConditionsMs, [&](std::int64_t after_ms) {
+        const Instant due = watched.changed_at + after_ms;
+        return *watched.looked_at < due && now >= due;
+    });
+    if (!has_changed && !is_time && now - *watched.looked_at < kLookAgainMs) {
+        return false;
+    }
+    watched.looked_at = now;
+    return true;
+}
+
+void ReaderObserver::settle(const TopicTable& table, Now now) { settle_round(table, now, true); }
+
+void ReaderObserver::settle_round(const TopicTable& table, Now now, bool is_all) {
+    const std::scoped_lock lock(settle_mutex_);
+    take_notes();
+    for (auto entry = watched_.begin(); entry != watched_.end();) {
+        auto& [id, watched] = *entry;
+        const TopicState* topic = table.find(id);
+        // In an older table the topic has not grown, or is missing as if it had been deleted.
+        const bool is_known = watched.grown_at <= table.catalog->sequence();
+        if (!is_known || (!is_all && topic != nullptr && !is_due(watched, *topic, now.monotonic))) {
+            ++entry;
+            continue;
+        }
+        if (!is_all && is_stopping()) return;
+        looks_.fetch_add(1, std::memory_order_relaxed);
+        findings_.settle(findings_source("readers", id), topic == nullptr ? std::vector<Finding>() : findings_of(*topic, watched, now.wall),
+                         now.wall);
+        entry = topic == nullptr ? watched_.erase(entry) : std::next(entry);
+    }
+    const bool is_undecided = std::ranges::any_of(watched_, [](const auto& entry) { return entry.second.readers.is_undecided(); });
+    const std::scoped_lock notes_lock(mutex_);
+    is_watching_ = !watched_.empty() || !notes_.empty();
+    has_news_ = has_news_ || is_undecided;
+}
+
+// A group that neither reads the topic nor exists was deleted, and its findings end with it. While groups are being rebuilt nobody knows.
+void ReaderObserver::forget_deleted_groups(const std::vector<GroupFacts>& groups, expansion::ConsumerWatch& readers) {
+    std::set<std::string> told = readers.groups_told();
+    for (const GroupFacts& group : groups) told.erase(group.group_id);
+    std::erase_if(told, [&](const std::string& group) { return broker_.groups().protocol_of(group).has_value(); });
+    if (!broker_.groups().is_complete()) return;
+    for (const std::string& group : told) readers.forget_group(group);
+}
+
+std::vector<Finding> ReaderObserver::findings_of(const TopicState& topic, Watched& watched, TimestampMs now) {
+    // Requests that were noted are older than the facts: of a group that just came everything is known.
+    expansion::PlannedTopic facts = growth_facts(broker_, topic);
+    keep_joins(watched, facts.groups);
+    if (broker_.groups().is_complete()) forget_deleted_groups(facts.groups, watched.readers);
+    std::vector<Offset> starts;
+    std::vector<Offset> ends;
+    for (const expansion::PartitionFacts& partition : facts.partitions) {
+        starts.push_back(partition.log_start);
+        ends.push_back(partition.log_end);
+    }
+    std::vector<std::int32_t> counts = {topic.topic->expansions.front()->old_partition_count};
+    for (const expansion::EarlierExpansion& growth : facts.earlier) counts.push_back(growth.new_count);
+    std::vector<expansion::MovedKey> moved;
+    std::vector<expansion::StaleWrites::Writer> stale;
+    broker_.key_observer().with_watch(topic.topic->id, [&](const expansion::TopicWatch* keys) {
+        if (keys == nullptr) return;
+        stale = keys->stale_writers(now);
+        if (watched.readers.needs_keys()) moved = expansion::growth_steps(keys->keys(), keys->known_families(), counts);
+    });
+    const KnownConnections connections(broker_.connections());
+    std::vector<Finding> findings = watched.readers.findings({.growths = facts.earlier,
+                                                              .log_starts = starts,
+                                                              .log_ends = ends,
+                                                              .groups = facts.groups,
+                                                              .moved_keys = moved,
+                                                              .stale_writers = stale,
+                                                              .connections = &connections},
+                                                             now);
+    tell_of_fence(topic, findings);
+    for (Finding& finding : expansion::make_plan_without_scan(facts).findings) {
+        if (std::ranges::find(kLastingHazards, finding.id) != kLastingHazards.end() || is_rebalance_due(finding, facts)) {
+            findings.push_back(std::move(finding));
+        }
+    }
+    return findings;
+}
+
+}  // namespace partita::runtime

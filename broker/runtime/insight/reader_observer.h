@@ -1,0 +1,207 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "broker/expansion/client_registry.h"
+#include "broker/expansion/consumer_watch.h"
+#include "broker/expansion/fetch_memory.h"
+#include "broker/expansion/identity.h"
+#include "broker/runtime/coordinators/group_shards.h"
+#include "broker/runtime/insight/findings_hub.h"
+#include "broker/runtime/partitions/topic_table.h"
+
+namespace partita::runtime {
+
+class Broker;
+struct ClientConnection;
+
+/// Notes what consumers of topics that have grown ask for, and settles the findings that follow on the broker's board, from
+/// a thread of its own. Topics that never grew cost one look at their history and nothing else; without a topic that grew
+/// the thread sleeps.
+///
+/// Thread-safe. A request leaves a note and goes on: what follows from it is worked out when findings are settled, one topic after the
+/// other. The lock of the notes is the innermost: nothing is called, and nothing long is done, while it is held.
+class ReaderObserver {
+  public:
+    /// Findings are settled so long after a request that may change them, and so often without one: what a group holds and
+    /// what waits for it changes without a request that is seen here.
+    static constexpr std::int64_t kSettleMs = 1000;
+    static constexpr std::int64_t kIdleMs = 5000;
+    /// After so many rounds without a request nobody reads these topics: then it rests, so that an idle broker stays idle.
+    static constexpr int kIdleRounds = 12;
+    static constexpr std::int64_t kRestMs = 300'000;
+    /// Joins remembered of one topic.
+    static constexpr std::size_t kJoinsMax = 1024;
+    /// Of one core: after a round that took long the thread sleeps so long that it stays below this.
+    static constexpr double kShare = 0.015;
+    /// A topic about which nothing changed is looked at again when so much time has passed since something did, because some
+    /// conditions come about, or end, by time alone; and then so often.
+    static constexpr std::array<std::int64_t, 2> kTimeConditionsMs = {10'500, 60'500};
+    static constexpr std::int64_t kLookAgainMs = 60'000;
+    /// Notes that wait to be settled; more are not taken.
+    static constexpr std::size_t kNotesMax = 100'000;
+
+    ReaderObserver(Broker& broker, FindingsHub& findings) : broker_(broker), findings_(findings) {}
+    ~ReaderObserver();
+
+    void start();
+    void stop();
+
+    [[nodiscard]] static bool watches(const TopicState& topic) {
+        return !topic.topic->expansions.empty() && !topic.topic->internal;
+    }
+    /// After the table that says so was published, and before the client knows that asked for it. `joins`: groups and other
+    /// topics whose partitions their members held one for one with the topic's, as gathered before it grew.
+    void topic_grew(const TopicState& topic, std::span<const std::pair<std::string, std::string>> joins);
+
+    // For topics that are watched, after the request was answered. See ConsumerWatch. Who is behind the connection is looked up.
+    void on_offset_fetch(const TopicState& topic, std::string_view group, const expansion::ClientIdentity& client,
+                         const ClientConnection& connection, PartitionIndex partition, Offset committed, TimestampMs now);
+    /// `timestamp` is as it was asked, `answered` kNoOffset when no record is that young.
+    void on_list_offsets(const TopicState& topic, const expansion::ClientIdentity& client, expansion::ConnectionId connection,
+                         PartitionIndex partition, std::int64_t timestamp, Offset answered);
+    /// On the thread of the reactor of that index. A fetch that says what the reader's last one said costs a hash and a
+    /// comparison: no lock, no allocation.
+    void on_fetch(std::uint32_t reactor, const TopicState& topic, std::string_view client_id, const ClientConnection& connection,
+                  PartitionIndex partition, Offset from, TimestampMs now);
+    void on_commit(const TopicState& topic, std::string_view group, const expansion::ClientIdentity& client,
+                   expansion::ConnectionId connection, std::span<const expansion::ConsumerWatch::Commit> commits, TimestampMs now);
+
+    /// Settles the findings of all watched topics by that table, which need not be the newest: it says nothing of topics
+    /// that grew after it, and so their findings stay as they are. What the observer's thread does; from any thread.
+    void settle(const TopicTable& table, Now now);
+    /// How often the findings of a topic were worked out. For tests.
+    [[nodiscard]] std::uint64_t looks() const { return looks_.load(std::memory_order_relaxed); }
+
+  private:
+    /// What findings are made of, as numbers that change with it.
+    struct Circumstances {
+        std::uintptr_t state = 0;
+        std::uint64_t requests = 0;
+        std::uint64_t memberships = 0;
+        std::uint64_t log_ends = 0;
+        friend bool operator==(const Circumstances&, const Circumstances&) = default;
+    };
+    struct Watched {
+        explicit Watched(std::string topic) : readers(std::move(topic)) {}
+
+        /// Requests that were noted, as a count.
+        std::uint64_t requests = 0;
+        /// When it was looked at last, and what was found then.
+        Circumstances circumstances;
+        Instant changed_at;
+        std::optional<Instant> looked_at;
+
+        expansion::ConsumerWatch readers;
+        /// Groups and the other topics whose partitions their members held one for one with the topic's when it grew, or
+        /// since. The assignment that follows looks otherwise, and the join is broken all the same.
+        std::set<std::pair<std::string, std::string>> joins;
+        /// `ExpansionEpoch::catalog_sequence` of the growth that is watched: older catalogs do not know it.
+        std::int64_t grown_at = 0;
+    };
+    /// What a request, or the growth of a topic, leaves to be settled.
+    struct Grown {
+        std::vector<expansion::EarlierExpansion> growths;
+        std::int64_t catalog_sequence = 0;
+        std::vector<std::pair<std::string, std::string>> joins;
+    };
+    struct OffsetFetched {
+        std::string group;
+        expansion::ConnectionId connection;
+        bool is_member = false;
+        expansion::ClientIdentity client;
+        PartitionIndex partition;
+        Offset committed;
+        TimestampMs time;
+    };
+    struct OffsetsListed {
+        expansion::ClientIdentity client;
+        PartitionIndex partition;
+        std::int64_t timestamp = 0;
+        Offset answered;
+    };
+    struct Fetched {
+        expansion::ConnectionId connection;
+        expansion::ClientIdentity client;
+        PartitionIndex partition;
+        Offset from;
+        TimestampMs time;
+    };
+    struct Committed {
+        std::string group;
+        expansion::ConnectionId connection;
+        expansion::ClientIdentity client;
+        std::vector<expansion::ConsumerWatch::Commit> commits;
+        TimestampMs time;
+    };
+    struct Note {
+        TopicId topic;
+        std::variant<OffsetFetched, OffsetsListed, Fetched, Committed, Grown> what;
+        /// Of a topic that grew.
+        std::string name;
+    };
+
+    void run();
+    /// Sleeps until the next round, for at least so long. False when it is time to end.
+    [[nodiscard]] bool wait(std::int64_t least_ms);
+    [[nodiscard]] bool is_stopping();
+    /// Settles the watched topics that the table knows as grown, all of them or those about which something may have changed.
+    void settle_round(const TopicTable& table, Now now, bool is_all);
+    void leave(Note note);
+    /// Of a topic that is already known to have grown so often it says nothing new.
+    [[nodiscard]] static Note growth_note(const TopicState& topic, std::vector<std::pair<std::string, std::string>> joins);
+
+    // With settle_mutex_ held.
+
+    void take_notes();
+    /// Whether something may have changed about the topic since the last look, which is noted as made.
+    [[nodiscard]] bool is_due(Watched& watched, const TopicState& topic, Instant now);
+    static void apply(Watched& watched, Note& note);
+    /// Notes the joins that the facts show, puts those that were noted into the facts, and forgets those that ended.
+    static void keep_joins(Watched& watched, std::vector<expansion::GroupFacts>& groups);
+    [[nodiscard]] std::vector<expansion::Finding> findings_of(const TopicState& topic, Watched& watched, TimestampMs now);
+    void forget_deleted_groups(const std::vector<expansion::GroupFacts>& groups, expansion::ConsumerWatch& readers);
+
+    Broker& broker_;
+    FindingsHub& findings_;
+    std::thread thread_;
+
+    /// By reactor, of whose thread each is; made when a topic that has grown is first read there.
+    std::array<std::unique_ptr<expansion::FetchMemory>, Partition::kReactorsMax> memories_;
+    /// Counts what makes every reader's next fetch worth noting.
+    std::atomic<std::uint64_t> changes_ = 0;
+    std::atomic<std::uint64_t> looks_ = 0;
+
+    /// One settles at a time. Taken before every other lock here.
+    std::mutex settle_mutex_;
+    // Guarded by settle_mutex_.
+    std::map<TopicId, Watched> watched_;
+
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    // Guarded by mutex_.
+    std::deque<Note> notes_;
+    bool is_watching_ = false;
+    bool has_news_ = false;
+    bool is_resting_ = false;
+    int idle_rounds_ = 0;
+    bool stopping_ = false;
+};
+
+}  // namespace partita::runtime

@@ -1,0 +1,235 @@
+#include "broker/runtime/insight/topic_plan.h"
+
+#include <algorithm>
+
+#include "broker/assembly/broker.h"
+#include "broker/expansion/applications.h"
+#include "broker/expansion/streams_topics.h"
+#include "broker/runtime/growth/refusals.h"
+#include "broker/runtime/insight/key_observer.h"
+#include "broker/runtime/insight/log_record_source.h"
+#include "broker/runtime/loop/clock.h"
+
+namespace partita::runtime {
+namespace {
+
+using expansion::GroupFacts;
+using expansion::PlannedTopic;
+
+GroupFacts group_facts(const TopicState& topic, groups::TopicReader reader) {
+    GroupFacts group;
+    group.committed.assign(topic.partitions.size(), kNoOffset);
+    for (const auto& [partition, offset] : reader.committed) {
+        if (topic.topic->has_partition(partition)) group.committed[static_cast<std::size_t>(partition.value)] = offset;
+    }
+    for (groups::TopicReader::OtherTopic& other : reader.other_topics) {
+        group.other_topics.push_back({std::move(other.name), other.partition_count, other.is_aligned});
+    }
+    group.state = reader.members.empty() ? "Empty" : "Active";
+    for (groups::TopicReader::Member& member : reader.members) {
+        group.members.push_back({std::move(member.client_id), std::move(member.client_host), std::move(member.assigned),
+                                 std::move(member.member_id)});
+    }
+    group.seeded_partitions = static_cast<std::int64_t>(reader.seeds.size());
+    group.group_id = std::move(reader.group_id);
+    group.protocol_type = std::move(reader.protocol_type);
+    group.protocol = std::move(reader.protocol);
+    return group;
+}
+
+/// Gives each internal topic of that count to the groups by whose ids its name begins.
+void add_internal_topics(const CatalogNames& names, std::int32_t old_count, std::vector<GroupFacts>& groups) {
+    for (const topics::TopicPointer& internal : names.streams_internal) {
+        if (internal->partition_count != old_count) continue;
+        const std::string_view name = internal->name;
+        for (std::size_t dash = name.find('-'); dash != std::string_view::npos; dash = name.find('-', dash + 1)) {
+            const auto group = std::ranges::lower_bound(groups, name.substr(0, dash), {}, &GroupFacts::group_id);
+            if (group != groups.end() && group->group_id == name.substr(0, dash)) group->internal_topics.push_back(internal->name);
+        }
+    }
+}
+
+void add_logs(const TopicState& topic, PlannedTopic& facts) {
+    for (const std::shared_ptr<Partition>& partition : topic.partitions) {
+        const PartitionLog& log = *partition->log;
+        expansion::PartitionFacts& part = facts.partitions.emplace_back();
+        part.log_end = log.log_end_offset();
+        part.log_start = std::min(log.log_start_offset(), part.log_end);
+        part.has_open_transaction = log.last_stable_offset() < part.log_end;
+    }
+}
+
+/// One topic alone, with everything that its groups read besides.
+PlannedTopic facts_of(Broker& broker, const TopicTable& table, const TopicState& topic, std::int32_t old_count,
+                      std::int32_t new_count) {
+    groups::TopicQuestion question{.topic = topic.topic->name,
+                                   .topic_id = topic.topic->id,
+                                   .others = groups::TopicQuestion::Others::all,
+                                   .partition_count = old_count};
+    return planned_topic(broker, topic, old_count, new_count, std::move(broker.groups().readers_of({&question, 1}).front()),
+                         names_in(*table.catalog));
+}
+
+}  // namespace
+
+CatalogNames names_in(const topics::CatalogSnapshot& catalog) {
+    CatalogNames names;
+    const topics::TopicIndex& topics = catalog.topics();
+    for (auto topic = topics.begin(); topic != topics.end(); ++topic) {
+        if (expansion::is_streams_internal_topic(topic->name)) names.streams_internal.push_back(topic.shared());
+        if (expansion::is_mirror_topic(topic->name)) names.mirrors.push_back(topic->name);
+    }
+    return names;
+}
+
+PlannedTopic planned_topic(Broker& broker, const TopicState& topic, std::int32_t old_count, std::int32_t new_count,
+                           std::vector<groups::TopicReader> readers, const CatalogNames& names) {
+    PlannedTopic facts;
+    facts.name = topic.topic->name;
+    facts.old_count = old_count;
+    facts.new_count = new_count;
+    facts.is_internal = topic.topic->internal;
+    facts.is_compacted = topic.config->cleanup_compact;
+    facts.is_deleted_by_age = topic.config->cleanup_delete;
+    facts.retention_ms = topic.config->retention_ms;
+    facts.seeds_offsets = topic.config->expansion_mode != config::ExpansionMode::faithful;
+    facts.now = read_clock().wall;
+    add_logs(topic, facts);
+    for (const auto& expansion : topic.topic->expansions) {
+        facts.earlier.push_back(
+            {expansion->old_partition_count, expansion->new_partition_count, expansion->time, expansion->log_end_offsets});
+    }
+    facts.is_history_known = topic.topic->created_time != kNoTimestamp;
+    for (groups::TopicReader& reader : readers) {
+        facts.groups.push_back(group_facts(topic, std::move(reader)));
+    }
+    std::ranges::sort(facts.groups, {}, &GroupFacts::group_id);
+    add_internal_topics(names, old_count, facts.groups);
+    facts.mirror_topics = names.mirrors;
+    facts.owning_application = owning_application(broker, facts.name);
+    return facts;
+}
+
+std::optional<std::string> owning_application(Broker& broker, std::string_view topic) {
+    return expansion::owning_application(
+        topic, [&](std::string_view group_id) { return broker.groups().protocol_of(group_id); });
+}
+
+std::vector<expansion::ProducerFacts> producer_facts(Broker& broker, const TopicState& topic, TimestampMs now) {
+    std::vector<expansion::ProducerFacts> producers;
+    for (const expansion::ProducerReport& report : broker.key_observer().producers(topic.topic->id)) {
+        if (now.value - report.last_seen.value >= expansion::TopicWatch::kSilentMs) continue;
+        producers.push_back({expansion::to_string(report.identity), report.verdict.habit,
+                             report.identity.producer_id != kNoProducerId});
+    }
+    return producers;
+}
+
+std::expected<PlannedTopic, PlanFactsError> plan_facts(Broker& broker, std::string_view name, std::int64_t new_count) {
+    const std::shared_ptr<const TopicTable> table = broker.topic_table();
+    const TopicState* topic = table->find(name);
+    if (topic == nullptr) {
+        return std::unexpected(
+            PlanFactsError{PlanFactsError::Kind::unknown_topic, "there is no topic " + std::string(name)});
+    }
+    const std::int32_t old_count = topic->topic->partition_count;
+    if (auto problem = expansion::target_problem(name, old_count, new_count)) {
+        return std::unexpected(PlanFactsError{PlanFactsError::Kind::invalid_target, std::move(*problem)});
+    }
+    PlannedTopic facts = facts_of(broker, *table, *topic, old_count, static_cast<std::int32_t>(new_count));
+    facts.producers = producer_facts(broker, *topic, facts.now);
+    return facts;
+}
+
+PlannedTopic growth_facts(Broker& broker, const TopicState& topic) {
+    const topics::ExpansionEpoch& last = *topic.topic->expansions.back();
+    return facts_of(broker, *broker.topic_table(), topic, last.old_partition_count, last.new_partition_count);
+}
+
+topics::ExpansionCircumstances expansion_circumstances(const PlannedTopic& facts, topics::RequestOrigin requested_by) {
+    topics::ExpansionCircumstances known;
+    known.requested_by = std::move(requested_by);
+    const expansion::Plan plan = expansion::make_plan_without_scan(facts);
+    known.verdict = expansion::to_string(plan.verdict);
+    for (const expansion::Finding& finding : plan.findings) known.findings.push_back(expansion::to_string(finding.id));
+    std::ranges::sort(known.findings);
+    const auto repeated = std::ranges::unique(known.findings);
+    known.findings.erase(repeated.begin(), repeated.end());
+    known.group_count = static_cast<std::int32_t>(facts.groups.size());
+    for (std::size_t index = 0; index < plan.groups.size(); ++index) {
+        const expansion::PlannedGroup& group = plan.groups[index];
+        const auto committed = std::ranges::count_if(facts.groups[index].committed,
+                                                     [](Offset offset) { return offset != kNoOffset; });
+        known.groups.push_back({group.group_id, group.state, static_cast<std::int32_t>(group.members),
+                                static_cast<std::int32_t>(committed), group.lag});
+    }
+    return known;
+}
+
+std::string plan_sentence(const PlannedTopic& facts) {
+    const expansion::Plan plan = expansion::make_plan_without_scan(facts);
+    std::string sentence = "Topic " + plan.topic + " may grow from " + std::to_string(plan.from) + " to " +
+                           std::to_string(plan.to) + " partitions: " + expansion::to_percent(plan.expected_key_share) +
+                           " of evenly hashed keys move.";
+    std::string ids;
+    for (const expansion::Finding& finding : plan.findings) {
+        const std::string id = expansion::to_string(finding.id);
+        if (finding.severity != expansion::Severity::info && ids.find(id) == std::string::npos) {
+            ids += (ids.empty() ? "" : ", ") + id;
+        }
+    }
+    if (!ids.empty()) sentence += " Findings: " + ids + ".";
+    return sentence + " For the keys themselves: partita plan " + plan.topic + " --to " + std::to_string(plan.to);
+}
+
+namespace {
+
+expansion::ProtectionFacts protection_facts(Broker& broker, const TopicState& topic, const PlannedTopic& facts) {
+    const config::ExpansionMode mode = topic.config->expansion_mode;
+    expansion::ProtectionFacts known{
+        .protection = mode == config::ExpansionMode::guarded  ? expansion::Protection::guarded
+                      : mode == config::ExpansionMode::fenced ? expansion::Protection::fenced
+                                                              : expansion::Protection::none,
+        .refusals = refusals(broker, topic, facts.new_count, read_clock())};
+    for (const expansion::ProducerReport& report : broker.key_observer().producers(topic.topic->id)) {
+        if (report.keyed_records == 0 || report.verdict.habit == expansion::KeyHabit::ignores_keys) continue;
+        known.producers.push_back({expansion::to_string(report.identity),
+                                   std::max<std::int64_t>(0, facts.now.value - report.last_seen.value)});
+    }
+    return known;
+}
+
+}  // namespace
+
+std::vector<Offset> offsets_since(Broker& broker, std::string_view name, TimestampMs since) {
+    std::vector<Offset> offsets;
+    const std::shared_ptr<const TopicTable> table = broker.topic_table();
+    const TopicState* topic = table->find(name);
+    if (topic == nullptr) return offsets;
+    for (const std::shared_ptr<Partition>& partition : topic->partitions) {
+        const Offset end = partition->log->log_end_offset();
+        const auto found = partition->log->offset_for_timestamp(since, end);
+        // What cannot be looked up is read from its start: too much rather than too little.
+        offsets.push_back(!found ? partition->log->log_start_offset() : *found ? (*found)->offset : end);
+    }
+    return offsets;
+}
+
+std::expected<expansion::PlanOutcome, expansion::PlanError> run_local_plan(Broker& broker, const PlannedTopic& facts,
+                                                                          const expansion::PlanOptions& options,
+                                                                          const expansion::PlanProgress& progress) {
+    const std::shared_ptr<const TopicTable> table = broker.topic_table();
+    const TopicState* topic = table->find(facts.name);
+    if (topic == nullptr || topic->partitions.size() < facts.partitions.size()) {
+        return std::unexpected(expansion::PlanError{expansion::PlanFailure::source_failed,
+                                                    "topic " + facts.name + " was deleted meanwhile"});
+    }
+    std::vector<std::shared_ptr<PartitionLog>> logs;
+    for (const std::shared_ptr<Partition>& partition : topic->partitions) logs.push_back(partition->log);
+    LogRecordSource source(std::move(logs));
+    auto outcome = expansion::run_plan(facts, source, options, progress);
+    if (outcome) expansion::protect_plan(outcome->plan, protection_facts(broker, *topic, facts));
+    return outcome;
+}
+
+}  // namespace partita::runtime

@@ -1,0 +1,102 @@
+#include "broker/runtime/partitions/drained_position.h"
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "protocol/record_batch.h"
+
+namespace partita::runtime {
+namespace {
+
+constexpr std::uint32_t kReadBytes = 16 * 1024;
+
+/// Which transactions are aborted, as a consumer with read_committed follows them through the log.
+class AbortedTransactions {
+  public:
+    explicit AbortedTransactions(std::vector<AbortedTransactionSummary> transactions) : ahead_(std::move(transactions)) {
+        std::ranges::sort(ahead_, std::ranges::greater(), &AbortedTransactionSummary::first_offset);
+    }
+    /// Batches come in the order of the log.
+    bool covers(const BatchHeader& batch) {
+        while (!ahead_.empty() && ahead_.back().first_offset <= batch.last_offset()) {
+            open_.insert(ahead_.back().producer_id);
+            ahead_.pop_back();
+        }
+        if (batch.attributes.is_control()) {
+            open_.erase(batch.producer_id);
+            return false;
+        }
+        return batch.attributes.is_transactional() && open_.contains(batch.producer_id);
+    }
+
+  private:
+    std::vector<AbortedTransactionSummary> ahead_;
+    std::set<ProducerId> open_;
+};
+
+Offset scan_for_deliverable(const PartitionLog& log, Offset from, bool read_committed, std::size_t& scanned) {
+    const Offset end = read_committed ? log.last_stable_offset() : log.high_watermark();
+    Offset at = std::max(from, log.log_start_offset());
+    if (at >= end) {
+        return std::max(at, end);
+    }
+    AbortedTransactions aborted(read_committed ? log.aborted_transactions(at, end)
+                                               : std::vector<AbortedTransactionSummary>{});
+    std::vector<std::byte> bytes;
+    while (at < end && scanned < kDrainedScanBytesMax) {
+        const auto slice = log.read(at, {.upper_bound = end, .max_bytes = kReadBytes, .minimum_one_batch = true});
+        if (!slice || !slice->file || slice->size == 0) {
+            return at;
+        }
+        // Of a large batch the header is enough.
+        bytes.resize(std::min<std::size_t>(slice->size, kReadBytes));
+        const auto read = slice->file->read_at(slice->position, bytes);
+        if (!read || *read != bytes.size()) {
+            return at;
+        }
+        const Offset before = at;
+        for (std::size_t position = 0; position < bytes.size();) {
+            const auto header = parse_batch_header(Bytes(bytes).subspan(position));
+            if (!header) {
+                break;
+            }
+            const bool is_aborted = aborted.covers(*header);
+            const bool is_deliverable = !header->attributes.is_control() && header->record_count > 0 && !is_aborted;
+            if (header->next_offset() > at) {
+                if (is_deliverable) {
+                    return std::max(at, header->base_offset);
+                }
+                at = header->next_offset();
+            }
+            position += header->size_bytes();
+        }
+        scanned += bytes.size();
+        if (at == before) {
+            return at;
+        }
+    }
+    return at;
+}
+
+}  // namespace
+
+Offset first_deliverable(const PartitionLog& log, Offset from, bool read_committed) {
+    std::size_t scanned = 0;
+    return scan_for_deliverable(log, from, read_committed, scanned);
+}
+
+Offset DrainedPositions::first_deliverable(const PartitionLog& log, Offset from) {
+    const bool is_known = log_ == &log && from >= from_ && from <= result_;
+    if (is_known || bytes_read_ >= kBytesMax) {
+        return is_known ? result_ : from;
+    }
+    std::size_t scanned = 0;
+    result_ = scan_for_deliverable(log, from, false, scanned);
+    log_ = &log;
+    from_ = from;
+    bytes_read_ += scanned;
+    return result_;
+}
+
+}  // namespace partita::runtime

@@ -1,0 +1,145 @@
+#include "broker/runtime/upkeep/compactor.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "broker/assembly/broker.h"
+#include "broker/config/log_setup.h"
+#include "broker/runtime/loop/clock.h"
+#include "protocol/random_bytes.h"
+#include "storage/log_cleaner.h"
+
+namespace partita::runtime {
+namespace {
+
+/// However short log.cleaner.backoff.ms is.
+constexpr std::int64_t kShortestBackoffMs = 10;
+
+}  // namespace
+
+void Compactor::start() {
+    if (broker_.config()->log_cleaner_enable) {
+        thread_ = std::thread([this] { run(); });
+    }
+}
+
+void Compactor::stop() {
+    {
+        const std::scoped_lock lock(mutex_);
+        stopping_ = true;
+    }
+    wake_.notify_all();
+    if (thread_.joinable()) {
+        thread_.join();
+    }
+}
+
+void Compactor::run() {
+    while (true) {
+        const auto backoff =
+            std::chrono::milliseconds(std::max(kShortestBackoffMs, broker_.config()->log_cleaner_backoff_ms));
+        {
+            std::unique_lock lock(mutex_);
+            if (wake_.wait_for(lock, backoff, [this] { return is_stopping(); })) {
+                return;
+            }
+        }
+        run_pass(read_clock());
+    }
+}
+
+void Compactor::run_pass(Now now) {
+    std::vector<Candidate> candidates = find_candidates(now);
+    if (candidates.empty()) {
+        return;
+    }
+    // Recovery tells our compacted logs from foreign ones by their recovery points.
+    if (auto written = broker_.logs().write_checkpoints(); !written) {
+        log::warning("compaction", "put off, because checkpoint files were not written", {{"reason", written.error().message}});
+        return;
+    }
+    std::ranges::sort(candidates, std::ranges::greater{},
+                      [](const Candidate& candidate) { return candidate.range.dirty_ratio(); });
+    for (const Candidate& candidate : candidates) {
+        if (is_stopping()) {
+            return;
+        }
+        clean(candidate, now);
+    }
+    if (auto written = broker_.logs().write_cleaner_checkpoint(); !written) {
+        log::warning("compaction", "its checkpoint was not written", {{"reason", written.error().message}});
+    }
+}
+
+std::vector<Compactor::Candidate> Compactor::find_candidates(Now now) const {
+    std::vector<Candidate> candidates;
+    const std::vector<std::shared_ptr<PartitionLog>> keyed_logs = broker_.keyed_logs();
+    broker_.topic_table()->for_each([&](const TopicState& state) {
+        if (!state.config->cleanup_compact) {
+            return;
+        }
+        for (const std::shared_ptr<Partition>& partition : state.partitions) {
+            const std::shared_ptr<PartitionLog>& partition_log = partition->log;
+            if (!partition_log->has_files() || damaged_.contains(partition_log->directory_name())) {
+                continue;
+            }
+            Candidate candidate{.log = partition_log, .keep_from = {std::numeric_limits<std::int64_t>::max()}};
+            if (std::ranges::find(keyed_logs, partition_log) != keyed_logs.end()) {
+                const auto folded = broker_.metadata_store().folded_until(keyed_log_name(*partition_log));
+                candidate.keep_from = folded ? folded->value_or(Offset{0}) : Offset{0};
+            }
+            auto range = partition_log->dirty_range(now.wall, candidate.keep_from);
+            if (!range) {
+                continue;  // Deleted meanwhile, or its files cannot be opened: the next pass looks again.
+            }
+            candidate.range = *range;
+            if (range->is_worth_cleaning(state.config->min_cleanable_dirty_ratio)) {
+                candidates.push_back(std::move(candidate));
+            }
+        }
+    });
+    return candidates;
+}
+
+void Compactor::clean(const Candidate& candidate, Now now) {
+    PartitionLog& partition_log = *candidate.log;
+    const auto config = broker_.config();
+    CleaningOptions options{.now = now.wall, .keep_from = candidate.keep_from};
+    options.key_limits = {.memory_bytes = static_cast<std::size_t>(config->log_cleaner_dedupe_buffer_size),
+                          .load_factor = config->log_cleaner_io_buffer_load_factor};
+    options.key_secrets = random_value<KeyOffsets::Secrets>();
+    options.write_bytes = static_cast<std::size_t>(std::max(1, config->log_cleaner_io_buffer_size));
+    options.may_go_on = [this] { return !is_stopping(); };
+    const auto cleaned = partition_log.clean(options);
+    if (!cleaned) {
+        switch (cleaned.error().kind) {
+            case StorageError::Kind::closed:
+                return;
+            case StorageError::Kind::sync_failed:
+                broker_.fail_stop(cleaned.error());
+            case StorageError::Kind::corrupt:
+                damaged_.insert(partition_log.directory_name());
+                log::error("compaction", "a damaged log is not compacted until the next start",
+                           {{"partition", partition_log.directory_name()}, {"reason", cleaned.error().message}});
+                return;
+            default:
+                log::warning("compaction", "failed and is tried again",
+                             {{"partition", partition_log.directory_name()}, {"reason", cleaned.error().message}});
+                return;
+        }
+    }
+    log::info("compaction", "a log was compacted",
+              {{"partition", partition_log.directory_name()},
+               {"from", cleaned->first_dirty.value},
+               {"until", cleaned->clean_until.value},
+               {"keys", cleaned->keys},
+               {"segments_before", cleaned->segments_before},
+               {"segments_after", cleaned->segments_after},
+               {"bytes_before", cleaned->bytes_before},
+               {"bytes_after", cleaned->bytes_after},
+               {"records_before", cleaned->records_before},
+               {"records_after", cleaned->records_after},
+               {"took_ms", read_clock().monotonic.value - now.monotonic.value}});
+}
+
+}  // namespace partita::runtime

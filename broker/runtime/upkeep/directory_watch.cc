@@ -1,0 +1,117 @@
+#include "broker/runtime/upkeep/directory_watch.h"
+
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include <array>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <cerrno>
+#include <charconv>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "broker/assembly/broker.h"
+#include "broker/config/log_setup.h"
+
+namespace partita::runtime {
+namespace {
+
+/// The broker writes there until it ends: its own files, and the directories of partitions that it serves. Those of topics that
+/// it deletes itself are renamed before. Everything else in the directory is nobody's business.
+bool is_in_use(const Broker& broker, std::string_view name) {
+    if (name == ".lock" || name == "partita.properties" || name == "partita-metadata") {
+        return true;
+    }
+    const std::size_t dash = name.rfind('-');
+    if (dash == std::string_view::npos) {
+        return false;
+    }
+    if (name.substr(0, dash) == kCatalogLogName) {
+        return true;
+    }
+    std::int32_t partition = -1;
+    const std::string_view number = name.substr(dash + 1);
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), partition);
+    const auto table = broker.topic_table();
+    const TopicState* topic = table->find(name.substr(0, dash));
+    return error == std::errc() && end == number.data() + number.size() && topic != nullptr &&
+           topic->topic->has_partition(PartitionIndex{partition});
+}
+
+}  // namespace
+
+class DirectoryWatch::Events {
+  public:
+    explicit Events(Broker& broker) : broker_(broker), descriptor_(broker.reactors().front()->context()) {}
+
+    void start() {
+        const std::string& directory = broker_.absolute_log_directory();
+        const int events = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+        if (events < 0 || ::inotify_add_watch(events, directory.c_str(), IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR) < 0) {
+            log::info("storage", "nobody tells when the data directory is deleted", {{"reason", std::strerror(errno)}});
+            if (events >= 0) {
+                ::close(events);
+            }
+            return;
+        }
+        descriptor_.assign(events);
+        wait();
+    }
+
+    void stop() {
+        boost::system::error_code ignored;
+        descriptor_.close(ignored);
+    }
+
+  private:
+    void wait() {
+        descriptor_.async_read_some(boost::asio::buffer(buffer_), [this](const boost::system::error_code& error, std::size_t size_bytes) {
+            if (!error) {
+                take(size_bytes);
+                wait();
+            }
+        });
+    }
+
+    void take(std::size_t size_bytes) {
+        std::size_t at = 0;
+        while (at + sizeof(inotify_event) <= size_bytes) {
+            inotify_event event;
+            std::memcpy(&event, buffer_.data() + at, sizeof event);
+            // The name ends with its first zero; the kernel pads it with more.
+            const std::string_view name = event.len == 0 ? std::string_view() : std::string_view(buffer_.data() + at + sizeof event);
+            at += sizeof event + event.len;
+            judge(event.mask, name);
+        }
+    }
+
+    void judge(std::uint32_t what, std::string_view name) {
+        const std::string& directory = broker_.absolute_log_directory();
+        if ((what & IN_DELETE_SELF) != 0) {
+            broker_.fail_stop(io_error("go on: deleted while the broker uses it:", directory, ENOENT));
+        }
+        if ((what & IN_MOVE_SELF) != 0) {
+            broker_.fail_stop(io_error("moved while the broker uses it:", directory, ENOENT));
+        }
+        if ((what & IN_DELETE) != 0 && is_in_use(broker_, name)) {
+            broker_.fail_stop(io_error("go on: deleted while the broker uses it:", directory + "/" + std::string(name), ENOENT));
+        }
+    }
+
+    Broker& broker_;
+    boost::asio::posix::stream_descriptor descriptor_;
+    alignas(inotify_event) std::array<char, 16 * 1024> buffer_;
+};
+
+DirectoryWatch::DirectoryWatch(Broker& broker) : events_(std::make_unique<Events>(broker)) {}
+
+DirectoryWatch::~DirectoryWatch() = default;
+
+void DirectoryWatch::start() { events_->start(); }
+
+void DirectoryWatch::stop() { events_->stop(); }
+
+}  // namespace partita::runtime

@@ -1,0 +1,339 @@
+#include "broker/runtime/upkeep/maintenance.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "broker/assembly/broker.h"
+#include "broker/runtime/loop/clock.h"
+
+namespace partita::runtime {
+
+Maintenance::Maintenance(Broker& broker) : broker_(broker) {}
+
+Maintenance::~Maintenance() { stop(); }
+
+void Maintenance::start() {
+    const Instant now = read_clock().monotonic;
+    next_retention_ = now + broker_.config()->log_initial_task_delay_ms;
+    next_expiry_ = now + broker_.config()->producer_id_expiration_check_interval_ms;
+    next_rebuild_ = now;
+    // An earlier run may have left directories to unlink, and, when it was killed, unsynced data.
+    purge_.note(now, 0);
+    if (!broker_.logs().open_report().was_clean) {
+        // Soon, so that a second crash does not repeat what was read just now.
+        if (!broker_.logs().open_report().partitions.empty()) {
+            checkpoint_.note(now, kBackgroundSyncMs);
+        }
+        note_writes(now);
+    }
+    thread_ = std::thread([this] { run(); });
+}
+
+void Maintenance::stop() {
+    {
+        const std::scoped_lock lock(mutex_);
+        stopping_ = true;
+    }
+    wake_.notify_all();
+    if (thread_.joinable()) {
+        thread_.join();
+    }
+}
+
+void Maintenance::wake() {
+    // An exchange and not a load: it orders the caller's write before the look, so that either the thread
+    // has yet to look for writes, or it is told.
+    if (woken_.exchange(true, std::memory_order_acq_rel)) {
+        return;
+    }
+    // The empty critical section keeps the notification from falling between the sleeper's look at
+    // woken_ and its sleep.
+    { const std::scoped_lock lock(mutex_); }
+    wake_.notify_one();
+}
+
+void Maintenance::checkpoint_soon() {
+    {
+        const std::scoped_lock lock(mutex_);
+        checkpoint_soon_ = true;
+    }
+    wake_.notify_one();
+}
+
+void Maintenance::rebuild_coordinators_soon() {
+    {
+        const std::scoped_lock lock(mutex_);
+        rebuild_soon_ = true;
+    }
+    wake_.notify_one();
+}
+
+Instant Maintenance::next_due() const {
+    Instant next = std::min({next_retention_, next_expiry_, broker_.expansions().next_upkeep()});
+    for (const Job* job : {&sync_, &look_, &short_flush_, &fold_, &purge_, &checkpoint_, &rebuild_}) {
+        const bool waits = job == &checkpoint_ && checkpoint_running_;
+        if (job->pending && !waits) {
+            next = std::min(next, job->due);
+        }
+    }
+    return next;
+}
+
+void Maintenance::note_writes(Instant now) {
+    sync_.note(now, kBackgroundSyncMs);
+    look_.note(now, kLookMs);
+    fold_.note(now, kFoldMs);
+    purge_.note(now, kBackgroundSyncMs);
+    checkpoint_.note(now, broker_.config()->log_flush_offset_checkpoint_interval_ms);
+    find_short_flushes();
+    if (!short_flush_topics_.empty()) {
+        short_flush_.note(now, shortest_flush_ms_);
+    }
+}
+
+void Maintenance::run() {
+    while (true) {
+        bool checkpoint_now = false;
+        bool rebuild_now = false;
+        std::optional<StorageResult<void>> checkpointed;
+        {
+            std::unique_lock lock(mutex_);
+            const auto wake_time = std::chrono::steady_clock::time_point(std::chrono::milliseconds(next_due().value));
+            // While a sync is pending, further writes are found when it is made.
+            const bool hears_writes = !sync_.pending || (!short_flush_topics_.empty() && !short_flush_.pending);
+            wake_.wait_until(lock, wake_time, [&] {
+                return stopping_ || checkpoint_soon_ || rebuild_soon_ || checkpointed_ ||
+                       (hears_writes && woken_.load(std::memory_order_acquire));
+            });
+            if (stopping_) {
+                return;
+            }
+            checkpoint_now = std::exchange(checkpoint_soon_, false);
+            rebuild_now = std::exchange(rebuild_soon_, false);
+            checkpointed = std::exchange(checkpointed_, {});
+        }
+        const Now now = read_clock();
+        if (checkpointed) {
+            finish_checkpoint(*checkpointed, now.monotonic);
+        }
+        if (checkpoint_now) {
+            checkpoint_ = {.pending = true, .due = now.monotonic};
+        }
+        if (rebuild_now) {
+            rebuild_ = {.pending = true, .due = std::max(now.monotonic, next_rebuild_)};
+        }
+        // Taken back before the work looks for writes: see `wake`.
+        if (woken_.exchange(false, std::memory_order_acq_rel)) {
+            note_writes(now.monotonic);
+        }
+        run_due(now);
+    }
+}
+
+void Maintenance::run_due(Now now) {
+    // First, as clients wait for it.
+    if (rebuild_.is_due(now.monotonic)) {
+        rebuild_coordinators(now.monotonic);
+    }
+    if (short_flush_.is_due(now.monotonic)) {
+        sync_short_flushes(now.monotonic);
+    }
+    if (sync_.is_due(now.monotonic)) {
+        sync_in_background(now.monotonic);
+    }
+    if (look_.is_due(now.monotonic)) {
+        checkpoint_if_much(now.monotonic);
+    }
+    if (purge_.is_due(now.monotonic)) {
+        purge(now.monotonic);
+    }
+    if (fold_.is_due(now.monotonic)) {
+        run_fold(now.monotonic);
+    }
+    broker_.expansions().upkeep(now);
+    if (next_retention_ <= now.monotonic) {
+        apply_retention(now);
+        next_retention_ = now.monotonic + broker_.config()->log_retention_check_interval_ms;
+    }
+    if (next_expiry_ <= now.monotonic) {
+        expire_producers(now);
+        next_expiry_ = now.monotonic + broker_.config()->producer_id_expiration_check_interval_ms;
+    }
+    if (checkpoint_.is_due(now.monotonic) && !checkpoint_running_) {
+        begin_checkpoint();
+    }
+}
+
+void Maintenance::sync_in_background(Instant now) {
+    if (const auto failure = broker_.flusher().failure()) {
+        broker_.fail_stop(*failure);
+    }
+    std::vector<std::shared_ptr<PartitionLog>> logs = broker_.logs().logs_to_sync();
+    // One more round after the last write sees whether the flusher could do it.
+    sync_ = {.pending = !logs.empty(), .due = now + kBackgroundSyncMs};
+    // A checkpoint syncs them too.
+    if (!checkpoint_if_much(now) && !logs.empty()) {
+        broker_.flusher().request_background_sync(broker_.logs().volume(), std::move(logs));
+    }
+}
+
+bool Maintenance::checkpoint_if_much(Instant now) {
+    // While there is something to sync there may be more.
+    look_ = {.pending = sync_.pending, .due = now + kLookMs};
+    if (checkpoint_running_ || checkpoint_failed_ || broker_.logs().bytes_since_checkpoint() < kCheckpointBytes) {
+        return false;
+    }
+    checkpoint_ = {.pending = true, .due = now};
+    return true;
+}
+
+void Maintenance::find_short_flushes() {
+    const std::uint64_t version = broker_.topic_table_version();
+    if (version == short_flush_version_) {
+        return;
+    }
+    short_flush_version_ = version;
+    short_flush_topics_.clear();
+    shortest_flush_ms_ = kBackgroundSyncMs;
+    const std::shared_ptr<const TopicTable> table = broker_.topic_table();
+    table->for_each([&](const TopicState& state) {
+        if (state.config->flush_ms < kBackgroundSyncMs) {
+            short_flush_topics_.push_back(table->share(state.topic->id));
+            shortest_flush_ms_ = std::min(shortest_flush_ms_, std::max(kShortestFlushMs, state.config->flush_ms));
+        }
+    });
+}
+
+void Maintenance::sync_short_flushes(Instant now) {
+    find_short_flushes();
+    std::vector<std::shared_ptr<PartitionLog>> logs;
+    for (const std::shared_ptr<const TopicState>& topic : short_flush_topics_) {
+        for (const std::shared_ptr<Partition>& partition : topic->partitions) {
+            if (partition->log->has_unsynced_data()) {
+                logs.push_back(partition->log);
+            }
+        }
+    }
+    short_flush_ = {.pending = !logs.empty(), .due = now + shortest_flush_ms_};
+    if (!logs.empty()) {
+        broker_.flusher().request_background_sync(broker_.logs().volume(), std::move(logs));
+    }
+}
+
+void Maintenance::purge(Instant now) {
+    auto purged = broker_.logs().purge_removed();
+    if (purged && rows_to_forget_.exchange(false, std::memory_order_relaxed)) {
+        purged = broker_.forget_deleted_rows();
+        if (!purged) {
+            rows_to_forget_.store(true, std::memory_order_relaxed);
+        }
+    }
+    purge_ = {.pending = !purged, .due = now + kFoldMs};
+    if (!purged) {
+        if (purged.error().kind == StorageError::Kind::sync_failed) {
+            broker_.fail_stop(purged.error());
+        }
+        log::warning("storage", "space of deleted topics is not free yet", {{"reason", purged.error().message}});
+    }
+}
+
+void Maintenance::fold() { run_fold(read_clock().monotonic); }
+
+void Maintenance::run_fold(Instant now) {
+    const std::scoped_lock lock(broker_.metadata_store_mutex());
+    const auto folded = fold_keyed_logs(broker_.keyed_logs(), broker_.metadata_store());
+    fold_ = {.pending = !folded, .due = now + kFoldMs};
+    if (!folded) {
+        if (folded.error().kind == StorageError::Kind::sync_failed) {
+            broker_.fail_stop(folded.error());
+        }
+        log::warning("storage", "a checkpoint was put off", {{"reason", folded.error().message}});
+    }
+}
+
+void Maintenance::rebuild_coordinators(Instant now) {
+    // A rebuild may fold.
+    const std::scoped_lock lock(broker_.metadata_store_mutex());
+    next_rebuild_ = now + kRebuildPauseMs;
+    rebuild_ = {.pending = !broker_.groups().rebuild_lost(), .due = now + kBackgroundSyncMs};
+}
+
+void Maintenance::apply_retention(Now now) {
+    const std::shared_ptr<const TopicTable> table = broker_.topic_table();
+    table->for_each([&](const TopicState& state) {
+        const bool is_keyed = state.topic->name == topics::kOffsetsTopicName;
+        for (const std::shared_ptr<Partition>& partition : state.partitions) {
+            PartitionLog& partition_log = *partition->log;
+            if (!partition_log.has_files()) {
+                continue;
+            }
+            Offset keep_from{std::numeric_limits<std::int64_t>::max()};
+            if (is_keyed) {
+                // Whatever its cleanup.policy was altered to: what LMDB does not have yet must stay.
+                const auto folded = broker_.metadata_store().folded_until(keyed_log_name(partition_log));
+                keep_from = folded ? folded->value_or(Offset{0}) : Offset{0};
+            }
+            const auto removed = partition_log.apply_retention(now.wall, keep_from);
+            if (!removed) {
+                log::warning("storage", "retention failed",
+                             {{"partition", partition_log.directory_name()}, {"reason", removed.error().message}});
+            } else if (!removed->empty()) {
+                log::info("storage", "retention removed segments",
+                          {{"partition", partition_log.directory_name()},
+                           {"segments", removed->size()},
+                           {"log_start_offset", partition_log.log_start_offset().value}});
+                broker_.post_change(*partition);
+                checkpoint_.note(now.monotonic, broker_.config()->log_flush_offset_checkpoint_interval_ms);
+            }
+        }
+    });
+}
+
+void Maintenance::expire_producers(Now now) {
+    const std::shared_ptr<const TopicTable> table = broker_.topic_table();
+    table->for_each([&](const TopicState& state) {
+        for (const std::shared_ptr<Partition>& partition : state.partitions) {
+            if (partition->log->has_files()) {
+                partition->log->expire_producers(now.wall);
+            }
+        }
+    });
+}
+
+void Maintenance::begin_checkpoint() {
+    checkpoint_.pending = false;
+    checkpoint_running_ = true;
+    broker_.flusher().request_checkpoint(broker_.logs().volume(), broker_.logs().logs_to_checkpoint(),
+                                         [this](const StorageResult<void>& checkpointed) {
+                                             {
+                                                 const std::scoped_lock lock(mutex_);
+                                                 checkpointed_ = checkpointed;
+                                             }
+                                             wake_.notify_one();
+                                         });
+}
+
+void Maintenance::finish_checkpoint(const StorageResult<void>& checkpointed, Instant now) {
+    checkpoint_running_ = false;
+    bool done = checkpointed.has_value();
+    if (!done) {
+        if (checkpointed.error().kind == StorageError::Kind::sync_failed) {
+            broker_.fail_stop(checkpointed.error());
+        }
+        log::warning("storage", "checkpoint of a log failed", {{"reason", checkpointed.error().message}});
+    }
+    if (auto written = broker_.logs().write_checkpoints(); !written) {
+        done = false;
+        log::warning("storage", "checkpoint files were not written", {{"reason", written.error().message}});
+    }
+    checkpoint_failed_ = !done;
+    // At least so long, lest an interval of 0 and a full disk keep the thread busy.
+    const std::int64_t interval_ms = broker_.config()->log_flush_offset_checkpoint_interval_ms;
+    if (done) {
+        checkpoint_if_much(now);
+    } else {
+        checkpoint_ = {.pending = true, .due = now + std::max(kBackgroundSyncMs, interval_ms)};
+    }
+}
+
+}  // namespace partita::runtime

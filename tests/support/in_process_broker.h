@@ -1,0 +1,130 @@
+#pragma once
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "broker/assembly/broker.h"
+#include "broker/handlers/group_replies.h"
+#include "broker/net/server.h"
+#include "broker/runtime/coordinators/group_timers.h"
+#include "broker/runtime/upkeep/compactor.h"
+#include "storage/file_system.h"
+
+namespace partita::test {
+
+/// A whole broker within the test program, with its Kafka listener on a free port of the loopback, so that a test can
+/// let the file system below it fail.
+class InProcessBroker {
+  public:
+    struct Options {
+        std::string data_directory;
+        FileSystem* file_system = nullptr;
+        MetadataStoreOptions metadata_store;
+        std::vector<std::string> overrides;
+        std::string listeners = "PLAINTEXT://127.0.0.1:0";
+        net::placement::Limits placement = {};
+    };
+
+    /// Null when it does not start: the reason is on standard error.
+    [[nodiscard]] static std::unique_ptr<InProcessBroker> start(const Options& options);
+    /// Like a kill: what was not written by then is not written any more.
+    ~InProcessBroker();
+    InProcessBroker(const InProcessBroker&) = delete;
+    InProcessBroker& operator=(const InProcessBroker&) = delete;
+
+    /// The clean stop. False when the data directory could not be closed cleanly.
+    [[nodiscard]] bool stop();
+    [[nodiscard]] std::uint16_t port() const { return port_; }
+    [[nodiscard]] runtime::Broker& broker() { return *broker_; }
+
+  private:
+    static constexpr std::size_t kReactors = 2;
+
+    explicit InProcessBroker(std::unique_ptr<runtime::Broker> broker);
+    [[nodiscard]] bool run(const net::placement::Limits& placement);
+    void end_threads();
+
+    std::unique_ptr<runtime::Broker> broker_;
+    std::unique_ptr<runtime::GroupTimers> timers_;
+    std::unique_ptr<net::Server> server_;
+    std::unique_ptr<runtime::Compactor> compactor_;
+    std::vector<std::thread> threads_;
+    std::uint16_t port_ = 0;
+};
+
+inline InProcessBroker::InProcessBroker(std::unique_ptr<runtime::Broker> broker) : broker_(std::move(broker)) {}
+
+inline std::unique_ptr<InProcessBroker> InProcessBroker::start(const Options& options) {
+    config::ConfigInputs inputs;
+    inputs.overrides = options.overrides;
+    inputs.overrides.push_back("log.dirs=" + options.data_directory);
+    inputs.overrides.push_back("listeners=" + options.listeners);
+    auto loaded = config::load_broker_config(inputs);
+    if (!loaded) {
+        std::fprintf(stderr, "%s\n", loaded.error().message.c_str());
+        return nullptr;
+    }
+    auto opened = runtime::Broker::open({.config = std::make_shared<const config::BrokerConfig>(std::move(loaded->config)),
+                                         .reactor_count = kReactors,
+                                         .file_system = options.file_system,
+                                         .metadata_store = options.metadata_store});
+    if (!opened) {
+        std::fprintf(stderr, "%s\n", opened.error().message.c_str());
+        return nullptr;
+    }
+    std::unique_ptr<InProcessBroker> process(new InProcessBroker(std::move(*opened)));
+    return process->run(options.placement) ? std::move(process) : nullptr;
+}
+
+inline bool InProcessBroker::run(const net::placement::Limits& placement) {
+    broker_->groups().set_reply_encoder(handlers::encode_group_reply);
+    timers_ = std::make_unique<runtime::GroupTimers>(*broker_, *broker_->turns().front());
+    broker_->reactors().front()->add_participant(*timers_);
+    server_ = std::make_unique<net::Server>(*broker_, broker_->turns(), placement);
+    const auto listeners = server_->open();
+    if (!listeners) {
+        std::fprintf(stderr, "%s\n", listeners.error().c_str());
+        return false;
+    }
+    port_ = listeners->front().port;
+    server_->start();
+    broker_->start_maintenance();
+    compactor_ = std::make_unique<runtime::Compactor>(*broker_);
+    compactor_->start();
+    broker_->set_ready(true);
+    for (const std::unique_ptr<runtime::Reactor>& reactor : broker_->reactors()) {
+        threads_.emplace_back([&reactor] { reactor->run(); });
+    }
+    return true;
+}
+
+inline void InProcessBroker::end_threads() {
+    if (!threads_.empty()) {
+        broker_->reactors().front()->post([this] { server_->stop_accepting(); });
+        for (std::size_t index = 0; index < broker_->reactors().size(); ++index) {
+            broker_->reactors()[index]->post([this, index] {
+                server_->net_reactor(index).close_all();
+                broker_->reactors()[index]->stop();
+            });
+        }
+        for (std::thread& thread : threads_) {
+            thread.join();
+        }
+        threads_.clear();
+    }
+    if (compactor_) {
+        compactor_->stop();
+    }
+}
+
+inline bool InProcessBroker::stop() {
+    end_threads();
+    return broker_->close();
+}
+
+inline InProcessBroker::~InProcessBroker() { end_threads(); }
+
+}  // namespace partita::test

@@ -1,0 +1,87 @@
+// What readers of committed records are told while transactions are open, in a whole broker. No client can begin a
+// transaction, so their batches are put into the log by hand, as they lie in a directory that was a Kafka's.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+
+#include "broker/runtime/loop/clock.h"
+#include "protocol/messages/01_fetch.h"
+#include "protocol/record_batch_builder.h"
+#include "tests/support/broker_process.h"
+#include "tests/support/in_process_broker.h"
+#include "tests/support/wire_client.h"
+
+namespace partita::test {
+namespace {
+
+class CommittedReaders : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        broker_ = InProcessBroker::start({.data_directory = directory_ / "data"});
+        ASSERT_NE(broker_, nullptr);
+        producer_ = std::make_unique<WireClient>(broker_->port());
+        reader_ = std::make_unique<WireClient>(broker_->port());
+        ASSERT_TRUE(create_topic(*producer_, "t", 1));
+    }
+    void TearDown() override {
+        producer_.reset();
+        reader_.reset();
+        EXPECT_TRUE(broker_->stop());
+    }
+
+    void append(std::vector<std::byte> batch) {
+        const auto table = broker_->broker().topic_table();
+        const auto& partition = table->find("t")->partitions[0];
+        ASSERT_TRUE(partition->log->append(batch, {.leader_epoch = partition->leader_epoch(), .now = runtime::read_clock().wall}));
+    }
+    void write_in_transaction(std::int64_t producer) {
+        BatchBuilder builder({.producer_id = {producer}, .producer_epoch = {0}, .base_sequence = {0}, .transactional = true});
+        builder.append(runtime::read_clock().wall, std::nullopt, Bytes());
+        std::vector<std::byte> batch;
+        builder.build(batch);
+        append(std::move(batch));
+    }
+    void end_transaction(std::int64_t producer, ControlRecordType type) {
+        std::vector<std::byte> marker;
+        build_end_transaction_marker({type, 0}, {0}, {0}, {producer}, {0}, runtime::read_clock().wall, marker);
+        append(std::move(marker));
+    }
+    void ask(std::int32_t max_wait_ms, std::int32_t partition_max_bytes, std::int32_t id) {
+        std::array partitions{FetchRequest::FetchPartition{.partition = 0, .partition_max_bytes = partition_max_bytes}};
+        std::array topics{FetchRequest::FetchTopic{.topic = "t", .partitions = partitions}};
+        ASSERT_TRUE(reader_->send(request_frame(
+            11, FetchRequest{.max_wait_ms = max_wait_ms, .min_bytes = 1, .isolation_level = 1, .topics = topics}, id)));
+    }
+    const FetchResponse::PartitionData* answer(std::int32_t id) {
+        const auto* response = static_cast<const FetchResponse*>(
+            reader_->read_reply(*find_api(ApiKey::fetch), 11, id, WireClient::kPatience));
+        return response == nullptr ? nullptr : &response->responses[0].partitions[0];
+    }
+
+    TemporaryDirectory directory_;
+    std::unique_ptr<InProcessBroker> broker_;
+    std::unique_ptr<WireClient> producer_;
+    std::unique_ptr<WireClient> reader_;
+};
+
+TEST_F(CommittedReaders, AreToldOfTheAbortedTransactionsOfTheirSlice) {
+    for (const std::int64_t producer : {1, 2}) {
+        write_in_transaction(producer);
+        end_transaction(producer, ControlRecordType::abort);
+    }
+    // One batch, which is given whole.
+    ask(0, 1, 1);
+    const auto* data = answer(1);
+    ASSERT_NE(data, nullptr) << reader_->failure();
+    ASSERT_EQ(data->aborted_transactions.count(), 1u);
+    EXPECT_EQ(data->aborted_transactions[0].producer_id, 1);
+    ask(0, 1 << 20, 2);
+    data = answer(2);
+    ASSERT_NE(data, nullptr) << reader_->failure();
+    EXPECT_EQ(data->aborted_transactions.count(), 2u);
+}
+
+}  // namespace
+}  // namespace partita::test

@@ -1,0 +1,174 @@
+// What adding partitions costs a broker on which many groups read many topics, counted and not timed; and what stands in its
+// way, in a whole broker.
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <memory>
+
+#include "broker/runtime/loop/clock.h"
+#include "protocol/messages/11_join_group.h"
+#include "protocol/messages/14_sync_group.h"
+#include "protocol/messages/37_create_partitions.h"
+#include "tests/support/broker_process.h"
+#include "tests/support/faulty_file_system.h"
+#include "tests/support/in_process_broker.h"
+#include "tests/support/plain_client.h"
+#include "tests/unit/groups/group_fixture.h"
+
+namespace partita::test {
+namespace {
+
+class ExpansionWork : public ::testing::Test {
+  protected:
+    static constexpr int kGroups = 20;
+    static constexpr int kTopics = 15;
+    /// At every group, and perhaps at the same moment the observer's once in a second.
+    static constexpr std::uint64_t kOneLook = 2 * kGroups;
+
+    void SetUp() override {
+        broker_ = InProcessBroker::start({.data_directory = directory_ / "data",
+                                          .file_system = &files_,
+                                          .overrides = {"offsets.topic.num.partitions=2", "group.initial.rebalance.delay.ms=0"}});
+        ASSERT_NE(broker_, nullptr);
+        client_ = std::make_unique<PlainClient>(broker_->port());
+    }
+    void TearDown() override {
+        client_.reset();
+        broker_.reset();
+    }
+    [[nodiscard]] static std::string topic(int number) { return "topic-" + std::to_string(number); }
+
+    /// Every group has one member that subscribes to all topics and holds all their partitions.
+    void make_crowd(const std::map<std::string, std::string>& configs = {}) {
+        std::vector<std::string> names;
+        for (int number = 0; number < kTopics; ++number) {
+            names.push_back(topic(number));
+            ASSERT_EQ(client_->create_topic(names.back(), 2, configs).error, ErrorCode::none);
+        }
+        for (int number = 0; number < kGroups; ++number) join("group-" + std::to_string(number), names);
+    }
+    void join(const std::string& group, const std::vector<std::string>& names) {
+        const std::string subscription = groups::testing::subscription_to(names);
+        std::vector<JoinGroupRequest::Protocol> protocols(1);
+        protocols[0].name = "range";
+        protocols[0].metadata = as_bytes(subscription);
+        JoinGroupRequest join;
+        join.group_id = group;
+        join.session_timeout_ms = 600'000;
+        join.rebalance_timeout_ms = 600'000;
+        join.protocol_type = "consumer";
+        join.protocols = protocols;
+        const auto* joined = client_->wire().call<JoinGroupResponse>(2, join);
+        ASSERT_NE(joined, nullptr);
+        ASSERT_EQ(joined->error_code, ErrorCode::none);
+        const std::string member(joined->member_id);
+        std::string assignment("\0\0\0\0\0", 5);
+        assignment += static_cast<char>(names.size());
+        for (const std::string& name : names) {
+            assignment += '\0';
+            assignment += static_cast<char>(name.size());
+            assignment += name + std::string("\0\0\0\2\0\0\0\0\0\0\0\1", 12);
+        }
+        assignment += std::string("\xff\xff\xff\xff", 4);
+        std::vector<SyncGroupRequest::Assignment> assignments(1);
+        assignments[0].member_id = member;
+        assignments[0].assignment = as_bytes(assignment);
+        SyncGroupRequest sync;
+        sync.group_id = group;
+        sync.generation_id = joined->generation_id;
+        sync.member_id = member;
+        sync.assignments = assignments;
+        const auto* synced = client_->wire().call<SyncGroupResponse>(1, sync);
+        ASSERT_NE(synced, nullptr);
+        ASSERT_EQ(synced->error_code, ErrorCode::none);
+    }
+    [[nodiscard]] std::uint64_t visits() { return broker_->broker().groups().groups_visited(); }
+    [[nodiscard]] bool has_finding(expansion::HazardId id, const std::string& name) {
+        return std::ranges::any_of(broker_->broker().findings().open(), [&](const expansion::OpenFinding& open) {
+            return open.finding.id == id && open.finding.subject.topic == name;
+        });
+    }
+
+    TemporaryDirectory directory_;
+    FaultyFileSystem files_;
+    std::unique_ptr<InProcessBroker> broker_;
+    std::unique_ptr<PlainClient> client_;
+};
+
+TEST_F(ExpansionWork, OneGrowthLooksAtEveryGroupOnce) {
+    make_crowd();
+    const std::uint64_t before = visits();
+    ASSERT_EQ(client_->expand_topic(topic(0), 3), ErrorCode::none);
+    EXPECT_LE(visits() - before, kOneLook);
+}
+
+TEST_F(ExpansionWork, TopicsOfOneRequestShareTheLookAtTheGroups) {
+    make_crowd();
+    std::vector<std::string> names;
+    std::vector<CreatePartitionsRequest::CreatePartitionsTopic> topics;
+    for (int number = 0; number < kTopics; ++number) names.push_back(topic(number));
+    for (const std::string& name : names) {
+        topics.push_back({});
+        topics.back().name = name;
+        topics.back().count = 3;
+        topics.back().assignments = nullptr;
+    }
+    CreatePartitionsRequest request;
+    request.topics = topics;
+    request.timeout_ms = 60'000;
+    const std::uint64_t before = visits();
+    const auto* reply = client_->wire().call<CreatePartitionsResponse>(3, request);
+    ASSERT_NE(reply, nullptr);
+    EXPECT_EQ(reply->results.count(), static_cast<std::size_t>(kTopics));
+    EXPECT_LE(visits() - before, kOneLook);
+}
+
+TEST_F(ExpansionWork, SeedsAskOnceMoreWhetherSomebodyBeganToRead) {
+    make_crowd({{"partita.expansion.mode", "safe-offsets"}});
+    const std::uint64_t before = visits();
+    ASSERT_EQ(client_->expand_topic(topic(0), 3), ErrorCode::none);
+    EXPECT_LE(visits() - before, kGroups + kOneLook);
+    EXPECT_EQ(client_->committed("group-0", topic(0), 2), 0);
+}
+
+TEST_F(ExpansionWork, AJoinThatTheGrowthBreaksIsFound) {
+    make_crowd();
+    ASSERT_EQ(client_->expand_topic(topic(0), 3), ErrorCode::none);
+    broker_->broker().reader_observer().settle(*broker_->broker().topic_table(), runtime::read_clock());
+    EXPECT_TRUE(has_finding(expansion::HazardId::copartition_breaks, topic(0)));
+}
+
+TEST_F(ExpansionWork, NothingNewIsNotLookedAtAgain) {
+    make_crowd();
+    ASSERT_EQ(client_->expand_topic(topic(0), 3), ErrorCode::none);
+    runtime::ReaderObserver& observer = broker_->broker().reader_observer();
+    ASSERT_TRUE(eventually([&] { return observer.looks() > 0; }));
+    // The first look finds the growth; until time alone brings something about there is no reason for another.
+    const std::uint64_t looks = observer.looks();
+    EXPECT_FALSE(eventually([&] { return observer.looks() > looks; }, 7));
+}
+
+// A directory that names another topic id is set aside when a partition of its name is made. When it cannot be moved the
+// request fails; it was found out before the catalog was written.
+TEST_F(ExpansionWork, DirectoryThatCannotBeMovedOutOfTheWayRefusesTheGrowthAndNothingElse) {
+    ASSERT_EQ(client_->create_topic("t", 1).error, ErrorCode::none);
+    ASSERT_EQ(client_->create_topic("stranger", 2).error, ErrorCode::none);
+    ASSERT_EQ(client_->produce_value("stranger", 1, "value").error, ErrorCode::none);
+    client_.reset();
+    ASSERT_TRUE(broker_->stop());
+    broker_.reset();
+    std::filesystem::rename(directory_ / "data/stranger-1", directory_ / "data/t-1");
+    SetUp();
+    files_.fail(FileOperation::rename, "/t-1.", EIO);
+    EXPECT_EQ(client_->expand_topic("t", 2), ErrorCode::kafka_storage_error);
+    EXPECT_EQ(client_->metadata()->at("t").partitions, 1u);
+    EXPECT_EQ(client_->produce_value("t", 0, "goes on").error, ErrorCode::none);
+    files_.heal();
+    EXPECT_EQ(client_->expand_topic("t", 2), ErrorCode::none);
+    EXPECT_EQ(client_->produce_value("t", 1, "value").base_offset, 0);
+}
+
+}  // namespace
+}  // namespace partita::test

@@ -1,0 +1,117 @@
+// What the observer of readers says of topics that grow while it looks, in a whole broker.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "broker/runtime/loop/clock.h"
+#include "tests/support/broker_process.h"
+#include "tests/support/in_process_broker.h"
+#include "tests/support/plain_client.h"
+
+namespace partita::test {
+namespace {
+
+class ReaderObserverInABroker : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        broker_ = InProcessBroker::start({.data_directory = directory_ / "data"});
+        ASSERT_NE(broker_, nullptr);
+        client_ = std::make_unique<PlainClient>(broker_->port());
+        ASSERT_EQ(client_->create_topic("t", 2).error, ErrorCode::none);
+        ASSERT_EQ(client_->produce_value("t", 0, "before the growth").error, ErrorCode::none);
+        ASSERT_EQ(client_->commit("g", "t", 0, 0), ErrorCode::none);
+    }
+    void TearDown() override {
+        client_.reset();
+        EXPECT_TRUE(broker_->stop());
+    }
+
+    [[nodiscard]] std::shared_ptr<const runtime::TopicTable> table() { return broker_->broker().topic_table(); }
+    void settle(const runtime::TopicTable& table) { broker_->broker().reader_observer().settle(table, runtime::read_clock()); }
+    void grow(int partitions) { ASSERT_EQ(client_->expand_topic("t", partitions), ErrorCode::none); }
+    /// The group reads a new partition while a record from before the growth waits in an old one: H03.
+    void read_ahead() {
+        ASSERT_EQ(client_->produce_value("t", 2, "after the growth").error, ErrorCode::none);
+        ASSERT_EQ(client_->commit("g", "t", 2, 1), ErrorCode::none);
+    }
+    [[nodiscard]] bool has_finding(expansion::HazardId id, std::string_view topic) {
+        return std::ranges::any_of(broker_->broker().findings().open(), [&](const expansion::OpenFinding& open) {
+            return open.finding.id == id && open.finding.subject.topic == topic;
+        });
+    }
+    [[nodiscard]] bool has_backlog_finding() { return has_finding(expansion::HazardId::backlog_inversion, "t"); }
+
+    TemporaryDirectory directory_;
+    std::unique_ptr<InProcessBroker> broker_;
+    std::unique_ptr<PlainClient> client_;
+};
+
+// The observer's thread looks at tables of its own choice: growth can come between its look at the table and its look at
+// what is watched.
+TEST_F(ReaderObserverInABroker, ATableFromBeforeTheGrowthSaysNothingOfIt) {
+    const auto before = table();
+    grow(4);
+    settle(*before);
+    read_ahead();
+    settle(*table());
+    EXPECT_TRUE(has_backlog_finding());
+    settle(*before);
+    EXPECT_TRUE(has_backlog_finding()) << "an old table closes nothing";
+}
+
+TEST_F(ReaderObserverInABroker, ATableFromBetweenTwoGrowthsIsOldAsWell) {
+    grow(3);
+    const auto between = table();
+    read_ahead();
+    settle(*between);
+    EXPECT_TRUE(has_backlog_finding());
+    grow(4);
+    settle(*between);
+    EXPECT_TRUE(has_backlog_finding());
+}
+
+TEST_F(ReaderObserverInABroker, ATableFromBeforeTheTopicWasMadeIsNoDeletion) {
+    ASSERT_EQ(client_->delete_topic("t"), ErrorCode::none);
+    const auto before = table();
+    ASSERT_EQ(client_->create_topic("t", 2).error, ErrorCode::none);
+    ASSERT_EQ(client_->produce_value("t", 0, "before the growth").error, ErrorCode::none);
+    ASSERT_EQ(client_->commit("g", "t", 0, 0), ErrorCode::none);
+    grow(4);
+    read_ahead();
+    settle(*table());
+    ASSERT_TRUE(has_backlog_finding());
+    settle(*before);
+    EXPECT_TRUE(has_backlog_finding());
+}
+
+TEST_F(ReaderObserverInABroker, ADeletedTopicHasNoFindings) {
+    grow(4);
+    read_ahead();
+    settle(*table());
+    ASSERT_TRUE(has_backlog_finding());
+    ASSERT_EQ(client_->delete_topic("t"), ErrorCode::none);
+    settle(*table());
+    EXPECT_FALSE(has_backlog_finding());
+}
+
+TEST_F(ReaderObserverInABroker, ATopicOfAnApplicationThatGrewIsToldUntilItIsDeleted) {
+    const auto is_told_until_deleted = [&](const std::string& topic, int partitions, expansion::HazardId id) {
+        ASSERT_EQ(client_->create_topic(topic, partitions, {{"cleanup.policy", "compact"}}).error, ErrorCode::none);
+        settle(*table());
+        EXPECT_FALSE(has_finding(id, topic));
+        ASSERT_EQ(client_->expand_topic(topic, partitions * 2), ErrorCode::none);
+        settle(*table());
+        EXPECT_TRUE(has_finding(id, topic));
+        ASSERT_EQ(client_->delete_topic(topic), ErrorCode::none);
+        settle(*table());
+        EXPECT_FALSE(has_finding(id, topic));
+    };
+    is_told_until_deleted("connect-configs", 1, expansion::HazardId::single_partition_topic);
+    is_told_until_deleted("connect-offsets", 25, expansion::HazardId::connect_state);
+    is_told_until_deleted("shop-carts-changelog", 4, expansion::HazardId::streams_internal_topic);
+}
+
+}  // namespace
+}  // namespace partita::test

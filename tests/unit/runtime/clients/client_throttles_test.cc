@@ -1,0 +1,68 @@
+#include "broker/runtime/clients/client_throttles.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "tests/unit/topics/catalog_fixture.h"
+
+namespace partita::runtime {
+namespace {
+
+using topics::QuotaEntity;
+
+constexpr Now at(std::int64_t ms) { return {Instant{ms}, TimestampMs{ms}}; }
+
+class ClientThrottlesTest : public ::testing::Test {
+  protected:
+    void limit(QuotaEntity entity, std::string_view key, std::optional<double> rate) {
+        const auto reply = catalog_.carry_out(topics::alter_client_quotas(
+            catalog_.core().snapshot(), {{{std::move(entity), {{key, rate}}}}, false}));
+        ASSERT_FALSE(reply.entities.front().error.failed()) << *reply.entities.front().error.message;
+        throttles_.follow(catalog_.core().snapshot());
+    }
+
+    topics::TestCatalog catalog_;
+    ClientThrottles throttles_{topics::QuotaWindows{}};
+};
+
+TEST_F(ClientThrottlesTest, OnlyWhatSomebodyHasAQuotaOfIsLimited) {
+    throttles_.follow(catalog_.core().snapshot());
+    EXPECT_FALSE(throttles_.limits(Throttled::produced_bytes));
+    limit({{"client-id", "c"}}, "producer_byte_rate", 10);
+    EXPECT_TRUE(throttles_.limits(Throttled::produced_bytes));
+    EXPECT_FALSE(throttles_.limits(Throttled::fetched_bytes));
+    limit({{"client-id", "c"}}, "producer_byte_rate", std::nullopt);
+    EXPECT_FALSE(throttles_.limits(Throttled::produced_bytes));
+}
+
+TEST_F(ClientThrottlesTest, ClientsWithoutAQuotaNeverWait) {
+    limit({{"client-id", "c"}}, "producer_byte_rate", 10);
+    EXPECT_EQ(throttles_.use(Throttled::produced_bytes, "d", 1e9, at(0)), 0);
+    EXPECT_EQ(throttles_.most_bytes_at_once(Throttled::fetched_bytes, "c"), std::numeric_limits<std::int32_t>::max());
+}
+
+TEST_F(ClientThrottlesTest, BytesThatAreNotSentAreNotCounted) {
+    limit({{"client-id", "c"}}, "consumer_byte_rate", 10);
+    EXPECT_EQ(throttles_.most_bytes_at_once(Throttled::fetched_bytes, "c"), 100);
+    EXPECT_EQ(throttles_.use_or_leave(Throttled::fetched_bytes, "c", 90, at(0)), 0);
+    EXPECT_EQ(throttles_.use_or_leave(Throttled::fetched_bytes, "c", 30, at(0)), 2000);
+    EXPECT_EQ(throttles_.use_or_leave(Throttled::fetched_bytes, "c", 10, at(0)), 0);
+}
+
+TEST_F(ClientThrottlesTest, ForTimeNobodyWaitsLongerThanAWindow) {
+    limit({{"user", "ANONYMOUS"}}, "request_percentage", 1);
+    EXPECT_EQ(throttles_.use(Throttled::request_time, "c", 11, at(0)), 1000);
+    EXPECT_EQ(throttles_.use(Throttled::request_time, "d", 1000, at(0)), 1000);
+}
+
+TEST_F(ClientThrottlesTest, ConnectionsThatAreRefusedAreNotCounted) {
+    limit({{"ip", std::nullopt}}, "connection_creation_rate", 1);
+    for (int n = 0; n < 10; ++n) EXPECT_EQ(throttles_.connect("10.0.0.1", at(0)), 0) << n;
+    for (int n = 0; n < 100; ++n) EXPECT_EQ(throttles_.connect("10.0.0.1", at(0)), 1000) << n;
+    EXPECT_EQ(throttles_.connect("10.0.0.2", at(0)), 0);
+    EXPECT_EQ(throttles_.connect("10.0.0.1", at(11'000)), 0);
+}
+
+}  // namespace
+}  // namespace partita::runtime
