@@ -44,14 +44,16 @@ void add_active_producers(Plan& plan, const ProtectionFacts& facts) {
     constexpr std::size_t kNamed = 3;
     std::string names;
     std::size_t count = 0;
+    bool is_any_open = false;
     std::int64_t least_silent_ms = TopicWatch::kWritingMs;
     for (const KeyedProducer& producer : facts.producers) {
         if (producer.silent_ms >= TopicWatch::kWritingMs) {
             continue;
         }
         least_silent_ms = std::min(least_silent_ms, producer.silent_ms);
+        is_any_open |= !producer.is_closed;
         if (++count <= kNamed) {
-            names += (names.empty() ? "" : ", ") + producer.name;
+            names += (names.empty() ? "" : ", ") + producer.name + (producer.is_closed ? " (disconnected since)" : "");
         }
     }
     if (count == 0) {
@@ -60,10 +62,12 @@ void add_active_producers(Plan& plan, const ProtectionFacts& facts) {
     if (count > kNamed) {
         names += " and " + std::to_string(count - kNamed) + " more";
     }
+    const std::string they = count == 1 ? "it" : "they";
+    const std::string until = is_any_open ? "until " + they + (count == 1 ? " learns" : " learn") + " the new count, what " + they
+                                          : "should " + they + " come back with the old count, what " + they;
     Finding finding = make_finding(HazardId::stale_producer, {.topic = plan.topic},
-                                   names + (count == 1 ? " writes" : " write") + " keys now, the last one " +
-                                       std::to_string(least_silent_ms / 1000) +
-                                       " s ago: until it learns the new count, what it writes can be overtaken",
+                                   names + " wrote keys " + std::to_string(least_silent_ms / 1000) + " s ago: " + until +
+                                       (count == 1 ? " writes" : " write") + " can be overtaken",
                                    static_cast<std::int64_t>(count));
     finding.title = "producers will use the old count for a while";
     finding.numbers = {{"producers", static_cast<std::int64_t>(count)}};

@@ -32,6 +32,8 @@ struct KeyedProducer {
     std::string name;
     /// Since its last record.
     std::int64_t silent_ms = 0;
+    /// Its connection has closed. Who connects again may still have the count of before.
+    bool is_closed = false;
 };
 
 struct ProtectionFacts {

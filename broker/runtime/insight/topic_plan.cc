@@ -194,7 +194,7 @@ expansion::ProtectionFacts protection_facts(Broker& broker, const TopicState& to
     for (const expansion::ProducerReport& report : broker.key_observer().producers(topic.topic->id)) {
         if (report.keyed_records == 0 || report.verdict.habit == expansion::KeyHabit::ignores_keys) continue;
         known.producers.push_back({expansion::to_string(report.identity),
-                                   std::max<std::int64_t>(0, facts.now.value - report.last_seen.value)});
+                                   std::max<std::int64_t>(0, facts.now.value - report.last_seen.value), report.is_closed});
     }
     return known;
 }

@@ -359,8 +359,13 @@ TEST(ProtectedPlan, IsNotSafeWhileKeyedProducersAreActive) {
     protect_plan(plan, {.producers = {{"shop (/10.0.0.1)", 4'000}}});
     EXPECT_EQ(plan.verdict, Verdict::findings);
     EXPECT_EQ(find(plan, HazardId::stale_producer)->condition,
-              "shop (/10.0.0.1) writes keys now, the last one 4 s ago: until it learns the new count, what it writes can be "
-              "overtaken");
+              "shop (/10.0.0.1) wrote keys 4 s ago: until it learns the new count, what it writes can be overtaken");
+    Plan left = World(6, 12).plan();
+    protect_plan(left, {.producers = {{"shop (/10.0.0.1)", 4'000, true}, {"till (/10.0.0.2)", 2'000, true}}});
+    EXPECT_EQ(left.verdict, Verdict::findings) << "they may be back";
+    EXPECT_EQ(find(left, HazardId::stale_producer)->condition,
+              "shop (/10.0.0.1) (disconnected since), till (/10.0.0.2) (disconnected since) wrote keys 2 s ago: should they come "
+              "back with the old count, what they write can be overtaken");
 }
 
 TEST(Plan, ListsCompactedOrphansExactly) {
