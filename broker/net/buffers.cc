@@ -6,6 +6,7 @@
 namespace partita::net {
 
 BufferPool::~BufferPool() {
+    end_turn();
     for (const auto& buffer : pooled_) {
         memory_.give_back(buffer->capacity);
     }
@@ -46,6 +47,21 @@ void BufferPool::give_back(std::unique_ptr<ReadBuffer> buffer) {
     }
     pooled_bytes_ += buffer->capacity;
     pooled_.push_back(std::move(buffer));
+}
+
+void BufferPool::retire(std::unique_ptr<ReadBuffer> buffer) {
+    retired_bytes_ += buffer->capacity;
+    retired_.push_back(std::move(buffer));
+}
+
+bool BufferPool::end_turn() {
+    const bool had_any = !retired_.empty();
+    for (std::unique_ptr<ReadBuffer>& buffer : retired_) {
+        give_back(std::move(buffer));
+    }
+    retired_.clear();
+    retired_bytes_ = 0;
+    return had_any;
 }
 
 void BufferPool::trim() {

@@ -50,9 +50,9 @@ struct ReadBuffer {
     [[nodiscard]] std::size_t free_space() const { return capacity - end; }
 };
 
-/// One reactor's stock of read buffers, in sizes of powers of two. Buffers come back after the turn in
-/// which their requests were served and are used again while they are warm: memory touched for the
-/// first time costs more than receiving and checking the bytes that go into it.
+/// One reactor's stock of read buffers, in sizes of powers of two. What served requests lie in is retired, comes back at the
+/// end of the turn, and is used again while it is warm: memory touched for the first time costs more than receiving and
+/// checking the bytes that go into it. All calls on one thread.
 class BufferPool {
   public:
     static constexpr std::size_t kSmallestBytes = 64 * 1024;
@@ -67,6 +67,12 @@ class BufferPool {
     /// smallest size, which keeps everybody able to make progress).
     [[nodiscard]] std::unique_ptr<ReadBuffer> take(std::size_t capacity);
     void give_back(std::unique_ptr<ReadBuffer> buffer);
+    /// Gives back a buffer that requests of this turn may still point into.
+    void retire(std::unique_ptr<ReadBuffer> buffer);
+    /// Their sum since the last `end_turn`.
+    [[nodiscard]] std::size_t retired_bytes() const { return retired_bytes_; }
+    /// What was retired can be used again. True when there was anything.
+    bool end_turn();
     /// Frees what is pooled, except a few small buffers. For quiet times.
     void trim();
     [[nodiscard]] std::size_t pooled_bytes() const { return pooled_bytes_; }
@@ -75,6 +81,8 @@ class BufferPool {
     RequestMemory& memory_;
     std::vector<std::unique_ptr<ReadBuffer>> pooled_;
     std::size_t pooled_bytes_ = 0;
+    std::vector<std::unique_ptr<ReadBuffer>> retired_;
+    std::size_t retired_bytes_ = 0;
 };
 
 }  // namespace partita::net

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "broker/assembly/broker.h"
+#include "broker/net/plain_transport.h"
 #include "protocol/assert.h"
 
 namespace partita::net {
@@ -33,21 +34,21 @@ void NetReactor::share_load(ReactorLoads& loads, std::span<const std::unique_ptr
     limits_ = limits;
 }
 
-void NetReactor::adopt(Socket socket, runtime::ClientConnection client, std::unique_ptr<ReadBuffer> buffer) {
-    auto connection = std::make_shared<Connection>(*this, std::move(socket), std::move(client));
+void NetReactor::adopt(Socket socket, runtime::ClientConnection client) {
+    auto transport = std::make_unique<PlainTransport>(socket.native_handle());
+    adopt({.socket = std::move(socket), .transport = std::move(transport), .client = std::move(client), .buffer = nullptr});
+}
+
+void NetReactor::adopt(Connection::Belongings belongings) {
+    auto connection = std::make_shared<Connection>(*this, std::move(belongings));
     connections_.push_back(connection);
-    connection->start(std::prev(connections_.end()), std::move(buffer));
+    connection->start(std::prev(connections_.end()));
 }
 
 void NetReactor::end_turn(Now now) {
-    for (std::unique_ptr<ReadBuffer>& buffer : retired_) {
-        pool_.give_back(std::move(buffer));
-    }
-    if (!retired_.empty()) {
+    if (pool_.end_turn()) {
         trim_at_ = now.monotonic + kTrimAfterMs;
     }
-    retired_.clear();
-    retired_bytes_ = 0;
     if (resume_starved_at_ && *resume_starved_at_ <= now.monotonic) {
         resume_starved_at_.reset();
         std::vector<std::weak_ptr<Connection>> starved;
@@ -110,7 +111,7 @@ void NetReactor::close_idle(Now now) {
         if (now.monotonic - oldest.last_active() < idle_ms_max_) {
             return;
         }
-        if (oldest.is_waiting_for_request()) {
+        if (oldest.is_everything_answered()) {
             oldest.close("");
         } else if (oldest.is_stuck()) {
             oldest.close("the client takes no replies (connections.max.idle.ms)");
@@ -127,14 +128,14 @@ void NetReactor::close_all() {
 }
 
 bool NetReactor::all_answered() const {
-    return std::ranges::all_of(connections_, [](const auto& connection) { return connection->is_idle_for_drain(); });
+    return std::ranges::all_of(connections_, [](const auto& connection) { return connection->is_everything_answered(); });
 }
 
 std::shared_ptr<Connection> NetReactor::share(Connection& connection) { return connection.shared_from_this(); }
 
-void NetReactor::retire(std::unique_ptr<ReadBuffer> buffer) {
-    retired_bytes_ += buffer->capacity;
-    retired_.push_back(std::move(buffer));
+MutableBytes NetReactor::scratch() {
+    scratch_.resize(kScratchBytes);
+    return scratch_;
 }
 
 void NetReactor::touch(Connection& connection) {
@@ -154,33 +155,29 @@ void NetReactor::remove(Connection& connection) {
     connections_.erase(place);
 }
 
-void NetReactor::hand_over(Connection& connection, Socket socket, runtime::ClientConnection client,
-                           std::unique_ptr<ReadBuffer> buffer, NetReactor& target) {
-    struct Luggage {
-        Socket socket;
-        runtime::ClientConnection client;
-        std::unique_ptr<ReadBuffer> buffer;
-    };
+void NetReactor::hand_over(Connection& connection, Connection::Belongings belongings, NetReactor& target) {
     remove(connection);
-    auto luggage = std::make_shared<Luggage>(Socket(target.reactor().context()), std::move(client),
-                                             std::move(buffer));
+    // A socket cannot change its loop; its descriptor can.
     boost::system::error_code error;
-    const auto protocol = socket.local_endpoint(error).protocol();
+    Socket moved(target.reactor().context());
+    const auto protocol = belongings.socket.local_endpoint(error).protocol();
     if (!error) {
-        if (const int descriptor = socket.release(error); !error) {
-            luggage->socket.assign(protocol, descriptor, error);
+        if (const int descriptor = belongings.socket.release(error); !error) {
+            moved.assign(protocol, descriptor, error);
             if (error) {
                 ::close(descriptor);
             }
         }
     }
     if (error) {
-        observer_.connection_closed(luggage->client);
-        log_closed(luggage->client, "it could not be handed to another thread: " + error.message());
+        observer_.connection_closed(belongings.client);
+        log_closed(belongings.client, "it could not be handed to another thread: " + error.message());
         return;
     }
-    target.reactor().post(
-        [&target, luggage] { target.adopt(std::move(luggage->socket), std::move(luggage->client), std::move(luggage->buffer)); });
+    auto luggage = std::make_shared<Connection::Belongings>(Connection::Belongings{
+        .socket = std::move(moved), .transport = std::move(belongings.transport), .client = std::move(belongings.client),
+        .buffer = std::move(belongings.buffer)});
+    target.reactor().post([&target, luggage] { target.adopt(std::move(*luggage)); });
 }
 
 void NetReactor::measure_load(Instant now) {
@@ -224,7 +221,7 @@ NetReactor::Activity NetReactor::take_activity(Instant now) {
 }
 
 void NetReactor::finish_turn_if_full() {
-    if (retired_bytes_ >= kTurnBytesMax) {
+    if (pool_.retired_bytes() >= kTurnBytesMax) {
         turn_.reactor().finish_turn();
     }
 }

@@ -32,6 +32,7 @@ class NetReactor final : public runtime::TurnParticipant {
     /// Buffers of served requests in one turn; more and the turn ends early.
     static constexpr std::size_t kTurnBytesMax = 8 * 1024 * 1024;
     static constexpr std::int64_t kTrimAfterMs = 10'000;
+    static constexpr std::size_t kScratchBytes = 64 * 1024;
 
     NetReactor(runtime::Broker& broker, runtime::Turn& turn, RequestMemory& memory, ConnectionObserver& observer,
                std::int32_t frame_bytes_max, std::int64_t idle_ms_max);
@@ -40,8 +41,10 @@ class NetReactor final : public runtime::TurnParticipant {
     /// the indices of their reactors). Before the reactor runs; `loads` and `peers` live as long as the reactors.
     void share_load(ReactorLoads& loads, std::span<const std::unique_ptr<NetReactor>> peers, const placement::Limits& limits);
 
-    /// Takes over a connected socket, with what was read from it already (null: nothing). On this reactor's thread.
-    void adopt(Socket socket, runtime::ClientConnection client, std::unique_ptr<ReadBuffer> buffer = nullptr);
+    /// Takes over a connected socket that speaks in plain. On this reactor's thread.
+    void adopt(Socket socket, runtime::ClientConnection client);
+    /// Takes over a connection that another reactor gave up. On this reactor's thread.
+    void adopt(Connection::Belongings belongings);
 
     void end_turn(Now now) override;
     [[nodiscard]] std::optional<Instant> next_deadline() override;
@@ -61,7 +64,8 @@ class NetReactor final : public runtime::TurnParticipant {
     [[nodiscard]] BufferPool& pool() { return pool_; }
     [[nodiscard]] std::int32_t frame_bytes_max() const { return frame_bytes_max_; }
     [[nodiscard]] std::shared_ptr<Connection> share(Connection& connection);
-    void retire(std::unique_ptr<ReadBuffer> buffer);
+    /// For what a transport cannot send from a file: valid until the next call of anything here.
+    [[nodiscard]] MutableBytes scratch();
     /// `connection` waits for request memory; it is resumed after a moment.
     void add_starved(Connection& connection);
     /// `connection` is resumed at that time.
@@ -69,8 +73,7 @@ class NetReactor final : public runtime::TurnParticipant {
     void touch(Connection& connection);
     void forget(Connection& connection);
     /// `connection` gave up everything that it has, for `target`.
-    void hand_over(Connection& connection, Socket socket, runtime::ClientConnection client,
-                   std::unique_ptr<ReadBuffer> buffer, NetReactor& target);
+    void hand_over(Connection& connection, Connection::Belongings belongings, NetReactor& target);
     void finish_turn_if_full();
     void log_closed(const runtime::ClientConnection& client, std::string_view reason);
     void count_received(std::size_t bytes) { received_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
@@ -101,8 +104,7 @@ class NetReactor final : public runtime::TurnParticipant {
     const std::int32_t frame_bytes_max_;
     const std::int64_t idle_ms_max_;
     Connections connections_;
-    std::vector<std::unique_ptr<ReadBuffer>> retired_;
-    std::size_t retired_bytes_ = 0;
+    std::vector<std::byte> scratch_;
     std::vector<std::weak_ptr<Connection>> starved_;
     std::optional<Instant> resume_starved_at_;
     // Connections that rest because of a quota, by the time of their end: one entry per throttled reply, and a connection

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "broker/net/connection.h"
+#include "broker/net/read_ahead.h"
 #include "tests/support/broker_process.h"
 #include "tests/support/faulty_file_system.h"
 #include "tests/support/in_process_broker.h"
@@ -10,8 +10,6 @@
 
 namespace partita::test {
 namespace {
-
-using net::Connection;
 
 constexpr std::size_t kValueBytes = 400'000;
 constexpr int kRecords = 8;  // More than a step of reading ahead.
@@ -64,14 +62,14 @@ TEST_F(ReadAhead, OlderRecordsAreAskedForAheadWithoutGapsAndWithinTheBound) {
     for (const auto& [position, length] : ahead) {
         EXPECT_EQ(position, end);
         EXPECT_GT(length, 0u);
-        EXPECT_LE(length, Connection::kReadAheadStepBytes);
+        EXPECT_LE(length, net::ReadAhead::kStepBytes);
         end = position + length;
     }
-    EXPECT_LE(end, kRecords * (kValueBytes + 1000) + Connection::kReadAheadBytes);
+    EXPECT_LE(end, kRecords * (kValueBytes + 1000) + net::ReadAhead::kBytes);
 }
 
 TEST_F(ReadAhead, AReaderThatGoesBackIsReadAheadForAgain) {
-    constexpr int kMore = 2 * static_cast<int>(Connection::kReadAheadBytes / kValueBytes);
+    constexpr int kMore = 2 * static_cast<int>(net::ReadAhead::kBytes / kValueBytes);
     PlainClient client(broker_->port());
     for (int i = 0; i < kMore; ++i) {
         ASSERT_GE(client.produce_value("t", 0, std::string(kValueBytes, 'x')).base_offset, 0);
