@@ -126,9 +126,9 @@ void Connection::on_readable() {
         }
         return;  // `resume` waits again.
     }
-    // What is read in a turn is answered together, and written together where it goes to the same log. Of small requests one
-    // read brings several, and reading on would let a client with a few in flight run dry and fall asleep meanwhile; large ones
-    // come one by one, and gain by being written together (docs/performance.md).
+    // What is received in a turn is answered together, and written together where it goes to the same log. A client with much under way
+    // is received in large pieces (FrameReader). Of small requests one piece brings several, and going on would let a client with a few
+    // in flight run dry and fall asleep meanwhile; large ones come one by one at first (docs/performance.md).
     Progress progress = Progress::more;
     for (std::size_t bytes = 0; progress == Progress::more && may_serve(); bytes += conversation_.frame_bytes()) {
         if (bytes > 0 && (conversation_.frame_bytes() < kLargeFrameBytes || bytes >= kLargeFramesBytesMax)) {

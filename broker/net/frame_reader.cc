@@ -36,35 +36,47 @@ MutableBytes FrameReader::room(BufferPool& pool) {
     if (!make_space(pool)) {
         return {};
     }
-    // What follows the expected frame would only have to be moved into another buffer.
-    const std::size_t expected = std::max(BufferPool::kSmallestBytes, frame_bytes_);
+    // What follows would only have to be moved into another buffer.
+    const std::size_t expected = std::max<std::size_t>(reach_bytes_, frame_bytes_);
     const std::size_t filled = buffer_->filled();
     const std::size_t wanted = std::min(buffer_->free_space(), expected > filled ? expected - filled : expected);
+    room_bytes_ = static_cast<std::uint32_t>(wanted);
     return {buffer_->data.get() + buffer_->end, wanted};
+}
+
+void FrameReader::received(std::size_t bytes) {
+    buffer_->end += bytes;
+    if (bytes == room_bytes_) {
+        reach_bytes_ = static_cast<std::uint32_t>(std::clamp(2 * bytes, BufferPool::kSmallestBytes, kReachBytesMax));
+    } else if (2 * bytes < room_bytes_) {
+        reach_bytes_ = std::max<std::uint32_t>(reach_bytes_ / 2, BufferPool::kSmallestBytes);
+    }
 }
 
 bool FrameReader::make_space(BufferPool& pool) {
     if (!buffer_) {
-        // A client that sent large frames will send more: they are received where they can be used in place.
-        buffer_ = pool.take(std::min(frame_bytes_, kExpectedBytesMax));
+        // They are received where they can be used in place.
+        buffer_ = pool.take(std::max<std::size_t>(reach_bytes_, std::min(frame_bytes_, kExpectedBytesMax)));
         if (!buffer_) {
             buffer_ = pool.take(0);
         }
         return true;
     }
-    if (buffer_->free_space() > 0 && buffer_->begin + frame_bytes_ <= buffer_->capacity) {
+    // Its size follows what was received, not what was declared.
+    const std::size_t received = buffer_->filled();
+    const std::size_t needed = std::min(frame_bytes_, std::max(BufferPool::kSmallestBytes, 4 * received));
+    const std::size_t wanted = std::max<std::size_t>(reach_bytes_, needed);
+    if (buffer_->free_space() > 0 && buffer_->begin + wanted <= buffer_->capacity) {
         return true;
     }
-    // The rest of the frame does not fit behind what is there. Served requests of this turn may still point into the buffer, so
-    // it is not moved within but continued in another one. Its size follows what was received, not what was declared.
-    const std::size_t received = buffer_->filled();
-    const std::size_t capacity = std::min(frame_bytes_, std::max(BufferPool::kSmallestBytes, 4 * received));
-    if (capacity <= received) {
-        return buffer_->free_space() > 0;
+    // Served requests of this turn may still point into the buffer, so what is left is not moved within but continued in another one.
+    std::unique_ptr<ReadBuffer> larger = pool.take(wanted);
+    if (!larger && needed < wanted) {
+        larger = pool.take(needed);
     }
-    std::unique_ptr<ReadBuffer> larger = pool.take(capacity);
-    if (!larger) {
-        return false;
+    if (!larger || larger->capacity <= received) {
+        if (larger) pool.give_back(std::move(larger));
+        return buffer_->free_space() > 0;
     }
     std::memcpy(larger->data.get(), buffer_->data.get() + buffer_->begin, received);
     larger->end = received;

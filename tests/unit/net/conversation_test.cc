@@ -169,6 +169,67 @@ TEST_F(Dialogue, MemoryFollowsBytesReceivedAndNotBytesDeclared) {
     EXPECT_LE(memory_.taken_bytes() - static_cast<std::int64_t>(pool_.pooled_bytes()), 4 * 131'072);
 }
 
+TEST_F(Dialogue, AFrameThatTricklesInIsMovedAFewTimesAndNotWithEveryPiece) {
+    FrameReader reader;
+    const std::string large = frame(std::string(900'000, 'x'));
+    int moves = 0;
+    const std::byte* end = nullptr;
+    for (std::size_t filled = 0; filled < large.size();) {
+        const MutableBytes room = reader.room(pool_);
+        if (room.data() != end) ++moves;
+        const std::size_t count = std::min({room.size(), large.size() - filled, std::size_t{100}});
+        std::memcpy(room.data(), large.data() + filled, count);
+        reader.received(count);
+        end = room.data() + count;
+        filled += count;
+        const auto found = reader.next(kFrameBytesMax);
+        ASSERT_TRUE(found.has_value());
+        EXPECT_EQ(found->has_value(), filled == large.size());
+        pool_.end_turn();
+    }
+    EXPECT_LE(moves, 8);
+}
+
+/// The room that a new reader gives at last, when `bytes` of each are filled. Whole frames in, if it is used again.
+std::size_t room_after(FrameReader& reader, BufferPool& pool, std::size_t frame_bytes, std::size_t bytes, int times) {
+    const std::string content = frame(std::string(frame_bytes - FrameReader::kSizePrefixBytes, 'x'));
+    std::size_t sent = 0;
+    for (int i = 0; i < times; ++i) {
+        const MutableBytes room = reader.room(pool);
+        const std::size_t count = std::min(bytes, room.size());
+        for (std::size_t at = 0; at < count; ++at, ++sent) room[at] = as_bytes(content)[sent % content.size()];
+        reader.received(count);
+        while (reader.next(kFrameBytesMax).value()) {
+        }
+        reader.release_if_empty(pool);
+        pool.end_turn();
+    }
+    return reader.room(pool).size();
+}
+
+TEST_F(Dialogue, WhoHasMuchUnderWayIsReceivedInLargePiecesAndAgainInSmallOnesWhenItHasLittle) {
+    constexpr std::size_t kMost = FrameReader::kReachBytesMax;
+    for (const std::size_t frame_bytes : {std::size_t{200}, std::size_t{66'000}}) {
+        FrameReader single;
+        EXPECT_LE(room_after(single, pool_, frame_bytes, frame_bytes, 5), 2 * BufferPool::kSmallestBytes);
+        FrameReader busy;
+        const std::size_t room = room_after(busy, pool_, frame_bytes, kMost, 8);
+        EXPECT_LE(room, kMost);
+        EXPECT_GE(room, kMost - frame_bytes) << "what is left of a frame takes its place";
+    }
+    FrameReader reader;
+    ASSERT_EQ(room_after(reader, pool_, 256, kMost, 8), kMost);
+    EXPECT_EQ(room_after(reader, pool_, 256, 256, 8), BufferPool::kSmallestBytes);
+}
+
+TEST_F(Dialogue, WithoutMemoryForMuchThereIsRoomForTheNextFrame) {
+    RequestMemory small(5 * static_cast<std::int64_t>(BufferPool::kSmallestBytes));
+    BufferPool pool(small);
+    FrameReader reader;
+    EXPECT_GE(room_after(reader, pool, 66'000, FrameReader::kReachBytesMax, 8), 1u);
+    EXPECT_LE(small.taken_bytes(), 5 * static_cast<std::int64_t>(BufferPool::kSmallestBytes));
+}
+
 TEST_F(Dialogue, ThereIsNoRoomWhileTheRequestMemoryIsUsedUp) {
     RequestMemory small(3 * static_cast<std::int64_t>(BufferPool::kSmallestBytes) / 2);
     BufferPool pool(small);
