@@ -120,6 +120,18 @@ class Produce(Replay):
         return figures
 
 
+class Rhythm(Produce):
+    """How a client sends, and nothing else, makes the difference: the broker beside the limit program."""
+
+    contenders = ("B", "R")
+    rivals = False
+    batch_bytes = 66_600  # 64 records of 1 KiB: the request is a little more than 64 KiB
+
+    def __init__(self, name, text, **options):
+        super().__init__(f"rhythm-{name}", f"requests of 64 KiB, {text}", (("cpu_s_per_gb", "R", 1.25),), share=0.5,
+                         batch_bytes=self.batch_bytes, **options)
+
+
 class Sync(Replay):
     """A device sync before every acknowledgement."""
 
@@ -273,6 +285,10 @@ ROWS = [
             partitions=16, share=0.5, **SMALL),
     Produce("produce-50x100", "50 producers x 100 partitions, 100 B records with keys", (("cpu_s_per_gb", "R", 1.5), *AHEAD_OF_KAFKA),
             partitions=100, share=0.5, connections=50, in_flight=1, **SMALL),
+    *[Rhythm(f"depth-{depth}", f"{depth} in flight", in_flight=depth) for depth in (1, 2, 5, 16, 64)],
+    Rhythm("bursts-5", "5 sent at once when all 5 were answered", in_flight=5, bursts=True),
+    Rhythm("bursts-16", "16 sent at once when all 16 were answered", in_flight=16, bursts=True),
+    Rhythm("two-connections", "5 in flight on each of two connections", in_flight=5, connections=2),
     Consume(1), Consume(3), ColdConsume(),
     EndToEnd(1000), EndToEnd(10_000), EndToEnd(100_000),
     Sync(1), Sync(16), Sync(64),

@@ -36,8 +36,8 @@ class Client:
     def make(self):
         raise NotImplementedError
 
-    def seconds(self, what, session, topic, records, timeout_s):
-        done = subprocess.run([self.program, what, str(session.port), topic, str(PARTITIONS), str(records), str(RECORD_BYTES)],
+    def seconds(self, what, session, topic, records, timeout_s, partitions=PARTITIONS):
+        done = subprocess.run([self.program, what, str(session.port), topic, str(partitions), str(records), str(RECORD_BYTES)],
                               capture_output=True, text=True, timeout=timeout_s)
         if done.returncode != 0:
             raise RuntimeError(f"{self.name} against {session.contender.name}: {done.stderr.strip()}\n{session.log_text()}")
@@ -120,4 +120,30 @@ class Users(Row):
         return figures
 
 
-ROWS = [Users(Librdkafka()), Users(FranzGo()), Users(Java())]
+class LibrdkafkaRhythm(Row):
+    """librdkafka's own way of sending, into one partition: up to a million requests in flight, as much of them at once as the socket
+    takes."""
+
+    name = "rhythm-librdkafka"
+    text = "1 KB records through librdkafka, one partition, acks=all"
+    figures = (("cpu_s_per_gb", "cpu-s/GB", "less"), ("mb_per_s", "MB/s", "more"))
+    bars = (("cpu_s_per_gb", "R", 1.25),)
+    contenders = ("B", "R")
+    rivals = False
+
+    def measure(self, session, bench):
+        client = Librdkafka()
+        client.install()
+        topic = f"{self.name}-{bench.next_number()}"
+        session.create_topic(topic, 1)
+        records = bench.scale.megabytes * 1_000_000 // RECORD_BYTES
+        if bench.scale.touch:
+            bytearray(SHARED_TOUCH * bench.scale.megabytes * 1_000_000)
+        before = start_bench.cpu_and_switches(session.pid)[0]
+        seconds = client.seconds("produce", session, topic, records, bench.scale.timeout_s, partitions=1)
+        used_s = (start_bench.cpu_and_switches(session.pid)[0] - before) / 1e9
+        session.delete_topic(topic)
+        return {"cpu_s_per_gb": used_s / (records * RECORD_BYTES / 1e9), "mb_per_s": records * RECORD_BYTES / 1e6 / seconds}
+
+
+ROWS = [Users(Librdkafka()), Users(FranzGo()), Users(Java()), LibrdkafkaRhythm()]

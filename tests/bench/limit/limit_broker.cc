@@ -4,7 +4,8 @@
 //
 //   limit_broker PORT DIRECTORY PARTITIONS [--sync]     --sync: a device sync before answers, shared by all that wait
 //
-// It speaks ApiVersions 0, Produce 7 and Fetch 4 (one topic, one partition per Fetch), of any topic name.
+// It speaks ApiVersions 0, Produce 7, Fetch 4 (one topic, one partition per Fetch) and Metadata 1, of any topic name. Metadata names
+// the first partition only: a client that asks where to write writes there.
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -34,7 +35,9 @@ constexpr std::int64_t kPreallocatedBytes = 64 << 20;
 constexpr std::size_t kBatchHeaderBytes = 61;
 constexpr std::int16_t kProduceKey = 0;
 constexpr std::int16_t kFetchKey = 1;
+constexpr std::int16_t kMetadataKey = 3;
 constexpr std::int16_t kApiVersionsKey = 18;
+constexpr std::int16_t kUnsupportedVersion = 35;
 constexpr int kEvents = 256;
 
 [[noreturn]] void give_up(const char* what) {
@@ -113,7 +116,8 @@ class Reader {
 
 class LimitBroker {
   public:
-    LimitBroker(int port, const std::string& directory, int partitions, bool sync) : sync_(sync), logs_(static_cast<std::size_t>(partitions)) {
+    LimitBroker(int port, const std::string& directory, int partitions, bool sync)
+        : sync_(sync), port_(port), logs_(static_cast<std::size_t>(partitions)) {
         for (std::size_t i = 0; i < logs_.size(); ++i) {
             const std::string name = directory + "/" + std::to_string(i) + ".log";
             logs_[i].file = ::open(name.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
@@ -195,13 +199,14 @@ class LimitBroker {
     void serve(Connection& connection, std::byte* frame) {
         Reader request(frame);
         const auto key = request.take<std::int16_t>();
-        request.take<std::int16_t>();
+        const auto version = request.take<std::int16_t>();
         const auto correlation_id = request.take<std::int32_t>();
         request.take_string();
         switch (key) {
             case kProduceKey: return produce(connection, request, correlation_id);
             case kFetchKey: return fetch(connection, request, correlation_id);
-            case kApiVersionsKey: return api_versions(connection, correlation_id);
+            case kMetadataKey: return metadata(connection, request, correlation_id);
+            case kApiVersionsKey: return api_versions(connection, version, correlation_id);
             default: errno = EPROTO; give_up("a request of another kind");
         }
     }
@@ -306,14 +311,45 @@ class LimitBroker {
         }
     }
 
-    void api_versions(Connection& connection, std::int32_t correlation_id) {
+    static void put_string(std::vector<std::byte>& out, std::string_view text) {
+        put(out, static_cast<std::int16_t>(text.size()));
+        out.insert(out.end(), reinterpret_cast<const std::byte*>(text.data()), reinterpret_cast<const std::byte*>(text.data()) + text.size());
+    }
+
+    void metadata(Connection& connection, Reader& request, std::int32_t correlation_id) {
+        const auto topics = std::max(request.take<std::int32_t>(), std::int32_t{0});  // Null: all of them, which nobody knows.
         std::vector<std::byte>& out = connection.answers;
         const std::size_t begin = out.size();
         put(out, std::int32_t{0});
         put(out, correlation_id);
-        put(out, std::int16_t{0});
-        put(out, std::int32_t{3});
-        for (const auto& [key, version] : {std::pair{kProduceKey, 7}, {kFetchKey, 4}, {kApiVersionsKey, 0}}) {
+        put(out, std::int32_t{1});
+        put(out, std::int32_t{1});
+        put_string(out, "127.0.0.1");
+        put(out, static_cast<std::int32_t>(port_));
+        put(out, std::int16_t{-1});
+        put(out, std::int32_t{1});
+        put(out, topics);
+        for (std::int32_t i = 0; i < topics; ++i) {
+            put(out, std::int16_t{0});
+            put_string(out, request.take_string());
+            put(out, std::int8_t{0});
+            put(out, std::int32_t{1});
+            // No error, partition 0, led by 1, with the replica 1 in sync.
+            put(out, std::int16_t{0});
+            for (const int number : {0, 1, 1, 1, 1, 1}) put(out, static_cast<std::int32_t>(number));
+        }
+        store_big_endian(out.data() + begin, static_cast<std::int32_t>(out.size() - begin - 4));
+    }
+
+    /// A client that begins with a newer version is told, in version 0, and asks again (KIP-511).
+    void api_versions(Connection& connection, std::int16_t asked, std::int32_t correlation_id) {
+        std::vector<std::byte>& out = connection.answers;
+        const std::size_t begin = out.size();
+        put(out, std::int32_t{0});
+        put(out, correlation_id);
+        put(out, asked == 0 ? std::int16_t{0} : kUnsupportedVersion);
+        put(out, std::int32_t{4});
+        for (const auto& [key, version] : {std::pair{kProduceKey, 7}, {kFetchKey, 4}, {kMetadataKey, 1}, {kApiVersionsKey, 0}}) {
             put(out, key);
             put(out, static_cast<std::int16_t>(version));
             put(out, static_cast<std::int16_t>(version));
@@ -345,6 +381,7 @@ class LimitBroker {
     }
 
     bool sync_;
+    int port_;
     int listener_ = -1;
     int epoll_ = -1;
     std::string topic_;

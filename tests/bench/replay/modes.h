@@ -5,7 +5,8 @@
 /// What the client can be told to do. Each mode checks every answer and prints one line of JSON.
 namespace partita::bench {
 
-/// Sends batches that were encoded before, as fast as `in_flight` requests on each of `connections` allow.
+/// Sends batches that were encoded before, as fast as `in_flight` requests on each of `connections` allow: one more for each
+/// answer, or (`bursts`) as many again when all were answered.
 void produce(const Settings& settings);
 /// Reads what `produce` wrote from the start to the end, on `connections` connections at once; the kernel drops the records.
 void fetch(const Settings& settings);

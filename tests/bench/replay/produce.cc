@@ -145,6 +145,7 @@ void produce(const Settings& settings) {
     const auto began = SteadyClock::now();
     std::uint64_t sent = 0;
     const auto fill_window = [&](Producer& producer) {
+        if (settings.bursts && producer.in_flight() > 0) return;
         while (sent < wanted && producer.in_flight() < static_cast<std::size_t>(settings.in_flight)) {
             producer.send_next(requests);
             ++sent;

@@ -45,7 +45,8 @@ Settings parse_settings(int count, char** values) {
         {"--seconds", number(settings.seconds)},
         {"--warmup-seconds", number(settings.warmup_seconds)},
     };
-    const std::map<std::string, bool*> flags = {{"--keyed", &settings.keyed}, {"--idempotent", &settings.idempotent}};
+    const std::map<std::string, bool*> flags = {{"--keyed", &settings.keyed}, {"--idempotent", &settings.idempotent},
+                                                {"--bursts", &settings.bursts}};
     for (int i = 2; i < count; ++i) {
         const std::string name = values[i];
         if (const auto flag = flags.find(name); flag != flags.end()) {

@@ -31,6 +31,7 @@ struct Settings {
     double warmup_seconds = 2;
     bool keyed = false;
     bool idempotent = false;
+    bool bursts = false;  ///< Nothing is sent before all that is in flight was answered.
 };
 
 /// Ends the process with 1 and a line that says why.
