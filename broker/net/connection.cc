@@ -78,7 +78,7 @@ void Connection::close(std::string_view reason) {
         owner_.turn().cancel_fetch(*client_.parked_fetch);
         client_.parked_fetch.reset();
     }
-    transport_->shut_down();
+    transport().shut_down();
     boost::system::error_code ignored;
     socket_.close(ignored);
     owner_.reactor().remove_receiver(id_);
@@ -121,7 +121,7 @@ void Connection::on_readable() {
     owner_.touch(*this);
     if (!may_serve()) {
         // Bytes have to wait, but a client that went away should not keep what it waits for.
-        if (transport_->is_over()) {
+        if (transport().is_over()) {
             close("");
         }
         return;  // `resume` waits again.
@@ -142,7 +142,7 @@ void Connection::on_readable() {
             wait_for_memory();
             return;
         }
-        starved_since_.reset();
+        starved_since_ = kNotStarved;
         serve_requests();
     }
     if (!conversation_.is_over() && progress == Progress::more) {
@@ -165,7 +165,7 @@ Connection::Progress Connection::read_once() {
     if (room.empty()) {
         return Progress::starved;
     }
-    const Transport::Moved moved = transport_->receive(room);
+    const Transport::Moved moved = transport().receive(room);
     switch (moved.status) {
         case Transport::Status::done:
             conversation_.received(moved.bytes);
@@ -186,10 +186,8 @@ Connection::Progress Connection::read_once() {
 
 void Connection::wait_for_memory() {
     const Instant now = owner_.reactor().now().monotonic;
-    if (!starved_since_) {
-        starved_since_ = now;
-    }
-    if (now - *starved_since_ >= kStarvedMsMax) {
+    starved_since_ = std::min(starved_since_, now);
+    if (now - starved_since_ >= kStarvedMsMax) {
         close("the memory for requests stayed used up (queued.max.request.bytes)");
         return;
     }
@@ -315,7 +313,7 @@ bool Connection::send_some() {
                 close("");
                 return false;
             case ReplyQueue::Kind::bytes:
-                moved = transport_->send(next.parts, next.more_follows);
+                moved = transport().send(next.parts, next.more_follows);
                 break;
             case ReplyQueue::Kind::file:
                 moved = send_file(next);
@@ -344,16 +342,21 @@ bool Connection::send_some() {
 }
 
 Transport::Moved Connection::send_file(const ReplyQueue::Next& next) {
-    read_ahead_.before_sending(*next.slice, next.file_position);
+    if (!next.slice->is_recent) {
+        if (!read_ahead_) {
+            read_ahead_ = std::make_unique<ReadAhead>();
+        }
+        read_ahead_->before_sending(*next.slice, next.file_position);
+    }
     const std::size_t wanted = std::min<std::size_t>(next.file_bytes, ReadAhead::kSendBytes);
-    return send_from_file(*transport_, *next.slice->file, next.file_position, wanted, owner_.scratch());
+    return send_from_file(transport(), *next.slice->file, next.file_position, wanted, owner_.scratch());
 }
 
 bool Connection::is_stuck() {
     if (!conversation_.is_reply_ready()) {
         return false;
     }
-    const std::uint64_t before = std::exchange(taken_bytes_, total_sent_bytes_ - transport_->bytes_on_the_way());
+    const std::uint64_t before = std::exchange(taken_bytes_, total_sent_bytes_ - transport().bytes_on_the_way());
     return taken_bytes_ == before;
 }
 

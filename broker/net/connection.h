@@ -1,19 +1,19 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <list>
 #include <memory>
-#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "broker/handlers/request_context.h"
+#include "broker/net/any_transport.h"
 #include "broker/net/buffers.h"
 #include "broker/net/conversation.h"
 #include "broker/net/placement.h"
 #include "broker/net/read_ahead.h"
 #include "broker/net/socket.h"
-#include "broker/net/transport.h"
 #include "broker/runtime/partitions/turn.h"
 
 namespace partita::net {
@@ -36,8 +36,8 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     /// What a connection is made of, and what it takes along to another reactor.
     struct Belongings {
         Socket socket;
-        /// Over that socket. Never null.
-        std::unique_ptr<Transport> transport;
+        /// Over that socket.
+        AnyTransport transport;
         runtime::ClientConnection client;
         /// What was received and not served yet; null when that is nothing.
         std::unique_ptr<ReadBuffer> buffer;
@@ -74,6 +74,9 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
   private:
     enum class Progress : std::uint8_t { drained, more, starved, closed };
 
+    static constexpr Instant kNotStarved{std::numeric_limits<std::int64_t>::max()};
+
+    [[nodiscard]] Transport& transport() { return transport_of(transport_); }
     void wait_readable();
     void wait_writable();
     void on_readable();
@@ -92,10 +95,11 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
 
     NetReactor& owner_;
     Socket socket_;
-    std::unique_ptr<Transport> transport_;
+    AnyTransport transport_;
     runtime::ClientConnection client_;
     Conversation conversation_;
-    ReadAhead read_ahead_;
+    // Null for a connection that reads what is new only.
+    std::unique_ptr<ReadAhead> read_ahead_;
     std::uint64_t id_ = 0;
     Siblings::iterator place_;
     // Handed to the transport in all, and what of it had arrived at the last look of `is_stuck`.
@@ -105,7 +109,7 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     std::uint64_t work_ = 0;
     NetReactor* moving_to_ = nullptr;
     // Since when there is no memory for the rest of its request.
-    std::optional<Instant> starved_since_;
+    Instant starved_since_ = kNotStarved;
     // Events that were asked for: `on_readable`, by the socket or by `read_again`; the socket takes bytes; `send_ready`.
     bool waits_for_bytes_ = false;
     bool waits_for_space_ = false;

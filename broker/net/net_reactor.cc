@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "broker/assembly/broker.h"
-#include "broker/net/plain_transport.h"
 #include "protocol/assert.h"
 
 namespace partita::net {
@@ -35,8 +34,8 @@ void NetReactor::share_load(ReactorLoads& loads, std::span<const std::unique_ptr
 }
 
 void NetReactor::adopt(Socket socket, runtime::ClientConnection client) {
-    auto transport = std::make_unique<PlainTransport>(socket.native_handle());
-    adopt({.socket = std::move(socket), .transport = std::move(transport), .client = std::move(client), .buffer = nullptr});
+    const PlainTransport transport(socket.native_handle());
+    adopt({.socket = std::move(socket), .transport = transport, .client = std::move(client), .buffer = nullptr});
 }
 
 void NetReactor::adopt(Connection::Belongings belongings) {

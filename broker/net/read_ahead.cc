@@ -8,7 +8,7 @@ void ReadAhead::before_sending(const FileSlice& slice, std::uint64_t position) {
     if (position == slice.position) {
         looked_at_end_ = 0;
     }
-    if (slice.is_recent || position < looked_at_end_) {
+    if (position < looked_at_end_) {
         return;
     }
     const std::uint64_t end = std::min(slice.position + slice.size, position + kSendBytes);

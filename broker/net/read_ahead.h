@@ -8,7 +8,7 @@
 namespace partita::net {
 
 /// Before older records are sent, has the kernel bring what follows when they were not in the page cache: a reader of the disk would
-/// otherwise hold the reactor with every send. One per connection.
+/// otherwise hold the reactor with every send. One per connection that reads older records.
 class ReadAhead {
   public:
     /// How far ahead of a reader is read, and how much more at once.
@@ -17,7 +17,7 @@ class ReadAhead {
     /// What is sent at once at most.
     static constexpr std::uint64_t kSendBytes = 1024 * 1024;
 
-    /// The connection calls this before it sends what follows `position` of the slice's file.
+    /// The connection calls this before it sends what follows `position` of the slice's file. Not for a slice that is recent.
     void before_sending(const FileSlice& slice, std::uint64_t position);
 
   private:

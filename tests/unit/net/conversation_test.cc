@@ -222,6 +222,26 @@ TEST_F(Dialogue, WhoHasMuchUnderWayIsReceivedInLargePiecesAndAgainInSmallOnesWhe
     EXPECT_EQ(room_after(reader, pool_, 256, 256, 8), BufferPool::kSmallestBytes);
 }
 
+TEST_F(Dialogue, AfterAVeryLargeFrameTheNextOneIsExpectedUpToALimit) {
+    constexpr std::size_t kLargest = 2 * FrameReader::kExpectedBytesMax;
+    FrameReader reader;
+    const std::string large = frame(std::string(kLargest, 'x'));
+    for (std::size_t filled = 0; filled < large.size();) {
+        const MutableBytes room = reader.room(pool_);
+        const std::size_t count = std::min(room.size(), large.size() - filled);
+        std::memcpy(room.data(), large.data() + filled, count);
+        ASSERT_GT(count, 0u);
+        reader.received(count);
+        filled += count;
+        const auto found = reader.next(kLargest);
+        ASSERT_TRUE(found.has_value());
+        ASSERT_EQ(found->has_value(), filled == large.size());
+    }
+    reader.release_if_empty(pool_);
+    pool_.end_turn();
+    EXPECT_EQ(reader.room(pool_).size(), FrameReader::kExpectedBytesMax);
+}
+
 TEST_F(Dialogue, WithoutMemoryForMuchThereIsRoomForTheNextFrame) {
     RequestMemory small(5 * static_cast<std::int64_t>(BufferPool::kSmallestBytes));
     BufferPool pool(small);
@@ -258,6 +278,20 @@ TEST_F(Dialogue, RepliesLeaveInTheOrderOfRequestsWheneverTheyBecomeReady) {
     send();
     EXPECT_EQ(sent_, "first.second.third.");
     EXPECT_TRUE(conversation_.is_everything_answered());
+}
+
+TEST_F(Dialogue, OfMoreRepliesThanOneSendTakesTheOldestGoFirst) {
+    constexpr std::size_t kReplies = ReplyQueue::kGatheredMax + 5;
+    std::string expected;
+    for (std::size_t i = 0; i < kReplies; ++i) {
+        receive(frame("r"));
+        expected += std::to_string(i) + ";";
+        EXPECT_TRUE(fill(i, std::to_string(i) + ";"));
+    }
+    std::array<Bytes, ReplyQueue::kGatheredMax> parts;
+    EXPECT_EQ(conversation_.next_to_send(parts).parts.size(), ReplyQueue::kGatheredMax);
+    send(100'000);
+    EXPECT_EQ(sent_, expected);
 }
 
 TEST_F(Dialogue, AReplyThatNobodyWaitsForIsDropped) {
