@@ -4,17 +4,18 @@
 
 namespace partita::expansion {
 
-void ConsumerWatch::set_growths(std::span<const EarlierExpansion> growths) {
+void ConsumerWatch::set_growths(std::span<const EarlierExpansion> growths, const std::set<std::string>* readers) {
     // What settles may look at a table from before.
     if (growths.empty() || (!growths_.empty() && growths.back().new_count <= growths_.back().new_count)) return;
     readings_.on_growth(growths_.empty() ? nullptr : &growths_.back());
     growths_.assign(growths.begin(), growths.end());
+    if (readers != nullptr) resets_.on_growth(growths.back().old_count, *readers);
 }
 
 void ConsumerWatch::on_offset_fetch(std::string_view group, ConnectionId connection, bool is_member, const ClientIdentity& client,
                                     PartitionIndex partition, Offset committed, TimestampMs now) {
     members_.on_speaker(group, connection, client, partition, now);
-    if (is_new(partition)) resets_.on_offset_fetch(group, is_member, client, partition, committed, now);
+    if (is_new(partition)) resets_.on_offset_fetch(group, connection, is_member, client, partition, committed, now);
 }
 
 void ConsumerWatch::on_list_offsets(const ClientIdentity& client, PartitionIndex partition, std::int64_t timestamp, Offset answered) {
@@ -27,13 +28,19 @@ void ConsumerWatch::on_fetch(ConnectionId connection, const ClientIdentity& clie
 }
 
 void ConsumerWatch::on_commit(std::string_view group, ConnectionId connection, const ClientIdentity& client,
-                              std::span<const Commit> commits, TimestampMs now) {
+                              std::span<const Commit> commits, const Inversions::Positions* before, TimestampMs now) {
     const std::string name(group);
     for (const Commit& commit : commits) {
         members_.on_speaker(group, connection, client, commit.partition, now);
         if (is_new(commit.partition)) resets_.on_commit(name, commit.partition, commit.offset);
     }
-    inversions_.on_commit(group, commits);
+    inversions_.on_commit(group, commits, before);
+}
+
+void ConsumerWatch::on_leave(std::string_view group, std::string_view member_id, ConnectionId connection, const ClientIdentity& client,
+                             std::span<const PartitionIndex> partitions, TimestampMs now) {
+    members_.on_leave(group, member_id, client, partitions, now);
+    resets_.on_leave(group, connection, client);
 }
 
 std::vector<Finding> ConsumerWatch::findings(const ReaderFacts& facts, TimestampMs now) {

@@ -30,7 +30,8 @@ class ConsumerWatch {
     explicit ConsumerWatch(std::string topic) : topic_(std::move(topic)) {}
 
     /// Every expansion of the topic that is known, ascending. What was noted of earlier ones stays. Does nothing when they are as before.
-    void set_growths(std::span<const EarlierExpansion> growths);
+    /// `readers`: all groups that read the topic at the newest one; null when that is not known, and then those of the first look count.
+    void set_growths(std::span<const EarlierExpansion> growths, const std::set<std::string>* readers = nullptr);
 
     // Requests, after they were answered -----------------------------------------------------------
 
@@ -41,9 +42,12 @@ class ConsumerWatch {
     void on_list_offsets(const ClientIdentity& client, PartitionIndex partition, std::int64_t timestamp, Offset answered);
     /// A Fetch that began at `from`.
     void on_fetch(ConnectionId connection, const ClientIdentity& client, PartitionIndex partition, Offset from, TimestampMs now);
-    /// An OffsetCommit that was accepted, all of its partitions of this topic at once.
+    /// An OffsetCommit that was accepted, all of its partitions of this topic at once; `before` as in `Inversions::on_commit`.
     void on_commit(std::string_view group, ConnectionId connection, const ClientIdentity& client, std::span<const Commit> commits,
-                   TimestampMs now);
+                   const Inversions::Positions* before, TimestampMs now);
+    /// A member leaves its group, with the partitions that it has. `connection`: over which it speaks for itself.
+    void on_leave(std::string_view group, std::string_view member_id, ConnectionId connection, const ClientIdentity& client,
+                  std::span<const PartitionIndex> partitions, TimestampMs now);
 
     /// `ReaderFacts::moved_keys` will be looked at.
     [[nodiscard]] bool needs_keys() const { return inversions_.has_news(); }

@@ -38,13 +38,23 @@ std::vector<MovedKey> growth_steps(const KeyIndex& keys, partitioners::FamilySet
     return moved;
 }
 
-void Inversions::on_commit(std::string_view group, std::span<const Commit> commits) {
+void Inversions::on_commit(std::string_view group, std::span<const Commit> commits, const Positions* before) {
     if (waiting_ + commits.size() > kAdvancesMax) {
         ++uncounted_;
         return;
     }
     waiting_ += commits.size();
-    requests_.push_back({std::string(group), {commits.begin(), commits.end()}});
+    requests_.push_back({std::string(group), {commits.begin(), commits.end()}, before == nullptr ? std::nullopt : std::optional(*before)});
+}
+
+Inversions::Known& Inversions::known_of(const std::string& group) {
+    const auto known = positions_.find(group);
+    if (known != positions_.end()) return known->second;
+    if (positions_.size() == kGroupsMax || position_count_ >= kPositionsMax) {
+        position_count_ -= positions_.begin()->second.positions.size();
+        positions_.erase(positions_.begin());
+    }
+    return positions_[group];
 }
 
 std::vector<Inversions::Crossing> Inversions::crossings(const ReaderFacts& facts) {
@@ -62,39 +72,38 @@ void Inversions::prove(const ReaderFacts& facts, const GroupIndex& groups) {
     if (requests.empty()) return;
     const std::vector<Crossing> all = crossings(facts);
     for (const Request& request : requests) {
-        auto known = positions_.find(request.group);
-        if (known == positions_.end()) {
-            if (positions_.size() == kGroupsMax || position_count_ >= kPositionsMax) {
-                position_count_ -= positions_.begin()->second.size();
-                positions_.erase(positions_.begin());
+        Known& known = known_of(request.group);
+        if (request.before && position_count_ + request.before->size() <= kPositionsMax) {
+            for (const auto& [partition, offset] : *request.before) {
+                position_count_ += known.positions.try_emplace(partition, offset).second ? 1 : 0;
             }
-            known = positions_.emplace(request.group, Positions()).first;
+            known.is_complete = true;
         }
         // One request commits all of its partitions at once: none of them is before another.
         std::vector<Advance> advances;
         for (const Commit& told : request.commits) {
-            const auto [position, is_first] = known->second.try_emplace(told.partition, Offset{0});
+            const auto [position, is_first] = known.positions.try_emplace(told.partition, Offset{0});
             position_count_ += is_first ? 1 : 0;
             if (told.offset > position->second) advances.push_back({told.partition, position->second, told.offset});
             position->second = told.offset;
         }
-        for (const Advance& advance : advances) judge(known->first, known->second, advance, all, facts, groups);
+        for (const Advance& advance : advances) judge(request.group, known, advance, all, facts, groups);
     }
 }
 
 // The group committed beyond record b of a key in partition q while its commit in p was not beyond the key's record a, which came
-// before b. A position that no request told since the topic grew is the one the group has now, or was before that: then what is not
-// passed now was not passed at the time either.
-void Inversions::judge(const std::string& group, const Positions& positions, const Advance& advance, std::span<const Crossing> crossings,
+// before b. Of a group that was forgotten for lack of room, a position that no request told since is the one that it has now, or was
+// before that: then what is not passed now was not passed at the time either.
+void Inversions::judge(const std::string& group, const Known& known, const Advance& advance, std::span<const Crossing> crossings,
                        const ReaderFacts& facts, const GroupIndex& groups) {
     const auto place = [](const Crossing& crossing) { return std::pair(crossing.to, crossing.later); };
     auto crossing = std::ranges::lower_bound(crossings, std::pair(advance.partition, advance.before), {}, place);
     for (; crossing != crossings.end() && place(*crossing) < std::pair(advance.partition, advance.after); ++crossing) {
         std::optional<Offset> position;
-        if (const auto told = positions.find(crossing->from); told != positions.end()) {
+        if (const auto told = known.positions.find(crossing->from); told != known.positions.end()) {
             position = told->second;
-        } else if (const GroupFacts* known = groups.find(group); known != nullptr) {
-            position = committed_of(*known, crossing->from);
+        } else if (const GroupFacts* now = groups.find(group); now != nullptr && !known.is_complete) {
+            position = committed_of(*now, crossing->from);
         }
         // What retention took was not read late; it was not read at all.
         const bool is_late = position && *position <= crossing->earlier && offset_at(facts.log_starts, crossing->from) <= crossing->earlier;
@@ -135,7 +144,7 @@ void Inversions::add_groups_told(std::set<std::string>& groups) const {
 void Inversions::forget_group(const std::string& group) {
     std::erase_if(proofs_, [&](const auto& proof) { return proof.first.first == group; });
     if (const auto known = positions_.find(group); known != positions_.end()) {
-        position_count_ -= known->second.size();
+        position_count_ -= known->second.positions.size();
         positions_.erase(known);
     }
 }

@@ -49,8 +49,10 @@ class Inversions {
         PartitionIndex partition;
         Offset offset;
     };
-    /// A commit that was accepted, all of its partitions of this topic at once.
-    void on_commit(std::string_view group, std::span<const Commit> commits);
+    using Positions = std::map<PartitionIndex, Offset>;
+    /// A commit that was accepted, all of its partitions of this topic at once. `before`: everything that the group had committed in
+    /// the topic until then, which needs to be told once; null when it is not.
+    void on_commit(std::string_view group, std::span<const Commit> commits, const Positions* before);
     /// There are commits to judge.
     [[nodiscard]] bool has_news() const { return !requests_.empty(); }
     /// Judges the commits that were noted, in the order in which they came, and forgets them.
@@ -61,7 +63,12 @@ class Inversions {
     void add_groups_told(std::set<std::string>& groups) const;
 
   private:
-    using Positions = std::map<PartitionIndex, Offset>;
+    /// What a group had committed when the last request that was judged came.
+    struct Known {
+        Positions positions;
+        /// Where it says nothing, the group had nothing.
+        bool is_complete = false;
+    };
     /// A partition in which the commit went forward.
     struct Advance {
         PartitionIndex partition;
@@ -71,6 +78,7 @@ class Inversions {
     struct Request {
         std::string group;
         std::vector<Commit> commits;
+        std::optional<Positions> before;
     };
     struct Proof {
         PartitionIndex from;
@@ -88,14 +96,14 @@ class Inversions {
     };
 
     [[nodiscard]] static std::vector<Crossing> crossings(const ReaderFacts& facts);
-    void judge(const std::string& group, const Positions& positions, const Advance& advance, std::span<const Crossing> crossings,
+    [[nodiscard]] Known& known_of(const std::string& group);
+    void judge(const std::string& group, const Known& known, const Advance& advance, std::span<const Crossing> crossings,
                const ReaderFacts& facts, const GroupIndex& groups);
 
     /// In the order in which they came.
     std::vector<Request> requests_;
     std::size_t waiting_ = 0;
-    /// What groups had committed when the last request that was judged came.
-    std::map<std::string, Positions, std::less<>> positions_;
+    std::map<std::string, Known, std::less<>> positions_;
     std::size_t position_count_ = 0;
     /// By group and key.
     std::map<std::pair<std::string, std::string>, Proof> proofs_;

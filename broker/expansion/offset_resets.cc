@@ -28,19 +28,25 @@ std::string names(const std::vector<std::string>& groups) {
 
 }  // namespace
 
-void OffsetResets::on_offset_fetch(std::string_view group, bool is_member, const ClientIdentity& client, PartitionIndex partition,
-                                   Offset committed, TimestampMs now) {
+void OffsetResets::on_offset_fetch(std::string_view group, ConnectionId speaker, bool is_member, const ClientIdentity& client,
+                                   PartitionIndex partition, Offset committed, TimestampMs now) {
     AskKey key(client, partition, group);
     if (committed != kNoOffset) {
         asks_.erase(key);
         return;
     }
-    const auto [ask, is_first] = asks_.try_emplace(std::move(key));
-    ask->second.crashes += !is_first && ask->second.is_gone ? 1 : 0;
-    ask->second.is_gone = false;
-    ask->second.asked = now;
-    ask->second.is_member |= is_member;
+    Ask& ask = asks_[std::move(key)];
+    ask.is_gone = false;
+    ask.asked = now;
+    ask.speaker = speaker;
+    ask.is_member |= is_member;
     drop_one_above(asks_, kAsksMax);
+}
+
+void OffsetResets::on_leave(std::string_view group, ConnectionId speaker, const ClientIdentity& client) {
+    for (auto ask = asks_.lower_bound({client, {}, {}}); ask != asks_.end() && std::get<0>(ask->first) == client; ++ask) {
+        if (std::get<2>(ask->first) == group && ask->second.speaker == speaker) ask->second.goes();
+    }
 }
 
 void OffsetResets::on_list_offsets(const ClientIdentity& client, PartitionIndex partition, std::int64_t timestamp, Offset answered) {
@@ -48,7 +54,8 @@ void OffsetResets::on_list_offsets(const ClientIdentity& client, PartitionIndex 
     const auto is_own = [&] { return ask != asks_.end() && std::get<0>(ask->first) == client && std::get<1>(ask->first) == partition; };
     if (!is_own()) return;
     for (; is_own(); ++ask) {
-        if (resetting_.size() < kResettingMax) resetting_.insert(std::get<2>(ask->first));
+        // Who watches lag asks for the end of a log as well.
+        if (ask->second.is_member && resetting_.size() < kResettingMax) resetting_.insert(std::get<2>(ask->first));
     }
     // A client that asked for a time and is told of no record asks for the end after that.
     const bool is_start = answered != kNoOffset && (timestamp == kLatest || timestamp >= 0);
@@ -69,27 +76,23 @@ void OffsetResets::on_fetch(ConnectionId connection, const ClientIdentity& clien
     for (auto ask = asks_.lower_bound({client, partition, {}});
          ask != asks_.end() && std::get<0>(ask->first) == client && std::get<1>(ask->first) == partition; ++ask) {
         const std::string& group = std::get<2>(ask->first);
-        if (resetting_.size() < kResettingMax) resetting_.insert(group);
+        if (ask->second.is_member && resetting_.size() < kResettingMax) resetting_.insert(group);
         if (now.value - ask->second.asked.value <= kBeginMs) groups.push_back(group);
     }
     // What goes on with a partition does not begin there, also when it has come to the end that somebody else is told.
-    if (groups.empty() || !is_first || from == Offset{0} || starts_.size() == kStartsMax) return;
+    if (groups.empty() || !is_first) return;
+    Start start{.connection = connection, .client = client, .partition = partition, .from = from, .time = now, .groups = std::move(groups)};
     // A lag monitor asks for the end as well, but does not fetch from there.
-    const auto listings = listings_.find({client, partition});
-    if (listings == listings_.end()) return;
-    const auto listing = std::ranges::find(listings->second.rbegin(), listings->second.rend(), from, &Listing::offset);
-    if (listing == listings->second.rend()) return;
-    starts_.push_back({.connection = connection,
-                       .client = client,
-                       .partition = partition,
-                       .from = from,
-                       .way = listing->way,
-                       .time = now,
-                       .groups = std::move(groups)});
+    if (const auto listings = listings_.find({client, partition}); listings != listings_.end() && from > Offset{0}) {
+        const auto listing = std::ranges::find(listings->second.rbegin(), listings->second.rend(), from, &Listing::offset);
+        start.skips = listing != listings->second.rend();
+        if (start.skips) start.way = listing->way;
+    }
+    if (starts_.size() < (start.skips ? kStartsMax : kPlainStartsMax)) starts_.push_back(std::move(start));
 }
 
 void OffsetResets::on_commit(const std::string& group, PartitionIndex partition, Offset offset) {
-    skips_.group_goes_to(group, partition, offset);
+    group_goes_to(group, partition, offset);
     if (starts_.empty()) return;
     Offset& lowest = commits_.try_emplace({partition, group}, offset).first->second;
     lowest = std::min(lowest, offset);
@@ -105,15 +108,35 @@ void OffsetResets::settle(const ReaderFacts& facts, GroupIndex& groups, ReaderOw
         });
     }
     commits_.clear();
-    std::erase_if(starts_, [&](Start& start) {
-        return offset_at(facts.log_starts, start.partition) >= start.from || settle_start(start, owners, now);
-    });
+    std::erase_if(starts_, [&](Start& start) { return settle_start(start, facts, owners, now); });
     std::erase_if(returns_, [&](const Return& back) { return settle_return(back, owners, now); });
     skips_.erase_if([&](const auto& skip) { return offset_at(facts.log_starts, skip.first.first) >= skip.second.from; });
     settle_asks(groups, now);
 }
 
-bool OffsetResets::settle_start(Start& start, ReaderOwners& owners, TimestampMs now) {
+void OffsetResets::note_beginning(const std::string& group, PartitionIndex partition, Offset from) {
+    Offset& lowest = lowest_.try_emplace({partition, group}, from).first->second;
+    lowest = std::min(lowest, from);
+    drop_one_above(lowest_, kSkipsMax);
+}
+
+void OffsetResets::group_goes_to(const std::string& group, PartitionIndex partition, Offset offset) {
+    skips_.group_goes_to(group, partition, offset);
+    if (const auto lowest = lowest_.find({partition, group}); lowest != lowest_.end()) lowest->second = std::min(lowest->second, offset);
+}
+
+void OffsetResets::settle_start_of(const std::string& group, const Start& start) {
+    const auto lowest = lowest_.find({start.partition, group});
+    const Offset from = lowest == lowest_.end() ? start.from : std::min(start.from, lowest->second);
+    if (start.skips && from > Offset{0}) skips_.add(group, start.partition, {start.client, start.connection, from, start.way});
+    note_beginning(group, start.partition, start.from);
+    asks_.erase({start.client, start.partition, group});
+}
+
+bool OffsetResets::settle_start(Start& start, const ReaderFacts& facts, ReaderOwners& owners, TimestampMs now) {
+    // Retention took what lies before.
+    start.skips = start.skips && offset_at(facts.log_starts, start.partition) < start.from;
+    if (start.is_ambiguous && !start.skips) return true;
     std::erase_if(start.groups, [&](const std::string& group) { return !read_before(group, start.partition); });
     if (start.groups.empty()) return true;
     const ReaderOwner& owner = owners.of(start.connection);
@@ -123,18 +146,18 @@ bool OffsetResets::settle_start(Start& start, ReaderOwners& owners, TimestampMs 
     if (owner.kind == Attribution::Kind::member && has_evidence) {
         if (owner.basis == AttributionBasis::elimination && age_ms < kJudgeMs) return false;
         const std::string& group = owner.groups.front();
-        if (std::ranges::find(start.groups, group) != start.groups.end()) {
-            skips_.add(group, start.partition, {start.client, start.connection, start.from, start.way});
-            asks_.erase({start.client, start.partition, group});
-        }
+        if (std::ranges::find(start.groups, group) != start.groups.end()) settle_start_of(group, start);
         return true;
     }
     if (!has_evidence || age_ms < kJudgeMs) return false;
     std::erase_if(start.groups, [&](const std::string& group) {
         return !owner.groups.empty() && !std::ranges::binary_search(owner.groups, group);
     });
+    if (!start.is_ambiguous) {
+        for (const std::string& group : start.groups) note_beginning(group, start.partition, start.from);
+    }
     start.is_ambiguous = true;
-    return start.groups.empty();
+    return start.groups.empty() || !start.skips;
 }
 
 bool OffsetResets::settle_return(const Return& back, ReaderOwners& owners, TimestampMs now) {
@@ -143,7 +166,7 @@ bool OffsetResets::settle_return(const Return& back, ReaderOwners& owners, Times
     if (owner.may_change && age_ms < kEvidenceMs) return false;
     if (owner.kind == Attribution::Kind::member && owner.basis == AttributionBasis::elimination && age_ms < kJudgeMs) return false;
     // Of a stranger, or of somebody who may be one, it proves nothing.
-    if (owner.kind == Attribution::Kind::member) skips_.group_goes_to(owner.groups.front(), back.partition, back.from);
+    if (owner.kind == Attribution::Kind::member) group_goes_to(owner.groups.front(), back.partition, back.from);
     return owner.kind == Attribution::Kind::member || age_ms >= kEvidenceMs;
 }
 
@@ -151,27 +174,32 @@ void OffsetResets::settle_asks(GroupIndex& groups, TimestampMs now) {
     for (auto& [key, ask] : asks_) {
         const auto& [client, partition, group] = key;
         // Gone is gone: who comes by that name afterwards asks anew.
-        ask.is_gone = ask.is_gone || (!groups.has_client(group, client) && !groups.holds(group, partition) && now > ask.asked);
+        if (!groups.has_client(group, client) && !groups.holds(group, partition) && now > ask.asked) ask.goes();
     }
+}
+
+void OffsetResets::on_growth(std::int32_t first_partition, const std::set<std::string>& readers) {
+    grown_[first_partition] = readers;
+    drop_one_above(grown_, kGrowthsMax);
 }
 
 // Of a group that came after a growth its partitions are as old as all others: where it begins is its own choice.
 void OffsetResets::note_grown_groups(const ReaderFacts& facts) {
     for (const EarlierExpansion& growth : facts.growths) {
-        const bool is_known = std::ranges::any_of(grown_, [&](const GrownGroups& known) { return known.first_partition >= growth.old_count; });
-        if (is_known) continue;
-        if (grown_.size() == kGrowthsMax) grown_.erase(grown_.begin());
-        GrownGroups& grown = grown_.emplace_back(GrownGroups{.first_partition = growth.old_count});
+        const bool is_forgotten = grown_.size() == kGrowthsMax && growth.old_count < grown_.begin()->first;
+        if (is_forgotten || grown_.contains(growth.old_count)) continue;
+        std::set<std::string> readers;
         for (const GroupFacts& group : facts.groups) {
-            if (grown.groups.size() < kGrownGroupsMax) grown.groups.insert(group.group_id);
+            if (readers.size() < kGrownGroupsMax) readers.insert(group.group_id);
         }
+        on_growth(growth.old_count, readers);
     }
 }
 
 bool OffsetResets::read_before(const std::string& group, PartitionIndex partition) const {
-    const auto later = std::ranges::upper_bound(grown_, partition.value, {}, &GrownGroups::first_partition);
+    const auto later = grown_.upper_bound(partition.value);
     // Growths that are forgotten are long ago.
-    return later != grown_.begin() && std::prev(later)->groups.contains(group);
+    return later != grown_.begin() && std::prev(later)->second.contains(group);
 }
 
 void OffsetResets::find_skips(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings) const {
@@ -280,7 +308,8 @@ void OffsetResets::forget_group(const std::string& group) {
     std::erase_if(asks_, [&](const auto& ask) { return std::get<2>(ask.first) == group; });
     skips_.erase_if([&](const auto& skip) { return skip.first.second == group; });
     for (Start& start : starts_) std::erase(start.groups, group);
-    for (GrownGroups& grown : grown_) grown.groups.erase(group);
+    std::erase_if(lowest_, [&](const auto& lowest) { return lowest.first.second == group; });
+    for (auto& [partition, readers] : grown_) readers.erase(group);
     resetting_.erase(group);
 }
 

@@ -27,6 +27,8 @@ class OffsetResets {
     static constexpr std::size_t kAsksMax = 4096;
     static constexpr std::size_t kListingsMax = 4096;
     static constexpr std::size_t kStartsMax = 4096;
+    /// Of these, such as skip nothing.
+    static constexpr std::size_t kPlainStartsMax = kStartsMax / 2;
     static constexpr std::size_t kSkipsMax = 4096;
     static constexpr std::size_t kResettingMax = 4096;
     /// Who is told that there is no offset begins to read within this time, or does not because of it.
@@ -42,8 +44,12 @@ class OffsetResets {
 
     /// OffsetFetch answered `committed` for a partition that an expansion added; kNoOffset when there is none. `is_member`: who asked
     /// speaks for a member, and does not just look.
-    void on_offset_fetch(std::string_view group, bool is_member, const ClientIdentity& client, PartitionIndex partition, Offset committed,
-                         TimestampMs now);
+    void on_offset_fetch(std::string_view group, ConnectionId speaker, bool is_member, const ClientIdentity& client, PartitionIndex partition,
+                         Offset committed, TimestampMs now);
+    /// The topic grew, and the groups read it then.
+    void on_growth(std::int32_t first_partition, const std::set<std::string>& readers);
+    /// A member of the group leaves, which speaks for itself over the connection.
+    void on_leave(std::string_view group, ConnectionId speaker, const ClientIdentity& client);
     /// ListOffsets. `timestamp` is as it was asked: -1 for the latest offset, -2 for the earliest, or a time. kNoOffset when no record is
     /// that young.
     void on_list_offsets(const ClientIdentity& client, PartitionIndex partition, std::int64_t timestamp, Offset answered);
@@ -69,10 +75,18 @@ class OffsetResets {
     /// A client that asked for a group's offset and got none.
     struct Ask {
         TimestampMs asked = kNoTimestamp;
+        /// Who asked last.
+        ConnectionId speaker;
         bool is_member = false;
-        /// Neither it nor somebody with the partition was in the group at a look since.
+        /// It left, or neither it nor somebody with the partition was in the group at a look since.
         bool is_gone = false;
-        int crashes = 1;
+        /// How often it went.
+        int crashes = 0;
+
+        void goes() {
+            crashes += is_gone ? 0 : 1;
+            is_gone = true;
+        }
     };
     using AskKey = std::tuple<ClientIdentity, PartitionIndex, std::string>;
     /// An answer to that client.
@@ -81,13 +95,15 @@ class OffsetResets {
         ResetWay way = ResetWay::latest;
     };
     static constexpr std::size_t kListingsPerClientMax = 8;
-    /// A connection began to read a partition at an offset that it was told, while groups of its client had none.
+    /// A connection began to read a partition while groups of its client had no offset.
     struct Start {
         ConnectionId connection;
         ClientIdentity client;
         PartitionIndex partition;
         Offset from;
         ResetWay way = ResetWay::latest;
+        /// It was told that offset, and what lies before it is skipped. Otherwise it is only known to have begun there.
+        bool skips = false;
         TimestampMs time;
         /// That have none, and did not commit behind it.
         std::vector<std::string> groups;
@@ -103,7 +119,12 @@ class OffsetResets {
     };
 
     /// False when the start is still open.
-    [[nodiscard]] bool settle_start(Start& start, ReaderOwners& owners, TimestampMs now);
+    [[nodiscard]] bool settle_start(Start& start, const ReaderFacts& facts, ReaderOwners& owners, TimestampMs now);
+    void settle_start_of(const std::string& group, const Start& start);
+    /// The group, or one of several that it is among, began there.
+    void note_beginning(const std::string& group, PartitionIndex partition, Offset from);
+    /// Somebody of the group reads, or will read, from there.
+    void group_goes_to(const std::string& group, PartitionIndex partition, Offset offset);
     [[nodiscard]] bool settle_return(const Return& back, ReaderOwners& owners, TimestampMs now);
     void settle_asks(GroupIndex& groups, TimestampMs now);
     void note_grown_groups(const ReaderFacts& facts);
@@ -118,17 +139,15 @@ class OffsetResets {
     std::map<std::pair<PartitionIndex, std::string>, Offset> commits_;
     std::vector<Return> returns_;
     SkipTable skips_{kSkipsMax};
+    /// The lowest offset at which the group is known to have begun: of a later beginning only what lies before it is certain.
+    std::map<std::pair<PartitionIndex, std::string>, Offset> lowest_;
     /// Groups of which somebody, maybe, asked where to begin: their policy is not "none".
     std::set<std::string> resetting_;
 
-    /// Of each growth that was seen: where its partitions begin, and who read the topic then.
-    struct GrownGroups {
-        std::int32_t first_partition = 0;
-        std::set<std::string> groups;
-    };
     static constexpr std::size_t kGrowthsMax = 16;
     static constexpr std::size_t kGrownGroupsMax = 65'536;
-    std::vector<GrownGroups> grown_;
+    /// Of each growth, by where its partitions begin: who read the topic then. The oldest ones make room.
+    std::map<std::int32_t, std::set<std::string>> grown_;
 };
 
 }  // namespace partita::expansion

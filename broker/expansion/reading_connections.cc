@@ -101,20 +101,28 @@ void MemberHistory::on_speaker(std::string_view group, ConnectionId connection, 
     speaker.asked.try_emplace(partition, PartitionSpan{partition, now, now});
 }
 
+void MemberHistory::note_member(MemberKey key, const std::string& client_host, std::span<const PartitionIndex> held, TimestampMs now) {
+    auto known = members_.find(key);
+    if (known == members_.end()) {
+        if (members_.size() == kMembersMax) return;
+        known = members_.emplace(std::move(key), Held{.client_host = client_host}).first;
+    }
+    known->second.last = now;
+    for (const PartitionIndex partition : held) {
+        known->second.held.try_emplace(partition, PartitionSpan{partition, now, now}).first->second.last = now;
+    }
+}
+
+void MemberHistory::on_leave(std::string_view group, std::string_view member_id, const ClientIdentity& client,
+                             std::span<const PartitionIndex> partitions, TimestampMs now) {
+    note_member({client.client_id, std::string(group), std::string(member_id)}, client.address, partitions, now);
+}
+
 void MemberHistory::refresh(const ReaderFacts& facts, const std::set<std::string_view>& client_ids, TimestampMs now) {
     for (const GroupFacts& group : facts.groups) {
         for (const GroupFacts::Member& member : group.members) {
             if (!client_ids.contains(member.client_id)) continue;
-            MemberKey key(member.client_id, group.group_id, member.member_id);
-            auto known = members_.find(key);
-            if (known == members_.end()) {
-                if (members_.size() == kMembersMax) continue;
-                known = members_.emplace(std::move(key), Held{.client_host = member.client_host}).first;
-            }
-            known->second.last = now;
-            for (const PartitionIndex partition : member.assigned) {
-                known->second.held.try_emplace(partition, PartitionSpan{partition, now, now}).first->second.last = now;
-            }
+            note_member({member.client_id, group.group_id, member.member_id}, member.client_host, member.assigned, now);
         }
     }
     const auto is_gone = [&](const auto& entry) { return now.value - entry.second.last.value > kMemberMemoryMs; };

@@ -81,6 +81,9 @@ class MemberHistory {
     /// Somebody asked or committed for the group over that connection.
     void on_speaker(std::string_view group, ConnectionId connection, const ClientIdentity& client, PartitionIndex partition,
                     TimestampMs now);
+    /// A member leaves, with these partitions; it may have come since the last look.
+    void on_leave(std::string_view group, std::string_view member_id, const ClientIdentity& client, std::span<const PartitionIndex> partitions,
+                  TimestampMs now);
     /// `client_ids`: those of connections that fetch.
     void refresh(const ReaderFacts& facts, const std::set<std::string_view>& client_ids, TimestampMs now);
     /// Everybody of that client id.
@@ -102,6 +105,8 @@ class MemberHistory {
     /// By client id, group and member id.
     using MemberKey = std::tuple<std::string, std::string, std::string>;
     std::map<MemberKey, Held> members_;
+    void note_member(MemberKey key, const std::string& client_host, std::span<const PartitionIndex> held, TimestampMs now);
+
     /// By client id, group and connection.
     using SpeakerKey = std::tuple<std::string, std::string, ConnectionId>;
     std::map<SpeakerKey, Speaker> speakers_;

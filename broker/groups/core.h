@@ -88,6 +88,9 @@ public:
     void topic_deleted(const TopicDeleted& event, Effects& effects);
     [[nodiscard]] std::vector<std::vector<TopicReader>> readers_of(std::span<TopicQuestion> questions) const;
     [[nodiscard]] std::optional<std::string> protocol_of(std::string_view group_id) const;
+    [[nodiscard]] std::optional<MemberHoldings> holdings_of(std::string_view group_id, std::string_view member_id) const;
+    [[nodiscard]] std::map<PartitionIndex, Offset> committed_in(std::string_view group_id, std::string_view topic,
+                                                                const TopicId& topic_id) const;
     void seed_offsets(const SeedOffsets& command, Now now, Effects& effects);
     std::size_t remove_seeds(const SeedOffsets& command, Effects& effects);
     void tick(Now now, Effects& effects);

@@ -67,6 +67,13 @@ std::vector<std::vector<TopicReader>> GroupCoordinator::readers_of(std::span<Top
 std::optional<std::string> GroupCoordinator::protocol_of(std::string_view group_id) const {
     return core_->protocol_of(group_id);
 }
+std::optional<MemberHoldings> GroupCoordinator::holdings_of(std::string_view group_id, std::string_view member_id) const {
+    return core_->holdings_of(group_id, member_id);
+}
+std::map<PartitionIndex, Offset> GroupCoordinator::committed_in(std::string_view group_id, std::string_view topic,
+                                                                const TopicId& topic_id) const {
+    return core_->committed_in(group_id, topic, topic_id);
+}
 void GroupCoordinator::seed_offsets(const SeedOffsets& command, Now now, Effects& effects) {
     core_->seed_offsets(command, now, effects);
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -105,6 +106,11 @@ public:
     /// The assignor that the group's generation uses ("range", "stream"); the empty text while it has none, and of groups
     /// that name none. Null when there is no such group.
     [[nodiscard]] std::optional<std::string> protocol_of(std::string_view group_id) const;
+    /// What the member has of all topics. Null when there is no such member.
+    [[nodiscard]] std::optional<MemberHoldings> holdings_of(std::string_view group_id, std::string_view member_id) const;
+    /// What the group committed under the topic's id (or without any id); nothing when there is no such group.
+    [[nodiscard]] std::map<PartitionIndex, Offset> committed_in(std::string_view group_id, std::string_view topic,
+                                                                const TopicId& topic_id) const;
     /// Commits offset 0 where the group has no offset under the topic's id. Nothing that is there is overwritten, so it
     /// may be repeated. A group that is not known is made, as by a commit from outside. No reply.
     void seed_offsets(const SeedOffsets& command, Now now, Effects& effects);

@@ -393,6 +393,51 @@ std::optional<std::string> GroupCoordinator::Core::protocol_of(std::string_view 
     return found->second->protocol.value_or("");
 }
 
+std::optional<MemberHoldings> GroupCoordinator::Core::holdings_of(std::string_view group_id, std::string_view member_id) const {
+    const auto found = groups_.find(group_id);
+    if (found == groups_.end()) return std::nullopt;
+    const Group& group = *found->second;
+    MemberHoldings told;
+    if (group.consumer) {
+        const ConsumerMember* member = group.consumer->find(member_id);
+        if (member == nullptr) return std::nullopt;
+        told.client_id = member->subscription.client_id;
+        told.client_host = member->subscription.client_host;
+        for (const OwnedTopic& owned : member->progress.assigned) {
+            const auto topic = cluster_->find(owned.topic_id);
+            if (!topic) continue;
+            MemberHoldings::Topic& held = told.topics.emplace_back(std::string(topic->name));
+            for (const OwnedPartition& partition : owned.partitions) held.partitions.push_back(PartitionIndex{partition.partition});
+        }
+        return told;
+    }
+    const Member* member = group.find(member_id);
+    if (member == nullptr) return std::nullopt;
+    told.client_id = member->client_id;
+    told.client_host = member->client_host;
+    if (!group.uses_consumer_protocol()) return told;
+    Holdings holdings;
+    read_holdings(member->assignment, holdings);
+    for (const Holdings::Topic& topic : holdings.topics()) {
+        const std::span<const PartitionIndex> partitions = holdings.partitions_of(topic);
+        if (cluster_->find(topic.name)) told.topics.push_back({std::string(topic.name), {partitions.begin(), partitions.end()}});
+    }
+    return told;
+}
+
+std::map<PartitionIndex, Offset> GroupCoordinator::Core::committed_in(std::string_view group_id, std::string_view topic,
+                                                                      const TopicId& topic_id) const {
+    std::map<PartitionIndex, Offset> told;
+    const auto found = groups_.find(group_id);
+    if (found == groups_.end()) return told;
+    const auto known = found->second->offsets.find(topic);
+    if (known == found->second->offsets.end()) return told;
+    for (const auto& [partition, committed] : known->second) {
+        if (!committed.is_of_other_topic(topic_id)) told.emplace_hint(told.end(), partition, committed.offset);
+    }
+    return told;
+}
+
 std::vector<std::vector<TopicReader>> GroupCoordinator::Core::readers_of(std::span<TopicQuestion> questions) const {
     ReaderCollector collector(questions, *cluster_);
     for (const Group* group : groups_in_order()) {

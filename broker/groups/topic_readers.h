@@ -62,6 +62,20 @@ struct TopicReader {
     }
 };
 
+/// One member of a group, with what it has now.
+struct MemberHoldings {
+    struct Topic {
+        std::string name;
+        /// Ascending.
+        std::vector<PartitionIndex> partitions;
+    };
+    std::string client_id;
+    /// As the broker names it in group descriptions: "/127.0.0.1".
+    std::string client_host;
+    /// Those that exist.
+    std::vector<Topic> topics;
+};
+
 /// Who reads this topic? Several questions are answered by one pass over the groups, which takes what members said apart once.
 struct TopicQuestion {
     enum class Others : std::uint8_t {

@@ -25,6 +25,8 @@ struct Collected {
     ArenaVector<const runtime::TopicState*> states;
     /// The reply's partitions that the coordinator decides, in the order of the command.
     ArenaVector<OffsetCommitResponse::Partition*> undecided;
+    /// By index of the topic, of topics that have grown: what the group had committed there before.
+    std::vector<std::pair<std::size_t, std::optional<expansion::Inversions::Positions>>> before;
 };
 
 void collect_topic(runtime::RequestContext& context, const OffsetCommitRequest::Topic& topic, Collected& collected,
@@ -60,15 +62,26 @@ void collect_topic(runtime::RequestContext& context, const OffsetCommitRequest::
 }
 
 /// For the findings about readers of topics that have grown.
+void find_watched(runtime::RequestContext& context, std::string_view group_id, Collected& collected) {
+    for (std::size_t t = 0; t < collected.topics.size(); ++t) {
+        if (runtime::ReaderObserver::watches(*collected.states[t])) [[unlikely]] {
+            const bool wants_positions = context.broker.reader_observer().wants_positions(*collected.states[t], group_id);
+            collected.before.emplace_back(t, wants_positions ? std::optional<expansion::Inversions::Positions>(std::in_place) : std::nullopt);
+        }
+    }
+}
+
 void note_commits(runtime::RequestContext& context, std::string_view group_id, Collected& collected) {
     std::size_t decided = 0;
+    auto watched = collected.before.begin();
     for (std::size_t t = 0; t < collected.topics.size(); ++t) {
         const auto partitions = collected.topics[t].partitions;
         const std::size_t first = decided;
         decided += partitions.size();
-        if (!runtime::ReaderObserver::watches(*collected.states[t])) [[likely]] {
+        if (watched == collected.before.end() || watched->first != t) [[likely]] {
             continue;
         }
+        std::optional<expansion::Inversions::Positions>& before = (watched++)->second;
         std::vector<expansion::ConsumerWatch::Commit> commits;
         for (std::size_t i = 0; i < partitions.size(); ++i) {
             if (collected.undecided[first + i]->error_code == ErrorCode::none) {
@@ -77,7 +90,7 @@ void note_commits(runtime::RequestContext& context, std::string_view group_id, C
         }
         if (!commits.empty()) {
             context.broker.reader_observer().on_commit(*collected.states[t], group_id, client_identity(context), context.client.id, commits,
-                                                       context.now().wall);
+                                                       std::move(before), context.now().wall);
         }
     }
 }
@@ -92,7 +105,8 @@ void offset_commit(runtime::RequestContext& context) {
     Arena& arena = context.arena();
     Collected collected{ArenaVector<groups::OffsetCommit::Topic>(arena, request->topics.count()),
                         ArenaVector<const runtime::TopicState*>(arena, request->topics.count()),
-                        ArenaVector<OffsetCommitResponse::Partition*>(arena)};
+                        ArenaVector<OffsetCommitResponse::Partition*>(arena),
+                        {}};
     ArenaVector<OffsetCommitResponse::Topic> replies(arena, request->topics.count());
     for (const OffsetCommitRequest::Topic& topic : request->topics) {
         collect_topic(context, topic, collected, replies.emplace_back());
@@ -102,7 +116,11 @@ void offset_commit(runtime::RequestContext& context) {
     // Without a topic that exists Kafka answers without asking the coordinator.
     const bool ask = available && (!collected.topics.empty() || request->topics.empty());
     if (ask) {
+        find_watched(context, request->group_id, collected);
         const auto commit = [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
+            for (auto& [topic, before] : collected.before) {
+                if (before) *before = coordinator.committed_in(request->group_id, collected.topics[topic].name, collected.topics[topic].topic_id);
+            }
             coordinator.commit_offsets({.group_id = request->group_id,
                                         .generation = Generation{request->generation_id_or_member_epoch},
                                         .member_id = request->member_id,

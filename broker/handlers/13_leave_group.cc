@@ -27,6 +27,9 @@ void leave_group(runtime::RequestContext& context) {
     for (const LeaveGroupRequest::MemberIdentity& member : request->members) {
         members.push_back({.member_id = member.member_id, .group_instance_id = member.group_instance_id});
     }
+    for (const groups::LeaveGroup::Member& member : members) {
+        context.broker.reader_observer().on_leave(context.turn.topics(), request->group_id, member.member_id, context.client.id, context.now().wall);
+    }
     const auto result = context.broker.groups().ask(
         context.turn, request->group_id,
         [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {

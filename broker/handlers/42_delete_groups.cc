@@ -33,6 +33,7 @@ void delete_groups(runtime::RequestContext& context) {
                 });
             if (result) {
                 error = std::get<groups::DeleteGroupsResult>(*result).groups.front().error;
+                if (error == ErrorCode::none) context.broker.reader_observer().on_group_deleted(group_id);
             }
         }
         results.push_back({.group_id = group_id, .error_code = error});

@@ -88,6 +88,10 @@ void consumer_group_heartbeat(runtime::RequestContext& context) {
     if (!request->topic_partitions.is_null()) {
         command.owned = owned;
     }
+    if (request->member_epoch < 0) {
+        context.broker.reader_observer().on_leave(context.turn.topics(), request->group_id, request->member_id, context.client.id,
+                                                  context.now().wall);
+    }
     const auto result = context.broker.groups().ask(
         context.turn, request->group_id,
         [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {

@@ -119,7 +119,7 @@ void fill_reader_index(benchmark::State& state) {
                 watch->on_fetch(fetches, client, partition, Offset{5}, TimestampMs{number});
                 commits.push_back({partition, Offset{number}});
             }
-            watch->on_commit(group, coordinator, client, commits, TimestampMs{number});
+            watch->on_commit(group, coordinator, client, commits, nullptr, TimestampMs{number});
         }
         bytes = std::max(bytes, bytes_given_out() - before);
     }

@@ -320,6 +320,15 @@ std::optional<std::string> GroupShards::protocol_of(std::string_view group_id) {
     return shard.coordinator->protocol_of(group_id);
 }
 
+std::optional<groups::MemberHoldings> GroupShards::holdings_of(std::string_view group_id, std::string_view member_id) {
+    if (!is_attached()) {
+        return std::nullopt;
+    }
+    Shard& shard = *shards_[shard_of(group_id)];
+    const std::scoped_lock lock(shard.mutex);
+    return shard.coordinator->holdings_of(group_id, member_id);
+}
+
 template <class Change>
 bool GroupShards::change_offsets(Turn* turn, std::span<const std::string> group_ids, Now now, Change change) {
     std::vector<std::vector<std::string_view>> by_shard(shards_.size());

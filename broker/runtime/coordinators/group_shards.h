@@ -103,6 +103,8 @@ class GroupShards {
     void refresh_readers(KnownReaders& known, std::string_view topic, const TopicId& topic_id);
     /// As `GroupCoordinator::protocol_of`. Of a group whose shard is being rebuilt nothing is known.
     [[nodiscard]] std::optional<std::string> protocol_of(std::string_view group_id);
+    /// As `GroupCoordinator::holdings_of`, likewise.
+    [[nodiscard]] std::optional<groups::MemberHoldings> holdings_of(std::string_view group_id, std::string_view member_id);
     /// Seeds each of the groups; `seeds.group_id` is not looked at. Groups of a shard are seeded by one write, up to
     /// `kSeedRecordsMax` records. False when something could not be written: then the others may have been seeded.
     [[nodiscard]] bool seed_offsets(Turn* turn, std::span<const std::string> group_ids, groups::SeedOffsets seeds, Now now);

@@ -102,13 +102,20 @@ void ReaderObserver::stop() {
 }
 
 void ReaderObserver::topic_grew(const TopicState& topic, std::span<const std::pair<std::string, std::string>> joins) {
-    leave(growth_note(topic, {joins.begin(), joins.end()}));
+    Note note = growth_note(topic, {joins.begin(), joins.end()});
+    // Circumstances are of the moment at which it grew, also when the observer comes to it later; of a start they are history.
+    const auto& circumstances = topic.topic->expansions.back()->circumstances;
+    if (circumstances && static_cast<std::size_t>(circumstances->group_count) == circumstances->groups.size()) {
+        std::set<std::string>& readers = std::get<Grown>(note.what).readers.emplace();
+        for (const topics::GroupAtCut& group : circumstances->groups) readers.insert(group.group_id);
+    }
+    leave(std::move(note));
     changes_.fetch_add(1, std::memory_order_release);
 }
 
 ReaderObserver::Note ReaderObserver::growth_note(const TopicState& topic, std::vector<std::pair<std::string, std::string>> joins) {
     return {.topic = topic.topic->id,
-            .what = Grown{growths_of(*topic.topic), topic.topic->expansions.back()->catalog_sequence, std::move(joins)},
+            .what = Grown{growths_of(*topic.topic), topic.topic->expansions.back()->catalog_sequence, std::move(joins), std::nullopt},
             .name = topic.topic->name};
 }
 
@@ -183,11 +190,56 @@ void ReaderObserver::on_fetch(std::uint32_t reactor, const TopicState& topic, st
 
 void ReaderObserver::on_commit(const TopicState& topic, std::string_view group, const expansion::ClientIdentity& client,
                                expansion::ConnectionId connection, std::span<const expansion::ConsumerWatch::Commit> commits,
-                               TimestampMs now) {
+                               std::optional<expansion::Inversions::Positions> before, TimestampMs now) {
     (void)broker_.connections().want_process(connection);
+    if (before) {
+        const std::scoped_lock lock(mutex_);
+        if (positioned_.size() == kPositionedMax) positioned_.clear();
+        positioned_.insert(position_key(topic, group));
+    }
     leave({.topic = topic.topic->id,
-           .what = Committed{std::string(group), connection, client, {commits.begin(), commits.end()}, now},
+           .what = Committed{std::string(group), connection, client, {commits.begin(), commits.end()}, std::move(before), now},
            .name = {}});
+}
+
+std::size_t ReaderObserver::position_key(const TopicState& topic, std::string_view group) {
+    const std::size_t growths = topic.topic->expansions.size();
+    return (std::hash<TopicId>()(topic.topic->id) * 31 + growths) * 31 + std::hash<std::string_view>()(group);
+}
+
+bool ReaderObserver::wants_positions(const TopicState& topic, std::string_view group) {
+    const std::scoped_lock lock(mutex_);
+    return !positioned_.contains(position_key(topic, group));
+}
+
+bool ReaderObserver::is_watching() {
+    const std::scoped_lock lock(mutex_);
+    return is_watching_;
+}
+
+void ReaderObserver::on_leave(const TopicTable& table, std::string_view group, std::string_view member_id,
+                              expansion::ConnectionId connection, TimestampMs now) {
+    if (!is_watching()) return;
+    const std::optional<groups::MemberHoldings> member = broker_.groups().holdings_of(group, member_id);
+    if (!member) return;
+    if (const auto own = broker_.connections().coordinator_of(group, member_id)) connection = own->id;
+    for (const groups::MemberHoldings::Topic& held : member->topics) {
+        const TopicState* topic = table.find(held.name);
+        if (topic == nullptr || !watches(*topic)) continue;
+        leave({.topic = topic->topic->id,
+               .what = Left{std::string(group), std::string(member_id), connection, {member->client_id, member->client_host}, held.partitions, now},
+               .name = {}});
+    }
+}
+
+void ReaderObserver::on_group_deleted(std::string_view group) {
+    if (!is_watching()) return;
+    {
+        // One that comes by the name begins anew.
+        const std::scoped_lock lock(mutex_);
+        positioned_.clear();
+    }
+    leave({.topic = {}, .what = GroupDeleted{std::string(group)}, .name = {}});
 }
 
 void ReaderObserver::run() {
@@ -233,9 +285,15 @@ void ReaderObserver::apply(Watched& watched, Note& note) {
         }
         void operator()(const OffsetsListed& seen) const { readers.on_list_offsets(seen.client, seen.partition, seen.timestamp, seen.answered); }
         void operator()(const Fetched& seen) const { readers.on_fetch(seen.connection, seen.client, seen.partition, seen.from, seen.time); }
-        void operator()(const Committed& seen) const { readers.on_commit(seen.group, seen.connection, seen.client, seen.commits, seen.time); }
+        void operator()(const Committed& seen) const {
+            readers.on_commit(seen.group, seen.connection, seen.client, seen.commits, seen.before ? &*seen.before : nullptr, seen.time);
+        }
+        void operator()(const Left& seen) const {
+            readers.on_leave(seen.group, seen.member_id, seen.connection, seen.client, seen.partitions, seen.time);
+        }
+        void operator()(const GroupDeleted& seen) const { readers.forget_group(seen.group); }
         void operator()(const Grown& grown) const {
-            readers.set_growths(grown.growths);
+            readers.set_growths(grown.growths, grown.readers ? &*grown.readers : nullptr);
             watched.grown_at = std::max(watched.grown_at, grown.catalog_sequence);
             for (const auto& join : grown.joins) {
                 if (watched.joins.size() < kJoinsMax) watched.joins.insert(join);
@@ -252,6 +310,13 @@ void ReaderObserver::take_notes() {
         notes.swap(notes_);
     }
     for (Note& note : notes) {
+        if (std::holds_alternative<GroupDeleted>(note.what)) {
+            for (auto& [id, topic] : watched_) {
+                ++topic.requests;
+                apply(topic, note);
+            }
+            continue;
+        }
         auto watched = watched_.find(note.topic);
         // A topic is watched from its growth on, and until it is deleted: what comes after that is about nothing.
         if (watched == watched_.end()) {

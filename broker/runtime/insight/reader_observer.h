@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <unordered_set>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -54,6 +55,8 @@ class ReaderObserver {
     /// conditions come about, or end, by time alone; and then so often.
     static constexpr std::array<std::int64_t, 2> kTimeConditionsMs = {10'500, 60'500};
     static constexpr std::int64_t kLookAgainMs = 60'000;
+    /// Groups of which it is remembered that their positions were told; beyond it they are asked for again.
+    static constexpr std::size_t kPositionedMax = 65'536;
     /// Notes that wait to be settled; more are not taken.
     static constexpr std::size_t kNotesMax = 100'000;
 
@@ -80,8 +83,18 @@ class ReaderObserver {
     /// comparison: no lock, no allocation.
     void on_fetch(std::uint32_t reactor, const TopicState& topic, std::string_view client_id, const ClientConnection& connection,
                   PartitionIndex partition, Offset from, TimestampMs now);
+    /// The next commit of the group should come with what it had committed before: of what it committed before the topic grew nothing
+    /// else tells.
+    [[nodiscard]] bool wants_positions(const TopicState& topic, std::string_view group);
+    /// `before`: see `Inversions::on_commit`.
     void on_commit(const TopicState& topic, std::string_view group, const expansion::ClientIdentity& client,
-                   expansion::ConnectionId connection, std::span<const expansion::ConsumerWatch::Commit> commits, TimestampMs now);
+                   expansion::ConnectionId connection, std::span<const expansion::ConsumerWatch::Commit> commits,
+                   std::optional<expansion::Inversions::Positions> before, TimestampMs now);
+    /// A member is about to leave its group, on its own wish or an administrator's. What it holds is looked up: between two looks it may
+    /// have come, read and gone. `connection`: the one that asks, which counts as the member's when that is not known.
+    void on_leave(const TopicTable& table, std::string_view group, std::string_view member_id, expansion::ConnectionId connection,
+                  TimestampMs now);
+    void on_group_deleted(std::string_view group);
 
     /// Settles the findings of all watched topics by that table, which need not be the newest: it says nothing of topics
     /// that grew after it, and so their findings stay as they are. What the observer's thread does; from any thread.
@@ -120,6 +133,8 @@ class ReaderObserver {
         std::vector<expansion::EarlierExpansion> growths;
         std::int64_t catalog_sequence = 0;
         std::vector<std::pair<std::string, std::string>> joins;
+        /// Groups that read the topic at the newest one, when all of them are known.
+        std::optional<std::set<std::string>> readers;
     };
     struct OffsetFetched {
         std::string group;
@@ -148,11 +163,24 @@ class ReaderObserver {
         expansion::ConnectionId connection;
         expansion::ClientIdentity client;
         std::vector<expansion::ConsumerWatch::Commit> commits;
+        std::optional<expansion::Inversions::Positions> before;
         TimestampMs time;
     };
+    struct Left {
+        std::string group;
+        std::string member_id;
+        expansion::ConnectionId connection;
+        expansion::ClientIdentity client;
+        std::vector<PartitionIndex> partitions;
+        TimestampMs time;
+    };
+    struct GroupDeleted {
+        std::string group;
+    };
     struct Note {
+        /// Of every topic, when a group was deleted.
         TopicId topic;
-        std::variant<OffsetFetched, OffsetsListed, Fetched, Committed, Grown> what;
+        std::variant<OffsetFetched, OffsetsListed, Fetched, Committed, Left, GroupDeleted, Grown> what;
         /// Of a topic that grew.
         std::string name;
     };
@@ -166,6 +194,8 @@ class ReaderObserver {
     void leave(Note note);
     /// Of a topic that is already known to have grown so often it says nothing new.
     [[nodiscard]] static Note growth_note(const TopicState& topic, std::vector<std::pair<std::string, std::string>> joins);
+    [[nodiscard]] static std::size_t position_key(const TopicState& topic, std::string_view group);
+    [[nodiscard]] bool is_watching();
 
     // With settle_mutex_ held.
 
@@ -197,6 +227,8 @@ class ReaderObserver {
     std::condition_variable wake_;
     // Guarded by mutex_.
     std::deque<Note> notes_;
+    /// Hashes of topic, number of growths and group.
+    std::unordered_set<std::size_t> positioned_;
     bool is_watching_ = false;
     bool has_news_ = false;
     bool is_resting_ = false;

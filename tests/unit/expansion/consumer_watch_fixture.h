@@ -114,8 +114,8 @@ class ConsumerWatchTest : public testing::Test {
         watch_.on_list_offsets(client_, partition, -1, Offset{latest});
         fetch(partition, latest);
     }
-    void commit(std::string_view group, std::vector<ConsumerWatch::Commit> commits) {
-        watch_.on_commit(group, kCoordinator, client_, commits, now_);
+    void commit(std::string_view group, std::vector<ConsumerWatch::Commit> commits, const Inversions::Positions* before = nullptr) {
+        watch_.on_commit(group, kCoordinator, client_, commits, before, now_);
     }
     void add_key(const std::string& key, PartitionIndex partition, std::int32_t epoch, std::int64_t offset) {
         keys_.add({.key = as_bytes(key), .key_hash = std::hash<std::string>()(key), .partition = partition, .epoch = epoch, .offset = {offset}});

@@ -97,6 +97,15 @@ TEST_F(ConsumerWatchTest, AMemberThatFetchedToTheLastIsNoReaderOutsideOfGroupsEi
     }
 }
 
+TEST_F(ConsumerWatchTest, AMemberThatCameReadAndLeftBetweenTwoLooksIsNoReaderOutsideOfGroups) {
+    fetch({"visitor", "/10.0.0.7"}, {21}, kOld, 0);
+    fetch({"visitor", "/10.0.0.7"}, {21}, kNew, 0);
+    watch_.on_leave("billing", "visitor-1", {20}, {"visitor", "/10.0.0.7"}, std::vector<PartitionIndex>{kOld, kNew}, now_);
+    connections_.closed = {{20}, {21}};
+    EXPECT_FALSE(finding(HazardId::external_offsets));
+    EXPECT_FALSE(finding(HazardId::replay_inversion));
+}
+
 TEST_F(ConsumerWatchTest, AMirrorIsToldByItsName) {
     const ClientIdentity mirror{"A->B|MirrorSourceConnector-0|replication-consumer", "/10.0.0.2"};
     fetch(mirror, {4}, {0}, 5);
@@ -448,6 +457,24 @@ TEST_F(ConsumerWatchTest, APositionFromBeforeTheGrowthCountsToo) {
     billing().committed[0] = Offset{20};
     commit("billing", {{kNew, Offset{1}}});
     EXPECT_TRUE(finding(HazardId::inversion_delivered));
+}
+
+TEST_F(ConsumerWatchTest, APositionFromBeforeTheGrowthCountsAlsoWhenItIsLeftBeforeTheNextLook) {
+    add_key("a", kOld, 0, 95);
+    add_key("a", kNew, 1, 0);
+    const Inversions::Positions before = {{kOld, Offset{20}}};
+    commit("billing", {{kNew, Offset{1}}}, &before);
+    billing().committed[0] = Offset{100};
+    EXPECT_TRUE(finding(HazardId::inversion_delivered)) << "the old record was read later";
+}
+
+TEST_F(ConsumerWatchTest, APositionThatCameLaterProvesNothingOfTheTimeBefore) {
+    add_key("a", kOld, 0, 95);
+    add_key("a", kNew, 1, 0);
+    const Inversions::Positions nothing;
+    commit("billing", {{kNew, Offset{1}}}, &nothing);
+    billing().committed[0] = Offset{20};
+    EXPECT_FALSE(finding(HazardId::inversion_delivered)) << "it had no position in the old partition then";
 }
 
 TEST_F(ConsumerWatchTest, WhatOneRequestCommitsIsCommittedAtOnce) {

@@ -262,6 +262,52 @@ TEST_F(OffsetResetsTest, OfASecondBeginningOnlyTheFirstIsCertain) {
     EXPECT_EQ(lost->count, 7) << "the two records between it may have read";
 }
 
+TEST_F(OffsetResetsTest, AGroupThatBeganAtTheStartHasSkippedNothingWhenItBeginsAgain) {
+    ask("billing", kCoordinator, kNew);
+    watch_.on_list_offsets(client_, kNew, -2, Offset{0});
+    fetch(kNew, 0);
+    (void)skipped();
+    connections_.closed.insert(kFetches);
+    ask("billing", kCoordinator, kNew);
+    watch_.on_list_offsets(client_, kNew, -1, Offset{7});
+    fetch(client_, {3}, kNew, 7);
+    EXPECT_FALSE(skipped()) << "nobody knows how much of the seven it read, and did not commit";
+}
+
+TEST_F(OffsetResetsTest, AGroupThatWentBackAndBeginsAgainHasSkippedWhatLiesBeforeBoth) {
+    start_at_latest(kNew, 7);
+    ASSERT_TRUE(skipped());
+    fetch(kNew, 3);
+    EXPECT_FALSE(skipped());
+    connections_.closed.insert(kFetches);
+    ask("billing", kCoordinator, kNew);
+    watch_.on_list_offsets(client_, kNew, -1, Offset{9});
+    fetch(client_, {3}, kNew, 9);
+    const auto lost = skipped();
+    ASSERT_TRUE(lost);
+    EXPECT_EQ(lost->count, 3);
+}
+
+TEST_F(OffsetResetsTest, WhoReadTheTopicWhenItGrewIsKnownBeforeTheFirstLook) {
+    const std::set<std::string> readers = {"billing"};
+    growths_.push_back({4, 6, now_, ends_});
+    watch_.set_growths(growths_, &readers);
+    starts_.resize(6);
+    ends_.resize(6);
+    add_group("late", {11});
+    client_ = {"late-app", "/10.0.0.9"};
+    groups_[1].members[0].client_id = client_.client_id;
+    groups_[1].members[0].client_host = client_.address;
+    ask("late", {11}, {4});
+    watch_.on_list_offsets(client_, {4}, -1, Offset{7});
+    fetch(client_, {12}, {4}, 7);
+    EXPECT_FALSE(skipped("late")) << "it came after the growth, before anybody looked";
+    client_ = {"billing-app", "/10.0.0.1"};
+    start_at_latest({4}, 5);
+    ASSERT_TRUE(skipped("billing"));
+    EXPECT_EQ(skipped("billing")->count, 5);
+}
+
 TEST_F(OffsetResetsTest, WhoLeftSoonIsTiedToItsGroupWhenOthersHadTheirTime) {
     assign_everything();
     (void)findings();
@@ -345,6 +391,39 @@ TEST_F(OffsetResetsCrashTest, AMonitorThatAsksAgainAndAgainIsNoCrash) {
         leave();
     }
     EXPECT_FALSE(is_told());
+}
+
+TEST_F(OffsetResetsCrashTest, WhoComesAndGoesBetweenTwoLooksIsCounted) {
+    billing().members.clear();
+    for (int round = 0; round < 2; ++round) {
+        ask("billing", kCoordinator, kNew);
+        watch_.on_leave("billing", "billing-1", kCoordinator, client_, std::vector<PartitionIndex>{kNew}, now_);
+    }
+    wait(OffsetResets::kNoneCrashMs);
+    const auto crashes = finding(HazardId::none_crashes);
+    ASSERT_TRUE(crashes);
+    EXPECT_NE(crashes->condition.find("2 times"), std::string::npos);
+}
+
+TEST_F(OffsetResetsCrashTest, AnotherMemberOfTheNameThatLeavesIsNotTheOneThatAsked) {
+    billing().members.clear();
+    for (int round = 0; round < 3; ++round) {
+        ask("billing", kCoordinator, kNew);
+        watch_.on_leave("billing", "billing-2", {40}, client_, std::vector<PartitionIndex>{kOld}, now_);
+    }
+    wait(OffsetResets::kNoneCrashMs);
+    EXPECT_FALSE(is_told()) << "who asked went once at most";
+}
+
+TEST_F(OffsetResetsCrashTest, AMonitorThatAsksForTheEndOfTheLogHidesNoCrash) {
+    const ClientIdentity monitor{"burrow", "/10.0.0.8"};
+    come();
+    leave();
+    watch_.on_offset_fetch("billing", {30}, false, monitor, kNew, kNoOffset, now_);
+    watch_.on_list_offsets(monitor, kNew, -1, Offset{7});
+    come();
+    leave();
+    EXPECT_TRUE(is_told());
 }
 
 TEST_F(OffsetResetsCrashTest, AMemberThatStaysHasNotCrashed) {

@@ -74,6 +74,32 @@ TEST_F(Readers, MemberThatHasYetToJoinAGenerationIsSubscribed) {
     EXPECT_TRUE(readers()[0].is_subscribed());
 }
 
+TEST_F(Readers, WhatAMemberHasIsToldTopicByTopic) {
+    coordinator_->cluster_changed(TestCluster().with("topic", 4), true);
+    const std::string id = fresh_id();
+    const ReplyToken joining = join({.id = id});
+    advance_ms(config_.initial_rebalance_delay_ms);
+    sync(id, joined(joining).generation.value, {{id, assignment_of({{"gone", {7}}, {"topic", {3, 1}}})}});
+    const std::optional<MemberHoldings> held = coordinator_->holdings_of("g", id);
+    ASSERT_TRUE(held);
+    EXPECT_EQ(held->client_id, "client");
+    EXPECT_EQ(held->client_host, "/127.0.0.1");
+    ASSERT_EQ(held->topics.size(), 1U) << "a topic that does not exist is nothing to have";
+    EXPECT_EQ(held->topics[0].name, "topic");
+    EXPECT_EQ(held->topics[0].partitions, (std::vector<PartitionIndex>{{1}, {3}}));
+    EXPECT_FALSE(coordinator_->holdings_of("g", "nobody"));
+    EXPECT_FALSE(coordinator_->holdings_of("other", id));
+}
+
+TEST_F(Readers, WhatAGroupCommittedInATopicIsToldAlone) {
+    commit({.topic_id = topic_id(1), .offsets = {{0, 5}, {2, 9}}});
+    EXPECT_EQ(coordinator_->committed_in("g", "topic", topic_id(1)),
+              (std::map<PartitionIndex, Offset>{{{0}, Offset{5}}, {{2}, Offset{9}}}));
+    EXPECT_TRUE(coordinator_->committed_in("g", "topic", topic_id(2)).empty());
+    EXPECT_TRUE(coordinator_->committed_in("g", "other", topic_id(1)).empty());
+    EXPECT_TRUE(coordinator_->committed_in("nobody", "topic", topic_id(1)).empty());
+}
+
 TEST_F(Readers, MembersAreNamedWithTheirClientAndTheirPartitions) {
     const std::string id = fresh_id();
     const ReplyToken joining = join({.id = id});
