@@ -93,12 +93,18 @@ class GroupDriver {
     /// All of the group's members meet and share `partition_count` partitions (of the consumer protocol: all that there are).
     void rebalance(const std::vector<Member>& members, int partition_count);
     void leave(const Member& member);
+    /// Somebody else takes the member out of its group, of the classic protocol.
+    void remove(WireClient& administrator, const Member& member);
     void commit(const Member& member, const Offsets& offsets);
+    /// As the member would have by the generation or epoch before its own. Returns what was accepted: of the consumer protocol, partitions
+    /// that it had already then.
+    [[nodiscard]] Offsets commit_late(const Member& member, const Offsets& offsets);
 
   private:
     void join_classic(const std::vector<Member>& members);
     void sync_classic(const std::vector<Member>& members, int partition_count);
     void beat(const Member& member, bool joins);
+    [[nodiscard]] std::map<int, ErrorCode> commit_as_of(std::int32_t generation, const Member& member, const Offsets& offsets);
     void settle_consumer(const std::vector<Member>& members, int partition_count);
 
     std::string group_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -54,10 +55,20 @@ struct MemberDiary {
 /// A client of a group was told that there is no committed offset in a partition that a growth added.
 struct NoOffset {
     Clock::time_point asked;
-    /// It asked for a place to begin at (ListOffsets).
-    bool has_looked = false;
-    /// It went away because its `auto.offset.reset` is none.
-    bool stopped_for_it = false;
+    /// Which of the members of that name asked last.
+    std::size_t member = 0;
+    /// It left the group since; and how often that happened.
+    bool is_gone = false;
+    int times_gone = 0;
+};
+
+/// Where a group without a committed offset began to read a partition that a growth added.
+struct Beginning {
+    /// The lowest of all.
+    std::int64_t lowest = 0;
+    Clock::time_point last;
+    /// What lies before it was never read. Not so when it began at the start of the log, or somebody of the group went back.
+    bool skips = false;
 };
 
 /// A key whose newer record in `to` the group had committed beyond while it had not beyond the older one in `from`.
@@ -74,10 +85,15 @@ struct GroupDiary {
     std::map<int, std::int64_t> committed;
     /// By partition and offset: somebody of the group was given it.
     std::map<int, std::set<std::int64_t>> given;
-    /// By partition that a growth added: the group began at that offset because it had none committed.
-    std::map<int, std::int64_t> began_at;
+    /// By partition.
+    std::map<int, Beginning> beginnings;
     /// By client and partition.
     std::map<std::pair<Caller, int>, NoOffset> without_offset;
+    /// Who had no offset asked where to begin, or read all the same.
+    bool has_policy = false;
+    /// Growths, by how many there were before, at which it had members or commits; of a group that came after a restart nobody can tell.
+    std::set<int> grew_with;
+    bool may_have_been_there = false;
     std::map<int, Inversion> inversions;
     /// Partitions for which the expansion gave it an offset, and nobody committed since.
     std::set<int> seeded;
@@ -96,11 +112,18 @@ struct GroupDiary {
     }
 };
 
-/// What an outsider read since the topic grew last, and the broker did not restart.
+/// What an outsider read since the topic grew first, and the broker did not restart.
 struct OutsiderDiary {
-    /// Old partitions with the earliest offset that it asked for.
-    std::map<int, std::int64_t> began_at;
-    bool reads_new = false;
+    /// By how often the topic had grown, and partition: the earliest offset that it asked for.
+    std::map<std::pair<int, int>, std::int64_t> began_at;
+    Clock::time_point last;
+
+    /// -1 when it read nothing.
+    [[nodiscard]] int highest() const {
+        int highest = -1;
+        for (const auto& [where, from] : began_at) highest = std::max(highest, where.second);
+        return highest;
+    }
 };
 
 struct Diary {
@@ -108,6 +131,8 @@ struct Diary {
     std::vector<Growth> growths;
     std::vector<GroupDiary> groups;
     std::vector<OutsiderDiary> outsiders;
+    /// By client and partition that a growth added: the highest offset at which anybody of that name began to read it.
+    std::map<std::pair<Caller, int>, std::int64_t> first_fetches;
     /// What the broker saw of producers it remembers since then.
     std::int64_t restarted_at_order = 0;
     std::int64_t records = 0;

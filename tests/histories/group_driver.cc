@@ -195,22 +195,46 @@ void GroupDriver::leave(const Member& member) {
         ConsumerGroupHeartbeatRequest request{.group_id = group_, .member_id = member.membership->member_id, .member_epoch = -1};
         expect_none(Client::call<ConsumerGroupHeartbeatResponse>(member.client->coordinator(), 1, request).error_code, "leaving");
     } else {
-        std::array leaving{LeaveGroupRequest::MemberIdentity{.member_id = member.membership->member_id}};
-        expect_none(Client::call<LeaveGroupResponse>(member.client->coordinator(), 5, LeaveGroupRequest{.group_id = group_, .members = leaving}).error_code, "LeaveGroup");
+        return remove(member.client->coordinator(), member);
     }
     *member.membership = {};
 }
 
-void GroupDriver::commit(const Member& member, const Offsets& offsets) {
+void GroupDriver::remove(WireClient& administrator, const Member& member) {
+    std::array leaving{LeaveGroupRequest::MemberIdentity{.member_id = member.membership->member_id}};
+    const auto& response = Client::call<LeaveGroupResponse>(administrator, 5, LeaveGroupRequest{.group_id = group_, .members = leaving});
+    expect_none(response.error_code, "LeaveGroup");
+    expect_none(response.members[0].error_code, "LeaveGroup of a member");
+    *member.membership = {};
+}
+
+std::map<int, ErrorCode> GroupDriver::commit_as_of(std::int32_t generation, const Member& member, const Offsets& offsets) {
     std::vector<OffsetCommitRequest::Partition> partitions;
     for (const auto& [partition, offset] : offsets) partitions.push_back({.partition_index = partition, .committed_offset = offset});
     std::array topics{OffsetCommitRequest::Topic{.name = topic_, .partitions = partitions}};
     const OffsetCommitRequest request{.group_id = group_,
-                                      .generation_id_or_member_epoch = member.membership->generation,
+                                      .generation_id_or_member_epoch = generation,
                                       .member_id = member.membership->member_id,
                                       .topics = topics};
     const auto& response = Client::call<OffsetCommitResponse>(member.client->coordinator(), 9, request);
-    for (const auto& partition : response.topics[0].partitions) expect_none(partition.error_code, "OffsetCommit");
+    std::map<int, ErrorCode> errors;
+    for (const auto& partition : response.topics[0].partitions) errors[partition.partition_index] = partition.error_code;
+    return errors;
+}
+
+void GroupDriver::commit(const Member& member, const Offsets& offsets) {
+    for (const auto& [partition, error] : commit_as_of(member.membership->generation, member, offsets)) expect_none(error, "OffsetCommit");
+}
+
+Offsets GroupDriver::commit_late(const Member& member, const Offsets& offsets) {
+    Offsets accepted = offsets;
+    for (const auto& [partition, error] : commit_as_of(member.membership->generation - 1, member, offsets)) {
+        if (error == ErrorCode::none && is_consumer_protocol_) continue;
+        const ErrorCode expected = is_consumer_protocol_ ? ErrorCode::stale_member_epoch : ErrorCode::illegal_generation;
+        if (error != expected) throw Failure{"a late commit is answered with error " + std::to_string(static_cast<int>(error))};
+        accepted.erase(partition);
+    }
+    return accepted;
 }
 
 }  // namespace partita::test::histories

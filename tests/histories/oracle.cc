@@ -47,19 +47,6 @@ const std::vector<KnownWrong>& known_wrong() {
         {"H48", false, "a mirror that a growth met after its last fetch"},
         {"H40", false, "values that a producer with the old count wrote after the growth are not counted"},
         {"H52", false, "the oracle does not play who may be a member and is held"},
-        // Groups and their readers.
-        {"H06", false, "a group's positions from before it committed for the first time since the growth"},
-        {"H07", false, "a member that left before the broker looked at its group"},
-        {"H07", true, "the oracle does not know yet how long who committed for a group counts as one of it"},
-        {"H23", false, "as H07"},
-        {"H23", true, "as H07"},
-        {"H29", false, "as H07"},
-        {"H29", true, "as H07"},
-        {"H20", false, "the number, where a group begins more than once"},
-        {"H20", true, "the clients here are of one process: where they share a name, the broker says one of several, and the oracle expects one"},
-        {"H21", true, "the oracle does not know yet that one round is no proof"},
-        {"H21", false, "as H21 above: the number of clients"},
-        {"H06", true, "as H06 above"},
     };
     return kList;
 }

@@ -10,6 +10,9 @@
 /// each finding; nothing of the broker's own code is in here.
 namespace partita::test::histories {
 
+/// How H20 is called here where it accuses nobody: it is one of several that share a name.
+inline constexpr const char* kOneOfSeveral = "H20, one of several";
+
 /// A finding that holds. Who tells it has to give a number from `least` to `most`.
 struct Claim {
     std::string id;

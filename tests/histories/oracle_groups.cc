@@ -13,8 +13,8 @@ void Oracle::about_group(std::size_t index) {
     if (group.is_deleted) return;
     const std::string name = script_.groups[index].name + unique_;
     backlog(name, group);
-    skipped(name, group);
-    stopped(name, index);
+    skipped(name, index);
+    stopped(name, group);
     blind(name, group);
     due_rebalance(name, group);
     std::int64_t inverted = 0;
@@ -51,37 +51,55 @@ void Oracle::backlog(const std::string& name, const GroupDiary& group) {
     add("H03", name, records, records, true, "committed less than the cut of old partitions, and reads new ones");
 }
 
-// H20: what lies before the place where the group began, and nobody of it was given.
-void Oracle::skipped(const std::string& name, const GroupDiary& group) {
-    std::int64_t records = 0;
-    for (const auto& [partition, from] : group.began_at) {
+// H20: what lies before the place where the group began for the first time. Whoever began again may have read what lies between.
+void Oracle::skipped(const std::string& name, std::size_t index) {
+    const GroupCast& cast = script_.groups[index];
+    const GroupDiary& group = diary_.groups[index];
+    const bool is_shared = std::ranges::any_of(cast.members, [&](const Caller& member) { return is_name_shared(member.client_id); });
+    std::int64_t due = 0;
+    std::int64_t all = 0;
+    for (const auto& [partition, beginning] : group.beginnings) {
+        const auto growth = std::ranges::find_if(diary_.growths, [&](const Growth& grown) { return partition >= grown.from && partition < grown.to; });
+        // A group that came after the growth begins where it likes.
+        const bool was_there = group.grew_with.contains(static_cast<int>(growth - diary_.growths.begin()));
+        if (!beginning.skips || (!was_there && !group.may_have_been_there)) continue;
         const auto given = group.given.find(partition);
-        for (std::int64_t offset = diary_.partitions[static_cast<std::size_t>(partition)].start; offset < from; ++offset) {
+        std::int64_t records = 0;
+        for (std::int64_t offset = diary_.partitions[static_cast<std::size_t>(partition)].start; offset < beginning.lowest; ++offset) {
             records += given == group.given.end() || !given->second.contains(offset) ? 1 : 0;
         }
+        all += records;
+        due += was_there && !is_shared && diary_.now - beginning.last > kLatest ? records : 0;
     }
-    add("H20", name, records, records, true, "records of new partitions before the place where the group began, given to none of it");
+    add("H20", name, std::max<std::int64_t>(due, 1), all, due > 0, "records of new partitions before the place where the group began, given to none of it");
+    if (is_shared) skipped_by_one_of_several(name, cast);
 }
 
-// H21: clients that went because there was no offset. One that nobody could tell from such a client may be told.
-void Oracle::stopped(const std::string& name, std::size_t index) {
-    const GroupDiary& group = diary_.groups[index];
+// Of several behind one name nobody is accused: it is told that one of them skipped the records, or a reader in no group.
+void Oracle::skipped_by_one_of_several(const std::string& name, const GroupCast& cast) {
+    for (const Caller& member : cast.members) {
+        std::int64_t records = 0;
+        for (const auto& [who, from] : diary_.first_fetches) {
+            const std::int64_t start = diary_.partitions[static_cast<std::size_t>(who.second)].start;
+            if (who.first == member) records += std::max<std::int64_t>(0, from - start);
+        }
+        add(kOneOfSeveral, name, 1, records, false, "records before the places where clients of that name began");
+        add(kOneOfSeveral, to_string(member), 1, records, false, "records before the places where clients of that name began");
+    }
+}
+
+// H21: clients that came, found no offset, and left without asking where to begin; once is no proof.
+void Oracle::stopped(const std::string& name, const GroupDiary& group) {
     std::set<Caller> surely;
     std::set<Caller> perhaps;
     for (const auto& [who, asked] : group.without_offset) {
-        const auto& [client, partition] = who;
         const auto waited = diary_.now - asked.asked;
-        if (!asked.stopped_for_it || group.holds(partition) || waited < kPatience) continue;
-        perhaps.insert(client);
-        if (waited > kLatest) surely.insert(client);
-    }
-    // A member of the same name that is there is the same to whoever goes by names.
-    const GroupCast& cast = script_.groups[index];
-    for (std::size_t member = 0; member < cast.members.size(); ++member) {
-        if (group.members[member].is_open) surely.erase(cast.members[member]);
+        if (group.has_policy || !asked.is_gone || asked.times_gone < 2 || waited < kPatience) continue;
+        perhaps.insert(who.first);
+        if (waited > kLatest) surely.insert(who.first);
     }
     add("H21", name, static_cast<std::int64_t>(surely.size()), static_cast<std::int64_t>(perhaps.size()), true,
-        "clients with auto.offset.reset=none that found no offset and left");
+        "clients that found no offset and left, twice or more often, and nobody of the group asked where to begin");
 }
 
 // H22: new partitions with records that nobody of a group with members has.

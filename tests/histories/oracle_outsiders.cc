@@ -1,31 +1,57 @@
 // What must be told, and may be, of readers in no group.
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "tests/histories/oracle_rules.h"
 
 namespace partita::test::histories {
 
 void Oracle::about_outsider(std::size_t index) {
-    const OutsiderCast& cast = script_.outsiders[index];
-    const OutsiderDiary& outsider = diary_.outsiders[index];
-    const std::string about = to_string(cast.caller);
-    // By its name it is somebody else as well: what is told may be of the other one, or not be told.
-    const bool is_alone = !is_also_a_member(cast.caller) && std::ranges::count(script_.outsiders, cast.caller, &OutsiderCast::caller) == 1;
-    std::int64_t old_records = 0;
-    for (const auto& [partition, from] : outsider.began_at) {
-        const std::int64_t begin = std::max(from, diary_.partitions[static_cast<std::size_t>(partition)].start);
-        old_records += std::max<std::int64_t>(0, diary_.growths.back().cut[static_cast<std::size_t>(partition)] - begin);
+    const Caller& caller = script_.outsiders[index].caller;
+    // Those of one name, host and process are one reader.
+    if (std::ranges::find(script_.outsiders, caller, &OutsiderCast::caller) - script_.outsiders.begin() != static_cast<std::ptrdiff_t>(index)) return;
+    OutsiderDiary all;
+    for (std::size_t other = index; other < script_.outsiders.size(); ++other) {
+        if (!(script_.outsiders[other].caller == caller)) continue;
+        for (const auto& [where, from] : diary_.outsiders[other].began_at) {
+            const auto began = all.began_at.try_emplace(where, from).first;
+            began->second = std::min(began->second, from);
+        }
+        all.last = std::max(all.last, diary_.outsiders[other].last);
     }
-    add("H07", about, is_alone ? old_records : 1, is_alone ? old_records : 1'000'000, is_alone && old_records > 0, "records from before the growth that it began before");
-    const bool has_read = !outsider.began_at.empty() || outsider.reads_new;
-    const auto age = diary_.now - diary_.growths.back().time;
-    if (!outsider.reads_new && !outsider.began_at.empty() && age >= kPatience) {
-        const auto partitions = static_cast<std::int64_t>(outsider.began_at.size());
-        add("H23", about, is_alone ? partitions : 1, is_alone ? partitions : diary_.count(), is_alone && age > kLatest, "old partitions that it reads, and no new one");
+    if (all.began_at.empty()) return;
+    // Of a connection that could be a member's nothing is said; but one that goes on with what no member of the name holds is told.
+    const bool is_told = !is_name_of_a_member(caller);
+    const std::string about = to_string(caller);
+    const std::int64_t old_records = replayed(all);
+    add("H07", about, is_told ? old_records : 1, old_records, is_told, "records from before a growth that it asked for after it");
+    std::set<int> partitions;
+    for (const auto& [where, from] : all.began_at) partitions.insert(where.second);
+    const auto missed = std::ranges::find_if(diary_.growths, [&](const Growth& growth) { return growth.from > all.highest(); });
+    if (missed != diary_.growths.end() && all.last >= missed->time && diary_.now - missed->time >= kPatience) {
+        const auto count = static_cast<std::int64_t>(partitions.size());
+        add("H23", about, is_told ? count : 1, count, is_told && diary_.now - missed->time > kLatest, "old partitions that it reads, and no later one");
     }
-    if (outsider.reads_new) add("H29", about, 1, 1, is_alone, "reads new partitions in no group");
-    if (has_read && cast.caller.client_id.ends_with("|replication-consumer")) add("H48", about, 1, 1, is_alone, "is called as mirrors are");
+    if (all.highest() >= diary_.first_count()) add("H29", about, 1, 1, is_told, "reads new partitions in no group");
+    if (caller.client_id.ends_with("|replication-consumer")) add("H48", about, 1, 1, is_told, "is called as mirrors are");
+}
+
+// Each record once, however often the topic grew over it.
+std::int64_t Oracle::replayed(const OutsiderDiary& outsider) const {
+    std::map<int, std::set<std::int64_t>> records;
+    for (const auto& [where, from] : outsider.began_at) {
+        const auto& [epoch, partition] = where;
+        const Growth& growth = diary_.growths[static_cast<std::size_t>(epoch) - 1];
+        const std::int64_t cut = partition < growth.from ? growth.cut[static_cast<std::size_t>(partition)] : 0;
+        for (std::int64_t offset = std::max(from, diary_.partitions[static_cast<std::size_t>(partition)].start); offset < cut; ++offset) {
+            records[partition].insert(offset);
+        }
+    }
+    std::int64_t count = 0;
+    for (const auto& [partition, offsets] : records) count += static_cast<std::int64_t>(offsets.size());
+    return count;
 }
 
 }  // namespace partita::test::histories

@@ -50,8 +50,9 @@ class Oracle {
 
     void about_group(std::size_t index);
     void backlog(const std::string& name, const GroupDiary& group);
-    void skipped(const std::string& name, const GroupDiary& group);
-    void stopped(const std::string& name, std::size_t index);
+    void skipped(const std::string& name, std::size_t index);
+    void skipped_by_one_of_several(const std::string& name, const GroupCast& cast);
+    void stopped(const std::string& name, const GroupDiary& group);
     void blind(const std::string& name, const GroupDiary& group);
     void due_rebalance(const std::string& name, const GroupDiary& group);
     void about_outsider(std::size_t index);
@@ -62,11 +63,19 @@ class Oracle {
     void orphans();
     void missed_tombstones();
 
-    [[nodiscard]] bool is_also_a_member(const Caller& caller) const {
-        return std::ranges::any_of(script_.groups, [&](const GroupCast& group) {
-            return std::ranges::find(group.members, caller) != group.members.end();
-        });
+    /// All hosts here are one machine, and all clients one process of the same software.
+    [[nodiscard]] std::ptrdiff_t members_called(const std::string& client_id) const {
+        std::ptrdiff_t members = 0;
+        for (const GroupCast& group : script_.groups) members += std::ranges::count(group.members, client_id, &Caller::client_id);
+        return members;
     }
+    [[nodiscard]] bool is_name_of_a_member(const Caller& caller) const { return members_called(caller.client_id) > 0; }
+    /// Nothing tells whose fetches those of a member are.
+    [[nodiscard]] bool is_name_shared(const std::string& client_id) const {
+        const auto is_called = [&](const OutsiderCast& outsider) { return outsider.caller.client_id == client_id; };
+        return members_called(client_id) + std::ranges::count_if(script_.outsiders, is_called) > 1;
+    }
+    [[nodiscard]] std::int64_t replayed(const OutsiderDiary& outsider) const;
     /// Other producers with the same name are one to whoever goes by names.
     [[nodiscard]] std::vector<std::size_t> producers_called(const Caller& caller) const {
         std::vector<std::size_t> same;

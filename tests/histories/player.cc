@@ -6,6 +6,7 @@
 
 #include "protocol/messages/42_delete_groups.h"
 #include "protocol/record_batch_builder.h"
+#include "tests/histories/player_cast.h"
 #include "tests/support/plain_client.h"
 
 namespace partita::test::histories {
@@ -13,54 +14,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::int64_t kLatest = -1;
-constexpr std::int64_t kEarliest = -2;
 constexpr std::int64_t kHourMs = 3'600'000;
-/// How far back consumers with by_duration begin.
-constexpr std::int64_t kDurationMs = kHourMs / 2;
 /// Longer than what the rules that wait for ten seconds may take.
 constexpr auto kAfterAll = 14s;
 constexpr std::size_t kBatchRecords = 5;
-constexpr int kSmallFetchBytes = 300;
-
-std::string text_of(const Offsets& offsets) {
-    std::string text;
-    for (const auto& [partition, offset] : offsets) text += (text.empty() ? "" : " ") + std::to_string(partition) + ":" + std::to_string(offset);
-    return text;
-}
 
 }  // namespace
-
-struct Player::Producer {
-    std::unique_ptr<Client> client;
-    int count = 0;
-    std::int64_t producer_id = -1;
-    std::map<int, std::int32_t> sequences;
-    bool has_sent = false;
-};
-
-struct Player::Consumer {
-    std::unique_ptr<Client> client;
-    Membership membership;
-    Offsets positions;
-    /// Partitions in which it begins where it chose to, for there was no committed offset.
-    Partitions fresh;
-};
-
-struct Player::Group {
-    Group(std::string group_name, const std::string& topic, TopicId id, bool is_consumer_protocol)
-        : name(std::move(group_name)), driver(name, topic, id, is_consumer_protocol) {}
-
-    std::string name;
-    GroupDriver driver;
-    std::vector<Consumer> members;
-    int known_count = 0;
-};
-
-struct Player::Outsider {
-    std::unique_ptr<Client> client;
-    Offsets positions;
-};
 
 Player::Player(Stage& stage, const Script& script, const std::string& unique)
     : stage_(stage), script_(script), unique_(unique), topic_("history" + unique), dice_(script.seed) {}
@@ -129,6 +88,12 @@ void Player::play(const Step& step) {
                 }
                 commit(group, member, offsets);
             }
+            return;
+        case Action::commit_late:
+            if (open_member(step) != nullptr) commit_late(group, member);
+            return;
+        case Action::remove_member:
+            if (open_member(step) != nullptr) remove_member(group, member);
             return;
         case Action::seek_back:
             return seek_back(step);
@@ -232,218 +197,15 @@ void Player::grow(int count) {
     growth.time = Clock::now();
     diary_.partitions.resize(static_cast<std::size_t>(count));
     diary_.growths.push_back(growth);
-    for (OutsiderDiary& outsider : diary_.outsiders) outsider = {};
     for (GroupDiary& group : diary_.groups) {
-        group.without_offset.clear();
-        if (script_.mode == Mode::faithful || group.is_deleted || (group.committed.empty() && group.open_members() == 0)) continue;
+        if (group.is_deleted || (group.committed.empty() && group.open_members() == 0)) continue;
+        group.grew_with.insert(diary_.epoch() - 1);
+        if (script_.mode == Mode::faithful) continue;
         for (int partition = growth.from; partition < growth.to; ++partition) {
             group.seeded.insert(partition);
             group.committed[partition] = 0;
         }
     }
-}
-
-// Members --------------------------------------------------------------------------------------------
-
-void Player::rebalance(const Step& step) {
-    const auto index = static_cast<std::size_t>(step.who);
-    Group& group = *groups_[index];
-    GroupDiary& diary = diary_.groups[index];
-    diary.is_deleted = false;
-    if ((step.variant & 2) != 0) {
-        for (std::size_t member = 0; member < group.members.size(); ++member) {
-            if (diary.members[member].is_open) commit(index, member, group.members[member].positions);
-        }
-    }
-    if ((step.variant & 1) != 0 || diary.open_members() == 0) group.known_count = diary_.count();
-    int joining = step.amount + (diary.open_members() == 0 ? 1 : 0);
-    for (std::size_t member = 0; member < group.members.size() && joining > 0; ++member) {
-        if (diary.members[member].is_open) continue;
-        diary.members[member].is_open = true;
-        --joining;
-    }
-    meet(index, {});
-}
-
-// All open members of the group share its partitions; those that come back to a group keep nothing in their heads. `silent`: members
-// that do not go on to ask for their offsets.
-void Player::meet(std::size_t index, const std::vector<int>& silent) {
-    Group& group = *groups_[index];
-    GroupDiary& diary = diary_.groups[index];
-    std::vector<Member> members;
-    std::vector<std::size_t> indexes;
-    for (std::size_t member = 0; member < group.members.size(); ++member) {
-        if (!diary.members[member].is_open) continue;
-        Consumer& consumer = group.members[member];
-        if (!consumer.client) consumer.client = std::make_unique<Client>(stage_.port(), script_.groups[index].members[member], topic_);
-        (void)consumer.client->partition_count();
-        members.push_back({consumer.client.get(), &consumer.membership});
-        indexes.push_back(member);
-    }
-    if (members.empty()) return;
-    if (script_.groups[index].is_consumer_protocol) group.known_count = diary_.count();
-    group.driver.rebalance(members, group.known_count);
-    for (const std::size_t member : indexes) diary.members[member].assigned = group.members[member].membership.assigned;
-    for (const std::size_t member : indexes) {
-        if (!diary.members[member].is_open) continue;
-        Consumer& consumer = group.members[member];
-        const Partitions assigned = consumer.membership.assigned;
-        note("    member " + std::to_string(member) + " of " + group.name + " has " + std::to_string(assigned.size()) + " of " + std::to_string(group.known_count) + " partitions");
-        consumer.positions.clear();
-        consumer.fresh.clear();
-        if (std::ranges::find(silent, static_cast<int>(member)) == silent.end()) begin(index, member, assigned);
-    }
-}
-
-void Player::begin(std::size_t group, std::size_t member, const Partitions& partitions) {
-    if (partitions.empty()) return;
-    Consumer& consumer = groups_[group]->members[member];
-    const Caller& caller = consumer.client->caller();
-    GroupDiary& diary = diary_.groups[group];
-    Partitions without;
-    for (const auto& [partition, offset] : consumer.client->committed(groups_[group]->name, partitions)) {
-        diary.without_offset.erase({caller, partition});
-        if (offset >= 0) {
-            consumer.positions[partition] = offset;
-        } else {
-            without.insert(partition);
-            if (diary_.is_new(partition)) diary.without_offset[{caller, partition}] = {.asked = Clock::now()};
-        }
-    }
-    if (!without.empty() && script_.groups[group].reset == Reset::none) return stop_for_it(group, member);
-    for (const int partition : without) {
-        consumer.positions[partition] = look_for_beginning(group, member, partition);
-        consumer.fresh.insert(partition);
-        diary.without_offset.erase({caller, partition});
-    }
-    note("    which begins at " + text_of(consumer.positions) + (without.empty() ? "" : ", without an offset in " + std::to_string(without.size())));
-    poll(group, member, kSmallFetchBytes);
-}
-
-std::int64_t Player::look_for_beginning(std::size_t group, std::size_t member, int partition) {
-    Client& client = *groups_[group]->members[member].client;
-    if (script_.groups[group].reset == Reset::earliest) return client.list_offset(partition, kEarliest);
-    if (script_.groups[group].reset == Reset::by_duration) {
-        const std::int64_t found = client.list_offset(partition, wall_ms() - kDurationMs);
-        if (found >= 0) return found;
-    }
-    return client.list_offset(partition, kLatest);
-}
-
-// auto.offset.reset=none: an exception, and the application ends. The others of the group take over, and end likewise.
-void Player::stop_for_it(std::size_t group, std::size_t member) {
-    const Caller caller = groups_[group]->members[member].client->caller();
-    for (auto& [who, asked] : diary_.groups[group].without_offset) {
-        if (who.first == caller) asked.stopped_for_it = true;
-    }
-    note("    member " + std::to_string(member) + " stops: it has no offset and may not choose one");
-    close_member(group, member);
-    meet(group, {});
-}
-
-void Player::poll(std::size_t group, std::size_t member, int partition_max_bytes) {
-    Consumer& consumer = groups_[group]->members[member];
-    GroupDiary& diary = diary_.groups[group];
-    if (consumer.positions.empty()) return;
-    const Client::Fetched fetched = consumer.client->fetch(consumer.positions, partition_max_bytes);
-    for (const auto& [partition, position] : consumer.positions) {
-        if (!diary_.is_new(partition)) continue;
-        const auto began = diary.began_at.find(partition);
-        if (consumer.fresh.contains(partition) && position > log_of(partition).start) {
-            diary.began_at[partition] = position;
-        } else if (began != diary.began_at.end() && position < began->second) {
-            diary.began_at.erase(began);
-        }
-    }
-    consumer.fresh.clear();
-    for (const auto& [partition, offsets] : fetched.offsets) {
-        diary.given[partition].insert(offsets.begin(), offsets.end());
-        consumer.positions[partition] = offsets.back() + 1;
-    }
-    for (const int partition : fetched.out_of_range) consumer.positions[partition] = consumer.client->list_offset(partition, kEarliest);
-    note("    positions of member " + std::to_string(member) + ": " + text_of(consumer.positions));
-}
-
-void Player::commit(std::size_t group, std::size_t member, const Offsets& offsets) {
-    if (offsets.empty()) return;
-    GroupDiary& diary = diary_.groups[group];
-    Consumer& consumer = groups_[group]->members[member];
-    groups_[group]->driver.commit({consumer.client.get(), &consumer.membership}, offsets);
-    const Offsets before = diary.committed;
-    for (const auto& [partition, offset] : offsets) {
-        diary.committed[partition] = offset;
-        diary.seeded.erase(partition);
-        const auto began = diary.began_at.find(partition);
-        if (began != diary.began_at.end() && offset < began->second) diary.began_at.erase(began);
-    }
-    note("    committed " + text_of(offsets));
-    note_inversions(group, before, offsets);
-}
-
-void Player::note_inversions(std::size_t group, const Offsets& before, const Offsets& commits) {
-    if (diary_.growths.empty()) return;
-    for (const auto& [partition, offset] : commits) {
-        const auto earlier = before.find(partition);
-        for (std::int64_t passed = earlier == before.end() ? 0 : earlier->second; passed < std::min(offset, log_of(partition).end()); ++passed) {
-            note_inversion(group, partition, passed);
-        }
-    }
-}
-
-// The group is through with that record. Of the same key it may have an older one to read in another partition.
-void Player::note_inversion(std::size_t group, int partition, std::int64_t offset) {
-    GroupDiary& diary = diary_.groups[group];
-    const Written& newer = log_of(partition).records[static_cast<std::size_t>(offset)];
-    bool is_first = true;
-    for (std::int64_t other = 0; other < offset; ++other) is_first &= log_of(partition).records[static_cast<std::size_t>(other)].key != newer.key;
-    for (int from = 0; from < diary_.count(); ++from) {
-        const auto position = diary.committed.find(from);
-        if (from == partition || position == diary.committed.end()) continue;
-        const PartitionDiary& log = log_of(from);
-        for (std::int64_t unread = std::max(position->second, log.start); unread < log.end(); ++unread) {
-            const Written& older = log.records[static_cast<std::size_t>(unread)];
-            if (older.key != newer.key || older.order > newer.order) continue;
-            Inversion& inversion = diary.inversions[newer.key];
-            const bool is_provable = inversion.is_of_different_counts || (is_first && older.epoch < newer.epoch && older.order >= diary_.restarted_at_order);
-            inversion = {.from = from, .older = unread, .is_of_different_counts = is_provable};
-        }
-    }
-}
-
-void Player::seek_back(const Step& step) {
-    Consumer* consumer = open_member(step);
-    if (consumer == nullptr || consumer->positions.empty()) return;
-    const int partition = std::next(consumer->positions.begin(), step.amount % std::ssize(consumer->positions))->first;
-    consumer->positions[partition] = log_of(partition).start;
-    note("    to the beginning of " + std::to_string(partition));
-    poll(static_cast<std::size_t>(step.who), static_cast<std::size_t>(step.member), kSmallFetchBytes);
-}
-
-void Player::close_member(std::size_t group, std::size_t member) {
-    Consumer& consumer = groups_[group]->members[member];
-    groups_[group]->driver.leave({consumer.client.get(), &consumer.membership});
-    consumer = {};
-    diary_.groups[group].members[member] = {};
-}
-
-void Player::close_early(const Step& step) {
-    const auto group = static_cast<std::size_t>(step.who);
-    const auto member = static_cast<std::size_t>(step.member);
-    GroupDiary& diary = diary_.groups[group];
-    diary.is_deleted = false;
-    if (diary.open_members() == 0) groups_[group]->known_count = diary_.count();
-    diary.members[member].is_open = true;
-    meet(group, {step.member});
-    if (!diary.members[member].is_open) return;
-    Consumer& consumer = groups_[group]->members[member];
-    if (!consumer.membership.assigned.empty()) {
-        for (const auto& [partition, offset] : consumer.client->committed(groups_[group]->name, consumer.membership.assigned)) {
-            diary.without_offset.erase({consumer.client->caller(), partition});
-            if (offset < 0 && diary_.is_new(partition)) diary.without_offset[{consumer.client->caller(), partition}] = {.asked = Clock::now()};
-        }
-    }
-    close_member(group, member);
-    meet(group, {});
 }
 
 // Others ---------------------------------------------------------------------------------------------
@@ -456,24 +218,24 @@ void Player::read_outside(std::size_t index, bool reads_new) {
     const int known = reads_new ? outsider.client->partition_count() : is_first ? script_.first_count : static_cast<int>(outsider.positions.size());
     for (int partition = 0; partition < known; ++partition) {
         if (!outsider.positions.contains(partition)) {
-            outsider.positions[partition] = outsider.client->list_offset(partition, cast.from_beginning ? kEarliest : kLatest);
+            outsider.positions[partition] = list_offset(*outsider.client, partition, cast.from_beginning ? kEarliestOffset : kLatestOffset);
         }
     }
     note("    outsider reads at " + text_of(outsider.positions));
     OutsiderDiary& diary = diary_.outsiders[index];
     if (!diary_.growths.empty()) {
+        diary.last = Clock::now();
         for (const auto& [partition, position] : outsider.positions) {
-            if (partition >= diary_.growths.back().from) {
-                diary.reads_new = true;
-            } else {
-                const auto began = diary.began_at.try_emplace(partition, position).first;
-                began->second = std::min(began->second, position);
-            }
+            const auto began = diary.began_at.try_emplace({diary_.epoch(), partition}, position).first;
+            began->second = std::min(began->second, position);
+            if (!diary_.is_new(partition)) continue;
+            note_looking(cast.caller, partition);
+            note_first_fetch(cast.caller, partition, position);
         }
     }
     const Client::Fetched fetched = outsider.client->fetch(outsider.positions, kSmallFetchBytes);
     for (const auto& [partition, offsets] : fetched.offsets) outsider.positions[partition] = offsets.back() + 1;
-    for (const int partition : fetched.out_of_range) outsider.positions[partition] = outsider.client->list_offset(partition, kEarliest);
+    for (const int partition : fetched.out_of_range) outsider.positions[partition] = list_offset(*outsider.client, partition, kEarliestOffset);
 }
 
 // As tools that watch lag do: they ask for a group's offsets and the log ends, and read nothing.
@@ -482,7 +244,7 @@ void Player::ask_as_monitor(const Step& step) {
     Partitions all;
     for (int partition = 0; partition < diary_.count(); ++partition) all.insert(partition);
     (void)monitor.committed(groups_[static_cast<std::size_t>(step.who)]->name, all);
-    for (const int partition : step.variant == 1 ? all : Partitions()) (void)monitor.list_offset(partition, kLatest);
+    for (const int partition : step.variant == 1 ? all : Partitions()) (void)monitor.list_offset(partition, kLatestOffset);
 }
 
 void Player::delete_records(const Step& step) {
@@ -522,15 +284,23 @@ void Player::restart(bool kill) {
         for (std::size_t member = 0; member < groups_[index]->members.size(); ++member) {
             std::unique_ptr<Client>& client = groups_[index]->members[member].client;
             if (client) client = std::make_unique<Client>(stage_.port(), script_.groups[index].members[member], topic_);
+            groups_[index]->members[member].fetched.clear();
         }
-        diary_.groups[index].began_at.clear();
-        diary_.groups[index].without_offset.clear();
-        diary_.groups[index].inversions.clear();
+        GroupDiary& diary = diary_.groups[index];
+        diary.beginnings.clear();
+        diary.without_offset.clear();
+        diary.has_policy = false;
+        diary.inversions.clear();
+        // To a broker that starts, those that are there were there.
+        diary.may_have_been_there = true;
+        const bool is_there = !diary.is_deleted && (!diary.committed.empty() || diary.open_members() > 0);
+        for (int growth = 0; is_there && growth < diary_.epoch(); ++growth) diary.grew_with.insert(growth);
     }
     for (std::size_t index = 0; index < outsiders_.size(); ++index) {
         outsiders_[index]->client.reset();
         diary_.outsiders[index] = {};
     }
+    diary_.first_fetches.clear();
 }
 
 // Checks ---------------------------------------------------------------------------------------------
@@ -540,9 +310,9 @@ void Player::check(bool after_all) {
         // Whoever reads goes on reading.
         for (std::size_t index = 0; index < outsiders_.size() && !diary_.is_deleted; ++index) {
             const OutsiderDiary& outsider = diary_.outsiders[index];
-            if (outsider.reads_new || !outsider.began_at.empty()) read_outside(index, false);
+            if (!outsider.began_at.empty()) read_outside(index, false);
         }
-        if (!stage_.clock().wait()) throw Failure{stage_.clock().problem()};
+        wait_for_thought();
         diary_.now = Clock::now();
         Clock::time_point newest = diary_.growths.empty() ? Clock::time_point() : diary_.growths.back().time;
         for (const GroupDiary& group : diary_.groups) {
@@ -553,17 +323,34 @@ void Player::check(bool after_all) {
     std::vector<std::string> problems = look();
     if (!problems.empty()) {
         // What changes with time may have changed between the look and the thought.
-        if (!stage_.clock().wait()) throw Failure{stage_.clock().problem()};
+        wait_for_thought();
         diary_.now = Clock::now();
         problems = look();
     }
     outcome_.problems = std::move(problems);
 }
 
-std::vector<std::string> Player::look() {
+// Records that were seen while it waited need not be in the findings that were settled meanwhile: what is said of everything seen is
+// said of what had been seen when the last wait began.
+void Player::wait_for_thought() {
+    std::int64_t before = keyed_records_seen();
+    do {
+        seen_before_thought_ = before;
+        if (!stage_.clock().wait()) throw Failure{stage_.clock().problem()};
+        before = keyed_records_seen();
+    } while (before == keyed_since_restart_ && seen_before_thought_ != before);
+}
+
+std::int64_t Player::keyed_records_seen() const {
     const std::int64_t seen = diary_.is_deleted ? keyed_since_restart_ : stage_.keyed_records_seen(topic_);
+    if (seen < 0) throw Failure{"the broker does not tell what it saw of producers"};
+    return seen;
+}
+
+std::vector<std::string> Player::look() {
+    const std::int64_t seen = seen_before_thought_;
     const auto told = stage_.findings(topic_);
-    if (!told || seen < 0) throw Failure{"the broker does not tell its findings"};
+    if (!told) throw Failure{"the broker does not tell its findings"};
     outcome_.is_everything_seen &= seen == keyed_since_restart_;
     const std::vector<Claim> claims = claims_of(script_, diary_, unique_, seen == keyed_since_restart_);
     const std::vector<std::string> problems = compare(claims, *told);

@@ -49,21 +49,33 @@ class Player {
     void rebalance(const Step& step);
     void meet(std::size_t group, const std::vector<int>& before);
     void begin(std::size_t group, std::size_t member, const Partitions& partitions);
+    [[nodiscard]] Partitions ask_for_offsets(std::size_t group, std::size_t member);
+    void note_looking(const Caller& caller, int partition);
+    [[nodiscard]] std::int64_t list_offset(Client& client, int partition, std::int64_t timestamp);
+    void note_fetch(std::size_t group, std::size_t member, int partition, std::int64_t position);
+    void note_first_fetch(const Caller& caller, int partition, std::int64_t position);
+    void go_back(std::size_t group, int partition, std::int64_t position);
     [[nodiscard]] std::int64_t look_for_beginning(std::size_t group, std::size_t member, int partition);
     void stop_for_it(std::size_t group, std::size_t member);
     void poll(std::size_t group, std::size_t member, int partition_max_bytes);
     void commit(std::size_t group, std::size_t member, const Offsets& offsets);
+    void commit_late(std::size_t group, std::size_t member);
+    void note_commit(std::size_t group, const Offsets& offsets);
     void note_inversions(std::size_t group, const Offsets& before, const Offsets& commits);
     void note_inversion(std::size_t group, int partition, std::int64_t offset);
     void seek_back(const Step& step);
     void close_member(std::size_t group, std::size_t member);
     void close_early(const Step& step);
+    void remove_member(std::size_t group, std::size_t member);
+    void note_gone(std::size_t group, std::size_t member);
     void read_outside(std::size_t outsider, bool reads_new);
     void ask_as_monitor(const Step& step);
     void delete_records(const Step& step);
     void delete_group(std::size_t group);
     void restart(bool kill);
     void check(bool after_all);
+    void wait_for_thought();
+    [[nodiscard]] std::int64_t keyed_records_seen() const;
     [[nodiscard]] std::vector<std::string> look();
     void note(std::string line) { transcript_.push_back(std::move(line)); }
 
@@ -82,6 +94,8 @@ class Player {
     std::vector<std::unique_ptr<Outsider>> outsiders_;
     std::int64_t order_ = 0;
     std::int64_t keyed_since_restart_ = 0;
+    /// Records with keys that the broker had looked at when the last wait for its thoughts began.
+    std::int64_t seen_before_thought_ = 0;
     std::vector<std::string> transcript_;
     Outcome outcome_;
 };

@@ -140,6 +140,10 @@ class Writer {
             add({.action = Action::delete_records, .amount = dice_.roll(12), .variant = dice_.roll(100)});
         } else if (kind < 98) {
             add({.action = Action::delete_group, .who = group});
+        } else if (kind < 99) {
+            add({.action = Action::commit_late, .who = group, .member = member});
+        } else {
+            add({.action = Action::remove_member, .who = group, .member = member});
         }
     }
 
@@ -159,9 +163,9 @@ class Writer {
     Script script_;
 };
 
-constexpr std::array kActionNames = {"produce",      "refresh",     "grow",           "rebalance",    "poll",         "commit",
-                                     "seek_back",    "close_member", "close_early",   "outsider_reads", "monitor_asks", "delete_records",
-                                     "delete_group", "delete_topic", "restart",       "check"};
+constexpr std::array kActionNames = {"produce",       "refresh",      "grow",         "rebalance",     "poll",           "commit",
+                                     "commit_late",   "seek_back",    "close_member", "close_early",   "remove_member",  "outsider_reads",
+                                     "monitor_asks",  "delete_records", "delete_group", "delete_topic", "restart",       "check"};
 
 }  // namespace
 

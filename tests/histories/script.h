@@ -55,12 +55,16 @@ enum class Action : std::uint8_t {
     poll,
     /// It commits its positions: of all its partitions, or of one chosen by `amount` (`variant` 1).
     commit,
+    /// It commits its positions as of the generation before its present one, which is over.
+    commit_late,
     /// It goes back to the beginning of one of its partitions, chosen by `amount`, and reads.
     seek_back,
     /// It commits (`variant` 1) and leaves.
     close_member,
     /// It is assigned by a rebalance, asks for its offsets, and is closed before it does anything with them.
     close_early,
+    /// An administrator removes it from its group (of the classic protocol); it is gone without a word.
+    remove_member,
     /// Outsider `who` reads on; `variant` 1: new partitions, too.
     outsider_reads,
     /// Monitor asks for group `who`: its offsets, and (`variant` 1) the log ends.

@@ -1,0 +1,278 @@
+// What members of groups do.
+
+#include <algorithm>
+
+#include "tests/histories/player_cast.h"
+#include "tests/support/plain_client.h"
+
+namespace partita::test::histories {
+namespace {
+
+/// How far back consumers with by_duration begin.
+constexpr std::int64_t kDurationMs = 1'800'000;
+
+}  // namespace
+
+void Player::rebalance(const Step& step) {
+    const auto index = static_cast<std::size_t>(step.who);
+    Group& group = *groups_[index];
+    GroupDiary& diary = diary_.groups[index];
+    diary.is_deleted = false;
+    if ((step.variant & 2) != 0) {
+        for (std::size_t member = 0; member < group.members.size(); ++member) {
+            if (diary.members[member].is_open) commit(index, member, group.members[member].positions);
+        }
+    }
+    if ((step.variant & 1) != 0 || diary.open_members() == 0) group.known_count = diary_.count();
+    int joining = step.amount + (diary.open_members() == 0 ? 1 : 0);
+    for (std::size_t member = 0; member < group.members.size() && joining > 0; ++member) {
+        if (diary.members[member].is_open) continue;
+        diary.members[member].is_open = true;
+        --joining;
+    }
+    meet(index, {});
+}
+
+// All open members of the group share its partitions; those that come back to a group keep nothing in their heads. `silent`: members
+// that do not go on to ask for their offsets.
+void Player::meet(std::size_t index, const std::vector<int>& silent) {
+    Group& group = *groups_[index];
+    GroupDiary& diary = diary_.groups[index];
+    std::vector<Member> members;
+    std::vector<std::size_t> indexes;
+    for (std::size_t member = 0; member < group.members.size(); ++member) {
+        if (!diary.members[member].is_open) continue;
+        Consumer& consumer = group.members[member];
+        if (!consumer.client) consumer.client = std::make_unique<Client>(stage_.port(), script_.groups[index].members[member], topic_);
+        (void)consumer.client->partition_count();
+        members.push_back({consumer.client.get(), &consumer.membership});
+        indexes.push_back(member);
+    }
+    if (members.empty()) return;
+    if (script_.groups[index].is_consumer_protocol) group.known_count = diary_.count();
+    group.driver.rebalance(members, group.known_count);
+    for (const std::size_t member : indexes) diary.members[member].assigned = group.members[member].membership.assigned;
+    for (const std::size_t member : indexes) {
+        if (!diary.members[member].is_open) continue;
+        Consumer& consumer = group.members[member];
+        const Partitions assigned = consumer.membership.assigned;
+        note("    member " + std::to_string(member) + " of " + group.name + " has " + std::to_string(assigned.size()) + " of " + std::to_string(group.known_count) + " partitions");
+        consumer.positions.clear();
+        consumer.fresh.clear();
+        if (std::ranges::find(silent, static_cast<int>(member)) == silent.end()) begin(index, member, assigned);
+    }
+}
+
+void Player::begin(std::size_t group, std::size_t member, const Partitions& partitions) {
+    if (partitions.empty()) return;
+    Consumer& consumer = groups_[group]->members[member];
+    const Partitions without = ask_for_offsets(group, member);
+    if (!without.empty() && script_.groups[group].reset == Reset::none) return stop_for_it(group, member);
+    for (const int partition : without) {
+        consumer.positions[partition] = look_for_beginning(group, member, partition);
+        consumer.fresh.insert(partition);
+    }
+    note("    which begins at " + text_of(consumer.positions) + (without.empty() ? "" : ", without an offset in " + std::to_string(without.size())));
+    poll(group, member, kSmallFetchBytes);
+}
+
+// Takes the positions that are committed; returns where there are none.
+Partitions Player::ask_for_offsets(std::size_t group, std::size_t member) {
+    Consumer& consumer = groups_[group]->members[member];
+    GroupDiary& diary = diary_.groups[group];
+    Partitions without;
+    for (const auto& [partition, offset] : consumer.client->committed(groups_[group]->name, consumer.membership.assigned)) {
+        if (offset >= 0) {
+            consumer.positions[partition] = offset;
+            diary.without_offset.erase({consumer.client->caller(), partition});
+            continue;
+        }
+        without.insert(partition);
+        if (!diary_.is_new(partition)) continue;
+        NoOffset& asked = diary.without_offset[{consumer.client->caller(), partition}];
+        asked.asked = Clock::now();
+        asked.member = member;
+        asked.is_gone = false;
+    }
+    return without;
+}
+
+// Whoever looks for a place, or reads, where a client of its name had no offset: that group does not stop for it.
+void Player::note_looking(const Caller& caller, int partition) {
+    for (GroupDiary& group : diary_.groups) group.has_policy |= group.without_offset.contains({caller, partition});
+}
+
+std::int64_t Player::list_offset(Client& client, int partition, std::int64_t timestamp) {
+    note_looking(client.caller(), partition);
+    return client.list_offset(partition, timestamp);
+}
+
+std::int64_t Player::look_for_beginning(std::size_t group, std::size_t member, int partition) {
+    Client& client = *groups_[group]->members[member].client;
+    if (script_.groups[group].reset == Reset::earliest) return list_offset(client, partition, kEarliestOffset);
+    if (script_.groups[group].reset == Reset::by_duration) {
+        const std::int64_t found = list_offset(client, partition, wall_ms() - kDurationMs);
+        if (found >= 0) return found;
+    }
+    return list_offset(client, partition, kLatestOffset);
+}
+
+// auto.offset.reset=none: an exception, and the application ends. The others of the group take over, and end likewise.
+void Player::stop_for_it(std::size_t group, std::size_t member) {
+    note("    member " + std::to_string(member) + " stops: it has no offset and may not choose one");
+    close_member(group, member);
+    meet(group, {});
+}
+
+void Player::poll(std::size_t group, std::size_t member, int partition_max_bytes) {
+    Consumer& consumer = groups_[group]->members[member];
+    GroupDiary& diary = diary_.groups[group];
+    if (consumer.positions.empty()) return;
+    const Client::Fetched fetched = consumer.client->fetch(consumer.positions, partition_max_bytes);
+    for (const auto& [partition, position] : consumer.positions) {
+        if (diary_.is_new(partition)) note_fetch(group, member, partition, position);
+    }
+    consumer.fresh.clear();
+    for (const auto& [partition, offsets] : fetched.offsets) {
+        diary.given[partition].insert(offsets.begin(), offsets.end());
+        consumer.positions[partition] = offsets.back() + 1;
+    }
+    for (const int partition : fetched.out_of_range) consumer.positions[partition] = list_offset(*consumer.client, partition, kEarliestOffset);
+    note("    positions of member " + std::to_string(member) + ": " + text_of(consumer.positions));
+}
+
+void Player::note_fetch(std::size_t group, std::size_t member, int partition, std::int64_t position) {
+    Consumer& consumer = groups_[group]->members[member];
+    std::map<int, Beginning>& beginnings = diary_.groups[group].beginnings;
+    const auto known = beginnings.find(partition);
+    note_looking(consumer.client->caller(), partition);
+    note_first_fetch(consumer.client->caller(), partition, position);
+    // What goes on over a connection does not begin there.
+    if (consumer.fetched.insert(partition).second && consumer.fresh.contains(partition)) {
+        const std::int64_t lowest = known == beginnings.end() ? position : std::min(known->second.lowest, position);
+        const bool skipped_before = known == beginnings.end() || known->second.skips || known->second.lowest > log_of(partition).start;
+        beginnings[partition] = {.lowest = lowest, .last = Clock::now(), .skips = skipped_before && lowest > log_of(partition).start};
+    } else {
+        go_back(group, partition, position);
+    }
+}
+
+void Player::note_first_fetch(const Caller& caller, int partition, std::int64_t position) {
+    std::int64_t& highest = diary_.first_fetches[{caller, partition}];
+    highest = std::max(highest, position);
+}
+
+// Somebody of the group reads, or will read, from there.
+void Player::go_back(std::size_t group, int partition, std::int64_t position) {
+    const auto known = diary_.groups[group].beginnings.find(partition);
+    if (known == diary_.groups[group].beginnings.end() || position >= known->second.lowest) return;
+    known->second.lowest = position;
+    known->second.skips = false;
+}
+
+void Player::commit(std::size_t group, std::size_t member, const Offsets& offsets) {
+    if (offsets.empty()) return;
+    Consumer& consumer = groups_[group]->members[member];
+    groups_[group]->driver.commit({consumer.client.get(), &consumer.membership}, offsets);
+    note_commit(group, offsets);
+}
+
+// What is refused is no commit, and nothing follows from it.
+void Player::commit_late(std::size_t group, std::size_t member) {
+    Consumer& consumer = groups_[group]->members[member];
+    if (consumer.positions.empty() || consumer.membership.generation < 2) return;
+    const Offsets accepted = groups_[group]->driver.commit_late({consumer.client.get(), &consumer.membership}, consumer.positions);
+    if (!accepted.empty()) note_commit(group, accepted);
+}
+
+void Player::note_commit(std::size_t group, const Offsets& offsets) {
+    GroupDiary& diary = diary_.groups[group];
+    const Offsets before = diary.committed;
+    for (const auto& [partition, offset] : offsets) {
+        diary.committed[partition] = offset;
+        diary.seeded.erase(partition);
+        go_back(group, partition, offset);
+    }
+    note("    committed " + text_of(offsets));
+    note_inversions(group, before, offsets);
+}
+
+void Player::note_inversions(std::size_t group, const Offsets& before, const Offsets& commits) {
+    if (diary_.growths.empty()) return;
+    for (const auto& [partition, offset] : commits) {
+        const auto earlier = before.find(partition);
+        for (std::int64_t passed = earlier == before.end() ? 0 : earlier->second; passed < std::min(offset, log_of(partition).end()); ++passed) {
+            note_inversion(group, partition, passed);
+        }
+    }
+}
+
+// The group is through with that record. Of the same key it may have an older one to read in another partition.
+void Player::note_inversion(std::size_t group, int partition, std::int64_t offset) {
+    GroupDiary& diary = diary_.groups[group];
+    const Written& newer = log_of(partition).records[static_cast<std::size_t>(offset)];
+    bool is_first = true;
+    for (std::int64_t other = 0; other < offset; ++other) is_first &= log_of(partition).records[static_cast<std::size_t>(other)].key != newer.key;
+    for (int from = 0; from < diary_.count(); ++from) {
+        const auto position = diary.committed.find(from);
+        if (from == partition || position == diary.committed.end()) continue;
+        const PartitionDiary& log = log_of(from);
+        for (std::int64_t unread = std::max(position->second, log.start); unread < log.end(); ++unread) {
+            const Written& older = log.records[static_cast<std::size_t>(unread)];
+            if (older.key != newer.key || older.order > newer.order) continue;
+            Inversion& inversion = diary.inversions[newer.key];
+            const bool is_provable = inversion.is_of_different_counts || (is_first && older.epoch < newer.epoch && older.order >= diary_.restarted_at_order);
+            inversion = {.from = from, .older = unread, .is_of_different_counts = is_provable};
+        }
+    }
+}
+
+void Player::seek_back(const Step& step) {
+    Consumer* consumer = open_member(step);
+    if (consumer == nullptr || consumer->positions.empty()) return;
+    const int partition = std::next(consumer->positions.begin(), step.amount % std::ssize(consumer->positions))->first;
+    consumer->positions[partition] = log_of(partition).start;
+    note("    to the beginning of " + std::to_string(partition));
+    poll(static_cast<std::size_t>(step.who), static_cast<std::size_t>(step.member), kSmallFetchBytes);
+}
+
+void Player::close_member(std::size_t group, std::size_t member) {
+    Consumer& consumer = groups_[group]->members[member];
+    groups_[group]->driver.leave({consumer.client.get(), &consumer.membership});
+    note_gone(group, member);
+}
+
+void Player::remove_member(std::size_t group, std::size_t member) {
+    Consumer& consumer = groups_[group]->members[member];
+    if (script_.groups[group].is_consumer_protocol) return;
+    Client administrator(stage_.port(), {.client_id = "administrator", .address = "127.0.0.1"}, topic_);
+    groups_[group]->driver.remove(administrator.coordinator(), {consumer.client.get(), &consumer.membership});
+    note_gone(group, member);
+    meet(group, {});
+}
+
+void Player::note_gone(std::size_t group, std::size_t member) {
+    for (auto& [who, asked] : diary_.groups[group].without_offset) {
+        if (asked.member != member || asked.is_gone) continue;
+        asked.is_gone = true;
+        ++asked.times_gone;
+    }
+    groups_[group]->members[member] = {};
+    diary_.groups[group].members[member] = {};
+}
+
+void Player::close_early(const Step& step) {
+    const auto group = static_cast<std::size_t>(step.who);
+    const auto member = static_cast<std::size_t>(step.member);
+    GroupDiary& diary = diary_.groups[group];
+    diary.is_deleted = false;
+    if (diary.open_members() == 0) groups_[group]->known_count = diary_.count();
+    diary.members[member].is_open = true;
+    meet(group, {step.member});
+    if (!diary.members[member].is_open) return;
+    if (!groups_[group]->members[member].membership.assigned.empty()) (void)ask_for_offsets(group, member);
+    close_member(group, member);
+    meet(group, {});
+}
+
+}  // namespace partita::test::histories
