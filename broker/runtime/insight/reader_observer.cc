@@ -247,14 +247,9 @@ void ReaderObserver::run() {
     while (wait(least_ms)) {
         const std::int64_t before_ns = thread_time_ns();
         const std::shared_ptr<const TopicTable> table = broker_.topic_table();
-        settle_round(*table, read_clock(), false);
+        (void)settle_round(*table, read_clock());
         least_ms = static_cast<std::int64_t>(static_cast<double>(thread_time_ns() - before_ns) / 1e6 / kShare);
     }
-}
-
-bool ReaderObserver::is_stopping() {
-    const std::scoped_lock lock(mutex_);
-    return stopping_;
 }
 
 bool ReaderObserver::wait(std::int64_t least_ms) {
@@ -303,7 +298,7 @@ void ReaderObserver::apply(Watched& watched, Note& note) {
     std::visit(Visitor{watched, readers}, note.what);
 }
 
-void ReaderObserver::take_notes() {
+void ReaderObserver::take_notes(Instant now) {
     std::deque<Note> notes;
     {
         const std::scoped_lock lock(mutex_);
@@ -321,62 +316,90 @@ void ReaderObserver::take_notes() {
         // A topic is watched from its growth on, and until it is deleted: what comes after that is about nothing.
         if (watched == watched_.end()) {
             if (!std::holds_alternative<Grown>(note.what)) continue;
-            watched = watched_.try_emplace(note.topic, note.name).first;
+            watched = watched_.try_emplace(note.topic, note.name, now).first;
         }
         ++watched->second.requests;
+        watched->second.was_asked = watched->second.was_asked || !std::holds_alternative<Grown>(note.what);
         apply(watched->second, note);
     }
 }
 
-bool ReaderObserver::is_due(Watched& watched, const TopicState& topic, Instant now) {
-    Circumstances circumstances{.state = reinterpret_cast<std::uintptr_t>(&topic),
-                                .requests = watched.requests,
-                                .memberships = broker_.groups().membership_version()};
-    for (const std::shared_ptr<Partition>& partition : topic.partitions) {
-        const auto end = static_cast<std::uint64_t>(partition->log->log_end_offset().value);
-        const auto start = static_cast<std::uint64_t>(partition->log->log_start_offset().value);
-        circumstances.log_ends = (circumstances.log_ends * 31 + end) * 31 + start;
+std::vector<ReaderObserver::Subject> ReaderObserver::subjects(const TopicTable& table, Instant now) {
+    take_notes(now);
+    std::vector<Subject> subjects;
+    for (auto entry = watched_.begin(); entry != watched_.end(); ++entry) {
+        const Watched& watched = entry->second;
+        // In an older table the topic has not grown, or is missing as if it had been deleted.
+        if (watched.grown_at > table.catalog->sequence()) continue;
+        Subject subject{.entry = entry, .topic = table.find(entry->first), .circumstances = {}, .order = watched.waits_since};
+        if (!watched.was_asked) subject.order = subject.order + kLookAgainMs;
+        if (subject.topic != nullptr) {
+            Circumstances& these = subject.circumstances;
+            these = {.state = reinterpret_cast<std::uintptr_t>(subject.topic),
+                     .requests = watched.requests,
+                     .memberships = broker_.groups().membership_version()};
+            for (const std::shared_ptr<Partition>& partition : subject.topic->partitions) {
+                const auto end = static_cast<std::uint64_t>(partition->log->log_end_offset().value);
+                const auto start = static_cast<std::uint64_t>(partition->log->log_start_offset().value);
+                these.log_ends = (these.log_ends * 31 + end) * 31 + start;
+            }
+        }
+        subjects.push_back(subject);
     }
-    const bool has_changed = !watched.looked_at || watched.circumstances != circumstances || watched.readers.is_undecided();
-    if (has_changed) {
-        watched.circumstances = circumstances;
-        watched.changed_at = now;
+    return subjects;
+}
+
+bool ReaderObserver::is_due(const Subject& subject, Instant now) {
+    const Watched& watched = subject.entry->second;
+    if (subject.topic == nullptr || !watched.looked_at || watched.circumstances != subject.circumstances || watched.readers.is_undecided()) {
+        return true;
     }
-    const bool is_time = !has_changed && std::ranges::any_of(kTimeConditionsMs, [&](std::int64_t after_ms) {
+    const bool is_time = std::ranges::any_of(kTimeConditionsMs, [&](std::int64_t after_ms) {
         const Instant due = watched.changed_at + after_ms;
         return *watched.looked_at < due && now >= due;
     });
-    if (!has_changed && !is_time && now - *watched.looked_at < kLookAgainMs) {
-        return false;
-    }
-    watched.looked_at = now;
-    return true;
+    return is_time || now - *watched.looked_at >= kLookAgainMs;
 }
 
-void ReaderObserver::settle(const TopicTable& table, Now now) { settle_round(table, now, true); }
-
-void ReaderObserver::settle_round(const TopicTable& table, Now now, bool is_all) {
-    const std::scoped_lock lock(settle_mutex_);
-    take_notes();
-    for (auto entry = watched_.begin(); entry != watched_.end();) {
-        auto& [id, watched] = *entry;
-        const TopicState* topic = table.find(id);
-        // In an older table the topic has not grown, or is missing as if it had been deleted.
-        const bool is_known = watched.grown_at <= table.catalog->sequence();
-        if (!is_known || (!is_all && topic != nullptr && !is_due(watched, *topic, now.monotonic))) {
-            ++entry;
-            continue;
-        }
-        if (!is_all && is_stopping()) return;
-        looks_.fetch_add(1, std::memory_order_relaxed);
-        findings_.settle(findings_source("readers", id), topic == nullptr ? std::vector<Finding>() : findings_of(*topic, watched, now.wall),
-                         now.wall);
-        entry = topic == nullptr ? watched_.erase(entry) : std::next(entry);
+void ReaderObserver::look(const Subject& subject, Now now) {
+    auto& [id, watched] = *subject.entry;
+    if (!watched.looked_at || watched.circumstances != subject.circumstances || watched.readers.is_undecided()) {
+        watched.changed_at = now.monotonic;
     }
+    watched.circumstances = subject.circumstances;
+    watched.looked_at = watched.waits_since = now.monotonic;
+    watched.was_asked = false;
+    looks_.fetch_add(1, std::memory_order_relaxed);
+    findings_.settle(findings_source("readers", id),
+                     subject.topic == nullptr ? std::vector<Finding>() : findings_of(*subject.topic, watched, now.wall), now.wall);
+    if (subject.topic == nullptr) watched_.erase(subject.entry);
+}
+
+void ReaderObserver::note_rest(bool is_news) {
     const bool is_undecided = std::ranges::any_of(watched_, [](const auto& entry) { return entry.second.readers.is_undecided(); });
-    const std::scoped_lock notes_lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     is_watching_ = !watched_.empty() || !notes_.empty();
-    has_news_ = has_news_ || is_undecided;
+    has_news_ = has_news_ || is_undecided || is_news;
+}
+
+void ReaderObserver::settle(const TopicTable& table, Now now) {
+    const std::scoped_lock lock(settle_mutex_);
+    for (const Subject& subject : subjects(table, now.monotonic)) look(subject, now);
+    note_rest(false);
+}
+
+bool ReaderObserver::settle_round(const TopicTable& table, Now now, std::int64_t budget_ns) {
+    const std::scoped_lock lock(settle_mutex_);
+    const std::int64_t began_ns = thread_time_ns();
+    std::vector<Subject> due = subjects(table, now.monotonic);
+    std::erase_if(due, [&](const Subject& subject) { return !is_due(subject, now.monotonic); });
+    std::ranges::stable_sort(due, {}, &Subject::order);
+    std::size_t done = 0;
+    while (done < due.size() && (done == 0 || thread_time_ns() - began_ns < budget_ns)) {
+        look(due[done++], now);
+    }
+    note_rest(done < due.size());
+    return done < due.size();
 }
 
 // A group that neither reads the topic nor exists was deleted, and its findings end with it. While groups are being rebuilt nobody knows.

@@ -49,8 +49,11 @@ class ReaderObserver {
     static constexpr std::int64_t kRestMs = 300'000;
     /// Joins remembered of one topic.
     static constexpr std::size_t kJoinsMax = 1024;
-    /// Of one core: after a round that took long the thread sleeps so long that it stays below this.
+    /// Of one core: after each round the thread sleeps so long that it stays below this.
     static constexpr double kShare = 0.015;
+    /// Processor time after which a round ends, when the topic that it is at is done: as much as `kShare` gives it for the time between
+    /// two rounds. Topics that are left go on waiting. So the share holds over every few seconds, however many topics grew at once.
+    static constexpr std::int64_t kRoundNs = 15'000'000;
     /// A topic about which nothing changed is looked at again when so much time has passed since something did, because some
     /// conditions come about, or end, by time alone; and then so often.
     static constexpr std::array<std::int64_t, 2> kTimeConditionsMs = {10'500, 60'500};
@@ -97,8 +100,12 @@ class ReaderObserver {
     void on_group_deleted(std::string_view group);
 
     /// Settles the findings of all watched topics by that table, which need not be the newest: it says nothing of topics
-    /// that grew after it, and so their findings stay as they are. What the observer's thread does; from any thread.
+    /// that grew after it, and so their findings stay as they are. From any thread.
     void settle(const TopicTable& table, Now now);
+    /// The same for those about which something may have changed, until so much processor time of the calling thread is spent; at least
+    /// one. Those that readers asked for come first, but none waits for more than `kLookAgainMs` behind others of these. What the
+    /// observer's thread does in a round; from any thread. True when some are left that are due.
+    bool settle_round(const TopicTable& table, Now now, std::int64_t budget_ns = kRoundNs);
     /// How often the findings of a topic were worked out. For tests.
     [[nodiscard]] std::uint64_t looks() const { return looks_.load(std::memory_order_relaxed); }
 
@@ -112,10 +119,14 @@ class ReaderObserver {
         friend bool operator==(const Circumstances&, const Circumstances&) = default;
     };
     struct Watched {
-        explicit Watched(std::string topic) : readers(std::move(topic)) {}
+        Watched(std::string topic, Instant now) : waits_since(now), readers(std::move(topic)) {}
 
         /// Requests that were noted, as a count.
         std::uint64_t requests = 0;
+        /// Readers asked something since the last look.
+        bool was_asked = false;
+        /// The last look, or when it began to be watched.
+        Instant waits_since;
         /// When it was looked at last, and what was found then.
         Circumstances circumstances;
         Instant changed_at;
@@ -188,9 +199,6 @@ class ReaderObserver {
     void run();
     /// Sleeps until the next round, for at least so long. False when it is time to end.
     [[nodiscard]] bool wait(std::int64_t least_ms);
-    [[nodiscard]] bool is_stopping();
-    /// Settles the watched topics that the table knows as grown, all of them or those about which something may have changed.
-    void settle_round(const TopicTable& table, Now now, bool is_all);
     void leave(Note note);
     /// Of a topic that is already known to have grown so often it says nothing new.
     [[nodiscard]] static Note growth_note(const TopicState& topic, std::vector<std::pair<std::string, std::string>> joins);
@@ -199,9 +207,23 @@ class ReaderObserver {
 
     // With settle_mutex_ held.
 
-    void take_notes();
-    /// Whether something may have changed about the topic since the last look, which is noted as made.
-    [[nodiscard]] bool is_due(Watched& watched, const TopicState& topic, Instant now);
+    /// A watched topic; in the table, or deleted.
+    struct Subject {
+        std::map<TopicId, Watched>::iterator entry;
+        const TopicState* topic = nullptr;
+        Circumstances circumstances;
+        /// The least is looked at first.
+        Instant order;
+    };
+    /// Takes the notes; then all watched topics that the table knows as grown.
+    [[nodiscard]] std::vector<Subject> subjects(const TopicTable& table, Instant now);
+    /// The topic was deleted, or something may have changed about it since the last look.
+    [[nodiscard]] static bool is_due(const Subject& subject, Instant now);
+    /// Settles what holds about it.
+    void look(const Subject& subject, Now now);
+    void take_notes(Instant now);
+    /// Whether there is anything to come back for.
+    void note_rest(bool is_news);
     static void apply(Watched& watched, Note& note);
     /// Notes the joins that the facts show, puts those that were noted into the facts, and forgets those that ended.
     static void keep_joins(Watched& watched, std::vector<expansion::GroupFacts>& groups);

@@ -113,5 +113,72 @@ TEST_F(ReaderObserverInABroker, ATopicOfAnApplicationThatGrewIsToldUntilItIsDele
     is_told_until_deleted("shop-carts-changelog", 4, expansion::HazardId::streams_internal_topic);
 }
 
+/// Its own thread is at rest, so that rounds are the test's.
+class RoundsOfTheReaderObserver : public ReaderObserverInABroker {
+  protected:
+    static constexpr int kTopics = 4;
+
+    void SetUp() override {
+        ReaderObserverInABroker::SetUp();
+        observer().stop();
+        for (int number = 0; number < kTopics; ++number) {
+            ASSERT_EQ(client_->create_topic(name(number), 2).error, ErrorCode::none);
+            ASSERT_EQ(client_->produce_value(name(number), 0, "before the growth").error, ErrorCode::none);
+            ASSERT_EQ(client_->commit("g", name(number), 0, 0), ErrorCode::none);
+            ASSERT_EQ(client_->expand_topic(name(number), 4), ErrorCode::none);
+        }
+    }
+    [[nodiscard]] static std::string name(int number) { return "topic-" + std::to_string(number); }
+    [[nodiscard]] runtime::ReaderObserver& observer() { return broker_->broker().reader_observer(); }
+    /// Looks at one topic, `later_ms` after now; true when others wait.
+    bool look_at_one(std::int64_t later_ms = 0) {
+        Now now = runtime::read_clock();
+        now.monotonic = now.monotonic + later_ms;
+        return observer().settle_round(*table(), now, 0);
+    }
+    /// The topic that comes last when nothing else decides.
+    [[nodiscard]] std::string last() {
+        std::string last = name(0);
+        for (int number = 1; number < kTopics; ++number) {
+            if (table()->find(last)->topic->id < table()->find(name(number))->topic->id) last = name(number);
+        }
+        return last;
+    }
+    void read_ahead_of(const std::string& topic) {
+        ASSERT_EQ(client_->produce_value(topic, 2, "after the growth").error, ErrorCode::none);
+        ASSERT_EQ(client_->commit("g", topic, 2, 1), ErrorCode::none);
+    }
+};
+
+TEST_F(RoundsOfTheReaderObserver, EndWhenTheirTimeIsSpentAndGoOnWhereTheyEnded) {
+    for (int looked = 1; looked <= kTopics; ++looked) {
+        EXPECT_EQ(look_at_one(), looked < kTopics);
+        EXPECT_EQ(observer().looks(), static_cast<std::uint64_t>(looked));
+    }
+    EXPECT_FALSE(look_at_one());
+    EXPECT_EQ(observer().looks(), static_cast<std::uint64_t>(kTopics)) << "of which nothing changed none is looked at again";
+}
+
+TEST_F(RoundsOfTheReaderObserver, BeginWithWhatReadersAskedFor) {
+    const std::string asked = last();
+    read_ahead_of(asked);
+    EXPECT_TRUE(look_at_one());
+    EXPECT_TRUE(has_finding(expansion::HazardId::backlog_inversion, asked));
+}
+
+TEST_F(RoundsOfTheReaderObserver, LeaveNoTopicBehindOneThatIsAlwaysAskedFor) {
+    const std::string busy = last();
+    constexpr std::int64_t kLongest = runtime::ReaderObserver::kLookAgainMs;
+    std::uint64_t looks_at_others = 0;
+    for (std::int64_t later_ms = 0; later_ms <= kLongest + kTopics * 1000; later_ms += 1000) {
+        ASSERT_EQ(client_->commit("g", busy, 2, 0), ErrorCode::none);
+        const std::uint64_t before = observer().looks();
+        const bool others_wait = look_at_one(later_ms);
+        ASSERT_EQ(observer().looks(), before + 1);
+        if (later_ms > kLongest && !others_wait) ++looks_at_others;
+    }
+    EXPECT_GT(looks_at_others, 0u) << "by then everybody was looked at";
+}
+
 }  // namespace
 }  // namespace partita::test
