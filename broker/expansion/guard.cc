@@ -32,21 +32,25 @@ void add_group(const GuardedGroup& group, std::vector<Blocker>& blockers) {
     if (group.is_streams) {
         blockers.push_back({HazardId::streams_application_dies,
                             "the Kafka Streams application " + group.group_id +
-                                " reads it, and stops when the count of a source topic changes"});
+                                " reads it, and stops when the count of a source topic changes",
+                            group.group_id});
     } else if (!group.copartitioned_with.empty()) {
         blockers.push_back({HazardId::copartition_breaks,
                             "group " + group.group_id + " reads it side by side with " + joined(group.copartitioned_with) +
-                                ", which has the same count and would not grow with it"});
+                                ", which has the same count and would not grow with it",
+                            group.group_id});
     }
     if (group.unread_records > 0) {
         blockers.push_back({HazardId::backlog_inversion,
                             "group " + group.group_id + " has not read " +
-                                counted(group.unread_records, "record", "records")});
+                                counted(group.unread_records, "record", "records"),
+                            group.group_id});
     }
     if (group.uncommitted_partitions > 0) {
         blockers.push_back({HazardId::backlog_inversion,
                             "group " + group.group_id + " has committed nothing for " +
-                                counted(group.uncommitted_partitions, "partition", "partitions") + " with records"});
+                                counted(group.uncommitted_partitions, "partition", "partitions") + " with records",
+                            group.group_id});
     }
 }
 

@@ -21,6 +21,8 @@ struct Blocker {
     HazardId id;
     /// A clause without a full stop: "group billing has not read 1200 records".
     std::string reason;
+    /// The one that the reason is about; empty where it is about none.
+    std::string group = {};
     friend bool operator==(const Blocker&, const Blocker&) = default;
 };
 

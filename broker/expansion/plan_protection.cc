@@ -79,13 +79,24 @@ void add_active_producers(Plan& plan, const ProtectionFacts& facts) {
     plan.findings.push_back(std::move(finding));
 }
 
+/// A hazard of the plan, or an earlier refusal, that is about the same.
+Finding* standing_finding(Plan& plan, const Refusal& refusal) {
+    const auto same = std::ranges::find_if(plan.findings, [&](const Finding& finding) {
+        return finding.id == refusal.id && finding.subject.group == refusal.group && finding.subject.client_id.empty();
+    });
+    return same == plan.findings.end() ? nullptr : &*same;
+}
+
 void add_refusals(Plan& plan, const ProtectionFacts& facts) {
     for (const Refusal& refusal : facts.refusals) {
-        Finding finding =
-            make_finding(refusal.id, {.topic = plan.topic}, "the topic's mode refuses to grow it now: " + refusal.reason);
-        finding.severity = Severity::block;
-        finding.title = "the broker refuses it now";
-        plan.findings.push_back(std::move(finding));
+        Finding* standing = standing_finding(plan, refusal);
+        if (standing == nullptr) {
+            plan.findings.push_back(make_finding(refusal.id, {.topic = plan.topic, .group = refusal.group}, ""));
+            standing = &plan.findings.back();
+        }
+        standing->condition += (standing->condition.empty() ? "" : "; ") + ("the topic's mode refuses to grow it now: " + refusal.reason);
+        standing->severity = Severity::block;
+        standing->title = "the broker refuses it now";
     }
 }
 

@@ -24,6 +24,8 @@ struct Refusal {
     HazardId id = HazardId::keys_move;
     /// A clause: "group billing has not read 1200 records".
     std::string reason;
+    /// The group that it is about; empty where it is about none.
+    std::string group = {};
 };
 
 /// A producer that sends keys, whose partition depends on them.
@@ -43,7 +45,8 @@ struct ProtectionFacts {
     std::vector<KeyedProducer> producers;
 };
 
-/// Judges the plan anew with them. What the mode refuses blocks, so that plan and broker agree; what it takes care of is good to
+/// Judges the plan anew with them. What the mode refuses blocks, so that plan and broker agree: a hazard that stands already is told
+/// once, with what it says of it and why it is refused; what it takes care of is good to
 /// know; and a topic to which somebody writes keys is not safe unless its mode is.
 void protect_plan(Plan& plan, const ProtectionFacts& facts);
 

@@ -23,7 +23,7 @@ std::vector<expansion::Refusal> refusals(Broker& broker, const TopicState& topic
         const WantedGrowth alone{.topic = topic.topic, .new_count = new_count};
         for (const GrowthFacts& facts : gather_growth_facts(broker, {&alone, 1}, {&alone, 1}, now)) {
             for (expansion::Blocker& blocker : expansion::find_blockers(facts.guard.value_or(expansion::GuardFacts{}))) {
-                found.push_back({blocker.id, std::move(blocker.reason)});
+                found.push_back({blocker.id, std::move(blocker.reason), std::move(blocker.group)});
             }
         }
     }

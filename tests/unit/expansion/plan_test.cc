@@ -338,6 +338,33 @@ TEST(ProtectedPlan, WhatTheGuardRefusesBlocks) {
     EXPECT_EQ(find(plan, HazardId::keys_move)->severity, Severity::warn) << "not drained";
 }
 
+TEST(ProtectedPlan, AHazardThatIsRefusedIsToldOnce) {
+    World world = random_world(6, 12, 3);
+    world.facts.seeds_offsets = true;
+    world.group("late", std::vector<std::int64_t>(6, 0));
+    world.group("later", std::vector<std::int64_t>(6, 0));
+    Plan plan = world.plan();
+    const std::string hazard = find(plan, HazardId::backlog_inversion)->condition;
+    protect_plan(plan, {.protection = Protection::guarded,
+                        .refusals = {{HazardId::backlog_inversion, "group late has not read 7 records", "late"},
+                                     {HazardId::backlog_inversion, "group later has not read 7 records", "later"},
+                                     {HazardId::backlog_inversion, "group new has committed nothing for 2 partitions with records", "new"},
+                                     {HazardId::stale_producer, "producer a wrote 2.1 s ago"},
+                                     {HazardId::stale_producer, "producer b wrote 3.0 s ago"}},
+                        .producers = {{"a", 2'100}, {"b", 3'000}}});
+    std::set<std::pair<HazardId, std::string>> told;
+    for (const Finding& finding : plan.findings) {
+        EXPECT_TRUE(told.emplace(finding.id, finding.subject.group).second) << to_string(finding.id) << " of " << finding.subject.group;
+    }
+    EXPECT_TRUE(told.contains({HazardId::backlog_inversion, "new"})) << "a refusal without a hazard stands for itself";
+    const auto late = std::ranges::find_if(plan.findings, [](const Finding& finding) { return finding.subject.group == "late"; });
+    EXPECT_EQ(late->severity, Severity::block);
+    EXPECT_THAT(late->condition, HasSubstr(hazard));
+    EXPECT_THAT(late->condition, HasSubstr("the topic's mode refuses to grow it now: group late has not read 7 records"));
+    EXPECT_GT(late->count, 0) << "with the numbers of the hazard";
+    EXPECT_THAT(find(plan, HazardId::stale_producer)->condition, HasSubstr("producer b wrote 3.0 s ago"));
+}
+
 TEST(ProtectedPlan, AFenceMakesABacklogGoodToKnow) {
     World world = random_world(6, 12, 3);
     world.facts.seeds_offsets = true;
