@@ -11,7 +11,6 @@
 #include <thread>
 
 #include "broker/assembly/broker.h"
-#include "broker/config/announced_places.h"
 #include "broker/config/broker_rules.h"
 #include "broker/config/log_setup.h"
 #include "broker/handlers/group_replies.h"
@@ -207,7 +206,7 @@ int serve(const ServeOptions& options) {
     http::HttpServer http(*broker, server);
     const std::string kafka_address = client_address(*options.config, *listeners);
     const std::string http_address = http.open(options.http_port, kafka_address);
-    config::announce_places(advertised_http(http_address, kafka_address), broker->absolute_log_directory());
+    broker->announce_places(advertised_http(http_address, kafka_address));
 
     boost::asio::signal_set signals(broker->reactors().front()->context(), SIGTERM, SIGINT);
     Shutdown shutdown(*broker, server, http);

@@ -360,6 +360,10 @@ groups::GroupConfig Broker::group_config() const {
     return groups;
 }
 
+void Broker::announce_places(const std::string& http) {
+    places_ = {{"partita.http.advertised", http}, {"partita.data.directory", absolute_log_directory_}};
+}
+
 std::shared_ptr<const config::BrokerConfig> Broker::config() const {
     const std::scoped_lock lock(config_mutex_);
     return config_;

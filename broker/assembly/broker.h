@@ -78,6 +78,12 @@ class Broker {
     /// Where the logs lie, as an absolute path: the one log directory that clients are told of.
     [[nodiscard]] const std::string& absolute_log_directory() const { return absolute_log_directory_; }
 
+    /// Where this broker has its HTTP side ("off" when there is none) and its data, for clients that ask for its settings:
+    /// DescribeConfigs shows `partita.http.advertised`, unless that was given, and `partita.data.directory`. Said before a reactor runs.
+    void announce_places(const std::string& http);
+    /// The two; empty when they were not announced.
+    [[nodiscard]] const config::ConfigMap& places() const { return places_; }
+
     // Threads ------------------------------------------------------------------------------------
 
     [[nodiscard]] std::vector<std::unique_ptr<Reactor>>& reactors() { return reactors_; }
@@ -298,6 +304,7 @@ class Broker {
     std::optional<EphemeralDirectory> ephemeral_directory_;
     std::string data_directory_;
     std::string absolute_log_directory_;
+    config::ConfigMap places_;
     std::atomic<bool> ready_ = false;
     Counters counters_;
     log::RateLimiter rate_limiter_;

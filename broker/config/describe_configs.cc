@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "broker/config/announced_places.h"
 #include "broker/config/broker_synonyms.h"
 
 namespace partita::config {
@@ -129,9 +128,10 @@ std::vector<ConfigEntry> describe_topic_configs(const ConfigMap& overrides, cons
     return entries;
 }
 
-std::vector<ConfigEntry> describe_broker_configs(const BrokerConfig& broker, const DescribeOptions& options) {
+std::vector<ConfigEntry> describe_broker_configs(const BrokerConfig& broker, const DescribeOptions& options,
+                                                 const ConfigMap& places) {
     ConfigMap effective = effective_broker_values(broker.given(), broker.dynamic());
-    effective.merge(announced_places());
+    effective.insert(places.begin(), places.end());
     std::set<std::string_view> names;
     for (const ConfigDefinition& definition : broker_config_definitions()) {
         if (!definition.internal) {

@@ -46,9 +46,10 @@ struct DescribeOptions {
 [[nodiscard]] std::vector<ConfigEntry> describe_topic_configs(const ConfigMap& overrides, const BrokerConfig& broker,
                                                               const DescribeOptions& options);
 
-/// Configs of this broker (resource name is its id), ascending by name.
-[[nodiscard]] std::vector<ConfigEntry> describe_broker_configs(const BrokerConfig& broker,
-                                                               const DescribeOptions& options);
+/// Configs of this broker (resource name is its id), ascending by name. `places` are shown as if they were given, unless they were:
+/// what a broker knows of itself only when it runs.
+[[nodiscard]] std::vector<ConfigEntry> describe_broker_configs(const BrokerConfig& broker, const DescribeOptions& options,
+                                                               const ConfigMap& places = {});
 
 /// The cluster's dynamic defaults (empty resource name): only what was set there.
 [[nodiscard]] std::vector<ConfigEntry> describe_default_broker_configs(const BrokerConfig& broker,

@@ -69,7 +69,7 @@ void describe_broker(runtime::RequestContext& context, const Request& resource, 
                                     " or empty string, but received " + std::string(name)));
         return;
     }
-    add_entries(context.arena(), config::describe_broker_configs(*config, options), result);
+    add_entries(context.arena(), config::describe_broker_configs(*config, options, context.broker.places()), result);
 }
 
 void describe_topic(runtime::RequestContext& context, const Request& resource, const config::DescribeOptions& options,

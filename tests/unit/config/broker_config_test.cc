@@ -164,6 +164,21 @@ TEST(DescribeConfigs, PasswordsAndUnknownNamesAreNeverShown) {
     }
 }
 
+TEST(DescribeConfigs, PlacesAreShownUnlessTheyWereGiven) {
+    const ConfigMap places = {{"partita.http.advertised", "here:1"}, {"partita.data.directory", "/data"}};
+    const DescribeOptions options{.names = {{"partita.data.directory", "partita.http.advertised"}}};
+    const auto shown = [&](const std::map<std::string, std::string>& given) {
+        const auto broker = BrokerConfig::from({given.begin(), given.end()});
+        std::map<std::string, std::string> values;
+        for (const ConfigEntry& entry : describe_broker_configs(broker.value_or(BrokerConfig{}), options, places)) {
+            values[entry.name] = entry.value.value_or("");
+        }
+        return values;
+    };
+    EXPECT_EQ(shown({}), (std::map<std::string, std::string>{{"partita.data.directory", "/data"}, {"partita.http.advertised", "here:1"}}));
+    EXPECT_EQ(shown({{"partita.http.advertised", "there:2"}})["partita.http.advertised"], "there:2");
+}
+
 TEST(Definitions, EveryConfigIsDocumentedAndItsDefaultIsValid) {
     for (const ConfigDefinition& definition : broker_config_definitions()) {
         EXPECT_FALSE(definition.documentation.empty()) << definition.name;
