@@ -74,7 +74,7 @@ struct ExpansionCircumstances {
     std::vector<GroupAtCut> groups;
     /// Of all groups, those beyond `kGroupsMax` too.
     std::int32_t group_count = 0;
-    /// Groups that were given offset 0 in the new partitions, ascending.
+    /// Groups that were given offset 0 in the new partitions, ascending; none after these were taken back.
     std::vector<std::string> seeded_groups;
 
     friend bool operator==(const ExpansionCircumstances&, const ExpansionCircumstances&) = default;

@@ -94,6 +94,10 @@ class CatalogCore {
     [[nodiscard]] Decision<RecordProducerSwitchesReply> record_producer_switches(
         const RecordProducerSwitchesCommand& command) const;
 
+    /// No group has offsets from that expansion any more: `seeded_groups` of its circumstances is empty. No records when it was. The
+    /// reply is those that it named.
+    [[nodiscard]] Decision<std::vector<std::string>> forget_seeded_groups(const TopicId& topic, std::int32_t epoch) const;
+
     /// IncrementalAlterConfigs (KIP-339) of topics, brokers, groups and client metrics subscriptions.
     /// Resources are judged one by one; within one resource all or nothing is changed.
     [[nodiscard]] Decision<AlterConfigsReply> incremental_alter_configs(const IncrementalAlterConfigsCommand& command,

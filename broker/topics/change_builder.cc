@@ -46,15 +46,24 @@ void ChangeBuilder::expand_topic(const TopicPointer& before, Topic after) {
         {.kind = CatalogChange::Kind::topic_expanded, .before = before, .after = std::move(shared)});
 }
 
+void ChangeBuilder::publish_annotation(const TopicPointer& before, Topic after) {
+    auto shared = std::make_shared<const Topic>(std::move(after));
+    editor().replace_topic(shared);
+    effects_.changes.push_back(
+        {.kind = CatalogChange::Kind::expansion_annotated, .before = before, .after = std::move(shared)});
+}
+
 void ChangeBuilder::record_switches(const TopicPointer& before, Topic after, std::int32_t epoch,
                                     std::span<const ProducerSwitch> added) {
     for (const ProducerSwitch& producer : added) {
         effects_.records.push_back(producer_switch_record(after.id, epoch, producer));
     }
-    auto shared = std::make_shared<const Topic>(std::move(after));
-    editor().replace_topic(shared);
-    effects_.changes.push_back(
-        {.kind = CatalogChange::Kind::expansion_annotated, .before = before, .after = std::move(shared)});
+    publish_annotation(before, std::move(after));
+}
+
+void ChangeBuilder::annotate_expansion(const TopicPointer& before, Topic after, std::int32_t epoch) {
+    effects_.records.push_back(expansion_record(after.id, *after.expansions[static_cast<std::size_t>(epoch) - 1]));
+    publish_annotation(before, std::move(after));
 }
 
 void ChangeBuilder::reconfigure_topic(const TopicPointer& before, ConfigMap configs) {

@@ -30,6 +30,8 @@ class ChangeBuilder {
     /// `after` differs in one epoch, which has the producers named in `added` in addition.
     void record_switches(const TopicPointer& before, Topic after, std::int32_t epoch,
                          std::span<const ProducerSwitch> added);
+    /// `after` differs in what is kept of that epoch besides its producers.
+    void annotate_expansion(const TopicPointer& before, Topic after, std::int32_t epoch);
     void reconfigure_topic(const TopicPointer& before, ConfigMap configs);
     /// Of a broker, group or client metrics subscription.
     void set_configs(ConfigResourceType type, std::string_view name, ConfigMap configs);
@@ -40,6 +42,7 @@ class ChangeBuilder {
 
   private:
     SnapshotEditor& editor();
+    void publish_annotation(const TopicPointer& before, Topic after);
 
     const CatalogPointer base_;
     std::optional<SnapshotEditor> editor_;

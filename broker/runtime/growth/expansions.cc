@@ -210,8 +210,17 @@ std::optional<std::size_t> Expansions::remove_seeds(Turn& turn, const topics::To
     if (!expansion.circumstances) {
         return 0;
     }
-    return broker_.groups().remove_seeds(&turn, expansion.circumstances->seeded_groups,
-                                         seeds_of(topic, expansion, groups::seed_metadata(epoch)), turn.now());
+    // First of all no start may give them again.
+    if (!broker_.change_catalog<std::vector<std::string>>(turn, [&](const topics::CatalogCore& catalog, const topics::CatalogContext&) {
+            return catalog.forget_seeded_groups(topic.id, epoch);
+        })) {
+        return std::nullopt;
+    }
+    std::vector<std::string> groups;
+    for (groups::TopicReader& reader : broker_.groups().readers_of(topic.name, topic.id)) {
+        if (!reader.seeds.empty()) groups.push_back(std::move(reader.group_id));
+    }
+    return broker_.groups().remove_seeds(&turn, groups, seeds_of(topic, expansion, groups::seed_metadata(epoch)), turn.now());
 }
 
 // Groups ---------------------------------------------------------------------------------------------

@@ -117,7 +117,8 @@ class Expansions {
         /// Groups that still have a seed that nobody committed over, with the number of such partitions.
         std::vector<std::pair<std::string, std::size_t>> groups;
     };
-    /// Takes back the seeds of an epoch. Empty when it cannot be written.
+    /// Takes back the seeds of an epoch, for good: no later start gives them again. Empty when it cannot be written; then what was not
+    /// removed stays, and can be removed again by the next call.
     [[nodiscard]] std::optional<std::size_t> remove_seeds(Turn& turn, const topics::Topic& topic, std::int32_t epoch);
     [[nodiscard]] std::uint64_t fence_timeouts() const { return fence_timeouts_.load(std::memory_order_relaxed); }
     [[nodiscard]] int fences() const { return fences_.load(std::memory_order_relaxed); }

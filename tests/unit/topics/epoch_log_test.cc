@@ -130,6 +130,24 @@ TEST(EpochLog, SwitchesOfUnknownTopicsAndEpochsAreNotRecorded) {
     EXPECT_EQ(catalog.core().record_producer_switches({TopicId{}, 1, {producer("p")}}).reply.recorded, 0);
 }
 
+TEST(EpochLog, SeedsThatWereTakenBackAreForgottenForGoodAndNothingElseIs) {
+    TestCatalog catalog;
+    catalog.create("orders", 3);
+    expand(catalog, "orders", 6, circumstances());
+    const TopicId id = catalog.catalog().find_topic("orders")->id;
+    (void)catalog.carry_out(catalog.core().record_producer_switches({id, 1, {producer("p")}}));
+    ExpansionCircumstances expected = *last_epoch(catalog, "orders").circumstances;
+    expected.seeded_groups.clear();
+    EXPECT_THAT(catalog.carry_out(catalog.core().forget_seeded_groups(id, 1)), ElementsAre("a"));
+    EXPECT_THAT(catalog.carry_out(catalog.core().forget_seeded_groups(id, 1)), ElementsAre());
+    EXPECT_TRUE(catalog.last_effects.empty());
+    catalog.restart();
+    EXPECT_EQ(*last_epoch(catalog, "orders").circumstances, expected);
+    EXPECT_THAT(last_epoch(catalog, "orders").producer_switches, ElementsAre(producer("p")));
+    for (const std::int32_t epoch : {-1, 0, 2}) EXPECT_TRUE(catalog.core().forget_seeded_groups(id, epoch).effects.empty()) << epoch;
+    EXPECT_TRUE(catalog.core().forget_seeded_groups(TopicId{}, 1).effects.empty());
+}
+
 TEST(EpochLog, KeepsAThousandProducersOfAnExpansion) {
     TestCatalog catalog;
     catalog.create("orders", 3);

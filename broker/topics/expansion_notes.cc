@@ -1,3 +1,5 @@
+// What is noted of an expansion after it happened.
+
 #include <algorithm>
 #include <memory>
 #include <tuple>
@@ -47,6 +49,24 @@ Decision<RecordProducerSwitchesReply> CatalogCore::record_producer_switches(
         change.record_switches(topic, std::move(after), command.epoch, added);
     }
     return {reply, change.finish()};
+}
+
+Decision<std::vector<std::string>> CatalogCore::forget_seeded_groups(const TopicId& id, std::int32_t epoch) const {
+    ChangeBuilder change(snapshot_);
+    std::vector<std::string> seeded;
+    const TopicPointer topic = snapshot_->share_topic(id);
+    if (topic == nullptr || epoch < 1 || static_cast<std::size_t>(epoch) > topic->expansions.size()) return {seeded, change.finish()};
+    const std::size_t index = static_cast<std::size_t>(epoch) - 1;
+    if (const auto& known = topic->expansions[index]->circumstances; known && !known->seeded_groups.empty()) {
+        ExpansionCircumstances circumstances = *known;
+        seeded.swap(circumstances.seeded_groups);
+        ExpansionEpoch expansion = *topic->expansions[index];
+        expansion.circumstances = std::make_shared<const ExpansionCircumstances>(std::move(circumstances));
+        Topic after = *topic;
+        after.expansions[index] = std::make_shared<const ExpansionEpoch>(std::move(expansion));
+        change.annotate_expansion(topic, std::move(after), epoch);
+    }
+    return {seeded, change.finish()};
 }
 
 }  // namespace partita::topics
