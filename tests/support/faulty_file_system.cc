@@ -106,7 +106,27 @@ int FaultyFileSystem::failures() const {
     return failures_;
 }
 
+void FaultyFileSystem::before(FileOperation operation, std::string where, std::function<void()> happens) {
+    const std::scoped_lock lock(mutex_);
+    happens_before_ = operation;
+    happens_where_ = std::move(where);
+    happens_ = std::move(happens);
+}
+
 int FaultyFileSystem::fault_of(FileOperation operation, const std::string& path) {
+    std::function<void()> happens;
+    {
+        const std::scoped_lock lock(mutex_);
+        if (happens_ && !is_happening_ && operation == happens_before_ && path.find(happens_where_) != std::string::npos) {
+            is_happening_ = true;
+            happens = happens_;
+        }
+    }
+    if (happens) {
+        happens();
+        const std::scoped_lock lock(mutex_);
+        is_happening_ = false;
+    }
     const std::scoped_lock lock(mutex_);
     for (Fault& fault : faults_) {
         if (fault.operation != operation || path.find(fault.where) == std::string::npos) continue;

@@ -98,6 +98,11 @@ bool Connections::want_process(ConnectionId connection) {
     return false;
 }
 
+void Connections::look_up_by(Lookup lookup) {
+    const std::scoped_lock lock(mutex_);
+    lookup_ = std::move(lookup);
+}
+
 std::size_t Connections::size() const {
     const std::scoped_lock lock(mutex_);
     return known_.size();
@@ -117,7 +122,11 @@ std::vector<std::pair<ConnectionId, LocalConnection>> Connections::next_wanted()
 
 void Connections::run() {
     using Clock = std::chrono::steady_clock;
-    ProcessFinder finder;
+    Lookup lookup;
+    {
+        const std::scoped_lock lock(mutex_);
+        lookup = lookup_;
+    }
     Clock::duration credit = kBurst;
     auto counted = Clock::now();
     for (;;) {
@@ -127,7 +136,7 @@ void Connections::run() {
         for (const auto& [id, socket] : wanted) {
             sockets.push_back(socket);
         }
-        const auto found = finder.find(sockets);
+        const auto found = lookup(sockets);
         {
             std::unique_lock lock(mutex_);
             for (std::size_t index = 0; index < wanted.size(); ++index) {

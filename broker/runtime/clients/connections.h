@@ -5,9 +5,11 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -59,6 +61,11 @@ class Connections {
 
     [[nodiscard]] std::size_t size() const;
 
+    /// Who is asked for the processes of connections; the kernel otherwise (`ProcessFinder`). Called on the thread that asks, without a lock.
+    using Lookup = std::function<std::vector<std::optional<expansion::ProcessIdentity>>(std::span<const LocalConnection>)>;
+    /// For tests, before the first wish.
+    void look_up_by(Lookup lookup);
+
   private:
     enum class Search : std::uint8_t { not_wanted, wanted, done };
     struct Known {
@@ -83,6 +90,7 @@ class Connections {
     expansion::MemberConnections members_;
     std::vector<expansion::ConnectionId> wanted_;
     std::thread thread_;
+    Lookup lookup_ = [](std::span<const LocalConnection> connections) { return ProcessFinder().find(connections); };
     bool stopping_ = false;
 };
 

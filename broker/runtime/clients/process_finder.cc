@@ -234,8 +234,7 @@ bool look_at(std::int32_t pid, Owners& owners, std::size_t& budget) {
 }
 
 /// Every process is looked at, since one that was forked holds the same sockets.
-void find_owners(Owners& owners) {
-    std::size_t budget = ProcessFinder::kDescriptorsMax;
+void find_owners(Owners& owners, std::size_t budget) {
     Directory processes("/proc");
     while (const char* name = processes.next()) {
         const auto pid = parse<std::int32_t>(name);
@@ -309,7 +308,8 @@ bool ProcessFinder::is_forwarder(std::string_view name) {
            std::ranges::any_of(kForwarderPrefixes, [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
-std::vector<std::optional<ProcessIdentity>> ProcessFinder::find(std::span<const LocalConnection> connections) {
+std::vector<std::optional<ProcessIdentity>> ProcessFinder::find(std::span<const LocalConnection> connections,
+                                                                std::size_t descriptors_max) {
     std::vector<std::optional<ProcessIdentity>> found(connections.size());
     const Descriptor netlink(::socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
     if (netlink.get() < 0) {
@@ -327,7 +327,7 @@ std::vector<std::optional<ProcessIdentity>> ProcessFinder::find(std::span<const 
         }
     }
     if (!owners.empty()) {
-        find_owners(owners);
+        find_owners(owners, descriptors_max);
     }
     for (std::size_t index = 0; index < inodes.size(); ++index) {
         if (const auto owner = owners.find(inodes[index]); owner != owners.end() && owner->second && !is_forwarder(owner->second->name)) {

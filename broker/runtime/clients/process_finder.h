@@ -35,7 +35,8 @@ class ProcessFinder {
     /// For each connection its process, in the same order. Empty where nothing is known: the process belongs to somebody whose descriptors
     /// may not be seen, lives in another container, is gone, or only forwards (docker-proxy, ssh: `is_forwarder`). Of several processes that
     /// hold a socket, after a fork, it is the oldest.
-    [[nodiscard]] std::vector<std::optional<expansion::ProcessIdentity>> find(std::span<const LocalConnection> connections);
+    [[nodiscard]] std::vector<std::optional<expansion::ProcessIdentity>> find(std::span<const LocalConnection> connections,
+                                                                              std::size_t descriptors_max = kDescriptorsMax);
     /// The process has ended. False also when that cannot be told.
     [[nodiscard]] static bool has_ended(const expansion::ProcessIdentity& process);
 

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cerrno>
 #include <filesystem>
+#include <future>
 #include <memory>
 
 #include "broker/runtime/loop/clock.h"
@@ -168,6 +170,86 @@ TEST_F(ExpansionWork, DirectoryThatCannotBeMovedOutOfTheWayRefusesTheGrowthAndNo
     files_.heal();
     EXPECT_EQ(client_->expand_topic("t", 2), ErrorCode::none);
     EXPECT_EQ(client_->produce_value("t", 1, "value").base_offset, 0);
+}
+
+/// A group whose offsets lie in that one of two partitions of the offsets topic.
+std::string group_in(int offsets_partition, int number) {
+    for (int suffix = 0;; ++suffix) {
+        const std::string name = "group-" + std::to_string(number) + "-" + std::to_string(suffix);
+        std::uint32_t hash = 0;
+        for (const char character : name) hash = 31 * hash + static_cast<unsigned char>(character);
+        if (static_cast<int>((hash & 0x7fffffff) % 2) == offsets_partition) return name;
+    }
+}
+
+// Whenever offsets are given to the groups that were found, another one begins to read.
+TEST_F(ExpansionWork, AWorldThatMovesAtEachAttemptEndsTheRequestAndLeavesNothing) {
+    ASSERT_EQ(client_->create_topic("t", 2, {{"partita.expansion.mode", "safe-offsets"}}).error, ErrorCode::none);
+    const std::string first = group_in(0, 0);
+    ASSERT_EQ(client_->commit(first, "t", 0, 0), ErrorCode::none);
+    PlainClient other(broker_->port());
+    std::vector<std::string> came;
+    files_.before(FileOperation::write, "__consumer_offsets-0", [&] {
+        came.push_back(group_in(1, static_cast<int>(came.size()) + 1));
+        EXPECT_EQ(other.commit(came.back(), "t", 0, 0), ErrorCode::none);
+    });
+    EXPECT_EQ(client_->expand_topic("t", 3), ErrorCode::request_timed_out);
+    files_.before(FileOperation::write, "", nullptr);
+    // Each attempt writes offsets there, and takes them back.
+    EXPECT_EQ(came.size(), std::size_t{2} * runtime::Expansions::kAttemptsMax);
+    EXPECT_EQ(client_->metadata()->at("t").partitions, 2u);
+    EXPECT_EQ(client_->committed(first, "t", 2), -1);
+    EXPECT_EQ(client_->expand_topic("t", 3), ErrorCode::none);
+    EXPECT_EQ(client_->committed(first, "t", 2), 0);
+}
+
+TEST_F(ExpansionWork, OffsetsThatWereTakenBackDoNotComeBackAfterAKill) {
+    ASSERT_EQ(client_->create_topic("t", 2, {{"partita.expansion.mode", "safe-offsets"}}).error, ErrorCode::none);
+    ASSERT_EQ(client_->commit("g", "t", 0, 0), ErrorCode::none);
+    ASSERT_EQ(client_->expand_topic("t", 3), ErrorCode::none);
+    ASSERT_EQ(client_->committed("g", "t", 2), 0);
+    std::promise<std::optional<std::size_t>> removed;
+    runtime::Broker& broker = broker_->broker();
+    broker.reactors().front()->post([&] {
+        removed.set_value(broker.expansions().remove_seeds(*broker.turns().front(), *broker.topic_table()->find("t")->topic, 1));
+    });
+    EXPECT_EQ(removed.get_future().get(), 1u);
+    EXPECT_EQ(client_->committed("g", "t", 2), -1);
+    client_.reset();
+    broker_.reset();
+    SetUp();
+    EXPECT_EQ(client_->committed("g", "t", 2), -1);
+    EXPECT_EQ(client_->committed("g", "t", 0), 0);
+}
+
+std::atomic<int> refused_at_once = 0;
+
+TEST_F(ExpansionWork, RequestsBeyondThoseThatMayWaitAreRefusedAtOnce) {
+    ASSERT_EQ(client_->create_topic("t", 2).error, ErrorCode::none);
+    refused_at_once = 0;
+    const auto request = [&](std::int32_t timeout_ms) {
+        runtime::ExpansionRequest wish;
+        wish.wishes.push_back({"t", 3, std::nullopt});
+        wish.received = runtime::read_clock().monotonic;
+        wish.timeout_ms = timeout_ms;
+        wish.encode = [](const runtime::PendingReply&, const runtime::ExpansionReply& reply) {
+            refused_at_once += reply.reply.topics.front().error.code == ErrorCode::request_timed_out ? 1 : 0;
+            return runtime::Reply{};
+        };
+        return wish;
+    };
+    {
+        // The first one waits for it, and everybody waits for the first one, who may have left the queue already.
+        const runtime::Broker::CatalogSection busy(broker_->broker());
+        broker_->broker().expansions().submit(request(60'000));
+        const int waiting = static_cast<int>(runtime::ExpansionWorker::kWaitingMax);
+        for (int number = 0; number < waiting - 1; ++number) broker_->broker().expansions().submit(request(0));
+        EXPECT_EQ(refused_at_once, 0);
+        broker_->broker().expansions().submit(request(0));
+        broker_->broker().expansions().submit(request(0));
+        EXPECT_GE(refused_at_once, 1);
+    }
+    EXPECT_TRUE(eventually([&] { return client_->metadata()->at("t").partitions == 3; }));
 }
 
 }  // namespace

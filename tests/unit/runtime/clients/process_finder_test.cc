@@ -110,6 +110,15 @@ TEST_F(ProcessFinderTest, SocketThatIsNotOfThisMachineIsUnknown) {
     }
 }
 
+TEST_F(ProcessFinderTest, OwnerBeyondTheDescriptorsThatAreLookedAtIsUnknown) {
+    const int own = connect();
+    const std::array connections{ends(port_of(own))};
+    EXPECT_FALSE(finder_.find(connections, 0)[0]);
+    EXPECT_FALSE(finder_.find(connections, 1)[0]) << "the first descriptor of the first process is none of ours";
+    EXPECT_TRUE(finder_.find(connections, ProcessFinder::kDescriptorsMax)[0]);
+    ::close(own);
+}
+
 TEST_F(ProcessFinderTest, LaterProcessOfTheSameIdIsAnother) {
     const int own = connect();
     const std::array connections{ends(port_of(own))};
