@@ -219,8 +219,10 @@ Offset FetchOperation::judge_expansion(const Target& target, Offset upper_bound,
     }
     outcome.held = true;
     outcome.is_undecided = verdict.is_undecided;
-    outcome.high_watermark = std::min(outcome.high_watermark, *verdict.limit);
-    outcome.last_stable_offset = std::min(outcome.last_stable_offset, *verdict.limit);
+    if (!verdict.shows_end) {
+        outcome.high_watermark = std::min(outcome.high_watermark, *verdict.limit);
+        outcome.last_stable_offset = std::min(outcome.last_stable_offset, *verdict.limit);
+    }
     return std::min(upper_bound, *verdict.limit);
 }
 

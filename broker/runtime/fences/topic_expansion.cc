@@ -109,7 +109,7 @@ TopicExpansion::FetchVerdict TopicExpansion::fence_limit(const TopicState& topic
     const std::vector<const groups::TopicReader*>& groups = judgement.groups;
     if (groups.empty() && !broker_.groups().is_complete()) {
         // Its group may be one that is not known again yet.
-        return {.limit = Offset{0}};
+        return {.limit = Offset{0}, .shows_end = true};
     }
     if (groups.empty()) {
         fence_->note_unattributed(
@@ -141,7 +141,9 @@ TopicExpansion::FetchVerdict TopicExpansion::fence_limit(const TopicState& topic
         return {};
     }
     readers_.note_held(reader.connection, partition, judgement, now.monotonic);
-    return {.limit = limit, .is_undecided = judgement.is_undecided};
+    return {.limit = limit,
+            .is_undecided = judgement.is_undecided,
+            .shows_end = judgement.is_undecided || judgement.kind != expansion::Attribution::Kind::member};
 }
 
 void TopicExpansion::note_fetched(const TopicState& topic, PartitionIndex parent, const Reader& reader, Offset fetch_offset, Instant now) {

@@ -70,6 +70,9 @@ class TopicExpansion {
         std::optional<Offset> limit;
         /// Whether that is so will be known in a moment: a fetch that can wait should. `Expansions::identities_changed` wakes it.
         bool is_undecided = false;
+        /// It may be in no group, and so the answer shows where the log ends: a program that reads to the end must not take the limit for
+        /// it. Members are shown the limit, as if there were nothing more.
+        bool shows_end = false;
     };
     /// What a fetch at `fetch_offset` of a partition whose log ends at `end` may have.
     [[nodiscard]] FetchVerdict on_fetch(const TopicState& topic, PartitionIndex partition, const Reader& reader,

@@ -1,0 +1,204 @@
+// Readers of a fenced topic that nobody knows yet, in a whole broker: what they are told meanwhile, and how many are told apart.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <future>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+#include "broker/runtime/fences/fence_readers.h"
+#include "broker/runtime/loop/clock.h"
+#include "protocol/byte_buffer.h"
+#include "protocol/messages/01_fetch.h"
+#include "protocol/messages/11_join_group.h"
+#include "protocol/messages/14_sync_group.h"
+#include "tests/support/broker_process.h"
+#include "tests/support/in_process_broker.h"
+#include "tests/support/plain_client.h"
+#include "tests/unit/groups/group_fixture.h"
+
+namespace partita::test {
+namespace {
+
+using expansion::Attribution;
+
+class HeldReaders : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        broker_ = InProcessBroker::start({.data_directory = directory_ / "data", .overrides = {"group.initial.rebalance.delay.ms=0"}});
+        ASSERT_NE(broker_, nullptr);
+        client_ = std::make_unique<PlainClient>(broker_->port());
+        ASSERT_EQ(client_->create_topic("t", 2, {{"partita.expansion.mode", "fenced"}}).error, ErrorCode::none);
+    }
+    void TearDown() override {
+        client_.reset();
+        broker_.reset();
+    }
+    [[nodiscard]] runtime::Broker& broker() { return broker_->broker(); }
+    [[nodiscard]] TopicId topic_id() { return broker().topic_table()->find("t")->topic->id; }
+
+    /// Its one member holds these partitions of the topic, and speaks over this connection.
+    void join(WireClient& wire, const std::string& group, std::span<const std::int32_t> partitions) {
+        const std::string subscription = groups::testing::subscription_to({"t"});
+        std::vector<JoinGroupRequest::Protocol> protocols(1);
+        protocols[0].name = "range";
+        protocols[0].metadata = as_bytes(subscription);
+        JoinGroupRequest join;
+        join.group_id = group;
+        join.session_timeout_ms = 600'000;
+        join.rebalance_timeout_ms = 600'000;
+        join.protocol_type = "consumer";
+        join.protocols = protocols;
+        const auto* joined = wire.call<JoinGroupResponse>(2, join);
+        ASSERT_NE(joined, nullptr);
+        ASSERT_EQ(joined->error_code, ErrorCode::none);
+        const std::string member(joined->member_id);
+        ByteBuffer assignment;
+        assignment.append_big_endian(std::int16_t{0});
+        assignment.append_big_endian(std::int32_t{1});
+        assignment.append_big_endian(std::int16_t{1});
+        assignment.append(as_bytes(std::string_view("t")));
+        assignment.append_big_endian(static_cast<std::int32_t>(partitions.size()));
+        for (const std::int32_t partition : partitions) assignment.append_big_endian(partition);
+        assignment.append_big_endian(std::int32_t{-1});
+        std::vector<SyncGroupRequest::Assignment> assignments(1);
+        assignments[0].member_id = member;
+        assignments[0].assignment = assignment.bytes();
+        SyncGroupRequest sync;
+        sync.group_id = group;
+        sync.generation_id = joined->generation_id;
+        sync.member_id = member;
+        sync.assignments = assignments;
+        const auto* synced = wire.call<SyncGroupResponse>(1, sync);
+        ASSERT_NE(synced, nullptr);
+        ASSERT_EQ(synced->error_code, ErrorCode::none);
+    }
+
+    struct Fetched {
+        std::int64_t high_watermark = -1;
+        std::size_t bytes = 0;
+    };
+    /// From the beginning of partition 2, without waiting for anything.
+    Fetched fetch(WireClient& wire) {
+        FetchRequest::FetchPartition item{.partition = 2, .fetch_offset = 0, .partition_max_bytes = 1 << 20};
+        FetchRequest::FetchTopic wanted{.topic = "t"};
+        wanted.partitions = {&item, 1};
+        FetchRequest request;
+        request.max_wait_ms = 0;
+        request.topics = {&wanted, 1};
+        const auto* answer = wire.call<FetchResponse>(12, request);
+        if (answer == nullptr || answer->responses.empty()) return {};
+        const auto& data = answer->responses[0].partitions[0];
+        EXPECT_EQ(data.error_code, ErrorCode::none);
+        return {data.high_watermark, data.records.bytes().size()};
+    }
+
+    TemporaryDirectory directory_;
+    std::unique_ptr<InProcessBroker> broker_;
+    std::unique_ptr<PlainClient> client_;
+};
+
+/// Who is behind connections is not said before the gate opens.
+class UnknownReaders : public HeldReaders {
+  protected:
+    /// A record of the parent waits to be read, one of the child was written after it, and a reader has the group's client id.
+    void hold(bool is_one_process) {
+        broker().connections().look_up_by(
+            [open = gate_.get_future().share(), is_one_process](std::span<const runtime::LocalConnection> connections) {
+                open.wait();
+                std::vector<std::optional<expansion::ProcessIdentity>> found;
+                for (const runtime::LocalConnection& connection : connections) {
+                    const std::int32_t pid = is_one_process ? 1 : connection.client_port;
+                    found.push_back(expansion::ProcessIdentity{.pid = pid, .start_ticks = 1, .name = "kcat", .program = {}});
+                }
+                return found;
+            });
+        join(client_->wire(), "g", std::array{0, 1, 2, 3});
+        ASSERT_EQ(client_->produce_value("t", 0, "waits to be read").error, ErrorCode::none);
+        ASSERT_EQ(client_->expand_topic("t", 4), ErrorCode::none);
+        ASSERT_EQ(client_->produce_value("t", 2, "after it").error, ErrorCode::none);
+        reader_ = std::make_unique<WireClient>(broker_->port());
+    }
+    void TearDown() override {
+        open_gate();
+        reader_.reset();
+        HeldReaders::TearDown();
+    }
+    void open_gate() {
+        if (!std::exchange(is_open_, true)) gate_.set_value();
+    }
+
+    std::promise<void> gate_;
+    bool is_open_ = false;
+    std::unique_ptr<WireClient> reader_;
+};
+
+// `kcat -C -e` reads until it is told that it is at the end: the fence must not look like one to a reader that may be in no group.
+TEST_F(UnknownReaders, AreShownWhereTheLogEndsAndGetAllOfItWhenTheyAreInNoGroup) {
+    hold(false);
+    for (int again = 0; again < 2; ++again) {
+        const Fetched answer = fetch(*reader_);
+        EXPECT_EQ(answer.bytes, 0u) << "order comes first";
+        EXPECT_EQ(answer.high_watermark, 1) << "there is more to come";
+    }
+    open_gate();
+    EXPECT_TRUE(eventually([&] { return fetch(*reader_).bytes > 0; }));
+}
+
+TEST_F(UnknownReaders, SeeAnEmptyPartitionWhenTheyAreTheMember) {
+    hold(true);
+    EXPECT_EQ(fetch(*reader_).high_watermark, 1);
+    open_gate();
+    EXPECT_TRUE(eventually([&] { return fetch(*reader_).high_watermark == 0; }));
+    EXPECT_EQ(fetch(*reader_).bytes, 0u);
+}
+
+/// The readers of the topic as a test says them.
+class FenceReadersBounds : public HeldReaders {
+  protected:
+    Attribution::Kind judge(runtime::FenceReaders& readers, std::string_view client_id, std::uint64_t connection, std::int32_t partition = 2,
+                            std::int64_t after_ms = 0) {
+        return readers
+            .judge("t", topic_id(), PartitionIndex{partition}, client_id, "/127.0.0.1", expansion::ConnectionId{connection}, began_ + after_ms)
+            .kind;
+    }
+    const Instant began_ = runtime::read_clock().monotonic;
+};
+
+TEST_F(FenceReadersBounds, OfMoreReadersThanAreToldApartNobodyIsTheOnlyOne) {
+    join(client_->wire(), "g", std::array{0, 1, 2, 3});
+    runtime::FenceReaders readers(broker());
+    constexpr std::uint64_t kFirst = 1'000'000;
+    EXPECT_EQ(judge(readers, "scenario", kFirst), Attribution::Kind::member);
+    readers.on_closed(expansion::ConnectionId{kFirst});
+    for (std::uint64_t number = 1; number <= runtime::FenceReaders::kReadersMax; ++number) {
+        EXPECT_EQ(judge(readers, "other", kFirst + number), Attribution::Kind::no_group);
+    }
+    const std::uint64_t beyond = kFirst + runtime::FenceReaders::kReadersMax + 1;
+    EXPECT_EQ(judge(readers, "scenario", beyond), Attribution::Kind::one_of);
+    for (const std::uint64_t gone : {kFirst + 1, kFirst + 2}) readers.on_closed(expansion::ConnectionId{gone});
+    EXPECT_EQ(judge(readers, "scenario", beyond), Attribution::Kind::member) << "all of them are known again";
+}
+
+TEST_F(FenceReadersBounds, WithMoreHoldingsThanAreKeptNobodyIsExcludedForWhatItFetches) {
+    constexpr std::int32_t kNotHeld = 200'000;
+    const auto judged = [&](std::int32_t held) {
+        std::vector<std::int32_t> partitions(static_cast<std::size_t>(held));
+        std::iota(partitions.begin(), partitions.end(), 0);
+        WireClient wire(broker_->port(), WireClient::Caller{.client_id = "of " + std::to_string(held)});
+        join(wire, "group " + std::to_string(held), partitions);
+        runtime::FenceReaders readers(broker());
+        Attribution::Kind kind{};
+        for (const std::int64_t after_ms : {std::int64_t{0}, expansion::kHandoverMs + 1}) {
+            for (const std::int32_t partition : {kNotHeld, 2}) kind = judge(readers, "of " + std::to_string(held), 1'000'000, partition, after_ms);
+        }
+        return kind;
+    };
+    EXPECT_EQ(judged(4), Attribution::Kind::no_group) << "it goes on with what the member does not hold";
+    EXPECT_EQ(judged(static_cast<std::int32_t>(runtime::FenceReaders::kHoldingsMax) + 1), Attribution::Kind::member);
+}
+
+}  // namespace
+}  // namespace partita::test
