@@ -4,7 +4,12 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <array>
 #include <cstring>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "protocol/compression.h"
 #include "protocol/crc32c.h"
@@ -37,7 +42,9 @@ class BadInput : public ::testing::Test {
         ASSERT_NE(broker_, nullptr);
         ASSERT_TRUE(broker_->is_running());
         neighbour_->finish();
-        EXPECT_LT(neighbour_->slowest_round(), 2s * patience());
+        if (!is_busy_on_purpose_) {
+            EXPECT_LT(neighbour_->slowest_round(), 2s * patience());
+        }
         neighbour_.reset();
         EXPECT_EQ(broker_->count_in_output("ERROR"), 0u) << broker_->output();
         EXPECT_EQ(broker_->stop().exit_code, 0);
@@ -60,6 +67,8 @@ class BadInput : public ::testing::Test {
     }
 
     std::unique_ptr<BrokerProcess> broker_;
+    /// The test keeps the broker, or the machine, so busy that nothing follows from how long the neighbour waits.
+    bool is_busy_on_purpose_ = false;
     std::optional<GoodNeighbour> neighbour_;
 };
 
@@ -334,13 +343,39 @@ std::vector<std::byte> batch_around(Codec codec, std::span<const std::byte> comp
     return batch;
 }
 
+/// The most memory that the process ever had.
+std::int64_t peak_resident_kib(pid_t process) {
+    std::ifstream status("/proc/" + std::to_string(process) + "/status");
+    for (std::string line; std::getline(status, line);) {
+        if (line.starts_with("VmHWM:")) return std::stoll(line.substr(6));
+    }
+    return -1;
+}
+
+// What a bomb costs is counted in the broker's own processor time and memory, and its answer is waited for however long that takes: on
+// a machine that is busy otherwise the numbers are the same.
 TEST_F(BadInput, DecompressionBombsStayBounded) {
-    const std::int64_t before = broker_->resident_kib();
+    is_busy_on_purpose_ = true;
+    std::chrono::milliseconds spent{0};
+    const auto refusal_of = [&](std::span<const std::byte> batch) -> std::optional<ErrorCode> {
+        std::array partitions{ProduceRequest::PartitionProduceData{.index = 0, .records = Records(Bytes(batch))}};
+        std::array topics{ProduceRequest::TopicProduceData{.name = kTopic, .partition_data = partitions}};
+        const ProduceRequest request{.acks = 1, .timeout_ms = 5000, .topic_data = topics};
+        WireClient client(broker_->port());
+        const auto before = broker_->processor_time();
+        const auto* response = client.call<ProduceResponse>(9, request, 1h);
+        spent += broker_->processor_time() - before;
+        return response == nullptr ? std::nullopt : std::optional(response->responses[0].partition_responses[0].error_code);
+    };
+    // A frame as large as those to come, without anything to decompress.
+    (void)refusal_of(std::vector<std::byte>(1 << 20));
+    spent = {};
+    const std::int64_t peak = peak_resident_kib(broker_->process_id());
     {
         // Zeros without end, which are no records either.
         const std::vector<std::byte> bomb = gzip_bomb(std::size_t{128} << 20);
         ASSERT_LT(bomb.size(), 512u * 1024);
-        expect_produce_error(batch_around(Codec::gzip, bomb), ErrorCode::invalid_record, "gzip");
+        EXPECT_EQ(refusal_of(batch_around(Codec::gzip, bomb)), ErrorCode::invalid_record);
     }
     // One record above the limit of 64 MiB, small when compressed, in every codec.
     for (const Codec codec : {Codec::gzip, Codec::snappy, Codec::lz4, Codec::zstd}) {
@@ -349,12 +384,12 @@ TEST_F(BadInput, DecompressionBombsStayBounded) {
         builder.append(TimestampMs{1}, std::nullopt, Bytes(zeros));
         std::vector<std::byte> batch;
         builder.build(batch);
-        WireClient client(broker_->port());
-        const auto error = produce(client, kTopic, 0, batch);
-        ASSERT_TRUE(error.has_value()) << codec_name(codec) << ": " << client.failure();
+        const auto error = refusal_of(batch);
+        ASSERT_TRUE(error.has_value()) << codec_name(codec);
         EXPECT_NE(*error, ErrorCode::none) << codec_name(codec);
     }
-    EXPECT_LT(broker_->resident_kib(), before + 128 * 1024 * patience());
+    EXPECT_LT(peak_resident_kib(broker_->process_id()), peak + 128 * 1024 * patience());
+    EXPECT_LT(spent, 2s * patience()) << "all five together";
 }
 
 TEST_F(BadInput, RequestsArriveByteByByte) {
