@@ -1,6 +1,7 @@
 package partita.suites;
 
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
@@ -11,6 +12,7 @@ import kafka.server.KRaftQuorumImplementation;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.GroupIdNotFoundException;
+import org.apache.kafka.common.message.CreateTopicsRequestData.CreatableTopic;
 import org.apache.kafka.common.utils.Time;
 import scala.Option;
 import scala.collection.Seq;
@@ -24,6 +26,8 @@ public final class Harness {
     /** The broker of the running test. Tests run one after the other. */
     private static volatile BrokerView current;
     private static BrokerProcess process;
+    /** How many brokers the running test asked for. */
+    private static volatile int brokersWanted = 1;
 
     private Harness() {
     }
@@ -54,6 +58,10 @@ public final class Harness {
 
     /** A change that Partita has acknowledged is there. */
     public static void ensureConsistentKRaftMetadata() {
+    }
+
+    /** It knows itself as soon as it has started. */
+    public static void waitUntilBrokerMetadataIsPropagated() {
     }
 
     /** Of the class GroupCoordinatorBaseRequestTest. */
@@ -90,6 +98,7 @@ public final class Harness {
         if (configs.size() > 1) {
             Denied.note("brokers: asked for " + configs.size());
         }
+        brokersWanted = configs.size();
         return CollectionConverters.asScala(List.of(configs.head())).toSeq();
     }
 
@@ -112,8 +121,27 @@ public final class Harness {
         return CollectionConverters.asScala(here);
     }
 
-    static void setCurrent(BrokerView view) {
+    /** Gives a topic one replica on broker 0, if the test asked for brokers enough; otherwise the broker judges what it asks for. */
+    public static void placeHere(CreatableTopic topic) {
+        if (topic.replicationFactor() > 1 && topic.replicationFactor() <= brokersWanted) {
+            Denied.note("brokers: " + topic.replicationFactor() + " replicas");
+            topic.setReplicationFactor((short) 1);
+        }
+        topic.assignments().forEach(assignment -> {
+            List<Integer> brokers = assignment.brokerIds();
+            boolean isPossible = !brokers.isEmpty() && new HashSet<>(brokers).size() == brokers.size()
+                && brokers.stream().allMatch(broker -> broker >= 0 && broker < brokersWanted);
+            if (isPossible && !brokers.equals(List.of(0))) {
+                Denied.note("brokers: partition " + assignment.partitionIndex() + " on " + brokers);
+                assignment.setBrokerIds(List.of(0));
+            }
+        });
+    }
+
+    /** The broker of a test that asked for so many. */
+    static void setCurrent(BrokerView view, int wanted) {
         current = view;
+        brokersWanted = wanted;
     }
 
     private static BrokerView view() {

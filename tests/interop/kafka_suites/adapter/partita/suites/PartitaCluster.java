@@ -66,7 +66,7 @@ public final class PartitaCluster implements ClusterInstance {
         process = new BrokerProcess(properties);
         process.start();
         view = new BrokerView(process, kafkaConfig());
-        Harness.setCurrent(view);
+        Harness.setCurrent(view, config.numBrokers());
         setFeatures();
     }
 

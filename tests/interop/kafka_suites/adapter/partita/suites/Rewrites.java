@@ -9,6 +9,7 @@ import net.bytebuddy.agent.builder.AgentBuilder;
 import net.bytebuddy.asm.Advice;
 import net.bytebuddy.dynamic.DynamicType;
 import net.bytebuddy.implementation.MethodDelegation;
+import org.apache.kafka.common.message.CreateTopicsRequestData.CreatableTopic;
 import scala.collection.Map;
 import scala.collection.Seq;
 
@@ -34,8 +35,11 @@ public final class Rewrites {
             .transform((builder, type, loader, module, domain) -> replace(builder, "controllerServers", "getTopicIds"))
             .type(named("kafka.utils.TestUtils$"))
             .transform((builder, type, loader, module, domain) -> replace(builder,
-                "ensureConsistentKRaftMetadata", "createOffsetsTopicWithAdmin")
+                "ensureConsistentKRaftMetadata", "createOffsetsTopicWithAdmin", "waitUntilBrokerMetadataIsPropagated")
                 .visit(Advice.to(OneReplica.class).on(named("createTopicWithAdminRaw"))))
+            .type(named("org.apache.kafka.clients.admin.NewTopic"))
+            .transform((builder, type, loader, module, domain) -> builder
+                .visit(Advice.to(OnBrokersThatAreThere.class).on(named("convertToCreatableTopic"))))
             .installOn(instrumentation);
     }
 
@@ -71,6 +75,17 @@ public final class Rewrites {
                           @Advice.Argument(value = 4, readOnly = false) Map<Object, Seq<Object>> assignment) {
             replicas = Harness.oneReplica(replicas);
             assignment = Harness.onOneBroker(assignment);
+        }
+    }
+
+    /** So do those that it has a client create, as far as the brokers that it asked for could have held them. */
+    static final class OnBrokersThatAreThere {
+        private OnBrokersThatAreThere() {
+        }
+
+        @Advice.OnMethodExit
+        static void exit(@Advice.Return CreatableTopic topic) {
+            Harness.placeHere(topic);
         }
     }
 }
