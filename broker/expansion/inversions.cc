@@ -143,6 +143,10 @@ void Inversions::add_groups_told(std::set<std::string>& groups) const {
 
 void Inversions::forget_group(const std::string& group) {
     std::erase_if(proofs_, [&](const auto& proof) { return proof.first.first == group; });
+    std::erase_if(requests_, [&](const Request& request) {
+        waiting_ -= request.group == group ? request.commits.size() : 0;
+        return request.group == group;
+    });
     if (const auto known = positions_.find(group); known != positions_.end()) {
         position_count_ -= known->second.positions.size();
         positions_.erase(known);

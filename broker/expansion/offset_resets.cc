@@ -154,7 +154,13 @@ bool OffsetResets::settle_start(Start& start, const ReaderFacts& facts, ReaderOw
         return !owner.groups.empty() && !std::ranges::binary_search(owner.groups, group);
     });
     if (!start.is_ambiguous) {
-        for (const std::string& group : start.groups) note_beginning(group, start.partition, start.from);
+        // Who had begun at the start of the log has skipped nothing.
+        std::erase_if(start.groups, [&](const std::string& group) {
+            const auto lowest = lowest_.find({start.partition, group});
+            return lowest != lowest_.end() && lowest->second <= offset_at(facts.log_starts, start.partition);
+        });
+        // Of several, one of them began there and the others did not.
+        if (start.groups.size() == 1) note_beginning(start.groups.front(), start.partition, start.from);
     }
     start.is_ambiguous = true;
     return start.groups.empty() || !start.skips;
@@ -308,6 +314,7 @@ void OffsetResets::forget_group(const std::string& group) {
     std::erase_if(asks_, [&](const auto& ask) { return std::get<2>(ask.first) == group; });
     skips_.erase_if([&](const auto& skip) { return skip.first.second == group; });
     for (Start& start : starts_) std::erase(start.groups, group);
+    std::erase_if(commits_, [&](const auto& commit) { return commit.first.second == group; });
     std::erase_if(lowest_, [&](const auto& lowest) { return lowest.first.second == group; });
     for (auto& [partition, readers] : grown_) readers.erase(group);
     resetting_.erase(group);

@@ -26,6 +26,19 @@ bool may_be_one_process(const std::optional<ProcessIdentity>& one, const std::op
     return !one || !other || *one == *other;
 }
 
+/// When the member was seen last that is not one any more; kNoTimestamp of one that is, or of which that is not known.
+TimestampMs left_at(const GroupMember& member, TimestampMs now) {
+    TimestampMs last = kNoTimestamp;
+    for (const PartitionSpan& span : member.held) last = std::max(last, span.last);
+    return last < now ? last : kNoTimestamp;
+}
+
+/// It began to fetch when the member had left.
+bool came_after(const Reading& reading, const GroupMember& member, TimestampMs now) {
+    const TimestampMs left = left_at(member, now);
+    return left != kNoTimestamp && std::ranges::all_of(reading.partitions, [&](const auto& read) { return read.second.first > left; });
+}
+
 const std::optional<ProcessIdentity>& process_of(const std::optional<ConnectionFacts>& facts) {
     static const std::optional<ProcessIdentity> kUnknown;
     return facts ? facts->process : kUnknown;
@@ -186,10 +199,10 @@ ReaderOwner ReaderOwners::work_out(ConnectionId connection, Reading& reading) {
     const Crowd& crowd = crowd_of(reading.client.client_id);
     const std::optional<ProcessIdentity>& process = process_of(reading.facts);
     if (!process && crowd.readers.size() * crowd.members.size() > kPairsMax) return {.kind = Attribution::Kind::one_of};
-    // Those of other processes are excluded, and need not be compared.
+    // Those of other processes are excluded, and need not be compared; nor need those that had left before.
     std::vector<GroupMember> members;
     for (const GroupMember& member : crowd.members) {
-        if (may_be_one_process(process, process_of(member.coordinator))) members.push_back(member);
+        if (may_be_one_process(process, process_of(member.coordinator)) && !came_after(reading, member, now_)) members.push_back(member);
     }
     ReaderOwner owner;
     if (members.empty()) return owner;

@@ -71,13 +71,12 @@ struct Beginning {
     bool skips = false;
 };
 
-/// A key whose newer record in `to` the group had committed beyond while it had not beyond the older one in `from`.
+/// A key of which the group had committed beyond a newer record in one partition while it had not beyond an older one in another.
 struct Inversion {
-    int from = 0;
-    /// The newest older record of the key that was overtaken.
-    std::int64_t older = 0;
-    /// The records are of different counts, and nobody needs to have seen both of them at one moment to prove it.
-    bool is_of_different_counts = false;
+    /// By partition: the newest older record that was overtaken.
+    std::map<int, std::int64_t> from;
+    /// The older record was the key's last one before the newer one, and that the first one where a growth led it.
+    bool is_provable = false;
 };
 
 struct GroupDiary {

@@ -17,14 +17,7 @@ void Oracle::about_group(std::size_t index) {
     stopped(name, group);
     blind(name, group);
     due_rebalance(name, group);
-    std::int64_t inverted = 0;
-    std::int64_t surely = 0;
-    for (const auto& [key, inversion] : group.inversions) {
-        if (inversion.older < diary_.partitions[static_cast<std::size_t>(inversion.from)].start) continue;
-        ++inverted;
-        surely += inversion.is_of_different_counts ? 1 : 0;
-    }
-    add("H06", name, sees_all_ ? surely : 0, inverted, true, "keys of which it committed beyond the newer record first");
+    inverted(name, group);
     const auto seeds = static_cast<std::int64_t>(group.seeded.size());
     add("H30", name, seeds, seeds, true, "seeded partitions without a commit");
 }
@@ -49,6 +42,36 @@ void Oracle::backlog(const std::string& name, const GroupDiary& group) {
     std::int64_t records = 0;
     for (const auto& [partition, unread] : left) records += unread;
     add("H03", name, records, records, true, "committed less than the cut of old partitions, and reads new ones");
+}
+
+// H06: keys. What is proved compares a record with the one of its key before it, and remembers so many steps of a key.
+void Oracle::inverted(const std::string& name, const GroupDiary& group) {
+    std::int64_t all = 0;
+    std::int64_t surely = 0;
+    for (const auto& [key, inversion] : group.inversions) {
+        const auto start_of = [&](int partition) { return diary_.partitions[static_cast<std::size_t>(partition)].start; };
+        const auto is_there = [&](const auto& older) { return older.second >= start_of(older.first); };
+        if (std::ranges::none_of(inversion.from, is_there)) continue;
+        ++all;
+        const bool is_untouched = std::ranges::all_of(inversion.from, [&](const auto& older) { return start_of(older.first) == 0; });
+        surely += inversion.is_provable && is_untouched && steps_of(key) <= kStepsKept ? 1 : 0;
+    }
+    add("H06", name, sees_all_ ? surely : 0, all, true, "keys of which it committed beyond the newer record first");
+}
+
+/// How often the key went from one partition to another since the first growth.
+int Oracle::steps_of(int key) const {
+    std::map<std::int64_t, std::pair<int, int>> places;
+    for_each_record([&](int partition, std::int64_t, const Written& record) {
+        if (record.key == key && is_remembered(record)) places[record.order] = {partition, record.epoch};
+    });
+    int steps = 0;
+    int before = -1;
+    for (const auto& [order, place] : places) {
+        steps += before >= 0 && place.first != before && place.second > 0 ? 1 : 0;
+        before = place.first;
+    }
+    return steps;
 }
 
 // H20: what lies before the place where the group began for the first time. Whoever began again may have read what lies between.

@@ -20,6 +20,8 @@ inline constexpr std::chrono::seconds kPatience(10);
 inline constexpr std::chrono::seconds kLatest(13);
 /// Distinct keys after which a partitioner is told.
 inline constexpr std::size_t kKeysToKnow = 40;
+/// Steps of one key between partitions that are remembered.
+inline constexpr int kStepsKept = 8;
 
 class Oracle {
   public:
@@ -53,6 +55,8 @@ class Oracle {
     void skipped(const std::string& name, std::size_t index);
     void skipped_by_one_of_several(const std::string& name, const GroupCast& cast);
     void stopped(const std::string& name, const GroupDiary& group);
+    void inverted(const std::string& name, const GroupDiary& group);
+    [[nodiscard]] int steps_of(int key) const;
     void blind(const std::string& name, const GroupDiary& group);
     void due_rebalance(const std::string& name, const GroupDiary& group);
     void about_outsider(std::size_t index);

@@ -211,8 +211,7 @@ void Player::note_inversions(std::size_t group, const Offsets& before, const Off
 void Player::note_inversion(std::size_t group, int partition, std::int64_t offset) {
     GroupDiary& diary = diary_.groups[group];
     const Written& newer = log_of(partition).records[static_cast<std::size_t>(offset)];
-    bool is_first = true;
-    for (std::int64_t other = 0; other < offset; ++other) is_first &= log_of(partition).records[static_cast<std::size_t>(other)].key != newer.key;
+    const int came_from = provable_origin(partition, offset);
     for (int from = 0; from < diary_.count(); ++from) {
         const auto position = diary.committed.find(from);
         if (from == partition || position == diary.committed.end()) continue;
@@ -221,10 +220,31 @@ void Player::note_inversion(std::size_t group, int partition, std::int64_t offse
             const Written& older = log.records[static_cast<std::size_t>(unread)];
             if (older.key != newer.key || older.order > newer.order) continue;
             Inversion& inversion = diary.inversions[newer.key];
-            const bool is_provable = inversion.is_of_different_counts || (is_first && older.epoch < newer.epoch && older.order >= diary_.restarted_at_order);
-            inversion = {.from = from, .older = unread, .is_of_different_counts = is_provable};
+            inversion.from[from] = unread;
+            inversion.is_provable |= from == came_from;
         }
     }
+}
+
+// Where the record of the key before this one lies, if this is the key's first one in its partition and a growth led it there; else -1.
+int Player::provable_origin(int partition, std::int64_t offset) const {
+    const Written& newer = diary_.partitions[static_cast<std::size_t>(partition)].records[static_cast<std::size_t>(offset)];
+    int origin = -1;
+    std::int64_t last = diary_.restarted_at_order - 1;
+    std::map<int, int> first_epochs;
+    for (int other = 0; other < diary_.count(); ++other) {
+        for (const Written& record : diary_.partitions[static_cast<std::size_t>(other)].records) {
+            if (record.key != newer.key || record.order >= newer.order) continue;
+            if (other == partition) return -1;
+            if (record.order < diary_.restarted_at_order) continue;
+            first_epochs.try_emplace(other, record.epoch);
+            if (record.order > last) {
+                last = record.order;
+                origin = other;
+            }
+        }
+    }
+    return origin >= 0 && first_epochs.at(origin) < newer.epoch ? origin : -1;
 }
 
 void Player::seek_back(const Step& step) {

@@ -421,6 +421,16 @@ TEST_F(ConsumerWatchTest, AnInversionEndsWithItsGroup) {
     EXPECT_FALSE(finding(HazardId::inversion_delivered));
 }
 
+TEST_F(ConsumerWatchTest, WhatAGroupCommittedBeforeItWasDeletedIsNotThatOfTheNextOfItsName) {
+    add_key("a", kOld, 0, 95);
+    add_key("a", kNew, 1, 0);
+    commit("billing", {{kOld, Offset{95}}});
+    watch_.forget_group("billing");
+    const Inversions::Positions nothing;
+    commit("billing", {{kNew, Offset{1}}}, &nothing);
+    EXPECT_FALSE(finding(HazardId::inversion_delivered));
+}
+
 TEST_F(ConsumerWatchTest, CommitsThatWaitAreBoundedAndWhatWasLeftOutIsSaid) {
     add_key("a", kOld, 0, 95);
     add_key("a", kNew, 1, 0);

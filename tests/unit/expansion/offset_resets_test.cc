@@ -274,6 +274,23 @@ TEST_F(OffsetResetsTest, AGroupThatBeganAtTheStartHasSkippedNothingWhenItBeginsA
     EXPECT_FALSE(skipped()) << "nobody knows how much of the seven it read, and did not commit";
 }
 
+TEST_F(OffsetResetsTest, AMemberThatComesAgainIsNotTakenForTheOneThatLeft) {
+    (void)findings();
+    watch_.on_leave("billing", "billing-1", kCoordinator, client_, std::vector<PartitionIndex>{kOld, kNew}, now_);
+    connections_.closed = {kCoordinator, kFetches};
+    billing().members[0].member_id = "billing-2";
+    connections_.coordinators[{"billing", "billing-2"}] = {5};
+    assign_everything();
+    wait(1000);
+    ask("billing", {5}, kNew);
+    watch_.on_list_offsets(client_, kNew, -1, Offset{7});
+    fetch(client_, {6}, kNew, 7);
+    const auto lost = skipped();
+    ASSERT_TRUE(lost);
+    EXPECT_EQ(lost->severity, Severity::block) << lost->condition;
+    EXPECT_EQ(lost->count, 7);
+}
+
 TEST_F(OffsetResetsTest, AGroupThatWentBackAndBeginsAgainHasSkippedWhatLiesBeforeBoth) {
     start_at_latest(kNew, 7);
     ASSERT_TRUE(skipped());
