@@ -35,7 +35,7 @@ void KeyIndex::add(const Record& record) {
     auto known = std::ranges::find(placements, record.partition, &KeyPlacement::partition);
     if (known == placements.end()) {
         if (placements.size() == kPlacementsMax) {
-            placements.erase(std::ranges::min_element(placements, {}, &KeyPlacement::last_seen));
+            make_room(record.key_hash, placements);
         }
         placements.push_back({.partition = record.partition, .first_epoch = record.epoch, .first = record.offset});
         known = std::prev(placements.end());
@@ -46,6 +46,9 @@ void KeyIndex::add(const Record& record) {
                                     .earlier = before->last,
                                     .later = record.offset,
                                     .is_with_growth = before->first_epoch < known->first_epoch});
+    }
+    if (known->epoch < record.epoch && known->records > 0) {
+        keep_past(record.key_hash, placements, *known);
     }
     known->epoch = record.epoch;
     known->last = record.offset;
@@ -63,6 +66,47 @@ void KeyIndex::note_step(std::uint64_t key_hash, const KeyStep& step) {
         steps.erase(steps.begin());
     }
     steps.push_back(step);
+}
+
+void KeyIndex::keep_past(std::uint64_t key_hash, const std::vector<KeyPlacement>& placements, const KeyPlacement& losing) {
+    const auto is_of_its_epoch = [&](const KeyPlacement& placement) { return placement.epoch == losing.epoch; };
+    if (std::ranges::count_if(placements, is_of_its_epoch) < 2) {
+        return;
+    }
+    std::vector<PastPlacement>& past = past_[key_hash];
+    for (const KeyPlacement& placement : placements) {
+        if (!is_of_its_epoch(placement)) {
+            continue;
+        }
+        const auto known = std::ranges::find_if(past, [&](const PastPlacement& other) {
+            return other.epoch == placement.epoch && other.partition == placement.partition;
+        });
+        if (known != past.end()) {
+            known->last = placement.last;
+            continue;
+        }
+        if (past.size() == kPastMax) {
+            past.erase(past.begin());
+            lost_past_ = true;
+        }
+        past.push_back({placement.epoch, placement.partition, placement.last});
+    }
+}
+
+void KeyIndex::make_room(std::uint64_t key_hash, std::vector<KeyPlacement>& placements) {
+    const auto oldest = std::ranges::min_element(placements, {}, &KeyPlacement::last_seen);
+    // Those that stay tell of the epoch by themselves, when there are two of it, until their logs begin behind them.
+    if (std::ranges::count(placements, oldest->epoch, &KeyPlacement::epoch) > 2) {
+        lost_past_ = true;
+    } else {
+        keep_past(key_hash, placements, *oldest);
+    }
+    placements.erase(oldest);
+}
+
+std::span<const PastPlacement> KeyIndex::past(std::uint64_t key_hash) const {
+    const auto known = past_.find(key_hash);
+    return known == past_.end() ? std::span<const PastPlacement>() : known->second;
 }
 
 const IndexedKey* KeyIndex::find(std::uint64_t key_hash) const {
@@ -86,6 +130,7 @@ void KeyIndex::halve() {
     PARTITA_ASSERT(halvings_ < 63, "hashes of distinct keys are spread");
     ++halvings_;
     std::erase_if(keys_, [&](const auto& entry) { return !is_sampled(entry.first); });
+    std::erase_if(past_, [&](const auto& entry) { return !is_sampled(entry.first); });
     std::erase_if(steps_, [&](const auto& entry) { return !is_sampled(entry.first); });
 }
 

@@ -34,6 +34,13 @@ struct IndexedKey {
     std::vector<KeyPlacement> placements;
 };
 
+/// Of a key that lay in several partitions within one epoch: one of these, with its newest record of that epoch.
+struct PastPlacement {
+    std::int32_t epoch = 0;
+    PartitionIndex partition;
+    Offset last;
+};
+
 /// A key went from one partition to another: its record `later` was written after `earlier`, whatever the counts were.
 struct KeyStep {
     PartitionIndex from;
@@ -57,6 +64,8 @@ class KeyIndex {
     static constexpr std::size_t kHeavyKeysMax = 64;
     /// Steps remembered for one key; the oldest makes room.
     static constexpr std::size_t kStepsMax = 8;
+    /// Past placements remembered for one key; the oldest makes room.
+    static constexpr std::size_t kPastMax = 8;
 
     /// At most `keys_max` >= 2 keys.
     explicit KeyIndex(std::size_t keys_max) : keys_max_(keys_max), heavy_(kHeavyKeysMax) {}
@@ -76,6 +85,11 @@ class KeyIndex {
     /// By hash. Keys with equal hashes of 64 bits count as one.
     [[nodiscard]] const std::unordered_map<std::uint64_t, IndexedKey>& keys() const { return keys_; }
     [[nodiscard]] const IndexedKey* find(std::uint64_t key_hash) const;
+    /// Where the key lay in several partitions within one epoch, as far as its placements do not tell it any more, since a later epoch
+    /// wrote over what they knew, or one of them made room. Empty for almost every key.
+    [[nodiscard]] std::span<const PastPlacement> past(std::uint64_t key_hash) const;
+    /// Placements and past tell every key that lay in several partitions within one epoch, with the newest record of that epoch in each.
+    [[nodiscard]] bool has_whole_past() const { return !lost_past_; }
     /// Calls `visit(const IndexedKey&, std::span<const KeyStep>)` for the keys that have been in several partitions: of each two
     /// the first step and the newest one, oldest first. Without a look at the other keys.
     template <class Visit>
@@ -102,11 +116,16 @@ class KeyIndex {
 
   private:
     void note_step(std::uint64_t key_hash, const KeyStep& step);
+    /// The placement is about to lose what it knows of its epoch.
+    void keep_past(std::uint64_t key_hash, const std::vector<KeyPlacement>& placements, const KeyPlacement& losing);
+    void make_room(std::uint64_t key_hash, std::vector<KeyPlacement>& placements);
     [[nodiscard]] bool is_sampled(std::uint64_t hash) const { return halvings_ == 0 || hash >> (64 - halvings_) == 0; }
 
     std::size_t keys_max_;
     std::unordered_map<std::uint64_t, IndexedKey> keys_;
     std::unordered_map<std::uint64_t, std::vector<KeyStep>> steps_;
+    std::unordered_map<std::uint64_t, std::vector<PastPlacement>> past_;
+    bool lost_past_ = false;
     HeavyHitters heavy_;
     int halvings_ = 0;
     std::uint64_t records_ = 0;

@@ -276,7 +276,7 @@ std::vector<Finding> TopicWatch::findings(const TopicFacts& facts, TimestampMs n
     find_ignored_keys(all, now);
     find_scattered_keys(all, facts);
     find_unused_partitions(all, facts, now);
-    find_orphans(all, facts);
+    find_orphans(all, facts, now);
     find_missed_tombstones(all, facts);
     return all;
 }

@@ -193,7 +193,7 @@ class TopicWatch {
     [[nodiscard]] bool is_active(const Producer& producer, TimestampMs now) const;
     /// Where the topic's partitioner puts the key at a count; empty when it is not known or not sure.
     [[nodiscard]] std::optional<PartitionIndex> place(std::string_view key, std::int32_t partition_count) const;
-    [[nodiscard]] bool is_move_explained(const IndexedKey& key) const;
+    [[nodiscard]] bool is_move_explained(const IndexedKey& key, std::span<const PastPlacement> past) const;
 
     void find_stale(std::vector<Finding>& findings, TimestampMs now) const;
     void find_never_learning(std::vector<Finding>& findings, TimestampMs now) const;
@@ -201,7 +201,8 @@ class TopicWatch {
     void find_ignored_keys(std::vector<Finding>& findings, TimestampMs now) const;
     void find_scattered_keys(std::vector<Finding>& findings, const TopicFacts& facts) const;
     void find_unused_partitions(std::vector<Finding>& findings, const TopicFacts& facts, TimestampMs now) const;
-    void find_orphans(std::vector<Finding>& findings, const TopicFacts& facts) const;
+    [[nodiscard]] bool have_all_switched(TimestampMs now) const;
+    void find_orphans(std::vector<Finding>& findings, const TopicFacts& facts, TimestampMs now) const;
     void find_missed_tombstones(std::vector<Finding>& findings, const TopicFacts& facts) const;
     [[nodiscard]] std::string choosing_producers(TimestampMs now) const;
     [[nodiscard]] Subject subject_of(const ProducerIdentity& identity, const Producer& producer) const;

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "broker/expansion/counted.h"
 #include "broker/expansion/topic_watch.h"
@@ -13,9 +17,29 @@ using partitioners::Family;
 using partitioners::FamilySet;
 
 /// True when the log still holds the newest record of the placement.
-bool is_in_log(const KeyPlacement& placement, std::span<const Offset> log_starts) {
+template <class Placement>
+bool is_in_log(const Placement& placement, std::span<const Offset> log_starts) {
     const auto index = static_cast<std::size_t>(placement.partition.value);
     return index >= log_starts.size() || placement.last >= log_starts[index];
+}
+
+/// Two partitions that hold records of the key of one epoch, the one that was used first in front; nothing when there are none.
+std::optional<std::pair<PartitionIndex, PartitionIndex>> pair_of_one_epoch(const IndexedKey& key, std::span<const PastPlacement> past,
+                                                                           std::span<const Offset> log_starts) {
+    std::vector<PastPlacement> places(past.begin(), past.end());
+    for (const KeyPlacement& placement : key.placements) {
+        places.push_back({placement.epoch, placement.partition, placement.last});
+    }
+    std::erase_if(places, [&](const PastPlacement& place) { return !is_in_log(place, log_starts); });
+    for (auto first = places.begin(); first != places.end(); ++first) {
+        const auto second = std::find_if(std::next(first), places.end(), [&](const PastPlacement& other) {
+            return other.epoch == first->epoch && other.partition != first->partition;
+        });
+        if (second != places.end()) {
+            return std::pair(first->partition, second->partition);
+        }
+    }
+    return std::nullopt;
 }
 
 /// Producers whose partitioners can be one and the same.
@@ -210,14 +234,16 @@ void TopicWatch::find_ignored_keys(std::vector<Finding>& findings, TimestampMs n
 }
 
 /// True when one partitioner, that all producers may use, puts the key into all its partitions at some counts.
-bool TopicWatch::is_move_explained(const IndexedKey& key) const {
+bool TopicWatch::is_move_explained(const IndexedKey& key, std::span<const PastPlacement> past) const {
     bool is_explained = false;
     everybody_.known_families().for_each([&](Family family) {
-        is_explained |= std::ranges::all_of(key.placements, [&](const KeyPlacement& placement) {
+        const auto is_placed = [&](PartitionIndex partition) {
             return std::ranges::any_of(epochs_, [&](const TopicEpoch& then) {
-                return partitioners::partition_of(family, as_bytes(key.key), then.partition_count) == placement.partition;
+                return partitioners::partition_of(family, as_bytes(key.key), then.partition_count) == partition;
             });
-        });
+        };
+        is_explained |= std::ranges::all_of(key.placements, is_placed, &KeyPlacement::partition) &&
+                        std::ranges::all_of(past, is_placed, &PastPlacement::partition);
     });
     return is_explained;
 }
@@ -234,31 +260,22 @@ void TopicWatch::find_scattered_keys(std::vector<Finding>& findings, const Topic
     Finding finding = make_finding(HazardId::key_in_two_partitions, {.topic = name_}, "");
     std::int64_t found = 0;
     // Keys that a move could explain are left out, whatever wrote them.
-    bool is_exact = has_seen_everything(facts);
+    bool is_exact = has_seen_everything(facts) && keys_.has_whole_past();
     for (const auto& [hash, key] : keys_.keys()) {
-        const KeyPlacement* first = nullptr;
-        const KeyPlacement* second = nullptr;
-        for (const KeyPlacement& placement : key.placements) {
-            if (!is_in_log(placement, facts.log_starts)) {
-                continue;
-            }
-            for (const KeyPlacement& other : key.placements) {
-                if (other.epoch == placement.epoch && other.partition != placement.partition && is_in_log(other, facts.log_starts)) {
-                    first = &placement;
-                    second = &other;
-                }
-            }
-        }
-        if (first == nullptr) {
+        if (key.placements.size() < 2) {
             continue;
         }
-        if (is_move_explained(key)) {
+        const std::span<const PastPlacement> past = keys_.past(hash);
+        const auto pair = pair_of_one_epoch(key, past, facts.log_starts);
+        if (!pair) {
+            continue;
+        }
+        if (is_move_explained(key, past)) {
             is_exact = false;
             continue;
         }
         ++found;
-        const bool is_forward = first->last_seen < second->last_seen;
-        finding.add_example(key.key, (is_forward ? first : second)->partition, (is_forward ? second : first)->partition);
+        finding.add_example(key.key, pair->first, pair->second);
     }
     if (found == 0) {
         return;
@@ -314,19 +331,31 @@ void TopicWatch::find_unused_partitions(std::vector<Finding>& findings, const To
     findings.push_back(std::move(finding));
 }
 
-// H40: the newest value of a key in p, with f(k) % M != p: compaction keeps it for ever beside the newer one. Ends with a
-// tombstone in p, or when p's log start passes it.
-void TopicWatch::find_orphans(std::vector<Finding>& findings, const TopicFacts& facts) const {
+// Nobody may write by an earlier count any more, as far as those are known who write.
+bool TopicWatch::have_all_switched(TimestampMs now) const {
+    return std::ranges::none_of(producers_, [&](const auto& entry) {
+        const Producer& producer = entry.second;
+        const bool may_write = is_active(producer, now) && !producer.is_closed && producer.evidence.keyed_records() > 0;
+        return may_write && (producer.is_stale || producer.switched == kNoTimestamp);
+    });
+}
+
+// H40: the newest value of a key in p, with f(k) % M != p: compaction keeps it for ever beside the newer one. One that came after the
+// growth is of a producer with an old count, who may come again and replace it, until the key was written elsewhere since or all have
+// switched. Ends with a tombstone in p, or when p's log start passes it.
+void TopicWatch::find_orphans(std::vector<Finding>& findings, const TopicFacts& facts, TimestampMs now) const {
     if (!facts.is_compacted || epoch() == 0 || known_families().is_empty()) {
         return;
     }
     Finding finding = make_finding(HazardId::compacted_orphans, {.topic = name_}, "");
     std::int64_t found = 0;
+    const bool is_over = have_all_switched(now);
     for (const auto& [hash, key] : keys_.keys()) {
         const auto home = place(key.key, count());
+        const std::uint64_t last_seen = std::ranges::max(key.placements, {}, &KeyPlacement::last_seen).last_seen;
         for (const KeyPlacement& placement : key.placements) {
-            if (home && placement.partition != *home && placement.epoch < epoch() && !placement.is_tombstone &&
-                is_in_log(placement, facts.log_starts)) {
+            const bool is_left = is_over || placement.epoch < epoch() || placement.last_seen < last_seen;
+            if (home && placement.partition != *home && is_left && !placement.is_tombstone && is_in_log(placement, facts.log_starts)) {
                 ++found;
                 finding.add_example(key.key, placement.partition, home);
                 break;
@@ -337,9 +366,8 @@ void TopicWatch::find_orphans(std::vector<Finding>& findings, const TopicFacts& 
         return;
     }
     const bool is_exact = has_seen_everything(facts);
-    finding.condition = at_least(is_exact) + counted(found, "key has its", "keys have their") +
-                        " last value of before the expansion in a partition where compaction will never replace it" +
-                        sampling_note();
+    finding.condition = at_least(is_exact) + counted(found, "key has a value", "keys have a value") +
+                        " in a partition where they are not written any more, and compaction will never replace it" + sampling_note();
     count_keys(finding, "orphaned_keys", found, is_exact);
     findings.push_back(std::move(finding));
 }

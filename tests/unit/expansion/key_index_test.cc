@@ -132,6 +132,52 @@ TEST(KeyIndex, StepsOfAKeyAreBounded) {
     EXPECT_EQ(keys, 1u);
 }
 
+TEST(KeyIndex, RemembersWhereAKeyLayInOneEpochWhenALaterOneWritesOverIt) {
+    KeyIndex index(10);
+    add(index, 1, 0, 10);
+    add(index, 1, 3, 20);
+    EXPECT_TRUE(index.past(spread(1)).empty()) << "its placements tell it";
+    add(index, 1, 3, 30, false, 1);
+    add(index, 1, 0, 40, false, 2);
+    const auto past = index.past(spread(1));
+    ASSERT_EQ(past.size(), 2U);
+    EXPECT_EQ(past[0].epoch, 0);
+    EXPECT_EQ(past[0].partition, PartitionIndex{0});
+    EXPECT_EQ(past[0].last, Offset{10});
+    EXPECT_EQ(past[1].partition, PartitionIndex{3});
+    EXPECT_EQ(past[1].last, Offset{20});
+    EXPECT_TRUE(index.has_whole_past());
+    // One that lay in one partition only leaves nothing behind.
+    add(index, 2, 0, 50);
+    add(index, 2, 0, 60, false, 1);
+    EXPECT_TRUE(index.past(spread(2)).empty());
+}
+
+TEST(KeyIndex, ThePastOfAKeyIsBoundedAndSaysThatItIsNotWhole) {
+    KeyIndex index(10);
+    for (std::int32_t epoch = 0; epoch < 8; ++epoch) {
+        add(index, 1, 0, 2 * epoch, false, epoch);
+        add(index, 1, 1, 2 * epoch + 1, false, epoch);
+    }
+    const auto past = index.past(spread(1));
+    EXPECT_EQ(past.size(), KeyIndex::kPastMax);
+    EXPECT_EQ(past.back().epoch, 6);
+    EXPECT_FALSE(index.has_whole_past());
+}
+
+TEST(KeyIndex, APlacementThatMakesRoomIsPastWhereTheOthersDoNotTellOfItsEpoch) {
+    KeyIndex index(10);
+    add(index, 1, 0, 1);
+    add(index, 1, 1, 2);
+    for (std::int32_t partition = 2; partition < 5; ++partition) {
+        add(index, 1, partition, 3, false, 1);
+    }
+    ASSERT_EQ(index.past(spread(1)).size(), 2U);
+    EXPECT_EQ(index.past(spread(1))[0].partition, PartitionIndex{0});
+    EXPECT_EQ(index.past(spread(1))[1].partition, PartitionIndex{1});
+    EXPECT_TRUE(index.has_whole_past());
+}
+
 TEST(KeyIndex, LongKeysAreCountedAndNotKept) {
     KeyIndex index(10);
     const std::string key(KeyIndex::kKeyBytesMax + 1, 'k');

@@ -334,6 +334,34 @@ TEST_F(TopicWatchTest, H09SaysAtLeastWhereAMoveCouldExplainAKey) {
     EXPECT_TRUE(scattered->condition.starts_with("at least ")) << scattered->condition;
 }
 
+TEST_F(TopicWatchTest, H09CountsKeysThatWereWrittenAtALaterCountAsWell) {
+    send_many(java_, Family::murmur2_pos, 6);
+    send_many(client("go"), Family::fnv1a_sabs, 6);
+    const auto before = finding(HazardId::key_in_two_partitions);
+    ASSERT_TRUE(before);
+    expand(12);
+    // Each key is written again, by either producer where the new count puts it.
+    send_many(java_, Family::murmur2_pos, 12);
+    send_many(client("go"), Family::fnv1a_sabs, 12);
+    std::int64_t apart = 0;
+    for (int i = 0; i < 100; ++i) {
+        const std::string text = "key-" + std::to_string(i);
+        const auto java = [&](std::int32_t count) { return partitioners::partition_of(Family::murmur2_pos, as_bytes(text), count); };
+        const auto go = [&](std::int32_t count) { return partitioners::partition_of(Family::fnv1a_sabs, as_bytes(text), count); };
+        const auto is_javas = [&](PartitionIndex partition) { return partition == java(6) || partition == java(12); };
+        // Where it looks as if it had moved, it is left out.
+        apart += (java(6) != go(6) || java(12) != go(12)) && !(is_javas(go(6)) && is_javas(go(12)));
+    }
+    const auto after = finding(HazardId::key_in_two_partitions);
+    ASSERT_TRUE(after);
+    EXPECT_GT(apart, before->count);
+    EXPECT_EQ(after->count, apart);
+    // The newest records of the first count are gone, and keys lie apart at the second one alone.
+    for (std::size_t partition = 0; partition < 6; ++partition) starts_[partition] = ends_[partition];
+    const auto later = finding(HazardId::key_in_two_partitions);
+    EXPECT_LT(later ? later->count : 0, apart);
+}
+
 TEST_F(TopicWatchAtEight, ClassesThatAgreeAtEightPartAtTwelve) {
     const ProducerIdentity platformatic = client("node");
     send_many(java_, Family::murmur2_pos, 8);
@@ -467,6 +495,36 @@ TEST_F(TopicWatchTest, H40CountsOrphansExactlyAndEndsWithTheirTombstones) {
         send(client("cleaner"), key, Family::murmur2_pos, 6, false);
     }
     EXPECT_FALSE(finding(HazardId::compacted_orphans));
+}
+
+TEST_F(TopicWatchTest, H40CountsWhatAStaleProducerWroteOnceItIsWrittenThereNoMore) {
+    is_compacted_ = true;
+    const ProducerIdentity stale = client("stale");
+    send_many(java_, Family::murmur2_pos, 6);
+    send_many(stale, Family::murmur2_pos, 6);
+    expand(8);
+    std::vector<std::string> moved;
+    for (int i = 0; i < 100; ++i) {
+        const std::string key = "key-" + std::to_string(i);
+        if (partitioners::partition_of(Family::murmur2_pos, as_bytes(key), 6) !=
+            partitioners::partition_of(Family::murmur2_pos, as_bytes(key), 8)) {
+            moved.push_back(key);
+        }
+    }
+    ASSERT_GT(moved.size(), 20U);
+    send_many(stale, Family::murmur2_pos, 6);
+    EXPECT_FALSE(finding(HazardId::compacted_orphans)) << "it may replace them";
+    for (std::size_t number = 0; number < 10; ++number) {
+        send(java_, moved[number], Family::murmur2_pos, 8);
+    }
+    ASSERT_TRUE(finding(HazardId::compacted_orphans));
+    EXPECT_EQ(finding(HazardId::compacted_orphans)->count, 10) << "newer values are where they belong";
+    send(stale, moved[0], Family::murmur2_pos, 6);
+    EXPECT_EQ(finding(HazardId::compacted_orphans)->count, 9) << "the old place has the newest value again";
+    // A key that only the new count explains.
+    wait(TopicWatch::kSettleMs + 1);
+    send(stale, moved[0], Family::murmur2_pos, 8);
+    EXPECT_EQ(finding(HazardId::compacted_orphans)->count, static_cast<std::int64_t>(moved.size())) << "nobody writes there any more";
 }
 
 TEST_F(TopicWatchTest, H41ProvesAMissedTombstone) {
