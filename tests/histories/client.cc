@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 
 #include "protocol/messages/00_produce.h"
 #include "protocol/messages/01_fetch.h"
@@ -15,12 +16,16 @@
 
 namespace partita::test::histories {
 
+namespace {
+std::atomic<int> clients = 0;
+}  // namespace
+
 void expect_none(ErrorCode error, const std::string& what) {
     if (error != ErrorCode::none) throw Failure{what + ": error " + std::to_string(static_cast<int>(error))};
 }
 
 Client::Client(std::uint16_t port, const Caller& caller, std::string topic)
-    : caller_(caller), topic_(std::move(topic)), data_(port, caller), coordinator_(port, caller) {
+    : caller_(caller), number_(++clients), topic_(std::move(topic)), data_(port, caller), coordinator_(port, caller) {
     introduce(data_);
     introduce(coordinator_);
 }

@@ -47,6 +47,8 @@ class Client {
     [[nodiscard]] Offsets committed(const std::string& group, const Partitions& partitions);
 
     [[nodiscard]] const Caller& caller() const { return caller_; }
+    /// Another one for each client of the program.
+    [[nodiscard]] int number() const { return number_; }
     [[nodiscard]] WireClient& coordinator() { return coordinator_; }
 
     template <class Response, class Request>
@@ -60,6 +62,7 @@ class Client {
     void introduce(WireClient& wire);
 
     Caller caller_;
+    int number_;
     std::string topic_;
     WireClient data_;
     WireClient coordinator_;

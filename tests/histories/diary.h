@@ -111,6 +111,17 @@ struct GroupDiary {
     }
 };
 
+/// A fetch was given nothing of a new partition, though records lay behind the place that it asked for.
+struct KeptBack {
+    Caller caller;
+    /// Of the client's connection, among all of the history.
+    int client = 0;
+    int partition = 0;
+    Clock::time_point time;
+    /// So many bytes were asked for that a batch fits in.
+    bool is_sure = false;
+};
+
 /// What an outsider read since the topic grew first, and the broker did not restart.
 struct OutsiderDiary {
     /// By how often the topic had grown, and partition: the earliest offset that it asked for.
@@ -132,14 +143,22 @@ struct Diary {
     std::vector<OutsiderDiary> outsiders;
     /// By client and partition that a growth added: the highest offset at which anybody of that name began to read it.
     std::map<std::pair<Caller, int>, std::int64_t> first_fetches;
+    /// The newest for each client and partition, of clients whose connection is open.
+    std::vector<KeptBack> kept_back;
     /// What the broker saw of producers it remembers since then.
     std::int64_t restarted_at_order = 0;
     std::int64_t records = 0;
+    /// When a producer of that name wrote last: before it sent the batch, and after it was acknowledged.
+    std::map<Caller, std::pair<Clock::time_point, Clock::time_point>> wrote;
+    /// When the broker began to watch the topic's producers, likewise.
+    std::pair<Clock::time_point, Clock::time_point> watched;
     bool is_deleted = false;
     Clock::time_point now;
 
     [[nodiscard]] int epoch() const { return static_cast<int>(growths.size()); }
     [[nodiscard]] int count() const { return static_cast<int>(partitions.size()); }
+    /// The topic's count at that epoch.
+    [[nodiscard]] int count_at(int epoch) const { return epoch == 0 ? first_count() : growths[static_cast<std::size_t>(epoch - 1)].to; }
     [[nodiscard]] int first_count() const { return growths.empty() ? count() : growths.front().from; }
     [[nodiscard]] bool is_new(int partition) const { return partition >= first_count(); }
     /// When the partition came into being; the beginning of time for those of the first day.

@@ -16,6 +16,7 @@
 #include <mutex>
 #include <thread>
 
+#include "tests/histories/guard_judge.h"
 #include "tests/histories/placing.h"
 #include "tests/histories/player.h"
 #include "tests/support/plain_client.h"
@@ -105,6 +106,42 @@ TEST(Histories, AScriptDependsOnItsSeedAlone) {
     EXPECT_NE(to_string(write_script(7)), to_string(write_script(8)));
 }
 
+TEST(Histories, AGuardedGrowthIsJudgedByTheDiaries) {
+    using namespace std::chrono_literals;
+    Script script;
+    script.groups.push_back({.name = "group0", .reset = Reset::earliest, .is_consumer_protocol = false, .members = {{.client_id = "reader"}}});
+    Diary diary;
+    diary.partitions.resize(2);
+    diary.partitions[0].records.resize(5);
+    diary.partitions[1].records.resize(1);
+    diary.groups.emplace_back().members.resize(1);
+    diary.groups[0].committed[0] = 2;
+    const auto now = Clock::now();
+    diary.watched = {now - 1h, now - 1h};
+    GrowthAnswer answer{.refusal = {}, .asked = now, .answered = now + 1ms};
+    const auto problems = [&](bool is_confirmed) { return judge_answer(guard_view(script, diary, "-x", answer), answer, is_confirmed).size(); };
+    EXPECT_EQ(problems(false), 1u) << "it was carried out under a backlog";
+    EXPECT_EQ(problems(true), 0u) << "by order";
+    const std::string begin = "Topic t is guarded (partita.expansion.mode), and growing from 2 to 4 partitions is refused: ";
+    const std::string end = ". To grow all the same, repeat the request within 60 s.";
+    const std::string unread = "group group0-x has not read 3 records (H03)";
+    const std::string none = "group group0-x has committed nothing for 1 partition with records (H03)";
+    answer.refusal = begin + unread + "; " + none + end;
+    EXPECT_EQ(problems(false), 0u);
+    EXPECT_EQ(problems(true), 1u) << "it was ordered";
+    answer.refusal = begin + unread + end;
+    EXPECT_EQ(problems(false), 1u) << "one reason is missing";
+    answer.refusal = begin + unread + "; " + none + "; producer shop at /127.0.0.1 wrote 0.1 s ago, 1.5 s of silence are needed (H04)" + end;
+    EXPECT_EQ(problems(false), 1u) << "nobody wrote";
+    diary.wrote[{.client_id = "shop"}] = {now, now};
+    EXPECT_EQ(problems(false), 0u);
+    diary.groups[0].committed = {{0, 5}, {1, 1}};
+    diary.wrote.clear();
+    EXPECT_EQ(problems(false), 3u) << "drained and silent: none of the reasons is true";
+    answer.refusal.reset();
+    EXPECT_EQ(problems(false), 0u);
+}
+
 TEST(Histories, EveryFindingIsTrueAndNoneIsMissing) {
     (void)raise_open_files_limit();
     const int count = wanted.count > 0 ? wanted.count : long_tests() && patience() == 1 ? kLongCount : kCount;
@@ -135,7 +172,7 @@ TEST(Histories, EveryFindingIsTrueAndNoneIsMissing) {
     // What is never due is not tested.
     for (const char* id : {"H03", "H04", "H07", "H20", "H22", "H24", "H29", "H30"}) EXPECT_GT(confirmed[id], 0) << id << " was never due";
     if (count < kLongCount) return;
-    for (const char* id : {"H06", "H08", "H09", "H21", "H23", "H40", "H41", "H48"}) EXPECT_GT(confirmed[id], 0) << id << " was never due";
+    for (const char* id : {"H06", "H08", "H09", "H21", "H23", "H40", "H41", "H48", "refused", "confirmed", "drained"}) EXPECT_GT(confirmed[id], 0) << id << " was never due";
     EXPECT_GE(seen, count * 8 / 10) << "too little was seen for numbers to be exact";
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct Claim {
     bool is_due = true;
     /// The facts that it follows from, for people.
     std::string why;
+    /// Who does not say "at least" has to give this number; -1 when nothing is known of that.
+    std::int64_t exact = -1;
 };
 
 /// A finding as the broker tells it.
@@ -33,6 +36,8 @@ struct Told {
     std::int64_t count = 0;
     /// As it came.
     std::string text;
+    /// Of findings that say whether their number is exact.
+    std::optional<bool> is_exact;
 };
 
 /// `unique` is what makes the names of the history's groups unique; `is_everything_seen`: the broker looked at every record, as it
@@ -41,14 +46,5 @@ struct Told {
 
 /// One sentence for each finding that is false, and each that is missing.
 [[nodiscard]] std::vector<std::string> compare(const std::vector<Claim>& claims, const std::vector<Told>& told);
-
-/// What is known to be told wrongly today, each with the reason. Empty is the goal.
-struct KnownWrong {
-    std::string id;
-    /// Or told where it should not be, or with a number that is not so.
-    bool is_missing = false;
-    std::string reason;
-};
-[[nodiscard]] const std::vector<KnownWrong>& known_wrong();
 
 }  // namespace partita::test::histories

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <vector>
 
 #include "tests/histories/oracle_rules.h"
 
 namespace partita::test::histories {
+
+using namespace std::chrono_literals;
 
 void Oracle::about_outsider(std::size_t index) {
     const Caller& caller = script_.outsiders[index].caller;
@@ -52,6 +55,32 @@ std::int64_t Oracle::replayed(const OutsiderDiary& outsider) const {
     std::int64_t count = 0;
     for (const auto& [partition, offsets] : records) count += static_cast<std::int64_t>(offsets.size());
     return count;
+}
+
+// H52: a client that is kept from records, though it may be somebody else than the member for whose sake it is. All clients of a history
+// are of one process and one machine: only the client id tells them apart, and who bears his own is told apart at once.
+void Oracle::held_readers() {
+    constexpr auto kHeld = 10s;
+    constexpr auto kToSettle = 5s;
+    std::map<int, std::vector<const KeptBack*>> by_client;
+    for (const KeptBack& kept : diary_.kept_back) {
+        if (diary_.now - kept.time < kHeld + kToSettle) by_client[kept.client].push_back(&kept);
+    }
+    for (const auto& [client, kept] : by_client) {
+        const Caller& caller = kept.front()->caller;
+        std::int64_t members = 0;
+        for (const GroupCast& group : script_.groups) members += std::ranges::count(group.members, caller.client_id, &Caller::client_id);
+        const std::int64_t outsiders = std::ranges::count_if(script_.outsiders, [&](const OutsiderCast& cast) { return cast.caller.client_id == caller.client_id; });
+        const auto partitions = static_cast<std::int64_t>(kept.size());
+        const std::string about = to_string(caller);
+        if (members > 0 && members + outsiders > 1) {
+            add("H52", about, 1, partitions, false, "is kept from new partitions, and others have its name");
+        } else if (members == 0) {
+            // Nobody in no group is kept from anything without being told, and of this one it is sure that it is in none.
+            const auto surely = std::ranges::count_if(kept, [](const KeptBack* one) { return one->is_sure; });
+            if (surely > 0) add("unfenced", about, surely, surely, true, "is surely in no group, and is kept from new partitions all the same");
+        }
+    }
 }
 
 }  // namespace partita::test::histories

@@ -8,8 +8,8 @@
 
 namespace partita::test::histories {
 
-bool Oracle::is_surely_known(std::size_t producer) const {
-    return script_.producers[producer].placing != Placing::at_random && is_told_before(producer, diary_.epoch());
+bool Oracle::is_surely_known(std::size_t producer, int epoch) const {
+    return script_.producers[producer].placing != Placing::at_random && is_told_before(producer, epoch);
 }
 
 bool Oracle::is_told_at_some_epoch(std::size_t producer) const { return is_told_before(producer, diary_.epoch() + 1); }
@@ -28,25 +28,87 @@ bool Oracle::is_told_before(std::size_t producer, int end_epoch) const {
     return false;
 }
 
+bool Oracle::proves_switch(const Written& record, int partition, bool surely) const {
+    const Placing placing = script_.producers[static_cast<std::size_t>(record.producer)].placing;
+    if (record.epoch != diary_.epoch() || record.count != diary_.count() || placing == Placing::at_random) return false;
+    const bool is_explained_before = std::ranges::any_of(diary_.growths, [&](const Growth& growth) {
+        return surely ? std::ranges::count(places_of_siblings(placing, key_text(record.key), growth.from), partition) > 0
+                      : place(placing, key_text(record.key), growth.from) == partition;
+    });
+    return !is_explained_before;
+}
+
+bool Oracle::has_sent(std::size_t producer) const {
+    bool has_sent = false;
+    for_each_record([&](int, std::int64_t, const Written& record) {
+        has_sent |= static_cast<std::size_t>(record.producer) == producer && is_remembered(record);
+    });
+    return has_sent;
+}
+
+bool Oracle::has_switched(std::size_t producer, bool surely) const {
+    bool has_switched = false;
+    for_each_record([&](int partition, std::int64_t, const Written& record) {
+        has_switched |= static_cast<std::size_t>(record.producer) == producer && is_remembered(record) && proves_switch(record, partition, surely);
+    });
+    return has_switched && (!surely || is_surely_known(producer, diary_.epoch()));
+}
+
+Oracle::StaleWork Oracle::stale_work(std::size_t producer, int epoch) const {
+    StaleWork work;
+    for_each_record([&](int partition, std::int64_t offset, const Written& record) {
+        if (static_cast<std::size_t>(record.producer) != producer || record.epoch != epoch || !is_remembered(record)) return;
+        if (!is_stale(record, partition, epoch)) return;
+        ++work.records;
+        work.last[partition] = offset;
+        if (!is_surely_stale(record, partition, epoch)) return;
+        ++work.surely;
+        work.last_surely[partition] = offset;
+    });
+    return work;
+}
+
+bool Oracle::is_a_group_behind(const std::map<int, std::int64_t>& last) const {
+    return std::ranges::any_of(diary_.groups, [&](const GroupDiary& group) {
+        return !group.is_deleted && std::ranges::any_of(last, [&](const auto& place) {
+            const auto committed = group.committed.find(place.first);
+            return committed != group.committed.end() && committed->second <= place.second &&
+                   diary_.partitions[static_cast<std::size_t>(place.first)].start <= place.second;
+        });
+    });
+}
+
 // H04: records since the last growth that only an old count explains, of producers that have not sent any since that only the new
-// one does.
+// one does; and of all of them, of every growth, as long as a group is not beyond the last one.
 void Oracle::stale_producers() {
     for (std::size_t producer = 0; producer < script_.producers.size(); ++producer) {
-        const ProducerCast& cast = script_.producers[producer];
-        std::int64_t stale = 0;
-        std::int64_t surely = 0;
-        bool has_switched = false;
-        for_each_record([&](int partition, std::int64_t, const Written& record) {
-            if (static_cast<std::size_t>(record.producer) != producer || record.epoch != diary_.epoch() || !is_remembered(record)) return;
-            stale += is_stale(record, partition) ? 1 : 0;
-            surely += is_surely_stale(record, partition) ? 1 : 0;
-            if (record.count == diary_.count()) has_switched |= std::ranges::none_of(diary_.growths, [&](const Growth& growth) {
-                return place(cast.placing, key_text(record.key), growth.from) == partition;
-            });
-        });
-        const bool is_alone = producers_called(cast.caller).size() == 1;
-        const bool is_due = is_alone && is_surely_known(producer) && sees_all_;
-        if (!has_switched) add("H04", to_string(cast.caller), is_due ? surely : 1, is_alone ? stale : diary_.records, is_due && surely > 0, "records since the growth that only an old count explains");
+        const StaleWork work = stale_work(producer, diary_.epoch());
+        const bool is_due = is_surely_known(producer, diary_.epoch()) && sees_all_ && work.surely > 0;
+        if (has_switched(producer, false)) continue;
+        add("H04", to_string(script_.producers[producer].caller), is_due ? work.surely : 1, work.records, is_due,
+            "records since the growth that only an old count explains");
+    }
+    for (int epoch = 1; epoch <= diary_.epoch(); ++epoch) stale_leftovers(epoch);
+}
+
+// What several of one name left behind is told together.
+void Oracle::stale_leftovers(int epoch) {
+    std::map<Caller, StaleWork> by_name;
+    std::set<Caller> due;
+    for (std::size_t producer = 0; producer < script_.producers.size(); ++producer) {
+        const Caller& caller = script_.producers[producer].caller;
+        const StaleWork work = stale_work(producer, epoch);
+        StaleWork& all = by_name[caller];
+        all.records += work.records;
+        for (const auto& [partition, offset] : work.last) all.last[partition] = std::max(all.last[partition], offset);
+        if (!is_surely_known(producer, epoch) || !sees_all_) continue;
+        all.surely += work.surely;
+        if (is_a_group_behind(work.last_surely)) due.insert(caller);
+    }
+    for (const auto& [caller, work] : by_name) {
+        if (!is_a_group_behind(work.last)) continue;
+        add("H04", to_string(caller), std::max<std::int64_t>(work.surely, 1), work.records, due.contains(caller),
+            "records by an old count, and a group that is not beyond them");
     }
 }
 
@@ -57,10 +119,9 @@ void Oracle::mixed_partitioners() {
     for (std::size_t producer = 0; producer < script_.producers.size(); ++producer) {
         const ProducerCast& cast = script_.producers[producer];
         if (cast.placing == Placing::at_random) continue;
-        bool has_sent = false;
-        for (int epoch = 0; epoch <= diary_.epoch(); ++epoch) has_sent |= !keys_of(producer, epoch).empty();
-        if (has_sent) used.insert(cast.placing);
-        if (has_sent && producers_called(cast.caller).size() == 1 && is_told_at_some_epoch(producer)) told.insert(cast.placing);
+        if (!has_sent(producer)) continue;
+        used.insert(cast.placing);
+        if (producers_called(cast.caller).size() == 1 && is_told_at_some_epoch(producer)) told.insert(cast.placing);
     }
     if (used.size() < 2) return;
     const auto least = static_cast<std::int64_t>(told.size());
@@ -109,45 +170,51 @@ void Oracle::keys_in_two_partitions() {
         surely += is_move_explained(where.first) ? 0 : 1;
     }
     const bool some_hash = std::ranges::any_of(script_.producers, [](const ProducerCast& cast) { return cast.placing != Placing::at_random; });
-    add("H09", "", sees_all_ && some_hash ? surely : 1, of_keys(static_cast<std::int64_t>(keys.size())), sees_all_ && some_hash && surely > 0, "keys with records in two partitions within one count");
+    add("H09", "", sees_all_ && some_hash ? surely : 1, of_keys(static_cast<std::int64_t>(keys.size())), sees_all_ && some_hash && surely > 0, "keys with records in two partitions within one count",
+        static_cast<std::int64_t>(keys.size()));
 }
 
-// H40: keys of a compacted topic with a value where their producers do not write them any more.
+// H40: keys of a compacted topic with a value where their producers do not write them any more. One that came after the last growth is
+// such a value when the key was written elsewhere since, or when all who write have switched.
 void Oracle::orphans() {
     if (!script_.is_compacted) return;
     std::set<Placing> used;
     bool is_known = false;
-    bool all_have_switched = true;
+    bool may_all_have_switched = true;
+    bool have_all_switched = true;
     for (std::size_t producer = 0; producer < script_.producers.size(); ++producer) {
         used.insert(script_.producers[producer].placing);
         is_known |= is_told_at_some_epoch(producer);
+        if (!has_sent(producer)) continue;
+        may_all_have_switched &= has_switched(producer, false);
+        have_all_switched &= has_switched(producer, true);
     }
-    std::map<std::pair<int, int>, std::pair<std::int64_t, Written>> newest;
-    std::map<int, int> last_count;
-    std::map<int, std::int64_t> last_order;
+    std::map<int, std::map<int, std::pair<std::int64_t, Written>>> newest;
     for_each_record([&](int partition, std::int64_t offset, const Written& record) {
-        if (!is_remembered(record)) return;
-        newest[{record.key, partition}] = {offset, record};
-        if (record.order >= last_order[record.producer]) {
-            last_order[record.producer] = record.order;
-            last_count[record.producer] = record.count;
-        }
+        if (is_remembered(record)) newest[record.key][partition] = {offset, record};
     });
-    for (const auto& [producer, count] : last_count) all_have_switched &= count == diary_.count();
-    std::set<int> orphans;
-    std::set<int> surely;
-    for (const auto& [where, last] : newest) {
-        const auto& [key, partition] = where;
-        const auto& [offset, record] = last;
-        if (record.is_tombstone || offset < diary_.partitions[static_cast<std::size_t>(partition)].start) continue;
-        bool is_home = false;
-        for (const Placing placing : used) is_home |= placing != Placing::at_random && place(placing, key_text(key), diary_.count()) == partition;
-        if (is_home && used.size() == 1) continue;
-        orphans.insert(key);
-        if (record.epoch < diary_.epoch() || all_have_switched) surely.insert(key);
+    std::int64_t orphans = 0;
+    std::int64_t surely = 0;
+    const bool is_one_rule = used.size() == 1 && !used.contains(Placing::at_random);
+    for (const auto& [key, partitions] : newest) {
+        bool is_orphan = false;
+        bool is_surely = false;
+        std::int64_t last_order = 0;
+        for (const auto& [partition, last] : partitions) last_order = std::max(last_order, last.second.order);
+        for (const auto& [partition, last] : partitions) {
+            const auto& [offset, record] = last;
+            if (record.is_tombstone || offset < diary_.partitions[static_cast<std::size_t>(partition)].start) continue;
+            if (is_one_rule && place(*used.begin(), key_text(key), diary_.count()) == partition) continue;
+            const bool is_left = record.epoch < diary_.epoch() || record.order < last_order;
+            is_orphan |= is_left || may_all_have_switched || !is_one_rule;
+            // More partitions of a key than that are not kept.
+            is_surely |= (is_left || have_all_switched) && partitions.size() <= 4;
+        }
+        orphans += is_orphan ? 1 : 0;
+        surely += is_surely ? 1 : 0;
     }
-    const bool is_due = sees_all_ && is_known && used.size() == 1 && !used.contains(Placing::at_random);
-    add("H40", "", is_due ? static_cast<std::int64_t>(surely.size())   : 1, of_keys(static_cast<std::int64_t>(orphans.size())), is_due && !surely.empty(), "keys with a value away from home");
+    const bool is_due = sees_all_ && is_known && is_one_rule;
+    add("H40", "", is_due ? surely : 1, of_keys(orphans), is_due && surely > 0, "keys with a value away from home");
 }
 
 // H41: keys whose newest record in one partition is a value, and in another a later tombstone.

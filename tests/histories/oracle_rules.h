@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -36,6 +37,7 @@ class Oracle {
         ignored_keys();
         if (!diary_.growths.empty()) {
             stale_producers();
+            held_readers();
             orphans();
             for (std::size_t group = 0; group < script_.groups.size(); ++group) about_group(group);
             for (std::size_t outsider = 0; outsider < script_.outsiders.size(); ++outsider) about_outsider(outsider);
@@ -46,8 +48,8 @@ class Oracle {
   private:
     /// What is said of keys by a broker that was too busy to look at every record is said of those that it looked at.
     [[nodiscard]] std::int64_t of_keys(std::int64_t most) const { return sees_all_ ? most : std::max<std::int64_t>(diary_.records, 1); }
-    void add(std::string id, std::string about, std::int64_t least, std::int64_t most, bool is_due, std::string why) {
-        if (most > 0) claims_.push_back({std::move(id), std::move(about), least, most, is_due && least > 0, std::move(why)});
+    void add(std::string id, std::string about, std::int64_t least, std::int64_t most, bool is_due, std::string why, std::int64_t exact = -1) {
+        if (most > 0) claims_.push_back({std::move(id), std::move(about), least, most, is_due && least > 0, std::move(why), exact});
     }
 
     void about_group(std::size_t index);
@@ -60,6 +62,7 @@ class Oracle {
     void blind(const std::string& name, const GroupDiary& group);
     void due_rebalance(const std::string& name, const GroupDiary& group);
     void about_outsider(std::size_t index);
+    void held_readers();
     void stale_producers();
     void keys_in_two_partitions();
     void mixed_partitioners();
@@ -88,14 +91,6 @@ class Oracle {
         }
         return same;
     }
-    /// Distinct keys that the producer sent at the epoch, as far as the broker can remember.
-    [[nodiscard]] std::set<int> keys_of(std::size_t producer, int epoch) const {
-        std::set<int> keys;
-        for_each_record([&](int, std::int64_t, const Written& record) {
-            if (static_cast<std::size_t>(record.producer) == producer && record.epoch == epoch && is_remembered(record)) keys.insert(record.key);
-        });
-        return keys;
-    }
     [[nodiscard]] bool is_remembered(const Written& record) const { return record.order >= diary_.restarted_at_order; }
     template <class Visit>
     void for_each_record(Visit visit) const {
@@ -106,19 +101,36 @@ class Oracle {
             }
         }
     }
-    /// A record that lies where only an old count puts it.
-    [[nodiscard]] bool is_stale(const Written& record, int partition) const {
+    /// A record that lies where only a count before that epoch puts it.
+    [[nodiscard]] bool is_stale(const Written& record, int partition, int epoch) const {
         const Placing placing = script_.producers[static_cast<std::size_t>(record.producer)].placing;
-        return placing != Placing::at_random && record.count < diary_.count() && place(placing, key_text(record.key), diary_.count()) != partition;
+        const int count = diary_.count_at(epoch);
+        return placing != Placing::at_random && record.count < count && place(placing, key_text(record.key), count) != partition;
     }
     /// The same, whatever rule of the hash is looked at.
-    [[nodiscard]] bool is_surely_stale(const Written& record, int partition) const {
+    [[nodiscard]] bool is_surely_stale(const Written& record, int partition, int epoch) const {
         const Placing placing = script_.producers[static_cast<std::size_t>(record.producer)].placing;
-        return is_stale(record, partition) && std::ranges::count(places_of_siblings(placing, key_text(record.key), record.count), partition) == 3 &&
-               std::ranges::count(places_of_siblings(placing, key_text(record.key), diary_.count()), partition) == 0;
+        return is_stale(record, partition, epoch) && std::ranges::count(places_of_siblings(placing, key_text(record.key), record.count), partition) == 3 &&
+               std::ranges::count(places_of_siblings(placing, key_text(record.key), diary_.count_at(epoch)), partition) == 0;
     }
-    /// The producer's partitioner was told before it sent anything at this epoch, beyond doubt.
-    [[nodiscard]] bool is_surely_known(std::size_t producer) const;
+    /// A record of the last epoch that lies where only the count in force puts it; `surely`: whatever rule of the hash is looked at.
+    [[nodiscard]] bool proves_switch(const Written& record, int partition, bool surely) const;
+    /// What the producer wrote by earlier counts, while the topic was at that epoch.
+    struct StaleWork {
+        std::int64_t records = 0;
+        std::int64_t surely = 0;
+        /// The last of either by partition.
+        std::map<int, std::int64_t> last;
+        std::map<int, std::int64_t> last_surely;
+    };
+    [[nodiscard]] StaleWork stale_work(std::size_t producer, int epoch) const;
+    /// A group that commits in one of the partitions is not beyond that offset, which the log still has.
+    [[nodiscard]] bool is_a_group_behind(const std::map<int, std::int64_t>& last) const;
+    [[nodiscard]] bool has_sent(std::size_t producer) const;
+    [[nodiscard]] bool has_switched(std::size_t producer, bool surely) const;
+    void stale_leftovers(int epoch);
+    /// The producer's partitioner was told before it sent anything at that epoch, beyond doubt.
+    [[nodiscard]] bool is_surely_known(std::size_t producer, int epoch) const;
     [[nodiscard]] bool is_told_at_some_epoch(std::size_t producer) const;
     /// In one of the epochs before `end_epoch` it sent keys enough by one count.
     [[nodiscard]] bool is_told_before(std::size_t producer, int end_epoch) const;

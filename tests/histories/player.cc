@@ -6,6 +6,7 @@
 
 #include "protocol/messages/42_delete_groups.h"
 #include "protocol/record_batch_builder.h"
+#include "tests/histories/guard_judge.h"
 #include "tests/histories/player_cast.h"
 #include "tests/support/plain_client.h"
 
@@ -30,8 +31,11 @@ Outcome Player::play() {
     try {
         PlainClient admin(stage_.port());
         std::map<std::string, std::string> configs{{"partita.expansion.mode", std::string(to_string(script_.mode))}};
+        if (script_.mode == Mode::guarded) configs["partita.expansion.guard.quiet.ms"] = std::to_string(kGuardQuiet.count());
         if (script_.is_compacted) configs["cleanup.policy"] = "compact,delete";
+        diary_.watched.first = Clock::now();
         const auto created = admin.create_topic(topic_, script_.first_count, configs);
+        diary_.watched.second = Clock::now();
         expect_none(created.error, "CreateTopics");
         topic_id_ = created.id;
         diary_.partitions.resize(static_cast<std::size_t>(script_.first_count));
@@ -173,7 +177,9 @@ void Player::produce(const Step& step) {
             std::vector<std::byte> batch;
             builder.build(batch);
             PartitionDiary& log = log_of(partition);
+            const auto begun = Clock::now();
             if (producer.client->produce(partition, batch) != log.end()) throw Failure{"a batch was given another offset than the next one"};
+            diary_.wrote[cast.caller] = {begun, Clock::now()};
             for (std::size_t number = begin; number < begin + size; ++number) {
                 log.records.push_back({.key = records[number].key,
                                        .is_tombstone = records[number].is_tombstone,
@@ -191,9 +197,13 @@ void Player::produce(const Step& step) {
 }
 
 void Player::grow(int count) {
+    if (script_.mode != Mode::guarded) {
+        expect_none(PlainClient(stage_.port()).expand_topic(topic_, count), "CreatePartitions");
+    } else if (!grow_guarded(count)) {
+        return;
+    }
     Growth growth{.from = diary_.count(), .to = count, .cut = {}, .time = {}};
     for (const PartitionDiary& log : diary_.partitions) growth.cut.push_back(log.end());
-    expect_none(PlainClient(stage_.port()).expand_topic(topic_, count), "CreatePartitions");
     growth.time = Clock::now();
     diary_.partitions.resize(static_cast<std::size_t>(count));
     diary_.growths.push_back(growth);
@@ -234,8 +244,32 @@ void Player::read_outside(std::size_t index, bool reads_new) {
         }
     }
     const Client::Fetched fetched = outsider.client->fetch(outsider.positions, kSmallFetchBytes);
+    note_kept_back(*outsider.client, outsider.positions, fetched, kSmallFetchBytes);
     for (const auto& [partition, offsets] : fetched.offsets) outsider.positions[partition] = offsets.back() + 1;
     for (const int partition : fetched.out_of_range) outsider.positions[partition] = list_offset(*outsider.client, partition, kEarliestOffset);
+}
+
+// A batch of the history is smaller than what a small fetch asks for.
+void Player::note_kept_back(const Client& client, const Offsets& positions, const Client::Fetched& fetched,
+                            int partition_max_bytes) {
+    for (const auto& [partition, position] : positions) {
+        const bool is_kept_back = diary_.is_new(partition) && position < log_of(partition).end() && !fetched.offsets.contains(partition) &&
+                                  !fetched.out_of_range.contains(partition);
+        std::erase_if(diary_.kept_back, [&](const KeptBack& before) {
+            return is_kept_back && before.client == client.number() && before.partition == partition;
+        });
+        if (!is_kept_back) continue;
+        diary_.kept_back.push_back({.caller = client.caller(),
+                                    .client = client.number(),
+                                    .partition = partition,
+                                    .time = Clock::now(),
+                                    .is_sure = partition_max_bytes >= kSmallFetchBytes});
+        note("    " + to_string(client.caller()) + " was given nothing of " + std::to_string(partition));
+    }
+}
+
+void Player::forget_kept_back(const Client& client) {
+    std::erase_if(diary_.kept_back, [&](const KeptBack& before) { return before.client == client.number(); });
 }
 
 // As tools that watch lag do: they ask for a group's offsets and the log ends, and read nothing.
@@ -274,8 +308,12 @@ void Player::delete_group(std::size_t group) {
 }
 
 void Player::restart(bool kill) {
+    diary_.watched.first = Clock::now();
     if (!stage_.restart(kill)) throw Failure{"the broker does not come back"};
+    diary_.watched.second = Clock::now();
+    diary_.wrote.clear();
     diary_.restarted_at_order = order_;
+    diary_.kept_back.clear();
     keyed_since_restart_ = 0;
     for (std::size_t index = 0; index < producers_.size(); ++index) {
         producers_[index]->client = std::make_unique<Client>(stage_.port(), script_.producers[index].caller, topic_);

@@ -46,6 +46,9 @@ class Player {
     void play(const Step& step);
     void produce(const Step& step);
     void grow(int count);
+    [[nodiscard]] bool grow_guarded(int count);
+    [[nodiscard]] bool is_growth_right(const Caller& caller, int count, bool validates_only, bool is_confirmed, bool& has_grown);
+    void drain();
     void rebalance(const Step& step);
     void meet(std::size_t group, const std::vector<int>& before);
     void begin(std::size_t group, std::size_t member, const Partitions& partitions);
@@ -70,6 +73,8 @@ class Player {
     void remove_member(std::size_t group, std::size_t member);
     void note_gone(std::size_t group, std::size_t member);
     void read_outside(std::size_t outsider, bool reads_new);
+    void note_kept_back(const Client& client, const Offsets& positions, const Client::Fetched& fetched, int partition_max_bytes);
+    void forget_kept_back(const Client& client);
     void ask_as_monitor(const Step& step);
     void delete_records(const Step& step);
     void delete_group(std::size_t group);

@@ -133,6 +133,7 @@ void Player::poll(std::size_t group, std::size_t member, int partition_max_bytes
         if (diary_.is_new(partition)) note_fetch(group, member, partition, position);
     }
     consumer.fresh.clear();
+    note_kept_back(*consumer.client, consumer.positions, fetched, partition_max_bytes);
     for (const auto& [partition, offsets] : fetched.offsets) {
         diary.given[partition].insert(offsets.begin(), offsets.end());
         consumer.positions[partition] = offsets.back() + 1;
@@ -277,6 +278,7 @@ void Player::note_gone(std::size_t group, std::size_t member) {
         asked.is_gone = true;
         ++asked.times_gone;
     }
+    if (const auto& client = groups_[group]->members[member].client) forget_kept_back(*client);
     groups_[group]->members[member] = {};
     diary_.groups[group].members[member] = {};
 }

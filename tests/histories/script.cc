@@ -19,7 +19,7 @@ class Writer {
 
     Script write() {
         const int kind = dice_.roll(10);
-        script_.mode = kind < 6 ? Mode::faithful : kind < 8 ? Mode::safe_offsets : Mode::fenced;
+        script_.mode = kind < 5 ? Mode::faithful : kind < 7 ? Mode::safe_offsets : kind < 8 ? Mode::guarded : Mode::fenced;
         const auto& growths = script_.mode == Mode::fenced ? kFencedGrowths : kGrowths;
         const std::vector<int> counts = growths[static_cast<std::size_t>(dice_.roll(static_cast<int>(growths.size())))];
         script_.first_count = counts.front();
@@ -181,7 +181,7 @@ std::uint64_t Dice::next() {
 std::string to_string(const Caller& caller) { return caller.client_id + "@" + caller.address; }
 
 std::string_view to_string(Mode mode) {
-    constexpr std::array kNames = {"faithful", "safe-offsets", "fenced"};
+    constexpr std::array kNames = {"faithful", "safe-offsets", "fenced", "guarded"};
     return kNames[static_cast<std::size_t>(mode)];
 }
 

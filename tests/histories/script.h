@@ -16,7 +16,7 @@ using Caller = WireClient::Caller;
 /// "billing@127.0.0.2".
 [[nodiscard]] std::string to_string(const Caller& caller);
 
-enum class Mode : std::uint8_t { faithful, safe_offsets, fenced };
+enum class Mode : std::uint8_t { faithful, safe_offsets, fenced, guarded };
 [[nodiscard]] std::string_view to_string(Mode mode);
 
 /// What a consumer does where its group has no committed offset.

@@ -30,6 +30,8 @@ std::vector<Told> parse(const std::string& body) {
             const std::string address = subject.value("client_address", "/");
             told.about = subject.at("client_id").get<std::string>() + "@" + address.substr(1);
         }
+        const auto& numbers = finding.at("numbers");
+        if (numbers.contains("is_exact")) told.is_exact = numbers.at("is_exact") == 1;
         all.push_back(std::move(told));
     }
     return all;

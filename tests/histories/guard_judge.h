@@ -1,0 +1,43 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/histories/diary.h"
+
+/// What stands against a growth in mode `guarded`, derived from the diaries by what docs/expansion.md says of it, and whether an answer
+/// of the broker agrees. Pure.
+namespace partita::test::histories {
+
+/// The silence of producers that a history's topic asks for.
+inline constexpr std::chrono::milliseconds kGuardQuiet(1500);
+
+/// One answer to CreatePartitions, and when it was asked for and came.
+struct GrowthAnswer {
+    /// The text of a POLICY_VIOLATION; nothing when the growth was carried out (or would be).
+    std::optional<std::string> refusal;
+    Clock::time_point asked;
+    Clock::time_point answered;
+};
+
+/// What the broker has to hold against a growth that was asked for within that time.
+struct GuardView {
+    /// In the words of the refusal, all of them.
+    std::set<std::string> of_groups;
+    /// Producers that wrote too lately ("producer shop at /127.0.0.1"), beyond doubt, and as far as the times leave it open.
+    std::set<std::string> surely_writing;
+    std::set<std::string> maybe_writing;
+    /// Producers have not been watched for long enough.
+    bool surely_unwatched = false;
+    bool maybe_unwatched = false;
+};
+[[nodiscard]] GuardView guard_view(const Script& script, const Diary& diary, const std::string& unique, const GrowthAnswer& times);
+
+/// One sentence for each thing in the answer that is false or missing. `is_confirmed`: the client was refused the same before, and its
+/// second request is an order.
+[[nodiscard]] std::vector<std::string> judge_answer(const GuardView& view, const GrowthAnswer& answer, bool is_confirmed);
+
+}  // namespace partita::test::histories
