@@ -66,6 +66,17 @@ void ProducerEvidence::expand(std::span<const std::int32_t> counts) {
     stay_bytes_ = 0;
 }
 
+bool ProducerEvidence::is_switch(const Placement& before, const Placement& after) const {
+    for (std::size_t old = 1; old < counts_used_; ++old) {
+        for (std::size_t newer = 0; newer < old; ++newer) {
+            if (!(before.families[old] & after.families[newer]).is_empty()) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 template <class Seen>
 void ProducerEvidence::note_again(PartitionIndex partition, std::uint32_t visit, Placement& known, Seen&& seen) {
     known.is_repeated = true;
@@ -79,7 +90,7 @@ void ProducerEvidence::note_again(PartitionIndex partition, std::uint32_t visit,
     }
     // A key that a known partitioner now puts elsewhere has learned the new count; it is not scattered.
     Placement moved = seen();
-    const bool is_explained = std::ranges::any_of(
+    const bool is_explained = known_.is_empty() ? is_switch(known, moved) : std::ranges::any_of(
         moved.families, [&](FamilySet families) { return !(families & known_).is_empty(); });
     if (is_explained) {
         moved.is_repeated = true;

@@ -141,6 +141,8 @@ class ProducerEvidence {
     void set_counts(std::span<const std::int32_t> counts);
     [[nodiscard]] Placement place(const Record& record) const;
     void note(std::uint64_t key_hash, const Placement& placement);
+    /// One family explains both, at an earlier count and a later one: the producer may have learned it in between.
+    [[nodiscard]] bool is_switch(const Placement& before, const Placement& after) const;
     /// `seen` gives the placement, which costs something, when the key is where it was not before.
     template <class Seen>
     void note_again(PartitionIndex partition, std::uint32_t visit, Placement& known, Seen&& seen);
