@@ -349,10 +349,14 @@ class LimitBroker {
         put(out, correlation_id);
         put(out, asked == 0 ? std::int16_t{0} : kUnsupportedVersion);
         put(out, std::int32_t{4});
-        for (const auto& [key, version] : {std::pair{kProduceKey, 7}, {kFetchKey, 4}, {kMetadataKey, 1}, {kApiVersionsKey, 0}}) {
-            put(out, key);
-            put(out, static_cast<std::int16_t>(version));
-            put(out, static_cast<std::int16_t>(version));
+        // Only the newest of each is served. librdkafka believes in record batches where Produce 3 is named, and then sends the newest.
+        struct Versions {
+            std::int16_t key, oldest, newest;
+        };
+        for (const Versions& versions : {Versions{kProduceKey, 3, 7}, {kFetchKey, 4, 4}, {kMetadataKey, 1, 1}, {kApiVersionsKey, 0, 0}}) {
+            put(out, versions.key);
+            put(out, versions.oldest);
+            put(out, versions.newest);
         }
         store_big_endian(out.data() + begin, static_cast<std::int32_t>(out.size() - begin - 4));
     }
