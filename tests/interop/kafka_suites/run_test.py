@@ -42,6 +42,12 @@ class Judging(unittest.TestCase):
         (complaint,) = judged({"a.B.c": PASSED}, [])
         self.assertIn("not in reference.txt", complaint)
 
+    def test_what_a_class_says_of_left_threads_is_told_unless_one_of_its_tests_failed(self):
+        reason = "inner | a.B.d | controllers()"
+        self.assertEqual(judged({"a.B": FAILED, "a.B.c": PASSED, "a.B.d": FAILED}, ["a.B.c", "a.B.d"], reason), [])
+        (complaint,) = judged({"a.B": FAILED, "a.B.c": PASSED}, ["a.B.c"])
+        self.assertIn("not in reference.txt: a.B", complaint)
+
     def test_a_reason_for_a_test_that_is_not_there_is_told_in_its_class_only(self):
         (complaint,) = judged({"a.B.c": PASSED}, ["a.B.c"], "open | a.B.gone | x", "open | a.Other.d | x")
         self.assertEqual(complaint, "reasons.txt names no test: a.B.gone")
