@@ -392,9 +392,9 @@ std::string Broker::random_uuid_text() {
     return text;
 }
 
-void Broker::post_append(std::uint32_t reactor, fetch::PartitionKey partition, std::size_t size_bytes) {
+void Broker::post_append(std::uint32_t reactor, fetch::PartitionKey partition, const fetch::FetchWaiters::Growth& growth) {
     Turn& turn = *turns_[reactor];
-    reactors_[reactor]->post([&turn, partition, size_bytes] { turn.on_foreign_append(partition, size_bytes); });
+    reactors_[reactor]->post([&turn, partition, growth] { turn.on_foreign_append(partition, growth); });
 }
 
 void Broker::post_change(const Partition& partition) {

@@ -90,7 +90,7 @@ class Broker {
     [[nodiscard]] std::vector<std::unique_ptr<Turn>>& turns() { return turns_; }
     void deliver(const ReplyTarget& target, Reply&& reply) { Reactor::deliver(reactors_, target, std::move(reply)); }
     /// Tells another reactor's waiting fetches of an append.
-    void post_append(std::uint32_t reactor, fetch::PartitionKey partition, std::size_t size_bytes);
+    void post_append(std::uint32_t reactor, fetch::PartitionKey partition, const fetch::FetchWaiters::Growth& growth);
     /// Tells every reactor's waiting fetches that the partition changed.
     void post_change(const Partition& partition);
 

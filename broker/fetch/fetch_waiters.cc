@@ -6,20 +6,24 @@
 
 namespace partita::fetch {
 
-WaiterId FetchWaiters::add(std::vector<WaitedPartition> partitions, std::int64_t missing_bytes,
-                           Instant deadline) {
-    PARTITA_ASSERT(missing_bytes > 0, "a fetch that misses nothing does not wait");
+WaiterId FetchWaiters::add(Wait wait) {
     const WaiterId waiter{++last_waiter_};
+    resume(waiter, std::move(wait));
+    return waiter;
+}
+
+void FetchWaiters::resume(WaiterId waiter, Wait wait) {
+    PARTITA_ASSERT(wait.missing_bytes > 0, "a fetch that misses nothing does not wait");
+    PARTITA_ASSERT(!waiters_.contains(waiter), "a wait goes on after it came out");
     // Sorted, because a consumer may wait for ten thousand partitions at once, and appends look theirs up.
-    std::ranges::sort(partitions, {}, &WaitedPartition::partition);
-    const auto repeated = std::ranges::unique(partitions, {}, &WaitedPartition::partition);
-    partitions.erase(repeated.begin(), repeated.end());
-    for (const WaitedPartition& waited : partitions) {
+    std::ranges::sort(wait.partitions, {}, &WaitedPartition::partition);
+    const auto repeated = std::ranges::unique(wait.partitions, {}, &WaitedPartition::partition);
+    wait.partitions.erase(repeated.begin(), repeated.end());
+    for (const WaitedPartition& waited : wait.partitions) {
         by_partition_[waited.partition].push_back(waiter);
     }
-    waiters_.emplace(waiter, Waiter{std::move(partitions), missing_bytes});
-    deadlines_.push({deadline, waiter});
-    return waiter;
+    deadlines_.push({wait.deadline, waiter, ++last_turn_});
+    waiters_.emplace(waiter, Waiter{std::move(wait.partitions), wait.missing_bytes, wait.isolation, last_turn_});
 }
 
 void FetchWaiters::cancel(WaiterId waiter) {
@@ -28,57 +32,67 @@ void FetchWaiters::cancel(WaiterId waiter) {
     }
 }
 
-void FetchWaiters::on_append(PartitionKey partition, std::int64_t appended_bytes,
-                             std::vector<WaiterId>& completed) {
+void FetchWaiters::on_append(PartitionKey partition, const Growth& growth, std::vector<Woken>& woken) {
     const auto found = by_partition_.find(partition);
     if (found == by_partition_.end()) {
         return;
     }
-    const std::size_t first = completed.size();
+    const std::size_t first = woken.size();
     for (const WaiterId id : found->second) {
         Waiter& waiter = waiters_.at(id);
         const auto waited = std::ranges::lower_bound(waiter.partitions, partition, {}, &WaitedPartition::partition);
-        const std::int64_t counted = std::min(appended_bytes, waited->countable_bytes);
+        if (waiter.isolation == Isolation::read_committed && !(waited->is_stable && growth.is_stable)) {
+            // What a transaction hid cannot be counted: when some of it shows, a read has to tell how much.
+            const bool shows_more = growth.is_stable || growth.stable_end > waited->stable_end;
+            waited->is_stable = growth.is_stable;
+            waited->stable_end = std::max(waited->stable_end, growth.stable_end);
+            if (shows_more) {
+                woken.push_back({id, Reason::look});
+            }
+            continue;
+        }
+        const std::int64_t counted = std::min(growth.bytes, waited->countable_bytes);
         waited->countable_bytes -= counted;
+        waited->stable_end = std::max(waited->stable_end, growth.stable_end);
         waiter.missing_bytes -= counted;
         if (waiter.missing_bytes <= 0) {
-            completed.push_back(id);
+            woken.push_back({id, Reason::enough});
         }
     }
-    for (std::size_t i = first; i < completed.size(); ++i) {
-        remove(waiters_.find(completed[i]));
+    for (std::size_t i = first; i < woken.size(); ++i) {
+        remove(waiters_.find(woken[i].waiter));
     }
 }
 
-void FetchWaiters::on_change(PartitionKey partition, std::vector<WaiterId>& completed) {
+void FetchWaiters::on_change(PartitionKey partition, std::vector<Woken>& woken) {
     const auto found = by_partition_.find(partition);
     if (found == by_partition_.end()) {
         return;
     }
     const std::vector<WaiterId> affected = found->second;
     for (const WaiterId id : affected) {
-        completed.push_back(id);
+        woken.push_back({id, Reason::look});
         remove(waiters_.find(id));
     }
 }
 
-void FetchWaiters::advance(Instant now, std::vector<WaiterId>& completed) {
+void FetchWaiters::advance(Instant now, std::vector<Woken>& woken) {
     while (!deadlines_.empty() && deadlines_.top().at <= now) {
-        const WaiterId id = deadlines_.top().waiter;
+        const Deadline deadline = deadlines_.top();
         deadlines_.pop();
-        if (const auto found = waiters_.find(id); found != waiters_.end()) {
-            completed.push_back(id);
-            remove(found);
+        if (is_alive(deadline)) {
+            woken.push_back({deadline.waiter, Reason::over});
+            remove(waiters_.find(deadline.waiter));
         }
     }
 }
 
-void FetchWaiters::complete_all(std::vector<WaiterId>& completed) {
-    const std::size_t first = completed.size();
+void FetchWaiters::complete_all(std::vector<Woken>& woken) {
+    const std::size_t first = woken.size();
     for (const auto& [id, waiter] : waiters_) {
-        completed.push_back(id);
+        woken.push_back({id, Reason::over});
     }
-    std::sort(completed.begin() + static_cast<std::ptrdiff_t>(first), completed.end());
+    std::ranges::sort(woken.begin() + static_cast<std::ptrdiff_t>(first), woken.end(), {}, &Woken::waiter);
     waiters_.clear();
     by_partition_.clear();
     deadlines_ = {};
@@ -106,7 +120,7 @@ void FetchWaiters::remove(std::unordered_map<WaiterId, Waiter>::iterator waiter)
         std::vector<Deadline> alive;
         alive.reserve(waiters_.size());
         while (!deadlines_.empty()) {
-            if (waiters_.contains(deadlines_.top().waiter)) {
+            if (is_alive(deadlines_.top())) {
                 alive.push_back(deadlines_.top());
             }
             deadlines_.pop();
@@ -115,8 +129,13 @@ void FetchWaiters::remove(std::unordered_map<WaiterId, Waiter>::iterator waiter)
     }
 }
 
+bool FetchWaiters::is_alive(const Deadline& deadline) const {
+    const auto found = waiters_.find(deadline.waiter);
+    return found != waiters_.end() && found->second.turn == deadline.turn;
+}
+
 void FetchWaiters::drop_dead_deadlines() {
-    while (!deadlines_.empty() && !waiters_.contains(deadlines_.top().waiter)) {
+    while (!deadlines_.empty() && !is_alive(deadlines_.top())) {
         deadlines_.pop();
     }
 }

@@ -36,11 +36,14 @@ struct WaiterId : StrongInt<struct WaiterIdTag, std::uint64_t> {
 /// Fetches that could not be answered at once (KIP-30 calls the place a purgatory).
 ///
 /// A fetch waits until one of these holds, as in Kafka's DelayedFetch:
-///  - the partitions it reads have gained at least `missing_bytes` (each counted up to its own cap);
-///  - a partition changed in a way that only a new read can tell (deleted, start moved, failed): `on_change`;
+///  - the partitions it reads have gained at least `missing_bytes` that its isolation lets it see (each counted up to its
+///    own cap);
+///  - a partition changed in a way that only a new read can tell (deleted, start moved, failed; records of transactions
+///    became visible);
 ///  - its deadline passed.
-/// Then its id comes out of the call that made it so, exactly once, and the shell reads again: what
-/// the reply holds is decided by that read, not here.
+/// Then its id comes out of the call that made it so, with the reason, exactly once, and the shell reads again: what
+/// the reply holds is decided by that read, not here. A fetch that was only told to look, and saw too little, goes on
+/// waiting under its id (`resume`).
 ///
 /// A pure core: one caller at a time, no clock, no I/O. Costs grow with the partitions that have
 /// waiters, not with the partitions that exist.
@@ -51,42 +54,84 @@ class FetchWaiters {
         /// The most that this partition may count towards `missing_bytes`; its own fetch limit less
         /// what was already readable when the wait began.
         std::int64_t countable_bytes = 0;
+        /// The last stable offset that the fetch saw, and whether it was the end. For read_committed.
+        Offset stable_end{0};
+        bool is_stable = true;
     };
 
-    /// Starts a wait. `missing_bytes` must be above zero. A partition that is named more than once counts once.
-    WaiterId add(std::vector<WaitedPartition> partitions, std::int64_t missing_bytes, Instant deadline);
+    enum class Isolation : std::uint8_t { read_uncommitted, read_committed };
+    struct Wait {
+        std::vector<WaitedPartition> partitions;
+        /// Above zero.
+        std::int64_t missing_bytes = 0;
+        Instant deadline;
+        Isolation isolation = Isolation::read_uncommitted;
+    };
+
+    /// What an append did to a partition.
+    struct Growth {
+        std::int64_t bytes = 0;
+        /// The last stable offset after it, and whether that is the end: no transaction hides anything.
+        Offset stable_end;
+        bool is_stable = true;
+    };
+
+    enum class Reason : std::uint8_t {
+        /// The bytes are there: the answer is due, whatever limits make of it.
+        enough,
+        /// Only a read can tell whether the answer is due.
+        look,
+        /// The time is over, or the broker stops.
+        over,
+    };
+    struct Woken {
+        WaiterId waiter;
+        Reason reason = Reason::over;
+        friend bool operator==(const Woken&, const Woken&) = default;
+    };
+
+    /// Starts a wait. A partition that is named more than once counts once.
+    WaiterId add(Wait wait);
+    /// Goes on with a wait that came out with `Reason::look`, under the same id.
+    void resume(WaiterId waiter, Wait wait);
 
     /// Ends a wait without an answer (the connection is gone). Unknown ids are ignored, since the
     /// wait may have ended in the same turn.
     void cancel(WaiterId waiter);
 
-    /// `appended_bytes` became readable in `partition`. Completed waiters are appended to `completed`.
-    void on_append(PartitionKey partition, std::int64_t appended_bytes, std::vector<WaiterId>& completed);
+    /// `partition` grew. Whoever waits no longer is appended to `woken`, here and below.
+    void on_append(PartitionKey partition, const Growth& growth, std::vector<Woken>& woken);
 
-    /// Everybody who waits for `partition` has to read again.
-    void on_change(PartitionKey partition, std::vector<WaiterId>& completed);
+    /// Everybody who waits for `partition` has to look.
+    void on_change(PartitionKey partition, std::vector<Woken>& woken);
 
-    /// Completes all waits whose deadline is at or before `now`.
-    void advance(Instant now, std::vector<WaiterId>& completed);
+    /// Ends all waits whose deadline is at or before `now`.
+    void advance(Instant now, std::vector<Woken>& woken);
 
-    /// Completes every wait, for shutdown.
-    void complete_all(std::vector<WaiterId>& completed);
+    /// Ends every wait, for shutdown.
+    void complete_all(std::vector<Woken>& woken);
 
     /// When `advance` has something to do next; empty when nothing waits.
     [[nodiscard]] std::optional<Instant> next_deadline();
 
     [[nodiscard]] bool waits_for(PartitionKey partition) const { return by_partition_.contains(partition); }
     [[nodiscard]] std::size_t size() const { return waiters_.size(); }
+    /// Deadlines that are held, those of ended waits included: at most a constant more than twice `size`.
+    [[nodiscard]] std::size_t deadline_count() const { return deadlines_.size(); }
 
   private:
     struct Waiter {
         /// Ascending by partition.
         std::vector<WaitedPartition> partitions;
         std::int64_t missing_bytes;
+        Isolation isolation;
+        /// Which of the deadlines under its id is its own: each time that it waits on makes another.
+        std::uint64_t turn;
     };
     struct Deadline {
         Instant at;
         WaiterId waiter;
+        std::uint64_t turn;
         // Earliest first; equal deadlines in the order of arrival.
         friend bool operator<(const Deadline& left, const Deadline& right) {
             return left.at != right.at ? left.at > right.at : left.waiter > right.waiter;
@@ -94,6 +139,7 @@ class FetchWaiters {
     };
 
     void remove(std::unordered_map<WaiterId, Waiter>::iterator waiter);
+    [[nodiscard]] bool is_alive(const Deadline& deadline) const;
     void drop_dead_deadlines();
 
     std::unordered_map<WaiterId, Waiter> waiters_;
@@ -101,6 +147,7 @@ class FetchWaiters {
     // Holds the deadlines of ended waits too, until they reach the top.
     std::priority_queue<Deadline> deadlines_;
     std::uint64_t last_waiter_ = 0;
+    std::uint64_t last_turn_ = 0;
 };
 
 }  // namespace partita::fetch

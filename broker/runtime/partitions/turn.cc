@@ -48,46 +48,70 @@ void Turn::appended(Partition& partition, std::size_t size_bytes) {
     // see the new end.
     std::atomic_thread_fence(std::memory_order_seq_cst);
     std::uint64_t waiting = partition.waiting_reactors.load(std::memory_order_seq_cst);
+    if (waiting == 0) {
+        return;
+    }
+    const Offset stable_end = partition.log->last_stable_offset();
+    const fetch::FetchWaiters::Growth growth{.bytes = static_cast<std::int64_t>(size_bytes),
+                                             .stable_end = stable_end,
+                                             .is_stable = stable_end >= partition.log->high_watermark()};
     while (waiting != 0) {
         const auto index = static_cast<std::uint32_t>(std::countr_zero(waiting));
         waiting &= waiting - 1;
         if (index == reactor_.index()) {
-            waiters_.on_append(partition.key, static_cast<std::int64_t>(size_bytes), completed_);
+            waiters_.on_append(partition.key, growth, woken_);
             continue;
         }
-        broker_.post_append(index, partition.key, size_bytes);
+        broker_.post_append(index, partition.key, growth);
     }
 }
 
-void Turn::on_foreign_append(fetch::PartitionKey partition, std::size_t size_bytes) {
-    waiters_.on_append(partition, static_cast<std::int64_t>(size_bytes), completed_);
+void Turn::on_foreign_append(fetch::PartitionKey partition, const fetch::FetchWaiters::Growth& growth) {
+    waiters_.on_append(partition, growth, woken_);
 }
 
-void Turn::on_change(fetch::PartitionKey partition) { waiters_.on_change(partition, completed_); }
+void Turn::on_change(fetch::PartitionKey partition) { waiters_.on_change(partition, woken_); }
 
-fetch::WaiterId Turn::park_fetch(std::unique_ptr<WaitingFetch> fetch, std::span<const WaitFor> partitions,
-                                 std::int64_t missing_bytes, Instant deadline) {
-    const std::uint64_t bit = std::uint64_t{1} << reactor_.index();
-    std::vector<fetch::FetchWaiters::WaitedPartition> waited;
+fetch::WaiterId Turn::park_fetch(std::unique_ptr<WaitingFetch> fetch, const FetchWait& wait) {
+    show_interest(wait);
+    const fetch::WaiterId id = waiters_.add(counted(wait));
     std::vector<std::shared_ptr<Partition>> kept;
-    waited.reserve(partitions.size());
-    kept.reserve(partitions.size());
-    for (const WaitFor& wait : partitions) {
-        wait.partition->waiting_reactors.fetch_or(bit, std::memory_order_seq_cst);
-        waited.push_back({wait.partition->key, wait.countable_bytes});
-        kept.push_back(wait.partition);
+    kept.reserve(wait.partitions.size());
+    for (const WaitFor& each : wait.partitions) {
+        kept.push_back(each.partition);
     }
-    const fetch::WaiterId id = waiters_.add(std::move(waited), missing_bytes, deadline);
-    fetches_.emplace(id, Waited{std::move(fetch), std::move(kept)});
+    fetches_.emplace(id, Waited{.fetch = std::move(fetch), .partitions = std::move(kept)});
+    look_once_more(wait);
+    return id;
+}
 
+void Turn::show_interest(const FetchWait& wait) {
+    const std::uint64_t bit = std::uint64_t{1} << reactor_.index();
+    for (const WaitFor& each : wait.partitions) {
+        each.partition->waiting_reactors.fetch_or(bit, std::memory_order_seq_cst);
+    }
+}
+
+fetch::FetchWaiters::Wait Turn::counted(const FetchWait& wait) {
+    fetch::FetchWaiters::Wait result{
+        .partitions = {}, .missing_bytes = wait.missing_bytes, .deadline = wait.deadline, .isolation = wait.isolation};
+    result.partitions.reserve(wait.partitions.size());
+    for (const WaitFor& each : wait.partitions) {
+        result.partitions.push_back({.partition = each.partition->key,
+                                     .countable_bytes = each.countable_bytes,
+                                     .stable_end = each.stable_end,
+                                     .is_stable = each.stable_end >= each.seen_end});
+    }
+    return result;
+}
+
+void Turn::look_once_more(const FetchWait& wait) {
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    for (const WaitFor& wait : partitions) {
-        if (wait.partition->log->high_watermark() != wait.seen_end) {
-            // Somebody appended between our read and our bit: let the fetch look again.
-            waiters_.on_change(wait.partition->key, completed_);
+    for (const WaitFor& each : wait.partitions) {
+        if (each.partition->log->high_watermark() != each.seen_end) {
+            waiters_.on_change(each.partition->key, woken_);
         }
     }
-    return id;
 }
 
 void Turn::cancel_fetch(fetch::WaiterId waiter) {
@@ -98,11 +122,14 @@ void Turn::cancel_fetch(fetch::WaiterId waiter) {
     }
 }
 
-void Turn::complete_all_fetches() { waiters_.complete_all(completed_); }
+void Turn::complete_all_fetches() {
+    answers_all_ = true;
+    waiters_.complete_all(woken_);
+}
 
 void Turn::end_turn(Now now) {
     flush_appends();
-    waiters_.advance(now.monotonic, completed_);
+    waiters_.advance(now.monotonic, woken_);
     complete_fetches();
     PARTITA_ASSERT(staged_count_ == 0, "answering a fetch stages nothing");
     arena_.reset();
@@ -128,18 +155,34 @@ void Turn::flush_appends() {
 }
 
 void Turn::complete_fetches() {
-    // Completing reads and replies; it neither parks nor appends, so the list does not grow here.
-    for (const fetch::WaiterId id : completed_) {
-        const auto found = fetches_.find(id);
-        if (found == fetches_.end()) {
-            continue;  // Cancelled after it was completed.
-        }
-        Waited waited = std::move(found->second);
-        fetches_.erase(found);
-        forget_interest(waited);
-        waited.fetch->complete(*this);
+    // A fetch that looks and waits on may have missed an append meanwhile. It looks again when the turn ends the next time, so that
+    // this one ends whoever appends.
+    waking_.swap(woken_);
+    for (const fetch::FetchWaiters::Woken& woken : waking_) {
+        wake(woken);
     }
-    completed_.clear();
+    waking_.clear();
+}
+
+void Turn::wake(const fetch::FetchWaiters::Woken& woken) {
+    const auto found = fetches_.find(woken.waiter);
+    if (found == fetches_.end()) {
+        return;  // Cancelled after it was woken.
+    }
+    if (woken.reason == fetch::FetchWaiters::Reason::look && !answers_all_) {
+        if (const std::optional<FetchWait> wait = found->second.fetch->look(*this)) {
+            // Its partitions stay the same, and so do those that it keeps.
+            show_interest(*wait);
+            waiters_.resume(woken.waiter, counted(*wait));
+            look_once_more(*wait);
+            return;
+        }
+    } else {
+        found->second.fetch->complete(*this);
+    }
+    const Waited answered = std::move(found->second);
+    fetches_.erase(found);
+    forget_interest(answered);
 }
 
 void Turn::forget_interest(const Waited& waited) {

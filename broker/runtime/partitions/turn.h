@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -37,12 +38,32 @@ struct StagedRequest {
     void (*finish)(StagedRequest& request, Turn& turn) = nullptr;
 };
 
+/// A partition that a fetch waits for, and what the fetch saw of it.
+struct WaitFor {
+    std::shared_ptr<Partition> partition;
+    /// The log end that the fetch has seen, and the last stable offset.
+    Offset seen_end;
+    Offset stable_end;
+    std::int64_t countable_bytes;
+};
+
+/// What a fetch waits for; see FetchWaiters.
+struct FetchWait {
+    std::vector<WaitFor> partitions;
+    std::int64_t missing_bytes = 0;
+    Instant deadline;
+    fetch::FetchWaiters::Isolation isolation = fetch::FetchWaiters::Isolation::read_uncommitted;
+};
+
 /// A fetch that waits for bytes or for its deadline.
 class WaitingFetch {
   public:
     virtual ~WaitingFetch() = default;
-    /// Reads again and replies with whatever is there. Called at most once, from the end of a turn.
+    /// Reads again and replies with whatever is there. The turn calls this at its end, and nothing of the fetch after it.
     virtual void complete(Turn& turn) = 0;
+    /// Reads again and replies if the answer is due by what it saw; otherwise says what it still waits for. The turn calls
+    /// this at its end when a partition changed in a way that nobody could count.
+    [[nodiscard]] virtual std::optional<FetchWait> look(Turn& turn) = 0;
 };
 
 /// What one reactor does within one loop turn: the memory of its requests, the appends that wait to
@@ -71,25 +92,19 @@ class Turn final : public TurnParticipant {
     /// `partition` was appended to by this thread outside of staged requests (coordinators).
     void appended(Partition& partition, std::size_t size_bytes);
     /// From another reactor, through `Reactor::post`.
-    void on_foreign_append(fetch::PartitionKey partition, std::size_t size_bytes);
+    void on_foreign_append(fetch::PartitionKey partition, const fetch::FetchWaiters::Growth& growth);
     /// Something about the partition changed that a fetch must see (deletion, log start).
     void on_change(fetch::PartitionKey partition);
 
-    struct WaitFor {
-        std::shared_ptr<Partition> partition;
-        /// The log end that the fetch has seen.
-        Offset seen_end;
-        std::int64_t countable_bytes;
-    };
     /// Parks a fetch. Returns its id for `cancel_fetch`.
-    fetch::WaiterId park_fetch(std::unique_ptr<WaitingFetch> fetch, std::span<const WaitFor> partitions,
-                               std::int64_t missing_bytes, Instant deadline);
+    fetch::WaiterId park_fetch(std::unique_ptr<WaitingFetch> fetch, const FetchWait& wait);
     void cancel_fetch(fetch::WaiterId waiter);
     /// For shutdown: every waiting fetch is answered in this turn.
     void complete_all_fetches();
 
     void end_turn(Now now) override;
-    [[nodiscard]] std::optional<Instant> next_deadline() override { return waiters_.next_deadline(); }
+    /// At once while a fetch that looked has to look again.
+    [[nodiscard]] std::optional<Instant> next_deadline() override { return woken_.empty() ? waiters_.next_deadline() : now().monotonic; }
 
     [[nodiscard]] std::size_t waiting_fetches() const { return fetches_.size(); }
 
@@ -101,6 +116,12 @@ class Turn final : public TurnParticipant {
 
     void flush_appends();
     void complete_fetches();
+    void wake(const fetch::FetchWaiters::Woken& woken);
+    /// Tells the partitions that this reactor waits for them.
+    [[nodiscard]] static fetch::FetchWaiters::Wait counted(const FetchWait& wait);
+    void show_interest(const FetchWait& wait);
+    /// Lets a fetch look again that missed an append between its read and its bit.
+    void look_once_more(const FetchWait& wait);
     void forget_interest(const Waited& waited);
 
     Broker& broker_;
@@ -117,7 +138,11 @@ class Turn final : public TurnParticipant {
 
     fetch::FetchWaiters waiters_;
     std::unordered_map<fetch::WaiterId, Waited> fetches_;
-    std::vector<fetch::WaiterId> completed_;
+    // Those of the next `complete_fetches`, and the memory in which it goes through them.
+    std::vector<fetch::FetchWaiters::Woken> woken_;
+    std::vector<fetch::FetchWaiters::Woken> waking_;
+    /// Nobody waits on: the broker stops.
+    bool answers_all_ = false;
 };
 
 }  // namespace partita::runtime

@@ -16,6 +16,8 @@
 namespace partita::test {
 namespace {
 
+using namespace std::chrono_literals;
+
 class CommittedReaders : public ::testing::Test {
   protected:
     void SetUp() override {
@@ -48,6 +50,10 @@ class CommittedReaders : public ::testing::Test {
         build_end_transaction_marker({type, 0}, {0}, {0}, {producer}, {0}, runtime::read_clock().wall, marker);
         append(std::move(marker));
     }
+    void produce_one() {
+        const std::array values{std::string("v")};
+        EXPECT_EQ(produce(*producer_, "t", 0, make_batch(values)), ErrorCode::none);
+    }
     void ask(std::int32_t max_wait_ms, std::int32_t partition_max_bytes, std::int32_t id) {
         std::array partitions{FetchRequest::FetchPartition{.partition = 0, .partition_max_bytes = partition_max_bytes}};
         std::array topics{FetchRequest::FetchTopic{.topic = "t", .partitions = partitions}};
@@ -65,6 +71,21 @@ class CommittedReaders : public ::testing::Test {
     std::unique_ptr<WireClient> producer_;
     std::unique_ptr<WireClient> reader_;
 };
+
+TEST_F(CommittedReaders, WaitThroughWhatAnOpenTransactionHides) {
+    write_in_transaction(1);
+    ask(20'000, 1 << 20, 1);
+    for (int record = 0; record < 3; ++record) {
+        produce_one();
+    }
+    EXPECT_TRUE(reader_->is_silent_for(200ms)) << "nothing that it may see has come";
+    end_transaction(1, ControlRecordType::commit);
+    produce_one();
+    const auto* data = answer(1);
+    ASSERT_NE(data, nullptr) << reader_->failure();
+    EXPECT_GT(data->records.size, 0);
+    EXPECT_EQ(data->last_stable_offset, 6);
+}
 
 TEST_F(CommittedReaders, AreToldOfTheAbortedTransactionsOfTheirSlice) {
     for (const std::int64_t producer : {1, 2}) {
