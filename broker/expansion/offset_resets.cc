@@ -72,6 +72,12 @@ void OffsetResets::on_fetch(ConnectionId connection, const ClientIdentity& clien
         skips_.connection_reads(connection, partition, from);
         if (returns_.size() < kStartsMax) returns_.push_back({connection, partition, from, now});
     }
+    // Who goes back before it was settled where it began skips nothing either.
+    for (Start& start : starts_) {
+        if (is_first || start.connection != connection || start.partition != partition || from >= start.from) continue;
+        start.from = from;
+        start.skips = false;
+    }
     std::vector<std::string> groups;
     for (auto ask = asks_.lower_bound({client, partition, {}});
          ask != asks_.end() && std::get<0>(ask->first) == client && std::get<1>(ask->first) == partition; ++ask) {

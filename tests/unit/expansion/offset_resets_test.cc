@@ -291,6 +291,12 @@ TEST_F(OffsetResetsTest, AMemberThatComesAgainIsNotTakenForTheOneThatLeft) {
     EXPECT_EQ(lost->count, 7);
 }
 
+TEST_F(OffsetResetsTest, WhoGoesBackBeforeAnybodyLookedHasSkippedNothing) {
+    start_at_latest(kNew, 7);
+    fetch(kNew, 0);
+    EXPECT_FALSE(skipped());
+}
+
 TEST_F(OffsetResetsTest, AGroupThatWentBackAndBeginsAgainHasSkippedWhatLiesBeforeBoth) {
     start_at_latest(kNew, 7);
     ASSERT_TRUE(skipped());
