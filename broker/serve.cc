@@ -12,13 +12,12 @@
 
 #include "broker/assembly/broker.h"
 #include "broker/config/broker_rules.h"
+#include "broker/config/current_config.h"
 #include "broker/config/log_setup.h"
-#include "broker/handlers/group_replies.h"
+#include "broker/handlers/services.h"
 #include "broker/http/http_server.h"
 #include "broker/net/server.h"
-#include "broker/runtime/coordinators/group_timers.h"
-#include "broker/runtime/upkeep/compactor.h"
-#include "broker/runtime/upkeep/directory_watch.h"
+#include "broker/runtime/partitions/turns.h"
 #include "broker/start_memory.h"
 
 namespace partita {
@@ -59,7 +58,8 @@ bool write_port_file(const std::string& path, std::uint16_t port) {
 class Shutdown {
   public:
     Shutdown(runtime::Broker& broker, net::Server& server, http::HttpServer& http)
-        : broker_(broker), server_(server), http_(http), timer_(broker.reactors().front()->context()) {}
+        : broker_(broker), reactors_(broker.services().turns.reactors()), server_(server), http_(http),
+          timer_(reactors_.front()->context()) {}
 
     void begin() {
         if (begun_) {
@@ -69,10 +69,10 @@ class Shutdown {
         broker_.set_ready(false);
         server_.stop_accepting();
         http_.stop();
-        for (std::size_t index = 0; index < broker_.reactors().size(); ++index) {
-            broker_.reactors()[index]->post([this, index] { server_.net_reactor(index).begin_drain(); });
+        for (std::size_t index = 0; index < reactors_.size(); ++index) {
+            reactors_[index]->post([this, index] { server_.net_reactor(index).begin_drain(); });
         }
-        broker_.reactors().front()->post([this] { broker_.answer_waiting_requests(); });
+        reactors_.front()->post([this] { broker_.answer_waiting_requests(); });
         deadline_ = std::chrono::steady_clock::now() + kDrainTimeout;
         poll();
     }
@@ -80,16 +80,16 @@ class Shutdown {
   private:
     void poll() {
         // Each reactor is asked, on its own thread, whether all replies are out.
-        auto open_questions = std::make_shared<std::atomic<std::size_t>>(broker_.reactors().size());
+        auto open_questions = std::make_shared<std::atomic<std::size_t>>(reactors_.size());
         auto all_answered = std::make_shared<std::atomic<bool>>(true);
-        for (std::size_t index = 0; index < broker_.reactors().size(); ++index) {
-            broker_.reactors()[index]->post([this, index, open_questions, all_answered] {
+        for (std::size_t index = 0; index < reactors_.size(); ++index) {
+            reactors_[index]->post([this, index, open_questions, all_answered] {
                 if (!server_.net_reactor(index).all_answered()) {
                     all_answered->store(false);
                 }
                 if (open_questions->fetch_sub(1) == 1) {
                     const bool done = all_answered->load();
-                    broker_.reactors().front()->post([this, done] { on_answers(done); });
+                    reactors_.front()->post([this, done] { on_answers(done); });
                 }
             });
         }
@@ -105,15 +105,16 @@ class Shutdown {
             });
             return;
         }
-        for (std::size_t index = 0; index < broker_.reactors().size(); ++index) {
-            broker_.reactors()[index]->post([this, index] {
+        for (std::size_t index = 0; index < reactors_.size(); ++index) {
+            reactors_[index]->post([this, index] {
                 server_.net_reactor(index).close_all();
-                broker_.reactors()[index]->stop();
+                reactors_[index]->stop();
             });
         }
     }
 
     runtime::Broker& broker_;
+    const std::vector<std::unique_ptr<runtime::Reactor>>& reactors_;
     net::Server& server_;
     http::HttpServer& http_;
     boost::asio::steady_timer timer_;
@@ -121,11 +122,10 @@ class Shutdown {
     bool begun_ = false;
 };
 
-void announce(const runtime::Broker& broker, const std::vector<net::BoundListener>& listeners, const std::string& http) {
-    const auto config = broker.config();
+void announce(const config::BrokerConfig& config, const std::vector<net::BoundListener>& listeners, const std::string& http) {
     for (const net::BoundListener& listener : listeners) {
         const auto advertised =
-            config::advertised_address(config->listeners, listener.name, listener.address, listener.port);
+            config::advertised_address(config.listeners, listener.name, listener.address, listener.port);
         log::info("net", "listening",
                   {{"listener", listener.name},
                    {"address", config::to_string(config::AdvertisedAddress{listener.address, listener.port})},
@@ -160,12 +160,12 @@ std::string advertised_http(const std::string& bound, const std::string& kafka) 
 }
 
 /// The first one on this thread. Returns when all of them have ended.
-void run_reactors(runtime::Broker& broker) {
+void run_reactors(const std::vector<std::unique_ptr<runtime::Reactor>>& reactors) {
     std::vector<std::thread> threads;
-    for (std::size_t index = 1; index < broker.reactors().size(); ++index) {
-        threads.emplace_back([&broker, index] { broker.reactors()[index]->run(); });
+    for (std::size_t index = 1; index < reactors.size(); ++index) {
+        threads.emplace_back([&reactors, index] { reactors[index]->run(); });
     }
-    broker.reactors().front()->run();
+    reactors.front()->run();
     for (std::thread& thread : threads) {
         thread.join();
     }
@@ -177,23 +177,20 @@ int serve(const ServeOptions& options) {
     // A client that is gone is an error of the write to it, and no reason to end.
     ::signal(SIGPIPE, SIG_IGN);
     auto opened = runtime::Broker::open(
-        {.config = options.config, .reactor_count = reactor_count(), .ephemeral = options.ephemeral});
+        {.config = options.config, .reactor_count = reactor_count(), .storage = {.ephemeral = options.ephemeral}});
     if (!opened) {
         return refuse(opened.error().message);
     }
     const std::unique_ptr<runtime::Broker> broker = std::move(*opened);
+    runtime::Services& services = broker->services();
+    runtime::Reactor& first_reactor = services.turns.first_reactor();
     log::info("broker", "starting",
               {{"version", PARTITA_VERSION},
-               {"node", broker->node_id().value},
-               {"cluster", broker->cluster_id()},
-               {"data_directory", broker->absolute_log_directory()},
+               {"node", services.node_id.value},
+               {"cluster", services.cluster_id},
+               {"data_directory", services.log_directory},
                {"memory_only", options.ephemeral ? "yes" : "no"}});
-    broker->groups().set_reply_encoder(handlers::encode_group_reply);
-
-    runtime::GroupTimers group_timers(*broker, *broker->turns().front());
-    broker->reactors().front()->add_participant(group_timers);
-
-    net::Server server(*broker, broker->turns());
+    net::Server server(services);
     // What was there is as it was, so the next start need not recover.
     const auto refuse_cleanly = [&broker](const std::string& message) {
         (void)broker->close();
@@ -203,12 +200,12 @@ int serve(const ServeOptions& options) {
     if (!listeners) {
         return refuse_cleanly(listeners.error());
     }
-    http::HttpServer http(*broker, server);
+    http::HttpServer http(services, server);
     const std::string kafka_address = client_address(*options.config, *listeners);
     const std::string http_address = http.open(options.http_port, kafka_address);
     broker->announce_places(advertised_http(http_address, kafka_address));
 
-    boost::asio::signal_set signals(broker->reactors().front()->context(), SIGTERM, SIGINT);
+    boost::asio::signal_set signals(first_reactor.context(), SIGTERM, SIGINT);
     Shutdown shutdown(*broker, server, http);
     signals.async_wait([&shutdown](const boost::system::error_code& error, int signal_number) {
         if (!error) {
@@ -218,32 +215,25 @@ int serve(const ServeOptions& options) {
     });
     server.start();
     http.start();
-    broker->start_maintenance();
-    runtime::Compactor compactor(*broker);
-    compactor.start();
-    runtime::DirectoryWatch directory_watch(*broker);
-    directory_watch.start();
+    broker->start();
     broker->set_ready(true);
-    announce(*broker, *listeners, http_address);
+    announce(*services.config.get(), *listeners, http_address);
     if (!options.port_file.empty() && !listeners->empty() &&
         !write_port_file(options.port_file, listeners->front().port)) {
-        compactor.stop();
         return refuse_cleanly("cannot write " + options.port_file + "; check its directory");
     }
 
-    boost::asio::steady_timer started(broker->reactors().front()->context(), kStartMemoryDelay);
+    boost::asio::steady_timer started(first_reactor.context(), kStartMemoryDelay);
     started.async_wait([](const boost::system::error_code& error) {
         if (!error) {
             release_start_memory();
         }
     });
 
-    run_reactors(*broker);
+    run_reactors(services.turns.reactors());
     if (!options.port_file.empty()) {
         std::remove(options.port_file.c_str());
     }
-    directory_watch.stop();
-    compactor.stop();
     return broker->close() ? 0 : 1;
 }
 

@@ -13,16 +13,25 @@
 #include <atomic>
 #include <vector>
 
-#include "broker/assembly/broker.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
 #include "broker/handlers/topic_lookup.h"
+#include "broker/runtime/clients/client_throttles.h"
+#include "broker/runtime/fences/topic_expansion.h"
 #include "broker/runtime/insight/key_observer.h"
+#include "broker/runtime/loop/counters.h"
+#include "broker/runtime/loop/fail_stop.h"
+#include "broker/runtime/loop/failure_log.h"
+#include "broker/runtime/loop/upkeep_bell.h"
 #include "broker/runtime/partitions/turn.h"
+#include "broker/runtime/partitions/turns.h"
 #include "protocol/assert.h"
 #include "protocol/messages/00_produce.h"
 #include "protocol/produce_validation.h"
 #include "protocol/record_batch_builder.h"
+#include "storage/log_flusher.h"
 
 namespace partita::handlers {
 namespace {
@@ -37,6 +46,7 @@ constexpr std::string_view kAdminClientId = "__admin_client";
 
 /// What a produce remembers until its appends are written; in the turn's arena.
 struct ProduceInProgress {
+    runtime::Services* services = nullptr;
     ProduceResponse response;
     Array<PartitionResponse> partitions;  ///< All of the reply's partitions, in order.
     std::int16_t acks = -1;
@@ -212,8 +222,8 @@ void stage_partition(runtime::RequestContext& context, StagedRequest& staged, co
         return fail(response, append_error_code(append.error().failure));
     }
     context.turn.mark_dirty(*partition);
-    if (context.broker.key_observer().is_open() && !append->duplicate) {
-        context.broker.key_observer().offer(topic, PartitionIndex{data.index}, context.client, context.client_id, *stored, now);
+    if (context.services.keys.is_open() && !append->duplicate) {
+        context.services.keys.offer(topic, PartitionIndex{data.index}, context.client, context.client_id, *stored, now);
     }
     response.base_offset = append->base_offset.value;
     response.log_append_time_ms = rules.timestamp_type == TimestampType::log_append_time ? now.value : -1;
@@ -229,15 +239,15 @@ void stage_partition(runtime::RequestContext& context, StagedRequest& staged, co
                                  .reply_index = reply_index});
 }
 
-void send_reply(runtime::Broker& broker, const runtime::PendingReply& pending, const ProduceInProgress& progress) {
+void send_reply(runtime::Services& services, const runtime::PendingReply& pending, const ProduceInProgress& progress) {
     if (progress.acks == 0) {
         runtime::Reply nothing;
         nothing.close = progress.failed;
         nothing.rest_ms = pending.throttle_ms;
-        broker.deliver(pending.target, std::move(nothing));
+        services.turns.deliver(pending.target, std::move(nothing));
         return;
     }
-    broker.deliver(pending.target, runtime::encode_reply(pending, progress.response));
+    services.turns.deliver(pending.target, runtime::encode_reply(pending, progress.response));
 }
 
 /// A reply that waits until the data it acknowledges is synced (flush.messages).
@@ -248,7 +258,7 @@ struct SyncWait {
     runtime::Reply reply;
 
     /// One partition's sync is done, or will not be.
-    void finish_one(runtime::Broker& broker, bool is_synced) {
+    void finish_one(runtime::Services& services, bool is_synced) {
         if (!is_synced) {
             failed.store(true, std::memory_order_relaxed);
         }
@@ -261,7 +271,7 @@ struct SyncWait {
             reply = {};
             reply.close = true;
         }
-        broker.deliver(pending.target, std::move(reply));
+        services.turns.deliver(pending.target, std::move(reply));
     }
 };
 
@@ -279,7 +289,7 @@ bool needs_sync(const StagedPartition& staged) {
     return true;
 }
 
-void sync_then_send(Turn& turn, const StagedRequest& request, const ProduceInProgress& progress,
+void sync_then_send(const StagedRequest& request, const ProduceInProgress& progress,
                     const std::vector<const StagedPartition*>& to_sync) {
     auto wait = std::make_shared<SyncWait>();
     wait->outstanding = to_sync.size();
@@ -290,30 +300,31 @@ void sync_then_send(Turn& turn, const StagedRequest& request, const ProduceInPro
     } else {
         wait->reply = runtime::encode_reply(request.pending, progress.response);
     }
-    runtime::Broker& broker = turn.broker();
+    runtime::Services& services = *progress.services;
     for (const StagedPartition* staged : to_sync) {
         const bool queued =
-            broker.flusher().request_sync(staged->partition->log, [wait, &broker](const StorageResult<Offset>& synced) {
+            services.flusher.request_sync(staged->partition->log, [wait, &services](const StorageResult<Offset>& synced) {
                 if (!synced && synced.error().kind == StorageError::Kind::sync_failed) {
-                    broker.fail_stop(synced.error());
+                    runtime::fail_stop(synced.error());
                 }
                 // A topic that was deleted meanwhile has nothing left to sync, and nothing to promise.
                 const bool is_gone = !synced && synced.error().kind == StorageError::Kind::closed;
                 if (!synced && !is_gone) {
-                    broker.log_storage_failure(synced.error().message);
+                    services.failures.append_failed(synced.error().message);
                 }
-                wait->finish_one(broker, synced.has_value() || is_gone);
+                wait->finish_one(services, synced.has_value() || is_gone);
             });
         if (!queued) {
-            broker.log_storage_failure("too many produce requests wait for a sync");
-            wait->finish_one(broker, false);
+            services.failures.append_failed("too many produce requests wait for a sync");
+            wait->finish_one(services, false);
         }
     }
 }
 
-void finish_produce(StagedRequest& request, Turn& turn) {
+void finish_produce(StagedRequest& request, Turn&) {
     auto& progress = *static_cast<ProduceInProgress*>(request.message);
-    runtime::Broker::Counters& counters = turn.broker().counters();
+    runtime::Services& services = *progress.services;
+    runtime::Counters& counters = services.counters;
     thread_local std::vector<const StagedPartition*> to_sync;
     to_sync.clear();
     for (StagedPartition& staged : request.partitions) {
@@ -321,7 +332,7 @@ void finish_produce(StagedRequest& request, Turn& turn) {
         if (const auto result = staged.append.result(); !result) {
             fail(response, append_error_code(result.error().failure));
             if (result.error().failure == AppendFailure::storage_error) {
-                turn.broker().log_storage_failure(result.error().message);
+                services.failures.append_failed(result.error().message);
             }
             progress.failed = true;
             counters.failed_produces.fetch_add(1, std::memory_order_relaxed);
@@ -338,18 +349,18 @@ void finish_produce(StagedRequest& request, Turn& turn) {
         }
     }
     if (!request.partitions.empty()) {
-        turn.broker().data_written();
+        services.upkeep.data_written();
     }
     if (to_sync.empty()) {
-        send_reply(turn.broker(), request.pending, progress);
+        send_reply(services, request.pending, progress);
     } else {
-        sync_then_send(turn, request, progress, to_sync);
+        sync_then_send(request, progress, to_sync);
     }
 }
 
 /// Nothing tells a client that asks for no answer to wait, so only the bytes count that it sends, and its connection rests.
 void hold_to_quota(runtime::RequestContext& context, std::int16_t acks) {
-    runtime::ClientThrottles& throttles = context.broker.throttles();
+    runtime::ClientThrottles& throttles = context.services.throttles;
     if (throttles.limits(runtime::Throttled::produced_bytes)) [[unlikely]] {
         context.throttle(throttles.use(runtime::Throttled::produced_bytes, context.client_id,
                                        static_cast<double>(context.request_bytes), context.now()));
@@ -371,6 +382,7 @@ void produce(runtime::RequestContext& context) {
     Arena& arena = context.arena();
     note_producer(context);
     auto* progress = new (arena.allocate_unlimited(sizeof(ProduceInProgress), alignof(ProduceInProgress))) ProduceInProgress;
+    progress->services = &context.services;
     progress->acks = request->acks;
     StagedRequest& staged = context.turn.begin_staged_request();
     staged.message = progress;
@@ -401,7 +413,7 @@ void produce(runtime::RequestContext& context) {
             }
             if (response.error_code != ErrorCode::none) {
                 progress->failed = true;
-                context.broker.counters().failed_produces.fetch_add(1, std::memory_order_relaxed);
+                context.services.counters.failed_produces.fetch_add(1, std::memory_order_relaxed);
             }
         }
         ProduceResponse::TopicProduceResponse& response = topics.emplace_back();

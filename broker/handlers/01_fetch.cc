@@ -13,11 +13,19 @@
 #include <algorithm>
 #include <vector>
 
-#include "broker/assembly/broker.h"
+#include "broker/config/current_config.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/fetch_operation.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
 #include "broker/handlers/topic_lookup.h"
+#include "broker/runtime/clients/client_throttles.h"
+#include "broker/runtime/fences/topic_expansion.h"
+#include "broker/runtime/insight/reader_observer.h"
+#include "broker/runtime/loop/counters.h"
+#include "broker/runtime/partitions/turn.h"
+#include "broker/runtime/partitions/turns.h"
 #include "protocol/assert.h"
 #include "protocol/messages/01_fetch.h"
 
@@ -59,7 +67,7 @@ void resolve(runtime::RequestContext& context, FetchTarget& target, bool by_id) 
     target.partition = topic.state->partitions[static_cast<std::size_t>(target.index)];
     target.watched_topic = topic.state->expansion ? topic.state : nullptr;
     if (runtime::ReaderObserver::watches(*topic.state)) [[unlikely]] {
-        context.broker.reader_observer().on_fetch(context.turn.reactor().index(), *topic.state, context.client_id, context.client,
+        context.services.readers.on_fetch(context.turn.reactor().index(), *topic.state, context.client_id, context.client,
                                                   PartitionIndex{target.index}, target.fetch_offset, context.now().wall);
     }
     if (!by_id) {
@@ -116,21 +124,21 @@ void take_full_request(runtime::RequestContext& context, const FetchRequest& req
 /// Serves the session part of a request: which partitions are meant. A top-level error otherwise.
 ErrorCode take_session(runtime::RequestContext& context, const FetchRequest& request, FetchOperation& operation,
                        bool by_id) {
-    runtime::Broker& broker = context.broker;
+    runtime::Services& services = context.services;
     const Instant now = context.now().monotonic;
     if (request.session_epoch == 0 || request.session_epoch == kFinalEpoch) {
         take_full_request(context, request, operation, by_id);
         if (context.version() < 7) {
             return ErrorCode::none;
         }
-        const std::scoped_lock lock(broker.fetch_sessions_mutex());
+        const std::scoped_lock lock(services.fetch_sessions.mutex);
         if (request.session_id != 0) {
-            broker.fetch_sessions().remove(request.session_id);
+            services.fetch_sessions.sessions.remove(request.session_id);
         }
         if (request.session_epoch == kFinalEpoch) {
             return ErrorCode::none;
         }
-        operation.session = broker.fetch_sessions().create(random_session_id(), by_id, operation.targets().size(), now);
+        operation.session = services.fetch_sessions.sessions.create(random_session_id(), by_id, operation.targets().size(), now);
         if (operation.session) {
             operation.session_id = operation.session->id();
             std::size_t i = 0;
@@ -143,9 +151,9 @@ ErrorCode take_session(runtime::RequestContext& context, const FetchRequest& req
         }
         return ErrorCode::none;
     }
-    const std::scoped_lock lock(broker.fetch_sessions_mutex());
+    const std::scoped_lock lock(services.fetch_sessions.mutex);
     const fetch::FetchSessions::Found found =
-        broker.fetch_sessions().use(request.session_id, request.session_epoch, by_id, now);
+        services.fetch_sessions.sessions.use(request.session_id, request.session_epoch, by_id, now);
     if (found.error != ErrorCode::none) {
         return found.error;
     }
@@ -197,17 +205,17 @@ void fetch(runtime::RequestContext& context) {
     }
     note_consumer(context);
     const bool by_id = context.version() >= 13;
-    auto operation = std::make_unique<FetchOperation>();
+    auto operation = std::make_unique<FetchOperation>(context.services);
     operation->version = context.version();
     operation->read_committed = request->isolation_level == 1;
-    operation->leader_id = context.broker.node_id();
+    operation->leader_id = context.services.node_id;
     operation->from_follower = (context.version() >= 15 ? request->replica_state.replica_id : request->replica_id) >= 0;
-    operation->max_bytes = std::min(request->max_bytes, context.broker.config()->fetch_max_bytes);
-    if (context.broker.throttles().limits(runtime::Throttled::fetched_bytes)) [[unlikely]] {
+    operation->max_bytes = std::min(request->max_bytes, context.services.config->fetch_max_bytes);
+    if (context.services.throttles.limits(runtime::Throttled::fetched_bytes)) [[unlikely]] {
         // More could never be had without waiting.
         operation->throttled_client = context.client_id;
         operation->max_bytes = std::min(
-            operation->max_bytes, context.broker.throttles().most_bytes_at_once(runtime::Throttled::fetched_bytes, context.client_id));
+            operation->max_bytes, context.services.throttles.most_bytes_at_once(runtime::Throttled::fetched_bytes, context.client_id));
     }
     operation->min_bytes = std::min(request->min_bytes, operation->max_bytes);
 

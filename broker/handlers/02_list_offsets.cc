@@ -8,10 +8,12 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "broker/assembly/broker.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
 #include "broker/handlers/topic_lookup.h"
+#include "broker/runtime/insight/reader_observer.h"
 #include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/02_list_offsets.h"
 
@@ -137,7 +139,7 @@ void list_offsets(runtime::RequestContext& context) {
                 // The others are asked by tools, not by whoever begins to read.
                 const bool is_start = asked.timestamp >= 0 || asked.timestamp == kLatest || asked.timestamp == kEarliest;
                 if (is_start && runtime::ReaderObserver::watches(*found.state)) [[unlikely]] {
-                    context.broker.reader_observer().on_list_offsets(*found.state, client_identity(context), context.client.id,
+                    context.services.readers.on_list_offsets(*found.state, client_identity(context), context.client.id,
                                                                      PartitionIndex{asked.partition_index}, asked.timestamp,
                                                                      Offset{response.offset});
                 }

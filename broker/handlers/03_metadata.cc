@@ -12,10 +12,13 @@
 #include <set>
 #include <vector>
 
-#include "broker/assembly/broker.h"
+#include "broker/config/current_config.h"
 #include "broker/handlers/authorized_operations.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
+#include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/03_metadata.h"
 
@@ -43,7 +46,7 @@ void add_topic(Reply& reply, const runtime::TopicState& state) {
     for (std::int32_t index = 0; index < count; ++index) {
         partitions.push_back({.error_code = ErrorCode::none,
                               .partition_index = index,
-                              .leader_id = reply.context.broker.node_id().value,
+                              .leader_id = reply.context.services.node_id.value,
                               .leader_epoch = state.partition(index)->leader_epoch().value,
                               .replica_nodes = reply.this_broker,
                               .isr_nodes = reply.this_broker,
@@ -72,7 +75,7 @@ void add_unknown_name(Reply& reply, std::string_view name, bool may_create) {
     if (topics::topic_name_problem(name)) {
         error = ErrorCode::invalid_topic_exception;
     } else if (may_create) {
-        const auto created = reply.context.broker.change_catalog<topics::CreatedTopic>(
+        const auto created = reply.context.services.catalog.change<topics::CreatedTopic>(
             reply.context.turn, [&](const topics::CatalogCore& core, const topics::CatalogContext& context) {
                 return core.auto_create_topic(name, context);
             });
@@ -150,7 +153,7 @@ void metadata(runtime::RequestContext& context) {
     }
     Arena& arena = context.arena();
     ArenaVector<std::int32_t> node(arena, 1);
-    node.push_back(context.broker.node_id().value);
+    node.push_back(context.services.node_id.value);
     Reply reply{context, request->include_topic_authorized_operations, node, ArenaVector<MetadataResponse::Topic>(arena)};
 
     const bool all = request->topics.is_null() || (context.version() == 0 && request->topics.empty());
@@ -160,23 +163,23 @@ void metadata(runtime::RequestContext& context) {
             add_topic(reply, *table.find(topic.id));
         }
     } else {
-        const bool may_create = request->allow_auto_topic_creation && context.broker.config()->auto_create_topics_enable;
+        const bool may_create = request->allow_auto_topic_creation && context.services.config->auto_create_topics_enable;
         add_all_requested(reply, *request, any_id, may_create);
     }
     MetadataResponse response;
     ArenaVector<MetadataResponse::Broker> brokers(arena, 1);
-    const auto config = context.broker.config();
+    const auto config = context.services.config.get();
     std::optional<std::string_view> rack;
     if (config->broker_rack) {
         rack = arena.copy(*config->broker_rack);
     }
-    brokers.push_back({.node_id = context.broker.node_id().value,
+    brokers.push_back({.node_id = context.services.node_id.value,
                        .host = context.client.listener->advertised.host,
                        .port = context.client.listener->advertised.port,
                        .rack = rack});
     response.brokers = brokers;
-    response.cluster_id = context.broker.cluster_id();
-    response.controller_id = context.broker.node_id().value;
+    response.cluster_id = context.services.cluster_id;
+    response.controller_id = context.services.node_id.value;
     response.topics = reply.topics;
     if (request->include_cluster_authorized_operations && context.version() >= 8 && context.version() <= 10) {
         response.cluster_authorized_operations = kAllClusterOperations;

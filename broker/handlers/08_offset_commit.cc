@@ -8,11 +8,14 @@
 #include <functional>
 #include <vector>
 
-#include "broker/assembly/broker.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
 #include "broker/handlers/topic_lookup.h"
+#include "broker/runtime/coordinators/group_shards.h"
+#include "broker/runtime/insight/reader_observer.h"
 #include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/08_offset_commit.h"
 
@@ -65,7 +68,7 @@ void collect_topic(runtime::RequestContext& context, const OffsetCommitRequest::
 void find_watched(runtime::RequestContext& context, std::string_view group_id, Collected& collected) {
     for (std::size_t t = 0; t < collected.topics.size(); ++t) {
         if (runtime::ReaderObserver::watches(*collected.states[t])) [[unlikely]] {
-            const bool wants_positions = context.broker.reader_observer().wants_positions(*collected.states[t], group_id);
+            const bool wants_positions = context.services.readers.wants_positions(*collected.states[t], group_id);
             collected.before.emplace_back(t, wants_positions ? std::optional<expansion::Inversions::Positions>(std::in_place) : std::nullopt);
         }
     }
@@ -89,7 +92,7 @@ void note_commits(runtime::RequestContext& context, std::string_view group_id, C
             }
         }
         if (!commits.empty()) {
-            context.broker.reader_observer().on_commit(*collected.states[t], group_id, client_identity(context), context.client.id, commits,
+            context.services.readers.on_commit(*collected.states[t], group_id, client_identity(context), context.client.id, commits,
                                                        std::move(before), context.now().wall);
         }
     }
@@ -132,7 +135,7 @@ void offset_commit(runtime::RequestContext& context) {
                                        context.now(), effects);
         };
         // By reference, since a std::function would copy what it captures onto the heap.
-        result = context.broker.groups().ask(context.turn, request->group_id, std::cref(commit));
+        result = context.services.groups.ask(context.turn, request->group_id, std::cref(commit));
     }
     const auto* committed = result ? std::get_if<groups::OffsetCommitResult>(&*result) : nullptr;
     for (std::size_t i = 0; i < collected.undecided.size(); ++i) {

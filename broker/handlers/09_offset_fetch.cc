@@ -5,11 +5,14 @@
 
 #include <vector>
 
-#include "broker/assembly/broker.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
 #include "broker/handlers/topic_lookup.h"
+#include "broker/runtime/coordinators/group_shards.h"
+#include "broker/runtime/insight/reader_observer.h"
 #include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/09_offset_fetch.h"
 
@@ -21,7 +24,7 @@ using GroupResult = groups::OffsetFetchResult::Group;
 /// Asks for one group. Unset when there is no coordinator or it failed.
 std::optional<GroupResult> ask_for_group(runtime::RequestContext& context, const groups::OffsetFetch::Group& group,
                                          bool require_stable) {
-    auto result = context.broker.groups().ask(
+    auto result = context.services.groups.ask(
         context.turn, group.group_id,
         [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
             coordinator.fetch_offsets({.groups = {&group, 1}, .require_stable = require_stable, .reply_to = token},
@@ -42,7 +45,7 @@ void note_answer(runtime::RequestContext& context, std::string_view group_id, co
         }
         for (const groups::OffsetFetchResult::Partition& partition : topic.partitions) {
             if (partition.error == ErrorCode::none) {
-                context.broker.reader_observer().on_offset_fetch(*state, group_id, client_identity(context), context.client,
+                context.services.readers.on_offset_fetch(*state, group_id, client_identity(context), context.client,
                                                                  partition.partition, partition.offset, context.now().wall);
             }
         }

@@ -5,9 +5,10 @@
 // The only broker coordinates everything. The topic behind the coordinators is created on first use; Kafka
 // answers COORDINATOR_NOT_AVAILABLE until it is there, which here is at once.
 
-#include "broker/assembly/broker.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
 #include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/10_find_coordinator.h"
 
@@ -46,7 +47,7 @@ void find_coordinator(runtime::RequestContext& context) {
     }
     const Answer answer = answer_for(context, request->key_type);
     const bool found = answer.error == ErrorCode::none;
-    const std::int32_t node_id = found ? context.broker.node_id().value : -1;
+    const std::int32_t node_id = found ? context.services.node_id.value : -1;
     const std::string_view host = found ? std::string_view(context.client.listener->advertised.host) : std::string_view();
     const std::int32_t port = found ? context.client.listener->advertised.port : -1;
     FindCoordinatorResponse response;

@@ -6,10 +6,13 @@
 
 #include <vector>
 
-#include "broker/assembly/broker.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
+#include "broker/runtime/coordinators/group_shards.h"
+#include "broker/runtime/loop/fresh_ids.h"
 #include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/11_join_group.h"
 
@@ -29,7 +32,7 @@ void join_group(runtime::RequestContext& context) {
     for (const JoinGroupRequest::Protocol& protocol : request->protocols) {
         protocols.push_back({.name = protocol.name, .metadata = protocol.metadata});
     }
-    const std::string suffix = context.broker.random_uuid_text();
+    const std::string suffix = runtime::fresh_uuid_text();
     groups::JoinGroup command;
     command.group_id = request->group_id;
     command.member_id = request->member_id;
@@ -42,7 +45,7 @@ void join_group(runtime::RequestContext& context) {
     command.client_host = context.client.host;
     command.api_version = context.version();
     command.fresh_member_suffix = suffix;
-    context.broker.groups().execute(
+    context.services.groups.execute(
         context.turn, request->group_id, context.park(),
         [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
             command.reply_to = token;

@@ -2,10 +2,12 @@
 //
 //   v3: static members; v4: flexible.
 
-#include "broker/assembly/broker.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
+#include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/12_heartbeat.h"
 
@@ -20,7 +22,7 @@ void heartbeat(runtime::RequestContext& context) {
     HeartbeatResponse response;
     response.error_code = ErrorCode::coordinator_not_available;
     if (coordinator_is_available(context)) {
-        const auto result = context.broker.groups().ask(
+        const auto result = context.services.groups.ask(
             context.turn, request->group_id,
             [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
                 coordinator.heartbeat({.group_id = request->group_id,

@@ -3,9 +3,12 @@
 //   up to v2: one member, answered at the top; v3: several, by id or instance id (KIP-345); v4: flexible;
 //   v5: reason.
 
-#include "broker/assembly/broker.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
+#include "broker/runtime/coordinators/group_shards.h"
+#include "broker/runtime/insight/reader_observer.h"
 #include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/13_leave_group.h"
 
@@ -28,9 +31,9 @@ void leave_group(runtime::RequestContext& context) {
         members.push_back({.member_id = member.member_id, .group_instance_id = member.group_instance_id});
     }
     for (const groups::LeaveGroup::Member& member : members) {
-        context.broker.reader_observer().on_leave(context.turn.topics(), request->group_id, member.member_id, context.client.id, context.now().wall);
+        context.services.readers.on_leave(context.turn.topics(), request->group_id, member.member_id, context.client.id, context.now().wall);
     }
-    const auto result = context.broker.groups().ask(
+    const auto result = context.services.groups.ask(
         context.turn, request->group_id,
         [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
             coordinator.leave({.group_id = request->group_id, .members = {members.begin(), members.size()}, .reply_to = token},

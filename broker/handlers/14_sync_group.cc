@@ -2,10 +2,12 @@
 //
 //   v3: static members; v4: flexible; v5: protocol type and name, checked when given.
 
-#include "broker/assembly/broker.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
+#include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/14_sync_group.h"
 
@@ -38,7 +40,7 @@ void sync_group(runtime::RequestContext& context) {
     command.protocol_type = request->protocol_type;
     command.protocol_name = request->protocol_name;
     command.assignments = {assignments.begin(), assignments.size()};
-    context.broker.groups().execute(
+    context.services.groups.execute(
         context.turn, request->group_id, context.park(),
         [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
             command.reply_to = token;

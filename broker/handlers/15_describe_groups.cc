@@ -3,10 +3,12 @@
 //   v3: authorised operations; v4: static members; v5: flexible; v6: unknown groups are an error with a
 //   message (KIP-1043), before they were "Dead".
 
-#include "broker/assembly/broker.h"
 #include "broker/handlers/authorized_operations.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
+#include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/15_describe_groups.h"
 
@@ -55,7 +57,7 @@ void describe_groups(runtime::RequestContext& context) {
     for (const std::string_view group_id : request->groups) {
         std::optional<groups::Result> result;
         if (available) {
-            result = context.broker.groups().ask(
+            result = context.services.groups.ask(
                 context.turn, group_id,
                 [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
                     coordinator.describe_groups(

@@ -2,8 +2,10 @@
 //
 //   v3: flexible; v4: filter by state; v5: filter by type.
 
-#include "broker/assembly/broker.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
+#include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/16_list_groups.h"
 
@@ -17,8 +19,8 @@ void list_groups(runtime::RequestContext& context) {
     Arena& arena = context.arena();
     ListGroupsResponse response;
     ArenaVector<ListGroupsResponse::ListedGroup> listed(arena);
-    for (std::size_t shard = 0; shard < context.broker.groups().shard_count(); ++shard) {
-        const auto result = context.broker.groups().ask_shard(
+    for (std::size_t shard = 0; shard < context.services.groups.shard_count(); ++shard) {
+        const auto result = context.services.groups.ask_shard(
             context.turn, shard,
             [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
                 coordinator.list_groups({.states = request->states_filter.span(),

@@ -8,8 +8,9 @@
 
 #include <algorithm>
 
-#include "broker/assembly/broker.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
 #include "broker/runtime/partitions/turn.h"
 #include "broker/topics/features.h"
 #include "protocol/messages/18_api_versions.h"

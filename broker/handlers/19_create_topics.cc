@@ -2,11 +2,14 @@
 //
 //   v4: -1 for the broker's defaults; v5: flexible, effective configs in the reply; v6: quota errors; v7: topic ids.
 
-#include "broker/assembly/broker.h"
+#include "broker/config/current_config.h"
 #include "broker/config/describe_configs.h"
 #include "broker/config/mode_patterns.h"
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
+#include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/19_create_topics.h"
 
@@ -38,7 +41,7 @@ topics::TopicToCreate to_create(const CreateTopicsRequest::CreatableTopic& topic
 void add_configs(runtime::RequestContext& context, const topics::CreatedTopic& created, Result& result) {
     Arena& arena = context.arena();
     ArenaVector<CreateTopicsResponse::CreatableTopicConfigs> configs(arena);
-    const auto config = context.broker.config();
+    const auto config = context.services.config.get();
     for (const config::ConfigEntry& entry :
          config::describe_topic_configs(config::with_mode_pattern(created.configs, *config, created.name), *config, {})) {
         CreateTopicsResponse::CreatableTopicConfigs& item = configs.emplace_back();
@@ -77,7 +80,7 @@ void create_topics(runtime::RequestContext& context) {
     if (has_no_time(request->timeout_ms)) {
         return all_failed(ErrorCode::request_timed_out, std::nullopt);
     }
-    const auto reply = context.broker.change_catalog<topics::CreateTopicsReply>(
+    const auto reply = context.services.catalog.change<topics::CreateTopicsReply>(
         context.turn, [&](const topics::CatalogCore& core, const topics::CatalogContext& catalog) {
             return core.create_topics(command, catalog);
         });

@@ -2,9 +2,11 @@
 //
 //   v4: flexible; v5: error messages, quota errors; v6: by id.
 
-#include "broker/assembly/broker.h"
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
+#include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/20_delete_topics.h"
 
@@ -32,7 +34,7 @@ void delete_topics(runtime::RequestContext& context) {
     for (const std::string_view name : request->topic_names) {
         command.topics.push_back({.name = name, .id = {}});
     }
-    const auto reply = context.broker.change_catalog<topics::DeleteTopicsReply>(
+    const auto reply = context.services.catalog.change<topics::DeleteTopicsReply>(
         context.turn, [&](const topics::CatalogCore& core, const topics::CatalogContext& catalog) {
             return core.delete_topics(command, catalog);
         });

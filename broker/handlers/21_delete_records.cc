@@ -2,10 +2,14 @@
 //
 //   v2: flexible. Offset -1 stands for the high watermark.
 
-#include "broker/assembly/broker.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
 #include "broker/handlers/topic_lookup.h"
+#include "broker/runtime/loop/failure_log.h"
+#include "broker/runtime/loop/upkeep_bell.h"
 #include "broker/runtime/partitions/turn.h"
+#include "broker/runtime/partitions/turns.h"
 #include "protocol/messages/21_delete_records.h"
 
 namespace partita::handlers {
@@ -33,12 +37,12 @@ ErrorCode delete_before(runtime::RequestContext& context, const runtime::TopicSt
     }
     const StorageResult<bool> deleted = log.delete_records_before(target);
     if (!deleted) {
-        context.broker.log_storage_failure(deleted.error().message);
+        context.services.failures.append_failed(deleted.error().message);
         return ErrorCode::kafka_storage_error;
     }
     low_watermark = log.log_start_offset().value;
-    context.broker.post_change(*partition);
-    context.broker.log_start_moved();
+    context.services.turns.post_change(*partition);
+    context.services.upkeep.log_start_moved();
     return ErrorCode::none;
 }
 

@@ -6,9 +6,11 @@
 // Without a transactional id the answer is a fresh id with epoch 0. Transactions are not served yet:
 // FindCoordinator does not name a coordinator for them, and neither does this.
 
-#include "broker/assembly/broker.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
+#include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/22_init_producer_id.h"
 
@@ -27,7 +29,7 @@ void init_producer_id(runtime::RequestContext& context) {
         response.error_code = ErrorCode::invalid_request;
     } else if (request->transactional_id) {
         response.error_code = ErrorCode::coordinator_not_available;
-    } else if (const auto id = context.broker.next_producer_id(context.turn)) {
+    } else if (const auto id = context.services.catalog.next_producer_id(context.turn)) {
         response.producer_id = id->value;
         response.producer_epoch = 0;
     } else {

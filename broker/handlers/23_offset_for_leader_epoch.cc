@@ -2,8 +2,9 @@
 //
 //   v3: replica id; v4: flexible.
 
-#include "broker/assembly/broker.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
 #include "broker/handlers/topic_lookup.h"
 #include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/23_offset_for_leader_epoch.h"

@@ -4,11 +4,13 @@
 
 #include <charconv>
 
-#include "broker/assembly/broker.h"
+#include "broker/config/current_config.h"
 #include "broker/config/describe_configs.h"
 #include "broker/config/mode_patterns.h"
 #include "broker/handlers/config_resources.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
 #include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/32_describe_configs.h"
 
@@ -50,7 +52,7 @@ void refuse(Result& result, ErrorCode code, std::string_view message) {
 
 void describe_broker(runtime::RequestContext& context, const Request& resource, const config::DescribeOptions& options,
                      Result& result) {
-    const auto config = context.broker.config();
+    const auto config = context.services.config.get();
     if (resource.resource_name.empty()) {
         add_entries(context.arena(), config::describe_default_broker_configs(*config, options), result);
         return;
@@ -63,13 +65,13 @@ void describe_broker(runtime::RequestContext& context, const Request& resource, 
                context.arena().copy("Broker id must be an integer, but it is: " + std::string(name)));
         return;
     }
-    if (id != context.broker.node_id().value) {
+    if (id != context.services.node_id.value) {
         refuse(result, ErrorCode::invalid_request,
-               context.arena().copy("Unexpected broker id, expected " + std::to_string(context.broker.node_id().value) +
+               context.arena().copy("Unexpected broker id, expected " + std::to_string(context.services.node_id.value) +
                                     " or empty string, but received " + std::string(name)));
         return;
     }
-    add_entries(context.arena(), config::describe_broker_configs(*config, options, context.broker.places()), result);
+    add_entries(context.arena(), config::describe_broker_configs(*config, options, context.services.places), result);
 }
 
 void describe_topic(runtime::RequestContext& context, const Request& resource, const config::DescribeOptions& options,
@@ -83,7 +85,7 @@ void describe_topic(runtime::RequestContext& context, const Request& resource, c
         refuse(result, ErrorCode::unknown_topic_or_partition, "");
         return;
     }
-    const auto config = context.broker.config();
+    const auto config = context.services.config.get();
     add_entries(context.arena(), config::describe_topic_configs(config::with_mode_pattern(topic->configs, *config, topic->name), *config, options), result);
 }
 

@@ -2,9 +2,11 @@
 //
 //   v2: flexible.
 
-#include "broker/assembly/broker.h"
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
+#include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/33_alter_configs.h"
 
@@ -25,7 +27,7 @@ void alter_configs(runtime::RequestContext& context) {
             item.configs.push_back({.name = config.name, .value = config.value});
         }
     }
-    const auto reply = context.broker.change_catalog<topics::AlterConfigsReply>(
+    const auto reply = context.services.catalog.change<topics::AlterConfigsReply>(
         context.turn, [&](const topics::CatalogCore& core, const topics::CatalogContext& catalog) {
             return core.alter_configs(command, catalog);
         });

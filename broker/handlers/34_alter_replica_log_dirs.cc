@@ -9,8 +9,9 @@
 #include <map>
 #include <string>
 
-#include "broker/assembly/broker.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
 #include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/34_alter_replica_log_dirs.h"
 #include "protocol/utf16.h"
@@ -61,7 +62,7 @@ void alter_replica_log_dirs(runtime::RequestContext& context) {
             ErrorCode error = ErrorCode::none;
             if (!has_future_directory_name(name, partition)) {
                 error = ErrorCode::invalid_topic_exception;
-            } else if (path != context.broker.absolute_log_directory()) {
+            } else if (path != context.services.log_directory) {
                 error = ErrorCode::log_dir_not_found;
             } else if (state == nullptr || state->partition(partition) == nullptr) {
                 error = ErrorCode::unknown_topic_or_partition;

@@ -9,9 +9,11 @@
 
 #include <algorithm>
 
-#include "broker/assembly/broker.h"
 #include "broker/config/broker_rules.h"
+#include "broker/config/current_config.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
 #include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/35_describe_log_dirs.h"
 
@@ -87,14 +89,14 @@ void describe_log_dirs(runtime::RequestContext& context) {
     }
     Arena& arena = context.arena();
     DescribeLogDirsResponse::DescribeLogDirsResult result;
-    result.log_dir = arena.copy(context.broker.absolute_log_directory());
+    result.log_dir = arena.copy(context.services.log_directory);
     result.topics = request->topics.is_null() ? all_topics(context) : named_topics(context, *request);
     struct statvfs space {};
-    if (::statvfs(context.broker.absolute_log_directory().c_str(), &space) == 0) {
+    if (::statvfs(context.services.log_directory.c_str(), &space) == 0) {
         result.total_bytes = static_cast<std::int64_t>(space.f_blocks * space.f_frsize);
         result.usable_bytes = static_cast<std::int64_t>(space.f_bavail * space.f_frsize);
     }
-    const auto config = context.broker.config();
+    const auto config = context.services.config.get();
     result.is_cordoned = context.version() >= 5 && config::is_cordoned(*config, config->log_dirs.front());
     ArenaVector<DescribeLogDirsResponse::DescribeLogDirsResult> results(arena, 1);
     results.push_back(result);

@@ -7,9 +7,11 @@
 // (partita.expansion.mode) an expansion may be refused with POLICY_VIOLATION, also with validate_only; a validate_only
 // request that is not refused carries the verdict in its error_message there.
 
-#include "broker/assembly/broker.h"
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
+#include "broker/runtime/growth/expansions.h"
 #include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/37_create_partitions.h"
 
@@ -89,7 +91,7 @@ void create_partitions(runtime::RequestContext& context) {
     runtime::ExpansionRequest wanted = owned_request(context, *request);
     wanted.encode = encode;
     wanted.pending = context.park();
-    context.broker.expansions().submit(std::move(wanted));
+    context.services.expansions.submit(std::move(wanted));
 }
 
 }  // namespace partita::handlers

@@ -4,9 +4,12 @@
 
 #include <set>
 
-#include "broker/assembly/broker.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
+#include "broker/runtime/coordinators/group_shards.h"
+#include "broker/runtime/insight/reader_observer.h"
 #include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/42_delete_groups.h"
 
@@ -26,14 +29,14 @@ void delete_groups(runtime::RequestContext& context) {
         }
         ErrorCode error = available ? ErrorCode::not_coordinator : ErrorCode::coordinator_not_available;
         if (available) {
-            const auto result = context.broker.groups().ask(
+            const auto result = context.services.groups.ask(
                 context.turn, group_id,
                 [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
                     coordinator.delete_groups({.group_ids = {&group_id, 1}, .reply_to = token}, context.now(), effects);
                 });
             if (result) {
                 error = std::get<groups::DeleteGroupsResult>(*result).groups.front().error;
-                if (error == ErrorCode::none) context.broker.reader_observer().on_group_deleted(group_id);
+                if (error == ErrorCode::none) context.services.readers.on_group_deleted(group_id);
             }
         }
         results.push_back({.group_id = group_id, .error_code = error});

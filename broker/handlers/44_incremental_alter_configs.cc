@@ -6,10 +6,12 @@
 #include <iterator>
 #include <map>
 
-#include "broker/assembly/broker.h"
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/config_resources.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
+#include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/44_incremental_alter_configs.h"
 
@@ -61,7 +63,7 @@ void incremental_alter_configs(runtime::RequestContext& context) {
         }
     }
     const std::vector<topics::CatalogError> loggers = alter_loggers(context, command);
-    const auto reply = context.broker.change_catalog<topics::AlterConfigsReply>(
+    const auto reply = context.services.catalog.change<topics::AlterConfigsReply>(
         context.turn, [&](const topics::CatalogCore& core, const topics::CatalogContext& catalog) {
             return core.incremental_alter_configs(command, catalog);
         });

@@ -5,9 +5,10 @@
 // The only broker holds every replica already: an assignment to it succeeds and changes nothing, any other is
 // refused with Kafka's texts, and there is never a reassignment to cancel.
 
-#include "broker/assembly/broker.h"
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
 #include "broker/runtime/partitions/turn.h"
 #include "broker/topics/change_builder.h"
 #include "protocol/messages/45_alter_partition_reassignments.h"
@@ -42,7 +43,7 @@ PartitionResult reassign(runtime::RequestContext& context, const topics::Topic* 
         brokers.push_back(BrokerId{broker});
     }
     topics::CatalogSettings settings;
-    settings.brokers = {context.broker.node_id()};
+    settings.brokers = {context.services.node_id};
     if (const auto problem = topics::assignment_problem(brokers, std::nullopt, settings)) {
         return refused(ErrorCode::invalid_replica_assignment, arena.copy(*problem));
     }

@@ -1,9 +1,11 @@
 // OffsetDelete: v0, never flexible.
 
-#include "broker/assembly/broker.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
 #include "broker/handlers/topic_lookup.h"
+#include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/47_offset_delete.h"
 
@@ -43,7 +45,7 @@ void offset_delete(runtime::RequestContext& context) {
             replies.push_back({.name = topic.name, .partitions = unknown});
         }
     }
-    const auto result = context.broker.groups().ask(
+    const auto result = context.services.groups.ask(
         context.turn, request->group_id,
         [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
             coordinator.delete_offsets(

@@ -2,10 +2,12 @@
 //
 //   v1: flexible.
 
-#include "broker/assembly/broker.h"
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/client_quota_entities.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
+#include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/49_alter_client_quotas.h"
 
@@ -41,7 +43,7 @@ void alter_client_quotas(runtime::RequestContext& context) {
         command.alterations.push_back(alteration_of(entry));
     }
     topics::AlterClientQuotasReply decided;
-    const auto reply = context.broker.change_catalog<topics::AlterClientQuotasReply>(
+    const auto reply = context.services.catalog.change<topics::AlterClientQuotasReply>(
         context.turn, [&](const topics::CatalogCore& core, const topics::CatalogContext&) {
             auto decision = topics::alter_client_quotas(core.snapshot(), command);
             decided = decision.reply;

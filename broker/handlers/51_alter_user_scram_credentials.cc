@@ -5,9 +5,11 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 
-#include "broker/assembly/broker.h"
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
+#include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/partitions/turn.h"
 #include "broker/topics/scram_credentials.h"
 #include "protocol/messages/51_alter_user_scram_credentials.h"
@@ -79,7 +81,7 @@ void alter_user_scram_credentials(runtime::RequestContext& context) {
                                       .credential = credential_of(upsertion)});
     }
     topics::AlterScramCredentialsReply decided;
-    const auto reply = context.broker.change_catalog<topics::AlterScramCredentialsReply>(
+    const auto reply = context.services.catalog.change<topics::AlterScramCredentialsReply>(
         context.turn, [&](const topics::CatalogCore& core, const topics::CatalogContext&) {
             auto decision = topics::alter_scram_credentials(core.snapshot(), command);
             decided = decision.reply;

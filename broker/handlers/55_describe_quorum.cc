@@ -4,9 +4,11 @@
 //
 // The catalog's log stands for __cluster_metadata, and this broker is the only voter.
 
-#include "broker/assembly/broker.h"
 #include "broker/handlers/quorum.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
+#include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/55_describe_quorum.h"
 
@@ -22,20 +24,20 @@ bool asks_for_the_metadata_log(const DescribeQuorumRequest& request) {
 }
 
 PartitionData describe(runtime::RequestContext& context) {
-    const std::int64_t end = context.broker.catalog_log()->log_end_offset().value;
+    const std::int64_t end = context.services.catalog.own_log()->log_end_offset().value;
     const std::int64_t now = context.now().wall.value;
     ArenaVector<DescribeQuorumResponse::ReplicaState> voters(context.arena(), 1);
     DescribeQuorumResponse::ReplicaState& voter = voters.emplace_back();
-    voter.replica_id = context.broker.node_id().value;
+    voter.replica_id = context.services.node_id.value;
     voter.log_end_offset = end;
     if (context.version() >= 1) {
         voter.last_fetch_timestamp = now;
         voter.last_caught_up_timestamp = now;
     }
     if (context.version() >= 2) {
-        voter.replica_directory_id = voter_directory_id(context.broker);
+        voter.replica_directory_id = voter_directory_id(context.services);
     }
-    return {.leader_id = context.broker.node_id().value,
+    return {.leader_id = context.services.node_id.value,
             .leader_epoch = kQuorumEpoch,
             .high_watermark = end,
             .current_voters = voters};
@@ -49,7 +51,7 @@ Array<DescribeQuorumResponse::Node> voter_nodes(runtime::RequestContext& context
                          .host = arena.copy(endpoint.address.host),
                          .port = endpoint.address.port});
     ArenaVector<DescribeQuorumResponse::Node> nodes(arena, 1);
-    nodes.push_back({.node_id = context.broker.node_id().value, .listeners = listeners});
+    nodes.push_back({.node_id = context.services.node_id.value, .listeners = listeners});
     return nodes;
 }
 

@@ -5,9 +5,11 @@
 // The controller of Kafka never looks at the AllowDowngrade of v0, so that version can only upgrade (measured on
 // 4.3.1); the default of the upgrade type says so here too.
 
-#include "broker/assembly/broker.h"
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
+#include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/partitions/turn.h"
 #include "broker/topics/features.h"
 #include "protocol/messages/57_update_features.h"
@@ -26,9 +28,9 @@ void update_features(runtime::RequestContext& context) {
         command.updates.push_back(
             {.feature = update.feature, .level = update.max_version_level, .upgrade_type = update.upgrade_type});
     }
-    const auto reply = context.broker.change_catalog<topics::UpdateFeaturesReply>(
+    const auto reply = context.services.catalog.change<topics::UpdateFeaturesReply>(
         context.turn, [&](const topics::CatalogCore& core, const topics::CatalogContext&) {
-            return topics::update_features(core.snapshot(), command, context.broker.node_id());
+            return topics::update_features(core.snapshot(), command, context.services.node_id);
         });
     UpdateFeaturesResponse response;
     response.error_code = reply ? reply->error.code : ErrorCode::kafka_storage_error;

@@ -2,9 +2,11 @@
 //
 //   v1: endpoint type (1 brokers, 2 controllers); v2: fenced brokers.
 
-#include "broker/assembly/broker.h"
+#include "broker/config/current_config.h"
 #include "broker/handlers/authorized_operations.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
 #include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/60_describe_cluster.h"
 
@@ -33,18 +35,18 @@ void describe_cluster(runtime::RequestContext& context) {
         context.reply(response);
         return;
     }
-    const auto config = context.broker.config();
+    const auto config = context.services.config.get();
     ArenaVector<DescribeClusterResponse::DescribeClusterBroker> brokers(arena, 1);
     std::optional<std::string_view> rack;
     if (config->broker_rack) {
         rack = arena.copy(*config->broker_rack);
     }
-    brokers.push_back({.broker_id = context.broker.node_id().value,
+    brokers.push_back({.broker_id = context.services.node_id.value,
                        .host = context.client.listener->advertised.host,
                        .port = context.client.listener->advertised.port,
                        .rack = rack});
-    response.cluster_id = context.broker.cluster_id();
-    response.controller_id = context.broker.node_id().value;
+    response.cluster_id = context.services.cluster_id;
+    response.controller_id = context.services.node_id.value;
     response.brokers = brokers;
     if (request->include_cluster_authorized_operations) {
         response.cluster_authorized_operations = kAllClusterOperations;

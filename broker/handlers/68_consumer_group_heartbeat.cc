@@ -4,11 +4,15 @@
 
 #include <vector>
 
-#include "broker/assembly/broker.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/consumer_groups.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
+#include "broker/runtime/coordinators/group_shards.h"
+#include "broker/runtime/insight/reader_observer.h"
+#include "broker/runtime/loop/fresh_ids.h"
 #include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/68_consumer_group_heartbeat.h"
 
@@ -69,7 +73,7 @@ void consumer_group_heartbeat(runtime::RequestContext& context) {
         return;
     }
     const std::vector<assignors::TopicPartitions> owned = owned_partitions(*request);
-    const std::string fresh_id = context.broker.random_uuid_text();
+    const std::string fresh_id = runtime::fresh_uuid_text();
     groups::ConsumerGroupHeartbeat command{.group_id = request->group_id,
                                            .member_id = request->member_id,
                                            .member_epoch = request->member_epoch,
@@ -89,10 +93,10 @@ void consumer_group_heartbeat(runtime::RequestContext& context) {
         command.owned = owned;
     }
     if (request->member_epoch < 0) {
-        context.broker.reader_observer().on_leave(context.turn.topics(), request->group_id, request->member_id, context.client.id,
+        context.services.readers.on_leave(context.turn.topics(), request->group_id, request->member_id, context.client.id,
                                                   context.now().wall);
     }
-    const auto result = context.broker.groups().ask(
+    const auto result = context.services.groups.ask(
         context.turn, request->group_id,
         [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
             command.reply_to = token;

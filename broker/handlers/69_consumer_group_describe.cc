@@ -2,11 +2,13 @@
 //
 //   v1: whether a member speaks the consumer or the classic protocol.
 
-#include "broker/assembly/broker.h"
 #include "broker/handlers/authorized_operations.h"
 #include "broker/handlers/consumer_groups.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
+#include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/69_consumer_group_describe.h"
 
@@ -93,7 +95,7 @@ void consumer_group_describe(runtime::RequestContext& context) {
         if (available && group_id.empty()) {
             failed.error_code = ErrorCode::invalid_group_id;
         } else if (available) {
-            const auto result = context.broker.groups().ask(
+            const auto result = context.services.groups.ask(
                 context.turn, group_id,
                 [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
                     coordinator.describe_consumer_groups({.group_ids = {&group_id, 1}, .reply_to = token}, context.now(),

@@ -6,9 +6,11 @@
 
 #include <algorithm>
 
-#include "broker/assembly/broker.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
 #include "broker/runtime/partitions/turn.h"
+#include "broker/topics/catalog_commands.h"
 #include "protocol/messages/74_list_config_resources.h"
 
 namespace partita::handlers {
@@ -60,7 +62,7 @@ void add_resources(runtime::RequestContext& context, ConfigResourceType type, Ar
             return;
         case ConfigResourceType::broker:
         case ConfigResourceType::broker_logger:
-            add(context.arena().copy(std::to_string(context.broker.node_id().value)));
+            add(context.arena().copy(std::to_string(context.services.node_id.value)));
             return;
         case ConfigResourceType::client_metrics:
             add_names(catalog.all_client_metrics_configs());

@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <vector>
 
-#include "broker/assembly/broker.h"
+#include "broker/config/current_config.h"
 #include "broker/handlers/authorized_operations.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
 #include "broker/runtime/partitions/turn.h"
+#include "broker/topics/catalog_core.h"
 #include "protocol/messages/75_describe_topic_partitions.h"
 
 namespace partita::handlers {
@@ -45,7 +48,7 @@ bool add_topic(Page& page, const runtime::TopicState& state, std::int32_t first)
     for (std::int32_t index = first; index < end; ++index) {
         Response::Partition& partition = partitions.emplace_back();
         partition.partition_index = index;
-        partition.leader_id = page.context.broker.node_id().value;
+        partition.leader_id = page.context.services.node_id.value;
         partition.leader_epoch = state.partition(index)->leader_epoch().value;
         partition.replica_nodes = page.this_broker;
         partition.isr_nodes = page.this_broker;
@@ -100,8 +103,8 @@ void describe_topic_partitions(runtime::RequestContext& context) {
         names.erase(names.begin(), std::ranges::lower_bound(names, cursor->topic_name));
     }
     ArenaVector<std::int32_t> node(arena, 1);
-    node.push_back(context.broker.node_id().value);
-    const std::int32_t limit_max = context.broker.config()->max_request_partition_size_limit;
+    node.push_back(context.services.node_id.value);
+    const std::int32_t limit_max = context.services.config->max_request_partition_size_limit;
     Page page{context, node, ArenaVector<Response::Topic>(arena), std::clamp(request->response_partition_limit, 1, limit_max)};
     for (const std::string_view name : names) {
         const runtime::TopicState* state = table.find(name);

@@ -5,9 +5,10 @@
 // There is no second controller: the requests that Kafka refuses are refused with its texts, and a voter that it
 // would try to reach is answered as one that it cannot reach.
 
-#include "broker/assembly/broker.h"
 #include "broker/handlers/quorum.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
 #include "protocol/messages/80_add_raft_voter.h"
 
 namespace partita::handlers {
@@ -27,7 +28,7 @@ std::string endpoints_text(const AddRaftVoterRequest& request) {
 }
 
 VoterRefusal refusal(runtime::RequestContext& context, const AddRaftVoterRequest& request) {
-    if (auto refused = cluster_id_refusal(context.broker, request.cluster_id)) {
+    if (auto refused = cluster_id_refusal(context.services, request.cluster_id)) {
         return std::move(*refused);
     }
     if (request.voter_id < 0 || request.voter_directory_id.is_zero()) {
@@ -43,9 +44,9 @@ VoterRefusal refusal(runtime::RequestContext& context, const AddRaftVoterRequest
                                                 ") for the default listener ListenerName(" + listener_name + ")"};
     }
     const std::string voter = replica_key_text(request.voter_id, request.voter_directory_id);
-    if (request.voter_id == context.broker.node_id().value) {
+    if (request.voter_id == context.services.node_id.value) {
         return {ErrorCode::duplicate_voter, "The voter id for " + voter + " is already part of the set of voters " +
-                                                voters_text(context.broker) + "."};
+                                                voters_text(context.services) + "."};
     }
     return {ErrorCode::request_timed_out, "New voter " + voter + " is not ready to receive requests"};
 }

@@ -2,16 +2,17 @@
 //
 // The only voter cannot be removed, and there is no other one.
 
-#include "broker/assembly/broker.h"
 #include "broker/handlers/quorum.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
 #include "protocol/messages/81_remove_raft_voter.h"
 
 namespace partita::handlers {
 namespace {
 
-VoterRefusal refusal(const runtime::Broker& broker, const RemoveRaftVoterRequest& request) {
-    if (auto refused = cluster_id_refusal(broker, request.cluster_id)) {
+VoterRefusal refusal(const runtime::Services& services, const RemoveRaftVoterRequest& request) {
+    if (auto refused = cluster_id_refusal(services, request.cluster_id)) {
         return std::move(*refused);
     }
     if (request.voter_id < 0 || request.voter_directory_id.is_zero()) {
@@ -19,7 +20,7 @@ VoterRefusal refusal(const runtime::Broker& broker, const RemoveRaftVoterRequest
     }
     return {ErrorCode::voter_not_found, "Cannot remove voter " +
                                             replica_key_text(request.voter_id, request.voter_directory_id) +
-                                            " from the set of voters " + voters_text(broker)};
+                                            " from the set of voters " + voters_text(services)};
 }
 
 }  // namespace
@@ -29,7 +30,7 @@ void remove_raft_voter(runtime::RequestContext& context) {
     if (request == nullptr) {
         return;
     }
-    const VoterRefusal refused = refusal(context.broker, *request);
+    const VoterRefusal refused = refusal(context.services, *request);
     RemoveRaftVoterResponse response;
     response.error_code = refused.code;
     response.error_message = context.arena().copy(refused.message);

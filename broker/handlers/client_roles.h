@@ -7,8 +7,11 @@
 #include <string>
 #include <string_view>
 
-#include "broker/assembly/broker.h"
 #include "broker/expansion/client_registry.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
+#include "broker/runtime/clients/connections.h"
+#include "broker/runtime/fences/shown_partitions.h"
 #include "broker/runtime/partitions/turn.h"
 
 /// Who a request comes from, for what expansions make of it: see Expansions.
@@ -23,8 +26,8 @@ namespace partita::handlers {
 inline void note_producer(runtime::RequestContext& context) {
     if (!context.client.noted_producer) [[unlikely]] {
         context.client.noted_producer = true;
-        context.broker.connections().note(context.client, context.client_id);
-        context.broker.expansions().note_producer(client_identity(context));
+        context.services.connections.note(context.client, context.client_id);
+        context.services.shown_partitions.note_producer(client_identity(context));
     }
 }
 
@@ -32,8 +35,8 @@ inline void note_producer(runtime::RequestContext& context) {
 inline void note_consumer(runtime::RequestContext& context) {
     if (!context.client.noted_consumer) [[unlikely]] {
         context.client.noted_consumer = true;
-        context.broker.connections().note(context.client, context.client_id);
-        context.broker.expansions().note_consumer(client_identity(context));
+        context.services.connections.note(context.client, context.client_id);
+        context.services.shown_partitions.note_consumer(client_identity(context));
     }
 }
 
@@ -58,7 +61,7 @@ inline void note_member(runtime::RequestContext& context, std::string_view group
     const std::uint64_t member = (hash(group_id) * 31 + hash(member_id)) | 1;
     if (context.client.noted_member != member) [[unlikely]] {
         context.client.noted_member = member;
-        context.broker.connections().note_member(context.client, context.client_id, group_id, member_id);
+        context.services.connections.note_member(context.client, context.client_id, group_id, member_id);
     }
 }
 
@@ -68,7 +71,7 @@ inline void note_member(runtime::RequestContext& context, std::string_view group
     if (config.visibility_producers_delay_ms == 0 && config.visibility_consumers_delay_ms == 0) [[likely]] {
         return topic.topic->partition_count;
     }
-    return context.broker.expansions().visible_partitions(
+    return context.services.shown_partitions.count_for(
         topic, client_identity(context), {.produces = context.client.noted_producer, .consumes = context.client.noted_consumer},
         context.now());
 }

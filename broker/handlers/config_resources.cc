@@ -3,10 +3,12 @@
 #include <charconv>
 #include <set>
 
-#include "broker/assembly/broker.h"
 #include "broker/config/broker_loggers.h"
 #include "broker/config/client_metrics_config.h"
+#include "broker/config/current_config.h"
 #include "broker/config/group_config.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
 #include "broker/runtime/partitions/turn.h"
 
 namespace partita::handlers {
@@ -84,10 +86,10 @@ std::expected<std::vector<config::ConfigEntry>, config::ConfigError> describe_ot
             if (resource.name.empty()) {
                 return std::unexpected(invalid_request("Group name must not be empty"));
             }
-            return config::describe_group_configs(catalog.group_configs(resource.name), *context.broker.config(),
+            return config::describe_group_configs(catalog.group_configs(resource.name), *context.services.config.get(),
                                                   options);
         case ConfigResourceType::broker_logger:
-            if (auto problem = problem_of_described_broker(resource.name, context.broker.node_id())) {
+            if (auto problem = problem_of_described_broker(resource.name, context.services.node_id)) {
                 return std::unexpected(std::move(*problem));
             }
             return config::broker_loggers().describe(options);
@@ -106,7 +108,7 @@ topics::CatalogError alter_broker_loggers(runtime::RequestContext& context, cons
     if (topics::CatalogError problem = problem_of_form(resource); problem.failed()) {
         return problem;
     }
-    if (topics::CatalogError problem = problem_of_altered_broker(resource.resource.name, context.broker.node_id());
+    if (topics::CatalogError problem = problem_of_altered_broker(resource.resource.name, context.services.node_id);
         problem.failed()) {
         return problem;
     }

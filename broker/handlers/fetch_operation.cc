@@ -3,8 +3,14 @@
 #include <algorithm>
 #include <mutex>
 
-#include "broker/assembly/broker.h"
 #include "broker/handlers/aborted_transactions.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
+#include "broker/runtime/clients/client_throttles.h"
+#include "broker/runtime/fences/topic_expansion.h"
+#include "broker/runtime/loop/counters.h"
+#include "broker/runtime/partitions/turn.h"
+#include "broker/runtime/partitions/turns.h"
 
 namespace partita::handlers {
 namespace {
@@ -50,7 +56,7 @@ void FetchOperation::read(Turn& turn) {
         if (outcome.error != ErrorCode::none || outcome.diverging.leader_epoch != kNoLeaderEpoch) {
             any_error_ = true;
             if (outcome.error == ErrorCode::kafka_storage_error) {
-                turn.broker().counters().failed_fetches.fetch_add(1, std::memory_order_relaxed);
+                services_.counters.failed_fetches.fetch_add(1, std::memory_order_relaxed);
             }
         } else if (target.partition && target.fetch_offset < target.partition->log->active_segment_base()) {
             any_on_older_segment_ = true;
@@ -222,11 +228,11 @@ std::int64_t FetchOperation::answer_bytes() const {
 }
 
 bool FetchOperation::throttle(Turn& turn) {
-    runtime::Broker& broker = turn.broker();
+    runtime::Services& services = services_;
     // Nothing is fetched by who has to wait for another reason.
     if (throttled_client && pending.throttle_ms == 0) {
         const std::int64_t wait_ms =
-            broker.throttles().use_or_leave(runtime::Throttled::fetched_bytes, *throttled_client,
+            services.throttles.use_or_leave(runtime::Throttled::fetched_bytes, *throttled_client,
                                             static_cast<double>(answer_bytes()), turn.now());
         pending.throttle_ms = static_cast<std::int32_t>(wait_ms);
     }
@@ -238,10 +244,10 @@ bool FetchOperation::throttle(Turn& turn) {
         empty.session_id = session_id;
     } else if (session) {
         // It begins with a full answer, and this is none.
-        const std::scoped_lock lock(broker.fetch_sessions_mutex());
-        broker.fetch_sessions().remove(session_id);
+        const std::scoped_lock lock(services.fetch_sessions.mutex);
+        services.fetch_sessions.sessions.remove(session_id);
     }
-    broker.deliver(pending.target, runtime::encode_reply(pending, empty));
+    services.turns.deliver(pending.target, runtime::encode_reply(pending, empty));
     return true;
 }
 
@@ -262,7 +268,7 @@ void FetchOperation::send(Turn& turn) {
     std::unique_lock<std::mutex> lock;
     bool session_is_current = false;
     if (session) {
-        lock = std::unique_lock(turn.broker().fetch_sessions_mutex());
+        lock = std::unique_lock(services_.fetch_sessions.mutex);
         session_is_current = session->next_epoch() == session_epoch;
     }
     const FetchTarget* previous = nullptr;
@@ -303,8 +309,8 @@ void FetchOperation::send(Turn& turn) {
             Array<FetchResponse::PartitionData>(partitions.begin() + starts[i], end - starts[i]);
     }
     response.responses = topics;
-    turn.broker().counters().fetched_bytes.fetch_add(static_cast<std::uint64_t>(total_bytes_), std::memory_order_relaxed);
-    turn.broker().deliver(pending.target, runtime::encode_reply(pending, response, slices));
+    services_.counters.fetched_bytes.fetch_add(static_cast<std::uint64_t>(total_bytes_), std::memory_order_relaxed);
+    services_.turns.deliver(pending.target, runtime::encode_reply(pending, response, slices));
 }
 
 }  // namespace partita::handlers

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "broker/expansion/client_registry.h"
 #include "broker/expansion/identity.h"
 #include "broker/fetch/fetch_sessions.h"
 #include "broker/runtime/loop/reply.h"
@@ -16,6 +17,10 @@
 #include "protocol/messages/01_fetch.h"
 #include "protocol/recycled_blocks.h"
 #include "storage/partition_log.h"
+
+namespace partita::runtime {
+struct Services;
+}
 
 namespace partita::handlers {
 
@@ -84,7 +89,7 @@ struct FetchMemory {
 /// One fetch, from its request to its answer: what it reads, what it found, and what it still waits for. Its reactor's thread calls it.
 class FetchOperation final : public runtime::WaitingFetch {
   public:
-    FetchOperation() : memory_(FetchMemory::take()) {}
+    explicit FetchOperation(runtime::Services& services) : services_(services), memory_(FetchMemory::take()) {}
     ~FetchOperation() override { FetchMemory::recycle(std::move(memory_)); }
     static void* operator new(std::size_t) { return RecycledBlocks<sizeof(FetchOperation), FetchMemory::kKeptMax>::take(); }
     static void operator delete(void* memory) {
@@ -154,6 +159,7 @@ class FetchOperation final : public runtime::WaitingFetch {
     void fill(Arena& arena, const FetchTarget& target, FetchOutcome& outcome, FetchResponse::PartitionData& data,
               std::vector<FileSlice>& slices) const;
 
+    runtime::Services& services_;
     FetchMemory memory_;
     std::int64_t total_bytes_ = 0;
     bool any_error_ = false;

@@ -2,7 +2,9 @@
 
 #include <vector>
 
-#include "broker/assembly/broker.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
+#include "broker/runtime/catalog/catalog.h"
 #include "protocol/assert.h"
 #include "protocol/messages/11_join_group.h"
 #include "protocol/messages/14_sync_group.h"
@@ -63,7 +65,7 @@ runtime::Reply encode_group_reply(const runtime::PendingReply& pending, const gr
 }
 
 bool coordinator_is_available(runtime::RequestContext& context) {
-    return context.broker.ensure_offsets_topic(context.turn);
+    return context.services.catalog.ensure_offsets_topic(context.turn);
 }
 
 }  // namespace partita::handlers

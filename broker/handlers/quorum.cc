@@ -1,12 +1,15 @@
 #include "broker/handlers/quorum.h"
 
-#include "broker/assembly/broker.h"
+#include "broker/config/current_config.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
+
 
 namespace partita::handlers {
 
-Uuid voter_directory_id(const runtime::Broker& broker) {
+Uuid voter_directory_id(const runtime::Services& services) {
     Uuid id;
-    if (!Uuid::parse(broker.cluster_id(), id)) {
+    if (!Uuid::parse(services.cluster_id, id)) {
         return id;
     }
     // Another id than the cluster's own, which is one too.
@@ -19,7 +22,7 @@ Uuid voter_directory_id(const runtime::Broker& broker) {
 }
 
 QuorumEndpoint quorum_endpoint(runtime::RequestContext& context) {
-    const auto config = context.broker.config();
+    const auto config = context.services.config.get();
     QuorumEndpoint endpoint{.listener_name = "CONTROLLER", .address = context.client.listener->advertised};
     if (config->listeners.controller_listener_names.empty()) {
         return endpoint;
@@ -35,22 +38,22 @@ QuorumEndpoint quorum_endpoint(runtime::RequestContext& context) {
     return endpoint;
 }
 
-std::optional<VoterRefusal> cluster_id_refusal(const runtime::Broker& broker,
+std::optional<VoterRefusal> cluster_id_refusal(const runtime::Services& services,
                                                const std::optional<std::string_view>& named) {
-    if (!named || *named == broker.cluster_id()) {
+    if (!named || *named == services.cluster_id) {
         return std::nullopt;
     }
     return VoterRefusal{ErrorCode::inconsistent_cluster_id, "The given id \"" + std::string(*named) +
                                                                 "\" doesn't match the cluster id \"" +
-                                                                broker.cluster_id() + "\""};
+                                                                services.cluster_id + "\""};
 }
 
 std::string replica_key_text(std::int32_t id, const Uuid& directory) {
     return "ReplicaKey(id=" + std::to_string(id) + ", directoryId=" + directory.to_string() + ")";
 }
 
-std::string voters_text(const runtime::Broker& broker) {
-    return "[" + replica_key_text(broker.node_id().value, voter_directory_id(broker)) + "]";
+std::string voters_text(const runtime::Services& services) {
+    return "[" + replica_key_text(services.node_id.value, voter_directory_id(services)) + "]";
 }
 
 }  // namespace partita::handlers

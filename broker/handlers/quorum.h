@@ -13,7 +13,7 @@ namespace partita::handlers {
 inline constexpr std::int32_t kQuorumEpoch = 1;
 
 /// Directory id of the only voter. Made from the cluster's id, so it lasts as long as the data directory.
-[[nodiscard]] Uuid voter_directory_id(const runtime::Broker& broker);
+[[nodiscard]] Uuid voter_directory_id(const runtime::Services& services);
 
 /// Where a controller would be reached.
 struct QuorumEndpoint {
@@ -32,12 +32,12 @@ struct VoterRefusal {
 };
 
 /// The check of the cluster id that both begin with. Null asks for none.
-[[nodiscard]] std::optional<VoterRefusal> cluster_id_refusal(const runtime::Broker& broker,
+[[nodiscard]] std::optional<VoterRefusal> cluster_id_refusal(const runtime::Services& services,
                                                              const std::optional<std::string_view>& named);
 
 /// As Kafka prints a voter: "ReplicaKey(id=1, directoryId=...)".
 [[nodiscard]] std::string replica_key_text(std::int32_t id, const Uuid& directory);
 /// The set of voters: "[ReplicaKey(...)]".
-[[nodiscard]] std::string voters_text(const runtime::Broker& broker);
+[[nodiscard]] std::string voters_text(const runtime::Services& services);
 
 }  // namespace partita::handlers

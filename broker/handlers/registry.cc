@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <array>
 
-#include "broker/assembly/broker.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
+#include "broker/runtime/clients/client_throttles.h"
+#include "broker/runtime/loop/counters.h"
 
 namespace partita::handlers {
 namespace {
@@ -74,13 +77,13 @@ static_assert(std::ranges::is_sorted(kServedApis, {}, &ServedApi::key));
 std::span<const ServedApi> served_apis() { return kServedApis; }
 
 void dispatch(runtime::RequestContext& context) {
-    context.broker.counters().requests.fetch_add(1, std::memory_order_relaxed);
+    context.services.counters.requests.fetch_add(1, std::memory_order_relaxed);
     const auto served = std::ranges::lower_bound(kServedApis, context.api_key(), {}, &ServedApi::key);
     if (served == kServedApis.end() || served->key != context.api_key()) {
         context.close_connection("request " + std::string(context.api().name) + " is not served by this broker");
         return;
     }
-    if (context.broker.throttles().limits(runtime::Throttled::request_time)) [[unlikely]] {
+    if (context.services.throttles.limits(runtime::Throttled::request_time)) [[unlikely]] {
         context.measure_time();
     }
     served->handler(context);

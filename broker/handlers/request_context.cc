@@ -4,8 +4,9 @@
 #include <cstring>
 #include <limits>
 
-#include "broker/assembly/broker.h"
 #include "broker/config/log_setup.h"
+#include "broker/handlers/services.h"
+#include "broker/runtime/clients/client_throttles.h"
 #include "broker/runtime/loop/clock.h"
 #include "broker/runtime/loop/reply_memory.h"
 #include "broker/runtime/partitions/turn.h"
@@ -106,7 +107,7 @@ void RequestContext::charge_time() {
         return;
     }
     const double percent_of_a_second = static_cast<double>(read_stopwatch_ns() - *started_ns_) / 1e7;
-    throttle(broker.throttles().use(Throttled::request_time, client_id, percent_of_a_second, now()));
+    throttle(services.throttles.use(Throttled::request_time, client_id, percent_of_a_second, now()));
 }
 
 void RequestContext::reply_nothing() {

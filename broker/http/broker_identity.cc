@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "broker/assembly/broker.h"
 #include "broker/expansion/finding_json.h"
+#include "broker/handlers/services.h"
 
 namespace partita::http {
 namespace {
@@ -25,13 +25,13 @@ std::string header_text(const std::string& text) {
 
 }  // namespace
 
-BrokerIdentity::BrokerIdentity(const runtime::Broker& broker, std::string kafka) {
-    const std::string& directory = broker.absolute_log_directory();
-    header_ = "node=" + std::to_string(broker.node_id().value) + "; cluster=" + header_text(broker.cluster_id()) +
+BrokerIdentity::BrokerIdentity(const runtime::Services& services, std::string kafka) {
+    const std::string& directory = services.log_directory;
+    header_ = "node=" + std::to_string(services.node_id.value) + "; cluster=" + header_text(services.cluster_id) +
               "; kafka=" + header_text(kafka) + "; data=" + header_text(directory);
     nlohmann::ordered_json json;
-    json["node_id"] = broker.node_id().value;
-    json["cluster_id"] = broker.cluster_id();
+    json["node_id"] = services.node_id.value;
+    json["cluster_id"] = services.cluster_id;
     json["kafka"] = std::move(kafka);
     json["data_directory"] = expansion::name_text(directory);
     json_ = std::make_shared<const nlohmann::ordered_json>(std::move(json));

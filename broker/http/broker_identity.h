@@ -5,7 +5,7 @@
 #include <string>
 
 namespace partita::runtime {
-class Broker;
+struct Services;
 }
 
 namespace partita::http {
@@ -19,7 +19,7 @@ namespace partita::http {
 class BrokerIdentity {
   public:
     /// `kafka`: where clients connect to it; empty when it has no listener.
-    BrokerIdentity(const runtime::Broker& broker, std::string kafka);
+    BrokerIdentity(const runtime::Services& services, std::string kafka);
 
     [[nodiscard]] const nlohmann::ordered_json& json() const { return *json_; }
     [[nodiscard]] const std::string& header() const { return header_; }

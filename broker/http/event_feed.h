@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "broker/runtime/insight/findings_hub.h"
+#include "broker/runtime/findings/findings_hub.h"
 
 namespace partita::http {
 

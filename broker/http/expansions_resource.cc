@@ -2,10 +2,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "broker/assembly/broker.h"
 #include "broker/expansion/finding_json.h"
+#include "broker/handlers/services.h"
 #include "broker/http/broker_identity.h"
 #include "broker/http/resources.h"
+#include "broker/runtime/partitions/published_topics.h"
 
 namespace partita::http {
 namespace {
@@ -69,7 +70,7 @@ ordered_json expansion_json(const topics::ExpansionEpoch& expansion) {
 
 void serve_expansions(const Surroundings& surroundings, const ExchangePointer& exchange) {
     const std::string& name = exchange->request().path.at(2);
-    const auto table = surroundings.broker.topic_table();
+    const auto table = surroundings.services.topics.table();
     const topics::TopicPointer topic = table->catalog->share_topic(name);
     if (topic == nullptr) {
         respond_error(*exchange, Status::not_found, "there is no topic " + name);

@@ -3,11 +3,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "broker/assembly/broker.h"
 #include "broker/expansion/event_json.h"
+#include "broker/handlers/services.h"
 #include "broker/http/broker_identity.h"
 #include "broker/http/event_feed.h"
 #include "broker/http/resources.h"
+#include "broker/runtime/findings/findings_hub.h"
 
 namespace partita::http {
 namespace {
@@ -34,12 +35,12 @@ void serve_findings(const Surroundings& surroundings, const ExchangePointer& exc
     object["schema"] = expansion::kEventSchemaVersion;
     object["broker"] = surroundings.identity.json();
     object["findings"] = nlohmann::ordered_json::array();
-    for (const expansion::OpenFinding& open : surroundings.broker.findings().open()) {
+    for (const expansion::OpenFinding& open : surroundings.services.findings.open()) {
         if (!topic || open.finding.subject.topic == *topic) {
             object["findings"].push_back(expansion::open_finding_json(open, style));
         }
     }
-    object["refused"] = surroundings.broker.findings().refused();
+    object["refused"] = surroundings.services.findings.refused();
     exchange->respond(Status::ok, kJson,
                       object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }

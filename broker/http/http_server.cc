@@ -10,15 +10,19 @@
 #include <string>
 #include <vector>
 
-#include "broker/assembly/broker.h"
+#include "broker/config/current_config.h"
 #include "broker/config/log_setup.h"
+#include "broker/handlers/services.h"
 #include "broker/http/broker_identity.h"
 #include "broker/http/event_feed.h"
 #include "broker/http/event_socket.h"
 #include "broker/http/jobs.h"
 #include "broker/http/resources.h"
 #include "broker/http/session.h"
+#include "broker/runtime/findings/findings_hub.h"
+#include "broker/runtime/loop/failure_log.h"
 #include "broker/runtime/loop/network_statistics.h"
+#include "broker/runtime/partitions/turns.h"
 #include "protocol/assert.h"
 
 namespace partita::http {
@@ -48,11 +52,11 @@ std::vector<std::string> own_names(const config::ListenerSettings& settings) {
 
 class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Listener> {
   public:
-    Listener(runtime::Broker& broker, const runtime::NetworkStatistics& network, const std::string& kafka)
-        : broker_(broker), identity_(broker, kafka), events_(std::make_shared<EventFeed>(broker.findings())),
-          surroundings_{broker, network, jobs_, *events_, identity_},
-          own_names_(own_names(broker.config()->listeners)), acceptor_(broker.reactors().front()->context()),
-          pause_timer_(broker.reactors().front()->context()) {}
+    Listener(runtime::Services& services, const runtime::NetworkStatistics& network, const std::string& kafka)
+        : services_(services), identity_(services, kafka), events_(std::make_shared<EventFeed>(services.findings)),
+          surroundings_{services, network, jobs_, *events_, identity_},
+          own_names_(own_names(services.config->listeners)), acceptor_(services.turns.first_reactor().context()),
+          pause_timer_(services.turns.first_reactor().context()) {}
 
     boost::system::error_code open(const tcp::endpoint& endpoint) {
         boost::system::error_code error;
@@ -77,7 +81,7 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
             }
             if (error && error != asio::error::connection_aborted) {
                 // The waiting connection is still there: accepting again at once would fail again, for ever.
-                self->broker_.log_accept_failure(error.message());
+                self->services_.failures.accept_failed(error.message());
                 self->pause();
                 return;
             }
@@ -120,7 +124,7 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
         });
     }
 
-    runtime::Broker& broker_;
+    runtime::Services& services_;
     Jobs jobs_;
     const BrokerIdentity identity_;
     const std::shared_ptr<EventFeed> events_;
@@ -132,7 +136,7 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
     bool stopping_ = false;
 };
 
-HttpServer::HttpServer(runtime::Broker& broker, const runtime::NetworkStatistics& network) : broker_(broker), network_(network) {}
+HttpServer::HttpServer(runtime::Services& services, const runtime::NetworkStatistics& network) : services_(services), network_(network) {}
 
 HttpServer::~HttpServer() = default;
 
@@ -142,7 +146,7 @@ boost::system::error_code HttpServer::listen(const config::AdvertisedAddress& ad
                                    : address.host == "localhost" ? asio::ip::address(asio::ip::address_v4::loopback())
                                                                  : asio::ip::make_address(address.host, error);
     if (!error) {
-        listener_ = std::make_shared<Listener>(broker_, network_, kafka);
+        listener_ = std::make_shared<Listener>(services_, network_, kafka);
         error = listener_->open({host, address.port});
     }
     if (error) {
@@ -152,17 +156,17 @@ boost::system::error_code HttpServer::listen(const config::AdvertisedAddress& ad
 }
 
 std::string HttpServer::open(const std::string& port, const std::string& kafka) {
-    if (port == "off" || (port.empty() && !broker_.config()->http_listener)) {
+    if (port == "off" || (port.empty() && !services_.config->http_listener)) {
         return {};
     }
     config::AdvertisedAddress address =
-        broker_.config()->http_listener.value_or(config::AdvertisedAddress{"localhost", 0});
+        services_.config->http_listener.value_or(config::AdvertisedAddress{"localhost", 0});
     if (!port.empty()) {
         const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), address.port);
         PARTITA_ASSERT(error == std::errc() && end == port.data() + port.size(), "the command line was checked");
     }
     boost::system::error_code error = listen(address, kafka);
-    const bool is_default = port.empty() && !broker_.config()->given().contains("partita.http.listener");
+    const bool is_default = port.empty() && !services_.config->given().contains("partita.http.listener");
     if (error == asio::error::address_in_use && is_default) {
         log::warning("http", "the default port is another program's, perhaps another broker's: any free one serves instead; "
                              "partita plan finds it by --bootstrap",

@@ -7,8 +7,8 @@
 #include "broker/config/listeners.h"
 
 namespace partita::runtime {
-class Broker;
 class NetworkStatistics;
+struct Services;
 }  // namespace partita::runtime
 
 namespace partita::http {
@@ -24,7 +24,7 @@ class HttpServer {
   public:
     static constexpr std::size_t kConnectionsMax = 64;
 
-    HttpServer(runtime::Broker& broker, const runtime::NetworkStatistics& network);
+    HttpServer(runtime::Services& services, const runtime::NetworkStatistics& network);
     ~HttpServer();
 
     /// Binds. `port` is from the command line: empty for the configured address, "off" for none, else a number. `kafka` is
@@ -39,7 +39,7 @@ class HttpServer {
     class Listener;
     [[nodiscard]] boost::system::error_code listen(const config::AdvertisedAddress& address, const std::string& kafka);
 
-    runtime::Broker& broker_;
+    runtime::Services& services_;
     const runtime::NetworkStatistics& network_;
     std::shared_ptr<Listener> listener_;
 };

@@ -5,8 +5,15 @@
 #include <cstdio>
 #include <map>
 
-#include "broker/assembly/broker.h"
+#include "broker/handlers/services.h"
+#include "broker/runtime/coordinators/group_shards.h"
+#include "broker/runtime/fences/fences.h"
+#include "broker/runtime/findings/findings_hub.h"
+#include "broker/runtime/loop/counters.h"
 #include "broker/runtime/loop/network_statistics.h"
+#include "broker/runtime/partitions/published_topics.h"
+#include "storage/log_directory.h"
+#include "storage/log_flusher.h"
 
 namespace partita::http {
 namespace {
@@ -59,9 +66,9 @@ std::uint64_t resident_bytes() {
 
 }  // namespace
 
-std::string metrics_text(runtime::Broker& broker, const runtime::NetworkStatistics& network) {
-    const auto table = broker.topic_table();
-    const runtime::Broker::Counters& counters = broker.counters();
+std::string metrics_text(runtime::Services& services, const runtime::NetworkStatistics& network) {
+    const auto table = services.topics.table();
+    const runtime::Counters& counters = services.counters;
     Text text;
     const auto load = [](const std::atomic<std::uint64_t>& counter) { return counter.load(std::memory_order_relaxed); };
 
@@ -84,17 +91,17 @@ std::string metrics_text(runtime::Broker& broker, const runtime::NetworkStatisti
     text.gauge("kafka_controller_kafkacontroller_globalpartitioncount", "Partitions.",
                static_cast<std::uint64_t>(table->catalog->partition_count()));
     text.gauge("kafka_coordinator_group_groups", "Consumer groups known to the coordinators.",
-               broker.groups().group_count());
+               services.groups.group_count());
     text.counter("partita_log_syncs_total", "Logs that were synced, for acknowledgements or in the background.",
-                 broker.flusher().counters().syncs);
-    text.gauge("partita_open_log_files", "Log files that are open.", broker.open_files().open_count());
+                 services.flusher.counters().syncs);
+    text.gauge("partita_open_log_files", "Log files that are open.", services.open_files.open_count());
     text.counter("partita_connections_closed_for_bad_input_total", "Connections closed because of what they sent.",
                  load(counters.closed_for_bad_input));
-    text.gauges("partita_expansion_findings", "Findings about expansions that hold now.", findings_by_hazard(broker.findings()));
+    text.gauges("partita_expansion_findings", "Findings about expansions that hold now.", findings_by_hazard(services.findings));
     text.gauge("partita_expansion_fences", "Topics with partitions whose records may have to wait for their parents.",
-               static_cast<std::uint64_t>(broker.expansions().fences()));
+               static_cast<std::uint64_t>(services.fences.count()));
     text.counter("partita_expansion_fence_timeouts_total", "Fences that let a group pass without its having caught up.",
-                 broker.expansions().fence_timeouts());
+                 services.fences.timeouts());
     text.gauge("process_resident_memory_bytes", "Resident memory of the broker.", resident_bytes());
     return text.take();
 }

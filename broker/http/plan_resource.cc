@@ -11,11 +11,12 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "broker/assembly/broker.h"
 #include "broker/expansion/plan_json.h"
+#include "broker/handlers/services.h"
 #include "broker/http/broker_identity.h"
 #include "broker/http/jobs.h"
 #include "broker/http/resources.h"
+#include "broker/runtime/growth/local_plan.h"
 #include "broker/runtime/insight/topic_plan.h"
 
 namespace partita::http {
@@ -105,17 +106,17 @@ std::string line(const ordered_json& object) {
 class PlanJob {
   public:
     PlanJob(const Surroundings& surroundings, ExchangePointer exchange, Wish wish, expansion::PlannedTopic facts)
-        : broker_(surroundings.broker), jobs_(surroundings.jobs), identity_(surroundings.identity), exchange_(std::move(exchange)), wish_(std::move(wish)),
+        : services_(surroundings.services), jobs_(surroundings.jobs), identity_(surroundings.identity), exchange_(std::move(exchange)), wish_(std::move(wish)),
           facts_(std::move(facts)) {}
 
     void run() {
         if (wish_.since_ms) {
-            wish_.options.since = runtime::offsets_since(broker_, wish_.topic, TimestampMs{*wish_.since_ms});
+            wish_.options.since = runtime::offsets_since(services_.topics, wish_.topic, TimestampMs{*wish_.since_ms});
         }
         if (wish_.streams) {
             exchange_->begin(Status::ok, kJsonLines);
         }
-        const auto outcome = runtime::run_local_plan(broker_, facts_, wish_.options, [this](std::int64_t done, std::int64_t total) {
+        const auto outcome = runtime::run_local_plan({services_.topics, services_.groups, services_.keys}, facts_, wish_.options, [this](std::int64_t done, std::int64_t total) {
             return report(done, total);
         });
         if (!outcome) {
@@ -180,7 +181,7 @@ class PlanJob {
         exchange_->end();
     }
 
-    runtime::Broker& broker_;
+    runtime::Services& services_;
     Jobs& jobs_;
     const BrokerIdentity& identity_;
     ExchangePointer exchange_;
@@ -197,7 +198,7 @@ void serve_plan(const Surroundings& surroundings, const ExchangePointer& exchang
         respond_error(*exchange, Status::bad_request, wish.error());
         return;
     }
-    auto facts = runtime::plan_facts(surroundings.broker, wish->topic, wish->to);
+    auto facts = runtime::plan_facts({surroundings.services.topics, surroundings.services.groups, surroundings.services.keys}, wish->topic, wish->to);
     if (!facts) {
         const bool unknown = facts.error().kind == runtime::PlanFactsError::Kind::unknown_topic;
         respond_error(*exchange, unknown ? Status::not_found : Status::bad_request, facts.error().message);

@@ -5,11 +5,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include "broker/assembly/broker.h"
+#include "broker/config/current_config.h"
 #include "broker/expansion/finding_json.h"
+#include "broker/handlers/services.h"
 #include "broker/http/broker_identity.h"
 #include "broker/http/resources.h"
 #include "broker/runtime/insight/key_observer.h"
+#include "broker/runtime/partitions/published_topics.h"
 
 namespace partita::http {
 namespace {
@@ -129,7 +131,7 @@ ordered_json keys_json(const expansion::KeyIndex& keys, std::int32_t partition_c
 
 void serve_producers(const Surroundings& surroundings, const ExchangePointer& exchange) {
     const std::string& name = exchange->request().path.at(2);
-    const topics::TopicPointer topic = surroundings.broker.topic_table()->catalog->share_topic(name);
+    const topics::TopicPointer topic = surroundings.services.topics.table()->catalog->share_topic(name);
     if (topic == nullptr) {
         respond_error(*exchange, Status::not_found, "there is no topic " + name);
         return;
@@ -141,11 +143,11 @@ void serve_producers(const Surroundings& surroundings, const ExchangePointer& ex
     object["broker"] = surroundings.identity.json();
     object["topic"] = topic->name;
     object["partitions"] = topic->partition_count;
-    object["detection"] = surroundings.broker.config()->detection_enable;
+    object["detection"] = surroundings.services.config->detection_enable;
     object["verdict"] = nullptr;
     object["producers"] = ordered_json::array();
     object["keys"] = nullptr;
-    surroundings.broker.key_observer().with_watch(topic->id, [&](const expansion::TopicWatch* watch) {
+    surroundings.services.keys.with_watch(topic->id, [&](const expansion::TopicWatch* watch) {
         if (watch == nullptr) {
             return;
         }

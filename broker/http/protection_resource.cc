@@ -9,10 +9,16 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#include "broker/assembly/broker.h"
 #include "broker/expansion/finding_json.h"
+#include "broker/handlers/services.h"
 #include "broker/http/broker_identity.h"
 #include "broker/http/resources.h"
+#include "broker/runtime/catalog/catalog.h"
+#include "broker/runtime/coordinators/group_shards.h"
+#include "broker/runtime/fences/fences.h"
+#include "broker/runtime/growth/expansions.h"
+#include "broker/runtime/partitions/published_topics.h"
+#include "broker/runtime/partitions/turns.h"
 
 namespace partita::http {
 namespace {
@@ -22,7 +28,7 @@ using Window = expansion::Fence::WindowState;
 
 std::shared_ptr<const runtime::TopicState> topic_of(const Surroundings& surroundings, const ExchangePointer& exchange) {
     const std::string& name = exchange->request().path.at(2);
-    const auto table = surroundings.broker.topic_table();
+    const auto table = surroundings.services.topics.table();
     const runtime::TopicState* found = table->find(name);
     if (found == nullptr) {
         respond_error(*exchange, Status::not_found, "there is no topic " + name);
@@ -88,8 +94,8 @@ ordered_json fence_json(const runtime::TopicExpansion::Status& status, Instant n
     return object;
 }
 
-ordered_json seeds_json(runtime::Broker& broker, const topics::Topic& topic) {
-    const auto readers = broker.groups().readers_of(topic.name, topic.id);
+ordered_json seeds_json(runtime::Services& services, const topics::Topic& topic) {
+    const auto readers = services.groups.readers_of(topic.name, topic.id);
     ordered_json list = ordered_json::array();
     for (const auto& epoch : topic.expansions) {
         if (!epoch->circumstances || epoch->circumstances->seeded_groups.empty()) {
@@ -143,9 +149,9 @@ void serve_protection(const Surroundings& surroundings, const ExchangePointer& e
     object["topic"] = topic->topic->name;
     object["partitions"] = topic->topic->partition_count;
     object["mode"] = config::expansion_mode_name(topic->config->expansion_mode);
-    object["seeds"] = seeds_json(surroundings.broker, *topic->topic);
+    object["seeds"] = seeds_json(surroundings.services, *topic->topic);
     const auto status = topic->expansion ? topic->expansion->status() : runtime::TopicExpansion::Status{};
-    object["fence"] = status.has_fence ? fence_json(status, surroundings.broker.turns().front()->now().monotonic)
+    object["fence"] = status.has_fence ? fence_json(status, surroundings.services.turns.first().now().monotonic)
                                        : ordered_json(nullptr);
     object["visibility"] = {{"producers_delay_ms", delay_json(topic->config->visibility_producers_delay_ms)},
                             {"consumers_delay_ms", delay_json(topic->config->visibility_consumers_delay_ms)}};
@@ -167,7 +173,7 @@ void serve_seeds(const Surroundings& surroundings, const ExchangePointer& exchan
         return;
     }
     const auto removed =
-        surroundings.broker.expansions().remove_seeds(*surroundings.broker.turns().front(), *topic->topic, epoch);
+        surroundings.services.expansions.remove_seeds(surroundings.services.turns.first(), *topic->topic, epoch);
     if (!removed) {
         respond_error(*exchange, Status::internal_error, "the change cannot be written");
         return;
@@ -177,14 +183,14 @@ void serve_seeds(const Surroundings& surroundings, const ExchangePointer& exchan
 }
 
 void serve_nudge(const Surroundings& surroundings, const ExchangePointer& exchange) {
-    runtime::Broker& broker = surroundings.broker;
-    const Now now = broker.turns().front()->now();
-    const auto topic = broker.watch_expansion(exchange->request().path.at(2), now);
+    runtime::Services& services = surroundings.services;
+    const Now now = services.turns.first().now();
+    const auto topic = services.catalog.watch_expansion(exchange->request().path.at(2), now);
     if (!topic) {
         respond_error(*exchange, Status::not_found, "there is no topic " + exchange->request().path.at(2));
         return;
     }
-    broker.nudge(*topic, now);
+    services.fences.nudge(*topic, now);
     exchange->respond(Status::ok, kJson,
                       ordered_json{{"topic", topic->topic->name}, {"nudging_ms", runtime::TopicExpansion::kNudgeMs}}.dump() + "\n");
 }
@@ -219,8 +225,8 @@ void serve_visibility(const Surroundings& surroundings, const ExchangePointer& e
         resource.changes.push_back(
             {.name = name, .operation = static_cast<std::int8_t>(topics::AlterOperation::set), .value = value});
     }
-    const auto reply = surroundings.broker.change_catalog<topics::AlterConfigsReply>(
-        *surroundings.broker.turns().front(),
+    const auto reply = surroundings.services.catalog.change<topics::AlterConfigsReply>(
+        surroundings.services.turns.first(),
         [&](const topics::CatalogCore& core, const topics::CatalogContext& context) {
             return core.incremental_alter_configs(command, context);
         });

@@ -3,8 +3,8 @@
 #include "broker/http/exchange.h"
 
 namespace partita::runtime {
-class Broker;
 class NetworkStatistics;
+struct Services;
 }  // namespace partita::runtime
 
 namespace partita::http {
@@ -15,7 +15,7 @@ class Jobs;
 
 /// What resources look at. They run on the first reactor and must not block it: what takes long is a job.
 struct Surroundings {
-    runtime::Broker& broker;
+    runtime::Services& services;
     const runtime::NetworkStatistics& network;
     Jobs& jobs;
     EventFeed& events;

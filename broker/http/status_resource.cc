@@ -1,6 +1,6 @@
 // /health/live, /health/ready, /metrics.
 
-#include "broker/assembly/broker.h"
+#include "broker/handlers/services.h"
 #include "broker/http/metrics.h"
 #include "broker/http/resources.h"
 
@@ -11,7 +11,7 @@ void serve_live(const Surroundings&, const ExchangePointer& exchange) {
 }
 
 void serve_ready(const Surroundings& surroundings, const ExchangePointer& exchange) {
-    if (surroundings.broker.is_ready()) {
+    if (surroundings.services.is_ready.load(std::memory_order_acquire)) {
         exchange->respond(Status::ok, kPlainText, "ready\n");
     } else {
         exchange->respond(Status::unavailable, kPlainText, "not ready\n");
@@ -20,7 +20,7 @@ void serve_ready(const Surroundings& surroundings, const ExchangePointer& exchan
 
 void serve_metrics(const Surroundings& surroundings, const ExchangePointer& exchange) {
     constexpr std::string_view kPrometheusText = "text/plain; version=0.0.4; charset=utf-8";
-    exchange->respond(Status::ok, kPrometheusText, metrics_text(surroundings.broker, surroundings.network));
+    exchange->respond(Status::ok, kPrometheusText, metrics_text(surroundings.services, surroundings.network));
 }
 
 }  // namespace partita::http

@@ -4,8 +4,8 @@
 #include <array>
 #include <utility>
 
-#include "broker/assembly/broker.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/services.h"
 #include "broker/net/net_reactor.h"
 #include "protocol/assert.h"
 #include "protocol/request_header.h"
@@ -225,7 +225,7 @@ bool Connection::serve(const Conversation::Request& request) {
         .api_version = header->api_version,
         .correlation_id = header->correlation_id,
     };
-    runtime::RequestContext context(owner_.broker(), owner_.turn(), client_, pending, header->client_id,
+    runtime::RequestContext context(owner_.services(), owner_.turn(), client_, pending, header->client_id,
                                     request.frame.subspan(header->size));
     context.version_supported = header->version_supported;
     context.request_bytes = request.frame.size();

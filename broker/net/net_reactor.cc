@@ -7,7 +7,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "broker/assembly/broker.h"
+#include "broker/handlers/connection_end.h"
+#include "broker/handlers/services.h"
 #include "protocol/assert.h"
 
 namespace partita::net {
@@ -21,9 +22,9 @@ std::int64_t processor_ns_of_thread() {
 
 }  // namespace
 
-NetReactor::NetReactor(runtime::Broker& broker, runtime::Turn& turn, RequestMemory& memory,
+NetReactor::NetReactor(runtime::Services& services, runtime::Turn& turn, RequestMemory& memory,
                        ConnectionObserver& observer, std::int32_t frame_bytes_max, std::int64_t idle_ms_max)
-    : broker_(broker), turn_(turn), observer_(observer), pool_(memory), frame_bytes_max_(frame_bytes_max),
+    : services_(services), turn_(turn), observer_(observer), pool_(memory), frame_bytes_max_(frame_bytes_max),
       idle_ms_max_(idle_ms_max) {}
 
 void NetReactor::share_load(ReactorLoads& loads, std::span<const std::unique_ptr<NetReactor>> peers,
@@ -226,7 +227,7 @@ void NetReactor::finish_turn_if_full() {
 }
 
 void NetReactor::log_closed(const runtime::ClientConnection& client, std::string_view reason) {
-    broker_.log_closed_connection(client, reason);
+    handlers::log_closed_connection(services_, client, reason);
 }
 
 }  // namespace partita::net

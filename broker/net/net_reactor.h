@@ -34,7 +34,7 @@ class NetReactor final : public runtime::TurnParticipant {
     static constexpr std::int64_t kTrimAfterMs = 10'000;
     static constexpr std::size_t kScratchBytes = 64 * 1024;
 
-    NetReactor(runtime::Broker& broker, runtime::Turn& turn, RequestMemory& memory, ConnectionObserver& observer,
+    NetReactor(runtime::Services& services, runtime::Turn& turn, RequestMemory& memory, ConnectionObserver& observer,
                std::int32_t frame_bytes_max, std::int64_t idle_ms_max);
 
     /// From now on the load is measured and told, and when it is too much, connections go to another one of `peers` (by
@@ -60,7 +60,7 @@ class NetReactor final : public runtime::TurnParticipant {
     // For connections.
     [[nodiscard]] runtime::Reactor& reactor() { return turn_.reactor(); }
     [[nodiscard]] runtime::Turn& turn() { return turn_; }
-    [[nodiscard]] runtime::Broker& broker() { return broker_; }
+    [[nodiscard]] runtime::Services& services() { return services_; }
     [[nodiscard]] BufferPool& pool() { return pool_; }
     [[nodiscard]] std::int32_t frame_bytes_max() const { return frame_bytes_max_; }
     [[nodiscard]] std::shared_ptr<Connection> share(Connection& connection);
@@ -97,7 +97,7 @@ class NetReactor final : public runtime::TurnParticipant {
     /// Of connections that were active of late, since the last call.
     [[nodiscard]] Activity take_activity(Instant now);
 
-    runtime::Broker& broker_;
+    runtime::Services& services_;
     runtime::Turn& turn_;
     ConnectionObserver& observer_;
     BufferPool pool_;

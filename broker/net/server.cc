@@ -15,8 +15,15 @@
 #include <optional>
 #include <utility>
 
-#include "broker/assembly/broker.h"
+#include "broker/config/current_config.h"
+#include "broker/handlers/connection_end.h"
+#include "broker/handlers/services.h"
+#include "broker/runtime/clients/client_throttles.h"
+#include "broker/runtime/clients/connections.h"
 #include "broker/runtime/loop/clock.h"
+#include "broker/runtime/loop/failure_log.h"
+#include "broker/runtime/partitions/turns.h"
+#include "storage/log_directory.h"
 
 namespace partita::net {
 
@@ -186,17 +193,18 @@ struct Server::Acceptor {
     std::size_t held_for_reactor = 0;
 };
 
-Server::Server(runtime::Broker& broker, std::vector<std::unique_ptr<runtime::Turn>>& turns, const placement::Limits& limits)
-    : broker_(broker), quota_(broker.config(), descriptors_for_connections(broker.open_files().limit())),
-      memory_(broker.config()->queued_max_request_bytes > 0 ? broker.config()->queued_max_request_bytes
+Server::Server(runtime::Services& services, const placement::Limits& limits)
+    : services_(services), quota_(services.config.get(), descriptors_for_connections(services.open_files.limit())),
+      memory_(services.config->queued_max_request_bytes > 0 ? services.config->queued_max_request_bytes
                                                             : kRequestMemoryBytes),
-      loads_(turns.size()), limits_(limits), gathers_(broker.config()->connections_gather),
-      refused_(turns.front()->reactor().context()) {
-    const auto config = broker.config();
-    for (const std::unique_ptr<runtime::Turn>& turn : turns) {
-        reactors_.push_back(std::make_unique<NetReactor>(broker, *turn, memory_, *this, config->socket_request_max_bytes,
+      loads_(services.turns.reactors().size()), limits_(limits), gathers_(services.config->connections_gather),
+      refused_(services.turns.first_reactor().context()) {
+    const auto config = services.config.get();
+    for (std::size_t index = 0; index < services.turns.reactors().size(); ++index) {
+        runtime::Turn& turn = services.turns.of(index);
+        reactors_.push_back(std::make_unique<NetReactor>(services, turn, memory_, *this, config->socket_request_max_bytes,
                                                          config->connections_max_idle_ms));
-        turn->reactor().add_participant(*reactors_.back());
+        turn.reactor().add_participant(*reactors_.back());
     }
     if (gathers_ && reactors_.size() > 1) {
         for (const std::unique_ptr<NetReactor>& reactor : reactors_) {
@@ -209,7 +217,7 @@ Server::~Server() = default;
 
 std::expected<std::vector<BoundListener>, std::string> Server::open() {
     std::vector<BoundListener> bound;
-    for (const config::Listener& listener : broker_.config()->listeners.listeners) {
+    for (const config::Listener& listener : services_.config->listeners.listeners) {
         if (auto opened = open_listener(listener, bound); !opened) {
             return std::unexpected(opened.error());
         }
@@ -253,7 +261,7 @@ std::expected<void, std::string> Server::open_listener(const config::Listener& l
             set_congestion_control(acceptor->socket.native_handle(), kUnpaced);
         }
         if (!error) {
-            const int backlog = broker_.config()->socket_listen_backlog_size;
+            const int backlog = services_.config->socket_listen_backlog_size;
             acceptor->socket.listen(backlog, error);
         }
         if (error) {
@@ -301,10 +309,10 @@ void Server::accept(Acceptor& acceptor) {
     if (stopping_) {
         return;
     }
-    quota_.follow(broker_.config());
+    quota_.follow(services_.config.get());
     if (!quota_.has_room()) {
         if (quota_.lacks_descriptors()) {
-            broker_.log_accept_failure("as many connections as the limit of open files allows (ulimit -n)");
+            services_.failures.accept_failed("as many connections as the limit of open files allows (ulimit -n)");
         }
         pause(acceptor, kAcceptPauseMs);
         return;
@@ -326,7 +334,7 @@ void Server::accept(Acceptor& acceptor) {
                 // The limits may be others than when this began to wait.
                 acceptor.held.emplace(std::move(socket));
                 acceptor.held_for_reactor = reactor;
-                quota_.follow(broker_.config());
+                quota_.follow(services_.config.get());
                 if (const std::int64_t wait_ms = quota_.arrive(runtime::read_clock().monotonic); wait_ms > 0) {
                     pause(acceptor, wait_ms);
                     return;
@@ -339,7 +347,7 @@ void Server::accept(Acceptor& acceptor) {
                 return;
             }
             // Out of descriptors or memory: trying again at once would only burn the processor.
-            broker_.log_accept_failure(error.message());
+            services_.failures.accept_failed(error.message());
             pause(acceptor, kAcceptPauseMs);
         });
 }
@@ -363,7 +371,7 @@ std::size_t Server::reactor_for_new_connection() const {
 }
 
 std::shared_ptr<const runtime::ListenerView> Server::view_of(Acceptor& acceptor, const tcp::endpoint& local) const {
-    const auto config = broker_.config();
+    const auto config = services_.config.get();
     const std::string here = numeric_address(local.address());
     runtime::ListenerView view{
         .name = acceptor.listener_name,
@@ -389,7 +397,7 @@ void Server::on_accepted(Acceptor& acceptor, Socket socket, std::size_t reactor)
     const std::string address = numeric_address(remote.address());
     runtime::ClientConnection client;
     client.listener = view_of(acceptor, local);
-    client.id = broker_.connections().next_id();
+    client.id = services_.connections.next_id();
     client.born = runtime::read_clock().wall;
     client.host = "/" + address;
     client.port = remote.port();
@@ -397,15 +405,15 @@ void Server::on_accepted(Acceptor& acceptor, Socket socket, std::size_t reactor)
         client.local_address = numeric_address(local.address());
         client.local_port = local.port();
     }
-    if (broker_.throttles().limits(runtime::Throttled::connections)) [[unlikely]] {
+    if (services_.throttles.limits(runtime::Throttled::connections)) [[unlikely]] {
         const Now now = runtime::read_clock();
-        if (const std::int64_t wait_ms = broker_.throttles().connect(address, now); wait_ms > 0) {
+        if (const std::int64_t wait_ms = services_.throttles.connect(address, now); wait_ms > 0) {
             refused_.hold(std::move(socket), now.monotonic, wait_ms);
             return;
         }
     }
     if (quota_.open(address) != ConnectionQuota::Decision::accepted) {
-        broker_.log_closed_connection(client, "too many connections from this address (max.connections.per.ip)");
+        handlers::log_closed_connection(services_, client, "too many connections from this address (max.connections.per.ip)");
         return;
     }
     const int descriptor = socket.native_handle();
@@ -427,7 +435,7 @@ void Server::on_accepted(Acceptor& acceptor, Socket socket, std::size_t reactor)
 }
 
 void Server::connection_closed(const runtime::ClientConnection& client) {
-    broker_.connection_closed(client);
+    handlers::connection_closed(services_, client);
     quota_.close(client.host.substr(1));
 }
 

@@ -61,7 +61,7 @@ struct BoundListener {
 /// The Kafka listeners of the broker: opens them, accepts, and places connections on the reactors (see placement.h).
 class Server final : public ConnectionObserver, public runtime::NetworkStatistics {
   public:
-    Server(runtime::Broker& broker, std::vector<std::unique_ptr<runtime::Turn>>& turns, const placement::Limits& limits = {});
+    explicit Server(runtime::Services& services, const placement::Limits& limits = {});
     ~Server() override;
 
     /// Binds and listens. The error is one line that says what to do (port taken, address not ours,
@@ -93,7 +93,7 @@ class Server final : public ConnectionObserver, public runtime::NetworkStatistic
     void pause(Acceptor& acceptor, std::int64_t duration_ms);
     [[nodiscard]] std::size_t reactor_for_new_connection() const;
 
-    runtime::Broker& broker_;
+    runtime::Services& services_;
     ConnectionQuota quota_;
     RequestMemory memory_;
     ReactorLoads loads_;

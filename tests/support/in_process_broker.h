@@ -7,10 +7,9 @@
 #include <vector>
 
 #include "broker/assembly/broker.h"
-#include "broker/handlers/group_replies.h"
+#include "broker/handlers/services.h"
 #include "broker/net/server.h"
-#include "broker/runtime/coordinators/group_timers.h"
-#include "broker/runtime/upkeep/compactor.h"
+#include "broker/runtime/partitions/turns.h"
 #include "storage/file_system.h"
 
 namespace partita::test {
@@ -39,6 +38,7 @@ class InProcessBroker {
     [[nodiscard]] bool stop();
     [[nodiscard]] std::uint16_t port() const { return port_; }
     [[nodiscard]] runtime::Broker& broker() { return *broker_; }
+    [[nodiscard]] runtime::Services& services() { return broker_->services(); }
 
   private:
     static constexpr std::size_t kReactors = 2;
@@ -48,9 +48,7 @@ class InProcessBroker {
     void end_threads();
 
     std::unique_ptr<runtime::Broker> broker_;
-    std::unique_ptr<runtime::GroupTimers> timers_;
     std::unique_ptr<net::Server> server_;
-    std::unique_ptr<runtime::Compactor> compactor_;
     std::vector<std::thread> threads_;
     std::uint16_t port_ = 0;
 };
@@ -69,8 +67,8 @@ inline std::unique_ptr<InProcessBroker> InProcessBroker::start(const Options& op
     }
     auto opened = runtime::Broker::open({.config = std::make_shared<const config::BrokerConfig>(std::move(loaded->config)),
                                          .reactor_count = kReactors,
-                                         .file_system = options.file_system,
-                                         .metadata_store = options.metadata_store});
+                                         .storage = {.file_system = options.file_system, .metadata_store = options.metadata_store},
+                                         .watches_directory = false});
     if (!opened) {
         std::fprintf(stderr, "%s\n", opened.error().message.c_str());
         return nullptr;
@@ -80,10 +78,7 @@ inline std::unique_ptr<InProcessBroker> InProcessBroker::start(const Options& op
 }
 
 inline bool InProcessBroker::run(const net::placement::Limits& placement) {
-    broker_->groups().set_reply_encoder(handlers::encode_group_reply);
-    timers_ = std::make_unique<runtime::GroupTimers>(*broker_, *broker_->turns().front());
-    broker_->reactors().front()->add_participant(*timers_);
-    server_ = std::make_unique<net::Server>(*broker_, broker_->turns(), placement);
+    server_ = std::make_unique<net::Server>(services(), placement);
     const auto listeners = server_->open();
     if (!listeners) {
         std::fprintf(stderr, "%s\n", listeners.error().c_str());
@@ -91,11 +86,9 @@ inline bool InProcessBroker::run(const net::placement::Limits& placement) {
     }
     port_ = listeners->front().port;
     server_->start();
-    broker_->start_maintenance();
-    compactor_ = std::make_unique<runtime::Compactor>(*broker_);
-    compactor_->start();
+    broker_->start();
     broker_->set_ready(true);
-    for (const std::unique_ptr<runtime::Reactor>& reactor : broker_->reactors()) {
+    for (const std::unique_ptr<runtime::Reactor>& reactor : services().turns.reactors()) {
         threads_.emplace_back([&reactor] { reactor->run(); });
     }
     return true;
@@ -103,20 +96,17 @@ inline bool InProcessBroker::run(const net::placement::Limits& placement) {
 
 inline void InProcessBroker::end_threads() {
     if (!threads_.empty()) {
-        broker_->reactors().front()->post([this] { server_->stop_accepting(); });
-        for (std::size_t index = 0; index < broker_->reactors().size(); ++index) {
-            broker_->reactors()[index]->post([this, index] {
+        services().turns.first_reactor().post([this] { server_->stop_accepting(); });
+        for (std::size_t index = 0; index < services().turns.reactors().size(); ++index) {
+            services().turns.reactors()[index]->post([this, index] {
                 server_->net_reactor(index).close_all();
-                broker_->reactors()[index]->stop();
+                services().turns.reactors()[index]->stop();
             });
         }
         for (std::thread& thread : threads_) {
             thread.join();
         }
         threads_.clear();
-    }
-    if (compactor_) {
-        compactor_->stop();
     }
 }
 

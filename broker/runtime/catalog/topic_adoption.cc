@@ -7,7 +7,6 @@
 #include <charconv>
 #include <map>
 
-#include "broker/assembly/broker.h"
 #include "broker/topics/kafka_metadata.h"
 #include "protocol/record_batch.h"
 
@@ -202,65 +201,6 @@ StorageResult<FoundTopics> find_topics(FileSystem& file_system, const LogDirecto
         }
     }
     return found;
-}
-
-std::expected<void, StartError> Broker::adopt_found_topics(bool is_new, Now now) {
-    if (!is_new && !config_->adopt_directories) {
-        return {};
-    }
-    // Of a directory that is ours for long, an old Kafka's metadata says nothing any more.
-    auto found = find_topics(file_system_, *logs_, is_new);
-    if (!found) {
-        return std::unexpected(StartError{"the directory " + data_directory_ + " was written by a Kafka, and cannot be taken over: " +
-                                          found.error().message});
-    }
-    // What the catalog has is claimed later; an adoption that was interrupted goes on here.
-    std::erase_if(found->command.topics, [&](const topics::AdoptTopicsCommand::Topic& topic) {
-        const topics::Topic* known = catalog_->snapshot()->find_topic(topic.name);
-        return known != nullptr && (known->id == topic.id || topic.id.is_zero());
-    });
-    const auto adopt = [&](const topics::AdoptTopicsCommand& command) {
-        const auto decision = with_catalog_context(now, [&](const topics::CatalogContext& context) {
-            return topics::adopt_topics(catalog_->snapshot(), command, *config_rules_, context);
-        });
-        for (const topics::AdoptTopicsReply::Topic& topic : decision.reply.topics) {
-            if (topic.error.failed()) {
-                log::warning("recovery", "a topic that was found is not adopted",
-                             {{"topic", topic.name}, {"reason", topic.error.message.value_or("")}});
-            }
-            for (const std::string& name : topic.left_out_configs) {
-                log::warning("recovery", "a config of an adopted topic means nothing here and was left out",
-                             {{"topic", topic.name}, {"config", name}});
-            }
-        }
-        return decision.effects.empty() || apply_catalog_effects(nullptr, decision.effects, now);
-    };
-    bool is_written = adopt(found->command);
-    if (is_written) {
-        // Producers that Kafka's metadata does not cover, or that came without any.
-        topics::AdoptTopicsCommand producers;
-        topic_table()->for_each([&](const TopicState& topic) {
-            for (const std::shared_ptr<Partition>& partition : topic.partitions) {
-                for (const ProducerSummary& producer : partition->log->active_producers()) {
-                    producers.next_producer_id = std::max(producers.next_producer_id, ProducerId{producer.producer_id.value + 1});
-                }
-            }
-        });
-        is_written = adopt(producers);
-    }
-    if (!is_written) {
-        return std::unexpected(StartError{"the catalog cannot be written in " + data_directory_ +
-                                          "; free some space or check the directory's permissions"});
-    }
-    for (const std::string& directory : found->missing) {
-        log::warning("recovery", "a partition of a topic that Kafka knew is not in the directory", {{"partition", directory}});
-    }
-    if (!found->command.topics.empty()) {
-        log::info("recovery", "topics of a Kafka were adopted",
-                  {{"topics", found->command.topics.size()},
-                   {"settings", found->has_settings ? "as Kafka had them" : "unknown: nothing is deleted by retention"}});
-    }
-    return {};
 }
 
 }  // namespace partita::runtime

@@ -4,8 +4,7 @@
 #include <chrono>
 #include <utility>
 
-#include "broker/assembly/broker.h"
-#include "broker/handlers/request_context.h"
+#include "broker/runtime/clients/client_connection.h"
 
 namespace partita::runtime {
 
@@ -150,7 +149,9 @@ void Connections::run() {
                 return;
             }
         }
-        broker_.expansions().identities_changed();
+        if (listener_ != nullptr) {
+            listener_->identities_changed();
+        }
         const auto end = Clock::now();
         credit = std::min<Clock::duration>(credit + (end - counted) / kRestFactor, kBurst) - (end - begin);
         counted = end;

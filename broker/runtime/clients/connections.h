@@ -21,8 +21,15 @@
 
 namespace partita::runtime {
 
-class Broker;
 struct ClientConnection;
+
+/// Hears when more is known of who is at the other end of connections.
+class IdentityListener {
+  public:
+    virtual ~IdentityListener() = default;
+    /// From the thread that asked the kernel, which holds no lock.
+    virtual void identities_changed() = 0;
+};
 
 /// What is known of open connections that produce, read, or speak for members of groups; and, for those that somebody wants to know it of, the
 /// processes behind those from this machine. These are asked of the kernel by a thread of its own, which is there from the first wish on.
@@ -38,8 +45,10 @@ class Connections {
     /// Connections of one look at the machine's processes.
     static constexpr std::size_t kWantedMax = 1024;
 
-    explicit Connections(Broker& broker) : broker_(broker) {}
+    Connections() = default;
     ~Connections();
+    /// Set once, before connections come.
+    void set_listener(IdentityListener& listener) { listener_ = &listener; }
     void stop();
 
     /// For a connection that was accepted.
@@ -56,7 +65,7 @@ class Connections {
     [[nodiscard]] std::optional<expansion::ConnectionFacts> coordinator_of(std::string_view group, std::string_view member_id) const;
 
     /// The process behind the connection is of interest: the kernel is asked soon, once. True when there is nothing to wait for: it is known, or
-    /// known not to be found. When answers came, `Expansions::identities_changed` is called, from the thread that asked.
+    /// known not to be found. When answers came, the listener is told, from the thread that asked.
     bool want_process(expansion::ConnectionId connection);
 
     [[nodiscard]] std::size_t size() const;
@@ -80,7 +89,7 @@ class Connections {
     [[nodiscard]] std::vector<std::pair<expansion::ConnectionId, LocalConnection>> next_wanted();
     void note_locked(const ClientConnection& client, std::string_view client_id);
 
-    Broker& broker_;
+    IdentityListener* listener_ = nullptr;
     std::atomic<std::uint64_t> next_id_ = 1;
 
     mutable std::mutex mutex_;

@@ -4,11 +4,15 @@
 #include <iterator>
 #include <limits>
 
-#include "broker/assembly/broker.h"
 #include "broker/config/log_setup.h"
 #include "broker/groups/record_appender.h"
 #include "broker/groups/record_codec.h"
 #include "broker/runtime/loop/clock.h"
+#include "broker/runtime/loop/fail_stop.h"
+#include "broker/runtime/loop/failure_log.h"
+#include "broker/runtime/loop/upkeep_bell.h"
+#include "broker/runtime/partitions/internal_logs.h"
+#include "broker/runtime/partitions/turns.h"
 #include "protocol/assert.h"
 #include "protocol/record_batch_builder.h"
 #include "protocol/utf16.h"
@@ -100,7 +104,7 @@ void GroupShards::serve(Now now) {
             begin_serving(*shard, new_coordinator(), now);
         } else {
             make_empty(*shard, State::rebuilding, now);
-            broker_.coordinator_lost();
+            upkeep_.coordinator_lost();
         }
     }
     attached_.store(true, std::memory_order_release);
@@ -130,9 +134,9 @@ bool GroupShards::rebuild_lost() {
             begin_serving(*shard, std::move(*rebuilt), read_clock());
         } else if (rebuilt.error().kind == StorageError::Kind::io || rebuilt.error().kind == StorageError::Kind::closed) {
             is_done = false;
-            broker_.log_group_storage_failure(partition->log->directory_name(), rebuilt.error().message);
+            failures_.group_append_failed(partition->log->directory_name(), rebuilt.error().message);
         } else {
-            broker_.fail_stop(rebuilt.error());
+            fail_stop(rebuilt.error());
         }
     }
     return is_done;
@@ -164,11 +168,11 @@ StorageResult<std::unique_ptr<groups::GroupCoordinator>> GroupShards::rebuild(co
         }
         return {};
     };
-    const auto replayed = replay_keyed_log(*partition.log, broker_.metadata_store(), visit);
+    const auto replayed = replay_keyed_log(*partition.log, store_, visit);
     if (!replayed) {
         return std::unexpected(replayed.error());
     }
-    broker_.log_rewound_checkpoint(*partition.log, replayed->rewound_records);
+    report_rewound_checkpoint(*partition.log, replayed->rewound_records);
     return coordinator;
 }
 
@@ -491,7 +495,7 @@ bool GroupShards::persist(Shard& shard, Turn* turn, Now now) {
     const auto appended =
         shard.partition->log->append(memory.batch, {.leader_epoch = shard.partition->leader_epoch(), .now = now.wall});
     if (!appended) {
-        broker_.log_group_storage_failure(shard.partition->log->directory_name(), appended.error().message);
+        failures_.group_append_failed(shard.partition->log->directory_name(), appended.error().message);
         return false;
     }
     shard.version.fetch_add(1, std::memory_order_release);
@@ -503,7 +507,9 @@ bool GroupShards::persist(Shard& shard, Turn* turn, Now now) {
         changes_membership = changes_membership || commit == nullptr;
         if (commit != nullptr && commit->topic.data() != topic_told) {
             topic_told = commit->topic.data();
-            broker_.expansions().on_commit(commit->topic);
+            if (commits_ != nullptr) {
+                commits_->on_commit(commit->topic);
+            }
         }
     }
     if (changes_membership) {
@@ -513,9 +519,9 @@ bool GroupShards::persist(Shard& shard, Turn* turn, Now now) {
         turn->appended(*shard.partition, memory.batch.size());
     } else {
         // Not on a reactor: those whose readers wait are told.
-        broker_.post_change(*shard.partition);
+        turns_.post_change(*shard.partition);
     }
-    broker_.data_written();
+    upkeep_.data_written();
     if (memory.batch.capacity() > kBatchMemoryKeptBytes) {
         memory = BatchMemory();
     }
@@ -540,7 +546,7 @@ void GroupShards::throw_away(Shard& shard, Now now) {
     const bool is_news = shard.state == State::serving;
     make_empty(shard, is_news ? State::rebuilding : shard.state, now);
     if (is_news) {
-        broker_.coordinator_lost();
+        upkeep_.coordinator_lost();
     }
 }
 
@@ -559,15 +565,15 @@ void GroupShards::send(Shard& shard, groups::Reply& reply) {
     }
     const PendingReply pending = waiting->second;
     shard.waiting.erase(waiting);
-    broker_.deliver(pending.target, encoder_(pending, reply.result));
+    turns_.deliver(pending.target, encoder_(pending, reply.result));
 }
 
 void GroupShards::update_deadline(Shard& shard) {
     const std::optional<Instant> deadline = shard.coordinator->next_deadline();
     const std::int64_t deadline_ms = deadline ? deadline->value : kNoDeadlineMs;
     const std::int64_t before = shard.deadline_ms.exchange(deadline_ms, std::memory_order_relaxed);
-    if (deadline_ms < before && !broker_.reactors().empty()) {
-        broker_.reactors().front()->wake_at(Instant{deadline_ms});
+    if (deadline_ms < before) {
+        turns_.first_reactor().wake_at(Instant{deadline_ms});
     }
 }
 

@@ -18,10 +18,24 @@
 #include "broker/runtime/partitions/partition.h"
 #include "storage/storage_error.h"
 
+namespace partita {
+class MetadataStore;
+}
+
 namespace partita::runtime {
 
-class Broker;
+class FailureLog;
 class Turn;
+class Turns;
+class UpkeepBell;
+
+/// Hears of commits that became durable.
+class CommitListener {
+  public:
+    virtual ~CommitListener() = default;
+    /// A group's records of the topic are durable. From the thread of whoever committed, with the lock of the group's shard held.
+    virtual void on_commit(std::string_view topic) = 0;
+};
 
 /// Where a group's state lives: Kafka's `abs(hashCode(group)) % partitions of __consumer_offsets`, with
 /// Java's hash over UTF-16 units, so that tools which compute it agree.
@@ -37,7 +51,10 @@ class Turn;
 /// disk; until then, a matter of milliseconds, its groups are told NOT_COORDINATOR too.
 class GroupShards {
   public:
-    explicit GroupShards(Broker& broker) : broker_(broker) {}
+    GroupShards(Turns& turns, MetadataStore& store, UpkeepBell& upkeep, FailureLog& failures)
+        : turns_(turns), store_(store), upkeep_(upkeep), failures_(failures) {}
+    /// Set once, before requests come.
+    void set_commit_listener(CommitListener& listener) { commits_ = &listener; }
 
     /// Sets up the shards for the partitions of `__consumer_offsets`, for `load` or `serve`; called when it exists, and
     /// again when it was deleted and created anew. False when it then has another number of partitions: that needs a
@@ -176,7 +193,11 @@ class GroupShards {
     void send(Shard& shard, groups::Reply& reply);
     void update_deadline(Shard& shard);
 
-    Broker& broker_;
+    Turns& turns_;
+    MetadataStore& store_;
+    UpkeepBell& upkeep_;
+    FailureLog& failures_;
+    CommitListener* commits_ = nullptr;
     ReplyEncoder encoder_ = nullptr;
     std::mutex settings_mutex_;
     // Guarded by settings_mutex_, as a coordinator that is rebuilt needs them on another thread.

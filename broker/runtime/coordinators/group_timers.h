@@ -1,23 +1,24 @@
 #pragma once
 
-#include "broker/assembly/broker.h"
+#include "broker/runtime/coordinators/group_shards.h"
+#include "broker/runtime/partitions/turn.h"
 
 namespace partita::runtime {
 
 /// Runs the timers of the group coordinators at the end of the first reactor's turns.
 class GroupTimers final : public TurnParticipant {
   public:
-    GroupTimers(Broker& broker, Turn& turn) : broker_(broker), turn_(turn) {}
+    GroupTimers(GroupShards& groups, Turn& turn) : groups_(groups), turn_(turn) {}
 
     void end_turn(Now now) override {
-        if (const auto deadline = broker_.groups().next_deadline(); deadline && *deadline <= now.monotonic) {
-            broker_.groups().tick(turn_, now);
+        if (const auto deadline = groups_.next_deadline(); deadline && *deadline <= now.monotonic) {
+            groups_.tick(turn_, now);
         }
     }
-    [[nodiscard]] std::optional<Instant> next_deadline() override { return broker_.groups().next_deadline(); }
+    [[nodiscard]] std::optional<Instant> next_deadline() override { return groups_.next_deadline(); }
 
   private:
-    Broker& broker_;
+    GroupShards& groups_;
     Turn& turn_;
 };
 

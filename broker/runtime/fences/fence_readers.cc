@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "broker/assembly/broker.h"
+#include "broker/runtime/clients/connections.h"
 
 namespace partita::runtime {
 namespace {
@@ -27,7 +27,7 @@ FenceReaders::Reading& FenceReaders::reading_of(std::string_view client_id, std:
     fresh.client.id = connection;
     fresh.client.client_id = client_id;
     fresh.client.address = address;
-    if (const auto facts = broker_.connections().find(connection)) {
+    if (const auto facts = connections_.find(connection)) {
         fresh.client.port = facts->port;
         fresh.client.software_name = facts->software_name;
         fresh.client.software_version = facts->software_version;
@@ -81,7 +81,7 @@ GroupMember FenceReaders::member_of(const groups::TopicReader& group, const grou
                        .client_id = member.client_id,
                        .client_host = member.client_host,
                        .held = {},
-                       .coordinator = broker_.connections().coordinator_of(group.group_id, member.member_id)};
+                       .coordinator = connections_.coordinator_of(group.group_id, member.member_id)};
     for (const PartitionIndex partition : member.assigned) {
         result.held.push_back({.partition = partition, .first = kNoTimestamp, .last = time_of(now)});
     }
@@ -99,7 +99,7 @@ std::vector<ReadingConnection> FenceReaders::readers_like(Reading& subject) {
     std::vector<ReadingConnection> readers;
     const auto add = [&](Reading& reading) {
         if (!reading.client.process) {
-            const auto facts = broker_.connections().find(reading.client.id);
+            const auto facts = connections_.find(reading.client.id);
             reading.client.process = facts ? facts->process : std::nullopt;
         }
         ReadingConnection& like = readers.emplace_back(ReadingConnection{reading.client, {}});
@@ -148,21 +148,21 @@ bool FenceReaders::attribute(Reading& reading, Instant now) {
         groups.insert(members[index].group);
         if (found.basis != expansion::AttributionBasis::connection && members[index].coordinator) {
             // Both are asked for at once.
-            const bool is_known = broker_.connections().want_process(members[index].coordinator->id);
-            is_undecided |= !broker_.connections().want_process(reading.client.id) || !is_known;
+            const bool is_known = connections_.want_process(members[index].coordinator->id);
+            is_undecided |= !connections_.want_process(reading.client.id) || !is_known;
         }
     }
     reading.groups.assign(groups.begin(), groups.end());
     for (auto rival = std::next(readers.begin()); found.kind == Attribution::Kind::one_of && rival != readers.end(); ++rival) {
         // Who it is decides as well.
-        is_undecided |= !broker_.connections().want_process(rival->client.id);
+        is_undecided |= !connections_.want_process(rival->client.id);
     }
     return is_undecided;
 }
 
 FenceReaders::Judgement FenceReaders::judge(std::string_view topic, const TopicId& topic_id, PartitionIndex partition,
                                             std::string_view client_id, std::string_view address, ConnectionId connection, Instant now) {
-    broker_.groups().refresh_readers(known_, topic, topic_id);
+    groups_.refresh_readers(known_, topic, topic_id);
     keep_holdings(now);
     Reading& reading = reading_of(client_id, address, connection);
     PartitionSpan& span = reading.fetched.try_emplace(partition, PartitionSpan{partition, time_of(now), time_of(now)}).first->second;
@@ -200,7 +200,7 @@ void FenceReaders::note_held(ConnectionId connection, PartitionIndex partition, 
 }
 
 std::string FenceReaders::program_of(ConnectionId connection) const {
-    const auto facts = broker_.connections().find(connection);
+    const auto facts = connections_.find(connection);
     return facts && facts->process ? expansion::to_string(*facts->process) : std::string();
 }
 

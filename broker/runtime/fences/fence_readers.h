@@ -14,7 +14,7 @@
 
 namespace partita::runtime {
 
-class Broker;
+class Connections;
 
 /// Who reads one fenced topic: the connections that fetch it, and for each the groups whose member it may be (see `expansion::attribute`).
 ///
@@ -31,7 +31,7 @@ class FenceReaders {
     /// A connection that nothing was kept from for so long is not held any more.
     static constexpr std::int64_t kHeldMs = 10'000;
 
-    explicit FenceReaders(Broker& broker) : broker_(broker) {}
+    FenceReaders(GroupShards& groups, Connections& connections) : groups_(groups), connections_(connections) {}
 
     struct Judgement {
         expansion::Attribution::Kind kind = expansion::Attribution::Kind::no_group;
@@ -76,7 +76,8 @@ class FenceReaders {
     bool attribute(Reading& reading, Instant now);
     [[nodiscard]] std::vector<expansion::ReadingConnection> readers_like(Reading& subject);
 
-    Broker& broker_;
+    GroupShards& groups_;
+    Connections& connections_;
     GroupShards::KnownReaders known_;
     std::map<expansion::ConnectionId, Reading> readings_;
     /// One that found no place.

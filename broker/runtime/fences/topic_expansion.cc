@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <map>
 
-#include "broker/assembly/broker.h"
 #include "broker/config/log_setup.h"
+#include "broker/runtime/clients/connections.h"
 #include "broker/runtime/partitions/drained_position.h"
+#include "broker/runtime/partitions/topic_table.h"
 #include "protocol/assert.h"
 
 namespace partita::runtime {
@@ -35,7 +36,7 @@ TopicExpansion::Wrote& TopicExpansion::note_producer(const TopicState& topic, co
                         .connection = producer.connection,
                         .process = std::nullopt};
         if (topic.config->expansion_mode == config::ExpansionMode::fenced) {
-            broker_.connections().want_process(producer.connection);
+            connections_.want_process(producer.connection);
         }
     }
     wrote.last = now;
@@ -60,7 +61,7 @@ void TopicExpansion::on_produce(const TopicState& topic, PartitionIndex partitio
 }
 
 void TopicExpansion::on_connection_closed(expansion::ConnectionId connection) {
-    const auto facts = broker_.connections().find(connection);
+    const auto facts = connections_.find(connection);
     const auto process = facts ? facts->process : std::nullopt;
     const std::scoped_lock lock(mutex_);
     readers_.on_closed(connection);
@@ -107,7 +108,7 @@ TopicExpansion::FetchVerdict TopicExpansion::fence_limit(const TopicState& topic
                                                          const Reader& reader, Offset end, Now now) {
     const FenceReaders::Judgement judgement = judge_reader(topic, partition, reader, now.monotonic);
     const std::vector<const groups::TopicReader*>& groups = judgement.groups;
-    if (groups.empty() && !broker_.groups().is_complete()) {
+    if (groups.empty() && !groups_.is_complete()) {
         // Its group may be one that is not known again yet.
         return {.limit = Offset{0}, .shows_end = true};
     }
@@ -185,7 +186,7 @@ void TopicExpansion::open_fence(const TopicState& topic, std::int32_t epoch, std
         // Who was silent for longer has refreshed its metadata, or will before it writes again.
         if (now.monotonic - wrote.last <= topic.config->expansion_window_ms) {
             producers.push_back({instance, wrote.writer});
-            broker_.connections().want_process(wrote.writer.connection);
+            connections_.want_process(wrote.writer.connection);
         }
     }
     const std::int64_t known_for_ms = now.monotonic - producers_known_since_;
@@ -294,7 +295,7 @@ TopicExpansion::Status TopicExpansion::status() const {
         status.unproven = fence_->producers().unproven(kUnprovenShown);
         status.unproven_count = fence_->producers().unproven_count();
         for (expansion::ProducerWindow::Unproven& unproven : status.unproven) {
-            if (const auto facts = broker_.connections().find(unproven.writer.connection)) {
+            if (const auto facts = connections_.find(unproven.writer.connection)) {
                 unproven.writer.process = facts->process;
             }
         }

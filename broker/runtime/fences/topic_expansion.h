@@ -16,7 +16,6 @@
 
 namespace partita::runtime {
 
-class Broker;
 struct TopicState;
 
 /// What a running broker keeps about the growth of one topic: who writes to it (modes guarded and fenced), its fence,
@@ -34,8 +33,8 @@ class TopicExpansion {
     /// Long before everything: producers are known from the topic's first record on.
     static constexpr Instant kSinceItsCreation{-(std::int64_t{1} << 60)};
 
-    TopicExpansion(Broker& broker, Instant producers_known_since)
-        : broker_(broker), producers_known_since_(producers_known_since), readers_(broker) {}
+    TopicExpansion(GroupShards& groups, Connections& connections, Instant producers_known_since)
+        : groups_(groups), connections_(connections), producers_known_since_(producers_known_since), readers_(groups, connections) {}
 
     // Produce ------------------------------------------------------------------------------------
 
@@ -68,7 +67,7 @@ class TopicExpansion {
         ErrorCode error = ErrorCode::none;
         /// Nothing at or above it may be returned.
         std::optional<Offset> limit;
-        /// Whether that is so will be known in a moment: a fetch that can wait should. `Expansions::identities_changed` wakes it.
+        /// Whether that is so will be known in a moment: a fetch that can wait should. `Fences::identities_changed` wakes it.
         bool is_undecided = false;
         /// It may be in no group, and so the answer shows where the log ends: a program that reads to the end must not take the limit for
         /// it. Members are shown the limit, as if there were nothing more.
@@ -151,7 +150,8 @@ class TopicExpansion {
     Wrote& note_producer(const TopicState& topic, const expansion::ProducerInstance& instance, const Producer& producer, Instant now);
     void exclude_ended_producers();
 
-    Broker& broker_;
+    GroupShards& groups_;
+    Connections& connections_;
     mutable std::mutex mutex_;
     // All guarded by mutex_.
     expansion::RecentTable<expansion::ProducerInstance, Wrote, kProducersMax> producers_;

@@ -4,13 +4,17 @@
 #include <map>
 #include <set>
 
-#include "broker/assembly/broker.h"
 #include "broker/config/log_setup.h"
 #include "broker/expansion/lineage.h"
+#include "broker/runtime/catalog/catalog.h"
+#include "broker/runtime/fences/fences.h"
 #include "broker/runtime/growth/expansion_facts.h"
+#include "broker/runtime/growth/expansions.h"
 #include "broker/runtime/growth/topic_sample.h"
+#include "broker/runtime/insight/reader_observer.h"
 #include "broker/runtime/insight/topic_plan.h"
 #include "broker/runtime/loop/clock.h"
+#include "broker/runtime/partitions/published_topics.h"
 
 namespace partita::runtime {
 namespace {
@@ -51,8 +55,8 @@ std::string requester(const topics::RequestOrigin& origin) {
 /// asked again by the next.
 class Expansions::Attempt {
   public:
-    Attempt(Broker& broker, Expansions& expansions, const ExpansionRequest& request)
-        : broker_(broker), expansions_(expansions), request_(request), command_(request.command()) {}
+    Attempt(const Parts& parts, Expansions& expansions, const ExpansionRequest& request)
+        : parts_(parts), expansions_(expansions), request_(request), command_(request.command()) {}
 
     [[nodiscard]] ExpansionReply run();
 
@@ -78,7 +82,7 @@ class Expansions::Attempt {
     void give_advice();
     void keep_accepted();
 
-    Broker& broker_;
+    const Parts& parts_;
     Expansions& expansions_;
     const ExpansionRequest& request_;
     topics::CreatePartitionsCommand command_;
@@ -95,7 +99,7 @@ class Expansions::Attempt {
 /// Takes the steps in the broker.
 class Expansions::Steps final : public ExpansionActions {
   public:
-    Steps(Attempt& attempt, Now now) : attempt_(attempt), broker_(attempt.broker_), now_(now) {}
+    Steps(Attempt& attempt, Now now) : attempt_(attempt), parts_(attempt.parts_), now_(now) {}
 
     [[nodiscard]] StepOutcome take(const ExpansionStep& step) override;
     void undo(const ExpansionStep& step) override;
@@ -106,13 +110,13 @@ class Expansions::Steps final : public ExpansionActions {
     void tell(const GrowingTopic& topic);
 
     Attempt& attempt_;
-    Broker& broker_;
+    const Parts& parts_;
     const Now now_;
-    std::optional<Broker::CatalogSection> section_;
+    std::optional<Catalog::Section> section_;
     topics::Effects effects_;
 };
 
-ExpansionReply Expansions::expand(const ExpansionRequest& request) { return Attempt(broker_, *this, request).run(); }
+ExpansionReply Expansions::expand(const ExpansionRequest& request) { return Attempt(parts_, *this, request).run(); }
 
 ExpansionReply Expansions::Attempt::run() {
     for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
@@ -151,7 +155,7 @@ void Expansions::Attempt::look_ahead() {
     seen_.clear();
     judged_.clear();
     growing_.clear();
-    const std::shared_ptr<const TopicTable> table = broker_.topic_table();
+    const std::shared_ptr<const TopicTable> table = parts_.topics.table();
     for (topics::TopicToExpand& wish : command_.topics) {
         wish.judged = nullptr;
         const topics::TopicPointer& topic = seen_.emplace_back(table->catalog->share_topic(wish.name));
@@ -171,7 +175,7 @@ void Expansions::Attempt::judge_wanted() {
     const Now now = read_clock();
     for (std::size_t first = 0; first < wanted.size(); first += kGrowthsPerPass) {
         const auto part = std::span(wanted).subspan(first, std::min(kGrowthsPerPass, wanted.size() - first));
-        const std::vector<GrowthFacts> gathered = gather_growth_facts(broker_, part, wanted, now);
+        const std::vector<GrowthFacts> gathered = gather_growth_facts({parts_.topics, parts_.groups, parts_.keys}, part, wanted, now);
         for (std::size_t index = 0; index < part.size(); ++index) {
             judge_one(gathered[index], part[index]);
         }
@@ -196,7 +200,7 @@ void Expansions::Attempt::judge_one(const GrowthFacts& facts, const WantedGrowth
         return;
     }
     judged.joins = aligned_joins(facts);
-    const std::shared_ptr<const TopicState> state = broker_.topic_table()->share(growth.topic->id);
+    const std::shared_ptr<const TopicState> state = parts_.topics.table()->share(growth.topic->id);
     judged.has_keys = state && topic_has_keys(*state);
 }
 
@@ -212,7 +216,7 @@ bool Expansions::Attempt::has_moved(const topics::CatalogSnapshot& catalog) cons
 
 bool Expansions::Attempt::decide() {
     const Now now = read_clock();
-    Broker::CatalogSection section(broker_);
+    Catalog::Section section(parts_.catalog);
     if (has_moved(section.snapshot())) {
         return false;
     }
@@ -290,7 +294,7 @@ StepOutcome Expansions::Steps::take(const ExpansionStep& step) {
         case Kind::seed:
             return done_if(attempt_.expansions_.seed(topic, now_));
         case Kind::look_for_new_readers:
-            return has_new_readers(broker_, *topic.before, topic.seeded_groups()) ? StepOutcome::moved : StepOutcome::done;
+            return has_new_readers(parts_.groups, *topic.before, topic.seeded_groups()) ? StepOutcome::moved : StepOutcome::done;
         case Kind::lock_catalog:
             return lock_catalog();
         case Kind::claim_partitions:
@@ -298,7 +302,7 @@ StepOutcome Expansions::Steps::take(const ExpansionStep& step) {
         case Kind::write_catalog:
             return done_if(section_->write(effects_, now_));
         case Kind::open_fence:
-            attempt_.expansions_.open_fence(section_->claimed(topic.before->id), now_);
+            parts_.fences.open(section_->claimed(topic.before->id), now_);
             return StepOutcome::done;
         case Kind::publish:
             section_->publish(effects_, now_);
@@ -327,7 +331,7 @@ void Expansions::Steps::undo(const ExpansionStep& step) {
 }
 
 StepOutcome Expansions::Steps::lock_catalog() {
-    section_.emplace(broker_);
+    section_.emplace(parts_.catalog);
     if (attempt_.has_moved(section_->snapshot())) {
         return StepOutcome::moved;
     }
@@ -352,8 +356,8 @@ StepOutcome Expansions::Steps::lock_catalog() {
 
 void Expansions::Steps::watch_readers(const GrowingTopic& topic) {
     // It may have been deleted since.
-    if (const auto state = broker_.topic_table()->share(topic.before->id)) {
-        broker_.reader_observer().topic_grew(*state, attempt_.judged_.find(topic.before->name)->second.joins);
+    if (const auto state = parts_.topics.table()->share(topic.before->id)) {
+        parts_.readers.topic_grew(*state, attempt_.judged_.find(topic.before->name)->second.joins);
     }
 }
 

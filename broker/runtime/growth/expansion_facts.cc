@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <tuple>
 
-#include "broker/assembly/broker.h"
+#include "broker/runtime/coordinators/group_shards.h"
+#include "broker/runtime/fences/topic_expansion.h"
 #include "broker/runtime/insight/key_observer.h"
+#include "broker/runtime/insight/reader_observer.h"
 #include "broker/runtime/insight/topic_plan.h"
 #include "broker/runtime/partitions/drained_position.h"
+#include "broker/runtime/partitions/published_topics.h"
 #include "protocol/assert.h"
 
 namespace partita::runtime {
@@ -86,13 +89,13 @@ expansion::GuardFacts guard_facts(const WantedGrowth& wanted, const TopicState& 
 
 }  // namespace
 
-std::vector<GrowthFacts> gather_growth_facts(Broker& broker, std::span<const WantedGrowth> wanted,
+std::vector<GrowthFacts> gather_growth_facts(const PlanSources& sources, std::span<const WantedGrowth> wanted,
                                              std::span<const WantedGrowth> all, Now now) {
     PARTITA_ASSERT(wanted.size() <= kGrowthsPerPass, "as many topics as one pass is for");
-    const std::shared_ptr<const TopicTable> table = broker.topic_table();
+    const std::shared_ptr<const TopicTable> table = sources.topics.table();
     const CatalogNames names = names_in(*table->catalog);
     DrainedPositions drained;
-    const bool are_groups_known = broker.groups().is_complete();
+    const bool are_groups_known = sources.groups.is_complete();
     std::vector<TopicQuestion> questions;
     std::vector<std::shared_ptr<const TopicState>> states;
     for (const WantedGrowth& growth : wanted) {
@@ -105,7 +108,7 @@ std::vector<GrowthFacts> gather_growth_facts(Broker& broker, std::span<const Wan
                              .partition_count = growth.topic->partition_count,
                              .aligned_max = kAlignedMax});
     }
-    std::vector<std::vector<groups::TopicReader>> readers = broker.groups().readers_of(questions);
+    std::vector<std::vector<groups::TopicReader>> readers = sources.groups.readers_of(questions);
 
     std::vector<GrowthFacts> gathered;
     for (std::size_t index = 0; index < wanted.size(); ++index) {
@@ -125,8 +128,8 @@ std::vector<GrowthFacts> gather_growth_facts(Broker& broker, std::span<const Wan
         if (facts.mode == ExpansionMode::guarded) {
             facts.guard = guard_facts(wanted[index], state, readers[index], all, drained, now);
         }
-        facts.planned = planned_topic(broker, state, facts.topic->partition_count, facts.new_count, std::move(readers[index]), names);
-        facts.planned.producers = producer_facts(broker, state, facts.planned.now);
+        facts.planned = planned_topic(sources.groups, state, facts.topic->partition_count, facts.new_count, std::move(readers[index]), names);
+        facts.planned.producers = producer_facts(sources.keys, state, facts.planned.now);
         if (facts.guard) {
             facts.guard->owning_application = facts.planned.owning_application;
         }
@@ -134,8 +137,8 @@ std::vector<GrowthFacts> gather_growth_facts(Broker& broker, std::span<const Wan
     return gathered;
 }
 
-bool has_new_readers(Broker& broker, const topics::Topic& topic, std::span<const std::string> known) {
-    return std::ranges::any_of(broker.groups().readers_of(topic.name, topic.id), [&](const groups::TopicReader& reader) {
+bool has_new_readers(GroupShards& groups, const topics::Topic& topic, std::span<const std::string> known) {
+    return std::ranges::any_of(groups.readers_of(topic.name, topic.id), [&](const groups::TopicReader& reader) {
         return !std::ranges::binary_search(known, reader.group_id);
     });
 }

@@ -11,7 +11,8 @@
 
 namespace partita::runtime {
 
-class Broker;
+class GroupShards;
+struct PlanSources;
 
 /// A topic that a request wants to grow, and Kafka's rules allow.
 struct WantedGrowth {
@@ -27,10 +28,10 @@ inline constexpr std::size_t kGrowthsPerPass = 32;
 /// (mode guarded: from the disk, if need be), and holds no lock that others wait for meanwhile: not for a reactor, and not
 /// with the catalog's lock. `all`: everything that the request wants to grow,
 /// ascending by name.
-[[nodiscard]] std::vector<GrowthFacts> gather_growth_facts(Broker& broker, std::span<const WantedGrowth> wanted,
+[[nodiscard]] std::vector<GrowthFacts> gather_growth_facts(const PlanSources& sources, std::span<const WantedGrowth> wanted,
                                                            std::span<const WantedGrowth> all, Now now);
 
 /// Groups that read the topic and are not in the list, which is ascending.
-[[nodiscard]] bool has_new_readers(Broker& broker, const topics::Topic& topic, std::span<const std::string> known);
+[[nodiscard]] bool has_new_readers(GroupShards& groups, const topics::Topic& topic, std::span<const std::string> known);
 
 }  // namespace partita::runtime

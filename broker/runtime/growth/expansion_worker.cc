@@ -4,8 +4,9 @@
 #include <limits>
 #include <utility>
 
-#include "broker/assembly/broker.h"
+#include "broker/runtime/growth/expansions.h"
 #include "broker/runtime/loop/clock.h"
+#include "broker/runtime/partitions/turns.h"
 
 namespace partita::runtime {
 namespace {
@@ -46,7 +47,7 @@ void ExpansionWorker::submit(ExpansionRequest request) {
     if (is_taken) {
         wake_.notify_one();
     } else {
-        broker_.deliver(request.pending.target, request.encode(request.pending, timed_out(request)));
+        turns_.deliver(request.pending.target, request.encode(request.pending, timed_out(request)));
     }
 }
 
@@ -83,7 +84,7 @@ void ExpansionWorker::serve(ExpansionRequest request) {
     request.pending.throttle_ms =
         std::max(request.pending.throttle_ms,
                  static_cast<std::int32_t>(std::min<std::int64_t>(reply.reply.throttle_ms, std::numeric_limits<std::int32_t>::max())));
-    broker_.deliver(request.pending.target, request.encode(request.pending, reply));
+    turns_.deliver(request.pending.target, request.encode(request.pending, reply));
 }
 
 }  // namespace partita::runtime

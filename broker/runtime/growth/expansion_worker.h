@@ -15,7 +15,7 @@
 
 namespace partita::runtime {
 
-class Broker;
+class Turns;
 class Expansions;
 
 /// What became of a CreatePartitions request.
@@ -58,7 +58,7 @@ class ExpansionWorker {
     /// Requests that wait for their turn; more are answered REQUEST_TIMED_OUT at once.
     static constexpr std::size_t kWaitingMax = 1000;
 
-    ExpansionWorker(Broker& broker, Expansions& expansions) : broker_(broker), expansions_(expansions) {}
+    ExpansionWorker(Turns& turns, Expansions& expansions) : turns_(turns), expansions_(expansions) {}
     ~ExpansionWorker() { stop(); }
 
     void submit(ExpansionRequest request);
@@ -69,7 +69,7 @@ class ExpansionWorker {
     void run();
     void serve(ExpansionRequest request);
 
-    Broker& broker_;
+    Turns& turns_;
     Expansions& expansions_;
     std::thread thread_;
     std::mutex mutex_;

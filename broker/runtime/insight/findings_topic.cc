@@ -5,11 +5,13 @@
 #include <span>
 #include <utility>
 
-#include "broker/assembly/broker.h"
 #include "broker/config/log_setup.h"
 #include "broker/expansion/event_json.h"
-#include "broker/runtime/loop/clock.h"
-#include "broker/runtime/partitions/turn.h"
+#include "broker/runtime/catalog/catalog.h"
+#include "broker/runtime/loop/failure_log.h"
+#include "broker/runtime/loop/upkeep_bell.h"
+#include "broker/runtime/partitions/published_topics.h"
+#include "broker/runtime/partitions/turns.h"
 #include "protocol/record_batch_builder.h"
 
 namespace partita::runtime {
@@ -21,17 +23,17 @@ constexpr std::size_t kTurnRecordsMax = 100;
 }  // namespace
 
 void FindingsTopic::start() {
-    subscription_ = broker_.findings().subscribe([this](const expansion::FindingEvent& event) { on_event(event); });
+    subscription_ = around_.findings.subscribe([this](const expansion::FindingEvent& event) { on_event(event); });
 }
 
 void FindingsTopic::stop() {
     if (subscription_) {
-        broker_.findings().unsubscribe(*std::exchange(subscription_, std::nullopt));
+        around_.findings.unsubscribe(*std::exchange(subscription_, std::nullopt));
     }
 }
 
 void FindingsTopic::on_event(const expansion::FindingEvent& event) {
-    if (!broker_.config()->events_topic_enable) {
+    if (!around_.config->events_topic_enable) {
         return;
     }
     const bool wanted = is_wanted(event.finding.subject.topic);
@@ -45,12 +47,12 @@ void FindingsTopic::on_event(const expansion::FindingEvent& event) {
     is_wanted_ = is_wanted_ || wanted;
     if (is_wanted_ && !std::exchange(is_posted_, true)) {
         // Topics are made, and waiting fetches woken, on a reactor.
-        broker_.reactors().front()->post([this] { write_waiting(); });
+        around_.turns.first_reactor().post([this] { write_waiting(); });
     }
 }
 
 bool FindingsTopic::is_wanted(std::string_view topic) const {
-    const auto table = broker_.topic_table();
+    const auto table = around_.topics.table();
     const TopicState* about = table->find(topic);
     return (about != nullptr && !about->topic->expansions.empty()) || table->find(kName) != nullptr;
 }
@@ -66,15 +68,15 @@ void FindingsTopic::write_waiting() {
         waiting_.erase(waiting_.begin(), end);
         is_posted_ = !waiting_.empty();
         if (is_posted_) {
-            broker_.reactors().front()->post([this] { write_waiting(); });
+            around_.turns.first_reactor().post([this] { write_waiting(); });
         }
         left_out = std::exchange(left_out_, 0);
     }
     if (left_out > 0) {
         log::warning("expansion", "events were left out of the events topic", {{"topic", kName}, {"events", left_out}});
     }
-    if (!lines.empty() && !write(*broker_.turns().front(), std::move(lines))) {
-        broker_.log_storage_failure("events of findings were not written to their topic");
+    if (!lines.empty() && !write(around_.turns.first(), std::move(lines))) {
+        around_.failures.append_failed("events of findings were not written to their topic");
     }
 }
 
@@ -82,7 +84,7 @@ bool FindingsTopic::write(Turn& turn, std::vector<Line> lines) {
     if (turn.topics().find(kName) == nullptr) {
         topics::CreateTopicsCommand command;
         command.topics.push_back({.name = kName, .num_partitions = 1, .replication_factor = 1});
-        const auto created = broker_.change_catalog<topics::CreateTopicsReply>(
+        const auto created = around_.catalog.change<topics::CreateTopicsReply>(
             turn, [&](const topics::CatalogCore& core, const topics::CatalogContext& context) {
                 return core.create_topics(command, context);
             });
@@ -90,7 +92,7 @@ bool FindingsTopic::write(Turn& turn, std::vector<Line> lines) {
             return false;
         }
     }
-    const auto table = broker_.topic_table();
+    const auto table = around_.topics.table();
     const TopicState* topic = table->find(kName);
     if (topic == nullptr) {
         return false;
@@ -110,7 +112,7 @@ bool FindingsTopic::write(Turn& turn, std::vector<Line> lines) {
             return false;
         }
         turn.appended(*partition, batch.size());
-        broker_.data_written();
+        around_.upkeep.data_written();
     }
     return true;
 }

@@ -7,12 +7,17 @@
 #include <string_view>
 #include <vector>
 
-#include "broker/runtime/insight/findings_hub.h"
+#include "broker/config/current_config.h"
+#include "broker/runtime/findings/findings_hub.h"
 
 namespace partita::runtime {
 
-class Broker;
+class Catalog;
+class FailureLog;
+class PublishedTopics;
 class Turn;
+class Turns;
+class UpkeepBell;
 
 /// Writes every event of a finding to the topic `__partita_expansions`, as one record: the key is the topic that the finding
 /// is about, the value the event as JSON (broker/expansion/event_json.h). The topic is an ordinary one of one partition,
@@ -28,7 +33,16 @@ class FindingsTopic {
     /// Records of one batch.
     static constexpr std::size_t kBatchRecordsMax = 500;
 
-    explicit FindingsTopic(Broker& broker) : broker_(broker) {}
+    struct Surroundings {
+        const config::CurrentConfig& config;
+        const PublishedTopics& topics;
+        Turns& turns;
+        Catalog& catalog;
+        FindingsHub& findings;
+        UpkeepBell& upkeep;
+        FailureLog& failures;
+    };
+    explicit FindingsTopic(const Surroundings& surroundings) : around_(surroundings) {}
 
     /// Hears of events from now on. The reactors exist.
     void start();
@@ -48,7 +62,7 @@ class FindingsTopic {
     [[nodiscard]] bool is_wanted(std::string_view topic) const;
     [[nodiscard]] bool write(Turn& turn, std::vector<Line> lines);
 
-    Broker& broker_;
+    const Surroundings around_;
     std::optional<FindingsHub::SubscriptionId> subscription_;
 
     std::mutex mutex_;

@@ -6,8 +6,13 @@
 #include <chrono>
 #include <utility>
 
-#include "broker/assembly/broker.h"
+#include "broker/runtime/catalog/catalog.h"
+#include "broker/runtime/clients/client_connection.h"
+#include "broker/runtime/clients/connections.h"
 #include "broker/runtime/loop/clock.h"
+#include "broker/runtime/loop/failure_log.h"
+#include "broker/runtime/partitions/published_topics.h"
+#include "broker/runtime/partitions/turns.h"
 #include "protocol/record_batch.h"
 
 namespace partita::runtime {
@@ -43,14 +48,14 @@ std::vector<expansion::TopicEpoch> epochs_of(const topics::Topic& topic) {
 
 }  // namespace
 
-KeyObserver::KeyObserver(Broker& broker, FindingsHub& findings) : broker_(broker), findings_(findings) {}
+KeyObserver::KeyObserver(const Surroundings& surroundings, FindingsHub& findings) : around_(surroundings), findings_(findings) {}
 
 KeyObserver::~KeyObserver() { stop(); }
 
 void KeyObserver::start() {
     refilled_ns_ = nanoseconds(CLOCK_MONOTONIC);
     thread_ = std::thread([this] { run(); });
-    is_open_.store(broker_.config()->detection_enable, std::memory_order_relaxed);
+    is_open_.store(around_.config->detection_enable, std::memory_order_relaxed);
 }
 
 void KeyObserver::stop() {
@@ -152,10 +157,10 @@ void KeyObserver::note_processes(const topics::Topic& topic, expansion::TopicWat
         return;
     }
     for (const expansion::ConnectionId connection : watch.unknown_processes(kProcessesMax)) {
-        if (!broker_.connections().want_process(connection)) {
+        if (!around_.connections.want_process(connection)) {
             continue;
         }
-        if (const auto facts = broker_.connections().find(connection); facts && facts->process) {
+        if (const auto facts = around_.connections.find(connection); facts && facts->process) {
             watch.on_process(connection, *facts->process);
         }
     }
@@ -221,7 +226,7 @@ void KeyObserver::refill(std::int64_t now_ns) {
 }
 
 void KeyObserver::update_gate() {
-    const bool may_open = credit_ns_ > 0 && broker_.config()->detection_enable;
+    const bool may_open = credit_ns_ > 0 && around_.config->detection_enable;
     // A few batches of usual size always fit: what they cost too much is a debt, which closes the gate until it is paid.
     const double paid_records = static_cast<double>(std::max<std::int64_t>(0, credit_ns_)) / record_cost_ns_;
     const std::size_t most = std::clamp(static_cast<std::size_t>(paid_records), kLeastQueueRecords, kQueueRecordsMax);
@@ -273,12 +278,12 @@ std::size_t KeyObserver::observe(const std::vector<Sample>& samples, TimestampMs
         }
         records += observe(sample);
         if (is_curious_ && records - looked_at >= kRecordsPerLook) {
-            look_for_curiosity(*broker_.topic_table(), now);
+            look_for_curiosity(*around_.topics.table(), now);
             looked_at = records;
         }
     }
     if (is_curious_ && records > looked_at) {
-        look_for_curiosity(*broker_.topic_table(), now);
+        look_for_curiosity(*around_.topics.table(), now);
     }
     return records;
 }
@@ -329,7 +334,7 @@ void KeyObserver::look_for_curiosity(const TopicTable& table, TimestampMs now) {
 }
 
 void KeyObserver::settle(Now now) {
-    const std::shared_ptr<const TopicTable> table = broker_.topic_table();
+    const std::shared_ptr<const TopicTable> table = around_.topics.table();
     look_for_curiosity(*table, now.wall);
     for (auto watched = watched_.begin(); watched != watched_.end();) {
         settle_topic(watched->first, *table, watched->second, now);
@@ -394,7 +399,7 @@ void KeyObserver::set_interval(const TopicState& topic, bool is_settled) {
 
 void KeyObserver::record_switches(const TopicId& id, std::vector<expansion::CountSwitch> switches) {
     // The catalog is changed on a reactor, which tells its waiting fetches.
-    broker_.reactors().front()->post([&broker = broker_, id, switches = std::move(switches)] {
+    around_.turns.first_reactor().post([around = around_, id, switches = std::move(switches)] {
         std::map<std::int32_t, topics::RecordProducerSwitchesCommand> commands;
         for (const expansion::CountSwitch& seen : switches) {
             topics::RecordProducerSwitchesCommand& command = commands[seen.epoch];
@@ -408,12 +413,12 @@ void KeyObserver::record_switches(const TopicId& id, std::vector<expansion::Coun
                                         .stale_records = seen.stale_records});
         }
         for (const auto& [epoch, command] : commands) {
-            const auto recorded = broker.change_catalog<topics::RecordProducerSwitchesReply>(
-                *broker.turns().front(), [&](const topics::CatalogCore& catalog, const topics::CatalogContext&) {
+            const auto recorded = around.catalog.change<topics::RecordProducerSwitchesReply>(
+                around.turns.first(), [&](const topics::CatalogCore& catalog, const topics::CatalogContext&) {
                     return catalog.record_producer_switches(command);
                 });
             if (!recorded) {
-                broker.log_storage_failure("the switch of a producer to a new partition count was not recorded");
+                around.failures.append_failed("the switch of a producer to a new partition count was not recorded");
             }
         }
     });

@@ -12,14 +12,19 @@
 #include <thread>
 #include <vector>
 
+#include "broker/config/current_config.h"
 #include "broker/expansion/batch_sample.h"
 #include "broker/expansion/detection.h"
-#include "broker/runtime/insight/findings_hub.h"
+#include "broker/runtime/findings/findings_hub.h"
 #include "broker/runtime/partitions/topic_table.h"
 
 namespace partita::runtime {
 
-class Broker;
+class Catalog;
+class Connections;
+class FailureLog;
+class PublishedTopics;
+class Turns;
 struct ClientConnection;
 
 /// Looks at what producers send, aside of the threads that serve them: the keys of produced batches (of compressed ones the
@@ -60,7 +65,15 @@ class KeyObserver {
     static constexpr std::int64_t kSettleMs = 1000;
     static constexpr std::int64_t kIdleMs = 5000;
 
-    KeyObserver(Broker& broker, FindingsHub& findings);
+    struct Surroundings {
+        const config::CurrentConfig& config;
+        const PublishedTopics& topics;
+        Turns& turns;
+        Catalog& catalog;
+        Connections& connections;
+        FailureLog& failures;
+    };
+    KeyObserver(const Surroundings& surroundings, FindingsHub& findings);
     ~KeyObserver();
 
     /// Begins when the settings allow it.
@@ -137,7 +150,7 @@ class KeyObserver {
     void give_back(std::size_t bytes, std::size_t records);
     [[nodiscard]] static std::size_t slot_of(const TopicId& topic) { return topic.bytes[14]; }
 
-    Broker& broker_;
+    const Surroundings around_;
     FindingsHub& findings_;
     std::thread thread_;
 

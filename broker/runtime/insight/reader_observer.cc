@@ -6,10 +6,12 @@
 #include <array>
 #include <chrono>
 
-#include "broker/assembly/broker.h"
+#include "broker/runtime/clients/client_connection.h"
+#include "broker/runtime/clients/connections.h"
+#include "broker/runtime/fences/topic_expansion.h"
 #include "broker/runtime/insight/key_observer.h"
-#include "broker/runtime/insight/topic_plan.h"
 #include "broker/runtime/loop/clock.h"
+#include "broker/runtime/partitions/published_topics.h"
 
 namespace partita::runtime {
 namespace {
@@ -84,7 +86,7 @@ std::vector<expansion::EarlierExpansion> growths_of(const topics::Topic& topic) 
 ReaderObserver::~ReaderObserver() { stop(); }
 
 void ReaderObserver::start() {
-    broker_.topic_table()->for_each([&](const TopicState& topic) {
+    sources_.topics.table()->for_each([&](const TopicState& topic) {
         if (!topic.topic->expansions.empty()) leave(growth_note(topic, {}));
     });
     thread_ = std::thread([this] { run(); });
@@ -157,7 +159,7 @@ void ReaderObserver::keep_joins(Watched& watched, std::vector<GroupFacts>& group
 void ReaderObserver::on_offset_fetch(const TopicState& topic, std::string_view group, const expansion::ClientIdentity& client,
                                      const ClientConnection& connection, PartitionIndex partition, Offset committed,
                                      TimestampMs now) {
-    (void)broker_.connections().want_process(connection.id);
+    (void)connections_.want_process(connection.id);
     const bool is_member = connection.noted_member != 0;
     leave({.topic = topic.topic->id,
            .what = OffsetFetched{std::string(group), connection.id, is_member, client, partition, committed, now},
@@ -168,7 +170,7 @@ void ReaderObserver::on_offset_fetch(const TopicState& topic, std::string_view g
 
 void ReaderObserver::on_list_offsets(const TopicState& topic, const expansion::ClientIdentity& client, expansion::ConnectionId connection,
                                      PartitionIndex partition, std::int64_t timestamp, Offset answered) {
-    (void)broker_.connections().want_process(connection);
+    (void)connections_.want_process(connection);
     leave({.topic = topic.topic->id, .what = OffsetsListed{client, partition, timestamp, answered}, .name = {}});
 }
 
@@ -182,7 +184,7 @@ void ReaderObserver::on_fetch(std::uint32_t reactor, const TopicState& topic, st
     if (!memory->is_news(reader, from, changes_.load(std::memory_order_acquire), now)) {
         return;
     }
-    (void)broker_.connections().want_process(connection.id);
+    (void)connections_.want_process(connection.id);
     leave({.topic = topic.topic->id,
            .what = Fetched{connection.id, {std::string(client_id), connection.host}, partition, from, now},
            .name = {}});
@@ -191,7 +193,7 @@ void ReaderObserver::on_fetch(std::uint32_t reactor, const TopicState& topic, st
 void ReaderObserver::on_commit(const TopicState& topic, std::string_view group, const expansion::ClientIdentity& client,
                                expansion::ConnectionId connection, std::span<const expansion::ConsumerWatch::Commit> commits,
                                std::optional<expansion::Inversions::Positions> before, TimestampMs now) {
-    (void)broker_.connections().want_process(connection);
+    (void)connections_.want_process(connection);
     if (before) {
         const std::scoped_lock lock(mutex_);
         if (positioned_.size() == kPositionedMax) positioned_.clear();
@@ -220,9 +222,9 @@ bool ReaderObserver::is_watching() {
 void ReaderObserver::on_leave(const TopicTable& table, std::string_view group, std::string_view member_id,
                               expansion::ConnectionId connection, TimestampMs now) {
     if (!is_watching()) return;
-    const std::optional<groups::MemberHoldings> member = broker_.groups().holdings_of(group, member_id);
+    const std::optional<groups::MemberHoldings> member = sources_.groups.holdings_of(group, member_id);
     if (!member) return;
-    if (const auto own = broker_.connections().coordinator_of(group, member_id)) connection = own->id;
+    if (const auto own = connections_.coordinator_of(group, member_id)) connection = own->id;
     for (const groups::MemberHoldings::Topic& held : member->topics) {
         const TopicState* topic = table.find(held.name);
         if (topic == nullptr || !watches(*topic)) continue;
@@ -246,7 +248,7 @@ void ReaderObserver::run() {
     std::int64_t least_ms = 0;
     while (wait(least_ms)) {
         const std::int64_t before_ns = thread_time_ns();
-        const std::shared_ptr<const TopicTable> table = broker_.topic_table();
+        const std::shared_ptr<const TopicTable> table = sources_.topics.table();
         (void)settle_round(*table, read_clock());
         least_ms = static_cast<std::int64_t>(static_cast<double>(thread_time_ns() - before_ns) / 1e6 / kShare);
     }
@@ -337,7 +339,7 @@ std::vector<ReaderObserver::Subject> ReaderObserver::subjects(const TopicTable& 
             Circumstances& these = subject.circumstances;
             these = {.state = reinterpret_cast<std::uintptr_t>(subject.topic),
                      .requests = watched.requests,
-                     .memberships = broker_.groups().membership_version()};
+                     .memberships = sources_.groups.membership_version()};
             for (const std::shared_ptr<Partition>& partition : subject.topic->partitions) {
                 const auto end = static_cast<std::uint64_t>(partition->log->log_end_offset().value);
                 const auto start = static_cast<std::uint64_t>(partition->log->log_start_offset().value);
@@ -406,16 +408,16 @@ bool ReaderObserver::settle_round(const TopicTable& table, Now now, std::int64_t
 void ReaderObserver::forget_deleted_groups(const std::vector<GroupFacts>& groups, expansion::ConsumerWatch& readers) {
     std::set<std::string> told = readers.groups_told();
     for (const GroupFacts& group : groups) told.erase(group.group_id);
-    std::erase_if(told, [&](const std::string& group) { return broker_.groups().protocol_of(group).has_value(); });
-    if (!broker_.groups().is_complete()) return;
+    std::erase_if(told, [&](const std::string& group) { return sources_.groups.protocol_of(group).has_value(); });
+    if (!sources_.groups.is_complete()) return;
     for (const std::string& group : told) readers.forget_group(group);
 }
 
 std::vector<Finding> ReaderObserver::findings_of(const TopicState& topic, Watched& watched, TimestampMs now) {
     // Requests that were noted are older than the facts: of a group that just came everything is known.
-    expansion::PlannedTopic facts = growth_facts(broker_, topic);
+    expansion::PlannedTopic facts = growth_facts(sources_, topic);
     keep_joins(watched, facts.groups);
-    if (broker_.groups().is_complete()) forget_deleted_groups(facts.groups, watched.readers);
+    if (sources_.groups.is_complete()) forget_deleted_groups(facts.groups, watched.readers);
     std::vector<Offset> starts;
     std::vector<Offset> ends;
     for (const expansion::PartitionFacts& partition : facts.partitions) {
@@ -426,12 +428,12 @@ std::vector<Finding> ReaderObserver::findings_of(const TopicState& topic, Watche
     for (const expansion::EarlierExpansion& growth : facts.earlier) counts.push_back(growth.new_count);
     std::vector<expansion::MovedKey> moved;
     std::vector<expansion::StaleWrites::Writer> stale;
-    broker_.key_observer().with_watch(topic.topic->id, [&](const expansion::TopicWatch* keys) {
+    sources_.keys.with_watch(topic.topic->id, [&](const expansion::TopicWatch* keys) {
         if (keys == nullptr) return;
         stale = keys->stale_writers(now);
         if (watched.readers.needs_keys()) moved = expansion::growth_steps(keys->keys(), keys->known_families(), counts);
     });
-    const KnownConnections connections(broker_.connections());
+    const KnownConnections connections(connections_);
     std::vector<Finding> findings = watched.readers.findings({.growths = facts.earlier,
                                                               .log_starts = starts,
                                                               .log_ends = ends,

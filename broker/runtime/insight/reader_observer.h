@@ -24,12 +24,13 @@
 #include "broker/expansion/fetch_memory.h"
 #include "broker/expansion/identity.h"
 #include "broker/runtime/coordinators/group_shards.h"
-#include "broker/runtime/insight/findings_hub.h"
+#include "broker/runtime/findings/findings_hub.h"
+#include "broker/runtime/insight/topic_plan.h"
 #include "broker/runtime/partitions/topic_table.h"
 
 namespace partita::runtime {
 
-class Broker;
+class Connections;
 struct ClientConnection;
 
 /// Notes what consumers of topics that have grown ask for, and settles the findings that follow on the broker's board, from
@@ -63,7 +64,8 @@ class ReaderObserver {
     /// Notes that wait to be settled; more are not taken.
     static constexpr std::size_t kNotesMax = 100'000;
 
-    ReaderObserver(Broker& broker, FindingsHub& findings) : broker_(broker), findings_(findings) {}
+    ReaderObserver(const PlanSources& sources, Connections& connections, FindingsHub& findings)
+        : sources_(sources), connections_(connections), findings_(findings) {}
     ~ReaderObserver();
 
     void start();
@@ -230,7 +232,8 @@ class ReaderObserver {
     [[nodiscard]] std::vector<expansion::Finding> findings_of(const TopicState& topic, Watched& watched, TimestampMs now);
     void forget_deleted_groups(const std::vector<expansion::GroupFacts>& groups, expansion::ConsumerWatch& readers);
 
-    Broker& broker_;
+    const PlanSources sources_;
+    Connections& connections_;
     FindingsHub& findings_;
     std::thread thread_;
 

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 
-#include "broker/assembly/broker.h"
 #include "broker/expansion/applications.h"
 #include "broker/expansion/streams_topics.h"
-#include "broker/runtime/growth/refusals.h"
+#include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/insight/key_observer.h"
-#include "broker/runtime/insight/log_record_source.h"
 #include "broker/runtime/loop/clock.h"
+#include "broker/runtime/partitions/published_topics.h"
 
 namespace partita::runtime {
 namespace {
@@ -60,13 +59,13 @@ void add_logs(const TopicState& topic, PlannedTopic& facts) {
 }
 
 /// One topic alone, with everything that its groups read besides.
-PlannedTopic facts_of(Broker& broker, const TopicTable& table, const TopicState& topic, std::int32_t old_count,
+PlannedTopic facts_of(GroupShards& groups, const TopicTable& table, const TopicState& topic, std::int32_t old_count,
                       std::int32_t new_count) {
     groups::TopicQuestion question{.topic = topic.topic->name,
                                    .topic_id = topic.topic->id,
                                    .others = groups::TopicQuestion::Others::all,
                                    .partition_count = old_count};
-    return planned_topic(broker, topic, old_count, new_count, std::move(broker.groups().readers_of({&question, 1}).front()),
+    return planned_topic(groups, topic, old_count, new_count, std::move(groups.readers_of({&question, 1}).front()),
                          names_in(*table.catalog));
 }
 
@@ -82,7 +81,7 @@ CatalogNames names_in(const topics::CatalogSnapshot& catalog) {
     return names;
 }
 
-PlannedTopic planned_topic(Broker& broker, const TopicState& topic, std::int32_t old_count, std::int32_t new_count,
+PlannedTopic planned_topic(GroupShards& groups, const TopicState& topic, std::int32_t old_count, std::int32_t new_count,
                            std::vector<groups::TopicReader> readers, const CatalogNames& names) {
     PlannedTopic facts;
     facts.name = topic.topic->name;
@@ -106,18 +105,18 @@ PlannedTopic planned_topic(Broker& broker, const TopicState& topic, std::int32_t
     std::ranges::sort(facts.groups, {}, &GroupFacts::group_id);
     add_internal_topics(names, old_count, facts.groups);
     facts.mirror_topics = names.mirrors;
-    facts.owning_application = owning_application(broker, facts.name);
+    facts.owning_application = owning_application(groups, facts.name);
     return facts;
 }
 
-std::optional<std::string> owning_application(Broker& broker, std::string_view topic) {
+std::optional<std::string> owning_application(GroupShards& groups, std::string_view topic) {
     return expansion::owning_application(
-        topic, [&](std::string_view group_id) { return broker.groups().protocol_of(group_id); });
+        topic, [&](std::string_view group_id) { return groups.protocol_of(group_id); });
 }
 
-std::vector<expansion::ProducerFacts> producer_facts(Broker& broker, const TopicState& topic, TimestampMs now) {
+std::vector<expansion::ProducerFacts> producer_facts(KeyObserver& keys, const TopicState& topic, TimestampMs now) {
     std::vector<expansion::ProducerFacts> producers;
-    for (const expansion::ProducerReport& report : broker.key_observer().producers(topic.topic->id)) {
+    for (const expansion::ProducerReport& report : keys.producers(topic.topic->id)) {
         if (now.value - report.last_seen.value >= expansion::TopicWatch::kSilentMs) continue;
         producers.push_back({expansion::to_string(report.identity), report.verdict.habit,
                              report.identity.producer_id != kNoProducerId});
@@ -125,8 +124,8 @@ std::vector<expansion::ProducerFacts> producer_facts(Broker& broker, const Topic
     return producers;
 }
 
-std::expected<PlannedTopic, PlanFactsError> plan_facts(Broker& broker, std::string_view name, std::int64_t new_count) {
-    const std::shared_ptr<const TopicTable> table = broker.topic_table();
+std::expected<PlannedTopic, PlanFactsError> plan_facts(const PlanSources& sources, std::string_view name, std::int64_t new_count) {
+    const std::shared_ptr<const TopicTable> table = sources.topics.table();
     const TopicState* topic = table->find(name);
     if (topic == nullptr) {
         return std::unexpected(
@@ -136,14 +135,14 @@ std::expected<PlannedTopic, PlanFactsError> plan_facts(Broker& broker, std::stri
     if (auto problem = expansion::target_problem(name, old_count, new_count)) {
         return std::unexpected(PlanFactsError{PlanFactsError::Kind::invalid_target, std::move(*problem)});
     }
-    PlannedTopic facts = facts_of(broker, *table, *topic, old_count, static_cast<std::int32_t>(new_count));
-    facts.producers = producer_facts(broker, *topic, facts.now);
+    PlannedTopic facts = facts_of(sources.groups, *table, *topic, old_count, static_cast<std::int32_t>(new_count));
+    facts.producers = producer_facts(sources.keys, *topic, facts.now);
     return facts;
 }
 
-PlannedTopic growth_facts(Broker& broker, const TopicState& topic) {
+PlannedTopic growth_facts(const PlanSources& sources, const TopicState& topic) {
     const topics::ExpansionEpoch& last = *topic.topic->expansions.back();
-    return facts_of(broker, *broker.topic_table(), topic, last.old_partition_count, last.new_partition_count);
+    return facts_of(sources.groups, *sources.topics.table(), topic, last.old_partition_count, last.new_partition_count);
 }
 
 topics::ExpansionCircumstances expansion_circumstances(const PlannedTopic& facts, topics::RequestOrigin requested_by) {
@@ -182,28 +181,9 @@ std::string plan_sentence(const PlannedTopic& facts) {
     return sentence + " For the keys themselves: partita plan " + plan.topic + " --to " + std::to_string(plan.to);
 }
 
-namespace {
-
-expansion::ProtectionFacts protection_facts(Broker& broker, const TopicState& topic, const PlannedTopic& facts) {
-    const config::ExpansionMode mode = topic.config->expansion_mode;
-    expansion::ProtectionFacts known{
-        .protection = mode == config::ExpansionMode::guarded  ? expansion::Protection::guarded
-                      : mode == config::ExpansionMode::fenced ? expansion::Protection::fenced
-                                                              : expansion::Protection::none,
-        .refusals = refusals(broker, topic, facts.new_count, read_clock())};
-    for (const expansion::ProducerReport& report : broker.key_observer().producers(topic.topic->id)) {
-        if (report.keyed_records == 0 || report.verdict.habit == expansion::KeyHabit::ignores_keys) continue;
-        known.producers.push_back({expansion::to_string(report.identity),
-                                   std::max<std::int64_t>(0, facts.now.value - report.last_seen.value), report.is_closed});
-    }
-    return known;
-}
-
-}  // namespace
-
-std::vector<Offset> offsets_since(Broker& broker, std::string_view name, TimestampMs since) {
+std::vector<Offset> offsets_since(const PublishedTopics& topics, std::string_view name, TimestampMs since) {
     std::vector<Offset> offsets;
-    const std::shared_ptr<const TopicTable> table = broker.topic_table();
+    const std::shared_ptr<const TopicTable> table = topics.table();
     const TopicState* topic = table->find(name);
     if (topic == nullptr) return offsets;
     for (const std::shared_ptr<Partition>& partition : topic->partitions) {
@@ -213,23 +193,6 @@ std::vector<Offset> offsets_since(Broker& broker, std::string_view name, Timesta
         offsets.push_back(!found ? partition->log->log_start_offset() : *found ? (*found)->offset : end);
     }
     return offsets;
-}
-
-std::expected<expansion::PlanOutcome, expansion::PlanError> run_local_plan(Broker& broker, const PlannedTopic& facts,
-                                                                          const expansion::PlanOptions& options,
-                                                                          const expansion::PlanProgress& progress) {
-    const std::shared_ptr<const TopicTable> table = broker.topic_table();
-    const TopicState* topic = table->find(facts.name);
-    if (topic == nullptr || topic->partitions.size() < facts.partitions.size()) {
-        return std::unexpected(expansion::PlanError{expansion::PlanFailure::source_failed,
-                                                    "topic " + facts.name + " was deleted meanwhile"});
-    }
-    std::vector<std::shared_ptr<PartitionLog>> logs;
-    for (const std::shared_ptr<Partition>& partition : topic->partitions) logs.push_back(partition->log);
-    LogRecordSource source(std::move(logs));
-    auto outcome = expansion::run_plan(facts, source, options, progress);
-    if (outcome) expansion::protect_plan(outcome->plan, protection_facts(broker, *topic, facts));
-    return outcome;
 }
 
 }  // namespace partita::runtime

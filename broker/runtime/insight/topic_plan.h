@@ -12,8 +12,17 @@
 
 namespace partita::runtime {
 
-class Broker;
+class GroupShards;
+class KeyObserver;
+class PublishedTopics;
 struct TopicState;
+
+/// Where the facts of a plan come from.
+struct PlanSources {
+    const PublishedTopics& topics;
+    GroupShards& groups;
+    KeyObserver& keys;
+};
 
 /// What this broker knows about growing a topic to `new_count`: groups, commits, logs, configuration, earlier
 /// expansions. Takes short locks only; on any thread.
@@ -24,16 +33,16 @@ struct PlanFactsError {
     Kind kind = Kind::invalid_target;
     std::string message;
 };
-[[nodiscard]] std::expected<expansion::PlannedTopic, PlanFactsError> plan_facts(Broker& broker, std::string_view topic,
+[[nodiscard]] std::expected<expansion::PlannedTopic, PlanFactsError> plan_facts(const PlanSources& sources, std::string_view topic,
                                                                              std::int64_t new_count);
 
 /// The same about the topic's last expansion, which has happened: to tell which of its hazards still stand. The topic has
 /// grown.
-[[nodiscard]] expansion::PlannedTopic growth_facts(Broker& broker, const TopicState& topic);
+[[nodiscard]] expansion::PlannedTopic growth_facts(const PlanSources& sources, const TopicState& topic);
 
 /// The Kafka Streams application whose changelog or repartition topic this is; see expansion/streams_topics.h. Takes the
 /// locks of a few groups, one by one.
-[[nodiscard]] std::optional<std::string> owning_application(Broker& broker, std::string_view topic);
+[[nodiscard]] std::optional<std::string> owning_application(GroupShards& groups, std::string_view topic);
 
 /// Names in the catalog that a plan of any topic needs: found once for however many plans.
 struct CatalogNames {
@@ -45,11 +54,11 @@ struct CatalogNames {
 [[nodiscard]] CatalogNames names_in(const topics::CatalogSnapshot& catalog);
 
 /// The same facts when the groups that read the topic were gathered before: without the producers.
-[[nodiscard]] expansion::PlannedTopic planned_topic(Broker& broker, const TopicState& topic, std::int32_t old_count,
+[[nodiscard]] expansion::PlannedTopic planned_topic(GroupShards& groups, const TopicState& topic, std::int32_t old_count,
                                                     std::int32_t new_count, std::vector<groups::TopicReader> readers,
                                                     const CatalogNames& names);
 /// Those of the topic that sent something lately.
-[[nodiscard]] std::vector<expansion::ProducerFacts> producer_facts(Broker& broker, const TopicState& topic, TimestampMs now);
+[[nodiscard]] std::vector<expansion::ProducerFacts> producer_facts(KeyObserver& keys, const TopicState& topic, TimestampMs now);
 
 /// What the epoch log keeps of an expansion: who asked, the groups, and the verdict that can be had without reading the log.
 /// Pure.
@@ -61,12 +70,6 @@ struct CatalogNames {
 
 /// The first offset of each partition with a timestamp at or after `since`; the log's end where there is none.
 /// Reads one batch of each partition: not for a reactor.
-[[nodiscard]] std::vector<Offset> offsets_since(Broker& broker, std::string_view topic, TimestampMs since);
-
-/// Makes the plan from the broker's own logs. Reads all of them, so it is for a thread of its own; produces and fetches
-/// go on meanwhile.
-[[nodiscard]] std::expected<expansion::PlanOutcome, expansion::PlanError> run_local_plan(
-    Broker& broker, const expansion::PlannedTopic& facts, const expansion::PlanOptions& options,
-    const expansion::PlanProgress& progress);
+[[nodiscard]] std::vector<Offset> offsets_since(const PublishedTopics& topics, std::string_view topic, TimestampMs since);
 
 }  // namespace partita::runtime

@@ -3,22 +3,24 @@
 #include <algorithm>
 #include <bit>
 
-#include "broker/assembly/broker.h"
+#include "broker/runtime/partitions/published_topics.h"
+#include "broker/runtime/partitions/turns.h"
 #include "protocol/assert.h"
 
 namespace partita::runtime {
 
-Turn::Turn(Broker& broker, Reactor& reactor) : broker_(broker), reactor_(reactor) {}
+Turn::Turn(Turns& turns, const PublishedTopics& topics, Reactor& reactor)
+    : turns_(turns), published_(topics), reactor_(reactor) {}
 
 const TopicTable& Turn::topics() { return *shared_topics(); }
 
 const std::shared_ptr<const TopicTable>& Turn::shared_topics() {
-    const std::uint64_t version = broker_.topic_table_version();
+    const std::uint64_t version = published_.version();
     if (version != table_version_ || !table_) {
         if (table_) {
             retained_tables_.push_back(std::move(table_));
         }
-        table_ = broker_.topic_table();
+        table_ = published_.table();
         table_version_ = version;
     }
     return table_;
@@ -62,7 +64,7 @@ void Turn::appended(Partition& partition, std::size_t size_bytes) {
             waiters_.on_append(partition.key, growth, woken_);
             continue;
         }
-        broker_.post_append(index, partition.key, growth);
+        turns_.post_append(index, partition.key, growth);
     }
 }
 

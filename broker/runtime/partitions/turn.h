@@ -14,8 +14,9 @@
 
 namespace partita::runtime {
 
-class Broker;
+class PublishedTopics;
 class Turn;
+class Turns;
 
 /// A batch that a request staged.
 struct StagedPartition {
@@ -72,9 +73,9 @@ class WaitingFetch {
 /// Topic states and partitions found through `topics()` stay valid until the end of the turn.
 class Turn final : public TurnParticipant {
   public:
-    Turn(Broker& broker, Reactor& reactor);
+    /// One of `turns`, through which it tells the others.
+    Turn(Turns& turns, const PublishedTopics& topics, Reactor& reactor);
 
-    [[nodiscard]] Broker& broker() { return broker_; }
     [[nodiscard]] Reactor& reactor() { return reactor_; }
     [[nodiscard]] Arena& arena() { return arena_; }
     [[nodiscard]] Now now() const { return reactor_.now(); }
@@ -124,7 +125,8 @@ class Turn final : public TurnParticipant {
     void look_once_more(const FetchWait& wait);
     void forget_interest(const Waited& waited);
 
-    Broker& broker_;
+    Turns& turns_;
+    const PublishedTopics& published_;
     Reactor& reactor_;
     Arena arena_;
     std::uint64_t table_version_ = 0;

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <chrono>
 
-#include "broker/assembly/broker.h"
 #include "broker/config/log_setup.h"
 #include "broker/runtime/loop/clock.h"
+#include "broker/runtime/loop/fail_stop.h"
+#include "broker/runtime/partitions/published_topics.h"
+#include "broker/runtime/upkeep/keyed_logs.h"
 #include "protocol/random_bytes.h"
 #include "storage/log_cleaner.h"
 
@@ -18,7 +20,7 @@ constexpr std::int64_t kShortestBackoffMs = 10;
 }  // namespace
 
 void Compactor::start() {
-    if (broker_.config()->log_cleaner_enable) {
+    if (config_->log_cleaner_enable) {
         thread_ = std::thread([this] { run(); });
     }
 }
@@ -37,7 +39,7 @@ void Compactor::stop() {
 void Compactor::run() {
     while (true) {
         const auto backoff =
-            std::chrono::milliseconds(std::max(kShortestBackoffMs, broker_.config()->log_cleaner_backoff_ms));
+            std::chrono::milliseconds(std::max(kShortestBackoffMs, config_->log_cleaner_backoff_ms));
         {
             std::unique_lock lock(mutex_);
             if (wake_.wait_for(lock, backoff, [this] { return is_stopping(); })) {
@@ -54,7 +56,7 @@ void Compactor::run_pass(Now now) {
         return;
     }
     // Recovery tells our compacted logs from foreign ones by their recovery points.
-    if (auto written = broker_.logs().write_checkpoints(); !written) {
+    if (auto written = logs_.write_checkpoints(); !written) {
         log::warning("compaction", "put off, because checkpoint files were not written", {{"reason", written.error().message}});
         return;
     }
@@ -66,15 +68,15 @@ void Compactor::run_pass(Now now) {
         }
         clean(candidate, now);
     }
-    if (auto written = broker_.logs().write_cleaner_checkpoint(); !written) {
+    if (auto written = logs_.write_cleaner_checkpoint(); !written) {
         log::warning("compaction", "its checkpoint was not written", {{"reason", written.error().message}});
     }
 }
 
 std::vector<Compactor::Candidate> Compactor::find_candidates(Now now) const {
     std::vector<Candidate> candidates;
-    const std::vector<std::shared_ptr<PartitionLog>> keyed_logs = broker_.keyed_logs();
-    broker_.topic_table()->for_each([&](const TopicState& state) {
+    const std::vector<std::shared_ptr<PartitionLog>> keyed_logs = keyed_logs_.logs();
+    topics_.table()->for_each([&](const TopicState& state) {
         if (!state.config->cleanup_compact) {
             return;
         }
@@ -85,8 +87,7 @@ std::vector<Compactor::Candidate> Compactor::find_candidates(Now now) const {
             }
             Candidate candidate{.log = partition_log, .keep_from = {std::numeric_limits<std::int64_t>::max()}};
             if (std::ranges::find(keyed_logs, partition_log) != keyed_logs.end()) {
-                const auto folded = broker_.metadata_store().folded_until(keyed_log_name(*partition_log));
-                candidate.keep_from = folded ? folded->value_or(Offset{0}) : Offset{0};
+                candidate.keep_from = keyed_logs_.folded_until(*partition_log);
             }
             auto range = partition_log->dirty_range(now.wall, candidate.keep_from);
             if (!range) {
@@ -103,7 +104,7 @@ std::vector<Compactor::Candidate> Compactor::find_candidates(Now now) const {
 
 void Compactor::clean(const Candidate& candidate, Now now) {
     PartitionLog& partition_log = *candidate.log;
-    const auto config = broker_.config();
+    const auto config = config_.get();
     CleaningOptions options{.now = now.wall, .keep_from = candidate.keep_from};
     options.key_limits = {.memory_bytes = static_cast<std::size_t>(config->log_cleaner_dedupe_buffer_size),
                           .load_factor = config->log_cleaner_io_buffer_load_factor};
@@ -116,7 +117,7 @@ void Compactor::clean(const Candidate& candidate, Now now) {
             case StorageError::Kind::closed:
                 return;
             case StorageError::Kind::sync_failed:
-                broker_.fail_stop(cleaned.error());
+                fail_stop(cleaned.error());
             case StorageError::Kind::corrupt:
                 damaged_.insert(partition_log.directory_name());
                 log::error("compaction", "a damaged log is not compacted until the next start",

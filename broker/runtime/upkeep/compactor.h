@@ -9,13 +9,16 @@
 #include <thread>
 #include <vector>
 
+#include "broker/config/current_config.h"
 #include "protocol/types.h"
 #include "storage/cleaning_rules.h"
+#include "storage/log_directory.h"
 #include "storage/partition_log.h"
 
 namespace partita::runtime {
 
-class Broker;
+class KeyedLogs;
+class PublishedTopics;
 
 /// The thread that compacts topics with cleanup.policy=compact, the dirtiest log first.
 ///
@@ -28,7 +31,8 @@ class Broker;
 /// from the log must have been seen there.
 class Compactor {
   public:
-    explicit Compactor(Broker& broker) : broker_(broker) {}
+    Compactor(const config::CurrentConfig& config, const PublishedTopics& topics, LogDirectory& logs, const KeyedLogs& keyed_logs)
+        : config_(config), topics_(topics), logs_(logs), keyed_logs_(keyed_logs) {}
     ~Compactor() { stop(); }
     Compactor(const Compactor&) = delete;
     Compactor& operator=(const Compactor&) = delete;
@@ -53,7 +57,10 @@ class Compactor {
     void clean(const Candidate& candidate, Now now);
     [[nodiscard]] bool is_stopping() const { return stopping_.load(std::memory_order_relaxed); }
 
-    Broker& broker_;
+    const config::CurrentConfig& config_;
+    const PublishedTopics& topics_;
+    LogDirectory& logs_;
+    const KeyedLogs& keyed_logs_;
     std::thread thread_;
     std::mutex mutex_;
     std::condition_variable wake_;

@@ -13,15 +13,18 @@
 #include <string>
 #include <string_view>
 
-#include "broker/assembly/broker.h"
 #include "broker/config/log_setup.h"
+#include "broker/runtime/loop/fail_stop.h"
+#include "broker/runtime/loop/reactor.h"
+#include "broker/runtime/partitions/internal_logs.h"
+#include "broker/runtime/partitions/published_topics.h"
 
 namespace partita::runtime {
 namespace {
 
 /// The broker writes there until it ends: its own files, and the directories of partitions that it serves. Those of topics that
 /// it deletes itself are renamed before. Everything else in the directory is nobody's business.
-bool is_in_use(const Broker& broker, std::string_view name) {
+bool is_in_use(const PublishedTopics& topics, std::string_view name) {
     if (name == ".lock" || name == "partita.properties" || name == "partita-metadata") {
         return true;
     }
@@ -35,7 +38,7 @@ bool is_in_use(const Broker& broker, std::string_view name) {
     std::int32_t partition = -1;
     const std::string_view number = name.substr(dash + 1);
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), partition);
-    const auto table = broker.topic_table();
+    const auto table = topics.table();
     const TopicState* topic = table->find(name.substr(0, dash));
     return error == std::errc() && end == number.data() + number.size() && topic != nullptr &&
            topic->topic->has_partition(PartitionIndex{partition});
@@ -45,12 +48,12 @@ bool is_in_use(const Broker& broker, std::string_view name) {
 
 class DirectoryWatch::Events {
   public:
-    explicit Events(Broker& broker) : broker_(broker), descriptor_(broker.reactors().front()->context()) {}
+    Events(Reactor& first_reactor, std::string directory, const PublishedTopics& topics)
+        : directory_(std::move(directory)), topics_(topics), descriptor_(first_reactor.context()) {}
 
     void start() {
-        const std::string& directory = broker_.absolute_log_directory();
         const int events = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-        if (events < 0 || ::inotify_add_watch(events, directory.c_str(), IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR) < 0) {
+        if (events < 0 || ::inotify_add_watch(events, directory_.c_str(), IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR) < 0) {
             log::info("storage", "nobody tells when the data directory is deleted", {{"reason", std::strerror(errno)}});
             if (events >= 0) {
                 ::close(events);
@@ -89,24 +92,25 @@ class DirectoryWatch::Events {
     }
 
     void judge(std::uint32_t what, std::string_view name) {
-        const std::string& directory = broker_.absolute_log_directory();
         if ((what & IN_DELETE_SELF) != 0) {
-            broker_.fail_stop(io_error("go on: deleted while the broker uses it:", directory, ENOENT));
+            fail_stop(io_error("go on: deleted while the broker uses it:", directory_, ENOENT));
         }
         if ((what & IN_MOVE_SELF) != 0) {
-            broker_.fail_stop(io_error("moved while the broker uses it:", directory, ENOENT));
+            fail_stop(io_error("moved while the broker uses it:", directory_, ENOENT));
         }
-        if ((what & IN_DELETE) != 0 && is_in_use(broker_, name)) {
-            broker_.fail_stop(io_error("go on: deleted while the broker uses it:", directory + "/" + std::string(name), ENOENT));
+        if ((what & IN_DELETE) != 0 && is_in_use(topics_, name)) {
+            fail_stop(io_error("go on: deleted while the broker uses it:", directory_ + "/" + std::string(name), ENOENT));
         }
     }
 
-    Broker& broker_;
+    const std::string directory_;
+    const PublishedTopics& topics_;
     boost::asio::posix::stream_descriptor descriptor_;
     alignas(inotify_event) std::array<char, 16 * 1024> buffer_;
 };
 
-DirectoryWatch::DirectoryWatch(Broker& broker) : events_(std::make_unique<Events>(broker)) {}
+DirectoryWatch::DirectoryWatch(Reactor& first_reactor, std::string directory, const PublishedTopics& topics)
+    : events_(std::make_unique<Events>(first_reactor, std::move(directory), topics)) {}
 
 DirectoryWatch::~DirectoryWatch() = default;
 

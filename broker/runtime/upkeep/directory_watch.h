@@ -1,10 +1,12 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 namespace partita::runtime {
 
-class Broker;
+class PublishedTopics;
+class Reactor;
 
 /// Notices that somebody deletes or moves the data directory, or takes away what the broker did not, while it runs: what is
 /// written into files without a name is gone with the process, so nothing more may be acknowledged. The kernel tells
@@ -15,7 +17,7 @@ class Broker;
 /// Lives on the first reactor.
 class DirectoryWatch {
   public:
-    explicit DirectoryWatch(Broker& broker);
+    DirectoryWatch(Reactor& first_reactor, std::string directory, const PublishedTopics& topics);
     ~DirectoryWatch();
 
     /// Where the kernel gives no watch (there are bounds for each user) the log says so, and the broker runs without.

@@ -2,26 +2,33 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
+#include <utility>
 
-#include "broker/assembly/broker.h"
+#include "broker/config/log_setup.h"
+#include "broker/runtime/coordinators/group_shards.h"
+#include "broker/runtime/fences/fences.h"
 #include "broker/runtime/loop/clock.h"
+#include "broker/runtime/loop/fail_stop.h"
+#include "broker/runtime/loop/upkeep_bell.h"
+#include "broker/runtime/partitions/published_topics.h"
+#include "broker/runtime/partitions/turns.h"
+#include "broker/runtime/upkeep/keyed_logs.h"
 
 namespace partita::runtime {
-
-Maintenance::Maintenance(Broker& broker) : broker_(broker) {}
 
 Maintenance::~Maintenance() { stop(); }
 
 void Maintenance::start() {
     const Instant now = read_clock().monotonic;
-    next_retention_ = now + broker_.config()->log_initial_task_delay_ms;
-    next_expiry_ = now + broker_.config()->producer_id_expiration_check_interval_ms;
+    next_retention_ = now + around_.config->log_initial_task_delay_ms;
+    next_expiry_ = now + around_.config->producer_id_expiration_check_interval_ms;
     next_rebuild_ = now;
     // An earlier run may have left directories to unlink, and, when it was killed, unsynced data.
     purge_.note(now, 0);
-    if (!broker_.logs().open_report().was_clean) {
+    if (!around_.logs.open_report().was_clean) {
         // Soon, so that a second crash does not repeat what was read just now.
-        if (!broker_.logs().open_report().partitions.empty()) {
+        if (!around_.logs.open_report().partitions.empty()) {
             checkpoint_.note(now, kBackgroundSyncMs);
         }
         note_writes(now);
@@ -30,46 +37,14 @@ void Maintenance::start() {
 }
 
 void Maintenance::stop() {
-    {
-        const std::scoped_lock lock(mutex_);
-        stopping_ = true;
-    }
-    wake_.notify_all();
+    around_.bell.stop();
     if (thread_.joinable()) {
         thread_.join();
     }
 }
 
-void Maintenance::wake() {
-    // An exchange and not a load: it orders the caller's write before the look, so that either the thread
-    // has yet to look for writes, or it is told.
-    if (woken_.exchange(true, std::memory_order_acq_rel)) {
-        return;
-    }
-    // The empty critical section keeps the notification from falling between the sleeper's look at
-    // woken_ and its sleep.
-    { const std::scoped_lock lock(mutex_); }
-    wake_.notify_one();
-}
-
-void Maintenance::checkpoint_soon() {
-    {
-        const std::scoped_lock lock(mutex_);
-        checkpoint_soon_ = true;
-    }
-    wake_.notify_one();
-}
-
-void Maintenance::rebuild_coordinators_soon() {
-    {
-        const std::scoped_lock lock(mutex_);
-        rebuild_soon_ = true;
-    }
-    wake_.notify_one();
-}
-
 Instant Maintenance::next_due() const {
-    Instant next = std::min({next_retention_, next_expiry_, broker_.expansions().next_upkeep()});
+    Instant next = std::min({next_retention_, next_expiry_, around_.fences.next_upkeep()});
     for (const Job* job : {&sync_, &look_, &short_flush_, &fold_, &purge_, &checkpoint_, &rebuild_}) {
         const bool waits = job == &checkpoint_ && checkpoint_running_;
         if (job->pending && !waits) {
@@ -84,7 +59,7 @@ void Maintenance::note_writes(Instant now) {
     look_.note(now, kLookMs);
     fold_.note(now, kFoldMs);
     purge_.note(now, kBackgroundSyncMs);
-    checkpoint_.note(now, broker_.config()->log_flush_offset_checkpoint_interval_ms);
+    checkpoint_.note(now, around_.config->log_flush_offset_checkpoint_interval_ms);
     find_short_flushes();
     if (!short_flush_topics_.empty()) {
         short_flush_.note(now, shortest_flush_ms_);
@@ -93,37 +68,29 @@ void Maintenance::note_writes(Instant now) {
 
 void Maintenance::run() {
     while (true) {
-        bool checkpoint_now = false;
-        bool rebuild_now = false;
+        const auto wake_time = std::chrono::steady_clock::time_point(std::chrono::milliseconds(next_due().value));
+        // While a sync is pending, further writes are found when it is made.
+        const bool hears_writes = !sync_.pending || (!short_flush_topics_.empty() && !short_flush_.pending);
+        const UpkeepBell::Heard heard = around_.bell.wait(wake_time, hears_writes);
+        if (heard.stop) {
+            return;
+        }
         std::optional<StorageResult<void>> checkpointed;
-        {
-            std::unique_lock lock(mutex_);
-            const auto wake_time = std::chrono::steady_clock::time_point(std::chrono::milliseconds(next_due().value));
-            // While a sync is pending, further writes are found when it is made.
-            const bool hears_writes = !sync_.pending || (!short_flush_topics_.empty() && !short_flush_.pending);
-            wake_.wait_until(lock, wake_time, [&] {
-                return stopping_ || checkpoint_soon_ || rebuild_soon_ || checkpointed_ ||
-                       (hears_writes && woken_.load(std::memory_order_acquire));
-            });
-            if (stopping_) {
-                return;
-            }
-            checkpoint_now = std::exchange(checkpoint_soon_, false);
-            rebuild_now = std::exchange(rebuild_soon_, false);
+        if (heard.flusher_done) {
+            const std::scoped_lock lock(mutex_);
             checkpointed = std::exchange(checkpointed_, {});
         }
         const Now now = read_clock();
         if (checkpointed) {
             finish_checkpoint(*checkpointed, now.monotonic);
         }
-        if (checkpoint_now) {
+        if (heard.log_start_moved) {
             checkpoint_ = {.pending = true, .due = now.monotonic};
         }
-        if (rebuild_now) {
+        if (heard.coordinator_lost) {
             rebuild_ = {.pending = true, .due = std::max(now.monotonic, next_rebuild_)};
         }
-        // Taken back before the work looks for writes: see `wake`.
-        if (woken_.exchange(false, std::memory_order_acq_rel)) {
+        if (around_.bell.take_writes()) {
             note_writes(now.monotonic);
         }
         run_due(now);
@@ -150,14 +117,14 @@ void Maintenance::run_due(Now now) {
     if (fold_.is_due(now.monotonic)) {
         run_fold(now.monotonic);
     }
-    broker_.expansions().upkeep(now);
+    around_.fences.upkeep(now);
     if (next_retention_ <= now.monotonic) {
         apply_retention(now);
-        next_retention_ = now.monotonic + broker_.config()->log_retention_check_interval_ms;
+        next_retention_ = now.monotonic + around_.config->log_retention_check_interval_ms;
     }
     if (next_expiry_ <= now.monotonic) {
         expire_producers(now);
-        next_expiry_ = now.monotonic + broker_.config()->producer_id_expiration_check_interval_ms;
+        next_expiry_ = now.monotonic + around_.config->producer_id_expiration_check_interval_ms;
     }
     if (checkpoint_.is_due(now.monotonic) && !checkpoint_running_) {
         begin_checkpoint();
@@ -165,22 +132,22 @@ void Maintenance::run_due(Now now) {
 }
 
 void Maintenance::sync_in_background(Instant now) {
-    if (const auto failure = broker_.flusher().failure()) {
-        broker_.fail_stop(*failure);
+    if (const auto failure = around_.flusher.failure()) {
+        fail_stop(*failure);
     }
-    std::vector<std::shared_ptr<PartitionLog>> logs = broker_.logs().logs_to_sync();
+    std::vector<std::shared_ptr<PartitionLog>> logs = around_.logs.logs_to_sync();
     // One more round after the last write sees whether the flusher could do it.
     sync_ = {.pending = !logs.empty(), .due = now + kBackgroundSyncMs};
     // A checkpoint syncs them too.
     if (!checkpoint_if_much(now) && !logs.empty()) {
-        broker_.flusher().request_background_sync(broker_.logs().volume(), std::move(logs));
+        around_.flusher.request_background_sync(around_.logs.volume(), std::move(logs));
     }
 }
 
 bool Maintenance::checkpoint_if_much(Instant now) {
     // While there is something to sync there may be more.
     look_ = {.pending = sync_.pending, .due = now + kLookMs};
-    if (checkpoint_running_ || checkpoint_failed_ || broker_.logs().bytes_since_checkpoint() < kCheckpointBytes) {
+    if (checkpoint_running_ || checkpoint_failed_ || around_.logs.bytes_since_checkpoint() < kCheckpointBytes) {
         return false;
     }
     checkpoint_ = {.pending = true, .due = now};
@@ -188,14 +155,14 @@ bool Maintenance::checkpoint_if_much(Instant now) {
 }
 
 void Maintenance::find_short_flushes() {
-    const std::uint64_t version = broker_.topic_table_version();
+    const std::uint64_t version = around_.topics.version();
     if (version == short_flush_version_) {
         return;
     }
     short_flush_version_ = version;
     short_flush_topics_.clear();
     shortest_flush_ms_ = kBackgroundSyncMs;
-    const std::shared_ptr<const TopicTable> table = broker_.topic_table();
+    const std::shared_ptr<const TopicTable> table = around_.topics.table();
     table->for_each([&](const TopicState& state) {
         if (state.config->flush_ms < kBackgroundSyncMs) {
             short_flush_topics_.push_back(table->share(state.topic->id));
@@ -216,22 +183,22 @@ void Maintenance::sync_short_flushes(Instant now) {
     }
     short_flush_ = {.pending = !logs.empty(), .due = now + shortest_flush_ms_};
     if (!logs.empty()) {
-        broker_.flusher().request_background_sync(broker_.logs().volume(), std::move(logs));
+        around_.flusher.request_background_sync(around_.logs.volume(), std::move(logs));
     }
 }
 
 void Maintenance::purge(Instant now) {
-    auto purged = broker_.logs().purge_removed();
-    if (purged && rows_to_forget_.exchange(false, std::memory_order_relaxed)) {
-        purged = broker_.forget_deleted_rows();
+    auto purged = around_.logs.purge_removed();
+    if (purged && around_.bell.take_deletion()) {
+        purged = around_.keyed_logs.forget_deleted();
         if (!purged) {
-            rows_to_forget_.store(true, std::memory_order_relaxed);
+            around_.bell.topic_deleted();
         }
     }
     purge_ = {.pending = !purged, .due = now + kFoldMs};
     if (!purged) {
         if (purged.error().kind == StorageError::Kind::sync_failed) {
-            broker_.fail_stop(purged.error());
+            fail_stop(purged.error());
         }
         log::warning("storage", "space of deleted topics is not free yet", {{"reason", purged.error().message}});
     }
@@ -240,26 +207,25 @@ void Maintenance::purge(Instant now) {
 void Maintenance::fold() { run_fold(read_clock().monotonic); }
 
 void Maintenance::run_fold(Instant now) {
-    const std::scoped_lock lock(broker_.metadata_store_mutex());
-    const auto folded = fold_keyed_logs(broker_.keyed_logs(), broker_.metadata_store());
+    const auto folded = around_.keyed_logs.fold();
     fold_ = {.pending = !folded, .due = now + kFoldMs};
     if (!folded) {
         if (folded.error().kind == StorageError::Kind::sync_failed) {
-            broker_.fail_stop(folded.error());
+            fail_stop(folded.error());
         }
         log::warning("storage", "a checkpoint was put off", {{"reason", folded.error().message}});
     }
 }
 
 void Maintenance::rebuild_coordinators(Instant now) {
-    // A rebuild may fold.
-    const std::scoped_lock lock(broker_.metadata_store_mutex());
     next_rebuild_ = now + kRebuildPauseMs;
-    rebuild_ = {.pending = !broker_.groups().rebuild_lost(), .due = now + kBackgroundSyncMs};
+    // A rebuild may write to the store.
+    const bool is_done = around_.keyed_logs.while_nobody_writes([&] { return around_.groups.rebuild_lost(); });
+    rebuild_ = {.pending = !is_done, .due = now + kBackgroundSyncMs};
 }
 
 void Maintenance::apply_retention(Now now) {
-    const std::shared_ptr<const TopicTable> table = broker_.topic_table();
+    const std::shared_ptr<const TopicTable> table = around_.topics.table();
     table->for_each([&](const TopicState& state) {
         const bool is_keyed = state.topic->name == topics::kOffsetsTopicName;
         for (const std::shared_ptr<Partition>& partition : state.partitions) {
@@ -270,8 +236,7 @@ void Maintenance::apply_retention(Now now) {
             Offset keep_from{std::numeric_limits<std::int64_t>::max()};
             if (is_keyed) {
                 // Whatever its cleanup.policy was altered to: what LMDB does not have yet must stay.
-                const auto folded = broker_.metadata_store().folded_until(keyed_log_name(partition_log));
-                keep_from = folded ? folded->value_or(Offset{0}) : Offset{0};
+                keep_from = around_.keyed_logs.folded_until(partition_log);
             }
             const auto removed = partition_log.apply_retention(now.wall, keep_from);
             if (!removed) {
@@ -282,15 +247,15 @@ void Maintenance::apply_retention(Now now) {
                           {{"partition", partition_log.directory_name()},
                            {"segments", removed->size()},
                            {"log_start_offset", partition_log.log_start_offset().value}});
-                broker_.post_change(*partition);
-                checkpoint_.note(now.monotonic, broker_.config()->log_flush_offset_checkpoint_interval_ms);
+                around_.turns.post_change(*partition);
+                checkpoint_.note(now.monotonic, around_.config->log_flush_offset_checkpoint_interval_ms);
             }
         }
     });
 }
 
 void Maintenance::expire_producers(Now now) {
-    const std::shared_ptr<const TopicTable> table = broker_.topic_table();
+    const std::shared_ptr<const TopicTable> table = around_.topics.table();
     table->for_each([&](const TopicState& state) {
         for (const std::shared_ptr<Partition>& partition : state.partitions) {
             if (partition->log->has_files()) {
@@ -303,13 +268,13 @@ void Maintenance::expire_producers(Now now) {
 void Maintenance::begin_checkpoint() {
     checkpoint_.pending = false;
     checkpoint_running_ = true;
-    broker_.flusher().request_checkpoint(broker_.logs().volume(), broker_.logs().logs_to_checkpoint(),
+    around_.flusher.request_checkpoint(around_.logs.volume(), around_.logs.logs_to_checkpoint(),
                                          [this](const StorageResult<void>& checkpointed) {
                                              {
                                                  const std::scoped_lock lock(mutex_);
                                                  checkpointed_ = checkpointed;
                                              }
-                                             wake_.notify_one();
+                                             around_.bell.flusher_done();
                                          });
 }
 
@@ -318,17 +283,17 @@ void Maintenance::finish_checkpoint(const StorageResult<void>& checkpointed, Ins
     bool done = checkpointed.has_value();
     if (!done) {
         if (checkpointed.error().kind == StorageError::Kind::sync_failed) {
-            broker_.fail_stop(checkpointed.error());
+            fail_stop(checkpointed.error());
         }
         log::warning("storage", "checkpoint of a log failed", {{"reason", checkpointed.error().message}});
     }
-    if (auto written = broker_.logs().write_checkpoints(); !written) {
+    if (auto written = around_.logs.write_checkpoints(); !written) {
         done = false;
         log::warning("storage", "checkpoint files were not written", {{"reason", written.error().message}});
     }
     checkpoint_failed_ = !done;
     // At least so long, lest an interval of 0 and a full disk keep the thread busy.
-    const std::int64_t interval_ms = broker_.config()->log_flush_offset_checkpoint_interval_ms;
+    const std::int64_t interval_ms = around_.config->log_flush_offset_checkpoint_interval_ms;
     if (done) {
         checkpoint_if_much(now);
     } else {

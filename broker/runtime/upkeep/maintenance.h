@@ -1,19 +1,25 @@
 #pragma once
 
-#include <atomic>
-#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
 #include <vector>
 
+#include "broker/config/current_config.h"
 #include "protocol/types.h"
 #include "storage/file_system.h"
+#include "storage/log_directory.h"
+#include "storage/log_flusher.h"
 
 namespace partita::runtime {
 
-class Broker;
+class Fences;
+class GroupShards;
+class KeyedLogs;
+class PublishedTopics;
+class Turns;
+class UpkeepBell;
 struct TopicState;
 
 /// The thread for work that may wait for a disk and that nobody waits for: retention, expiry of producers, freeing the space
@@ -38,21 +44,24 @@ class Maintenance {
     /// Coordinators that could not write are rebuilt at once, but while writes fail not more often than this.
     static constexpr std::int64_t kRebuildPauseMs = 50;
 
-    explicit Maintenance(Broker& broker);
+    /// What it keeps up, and the bell that wakes it.
+    struct Surroundings {
+        config::CurrentConfig& config;
+        LogDirectory& logs;
+        LogFlusher& flusher;
+        KeyedLogs& keyed_logs;
+        const PublishedTopics& topics;
+        Turns& turns;
+        GroupShards& groups;
+        Fences& fences;
+        UpkeepBell& bell;
+    };
+    explicit Maintenance(const Surroundings& surroundings) : around_(surroundings) {}
     ~Maintenance();
 
     void start();
     /// Ends the thread after its present step.
     void stop();
-    /// There may be something to do: data was written, a topic was deleted. Cheap (it is called for every
-    /// produce); from any thread.
-    void wake();
-    /// The checkpoint files are written at the next opportunity.
-    void checkpoint_soon();
-    /// Coordinators wait to be rebuilt from their logs. Cheap; from any thread.
-    void rebuild_coordinators_soon();
-    /// The next look for space to be freed also looks for rows of deleted topics. From any thread.
-    void topic_deleted() { rows_to_forget_.store(true, std::memory_order_relaxed); }
     /// Folds now. Not while the thread runs.
     void fold();
 
@@ -91,20 +100,12 @@ class Maintenance {
     /// Writes the files that tell of it.
     void finish_checkpoint(const StorageResult<void>& checkpointed, Instant now);
 
-    Broker& broker_;
+    const Surroundings around_;
     std::thread thread_;
     std::mutex mutex_;
-    std::condition_variable wake_;
     // Guarded by mutex_.
-    bool stopping_ = false;
-    bool checkpoint_soon_ = false;
-    bool rebuild_soon_ = false;
     /// How the checkpoint went that the flusher made.
     std::optional<StorageResult<void>> checkpointed_;
-    // Set outside of the mutex too, so that waking what is awake costs next to nothing.
-    std::atomic<bool> woken_ = false;
-    /// A kill may have come between a deletion and this.
-    std::atomic<bool> rows_to_forget_ = true;
 
     // Of the thread.
     Job sync_;

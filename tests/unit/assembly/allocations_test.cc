@@ -76,7 +76,7 @@ class Allocations : public ::testing::Test {
              // A batch that is sampled is copied; how many are is a matter of time.
              .overrides = {"offsets.topic.num.partitions=2", "partita.detection.enable=false"}});
         ASSERT_NE(broker_, nullptr);
-        for (const auto& reactor : broker_->broker().reactors()) {
+        for (const auto& reactor : broker_->services().turns.reactors()) {
             std::promise<void> done;
             reactor->post([&] {
                 is_counted = true;

@@ -186,7 +186,7 @@ TEST_F(BrokerFaults, FailedFoldCostsNothingButALongerStart) {
     ASSERT_EQ(client_->commit("g", "t", 0, 3), ErrorCode::none);
     stop();  // Folds.
     start();
-    EXPECT_TRUE(broker_->broker().metadata_store().statistics().rows > 0);
+    EXPECT_TRUE(broker_->broker().storage().metadata_store->statistics().rows > 0);
     EXPECT_EQ(committed("g"), 3);
     EXPECT_TRUE(client_->metadata()->contains("t"));
 }
@@ -206,7 +206,7 @@ TEST_F(BrokerFaults, OffsetsTopicMadeAnewKnowsNothingOfTheOldOneAfterAKill) {
     EXPECT_EQ(committed("g"), -1);
     EXPECT_EQ(committed("h"), 7);
     EXPECT_TRUE(eventually([&] {
-        const auto names = broker_->broker().metadata_store().logs();
+        const auto names = broker_->broker().storage().metadata_store->logs();
         return names && std::ranges::none_of(*names, [](const std::string& name) {
             return name.starts_with("__consumer_offsets-");  // "h" will be folded later.
         });
@@ -255,13 +255,13 @@ TEST_F(BrokerFaults, RecoveryIsNotRepeatedByASecondCrash) {
     kill();
     start();
     const auto scanned = [&] {
-        for (const RecoveryReport& report : broker_->broker().logs().open_report().partitions) {
+        for (const RecoveryReport& report : broker_->broker().storage().logs->open_report().partitions) {
             if (report.directory == "t-0") return report.scanned_bytes;
         }
         return std::uint64_t{0};
     };
     EXPECT_GT(scanned(), 0u);
-    EXPECT_TRUE(eventually([&] { return broker_->broker().logs().bytes_since_checkpoint() == 0; }));
+    EXPECT_TRUE(eventually([&] { return broker_->broker().storage().logs->bytes_since_checkpoint() == 0; }));
     EXPECT_TRUE(eventually([&] {
         auto text = read_whole_file(files_, data_directory_ + "/recovery-point-offset-checkpoint", 4096);
         return text && text->contains("t 0 1\n");
@@ -282,7 +282,7 @@ TEST_F(BrokerFaults, MuchThatIsWrittenIsCheckpointedBeforeItsTime) {
     }
     EXPECT_TRUE(eventually([&] {
         auto text = read_whole_file(files_, data_directory_ + "/recovery-point-offset-checkpoint", 4096);
-        return text && text->contains("t 0 ") && broker_->broker().logs().bytes_since_checkpoint() < kMost / 2;
+        return text && text->contains("t 0 ") && broker_->broker().storage().logs->bytes_since_checkpoint() < kMost / 2;
     }, 40));
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "broker/runtime/loop/clock.h"
+#include "broker/runtime/partitions/published_topics.h"
 #include "protocol/messages/01_fetch.h"
 #include "protocol/record_batch_builder.h"
 #include "tests/support/broker_process.h"
@@ -34,7 +35,7 @@ class CommittedReaders : public ::testing::Test {
     }
 
     void append(std::vector<std::byte> batch) {
-        const auto table = broker_->broker().topic_table();
+        const auto table = broker_->services().topics.table();
         const auto& partition = table->find("t")->partitions[0];
         ASSERT_TRUE(partition->log->append(batch, {.leader_epoch = partition->leader_epoch(), .now = runtime::read_clock().wall}));
     }

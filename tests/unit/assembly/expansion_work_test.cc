@@ -9,7 +9,13 @@
 #include <future>
 #include <memory>
 
+#include "broker/runtime/catalog/catalog.h"
+#include "broker/runtime/coordinators/group_shards.h"
+#include "broker/runtime/findings/findings_hub.h"
+#include "broker/runtime/growth/expansions.h"
+#include "broker/runtime/insight/reader_observer.h"
 #include "broker/runtime/loop/clock.h"
+#include "broker/runtime/partitions/published_topics.h"
 #include "protocol/messages/11_join_group.h"
 #include "protocol/messages/14_sync_group.h"
 #include "protocol/messages/37_create_partitions.h"
@@ -86,9 +92,9 @@ class ExpansionWork : public ::testing::Test {
         ASSERT_NE(synced, nullptr);
         ASSERT_EQ(synced->error_code, ErrorCode::none);
     }
-    [[nodiscard]] std::uint64_t visits() { return broker_->broker().groups().groups_visited(); }
+    [[nodiscard]] std::uint64_t visits() { return broker_->services().groups.groups_visited(); }
     [[nodiscard]] bool has_finding(expansion::HazardId id, const std::string& name) {
-        return std::ranges::any_of(broker_->broker().findings().open(), [&](const expansion::OpenFinding& open) {
+        return std::ranges::any_of(broker_->services().findings.open(), [&](const expansion::OpenFinding& open) {
             return open.finding.id == id && open.finding.subject.topic == name;
         });
     }
@@ -138,14 +144,14 @@ TEST_F(ExpansionWork, SeedsAskOnceMoreWhetherSomebodyBeganToRead) {
 TEST_F(ExpansionWork, AJoinThatTheGrowthBreaksIsFound) {
     make_crowd();
     ASSERT_EQ(client_->expand_topic(topic(0), 3), ErrorCode::none);
-    broker_->broker().reader_observer().settle(*broker_->broker().topic_table(), runtime::read_clock());
+    broker_->services().readers.settle(*broker_->services().topics.table(), runtime::read_clock());
     EXPECT_TRUE(has_finding(expansion::HazardId::copartition_breaks, topic(0)));
 }
 
 TEST_F(ExpansionWork, NothingNewIsNotLookedAtAgain) {
     make_crowd();
     ASSERT_EQ(client_->expand_topic(topic(0), 3), ErrorCode::none);
-    runtime::ReaderObserver& observer = broker_->broker().reader_observer();
+    runtime::ReaderObserver& observer = broker_->services().readers;
     ASSERT_TRUE(eventually([&] { return observer.looks() > 0; }));
     // The first look finds the growth; until time alone brings something about there is no reason for another.
     const std::uint64_t looks = observer.looks();
@@ -209,9 +215,9 @@ TEST_F(ExpansionWork, OffsetsThatWereTakenBackDoNotComeBackAfterAKill) {
     ASSERT_EQ(client_->expand_topic("t", 3), ErrorCode::none);
     ASSERT_EQ(client_->committed("g", "t", 2), 0);
     std::promise<std::optional<std::size_t>> removed;
-    runtime::Broker& broker = broker_->broker();
-    broker.reactors().front()->post([&] {
-        removed.set_value(broker.expansions().remove_seeds(*broker.turns().front(), *broker.topic_table()->find("t")->topic, 1));
+    runtime::Services& services = broker_->services();
+    services.turns.first_reactor().post([&] {
+        removed.set_value(services.expansions.remove_seeds(services.turns.first(), *services.topics.table()->find("t")->topic, 1));
     });
     EXPECT_EQ(removed.get_future().get(), 1u);
     EXPECT_EQ(client_->committed("g", "t", 2), -1);
@@ -240,13 +246,13 @@ TEST_F(ExpansionWork, RequestsBeyondThoseThatMayWaitAreRefusedAtOnce) {
     };
     {
         // The first one waits for it, and everybody waits for the first one, who may have left the queue already.
-        const runtime::Broker::CatalogSection busy(broker_->broker());
-        broker_->broker().expansions().submit(request(60'000));
+        const runtime::Catalog::Section busy(broker_->services().catalog);
+        broker_->services().expansions.submit(request(60'000));
         const int waiting = static_cast<int>(runtime::ExpansionWorker::kWaitingMax);
-        for (int number = 0; number < waiting - 1; ++number) broker_->broker().expansions().submit(request(0));
+        for (int number = 0; number < waiting - 1; ++number) broker_->services().expansions.submit(request(0));
         EXPECT_EQ(refused_at_once, 0);
-        broker_->broker().expansions().submit(request(0));
-        broker_->broker().expansions().submit(request(0));
+        broker_->services().expansions.submit(request(0));
+        broker_->services().expansions.submit(request(0));
         EXPECT_GE(refused_at_once, 1);
     }
     EXPECT_TRUE(eventually([&] { return client_->metadata()->at("t").partitions == 3; }));

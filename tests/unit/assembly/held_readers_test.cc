@@ -8,8 +8,10 @@
 #include <numeric>
 #include <utility>
 
+#include "broker/runtime/clients/connections.h"
 #include "broker/runtime/fences/fence_readers.h"
 #include "broker/runtime/loop/clock.h"
+#include "broker/runtime/partitions/published_topics.h"
 #include "protocol/byte_buffer.h"
 #include "protocol/messages/01_fetch.h"
 #include "protocol/messages/11_join_group.h"
@@ -36,8 +38,8 @@ class HeldReaders : public ::testing::Test {
         client_.reset();
         broker_.reset();
     }
-    [[nodiscard]] runtime::Broker& broker() { return broker_->broker(); }
-    [[nodiscard]] TopicId topic_id() { return broker().topic_table()->find("t")->topic->id; }
+    [[nodiscard]] runtime::Services& services() { return broker_->services(); }
+    [[nodiscard]] TopicId topic_id() { return services().topics.table()->find("t")->topic->id; }
 
     /// Its one member holds these partitions of the topic, and speaks over this connection.
     void join(WireClient& wire, const std::string& group, std::span<const std::int32_t> partitions) {
@@ -105,7 +107,7 @@ class UnknownReaders : public HeldReaders {
   protected:
     /// A record of the parent waits to be read, one of the child was written after it, and a reader has the group's client id.
     void hold(bool is_one_process) {
-        broker().connections().look_up_by(
+        services().connections.look_up_by(
             [open = gate_.get_future().share(), is_one_process](std::span<const runtime::LocalConnection> connections) {
                 open.wait();
                 std::vector<std::optional<expansion::ProcessIdentity>> found;
@@ -169,7 +171,7 @@ class FenceReadersBounds : public HeldReaders {
 
 TEST_F(FenceReadersBounds, OfMoreReadersThanAreToldApartNobodyIsTheOnlyOne) {
     join(client_->wire(), "g", std::array{0, 1, 2, 3});
-    runtime::FenceReaders readers(broker());
+    runtime::FenceReaders readers(services().groups, services().connections);
     constexpr std::uint64_t kFirst = 1'000'000;
     EXPECT_EQ(judge(readers, "scenario", kFirst), Attribution::Kind::member);
     readers.on_closed(expansion::ConnectionId{kFirst});
@@ -189,7 +191,7 @@ TEST_F(FenceReadersBounds, WithMoreHoldingsThanAreKeptNobodyIsExcludedForWhatItF
         std::iota(partitions.begin(), partitions.end(), 0);
         WireClient wire(broker_->port(), WireClient::Caller{.client_id = "of " + std::to_string(held)});
         join(wire, "group " + std::to_string(held), partitions);
-        runtime::FenceReaders readers(broker());
+        runtime::FenceReaders readers(services().groups, services().connections);
         Attribution::Kind kind{};
         for (const std::int64_t after_ms : {std::int64_t{0}, expansion::kHandoverMs + 1}) {
             for (const std::int32_t partition : {kNotHeld, 2}) kind = judge(readers, "of " + std::to_string(held), 1'000'000, partition, after_ms);

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <memory>
 
+#include "broker/runtime/findings/findings_hub.h"
+#include "broker/runtime/insight/reader_observer.h"
 #include "broker/runtime/loop/clock.h"
+#include "broker/runtime/partitions/published_topics.h"
 #include "tests/support/broker_process.h"
 #include "tests/support/in_process_broker.h"
 #include "tests/support/plain_client.h"
@@ -28,8 +31,8 @@ class ReaderObserverInABroker : public ::testing::Test {
         EXPECT_TRUE(broker_->stop());
     }
 
-    [[nodiscard]] std::shared_ptr<const runtime::TopicTable> table() { return broker_->broker().topic_table(); }
-    void settle(const runtime::TopicTable& table) { broker_->broker().reader_observer().settle(table, runtime::read_clock()); }
+    [[nodiscard]] std::shared_ptr<const runtime::TopicTable> table() { return broker_->services().topics.table(); }
+    void settle(const runtime::TopicTable& table) { broker_->services().readers.settle(table, runtime::read_clock()); }
     void grow(int partitions) { ASSERT_EQ(client_->expand_topic("t", partitions), ErrorCode::none); }
     /// The group reads a new partition while a record from before the growth waits in an old one: H03.
     void read_ahead() {
@@ -37,7 +40,7 @@ class ReaderObserverInABroker : public ::testing::Test {
         ASSERT_EQ(client_->commit("g", "t", 2, 1), ErrorCode::none);
     }
     [[nodiscard]] bool has_finding(expansion::HazardId id, std::string_view topic) {
-        return std::ranges::any_of(broker_->broker().findings().open(), [&](const expansion::OpenFinding& open) {
+        return std::ranges::any_of(broker_->services().findings.open(), [&](const expansion::OpenFinding& open) {
             return open.finding.id == id && open.finding.subject.topic == topic;
         });
     }
@@ -129,7 +132,7 @@ class RoundsOfTheReaderObserver : public ReaderObserverInABroker {
         }
     }
     [[nodiscard]] static std::string name(int number) { return "topic-" + std::to_string(number); }
-    [[nodiscard]] runtime::ReaderObserver& observer() { return broker_->broker().reader_observer(); }
+    [[nodiscard]] runtime::ReaderObserver& observer() { return broker_->services().readers; }
     /// Looks at one topic, `later_ms` after now; true when others wait.
     bool look_at_one(std::int64_t later_ms = 0) {
         Now now = runtime::read_clock();

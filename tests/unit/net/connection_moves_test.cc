@@ -38,7 +38,7 @@ class ConnectionMoves : public ::testing::Test {
     }
     [[nodiscard]] std::vector<std::size_t> connections() const {
         std::vector<std::size_t> counts;
-        for (const auto& reactor : broker_->broker().reactors()) {
+        for (const auto& reactor : broker_->services().turns.reactors()) {
             counts.push_back(reactor->receiver_count());
         }
         return counts;

@@ -1,4 +1,4 @@
-#include "broker/runtime/insight/findings_hub.h"
+#include "broker/runtime/findings/findings_hub.h"
 
 #include <algorithm>
 #include <string>

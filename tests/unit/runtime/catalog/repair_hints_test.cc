@@ -1,4 +1,4 @@
-#include "broker/assembly/repair_hints.h"
+#include "broker/runtime/catalog/repair_hints.h"
 
 #include <gtest/gtest.h>
 

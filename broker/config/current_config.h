@@ -1,0 +1,37 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "broker/config/broker_config.h"
+
+namespace partita::config {
+
+/// The broker's settings as they are in force: those of the start, until the catalog puts others in their place. Thread-safe.
+class CurrentConfig {
+  public:
+    explicit CurrentConfig(std::shared_ptr<const BrokerConfig> config) : config_(std::move(config)) {}
+    CurrentConfig(const CurrentConfig&) = delete;
+    CurrentConfig& operator=(const CurrentConfig&) = delete;
+
+    /// Never null, and immutable: who needs several settings that belong together asks once.
+    [[nodiscard]] std::shared_ptr<const BrokerConfig> get() const {
+        const std::scoped_lock lock(mutex_);
+        return config_;
+    }
+    /// For one setting.
+    [[nodiscard]] std::shared_ptr<const BrokerConfig> operator->() const { return get(); }
+
+    void replace(std::shared_ptr<const BrokerConfig> config) {
+        const std::scoped_lock lock(mutex_);
+        config_ = std::move(config);
+    }
+
+  private:
+    mutable std::mutex mutex_;
+    // Guarded by mutex_.
+    std::shared_ptr<const BrokerConfig> config_;
+};
+
+}  // namespace partita::config

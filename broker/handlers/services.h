@@ -1,0 +1,82 @@
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <string>
+
+#include "broker/config/config_definition.h"
+#include "broker/fetch/fetch_sessions.h"
+#include "protocol/types.h"
+
+namespace partita {
+class LogFlusher;
+class OpenFiles;
+}
+
+namespace partita::config {
+class CurrentConfig;
+}
+
+namespace partita::runtime {
+
+class Catalog;
+class ClientThrottles;
+class Connections;
+class Expansions;
+class FailureLog;
+class Fences;
+class FindingsHub;
+class GroupShards;
+class KeyObserver;
+class PublishedTopics;
+class ReaderObserver;
+class ShownPartitions;
+class Turns;
+class UpkeepBell;
+struct Counters;
+
+/// Incremental fetch sessions of all connections.
+struct SharedFetchSessions {
+    explicit SharedFetchSessions(std::size_t slots) : sessions(slots) {}
+    std::mutex mutex;
+    // Guarded by mutex.
+    fetch::FetchSessions sessions;
+};
+
+/// The parts of the running broker that requests of either protocol may use. Whoever uses one includes its header: what a handler
+/// may touch stands in its includes. All parts outlive the listeners; each says itself which threads may call it.
+struct Services {
+    const BrokerId node_id;
+    const std::string& cluster_id;
+    /// Where the logs lie, as an absolute path: the one log directory that clients are told of.
+    const std::string& log_directory;
+    /// Requests are served.
+    const std::atomic<bool>& is_ready;
+    /// Of the HTTP side and of the data, by the settings that DescribeConfigs shows; empty when they were not announced.
+    const config::ConfigMap& places;
+
+    config::CurrentConfig& config;
+    const PublishedTopics& topics;
+    Turns& turns;
+    Catalog& catalog;
+    GroupShards& groups;
+    Fences& fences;
+    ShownPartitions& shown_partitions;
+    Expansions& expansions;
+
+    Connections& connections;
+    ClientThrottles& throttles;
+    SharedFetchSessions& fetch_sessions;
+
+    KeyObserver& keys;
+    ReaderObserver& readers;
+    FindingsHub& findings;
+
+    LogFlusher& flusher;
+    OpenFiles& open_files;
+    UpkeepBell& upkeep;
+    Counters& counters;
+    FailureLog& failures;
+};
+
+}  // namespace partita::runtime

@@ -1,0 +1,170 @@
+#pragma once
+
+#include <cstddef>
+#include <expected>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "broker/config/current_config.h"
+#include "broker/runtime/catalog/topic_states.h"
+#include "broker/runtime/loop/fresh_ids.h"
+#include "broker/runtime/loop/start_error.h"
+#include "broker/runtime/partitions/partition.h"
+#include "broker/runtime/partitions/turn.h"
+#include "broker/topics/catalog_core.h"
+#include "broker/topics/mutation_quotas.h"
+#include "storage/file_system.h"
+#include "storage/metadata_store.h"
+
+namespace partita::runtime {
+
+class ClientThrottles;
+class GroupShards;
+class Turns;
+class UpkeepBell;
+
+/// The catalog of the running broker: decides on a change (broker/topics), persists it in a log of its own, and makes it visible
+/// to everybody else, in this order.
+///
+/// Thread-safe. Its lock comes before those of `TopicExpansion`, group shards and logs. Under it no disk is read, and nothing is
+/// done whose time grows with the groups or the other topics.
+class Catalog {
+  public:
+    /// Who hears of changes, and what they are made of.
+    struct Surroundings {
+        config::CurrentConfig& config;
+        LogDirectory& logs;
+        PublishedTopics& topics;
+        Turns& turns;
+        GroupShards& groups;
+        Fences& fences;
+        ClientThrottles& throttles;
+        UpkeepBell& upkeep;
+    };
+    explicit Catalog(const Surroundings& surroundings);
+
+    // Start: in this order, before anybody else calls ---------------------------------------------
+
+    /// Where the broker's files are.
+    struct Place {
+        FileSystem& files;
+        const std::string& directory;
+        MetadataStore& store;
+    };
+    /// Replays the log, adopts topics that a real Kafka left in the directory (see topic_adoption.h), and gives a new cluster its id.
+    [[nodiscard]] std::expected<void, StartError> load(const Place& place);
+    /// Opens the logs of all topics and publishes the first table.
+    [[nodiscard]] std::expected<void, StartError> load_topics();
+    /// Sets up the coordinators, if there are any yet.
+    [[nodiscard]] std::expected<void, StartError> load_groups();
+
+    [[nodiscard]] const std::string& cluster_id() const { return cluster_id_; }
+    /// Null before `load`.
+    [[nodiscard]] std::shared_ptr<PartitionLog> own_log() const { return partition_->log; }
+
+    // Changes ------------------------------------------------------------------------------------
+
+    /// Runs a command of the catalog and makes its outcome durable and visible, in this order. The reply
+    /// may leave when this returned. Empty when the outcome could not be persisted: nothing changed,
+    /// and the request is answered with a storage error.
+    template <class Reply, class Decide>
+    [[nodiscard]] std::optional<Reply> change(Turn& turn, Decide&& decide) {
+        const std::scoped_lock lock(mutex_);
+        const Now now = turn.now();
+        topics::Decision<Reply> decision =
+            with_context(now, [&](const topics::CatalogContext& context) { return decide(std::as_const(core_), context); });
+        if (!decision.effects.empty() && !apply(&turn, decision.effects, now)) {
+            return std::nullopt;
+        }
+        return std::move(decision.reply);
+    }
+
+    /// Decides on the catalog as it is now, and changes nothing.
+    template <class Decide>
+    auto look(Now now, Decide&& decide) {
+        const std::scoped_lock lock(mutex_);
+        return with_context(now, [&](const topics::CatalogContext& context) { return decide(std::as_const(core_), context); });
+    }
+
+    /// A change for whoever takes steps of its own in between. Holds the catalog's lock. In this order: decide, claim, write,
+    /// publish.
+    class Section {
+      public:
+        explicit Section(Catalog& catalog) : catalog_(catalog), lock_(catalog.mutex_) {}
+
+        [[nodiscard]] const topics::CatalogSnapshot& snapshot() const { return *catalog_.core_.snapshot(); }
+        template <class Decide>
+        auto decide(Now now, Decide&& decide) {
+            return catalog_.with_context(
+                now, [&](const topics::CatalogContext& context) { return decide(std::as_const(catalog_.core_), context); });
+        }
+        /// Gives the new partitions their logs. False when a directory is in the way that cannot be moved: nothing is claimed.
+        [[nodiscard]] bool claim(const topics::Effects& effects) { return catalog_.states_.claim(effects, claimed_); }
+        /// Until it was written.
+        void release_claims() { catalog_.states_.release(claimed_); }
+        [[nodiscard]] const TopicState& claimed(const TopicId& topic) const { return *claimed_.at(topic); }
+        [[nodiscard]] bool write(const topics::Effects& effects, Now now) { return catalog_.write(effects, now); }
+        void publish(const topics::Effects& effects, Now now) { catalog_.follow(nullptr, effects, claimed_, now); }
+
+      private:
+        Catalog& catalog_;
+        std::unique_lock<std::mutex> lock_;
+        ClaimedTopics claimed_;
+    };
+
+    /// A fresh producer id, never given out before. Empty when it could not be persisted.
+    [[nodiscard]] std::optional<ProducerId> next_producer_id(Turn& turn);
+    /// Creates `__consumer_offsets` when it is not there yet. False when that failed. Waits for no device.
+    [[nodiscard]] bool ensure_offsets_topic(Turn& turn);
+    /// The topic's growth is watched from now on, whatever its mode: for controls that need it. Null when there is no
+    /// such topic.
+    [[nodiscard]] std::shared_ptr<const TopicState> watch_expansion(std::string_view topic, Now now);
+
+  private:
+    template <class Decide>
+    auto with_context(Now now, Decide&& decide) {
+        const topics::CatalogSettings settings = this->settings();
+        const topics::CatalogContext context{
+            .now = now,
+            .settings = settings,
+            .next_topic_id = fresh_uuid,
+            .log_end_offsets = [this](const topics::Topic& topic) { return log_end_offsets(topic); },
+            .mutation_quotas = &mutation_quotas_,
+        };
+        return decide(context);
+    }
+    [[nodiscard]] topics::CatalogSettings settings() const;
+    [[nodiscard]] std::vector<Offset> log_end_offsets(const topics::Topic& topic) const;
+    [[nodiscard]] std::expected<void, StartError> adopt_found_topics(const Place& place, bool is_new, Now now);
+    [[nodiscard]] bool set_initial_cluster_configs(Now now);
+
+    // With mutex_ held.
+    [[nodiscard]] bool apply(Turn* turn, const topics::Effects& effects, Now now);
+    [[nodiscard]] bool write(const topics::Effects& effects, Now now);
+    /// Makes what was written visible: snapshot, topic table, logs, groups.
+    void follow(Turn* turn, const topics::Effects& effects, const ClaimedTopics& claimed, Now now);
+    void tell_groups(const TopicTable& table, bool has_new_topics);
+    void delete_topic(Turn* turn, const topics::Topic& topic, const TopicTable& before, Now now);
+    void apply_change(TopicTable& table, const topics::CatalogChange& change, const ClaimedTopics& claimed);
+    void apply_config_change(const topics::CatalogChange& change, TopicTable& table);
+    void publish(std::shared_ptr<const TopicTable> table);
+
+    const Surroundings around_;
+    std::string cluster_id_;
+    std::unique_ptr<topics::ConfigRules> rules_;
+    std::mutex mutex_;
+    // Guarded by mutex_.
+    topics::CatalogCore core_;
+    TopicStates states_;
+    std::unique_ptr<Partition> partition_;
+    topics::MutationQuotas mutation_quotas_;
+    ProducerId next_producer_id_{0};
+    std::int64_t producer_ids_left_ = 0;
+};
+
+}  // namespace partita::runtime

@@ -1,0 +1,210 @@
+// What the catalog does at the start of the broker: see catalog.h.
+
+#include <algorithm>
+
+#include "broker/config/log_setup.h"
+#include "broker/runtime/catalog/catalog.h"
+#include "broker/runtime/catalog/repair_hints.h"
+#include "broker/runtime/catalog/topic_adoption.h"
+#include "broker/runtime/fences/fences.h"
+#include "broker/runtime/coordinators/group_settings.h"
+#include "broker/runtime/coordinators/group_shards.h"
+#include "broker/runtime/loop/clock.h"
+#include "broker/runtime/partitions/internal_logs.h"
+#include "broker/runtime/partitions/published_topics.h"
+#include "broker/topics/features.h"
+#include "protocol/assert.h"
+#include "storage/keyed_log_checkpoint.h"
+
+namespace partita::runtime {
+
+std::expected<void, StartError> Catalog::load(const Place& place) {
+    auto log_topic = std::make_shared<const LogTopic>(LogTopic{std::string(kCatalogLogName), kCatalogLogId});
+    auto log_config = std::make_shared<LogConfig>();
+    log_config->delete_old_segments = false;
+    auto log = around_.logs.claim(log_topic, PartitionIndex{0}, log_config);
+    if (!log) {
+        return std::unexpected(StartError{log.error().message});
+    }
+    partition_ = std::make_unique<Partition>(std::move(*log), fetch::PartitionKey{0});
+
+    const auto visit = [&](const KeyedRecord& record) -> StorageResult<void> {
+        if (auto done = core_.replay(record.key, record.value); !done) {
+            return std::unexpected(corrupt_error(partition_->log->directory_path(), done.error().message));
+        }
+        return {};
+    };
+    const auto replayed = replay_keyed_log(*partition_->log, place.store, visit);
+    if (!replayed) {
+        return std::unexpected(StartError{with_repair_hint(replayed.error())});
+    }
+    report_rewound_checkpoint(*partition_->log, replayed->rewound_records);
+    if (auto done = core_.finish_replay(); !done) {
+        return std::unexpected(StartError{"the catalog cannot be read: " + done.error().message});
+    }
+    auto empty = std::make_shared<TopicTable>();
+    empty->catalog = core_.snapshot();
+    publish(empty);
+
+    const Now now = read_clock();
+    const bool is_new = core_.snapshot()->cluster_id().empty();
+    const auto config = around_.config.get();
+    std::string fresh_cluster_id = kafka_cluster_id(place.files, place.directory).value_or(fresh_uuid().to_string());
+    if (const auto given = config->given().find("partita.cluster.id"); given != config->given().end()) {
+        if (Uuid parsed; !Uuid::parse(given->second, parsed)) {
+            return std::unexpected(StartError{"partita.cluster.id (CLUSTER_ID) is " + given->second +
+                                              "; it must be a UUID of 22 characters, as kafka-storage random-uuid gives"});
+        }
+        fresh_cluster_id = given->second;
+    }
+    // Before the catalog has a cluster id, so that a start that is interrupted here begins anew.
+    if (auto adopted = adopt_found_topics(place, is_new, now); !adopted) {
+        return adopted;
+    }
+    const topics::Decision<topics::InitialiseReply> decision =
+        with_context(now, [&](const topics::CatalogContext& context) {
+            return core_.initialise(
+                fresh_cluster_id, topics::started_features(core_.snapshot()->finalized_features()), context);
+        });
+    if ((!decision.effects.empty() && !apply(nullptr, decision.effects, now)) ||
+        (is_new && !set_initial_cluster_configs(now))) {
+        return std::unexpected(StartError{"the catalog cannot be written in " + place.directory +
+                                          "; free some space or check the directory's permissions"});
+    }
+    cluster_id_ = decision.reply.cluster_id;
+    return {};
+}
+
+bool Catalog::set_initial_cluster_configs(Now now) {
+    const config::ConfigMap initial = config::initial_cluster_default_configs();
+    topics::IncrementalAlterConfigsCommand command;
+    topics::ResourceToAlter& resource = command.resources.emplace_back();
+    resource.resource = {topics::ConfigResourceType::broker, ""};
+    for (const auto& [name, value] : initial) {
+        resource.changes.push_back({.name = name, .operation = 0, .value = value});
+    }
+    const auto decision = with_context(now, [&](const topics::CatalogContext& context) {
+        return core_.incremental_alter_configs(command, context);
+    });
+    PARTITA_ASSERT(!decision.reply.resources.front().error.failed(), "the configs of a new cluster are valid");
+    return decision.effects.empty() || apply(nullptr, decision.effects, now);
+}
+
+std::expected<void, StartError> Catalog::adopt_found_topics(const Place& place, bool is_new, Now now) {
+    if (!is_new && !around_.config->adopt_directories) {
+        return {};
+    }
+    // Of a directory that is ours for long, an old Kafka's metadata says nothing any more.
+    auto found = find_topics(place.files, around_.logs, is_new);
+    if (!found) {
+        return std::unexpected(StartError{"the directory " + place.directory + " was written by a Kafka, and cannot be taken over: " +
+                                          found.error().message});
+    }
+    // What the catalog has is claimed later; an adoption that was interrupted goes on here.
+    std::erase_if(found->command.topics, [&](const topics::AdoptTopicsCommand::Topic& topic) {
+        const topics::Topic* known = core_.snapshot()->find_topic(topic.name);
+        return known != nullptr && (known->id == topic.id || topic.id.is_zero());
+    });
+    const auto adopt = [&](const topics::AdoptTopicsCommand& command) {
+        const auto decision = with_context(now, [&](const topics::CatalogContext& context) {
+            return topics::adopt_topics(core_.snapshot(), command, *rules_, context);
+        });
+        for (const topics::AdoptTopicsReply::Topic& topic : decision.reply.topics) {
+            if (topic.error.failed()) {
+                log::warning("recovery", "a topic that was found is not adopted",
+                             {{"topic", topic.name}, {"reason", topic.error.message.value_or("")}});
+            }
+            for (const std::string& name : topic.left_out_configs) {
+                log::warning("recovery", "a config of an adopted topic means nothing here and was left out",
+                             {{"topic", topic.name}, {"config", name}});
+            }
+        }
+        return decision.effects.empty() || apply(nullptr, decision.effects, now);
+    };
+    bool is_written = adopt(found->command);
+    if (is_written) {
+        // Producers that Kafka's metadata does not cover, or that came without any.
+        topics::AdoptTopicsCommand producers;
+        around_.topics.table()->for_each([&](const TopicState& topic) {
+            for (const std::shared_ptr<Partition>& partition : topic.partitions) {
+                for (const ProducerSummary& producer : partition->log->active_producers()) {
+                    producers.next_producer_id = std::max(producers.next_producer_id, ProducerId{producer.producer_id.value + 1});
+                }
+            }
+        });
+        is_written = adopt(producers);
+    }
+    if (!is_written) {
+        return std::unexpected(StartError{"the catalog cannot be written in " + place.directory +
+                                          "; free some space or check the directory's permissions"});
+    }
+    for (const std::string& directory : found->missing) {
+        log::warning("recovery", "a partition of a topic that Kafka knew is not in the directory", {{"partition", directory}});
+    }
+    if (!found->command.topics.empty()) {
+        log::info("recovery", "topics of a Kafka were adopted",
+                  {{"topics", found->command.topics.size()},
+                   {"settings", found->has_settings ? "as Kafka had them" : "unknown: nothing is deleted by retention"}});
+    }
+    return {};
+}
+
+std::expected<void, StartError> Catalog::load_topics() {
+    const topics::CatalogPointer catalog = core_.snapshot();
+    auto dynamic = around_.config->with_dynamic(
+        {.cluster_default = catalog->default_broker_configs(), .this_broker = catalog->broker_configs(around_.config->node_id)});
+    if (!dynamic) {
+        return std::unexpected(StartError{"dynamic broker configs do not apply: " + dynamic.error().message});
+    }
+    around_.config.replace(std::make_shared<const config::BrokerConfig>(std::move(*dynamic)));
+    around_.fences.load();
+    auto table = std::make_shared<TopicTable>();
+    table->catalog = catalog;
+    for (const auto& [directory, error] : around_.logs.open_report().failed) {
+        const std::size_t dash = directory.rfind('-');
+        if (catalog->find_topic(std::string_view(directory).substr(0, dash)) != nullptr) {
+            return std::unexpected(StartError{"the partition " + directory + " cannot be opened: " + error.message +
+                                              "; nothing of it was changed"});
+        }
+    }
+    for (const topics::Topic& topic : catalog->topics()) {
+        auto state = states_.make(catalog->share_topic(topic.id), nullptr);
+        if (!state) {
+            return std::unexpected(StartError{"a partition of " + topic.name + " cannot be opened: " + state.error().message +
+                                              "; nothing of it was changed"});
+        }
+        table->put(std::move(*state));
+    }
+    publish(std::move(table));
+    around_.fences.finish_load();
+    states_.serve();
+    if (auto removed = around_.logs.remove_announced(); !removed) {
+        log::warning("recovery", "an interrupted deletion cannot be finished", {{"reason", removed.error().message}});
+    }
+    for (const LogDirectory::Unclaimed& unclaimed : around_.logs.unclaimed()) {
+        if (unclaimed.topic != topics::kClusterMetadataTopicName) {
+            log::warning("recovery", "a directory belongs to no topic of the catalog and is left alone",
+                         {{"directory", unclaimed.topic + "-" + std::to_string(unclaimed.partition.value)},
+                          {"if_it_holds_records", "start once with --override partita.adopt.directories=true"}});
+        }
+    }
+    return {};
+}
+
+std::expected<void, StartError> Catalog::load_groups() {
+    const std::shared_ptr<const TopicTable> table = around_.topics.table();
+    tell_groups(*table, true);
+    const TopicState* offsets = table->find(topics::kOffsetsTopicName);
+    if (offsets == nullptr) {
+        return {};
+    }
+    if (!around_.groups.attach(offsets->partitions, group_settings(*around_.config.get()))) {
+        PARTITA_ASSERT(false, "coordinators are set up once at the start");
+    }
+    if (auto loaded = around_.groups.load(read_clock()); !loaded) {
+        return std::unexpected(StartError{"committed offsets cannot be loaded: " + loaded.error().message});
+    }
+    return {};
+}
+
+}  // namespace partita::runtime

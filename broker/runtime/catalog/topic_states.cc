@@ -1,0 +1,129 @@
+#include "broker/runtime/catalog/topic_states.h"
+
+#include <utility>
+#include <vector>
+
+#include "broker/config/log_setup.h"
+#include "broker/config/mode_patterns.h"
+#include "broker/runtime/fences/fences.h"
+#include "broker/runtime/loop/clock.h"
+#include "broker/runtime/partitions/published_topics.h"
+#include "protocol/assert.h"
+#include "protocol/shared_block.h"
+
+namespace partita::runtime {
+
+std::shared_ptr<const TopicState> TopicStates::remake(const topics::TopicPointer& topic, const TopicState& before) {
+    auto state = make(topic, &before);
+    PARTITA_ASSERT(state.has_value(), "a topic that does not grow needs no new log");
+    return std::move(*state);
+}
+
+StorageResult<std::shared_ptr<const TopicState>> TopicStates::make(const topics::TopicPointer& topic,
+                                                                          const TopicState* before) {
+    auto state = std::make_shared<TopicState>();
+    state->topic = topic;
+    const auto config = config_.get();
+    auto effective = config::effective_topic_config(config::with_mode_pattern(topic->configs, *config, topic->name), *config);
+    if (!effective) {
+        log::error("config", "a topic's settings cannot be read, the defaults serve instead",
+                   {{"topic", topic->name}, {"reason", effective.error().message}});
+        effective = config::TopicConfig{};
+    }
+    state->config = std::make_shared<const config::TopicConfig>(*effective);
+    state->expansion = fences_.state_for(*topic, *effective, before == nullptr ? nullptr : before->expansion,
+                                              before == nullptr && is_serving_, read_clock());
+    auto log_config = std::make_shared<LogConfig>();
+    log_config->segment_bytes = effective->segment_bytes;
+    // So that what must be compacted in time can be: the active segment never is.
+    log_config->segment_ms = effective->cleanup_compact && effective->max_compaction_lag_ms > 0
+                                 ? std::min(effective->segment_ms, effective->max_compaction_lag_ms)
+                                 : effective->segment_ms;
+    log_config->segment_jitter_ms = effective->segment_jitter_ms;
+    log_config->segment_index_bytes = effective->segment_index_bytes;
+    log_config->index_interval_bytes = effective->index_interval_bytes;
+    log_config->retention_ms = effective->retention_ms;
+    log_config->retention_bytes = effective->retention_bytes;
+    log_config->delete_old_segments = effective->cleanup_delete;
+    log_config->compact = effective->cleanup_compact;
+    log_config->min_cleanable_dirty_ratio = effective->min_cleanable_dirty_ratio;
+    log_config->min_compaction_lag_ms = effective->min_compaction_lag_ms;
+    log_config->max_compaction_lag_ms = effective->max_compaction_lag_ms;
+    log_config->delete_retention_ms = effective->delete_retention_ms;
+    log_config->producer_id_expiration_ms = config->producer_id_expiration_ms;
+
+    if (before != nullptr) {
+        state->partitions = before->partitions;
+        for (const std::shared_ptr<Partition>& partition : state->partitions) {
+            partition->log->set_config(log_config);
+        }
+    }
+    if (auto added = add_partitions(*state, log_config); !added) {
+        return std::unexpected(std::move(added.error()));
+    }
+    return state;
+}
+
+StorageResult<void> TopicStates::add_partitions(TopicState& state, const std::shared_ptr<const LogConfig>& log_config) {
+    const PartitionIndex first{static_cast<std::int32_t>(state.partitions.size())};
+    if (first.value >= state.topic->partition_count) {
+        return {};
+    }
+    auto log_topic = std::make_shared<const LogTopic>(LogTopic{state.topic->name, state.topic->id});
+    // Of what the catalog knew at the start every directory was opened; what a client makes later gets its own.
+    const auto unreadable = is_serving_ ? LogDirectory::Unreadable::is_a_stray : LogDirectory::Unreadable::is_an_error;
+    auto logs = logs_.claim_range(log_topic, first, {state.topic->partition_count}, log_config, unreadable);
+    if (!logs) {
+        // A directory in the way that cannot be moved, which needs a hand.
+        return std::unexpected(std::move(logs.error()));
+    }
+    state.partitions.reserve(static_cast<std::size_t>(state.topic->partition_count));
+    SharedBlock<Partition> block(logs->size());
+    for (std::shared_ptr<PartitionLog>& log : *logs) {
+        const fetch::PartitionKey key{next_partition_key_++};
+        state.partitions.push_back(block.make(std::move(log), key));
+    }
+    for (const LogDirectory::Stray& stray : logs_.take_new_strays()) {
+        log::warning("storage",
+                     stray.is_unreadable
+                         ? "a directory that cannot be opened was in the way of a new partition and was set aside"
+                         : "a directory names another topic id in its partition.metadata and was set aside; to serve its "
+                           "data, stop the broker, remove its partition.metadata and give it its old name",
+                     {{"directory", stray.directory}, {"renamed_to", stray.renamed_to}});
+    }
+    return {};
+}
+
+bool TopicStates::claim(const topics::Effects& effects, ClaimedTopics& claimed) {
+    using Kind = topics::CatalogChange::Kind;
+    const std::shared_ptr<const TopicTable> table = published_.table();
+    for (const topics::CatalogChange& change : effects.changes) {
+        if (change.kind != Kind::topic_created && change.kind != Kind::topic_expanded) {
+            continue;
+        }
+        auto state = make(change.after, change.before ? table->find(change.after->id) : nullptr);
+        if (!state) {
+            log::error("catalog", "a change was refused: a directory is in the way of a new partition and cannot be moved",
+                       {{"topic", change.after->name}, {"reason", state.error().message}});
+            release(claimed);
+            return false;
+        }
+        claimed.emplace(change.after->id, std::move(*state));
+    }
+    return true;
+}
+
+void TopicStates::release(ClaimedTopics& claimed) {
+    const std::shared_ptr<const TopicTable> table = published_.table();
+    for (const auto& [id, state] : claimed) {
+        const TopicState* before = table->find(id);
+        std::vector<std::shared_ptr<PartitionLog>> logs;
+        for (std::size_t index = before == nullptr ? 0 : before->partitions.size(); index < state->partitions.size(); ++index) {
+            logs.push_back(state->partitions[index]->log);
+        }
+        logs_.release(logs);
+    }
+    claimed.clear();
+}
+
+}  // namespace partita::runtime

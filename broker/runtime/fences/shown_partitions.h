@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+
+#include "broker/expansion/client_registry.h"
+#include "protocol/types.h"
+
+namespace partita::runtime {
+
+class GroupShards;
+struct TopicState;
+
+/// The test control that shows the new partitions of a topic to its producers and its consumers at different times
+/// (`partita.visibility.*`): who is which, and how many partitions a client is shown. Thread-safe.
+class ShownPartitions {
+  public:
+    explicit ShownPartitions(GroupShards& groups) : groups_(groups) {}
+
+    void note_producer(const expansion::ClientIdentity& client);
+    void note_consumer(const expansion::ClientIdentity& client);
+    /// How many partitions of the topic this client is shown in metadata. `own` is what it did over the connection that asks; as long as that
+    /// is nothing, it is taken for what clients of its name and address did.
+    [[nodiscard]] std::int32_t count_for(const TopicState& topic, const expansion::ClientIdentity& client,
+                                         const expansion::ClientRoles& own, Now now);
+
+  private:
+    GroupShards& groups_;
+    std::mutex mutex_;
+    // Guarded by mutex_.
+    expansion::ClientRoleTable roles_;
+};
+
+}  // namespace partita::runtime

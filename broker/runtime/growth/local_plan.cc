@@ -1,0 +1,53 @@
+#include "broker/runtime/growth/local_plan.h"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "broker/expansion/plan_protection.h"
+#include "broker/runtime/growth/refusals.h"
+#include "broker/runtime/insight/key_observer.h"
+#include "broker/runtime/insight/log_record_source.h"
+#include "broker/runtime/loop/clock.h"
+#include "broker/runtime/partitions/published_topics.h"
+
+namespace partita::runtime {
+namespace {
+
+using expansion::PlannedTopic;
+
+expansion::ProtectionFacts protection_facts(const PlanSources& sources, const TopicState& topic, const PlannedTopic& facts) {
+    const config::ExpansionMode mode = topic.config->expansion_mode;
+    expansion::ProtectionFacts known{
+        .protection = mode == config::ExpansionMode::guarded  ? expansion::Protection::guarded
+                      : mode == config::ExpansionMode::fenced ? expansion::Protection::fenced
+                                                              : expansion::Protection::none,
+        .refusals = refusals(sources, topic, facts.new_count, read_clock())};
+    for (const expansion::ProducerReport& report : sources.keys.producers(topic.topic->id)) {
+        if (report.keyed_records == 0 || report.verdict.habit == expansion::KeyHabit::ignores_keys) continue;
+        known.producers.push_back({expansion::to_string(report.identity),
+                                   std::max<std::int64_t>(0, facts.now.value - report.last_seen.value), report.is_closed});
+    }
+    return known;
+}
+
+}  // namespace
+
+std::expected<expansion::PlanOutcome, expansion::PlanError> run_local_plan(const PlanSources& sources, const PlannedTopic& facts,
+                                                                          const expansion::PlanOptions& options,
+                                                                          const expansion::PlanProgress& progress) {
+    const std::shared_ptr<const TopicTable> table = sources.topics.table();
+    const TopicState* topic = table->find(facts.name);
+    if (topic == nullptr || topic->partitions.size() < facts.partitions.size()) {
+        return std::unexpected(expansion::PlanError{expansion::PlanFailure::source_failed,
+                                                    "topic " + facts.name + " was deleted meanwhile"});
+    }
+    std::vector<std::shared_ptr<PartitionLog>> logs;
+    for (const std::shared_ptr<Partition>& partition : topic->partitions) logs.push_back(partition->log);
+    LogRecordSource source(std::move(logs));
+    auto outcome = expansion::run_plan(facts, source, options, progress);
+    if (outcome) expansion::protect_plan(outcome->plan, protection_facts(sources, *topic, facts));
+    return outcome;
+}
+
+}  // namespace partita::runtime

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace partita::runtime {
+
+/// What /metrics counts of requests. Whoever serves one adds to it, from any thread.
+struct Counters {
+    std::atomic<std::uint64_t> requests = 0;
+    std::atomic<std::uint64_t> produced_bytes = 0;
+    std::atomic<std::uint64_t> produced_records = 0;
+    std::atomic<std::uint64_t> fetched_bytes = 0;
+    std::atomic<std::uint64_t> failed_produces = 0;
+    std::atomic<std::uint64_t> failed_fetches = 0;
+    std::atomic<std::uint64_t> closed_for_bad_input = 0;
+};
+
+}  // namespace partita::runtime

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+#include "broker/runtime/partitions/topic_table.h"
+
+namespace partita::runtime {
+
+/// The table of topics that is in force. The catalog replaces it, everybody else reads it. Thread-safe.
+class PublishedTopics {
+  public:
+    /// Never null once the catalog was loaded.
+    [[nodiscard]] std::shared_ptr<const TopicTable> table() const {
+        const std::scoped_lock lock(mutex_);
+        return table_;
+    }
+    /// Grows with every table: whoever keeps one sees by it whether there is another. Costs one load.
+    [[nodiscard]] std::uint64_t version() const { return version_.load(std::memory_order_acquire); }
+
+    void publish(std::shared_ptr<const TopicTable> table) {
+        {
+            const std::scoped_lock lock(mutex_);
+            table_ = std::move(table);
+        }
+        version_.fetch_add(1, std::memory_order_acq_rel);
+    }
+
+  private:
+    mutable std::mutex mutex_;
+    // Guarded by mutex_.
+    std::shared_ptr<const TopicTable> table_;
+    std::atomic<std::uint64_t> version_ = 0;
+};
+
+}  // namespace partita::runtime

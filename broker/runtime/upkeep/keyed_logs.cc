@@ -1,0 +1,57 @@
+#include "broker/runtime/upkeep/keyed_logs.h"
+
+#include <optional>
+#include <string>
+
+#include "broker/runtime/partitions/internal_logs.h"
+#include "storage/keyed_log_checkpoint.h"
+
+namespace partita::runtime {
+
+std::vector<std::shared_ptr<PartitionLog>> KeyedLogs::logs() const {
+    std::vector<std::shared_ptr<PartitionLog>> logs;
+    logs.push_back(catalog_log_);
+    const std::shared_ptr<const TopicTable> table = topics_.table();
+    if (const TopicState* offsets = table->find(topics::kOffsetsTopicName)) {
+        for (const std::shared_ptr<Partition>& partition : offsets->partitions) {
+            if (partition->log->has_files()) {
+                logs.push_back(partition->log);
+            }
+        }
+    }
+    return logs;
+}
+
+Offset KeyedLogs::folded_until(const PartitionLog& log) const {
+    const auto folded = store_.folded_until(keyed_log_name(log));
+    return folded ? folded->value_or(Offset{0}) : Offset{0};
+}
+
+StorageResult<void> KeyedLogs::fold() {
+    const std::scoped_lock lock(store_mutex_);
+    if (auto folded = fold_keyed_logs(logs(), store_); !folded) {
+        return std::unexpected(std::move(folded.error()));
+    }
+    return {};
+}
+
+StorageResult<void> KeyedLogs::forget_deleted() {
+    const std::scoped_lock lock(store_mutex_);
+    const auto names = store_.logs();
+    if (!names) {
+        return std::unexpected(names.error());
+    }
+    // Whatever is created from here on has no rows before the next fold, which this thread makes.
+    const std::shared_ptr<const TopicTable> table = topics_.table();
+    for (const std::string& name : *names) {
+        const std::optional<TopicId> topic = topic_of_keyed_log(name);
+        if (topic && *topic != kCatalogLogId && table->share(*topic) == nullptr) {
+            if (auto done = store_.forget(name); !done) {
+                return done;
+            }
+        }
+    }
+    return {};
+}
+
+}  // namespace partita::runtime

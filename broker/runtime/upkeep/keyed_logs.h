@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "broker/runtime/partitions/published_topics.h"
+#include "storage/metadata_store.h"
+#include "storage/partition_log.h"
+
+namespace partita::runtime {
+
+/// The logs whose meaning is the last value of each key, the catalog's and those of `__consumer_offsets`, and the metadata store
+/// that holds checkpoints of them. One thread at a time writes to the store: everything here that does takes turns.
+class KeyedLogs {
+  public:
+    KeyedLogs(std::shared_ptr<PartitionLog> catalog_log, const PublishedTopics& topics, MetadataStore& store)
+        : catalog_log_(std::move(catalog_log)), topics_(topics), store_(store) {}
+
+    /// Those that have records.
+    [[nodiscard]] std::vector<std::shared_ptr<PartitionLog>> logs() const;
+    /// What the store has taken over of a log: what lies behind it must stay in the log.
+    [[nodiscard]] Offset folded_until(const PartitionLog& log) const;
+
+    /// Writes what was appended since into the store. Blocks on the device.
+    [[nodiscard]] StorageResult<void> fold();
+    /// Frees what the store has of topics that are no more. Blocks on the device.
+    [[nodiscard]] StorageResult<void> forget_deleted();
+    /// For work that may write to the store itself.
+    template <class Work>
+    auto while_nobody_writes(Work&& work) {
+        const std::scoped_lock lock(store_mutex_);
+        return work();
+    }
+
+  private:
+    const std::shared_ptr<PartitionLog> catalog_log_;
+    const PublishedTopics& topics_;
+    MetadataStore& store_;
+    /// Taken before the locks of group shards.
+    std::mutex store_mutex_;
+};
+
+}  // namespace partita::runtime
