@@ -41,6 +41,7 @@ const std::vector<ConfigBinding<BrokerConfig>>& bindings() {
         bind<BrokerConfig, &BrokerConfig::adopt_directories>("partita."),
         bind<BrokerConfig, &BrokerConfig::connections_gather>("partita."),
         bind<BrokerConfig, &BrokerConfig::detection_enable>("partita."),
+        bind<BrokerConfig, &BrokerConfig::detection_processor_percent>("partita."),
         bind<BrokerConfig, &BrokerConfig::events_topic_enable>("partita."),
         bind<BrokerConfig, &BrokerConfig::delete_topic_enable>(),
         bind<BrokerConfig, &BrokerConfig::num_partitions>(),

@@ -80,6 +80,7 @@ struct BrokerConfig {
     bool adopt_directories{};  ///< partita.adopt.directories
     bool connections_gather{};  ///< partita.connections.gather
     bool detection_enable{};  ///< partita.detection.enable
+    double detection_processor_percent{};  ///< partita.detection.processor.percent
     bool events_topic_enable{};  ///< partita.events.topic.enable
     bool delete_topic_enable{};
     std::int32_t num_partitions{};

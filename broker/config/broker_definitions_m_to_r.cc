@@ -105,6 +105,9 @@ constexpr ConfigDefinition kDefinitionsMToR[] = {
     define("partita.detection.enable", ConfigType::boolean, "true", kAny, kClusterWide,
            "Whether samples of produced records are looked at, to know which partitioner each producer uses and to prove "
            "what an expansion does to keys. See docs/expansion.md."),
+    define("partita.detection.processor.percent", ConfigType::float64, "1.5", range(0.1, 100), kClusterWide,
+           "What looking at samples may take of the processor time that the broker spends. With 100 every record is looked at, "
+           "however much there is."),
     define("partita.events.topic.enable", ConfigType::boolean, "true", kAny, kClusterWide,
            "Whether events of findings are written to the topic __partita_expansions, which is made for the first one about "
            "a topic that has grown."),

@@ -161,7 +161,9 @@ bool Stage::start() {
     broker_ = BrokerProcess::start({.overrides = {"group.initial.rebalance.delay.ms=0", "offsets.topic.num.partitions=4",
                                                   "group.consumer.max.session.timeout.ms=3600000",
                                                   "group.consumer.session.timeout.ms=3600000",
-                                                  "group.consumer.assignment.interval.ms=0"},
+                                                  "group.consumer.assignment.interval.ms=0",
+                                                  // What is not looked at cannot be told.
+                                                  "partita.detection.processor.percent=100"},
                                     .data_directory = directory_ / "data"});
     if (!broker_) return false;
     clock_ = std::make_unique<SettleClock>(*broker_, "clock-" + std::to_string(++starts_));

@@ -24,6 +24,8 @@ std::int64_t nanoseconds(clockid_t clock) {
     return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
+/// Of partita.detection.processor.percent: from here on every record is looked at.
+constexpr double kEverythingPercent = 100;
 /// What is earned when the broker does little: this share of one core.
 constexpr double kLeastShare = 0.005;
 /// Copying on the producer's thread is paid from the budget, too: a step for each record, and about 4 GB/s into memory that is
@@ -54,6 +56,7 @@ KeyObserver::~KeyObserver() { stop(); }
 
 void KeyObserver::start() {
     refilled_ns_ = nanoseconds(CLOCK_MONOTONIC);
+    has_budget_ = around_.config->detection_processor_percent < kEverythingPercent;
     thread_ = std::thread([this] { run(); });
     is_open_.store(around_.config->detection_enable, std::memory_order_relaxed);
 }
@@ -218,7 +221,10 @@ bool KeyObserver::wait() {
 
 void KeyObserver::refill(std::int64_t now_ns) {
     const std::int64_t process_ns = nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
-    const double by_work = static_cast<double>(process_ns - process_ns_) * (is_curious_ ? kShare : kSettledShare);
+    const double percent = around_.config->detection_processor_percent;
+    has_budget_ = percent < kEverythingPercent;
+    const double share = percent / 100 / (is_curious_ ? 1 : kSettledDivisor);
+    const double by_work = static_cast<double>(process_ns - process_ns_) * share;
     const double by_time = static_cast<double>(now_ns - refilled_ns_) * kLeastShare;
     credit_ns_ = std::min(credit_ns_ + static_cast<std::int64_t>(std::max(by_work, by_time)), is_curious_ ? kBurstNs : kSettledBurstNs);
     refilled_ns_ = now_ns;
@@ -226,10 +232,11 @@ void KeyObserver::refill(std::int64_t now_ns) {
 }
 
 void KeyObserver::update_gate() {
-    const bool may_open = credit_ns_ > 0 && around_.config->detection_enable;
+    const bool may_open = (credit_ns_ > 0 || !has_budget_) && around_.config->detection_enable;
     // A few batches of usual size always fit: what they cost too much is a debt, which closes the gate until it is paid.
     const double paid_records = static_cast<double>(std::max<std::int64_t>(0, credit_ns_)) / record_cost_ns_;
-    const std::size_t most = std::clamp(static_cast<std::size_t>(paid_records), kLeastQueueRecords, kQueueRecordsMax);
+    const std::size_t most = has_budget_ ? std::clamp(static_cast<std::size_t>(paid_records), kLeastQueueRecords, kQueueRecordsMax)
+                                         : kQueueRecordsMax;
     queue_records_max_.store(most, std::memory_order_relaxed);
     const std::scoped_lock lock(queue_mutex_);
     is_open_.store(may_open && !stopping_ && queue_records_.load(std::memory_order_relaxed) < most / 2 &&
@@ -273,7 +280,7 @@ std::size_t KeyObserver::observe(const std::vector<Sample>& samples, TimestampMs
     for (const Sample& sample : samples) {
         // Beyond the budget samples are dropped: what is seen of a producer is a sample anyway.
         const std::int64_t spent_ns = nanoseconds(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
-        if (spent_ns > (is_curious_ ? credit_ns_ : std::min(credit_ns_, kSettledBurstNs))) {
+        if (has_budget_ && spent_ns > (is_curious_ ? credit_ns_ : std::min(credit_ns_, kSettledBurstNs))) {
             break;
         }
         records += observe(sample);
@@ -389,7 +396,7 @@ void KeyObserver::settle_topic(const TopicId& id, const TopicTable& table, Watch
 
 void KeyObserver::set_interval(const TopicState& topic, bool is_settled) {
     // While the budget is full nothing needs to be left out, and a producer that is new is seen at once.
-    const bool is_scarce = credit_ns_ < (is_curious_ ? kBurstNs : kSettledBurstNs) / 2;
+    const bool is_scarce = has_budget_ && credit_ns_ < (is_curious_ ? kBurstNs : kSettledBurstNs) / 2;
     const bool is_quiet = is_scarce && is_settled;
     std::atomic<std::uint8_t>& slot = intervals_[slot_of(topic.topic->id)];
     const std::uint8_t wanted = is_quiet ? kQuietInterval : 1;

@@ -31,17 +31,16 @@ struct ClientConnection;
 /// batch) are copied into a queue, a thread of its own looks at them (decompressing if need be), and settles the findings
 /// that follow on the broker's board.
 ///
-/// It has a budget of processor time, `kShare` of what the whole broker uses; what is saved may be spent at once, up to
-/// `kBurstNs`. So with little traffic every record is seen, and with much a sample. A topic is settled when its producers
+/// It has a budget of processor time, `partita.detection.processor.percent` of what the whole broker uses; what is saved may be spent at
+/// once, up to `kBurstNs`. So with little traffic every record is seen, and with much a sample. A topic is settled when its producers
 /// are all known, none of them is stale, and it is not compacted: then only a change could be news, and any sample shows
-/// it. When all topics are settled, which is asked while samples are looked at, the budget is `kSettledShare` and
+/// it. When all topics are settled, which is asked while samples are looked at, the budget is a `kSettledDivisor`-th of that and
 /// `kSettledBurstNs`; when it gets short while others are not, one batch in `kQuietInterval` of a settled topic is enough. A
 /// topic that is new or grew is not settled from its first batch on. A batch that is not looked at costs its producer's request one load and one branch.
 class KeyObserver {
   public:
-    static constexpr double kShare = 0.015;
     static constexpr std::int64_t kBurstNs = 10'000'000;
-    static constexpr double kSettledShare = 0.003;
+    static constexpr double kSettledDivisor = 5;
     static constexpr std::int64_t kSettledBurstNs = 2'000'000;
     /// Larger batches are not looked at.
     static constexpr std::size_t kBatchBytesMax = std::size_t{1} << 20;
@@ -180,6 +179,8 @@ class KeyObserver {
     std::int64_t credit_ns_ = kBurstNs;
     /// There is a topic that is not settled.
     bool is_curious_ = true;
+    /// False: every record is looked at, whatever it costs.
+    bool has_budget_ = true;
     /// What looking at a record has cost lately.
     double record_cost_ns_ = 300;
     std::int64_t refilled_ns_ = 0;

@@ -108,6 +108,7 @@ const std::set<std::string>& departures() {
                                                  "partita.default.expansion.mode.patterns",
                                                  "partita.default.expansion.window.ms",
                                                  "partita.detection.enable",
+                                                 "partita.detection.processor.percent",
                                                  "partita.events.topic.enable",
                                                  "partita.http.listener"};
     return kNames;
