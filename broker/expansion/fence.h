@@ -58,6 +58,8 @@ class Fence {
     [[nodiscard]] bool is_open() const { return window_.state == WindowState::open; }
     [[nodiscard]] WindowState window_state() const { return window_.state; }
     [[nodiscard]] std::int32_t window_epoch() const { return window_.epoch; }
+    /// How many partitions the topic has at least once the growth is published that opened the last window.
+    [[nodiscard]] std::int32_t partition_count() const { return window_.new_count; }
     [[nodiscard]] TimestampMs window_opened() const { return window_.opened; }
 
     /// A producer sends a batch to `partition`. Only while the window is open.

@@ -14,7 +14,7 @@
 #include "broker/runtime/fences/shown_partitions.h"
 #include "broker/runtime/partitions/turn.h"
 
-/// Who a request comes from, for what expansions make of it: see Expansions.
+/// Who a request comes from, for what fences and hidden partitions make of it: see Fences and ShownPartitions.
 
 namespace partita::handlers {
 

@@ -64,7 +64,7 @@ class Catalog {
     [[nodiscard]] std::expected<void, StartError> load_groups();
 
     [[nodiscard]] const std::string& cluster_id() const { return cluster_id_; }
-    /// Null before `load`.
+    /// Not before `load`.
     [[nodiscard]] std::shared_ptr<PartitionLog> own_log() const { return partition_->log; }
 
     // Changes ------------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ struct ClientConnection {
     /// socket to the kernel.
     std::string local_address;
     std::uint16_t local_port = 0;
-    /// What this connection's client was noted to do: see Expansions::note_producer. Who did either is known to `Connections`.
+    /// What this connection's client was noted to do: see handlers/client_roles.h. Who did either is known to `Connections`.
     bool noted_producer = false;
     bool noted_consumer = false;
     /// Stands for the member of a group for which it spoke last; 0 when there is none.

@@ -163,6 +163,8 @@ void Fences::upkeep(Now now) {
         return;
     }
     next_upkeep_ms_.store(now.monotonic.value + kUpkeepMs, std::memory_order_relaxed);
+    // One that opens meanwhile is counted by whoever opens it.
+    const int counted_before = count();
     int fences = 0;
     const std::shared_ptr<const TopicTable> table = topics_.table();
     table->for_each([&](const TopicState& state) {
@@ -182,10 +184,11 @@ void Fences::upkeep(Now now) {
             log::info("expansion", "the window of an expansion is closed: " + window_name(found.closed),
                       {{"topic", state.topic->name}});
         }
-        if (found.is_over) {
+        const bool has_fence = state.expansion->status().has_fence;
+        fences += has_fence ? 1 : 0;
+        // Unless the topic grew again since, and the file is that of its new fence.
+        if (found.is_over && !has_fence) {
             topic_deleted(state.topic->id);
-        } else {
-            fences += state.expansion->status().has_fence ? 1 : 0;
         }
         if (found.store) {
             if (const auto stored = store(state.topic->id, *found.store, true); !stored) {
@@ -203,7 +206,7 @@ void Fences::upkeep(Now now) {
         }
         return is_gone;
     });
-    count_.store(fences, std::memory_order_relaxed);
+    count_.fetch_add(fences - counted_before, std::memory_order_relaxed);
 }
 
 void Fences::store_all() {

@@ -231,7 +231,8 @@ TopicExpansion::Upkeep TopicExpansion::upkeep(const TopicState& topic, Now now) 
     exclude_ended_producers();
     const std::scoped_lock lock(mutex_);
     Upkeep upkeep;
-    if (!fence_) {
+    // It is opened a moment before the topic's new partitions are published.
+    if (!fence_ || fence_->partition_count() > topic.topic->partition_count) {
         return upkeep;
     }
     if (const auto closed = fence_->due_to_close(fence_settings(topic), now.wall)) {

@@ -107,6 +107,7 @@ TEST(Fence, EveryNewPartitionHasOneParent) {
     EXPECT_TRUE(fence.is_parent(partition(5)));
     EXPECT_FALSE(fence.is_parent(partition(6)));
     EXPECT_EQ(fence.children_of(partition(2)), std::vector<PartitionIndex>{partition(8)});
+    EXPECT_EQ(fence.partition_count(), 12);
 }
 
 TEST(Fence, HoldsUntilTheParentIsDrainedAndNoLonger) {
