@@ -1,0 +1,46 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "broker/access/permission.h"
+#include "broker/access/session.h"
+
+namespace partita::access {
+
+/// Who wants to do something.
+struct Requester {
+    const Principal& principal;
+    /// The address of the client as a number ("10.0.0.1").
+    std::string_view address;
+};
+
+/// Rules about who may do what, such as a list of ACLs. Asked by all reactors at once: it has to be thread-safe, and quick.
+class Rules {
+  public:
+    virtual ~Rules() = default;
+    /// May the requester do this to the resource of that name? Without a name: to at least one of them.
+    [[nodiscard]] virtual bool allows(const Requester& requester, Permission permission,
+                                      std::optional<std::string_view> name) const = 0;
+};
+
+/// Judges by rules, or allows everything when there are none (Kafka's default: no `authorizer.class.name`). Then every question
+/// costs one load and one branch. Immutable; the rules are not owned and outlive it.
+class Authorizer {
+  public:
+    /// Null: no rules.
+    explicit Authorizer(const Rules* rules) : rules_(rules) {}
+
+    [[nodiscard]] bool allows_everything() const { return rules_ == nullptr; }
+    [[nodiscard]] bool allows(const Requester& requester, Permission permission, std::optional<std::string_view> name) const {
+        return rules_ == nullptr || rules_->allows(requester, permission, name);
+    }
+
+    /// The operations that the requester may do to this resource, as replies tell them (see all_operation_bits).
+    [[nodiscard]] std::int32_t operation_bits(const Requester& requester, ResourceType type, std::string_view name) const;
+
+  private:
+    const Rules* rules_;
+};
+
+}  // namespace partita::access
