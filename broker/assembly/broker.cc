@@ -46,6 +46,7 @@ struct Broker::Parts {
     PublishedTopics topics;
     Turns turns;
     Connections connections;
+    access::Authorizer authorizer;
     ClientThrottles throttles;
     SharedFetchSessions fetch_sessions;
     FindingsHub findings;
@@ -71,7 +72,8 @@ struct Broker::Parts {
 };
 
 Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, const std::atomic<bool>& is_ready)
-    : storage(std::move(opened)), config(options.config), turns(topics, options.reactor_count), throttles(quota_windows(*options.config)),
+    : storage(std::move(opened)), config(options.config), turns(topics, options.reactor_count), authorizer(options.access_rules),
+      throttles(quota_windows(*options.config)),
       fetch_sessions(static_cast<std::size_t>(std::max(0, options.config->max_incremental_fetch_session_cache_slots))),
       groups(turns, *storage->metadata_store, upkeep, failures), group_timers(groups, turns.first()),
       fences(storage->file_system, storage->directory, topics, turns, {groups, connections}, findings, upkeep), shown_partitions(groups),
@@ -93,6 +95,7 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
                .shown_partitions = shown_partitions,
                .expansions = expansions,
                .connections = connections,
+               .authorizer = authorizer,
                .throttles = throttles,
                .fetch_sessions = fetch_sessions,
                .keys = keys,

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "broker/access/authorizer.h"
 #include "broker/assembly/storage.h"
 #include "broker/config/broker_config.h"
 #include "broker/handlers/services.h"
@@ -25,6 +26,8 @@ class Broker {
         /// One per reactor that will run.
         std::size_t reactor_count = 1;
         Storage::Options storage = {};
+        /// Who may do what; null: everybody everything. Outlives the broker.
+        const access::Rules* access_rules = nullptr;
         /// The process ends when somebody deletes the data directory.
         bool watches_directory = true;
     };

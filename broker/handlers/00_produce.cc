@@ -13,6 +13,7 @@
 #include <atomic>
 #include <vector>
 
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
@@ -358,11 +359,32 @@ void finish_produce(StagedRequest& request, Turn&) {
     }
 }
 
+/// Every partition is refused with the same error.
+void refuse(runtime::RequestContext& context, const ProduceRequest& request, ErrorCode error) {
+    if (request.acks == 0) {
+        // What cannot be told by an answer is told by the end of the connection.
+        return context.close_connection("a produce request without answer was refused: " + std::string(error_name(error)));
+    }
+    ArenaVector<ProduceResponse::TopicProduceResponse> topics(context.arena(), request.topic_data.count());
+    for (const ProduceRequest::TopicProduceData& topic : request.topic_data) {
+        ArenaVector<PartitionResponse> partitions(context.arena(), topic.partition_data.count());
+        for (const ProduceRequest::PartitionProduceData& data : topic.partition_data) {
+            PartitionResponse& response = partitions.emplace_back();
+            response.index = data.index;
+            fail(response, error);
+        }
+        topics.push_back({.name = topic.name, .topic_id = topic.topic_id, .partition_responses = partitions});
+    }
+    ProduceResponse response;
+    response.responses = topics;
+    context.reply(response);
+}
+
 /// Nothing tells a client that asks for no answer to wait, so only the bytes count that it sends, and its connection rests.
 void hold_to_quota(runtime::RequestContext& context, std::int16_t acks) {
     runtime::ClientThrottles& throttles = context.services.throttles;
     if (throttles.limits(runtime::Throttled::produced_bytes)) [[unlikely]] {
-        context.throttle(throttles.use(runtime::Throttled::produced_bytes, context.client_id,
+        context.throttle(throttles.use(runtime::Throttled::produced_bytes, context.quota_client(),
                                        static_cast<double>(context.request_bytes), context.now()));
     }
     if (acks == 0) {
@@ -378,6 +400,9 @@ void produce(runtime::RequestContext& context) {
     const ProduceRequest* request = context.decode<ProduceRequest>();
     if (request == nullptr) {
         return;
+    }
+    if (request->transactional_id && !authorize(context, access::kWriteTransactionalId, *request->transactional_id)) {
+        return refuse(context, *request, ErrorCode::transactional_id_authorization_failed);
     }
     Arena& arena = context.arena();
     note_producer(context);
@@ -395,7 +420,7 @@ void produce(runtime::RequestContext& context) {
     ArenaVector<PartitionResponse> partitions(arena, partition_count);
     ArenaVector<ProduceResponse::TopicProduceResponse> topics(arena, request->topic_data.count());
     for (const ProduceRequest::TopicProduceData& topic_data : request->topic_data) {
-        const TopicLookup topic = find_topic(context, topic_data.name, topic_data.topic_id, context.version() >= 13);
+        const TopicLookup topic = find_topic(context, topic_data.name, topic_data.topic_id, context.version() >= 13, access::kWriteTopic);
         const std::size_t first = partitions.size();
         for (const ProduceRequest::PartitionProduceData& data : topic_data.partition_data) {
             PartitionResponse& response = partitions.emplace_back();

@@ -55,7 +55,7 @@ SessionPartition session_partition(const FetchRequest::FetchTopic& topic, const 
 }
 
 void resolve(runtime::RequestContext& context, FetchTarget& target, bool by_id) {
-    const TopicLookup topic = find_topic(context, target.topic_name, target.topic_id, by_id);
+    const TopicLookup topic = find_topic(context, target.topic_name, target.topic_id, by_id, access::kReadTopic);
     if (topic.state == nullptr) {
         target.lookup_error = topic.error;
         return;
@@ -213,9 +213,9 @@ void fetch(runtime::RequestContext& context) {
     operation->max_bytes = std::min(request->max_bytes, context.services.config->fetch_max_bytes);
     if (context.services.throttles.limits(runtime::Throttled::fetched_bytes)) [[unlikely]] {
         // More could never be had without waiting.
-        operation->throttled_client = context.client_id;
+        operation->throttled_client = {context.session().principal, std::string(context.client_id)};
         operation->max_bytes = std::min(
-            operation->max_bytes, context.services.throttles.most_bytes_at_once(runtime::Throttled::fetched_bytes, context.client_id));
+            operation->max_bytes, context.services.throttles.most_bytes_at_once(runtime::Throttled::fetched_bytes, context.quota_client()));
     }
     operation->min_bytes = std::min(request->min_bytes, operation->max_bytes);
 

@@ -112,7 +112,7 @@ void list_offsets(runtime::RequestContext& context) {
     Arena& arena = context.arena();
     ArenaVector<ListOffsetsResponse::ListOffsetsTopicResponse> topics(arena, request->topics.count());
     for (const ListOffsetsRequest::ListOffsetsTopic& topic : request->topics) {
-        const TopicLookup found = find_topic(context, topic.name, {}, false);
+        const TopicLookup found = find_topic(context, topic.name, {}, false, access::kDescribeTopic);
         std::unordered_set<std::int32_t> seen;
         std::unordered_set<std::int32_t> repeated;
         find_repeated(topic, seen, repeated);
@@ -125,7 +125,9 @@ void list_offsets(runtime::RequestContext& context) {
             response.partition_index = asked.partition_index;
             const runtime::Partition* partition =
                 found.state != nullptr ? found.state->partition(asked.partition_index) : nullptr;
-            if (repeated.contains(asked.partition_index)) {
+            if (found.error == ErrorCode::topic_authorization_failed) {
+                response.error_code = found.error;
+            } else if (repeated.contains(asked.partition_index)) {
                 response.error_code = ErrorCode::invalid_request;
             } else if (context.version() < first_version_of(asked.timestamp)) {
                 response.error_code = ErrorCode::unsupported_version;

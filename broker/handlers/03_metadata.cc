@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "broker/config/current_config.h"
-#include "broker/handlers/authorized_operations.h"
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
@@ -39,7 +39,7 @@ void add_topic(Reply& reply, const runtime::TopicState& state) {
     item.topic_id = topic.id;
     item.is_internal = topic.internal;
     if (reply.topic_operations) {
-        item.topic_authorized_operations = kAllTopicOperations;
+        item.topic_authorized_operations = authorized_operations(reply.context, access::ResourceType::topic, topic.name);
     }
     const std::int32_t count = visible_partitions(reply.context, state);
     ArenaVector<MetadataResponse::Partition> partitions(reply.context.arena(), static_cast<std::size_t>(count));
@@ -74,6 +74,8 @@ void add_unknown_name(Reply& reply, std::string_view name, bool may_create) {
     ErrorCode error = ErrorCode::unknown_topic_or_partition;
     if (topics::topic_name_problem(name)) {
         error = ErrorCode::invalid_topic_exception;
+    } else if (may_create && !authorize(reply.context, access::kCreateTopicOrInCluster, name)) {
+        error = ErrorCode::topic_authorization_failed;
     } else if (may_create) {
         const auto created = reply.context.services.catalog.change<topics::CreatedTopic>(
             reply.context.turn, [&](const topics::CatalogCore& core, const topics::CatalogContext& context) {
@@ -89,15 +91,21 @@ void add_unknown_name(Reply& reply, std::string_view name, bool may_create) {
 void add_requested(Reply& reply, const MetadataRequest::Topic& wanted, bool may_create) {
     const runtime::TopicTable& table = reply.context.turn.topics();
     if (!wanted.topic_id.is_zero()) {
-        if (const runtime::TopicState* topic = table.find(wanted.topic_id)) {
-            add_topic(reply, *topic);
-        } else {
+        // Ids are no secret, names are.
+        const runtime::TopicState* topic = table.find(wanted.topic_id);
+        if (topic == nullptr) {
             add_failure(reply, ErrorCode::unknown_topic_id, std::nullopt, wanted.topic_id);
+        } else if (!authorize(reply.context, access::kDescribeTopic, topic->topic->name)) {
+            add_failure(reply, ErrorCode::topic_authorization_failed, std::nullopt, wanted.topic_id);
+        } else {
+            add_topic(reply, *topic);
         }
         return;
     }
     const std::string_view name = wanted.name.value_or("");
-    if (const runtime::TopicState* topic = table.find(name)) {
+    if (!authorize(reply.context, access::kDescribeTopic, name)) {
+        add_failure(reply, ErrorCode::topic_authorization_failed, name, {});
+    } else if (const runtime::TopicState* topic = table.find(name)) {
         add_topic(reply, *topic);
     } else {
         add_unknown_name(reply, name, may_create);
@@ -160,7 +168,9 @@ void metadata(runtime::RequestContext& context) {
     if (all) {
         const runtime::TopicTable& table = context.turn.topics();
         for (const topics::Topic& topic : table.catalog->topics()) {
-            add_topic(reply, *table.find(topic.id));
+            if (authorize(context, access::kDescribeTopic, topic.name)) {
+                add_topic(reply, *table.find(topic.id));
+            }
         }
     } else {
         const bool may_create = request->allow_auto_topic_creation && context.services.config->auto_create_topics_enable;
@@ -174,15 +184,18 @@ void metadata(runtime::RequestContext& context) {
         rack = arena.copy(*config->broker_rack);
     }
     brokers.push_back({.node_id = context.services.node_id.value,
-                       .host = context.client.listener->advertised.host,
-                       .port = context.client.listener->advertised.port,
+                       .host = context.listener().advertised.host,
+                       .port = context.listener().advertised.port,
                        .rack = rack});
     response.brokers = brokers;
     response.cluster_id = context.services.cluster_id;
     response.controller_id = context.services.node_id.value;
     response.topics = reply.topics;
     if (request->include_cluster_authorized_operations && context.version() >= 8 && context.version() <= 10) {
-        response.cluster_authorized_operations = kAllClusterOperations;
+        response.cluster_authorized_operations =
+            authorize_cluster(context, access::kDescribeCluster)
+                ? authorized_operations(context, access::ResourceType::cluster, access::kClusterName)
+                : 0;
     }
     context.reply(response);
 }

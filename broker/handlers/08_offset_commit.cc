@@ -8,6 +8,7 @@
 #include <functional>
 #include <vector>
 
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
@@ -35,7 +36,7 @@ struct Collected {
 void collect_topic(runtime::RequestContext& context, const OffsetCommitRequest::Topic& topic, Collected& collected,
                    OffsetCommitResponse::Topic& reply) {
     const bool by_id = context.version() >= 10;
-    const TopicLookup found = find_topic(context, topic.name, topic.topic_id, by_id);
+    const TopicLookup found = find_topic(context, topic.name, topic.topic_id, by_id, access::kReadTopic);
     ArenaVector<OffsetCommitResponse::Partition> replies(context.arena(), topic.partitions.count());
     ArenaVector<groups::OffsetCommit::Partition> partitions(context.arena(), topic.partitions.count());
     for (const OffsetCommitRequest::Partition& partition : topic.partitions) {
@@ -98,12 +99,30 @@ void note_commits(runtime::RequestContext& context, std::string_view group_id, C
     }
 }
 
+/// Every partition is refused with the same error.
+void refuse(runtime::RequestContext& context, const OffsetCommitRequest& request, ErrorCode error) {
+    ArenaVector<OffsetCommitResponse::Topic> topics(context.arena(), request.topics.count());
+    for (const OffsetCommitRequest::Topic& topic : request.topics) {
+        ArenaVector<OffsetCommitResponse::Partition> partitions(context.arena(), topic.partitions.count());
+        for (const OffsetCommitRequest::Partition& partition : topic.partitions) {
+            partitions.push_back({.partition_index = partition.partition_index, .error_code = error});
+        }
+        topics.push_back({.name = topic.name, .topic_id = topic.topic_id, .partitions = partitions});
+    }
+    OffsetCommitResponse response;
+    response.topics = topics;
+    context.reply(response);
+}
+
 }  // namespace
 
 void offset_commit(runtime::RequestContext& context) {
     const OffsetCommitRequest* request = context.decode<OffsetCommitRequest>();
     if (request == nullptr) {
         return;
+    }
+    if (!authorize(context, access::kReadGroup, request->group_id)) {
+        return refuse(context, *request, ErrorCode::group_authorization_failed);
     }
     Arena& arena = context.arena();
     Collected collected{ArenaVector<groups::OffsetCommit::Topic>(arena, request->topics.count()),

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
@@ -65,8 +66,20 @@ void reply_old(runtime::RequestContext& context, const OffsetFetchRequest& reque
     groups::OffsetFetch::Group group;
     group.group_id = request.group_id;
     ArenaVector<groups::OffsetFetch::Topic> topics(arena, request.topics.count());
+    ArenaVector<OffsetFetchResponse::Topic> replies(arena);
+    const auto refuse_topic = [&](const OffsetFetchRequest::Topic& topic, ErrorCode code) {
+        ArenaVector<OffsetFetchResponse::Partition> partitions(arena, topic.partition_indexes.count());
+        for (const std::int32_t index : topic.partition_indexes) {
+            partitions.push_back({.partition_index = index, .committed_offset = -1, .error_code = code});
+        }
+        replies.push_back({.name = topic.name, .partitions = partitions});
+    };
     for (const OffsetFetchRequest::Topic& topic : request.topics) {
-        const TopicLookup found = find_topic(context, topic.name, {}, false);
+        const TopicLookup found = find_topic(context, topic.name, {}, false, access::kDescribeTopic);
+        if (found.error == ErrorCode::topic_authorization_failed) {
+            refuse_topic(topic, found.error);
+            continue;
+        }
         topics.push_back({.name = topic.name,
                           .topic_id = found.state != nullptr ? found.state->topic->id : TopicId{},
                           .partitions = partition_indexes(arena, topic.partition_indexes)});
@@ -74,25 +87,28 @@ void reply_old(runtime::RequestContext& context, const OffsetFetchRequest& reque
     if (!request.topics.is_null()) {
         group.topics = std::span<const groups::OffsetFetch::Topic>(topics.begin(), topics.size());
     }
-    const std::optional<GroupResult> result = ask_for_group(context, group, request.require_stable);
+    const bool is_refused = !authorize(context, access::kDescribeGroup, request.group_id);
+    const std::optional<GroupResult> result =
+        is_refused ? std::nullopt : ask_for_group(context, group, request.require_stable);
     OffsetFetchResponse response;
-    const ErrorCode error = result ? result->error : ErrorCode::not_coordinator;
-    ArenaVector<OffsetFetchResponse::Topic> replies(arena);
+    const ErrorCode error = result       ? result->error
+                            : is_refused ? ErrorCode::group_authorization_failed
+                                         : ErrorCode::not_coordinator;
     if (error != ErrorCode::none) {
         response.error_code = error;
+        replies = ArenaVector<OffsetFetchResponse::Topic>(arena);
         if (context.version() < 2) {
             // Without a field at the top every partition carries the error.
             for (const OffsetFetchRequest::Topic& topic : request.topics) {
-                ArenaVector<OffsetFetchResponse::Partition> partitions(arena, topic.partition_indexes.count());
-                for (const std::int32_t index : topic.partition_indexes) {
-                    partitions.push_back({.partition_index = index, .committed_offset = -1, .error_code = error});
-                }
-                replies.push_back({.name = topic.name, .partitions = partitions});
+                refuse_topic(topic, error);
             }
         }
     } else {
         note_answer(context, request.group_id, *result);
         for (const groups::OffsetFetchResult::Topic& topic : result->topics) {
+            if (request.topics.is_null() && !authorize(context, access::kDescribeTopic, topic.name)) {
+                continue;  // Left out.
+            }
             ArenaVector<OffsetFetchResponse::Partition> partitions(arena, topic.partitions.size());
             for (const groups::OffsetFetchResult::Partition& partition : topic.partitions) {
                 partitions.push_back({.partition_index = partition.partition.value,
@@ -129,6 +145,10 @@ OffsetFetchResponse::Group reply_group(runtime::RequestContext& context, const O
     const bool by_id = context.version() >= 10;
     OffsetFetchResponse::Group reply;
     reply.group_id = request.group_id;
+    if (!authorize(context, access::kDescribeGroup, request.group_id)) {
+        reply.error_code = ErrorCode::group_authorization_failed;
+        return reply;
+    }
     groups::OffsetFetch::Group group;
     group.group_id = request.group_id;
     if (context.version() >= 9) {
@@ -138,13 +158,13 @@ OffsetFetchResponse::Group reply_group(runtime::RequestContext& context, const O
     ArenaVector<groups::OffsetFetch::Topic> topics(arena, request.topics.count());
     ArenaVector<OffsetFetchResponse::Topics> unknown(arena);
     for (const OffsetFetchRequest::Topics& topic : request.topics) {
-        const TopicLookup found = find_topic(context, topic.name, topic.topic_id, by_id);
-        if (by_id && found.state == nullptr) {
+        const TopicLookup found = find_topic(context, topic.name, topic.topic_id, by_id, access::kDescribeTopic);
+        if (found.error == ErrorCode::topic_authorization_failed || (by_id && found.state == nullptr)) {
             ArenaVector<OffsetFetchResponse::Partitions> partitions(arena, topic.partition_indexes.count());
             for (const std::int32_t index : topic.partition_indexes) {
                 partitions.push_back({.partition_index = index, .committed_offset = -1, .error_code = found.error});
             }
-            unknown.push_back({.topic_id = topic.topic_id, .partitions = partitions});
+            unknown.push_back({.name = topic.name, .topic_id = topic.topic_id, .partitions = partitions});
             continue;
         }
         topics.push_back({.name = by_id ? std::string_view(found.state->topic->name) : topic.name,
@@ -162,6 +182,9 @@ OffsetFetchResponse::Group reply_group(runtime::RequestContext& context, const O
     note_answer(context, request.group_id, *result);
     ArenaVector<OffsetFetchResponse::Topics> replies(arena, result->topics.size() + unknown.size());
     for (const groups::OffsetFetchResult::Topic& topic : result->topics) {
+        if (request.topics.is_null() && !authorize(context, access::kDescribeTopic, topic.name)) {
+            continue;  // Left out.
+        }
         OffsetFetchResponse::Topics item = reply_topic(arena, topic, context.version());
         if (by_id && request.topics.is_null()) {
             // For all topics the ids are those of today; a topic that is gone cannot be named.

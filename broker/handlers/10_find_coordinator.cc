@@ -5,6 +5,7 @@
 // The only broker coordinates everything. The topic behind the coordinators is created on first use; Kafka
 // answers COORDINATOR_NOT_AVAILABLE until it is there, which here is at once.
 
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
@@ -24,7 +25,14 @@ struct Answer {
     std::optional<std::string_view> message;
 };
 
-Answer answer_for(runtime::RequestContext& context, std::int8_t key_type) {
+Answer answer_for(runtime::RequestContext& context, std::int8_t key_type, std::string_view key) {
+    const auto refused = [](ErrorCode code) { return Answer{code, error_message(code)}; };
+    if (key_type == kGroupKey && !authorize(context, access::kDescribeGroup, key)) {
+        return refused(ErrorCode::group_authorization_failed);
+    }
+    if (key_type == kTransactionKey && !authorize(context, access::kDescribeTransactionalId, key)) {
+        return refused(ErrorCode::transactional_id_authorization_failed);
+    }
     if (key_type == kTransactionKey) {
         // Transactions are not served yet; their clients wait and try again, as while a coordinator loads.
         return {ErrorCode::coordinator_not_available, error_message(ErrorCode::coordinator_not_available)};
@@ -45,27 +53,27 @@ void find_coordinator(runtime::RequestContext& context) {
     if (request == nullptr) {
         return;
     }
-    const Answer answer = answer_for(context, request->key_type);
-    const bool found = answer.error == ErrorCode::none;
-    const std::int32_t node_id = found ? context.services.node_id.value : -1;
-    const std::string_view host = found ? std::string_view(context.client.listener->advertised.host) : std::string_view();
-    const std::int32_t port = found ? context.client.listener->advertised.port : -1;
+    const config::AdvertisedAddress& here = context.listener().advertised;
     FindCoordinatorResponse response;
     if (context.version() < 4) {
+        const Answer answer = answer_for(context, request->key_type, request->key);
+        const bool found = answer.error == ErrorCode::none;
         response.error_code = answer.error;
         response.error_message = found ? error_name(ErrorCode::none) : answer.message;
-        response.node_id = node_id;
-        response.host = host;
-        response.port = port;
+        response.node_id = found ? context.services.node_id.value : -1;
+        response.host = found ? std::string_view(here.host) : std::string_view();
+        response.port = found ? here.port : -1;
         context.reply(response);
         return;
     }
     ArenaVector<FindCoordinatorResponse::Coordinator> coordinators(context.arena(), request->coordinator_keys.count());
     for (const std::string_view key : request->coordinator_keys) {
+        const Answer answer = answer_for(context, request->key_type, key);
+        const bool found = answer.error == ErrorCode::none;
         coordinators.push_back({.key = key,
-                                .node_id = node_id,
-                                .host = host,
-                                .port = port,
+                                .node_id = found ? context.services.node_id.value : -1,
+                                .host = found ? std::string_view(here.host) : std::string_view(),
+                                .port = found ? here.port : -1,
                                 .error_code = answer.error,
                                 .error_message = request->key_type >= kGroupKey && request->key_type <= kShareKey
                                                      ? ""  // From v4 on Kafka has words for unknown types only.

@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
@@ -21,6 +22,10 @@ namespace partita::handlers {
 void join_group(runtime::RequestContext& context) {
     const JoinGroupRequest* request = context.decode<JoinGroupRequest>();
     if (request == nullptr) {
+        return;
+    }
+    if (!authorize(context, access::kReadGroup, request->group_id)) {
+        context.reply(JoinGroupResponse{.error_code = ErrorCode::group_authorization_failed});
         return;
     }
     note_consumer(context);

@@ -2,6 +2,7 @@
 //
 //   v3: static members; v4: flexible.
 
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
@@ -16,6 +17,10 @@ namespace partita::handlers {
 void heartbeat(runtime::RequestContext& context) {
     const HeartbeatRequest* request = context.decode<HeartbeatRequest>();
     if (request == nullptr) {
+        return;
+    }
+    if (!authorize(context, access::kReadGroup, request->group_id)) {
+        context.reply(HeartbeatResponse{.error_code = ErrorCode::group_authorization_failed});
         return;
     }
     note_member(context, request->group_id, request->member_id);

@@ -3,6 +3,7 @@
 //   up to v2: one member, answered at the top; v3: several, by id or instance id (KIP-345); v4: flexible;
 //   v5: reason.
 
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
@@ -17,6 +18,10 @@ namespace partita::handlers {
 void leave_group(runtime::RequestContext& context) {
     const LeaveGroupRequest* request = context.decode<LeaveGroupRequest>();
     if (request == nullptr) {
+        return;
+    }
+    if (!authorize(context, access::kReadGroup, request->group_id)) {
+        context.reply(LeaveGroupResponse{.error_code = ErrorCode::group_authorization_failed});
         return;
     }
     if (!coordinator_is_available(context)) {

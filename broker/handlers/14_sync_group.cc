@@ -2,6 +2,7 @@
 //
 //   v3: static members; v4: flexible; v5: protocol type and name, checked when given.
 
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
@@ -16,6 +17,10 @@ namespace partita::handlers {
 void sync_group(runtime::RequestContext& context) {
     const SyncGroupRequest* request = context.decode<SyncGroupRequest>();
     if (request == nullptr) {
+        return;
+    }
+    if (!authorize(context, access::kReadGroup, request->group_id)) {
+        context.reply(SyncGroupResponse{.error_code = ErrorCode::group_authorization_failed});
         return;
     }
     // From v5 on both are mandatory (KIP-559).

@@ -3,7 +3,7 @@
 //   v3: authorised operations; v4: static members; v5: flexible; v6: unknown groups are an error with a
 //   message (KIP-1043), before they were "Dead".
 
-#include "broker/handlers/authorized_operations.h"
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
@@ -15,8 +15,9 @@
 namespace partita::handlers {
 namespace {
 
-DescribeGroupsResponse::DescribedGroup reply_group(Arena& arena, const groups::DescribeGroupsResult::Group& group,
+DescribeGroupsResponse::DescribedGroup reply_group(runtime::RequestContext& context, const groups::DescribeGroupsResult::Group& group,
                                                    bool include_operations) {
+    Arena& arena = context.arena();
     DescribeGroupsResponse::DescribedGroup item;
     item.error_code = group.error;
     if (group.error_message) {
@@ -40,7 +41,7 @@ DescribeGroupsResponse::DescribedGroup reply_group(Arena& arena, const groups::D
     }
     item.members = members;
     if (include_operations && group.error == ErrorCode::none) {
-        item.authorized_operations = kAllGroupOperations;
+        item.authorized_operations = authorized_operations(context, access::ResourceType::group, group.group_id);
     }
     return item;
 }
@@ -55,6 +56,10 @@ void describe_groups(runtime::RequestContext& context) {
     const bool available = coordinator_is_available(context);
     ArenaVector<DescribeGroupsResponse::DescribedGroup> described(context.arena(), request->groups.count());
     for (const std::string_view group_id : request->groups) {
+        if (!authorize(context, access::kDescribeGroup, group_id)) {
+            described.push_back({.error_code = ErrorCode::group_authorization_failed, .group_id = group_id});
+            continue;
+        }
         std::optional<groups::Result> result;
         if (available) {
             result = context.services.groups.ask(
@@ -71,7 +76,7 @@ void describe_groups(runtime::RequestContext& context) {
             continue;
         }
         for (const groups::DescribeGroupsResult::Group& group : std::get<groups::DescribeGroupsResult>(*result).groups) {
-            described.push_back(reply_group(context.arena(), group, request->include_authorized_operations));
+            described.push_back(reply_group(context, group, request->include_authorized_operations));
         }
     }
     DescribeGroupsResponse response;

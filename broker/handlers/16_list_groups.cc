@@ -2,6 +2,7 @@
 //
 //   v3: flexible; v4: filter by state; v5: filter by type.
 
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -33,6 +34,9 @@ void list_groups(runtime::RequestContext& context) {
             continue;
         }
         for (const groups::ListGroupsResult::Group& group : std::get<groups::ListGroupsResult>(*result).groups) {
+            if (!authorize(context, access::kDescribeGroupOrCluster, group.group_id)) {
+                continue;  // Left out.
+            }
             listed.push_back({.group_id = arena.copy(group.group_id),
                               .protocol_type = arena.copy(group.protocol_type),
                               .group_state = arena.copy(group.state),

@@ -32,7 +32,7 @@ bool is_software_text(std::string_view text) {
 ApiVersionsResponse::ApiVersion advertised(const runtime::RequestContext& context, const ApiInfo& api) {
     return {.api_key = static_cast<std::int16_t>(api.key),
             .min_version = api.key == ApiKey::produce ? kAdvertisedProduceMinVersion : api.versions.first,
-            .max_version = api.latest_version(context.client.listener->unstable_versions)};
+            .max_version = api.latest_version(context.listener().unstable_versions)};
 }
 
 void reply_unsupported_version(runtime::RequestContext& context) {

@@ -6,6 +6,7 @@
 #include "broker/config/describe_configs.h"
 #include "broker/config/mode_patterns.h"
 #include "broker/handlers/admin_replies.h"
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -65,13 +66,19 @@ void create_topics(runtime::RequestContext& context) {
     topics::CreateTopicsCommand command;
     command.validate_only = request->validate_only;
     command.client = mutating_client(context, kRefusedByQuotaSince);
-    for (const CreateTopicsRequest::CreatableTopic& topic : request->topics) {
-        command.topics.push_back(to_create(topic));
-    }
     CreateTopicsResponse response;
     ArenaVector<Result> results(arena, request->topics.count());
+    for (const CreateTopicsRequest::CreatableTopic& topic : request->topics) {
+        if (authorize(context, access::kCreateTopicOrInCluster, topic.name)) {
+            command.topics.push_back(to_create(topic));
+        } else {
+            results.push_back({.name = topic.name,
+                               .error_code = ErrorCode::topic_authorization_failed,
+                               .error_message = error_message(ErrorCode::topic_authorization_failed)});
+        }
+    }
     const auto all_failed = [&](ErrorCode error, std::optional<std::string_view> message) {
-        for (const CreateTopicsRequest::CreatableTopic& topic : request->topics) {
+        for (const topics::TopicToCreate& topic : command.topics) {
             results.push_back({.name = topic.name, .error_code = error, .error_message = message});
         }
         response.topics = results;
@@ -94,6 +101,10 @@ void create_topics(runtime::RequestContext& context) {
         result.error_message = message_of(created.error, arena);
         if (!created.error.failed()) {
             result.topic_id = created.id;
+            if (context.version() >= 5 && !authorize(context, access::kDescribeTopicConfigs, created.name)) {
+                result.topic_config_error_code = static_cast<std::int16_t>(ErrorCode::topic_authorization_failed);
+                continue;
+            }
             result.num_partitions = created.num_partitions;
             result.replication_factor = created.replication_factor;
             if (context.version() >= 5) {

@@ -3,6 +3,7 @@
 //   v4: flexible; v5: error messages, quota errors; v6: by id.
 
 #include "broker/handlers/admin_replies.h"
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -14,6 +15,30 @@ namespace partita::handlers {
 namespace {
 
 constexpr std::int16_t kRefusedByQuotaSince = 5;
+
+/// The name that a topic has, or that the client gave.
+std::optional<std::string_view> name_of(runtime::RequestContext& context, const topics::TopicReference& topic) {
+    if (topic.name) {
+        return topic.name;
+    }
+    const runtime::TopicState* state = context.turn.topics().find(topic.id);
+    return state == nullptr ? std::nullopt : std::optional<std::string_view>(state->topic->name);
+}
+
+/// Takes those out of the command that the client may not delete. They are named as the client may know them.
+std::vector<topics::TopicReference> take_refused(runtime::RequestContext& context, std::vector<topics::TopicReference>& topics) {
+    std::vector<topics::TopicReference> refused;
+    std::erase_if(topics, [&](const topics::TopicReference& topic) {
+        const std::optional<std::string_view> name = name_of(context, topic);
+        if (!name || authorize(context, access::kDeleteTopic, *name)) {
+            return false;
+        }
+        const bool may_know = topic.name || authorize(context, access::kDescribeTopic, *name);
+        refused.push_back({.name = may_know ? name : std::nullopt, .id = topic.id});
+        return true;
+    });
+    return refused;
+}
 
 }  // namespace
 
@@ -34,11 +59,12 @@ void delete_topics(runtime::RequestContext& context) {
     for (const std::string_view name : request->topic_names) {
         command.topics.push_back({.name = name, .id = {}});
     }
+    const std::vector<topics::TopicReference> refused = take_refused(context, command.topics);
     const auto reply = context.services.catalog.change<topics::DeleteTopicsReply>(
         context.turn, [&](const topics::CatalogCore& core, const topics::CatalogContext& catalog) {
             return core.delete_topics(command, catalog);
         });
-    ArenaVector<DeleteTopicsResponse::DeletableTopicResult> results(arena, command.topics.size());
+    ArenaVector<DeleteTopicsResponse::DeletableTopicResult> results(arena, command.topics.size() + refused.size());
     const auto add = [&](std::optional<std::string_view> name, const TopicId& id, ErrorCode error,
                          std::optional<std::string_view> message) {
         if (!name && context.version() < 6) {
@@ -49,6 +75,9 @@ void delete_topics(runtime::RequestContext& context) {
                            .error_code = error,
                            .error_message = context.version() >= 5 ? message : std::nullopt});
     };
+    for (const topics::TopicReference& topic : refused) {
+        add(topic.name, topic.id, ErrorCode::topic_authorization_failed, error_message(ErrorCode::topic_authorization_failed));
+    }
     if (!reply) {
         for (const topics::TopicReference& topic : command.topics) {
             add(topic.name, topic.id, ErrorCode::kafka_storage_error, kCatalogNotWritten);

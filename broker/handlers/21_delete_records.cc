@@ -56,7 +56,7 @@ void delete_records(runtime::RequestContext& context) {
     Arena& arena = context.arena();
     ArenaVector<DeleteRecordsResponse::DeleteRecordsTopicResult> topics(arena, request->topics.count());
     for (const DeleteRecordsRequest::DeleteRecordsTopic& topic : request->topics) {
-        const TopicLookup found = find_topic(context, topic.name, {}, false);
+        const TopicLookup found = find_topic(context, topic.name, {}, false, access::kDeleteTopic);
         ArenaVector<DeleteRecordsResponse::DeleteRecordsPartitionResult> partitions(arena, topic.partitions.count());
         for (const DeleteRecordsRequest::DeleteRecordsPartition& partition : topic.partitions) {
             DeleteRecordsResponse::DeleteRecordsPartitionResult& result = partitions.emplace_back();

@@ -6,6 +6,7 @@
 // Without a transactional id the answer is a fresh id with epoch 0. Transactions are not served yet:
 // FindCoordinator does not name a coordinator for them, and neither does this.
 
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
@@ -21,9 +22,19 @@ void init_producer_id(runtime::RequestContext& context) {
     if (request == nullptr) {
         return;
     }
-    note_producer(context);
     InitProducerIdResponse response;
     response.producer_epoch = -1;
+    if (request->transactional_id && !authorize(context, access::kWriteTransactionalId, *request->transactional_id)) {
+        response.error_code = ErrorCode::transactional_id_authorization_failed;
+        context.reply(response);
+        return;
+    }
+    if (!request->transactional_id && !authorize_any(context, access::kWriteTopicOrIdempotently)) {
+        response.error_code = ErrorCode::cluster_authorization_failed;
+        context.reply(response);
+        return;
+    }
+    note_producer(context);
     const bool only_one_given = (request->producer_id == -1) != (request->producer_epoch == -1);
     if (only_one_given || (request->transactional_id && request->transactional_id->empty())) {
         response.error_code = ErrorCode::invalid_request;

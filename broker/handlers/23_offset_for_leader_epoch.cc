@@ -20,7 +20,7 @@ Response answer(const TopicLookup& topic, const Request& asked) {
     response.partition = asked.partition;
     const runtime::Partition* partition = topic.state != nullptr ? topic.state->partition(asked.partition) : nullptr;
     if (partition == nullptr) {
-        response.error_code = ErrorCode::unknown_topic_or_partition;
+        response.error_code = topic.state == nullptr ? topic.error : ErrorCode::unknown_topic_or_partition;
         return response;
     }
     response.error_code = partition->judge_leader_epoch(LeaderEpoch{asked.current_leader_epoch});
@@ -49,7 +49,7 @@ void offset_for_leader_epoch(runtime::RequestContext& context) {
     Arena& arena = context.arena();
     ArenaVector<OffsetForLeaderEpochResponse::OffsetForLeaderTopicResult> topics(arena, request->topics.count());
     for (const OffsetForLeaderEpochRequest::OffsetForLeaderTopic& topic : request->topics) {
-        const TopicLookup found = find_topic(context, topic.topic, {}, false);
+        const TopicLookup found = find_topic(context, topic.topic, {}, false, access::kDescribeTopicOrClusterAction);
         ArenaVector<Response> partitions(arena, topic.partitions.count());
         for (const Request& partition : topic.partitions) {
             partitions.push_back(answer(found, partition));

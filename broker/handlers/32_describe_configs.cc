@@ -119,7 +119,13 @@ void describe_configs(runtime::RequestContext& context) {
         if (!resource.configuration_keys.empty()) {
             options.names.emplace(resource.configuration_keys.begin(), resource.configuration_keys.end());
         }
-        switch (static_cast<topics::ConfigResourceType>(resource.resource_type)) {
+        const topics::ConfigResource asked{static_cast<topics::ConfigResourceType>(resource.resource_type), resource.resource_name};
+        if (const ErrorCode refused = refusal_of_configs(context, asked, access::Operation::describe_configs);
+            refused != ErrorCode::none) {
+            refuse(result, refused, error_message(refused));
+            continue;
+        }
+        switch (asked.type) {
             case topics::ConfigResourceType::topic:
                 describe_topic(context, resource, options, result);
                 break;

@@ -3,6 +3,7 @@
 //   v2: flexible.
 
 #include "broker/handlers/admin_replies.h"
+#include "broker/handlers/config_resources.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -20,9 +21,15 @@ void alter_configs(runtime::RequestContext& context) {
     Arena& arena = context.arena();
     topics::AlterConfigsCommand command;
     command.validate_only = request->validate_only;
+    std::vector<ErrorCode> refused;
     for (const AlterConfigsRequest::AlterConfigsResource& resource : request->resources) {
+        const topics::ConfigResource named{static_cast<topics::ConfigResourceType>(resource.resource_type), resource.resource_name};
+        refused.push_back(refusal_of_configs(context, named, access::Operation::alter_configs));
+        if (refused.back() != ErrorCode::none) {
+            continue;
+        }
         topics::ResourceToReplace& item = command.resources.emplace_back();
-        item.resource = {static_cast<topics::ConfigResourceType>(resource.resource_type), resource.resource_name};
+        item.resource = named;
         for (const AlterConfigsRequest::AlterableConfig& config : resource.configs) {
             item.configs.push_back({.name = config.name, .value = config.value});
         }
@@ -32,12 +39,22 @@ void alter_configs(runtime::RequestContext& context) {
             return core.alter_configs(command, catalog);
         });
     ArenaVector<AlterConfigsResponse::AlterConfigsResourceResponse> results(arena, request->resources.count());
+    std::size_t decided = 0;
     for (std::size_t i = 0; i < request->resources.count(); ++i) {
         AlterConfigsResponse::AlterConfigsResourceResponse& result = results.emplace_back();
         result.resource_type = request->resources[i].resource_type;
         result.resource_name = request->resources[i].resource_name;
-        result.error_code = reply ? reply->resources[i].error.code : ErrorCode::kafka_storage_error;
-        result.error_message = reply ? message_of(reply->resources[i].error, arena) : kCatalogNotWritten;
+        if (refused[i] != ErrorCode::none) {
+            result.error_code = refused[i];
+            result.error_message = error_message(refused[i]);
+        } else if (reply) {
+            const topics::CatalogError& error = reply->resources[decided++].error;
+            result.error_code = error.code;
+            result.error_message = message_of(error, arena);
+        } else {
+            result.error_code = ErrorCode::kafka_storage_error;
+            result.error_message = kCatalogNotWritten;
+        }
     }
     AlterConfigsResponse response;
     response.responses = results;

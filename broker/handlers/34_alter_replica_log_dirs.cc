@@ -9,6 +9,7 @@
 #include <map>
 #include <string>
 
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -53,6 +54,7 @@ void alter_replica_log_dirs(runtime::RequestContext& context) {
         return;
     }
     Arena& arena = context.arena();
+    const bool may_alter = authorize_cluster(context, access::kAlterCluster);
     const Destinations destinations = destinations_of(*request);
     ArenaVector<TopicResult> results(arena, destinations.size());
     for (const auto& [name, paths] : destinations) {
@@ -60,7 +62,9 @@ void alter_replica_log_dirs(runtime::RequestContext& context) {
         ArenaVector<PartitionResult> partitions(arena, paths.size());
         for (const auto& [partition, path] : paths) {
             ErrorCode error = ErrorCode::none;
-            if (!has_future_directory_name(name, partition)) {
+            if (!may_alter) {
+                error = ErrorCode::cluster_authorization_failed;
+            } else if (!has_future_directory_name(name, partition)) {
                 error = ErrorCode::invalid_topic_exception;
             } else if (path != context.services.log_directory) {
                 error = ErrorCode::log_dir_not_found;

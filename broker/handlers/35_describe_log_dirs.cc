@@ -11,6 +11,7 @@
 
 #include "broker/config/broker_rules.h"
 #include "broker/config/current_config.h"
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -85,6 +86,14 @@ Array<TopicEntry> named_topics(runtime::RequestContext& context, const DescribeL
 void describe_log_dirs(runtime::RequestContext& context) {
     const DescribeLogDirsRequest* request = context.decode<DescribeLogDirsRequest>();
     if (request == nullptr) {
+        return;
+    }
+    if (!authorize_cluster(context, access::kDescribeCluster)) {
+        DescribeLogDirsResponse refused;
+        if (context.version() >= 3) {
+            refused.error_code = ErrorCode::cluster_authorization_failed;
+        }
+        context.reply(refused);
         return;
     }
     Arena& arena = context.arena();

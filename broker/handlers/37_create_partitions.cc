@@ -8,6 +8,7 @@
 // request that is not refused carries the verdict in its error_message there.
 
 #include "broker/handlers/admin_replies.h"
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -41,6 +42,11 @@ runtime::Reply encode(const runtime::PendingReply& pending, const runtime::Expan
 runtime::ExpansionRequest owned_request(const runtime::RequestContext& context, const CreatePartitionsRequest& request) {
     runtime::ExpansionRequest wanted;
     for (const CreatePartitionsRequest::CreatePartitionsTopic& topic : request.topics) {
+        if (!authorize(context, access::kAlterTopic, topic.name)) {
+            constexpr ErrorCode kRefused = ErrorCode::topic_authorization_failed;
+            wanted.refused.push_back({std::string(topic.name), {kRefused, std::string(error_message(kRefused))}});
+            continue;
+        }
         runtime::ExpansionRequest::Wish& wish = wanted.wishes.emplace_back();
         wish.name = topic.name;
         wish.count = topic.count;
@@ -59,13 +65,14 @@ runtime::ExpansionRequest owned_request(const runtime::RequestContext& context, 
         address.remove_prefix(1);
     }
     wanted.validate_only = request.validate_only;
+    wanted.principal = context.session().principal;
     wanted.client_id = context.client_id;
     wanted.may_be_refused_by_quota = mutating_client(context, kRefusedByQuotaSince).may_be_refused;
     wanted.requested_by = {.client_id = std::string(context.client_id),
                            .software_name = context.client.software_name,
                            .software_version = context.client.software_version,
                            .address = std::string(address),
-                           .principal = "User:ANONYMOUS"};
+                           .principal = context.principal().text()};
     wanted.received = context.now().monotonic;
     wanted.timeout_ms = request.timeout_ms;
     return wanted;

@@ -5,7 +5,6 @@
 // Kafka gives no tokens over plain text connections.
 
 #include "broker/handlers/registry.h"
-#include "broker/handlers/security_disabled.h"
 #include "protocol/messages/38_create_delegation_token.h"
 
 namespace partita::handlers {
@@ -18,12 +17,12 @@ void create_delegation_token(runtime::RequestContext& context) {
     CreateDelegationTokenResponse response;
     response.error_code = ErrorCode::delegation_token_request_not_allowed;
     if (context.version() >= 3) {
-        response.token_requester_principal_type = kAnonymousPrincipalType;
-        response.token_requester_principal_name = kAnonymousPrincipalName;
+        response.token_requester_principal_type = context.principal().type();
+        response.token_requester_principal_name = context.principal().name();
     }
     const std::string_view owner = request->owner_principal_name.value_or("");
-    response.principal_type = owner.empty() ? kAnonymousPrincipalType : request->owner_principal_type.value_or("");
-    response.principal_name = owner.empty() ? kAnonymousPrincipalName : owner;
+    response.principal_type = owner.empty() ? context.principal().type() : request->owner_principal_type.value_or("");
+    response.principal_name = owner.empty() ? context.principal().name() : owner;
     response.issue_timestamp_ms = -1;
     response.expiry_timestamp_ms = -1;
     response.max_timestamp_ms = -1;

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
@@ -26,6 +27,10 @@ void delete_groups(runtime::RequestContext& context) {
     for (const std::string_view group_id : request->groups_names) {
         if (!seen.insert(group_id).second) {
             continue;  // Named twice, answered once.
+        }
+        if (!authorize(context, access::kDeleteGroup, group_id)) {
+            results.push_back({.group_id = group_id, .error_code = ErrorCode::group_authorization_failed});
+            continue;
         }
         ErrorCode error = available ? ErrorCode::not_coordinator : ErrorCode::coordinator_not_available;
         if (available) {

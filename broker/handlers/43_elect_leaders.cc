@@ -6,6 +6,7 @@
 // with a null list, which asks for all that need one, every topic is listed without partitions.
 
 #include "broker/handlers/admin_replies.h"
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
 #include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/43_elect_leaders.h"
@@ -26,6 +27,9 @@ struct RequestFailure {
 };
 
 RequestFailure judge(runtime::RequestContext& context, const ElectLeadersRequest& request) {
+    if (!authorize_cluster(context, access::kAlterCluster)) {
+        return {ErrorCode::cluster_authorization_failed, error_message(ErrorCode::cluster_authorization_failed)};
+    }
     if (request.topic_partitions.count() == 0) {
         return {};
     }
@@ -61,7 +65,7 @@ void elect_leaders(runtime::RequestContext& context) {
     const topics::CatalogSnapshot& catalog = *context.turn.topics().catalog;
     const RequestFailure failure = judge(context, *request);
     ArenaVector<TopicResult> results(arena, request->topic_partitions.count());
-    if (request->topic_partitions.is_null()) {
+    if (request->topic_partitions.is_null() && failure.code == ErrorCode::none) {
         for (const topics::Topic& topic : catalog.topics()) {
             results.push_back({.topic = topic.name, .partition_result = {}});
         }

@@ -54,9 +54,15 @@ void incremental_alter_configs(runtime::RequestContext& context) {
     Arena& arena = context.arena();
     topics::IncrementalAlterConfigsCommand command;
     command.validate_only = request->validate_only;
+    std::vector<ErrorCode> refused;
     for (const IncrementalAlterConfigsRequest::AlterConfigsResource& resource : request->resources) {
+        const topics::ConfigResource named{static_cast<topics::ConfigResourceType>(resource.resource_type), resource.resource_name};
+        refused.push_back(refusal_of_configs(context, named, access::Operation::alter_configs));
+        if (refused.back() != ErrorCode::none) {
+            continue;
+        }
         topics::ResourceToAlter& item = command.resources.emplace_back();
-        item.resource = {static_cast<topics::ConfigResourceType>(resource.resource_type), resource.resource_name};
+        item.resource = named;
         for (const IncrementalAlterConfigsRequest::AlterableConfig& config : resource.configs) {
             item.changes.push_back(
                 {.name = config.name, .operation = config.config_operation, .value = config.value});
@@ -75,7 +81,10 @@ void incremental_alter_configs(runtime::RequestContext& context) {
         IncrementalAlterConfigsResponse::AlterConfigsResourceResponse& result = results.emplace_back();
         result.resource_type = resource.resource_type;
         result.resource_name = resource.resource_name;
-        if (is_logger(resource.resource_type)) {
+        if (const ErrorCode code = refused[results.size() - 1]; code != ErrorCode::none) {
+            result.error_code = code;
+            result.error_message = error_message(code);
+        } else if (is_logger(resource.resource_type)) {
             const topics::CatalogError& error = loggers[of_loggers++];
             result.error_code = error.code;
             result.error_message = message_of(error, arena);

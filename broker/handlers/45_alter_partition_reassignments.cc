@@ -6,6 +6,7 @@
 // refused with Kafka's texts, and there is never a reassignment to cancel.
 
 #include "broker/handlers/admin_replies.h"
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -58,15 +59,19 @@ void alter_partition_reassignments(runtime::RequestContext& context) {
         return;
     }
     Arena& arena = context.arena();
-    const bool is_too_late = has_no_time(request->timeout_ms);
+    ErrorCode failure = has_no_time(request->timeout_ms) ? ErrorCode::request_timed_out : ErrorCode::none;
+    std::optional<std::string_view> failure_message;
+    if (!authorize_cluster(context, access::kAlterCluster)) {
+        failure = ErrorCode::cluster_authorization_failed;
+        failure_message = error_message(failure);
+    }
     ArenaVector<TopicResult> results(arena, request->topics.count());
     for (const AlterPartitionReassignmentsRequest::ReassignableTopic& topic : request->topics) {
         const topics::Topic* found = context.turn.topics().catalog->find_topic(topic.name);
         ArenaVector<PartitionResult> partitions(arena, topic.partitions.count());
         for (const Partition& partition : topic.partitions) {
-            partitions.push_back(is_too_late ? PartitionResult{partition.partition_index, ErrorCode::request_timed_out,
-                                                               std::nullopt}
-                                             : reassign(context, found, topic.name, partition));
+            partitions.push_back(failure != ErrorCode::none ? PartitionResult{partition.partition_index, failure, failure_message}
+                                                            : reassign(context, found, topic.name, partition));
         }
         results.push_back({.name = topic.name, .partitions = partitions});
     }
@@ -74,8 +79,8 @@ void alter_partition_reassignments(runtime::RequestContext& context) {
     response.allow_replication_factor_change = request->allow_replication_factor_change;
     // Kafka answers an empty request before its controller sees it, and then the text is empty instead of null.
     if (results.size() > 0) {
-        response.error_message = std::nullopt;
-        response.error_code = is_too_late ? ErrorCode::request_timed_out : ErrorCode::none;
+        response.error_message = failure_message;
+        response.error_code = failure;
     }
     response.responses = results;
     context.reply(response);

@@ -2,6 +2,7 @@
 //
 // One broker has nowhere to move a replica to, so there are never any. kafka-topics --describe asks.
 
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
 #include "protocol/messages/46_list_partition_reassignments.h"
 
@@ -9,6 +10,13 @@ namespace partita::handlers {
 
 void list_partition_reassignments(runtime::RequestContext& context) {
     if (context.decode<ListPartitionReassignmentsRequest>() == nullptr) {
+        return;
+    }
+    if (!authorize_cluster(context, access::kDescribeCluster)) {
+        ListPartitionReassignmentsResponse refused;
+        refused.error_code = ErrorCode::cluster_authorization_failed;
+        refused.error_message = error_message(refused.error_code);
+        context.reply(refused);
         return;
     }
     ListPartitionReassignmentsResponse response;

@@ -1,5 +1,6 @@
 // OffsetDelete: v0, never flexible.
 
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
@@ -18,6 +19,11 @@ void offset_delete(runtime::RequestContext& context) {
     }
     Arena& arena = context.arena();
     OffsetDeleteResponse response;
+    if (!authorize(context, access::kDeleteGroup, request->group_id)) {
+        response.error_code = ErrorCode::group_authorization_failed;
+        context.reply(response);
+        return;
+    }
     if (!coordinator_is_available(context)) {
         response.error_code = ErrorCode::coordinator_not_available;
         context.reply(response);
@@ -25,9 +31,9 @@ void offset_delete(runtime::RequestContext& context) {
     }
     ArenaVector<groups::OffsetDelete::Topic> topics(arena, request->topics.count());
     ArenaVector<OffsetDeleteResponse::Topic> replies(arena, request->topics.count());
-    // Partitions that do not exist are answered here, the others by the coordinator.
+    // Partitions that do not exist, or may not be read, are answered here, the others by the coordinator.
     for (const OffsetDeleteRequest::Topic& topic : request->topics) {
-        const TopicLookup found = find_topic(context, topic.name, {}, false);
+        const TopicLookup found = find_topic(context, topic.name, {}, false, access::kReadTopic);
         ArenaVector<PartitionIndex> known(arena, topic.partitions.count());
         ArenaVector<OffsetDeleteResponse::Partition> unknown(arena, topic.partitions.count());
         for (const OffsetDeleteRequest::Partition& partition : topic.partitions) {
@@ -35,7 +41,7 @@ void offset_delete(runtime::RequestContext& context) {
                 known.push_back(PartitionIndex{partition.partition_index});
             } else {
                 unknown.push_back({.partition_index = partition.partition_index,
-                                   .error_code = ErrorCode::unknown_topic_or_partition});
+                                   .error_code = found.state == nullptr ? found.error : ErrorCode::unknown_topic_or_partition});
             }
         }
         if (!known.empty()) {

@@ -3,6 +3,7 @@
 //   v1: flexible.
 
 #include "broker/handlers/admin_replies.h"
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/client_quota_entities.h"
 #include "broker/handlers/registry.h"
 #include "broker/runtime/partitions/turn.h"
@@ -26,6 +27,14 @@ Entry entry_of(Arena& arena, const topics::DescribedQuotas& quotas) {
 void describe_client_quotas(runtime::RequestContext& context) {
     const DescribeClientQuotasRequest* request = context.decode<DescribeClientQuotasRequest>();
     if (request == nullptr) {
+        return;
+    }
+    if (!authorize_cluster(context, access::kDescribeClusterConfigs)) {
+        DescribeClientQuotasResponse refused;
+        refused.error_code = ErrorCode::cluster_authorization_failed;
+        refused.error_message = error_message(refused.error_code);
+        refused.entries = nullptr;
+        context.reply(refused);
         return;
     }
     Arena& arena = context.arena();

@@ -3,6 +3,7 @@
 //   v1: flexible.
 
 #include "broker/handlers/admin_replies.h"
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/client_quota_entities.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
@@ -29,6 +30,20 @@ topics::QuotaAlteration alteration_of(const AlterClientQuotasRequest::EntryData&
     return alteration;
 }
 
+/// Every entity is refused with the same error.
+void refuse(runtime::RequestContext& context, const topics::AlterClientQuotasCommand& command, ErrorCode error) {
+    Arena& arena = context.arena();
+    ArenaVector<AlterClientQuotasResponse::EntryData> entries(arena, command.alterations.size());
+    for (const topics::QuotaAlteration& alteration : command.alterations) {
+        entries.push_back({.error_code = error,
+                           .error_message = error_message(error),
+                           .entity = entity_data<AlterClientQuotasResponse::EntityData>(arena, alteration.entity)});
+    }
+    AlterClientQuotasResponse response;
+    response.entries = entries;
+    context.reply(response);
+}
+
 }  // namespace
 
 void alter_client_quotas(runtime::RequestContext& context) {
@@ -41,6 +56,9 @@ void alter_client_quotas(runtime::RequestContext& context) {
     command.validate_only = request->validate_only;
     for (const AlterClientQuotasRequest::EntryData& entry : request->entries) {
         command.alterations.push_back(alteration_of(entry));
+    }
+    if (!authorize_cluster(context, access::kAlterClusterConfigs)) {
+        return refuse(context, command, ErrorCode::cluster_authorization_failed);
     }
     topics::AlterClientQuotasReply decided;
     const auto reply = context.services.catalog.change<topics::AlterClientQuotasReply>(

@@ -1,6 +1,7 @@
 // DescribeUserScramCredentials: v0, flexible (KIP-554).
 
 #include "broker/handlers/admin_replies.h"
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
 #include "broker/runtime/partitions/turn.h"
 #include "broker/topics/scram_credentials.h"
@@ -11,6 +12,13 @@ namespace partita::handlers {
 void describe_user_scram_credentials(runtime::RequestContext& context) {
     const DescribeUserScramCredentialsRequest* request = context.decode<DescribeUserScramCredentialsRequest>();
     if (request == nullptr) {
+        return;
+    }
+    if (!authorize_cluster(context, access::kDescribeCluster)) {
+        DescribeUserScramCredentialsResponse refused;
+        refused.error_code = ErrorCode::cluster_authorization_failed;
+        refused.error_message = error_message(refused.error_code);
+        context.reply(refused);
         return;
     }
     Arena& arena = context.arena();

@@ -5,7 +5,10 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 
+#include <set>
+
 #include "broker/handlers/admin_replies.h"
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -62,12 +65,29 @@ std::optional<topics::ScramCredential> credential_of(const Upsertion& upsertion)
                                    .iterations = upsertion.iterations};
 }
 
+/// Every user is refused with the same error, once.
+void refuse(runtime::RequestContext& context, const AlterUserScramCredentialsRequest& request, ErrorCode error) {
+    std::set<std::string_view> users;
+    for (const auto& deletion : request.deletions) users.insert(deletion.name);
+    for (const Upsertion& upsertion : request.upsertions) users.insert(upsertion.name);
+    ArenaVector<AlterUserScramCredentialsResponse::AlterUserScramCredentialsResult> results(context.arena(), users.size());
+    for (const std::string_view user : users) {
+        results.push_back({.user = user, .error_code = error, .error_message = error_message(error)});
+    }
+    AlterUserScramCredentialsResponse response;
+    response.results = results;
+    context.reply(response);
+}
+
 }  // namespace
 
 void alter_user_scram_credentials(runtime::RequestContext& context) {
     const AlterUserScramCredentialsRequest* request = context.decode<AlterUserScramCredentialsRequest>();
     if (request == nullptr) {
         return;
+    }
+    if (!authorize_cluster(context, access::kAlterCluster)) {
+        return refuse(context, *request, ErrorCode::cluster_authorization_failed);
     }
     Arena& arena = context.arena();
     topics::AlterScramCredentialsCommand command;

@@ -4,6 +4,7 @@
 //
 // The catalog's log stands for __cluster_metadata, and this broker is the only voter.
 
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/quorum.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
@@ -60,6 +61,12 @@ Array<DescribeQuorumResponse::Node> voter_nodes(runtime::RequestContext& context
 void describe_quorum(runtime::RequestContext& context) {
     const DescribeQuorumRequest* request = context.decode<DescribeQuorumRequest>();
     if (request == nullptr) {
+        return;
+    }
+    if (!authorize_cluster(context, access::kDescribeCluster)) {
+        DescribeQuorumResponse refused;
+        refused.error_code = ErrorCode::cluster_authorization_failed;
+        context.reply(refused);
         return;
     }
     Arena& arena = context.arena();

@@ -6,6 +6,7 @@
 // 4.3.1); the default of the upgrade type says so here too.
 
 #include "broker/handlers/admin_replies.h"
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -19,6 +20,13 @@ namespace partita::handlers {
 void update_features(runtime::RequestContext& context) {
     const UpdateFeaturesRequest* request = context.decode<UpdateFeaturesRequest>();
     if (request == nullptr) {
+        return;
+    }
+    if (!authorize_cluster(context, access::kAlterCluster)) {
+        UpdateFeaturesResponse refused;
+        refused.error_code = ErrorCode::cluster_authorization_failed;
+        refused.error_message = error_message(refused.error_code);
+        context.reply(refused);
         return;
     }
     Arena& arena = context.arena();

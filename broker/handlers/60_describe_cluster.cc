@@ -3,7 +3,7 @@
 //   v1: endpoint type (1 brokers, 2 controllers); v2: fenced brokers.
 
 #include "broker/config/current_config.h"
-#include "broker/handlers/authorized_operations.h"
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -42,14 +42,17 @@ void describe_cluster(runtime::RequestContext& context) {
         rack = arena.copy(*config->broker_rack);
     }
     brokers.push_back({.broker_id = context.services.node_id.value,
-                       .host = context.client.listener->advertised.host,
-                       .port = context.client.listener->advertised.port,
+                       .host = context.listener().advertised.host,
+                       .port = context.listener().advertised.port,
                        .rack = rack});
     response.cluster_id = context.services.cluster_id;
     response.controller_id = context.services.node_id.value;
     response.brokers = brokers;
     if (request->include_cluster_authorized_operations) {
-        response.cluster_authorized_operations = kAllClusterOperations;
+        response.cluster_authorized_operations =
+            authorize_cluster(context, access::kDescribeCluster)
+                ? authorized_operations(context, access::ResourceType::cluster, access::kClusterName)
+                : 0;
     }
     context.reply(response);
 }

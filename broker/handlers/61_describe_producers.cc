@@ -1,5 +1,6 @@
 // DescribeProducers: v0, flexible (KIP-664).
 
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
 #include "broker/runtime/partitions/turn.h"
 #include "broker/topics/catalog_commands.h"
@@ -41,6 +42,9 @@ void describe_producers(runtime::RequestContext& context) {
         if (const auto problem = topics::topic_name_problem(topic.name)) {
             error = ErrorCode::invalid_topic_exception;
             message = arena.copy(*problem);
+        } else if (!authorize(context, access::kReadTopic, topic.name)) {
+            error = ErrorCode::topic_authorization_failed;
+            message = error_message(error);
         } else if (state == nullptr) {
             error = ErrorCode::unknown_topic_or_partition;
             message = error_message(error);

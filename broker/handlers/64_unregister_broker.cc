@@ -3,6 +3,7 @@
 // The controller would forget the broker, which is this process. Kafka answers success and the broker is gone from
 // the metadata until it is started again; here it stays, because nobody can mean that.
 
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -13,6 +14,13 @@ namespace partita::handlers {
 void unregister_broker(runtime::RequestContext& context) {
     const UnregisterBrokerRequest* request = context.decode<UnregisterBrokerRequest>();
     if (request == nullptr) {
+        return;
+    }
+    if (!authorize_cluster(context, access::kAlterCluster)) {
+        UnregisterBrokerResponse refused;
+        refused.error_code = ErrorCode::cluster_authorization_failed;
+        refused.error_message = error_message(refused.error_code);
+        context.reply(refused);
         return;
     }
     UnregisterBrokerResponse response;

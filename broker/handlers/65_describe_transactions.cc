@@ -2,6 +2,7 @@
 //
 // Transactions are not served, and no transactional id has a coordinator here.
 
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
 #include "protocol/messages/65_describe_transactions.h"
 
@@ -15,8 +16,11 @@ void describe_transactions(runtime::RequestContext& context) {
     ArenaVector<DescribeTransactionsResponse::TransactionState> states(context.arena(),
                                                                        request->transactional_ids.count());
     for (const std::string_view id : request->transactional_ids) {
-        states.push_back({.error_code = id.empty() ? ErrorCode::invalid_request : ErrorCode::not_coordinator,
-                          .transactional_id = id});
+        ErrorCode error = ErrorCode::transactional_id_authorization_failed;
+        if (authorize(context, access::kDescribeTransactionalId, id)) {
+            error = id.empty() ? ErrorCode::invalid_request : ErrorCode::not_coordinator;
+        }
+        states.push_back({.error_code = error, .transactional_id = id});
     }
     DescribeTransactionsResponse response;
     response.transaction_states = states;

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/consumer_groups.h"
 #include "broker/handlers/group_replies.h"
@@ -57,6 +58,19 @@ std::vector<assignors::TopicPartitions> owned_partitions(const Request& request)
     return owned;
 }
 
+/// Topics are named by a member so that it is told of their partitions.
+ErrorCode refusal(const runtime::RequestContext& context, const Request& request) {
+    if (!authorize(context, access::kReadGroup, request.group_id)) {
+        return ErrorCode::group_authorization_failed;
+    }
+    for (const std::string_view topic : request.subscribed_topic_names) {
+        if (!authorize(context, access::kDescribeTopic, topic)) {
+            return ErrorCode::topic_authorization_failed;
+        }
+    }
+    return ErrorCode::none;
+}
+
 }  // namespace
 
 void consumer_group_heartbeat(runtime::RequestContext& context) {
@@ -70,6 +84,10 @@ void consumer_group_heartbeat(runtime::RequestContext& context) {
     }
     if (!coordinator_is_available(context)) {
         context.reply(Response{.error_code = ErrorCode::coordinator_not_available});
+        return;
+    }
+    if (const ErrorCode refused = refusal(context, *request); refused != ErrorCode::none) {
+        context.reply(Response{.error_code = refused});
         return;
     }
     const std::vector<assignors::TopicPartitions> owned = owned_partitions(*request);

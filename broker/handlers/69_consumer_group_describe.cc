@@ -2,7 +2,7 @@
 //
 //   v1: whether a member speaks the consumer or the classic protocol.
 
-#include "broker/handlers/authorized_operations.h"
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/consumer_groups.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
@@ -58,11 +58,26 @@ Response::Member encoded(Arena& arena, const Result::Member& member, std::int16_
     return described;
 }
 
-Response::DescribedGroup encoded(Arena& arena, const Result::Group& group, std::int16_t version,
-                                 bool include_operations) {
+/// Who may describe a group, but not all of its topics, is not told of its members.
+bool may_see_topics(const runtime::RequestContext& context, const Result::Group& group) {
+    const auto may_see = [&](const std::string& topic) { return authorize(context, access::kDescribeTopic, topic); };
+    const auto topic_name = [](const Result::Topic& topic) -> const std::string& { return topic.name; };
+    return std::ranges::all_of(group.members, [&](const Result::Member& member) {
+        return std::ranges::all_of(member.topic_names, may_see) && std::ranges::all_of(member.assignment, may_see, topic_name) &&
+               std::ranges::all_of(member.target_assignment, may_see, topic_name);
+    });
+}
+
+Response::DescribedGroup encoded(runtime::RequestContext& context, const Result::Group& group, bool include_operations) {
+    Arena& arena = context.arena();
+    if (!may_see_topics(context, group)) {
+        return {.error_code = ErrorCode::topic_authorization_failed,
+                .error_message = "The group uses topics that the client is not authorized to describe.",
+                .group_id = arena.copy(group.group_id)};
+    }
     ArenaVector<Response::Member> members(arena, group.members.size());
     for (const Result::Member& member : group.members) {
-        members.push_back(encoded(arena, member, version));
+        members.push_back(encoded(arena, member, context.version()));
     }
     Response::DescribedGroup described{.error_code = group.error,
                                        .error_message = copied(arena, group.error_message),
@@ -73,7 +88,7 @@ Response::DescribedGroup encoded(Arena& arena, const Result::Group& group, std::
                                        .assignor_name = arena.copy(group.assignor),
                                        .members = members};
     if (include_operations && group.error == ErrorCode::none) {
-        described.authorized_operations = kAllGroupOperations;
+        described.authorized_operations = authorized_operations(context, access::ResourceType::group, group.group_id);
     }
     return described;
 }
@@ -92,7 +107,9 @@ void consumer_group_describe(runtime::RequestContext& context) {
     for (const std::string_view group_id : request->group_ids) {
         Response::DescribedGroup failed{.group_id = group_id};
         failed.error_code = enabled ? ErrorCode::coordinator_not_available : ErrorCode::unsupported_version;
-        if (available && group_id.empty()) {
+        if (!authorize(context, access::kDescribeGroup, group_id)) {
+            failed.error_code = ErrorCode::group_authorization_failed;
+        } else if (available && group_id.empty()) {
             failed.error_code = ErrorCode::invalid_group_id;
         } else if (available) {
             const auto result = context.services.groups.ask(
@@ -102,8 +119,7 @@ void consumer_group_describe(runtime::RequestContext& context) {
                                                          effects);
                 });
             if (result) {
-                described.push_back(encoded(arena, std::get<Result>(*result).groups.front(), context.version(),
-                                            request->include_authorized_operations));
+                described.push_back(encoded(context, std::get<Result>(*result).groups.front(), request->include_authorized_operations));
                 continue;
             }
             failed.error_code = ErrorCode::not_coordinator;

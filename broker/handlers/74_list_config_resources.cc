@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -82,6 +83,12 @@ void add_resources(runtime::RequestContext& context, ConfigResourceType type, Ar
 void list_config_resources(runtime::RequestContext& context) {
     const ListConfigResourcesRequest* request = context.decode<ListConfigResourcesRequest>();
     if (request == nullptr) {
+        return;
+    }
+    if (!authorize_cluster(context, access::kDescribeClusterConfigs)) {
+        ListConfigResourcesResponse refused;
+        refused.error_code = ErrorCode::cluster_authorization_failed;
+        context.reply(refused);
         return;
     }
     ListConfigResourcesResponse response;

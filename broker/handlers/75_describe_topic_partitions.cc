@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "broker/config/current_config.h"
-#include "broker/handlers/authorized_operations.h"
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
@@ -41,7 +41,7 @@ bool add_topic(Page& page, const runtime::TopicState& state, std::int32_t first)
     item.name = topic.name;
     item.topic_id = topic.id;
     item.is_internal = topic.internal;
-    item.topic_authorized_operations = kAllTopicOperations;
+    item.topic_authorized_operations = authorized_operations(page.context, access::ResourceType::topic, topic.name);
     const std::int32_t count = visible_partitions(page.context, state);
     const std::int32_t end = std::min(count, first + page.room);
     ArenaVector<Response::Partition> partitions(page.context.arena(), static_cast<std::size_t>(std::max(0, end - first)));
@@ -77,7 +77,9 @@ void describe_topic_partitions(runtime::RequestContext& context) {
     std::vector<std::string_view> names;
     if (all) {
         for (const topics::Topic& topic : table.catalog->topics()) {
-            names.push_back(topic.name);
+            if (authorize(context, access::kDescribeTopic, topic.name)) {
+                names.push_back(topic.name);
+            }
         }
     } else {
         for (const DescribeTopicPartitionsRequest::TopicRequest& topic : request->topics) {
@@ -107,6 +109,10 @@ void describe_topic_partitions(runtime::RequestContext& context) {
     const std::int32_t limit_max = context.services.config->max_request_partition_size_limit;
     Page page{context, node, ArenaVector<Response::Topic>(arena), std::clamp(request->response_partition_limit, 1, limit_max)};
     for (const std::string_view name : names) {
+        if (!authorize(context, access::kDescribeTopic, name)) {
+            page.topics.push_back({.error_code = ErrorCode::topic_authorization_failed, .name = name, .partitions = {}});
+            continue;
+        }
         const runtime::TopicState* state = table.find(name);
         if (state == nullptr) {
             const ErrorCode error = topics::topic_name_problem(name) ? ErrorCode::invalid_topic_exception
@@ -114,7 +120,7 @@ void describe_topic_partitions(runtime::RequestContext& context) {
             page.topics.push_back({.error_code = error,
                                    .name = name,
                                    .partitions = {},
-                                   .topic_authorized_operations = kAllTopicOperations});
+                                   .topic_authorized_operations = authorized_operations(context, access::ResourceType::topic, name)});
             continue;
         }
         if (page.room == 0) {

@@ -5,6 +5,7 @@
 // There is no second controller: the requests that Kafka refuses are refused with its texts, and a voter that it
 // would try to reach is answered as one that it cannot reach.
 
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/quorum.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
@@ -56,6 +57,13 @@ VoterRefusal refusal(runtime::RequestContext& context, const AddRaftVoterRequest
 void add_raft_voter(runtime::RequestContext& context) {
     const AddRaftVoterRequest* request = context.decode<AddRaftVoterRequest>();
     if (request == nullptr) {
+        return;
+    }
+    if (!authorize_cluster(context, access::kAlterCluster)) {
+        AddRaftVoterResponse refused;
+        refused.error_code = ErrorCode::cluster_authorization_failed;
+        refused.error_message = error_message(refused.error_code);
+        context.reply(refused);
         return;
     }
     const VoterRefusal refused = refusal(context, *request);

@@ -2,6 +2,7 @@
 //
 // The only voter cannot be removed, and there is no other one.
 
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/quorum.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
@@ -28,6 +29,13 @@ VoterRefusal refusal(const runtime::Services& services, const RemoveRaftVoterReq
 void remove_raft_voter(runtime::RequestContext& context) {
     const RemoveRaftVoterRequest* request = context.decode<RemoveRaftVoterRequest>();
     if (request == nullptr) {
+        return;
+    }
+    if (!authorize_cluster(context, access::kAlterCluster)) {
+        RemoveRaftVoterResponse refused;
+        refused.error_code = ErrorCode::cluster_authorization_failed;
+        refused.error_message = error_message(refused.error_code);
+        context.reply(refused);
         return;
     }
     const VoterRefusal refused = refusal(context.services, *request);

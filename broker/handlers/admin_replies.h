@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "broker/handlers/request_context.h"
-#include "broker/handlers/security_disabled.h"
 #include "broker/topics/catalog_commands.h"
 #include "protocol/arena.h"
 
@@ -28,7 +27,7 @@ inline constexpr std::string_view kCatalogNotWritten =
 /// request know THROTTLING_QUOTA_EXCEEDED; older ones are served, and the client waits.
 [[nodiscard]] inline topics::MutatingClient mutating_client(const runtime::RequestContext& context,
                                                             std::int16_t refused_since) {
-    return {.user = kAnonymousPrincipalName,
+    return {.user = context.principal().name(),
             .client_id = context.client_id,
             .may_be_refused = context.version() >= refused_since};
 }

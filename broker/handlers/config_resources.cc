@@ -7,6 +7,7 @@
 #include "broker/config/client_metrics_config.h"
 #include "broker/config/current_config.h"
 #include "broker/config/group_config.h"
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/runtime/partitions/turn.h"
@@ -101,6 +102,28 @@ std::expected<std::vector<config::ConfigEntry>, config::ConfigError> describe_ot
             break;
     }
     return std::unexpected(invalid_request(std::string(error_message(ErrorCode::invalid_request))));
+}
+
+ErrorCode refusal_of_configs(const runtime::RequestContext& context, const topics::ConfigResource& resource,
+                             access::Operation operation) {
+    const auto judge = [&](access::ResourceType type, std::string_view name) {
+        return authorize(context, access::Permission{operation, type}, name) ? ErrorCode::none : access::refusal(type);
+    };
+    switch (resource.type) {
+        case ConfigResourceType::topic:
+            return judge(access::ResourceType::topic, resource.name);
+        case ConfigResourceType::group:
+            return judge(access::ResourceType::group, resource.name);
+        case ConfigResourceType::broker:
+        case ConfigResourceType::broker_logger:
+        case ConfigResourceType::client_metrics:
+            return judge(access::ResourceType::cluster, access::kClusterName);
+        case ConfigResourceType::client_quota:
+        case ConfigResourceType::scram_credential:
+        case ConfigResourceType::unknown:
+            break;
+    }
+    return ErrorCode::none;
 }
 
 topics::CatalogError alter_broker_loggers(runtime::RequestContext& context, const topics::ResourceToAlter& resource,

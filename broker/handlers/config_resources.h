@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "broker/access/permission.h"
 #include "broker/config/describe_configs.h"
 #include "broker/handlers/request_context.h"
 #include "broker/topics/catalog_commands.h"
@@ -15,6 +16,11 @@ namespace partita::handlers {
 /// exist: without configs of their own they have the defaults.
 [[nodiscard]] std::expected<std::vector<config::ConfigEntry>, config::ConfigError> describe_other_resource(
     runtime::RequestContext& context, const topics::ConfigResource& resource, const config::DescribeOptions& options);
+
+/// With what a client is refused that may not do this to the configs of a resource (`describe_configs` or `alter_configs`); NONE when
+/// it may, and for types that nobody knows, which are refused otherwise.
+[[nodiscard]] ErrorCode refusal_of_configs(const runtime::RequestContext& context, const topics::ConfigResource& resource,
+                                           access::Operation operation);
 
 /// IncrementalAlterConfigs of the broker's loggers, whose levels are no part of the catalog.
 [[nodiscard]] topics::CatalogError alter_broker_loggers(runtime::RequestContext& context,

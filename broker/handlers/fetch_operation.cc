@@ -232,7 +232,8 @@ bool FetchOperation::throttle(Turn& turn) {
     // Nothing is fetched by who has to wait for another reason.
     if (throttled_client && pending.throttle_ms == 0) {
         const std::int64_t wait_ms =
-            services.throttles.use_or_leave(runtime::Throttled::fetched_bytes, *throttled_client,
+            services.throttles.use_or_leave(runtime::Throttled::fetched_bytes,
+                                            {.user = throttled_client->principal->name(), .client_id = throttled_client->client_id},
                                             static_cast<double>(answer_bytes()), turn.now());
         pending.throttle_ms = static_cast<std::int32_t>(wait_ms);
     }

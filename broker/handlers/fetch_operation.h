@@ -110,7 +110,11 @@ class FetchOperation final : public runtime::WaitingFetch {
     std::optional<expansion::ClientIdentity> client;
     expansion::ConnectionId connection;
     /// Set when somebody has a quota on what is fetched.
-    std::optional<std::string> throttled_client;
+    struct ThrottledClient {
+        access::PrincipalPointer principal;
+        std::string client_id;
+    };
+    std::optional<ThrottledClient> throttled_client;
 
     std::shared_ptr<fetch::FetchSession> session;
     std::int32_t session_epoch = 0;  ///< The session's next epoch while this fetch is the latest.

@@ -23,7 +23,7 @@ Uuid voter_directory_id(const runtime::Services& services) {
 
 QuorumEndpoint quorum_endpoint(runtime::RequestContext& context) {
     const auto config = context.services.config.get();
-    QuorumEndpoint endpoint{.listener_name = "CONTROLLER", .address = context.client.listener->advertised};
+    QuorumEndpoint endpoint{.listener_name = "CONTROLLER", .address = context.listener().advertised};
     if (config->listeners.controller_listener_names.empty()) {
         return endpoint;
     }

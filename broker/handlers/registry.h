@@ -1,7 +1,10 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <span>
 
+#include "broker/access/permission.h"
 #include "broker/handlers/request_context.h"
 #include "protocol/api_keys.h"
 
@@ -10,14 +13,41 @@ namespace partita::handlers {
 /// Serves one request: decodes it, acts, and answers, defers or closes (see RequestContext).
 using Handler = void (*)(runtime::RequestContext& context);
 
-/// One API that this broker serves. Its versions are all that Apache Kafka 4.3.1 accepts.
+/// What a request of an API may need, in the order in which it is asked. None is asked for what a row does not list.
+class Needs {
+  public:
+    static constexpr std::size_t kMax = 3;
+
+    template <class... Each>
+        requires(sizeof...(Each) <= kMax)
+    constexpr Needs(Each... needs) : needs_{access::Need(needs)...}, count_(sizeof...(Each)) {}  // NOLINT(google-explicit-constructor)
+
+    [[nodiscard]] constexpr const access::Need* begin() const { return needs_.data(); }
+    [[nodiscard]] constexpr const access::Need* end() const { return needs_.data() + count_; }
+    [[nodiscard]] constexpr bool empty() const { return count_ == 0; }
+
+  private:
+    std::array<access::Need, kMax> needs_;
+    std::size_t count_;
+};
+
+/// One API that this broker serves, and all that is said of it: docs/apis.md shows the same rows.
 struct ServedApi {
     ApiKey key;
     Handler handler;
+    /// What the client must be allowed to do. Each is asked for every resource that a request names or would be told of, or
+    /// only where the request needs it: WRITE TRANSACTIONAL_ID by who has one. Empty where Kafka asks for nothing: what comes
+    /// before authentication, and tokens, of which owners decide.
+    Needs needs;
+
+    /// With its versions, which are all that Apache Kafka 4.3.1 accepts.
+    [[nodiscard]] const ApiInfo& api() const { return *find_api(key); }
 };
 
 /// All served APIs, ascending by key: what ApiVersions advertises, and nothing else.
 [[nodiscard]] std::span<const ServedApi> served_apis();
+/// Null for one that is not served.
+[[nodiscard]] const ServedApi* find_served_api(ApiKey key);
 
 /// Serves a request of a key that its header was parsed with. A request that this broker does not
 /// serve closes the connection, as Kafka does with a key it does not know.

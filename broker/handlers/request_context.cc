@@ -76,6 +76,8 @@ Arena& RequestContext::arena() { return turn.arena(); }
 
 Now RequestContext::now() const { return turn.now(); }
 
+QuotaClient RequestContext::quota_client() const { return {.user = principal().name(), .client_id = client_id}; }
+
 void* RequestContext::decode_as(const Schema& schema) {
     void* message = arena().allocate_unlimited(schema.size, schema.alignment);
     const auto consumed = partita::decode(schema, body, version(), arena(), message);
@@ -107,7 +109,7 @@ void RequestContext::charge_time() {
         return;
     }
     const double percent_of_a_second = static_cast<double>(read_stopwatch_ns() - *started_ns_) / 1e7;
-    throttle(services.throttles.use(Throttled::request_time, client_id, percent_of_a_second, now()));
+    throttle(services.throttles.use(Throttled::request_time, quota_client(), percent_of_a_second, now()));
 }
 
 void RequestContext::reply_nothing() {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "broker/access/session.h"
 #include "broker/runtime/clients/client_connection.h"
 #include "broker/runtime/loop/reactor.h"
 #include "broker/runtime/loop/reply.h"
@@ -17,6 +18,7 @@
 namespace partita::runtime {
 
 class Turn;
+struct QuotaClient;
 struct Services;
 
 /// One request being served, on the reactor of its connection. Lives for the call of its handler;
@@ -42,6 +44,13 @@ class RequestContext {
     bool version_supported = true;
     /// Header and body, as they came.
     std::size_t request_bytes = 0;
+
+    /// Who asks, and on which of the broker's addresses. The connection's; see access::Session for how long they hold.
+    [[nodiscard]] const access::Session& session() const { return client.session; }
+    [[nodiscard]] const access::Principal& principal() const { return *client.session.principal; }
+    [[nodiscard]] const ListenerView& listener() const { return *client.listener; }
+    /// Whose quotas hold for this request. Borrowed from the request and the session.
+    [[nodiscard]] QuotaClient quota_client() const;
 
     [[nodiscard]] const ApiInfo& api() const { return *pending_.api; }
     [[nodiscard]] ApiKey api_key() const { return pending_.api->key; }

@@ -8,8 +8,4 @@ namespace partita::handlers {
 inline constexpr std::string_view kNoAuthorizerToDescribe = "No Authorizer is configured on the broker";
 inline constexpr std::string_view kNoAuthorizerToChange = "No Authorizer is configured.";
 
-/// Who every client is while nobody authenticates.
-inline constexpr std::string_view kAnonymousPrincipalType = "User";
-inline constexpr std::string_view kAnonymousPrincipalName = "ANONYMOUS";
-
 }  // namespace partita::handlers

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <string>
 
+#include "broker/access/authorizer.h"
 #include "broker/config/config_definition.h"
 #include "broker/fetch/fetch_sessions.h"
 #include "protocol/types.h"
@@ -65,6 +66,7 @@ struct Services {
     Expansions& expansions;
 
     Connections& connections;
+    const access::Authorizer& authorizer;
     ClientThrottles& throttles;
     SharedFetchSessions& fetch_sessions;
 

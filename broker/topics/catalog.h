@@ -34,7 +34,7 @@ struct RequestOrigin {
     std::string software_version;
     /// Address of the peer, without its port.
     std::string address;
-    /// "User:alice"; "User:ANONYMOUS" without authentication.
+    /// "User:alice"; Kafka's name for nobody in particular without authentication.
     std::string principal;
 
     friend bool operator==(const RequestOrigin&, const RequestOrigin&) = default;

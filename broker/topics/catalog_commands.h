@@ -202,7 +202,8 @@ struct TopicToCreate {
 
 /// Who creates and deletes partitions, for the quota that counts them.
 struct MutatingClient {
-    std::string_view user = "ANONYMOUS";
+    /// The name of its principal.
+    std::string_view user;
     std::string_view client_id;
     /// Newer versions of the requests are refused beyond the quota; older ones are served, and the client waits.
     bool may_be_refused = false;

@@ -25,6 +25,7 @@ class InProcessBroker {
         std::vector<std::string> overrides;
         std::string listeners = "PLAINTEXT://127.0.0.1:0";
         net::placement::Limits placement = {};
+        const access::Rules* access_rules = nullptr;
     };
 
     /// Null when it does not start: the reason is on standard error.
@@ -68,6 +69,7 @@ inline std::unique_ptr<InProcessBroker> InProcessBroker::start(const Options& op
     auto opened = runtime::Broker::open({.config = std::make_shared<const config::BrokerConfig>(std::move(loaded->config)),
                                          .reactor_count = kReactors,
                                          .storage = {.file_system = options.file_system, .metadata_store = options.metadata_store},
+                                         .access_rules = options.access_rules,
                                          .watches_directory = false});
     if (!opened) {
         std::fprintf(stderr, "%s\n", opened.error().message.c_str());

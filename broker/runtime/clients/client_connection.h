@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "broker/access/session.h"
 #include "broker/config/listeners.h"
 #include "broker/expansion/identity.h"
 #include "broker/fetch/fetch_waiters.h"
@@ -33,6 +34,8 @@ struct ClientConnection {
     TimestampMs born = kNoTimestamp;
     /// Never null.
     std::shared_ptr<const ListenerView> listener;
+    /// Who the client is, as far as that was checked.
+    access::Session session;
     /// As Kafka prints it in group descriptions: "/127.0.0.1".
     std::string host;
     /// From ApiVersions v3 on (KIP-511); empty before.

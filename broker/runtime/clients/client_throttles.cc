@@ -39,8 +39,8 @@ void ClientThrottles::follow(topics::CatalogPointer catalog) {
     limited_.store(limited, std::memory_order_relaxed);
 }
 
-std::optional<topics::QuotaInForce> ClientThrottles::quota(Throttled what, std::string_view client_id) const {
-    return topics::quota_of_client(*catalog_, kUser, client_id, kKeys[static_cast<std::size_t>(what)]);
+std::optional<topics::QuotaInForce> ClientThrottles::quota(Throttled what, const QuotaClient& client) const {
+    return topics::quota_of_client(*catalog_, client.user, client.client_id, kKeys[static_cast<std::size_t>(what)]);
 }
 
 /// Of what comes again with every request Kafka never demands more than a window.
@@ -50,15 +50,15 @@ std::int64_t ClientThrottles::bounded(Throttled what, std::int64_t wait_ms) cons
     return std::min(wait_ms, most);
 }
 
-std::int64_t ClientThrottles::use(Throttled what, std::string_view client_id, double value, Now now) {
+std::int64_t ClientThrottles::use(Throttled what, const QuotaClient& client, double value, Now now) {
     const std::scoped_lock lock(mutex_);
-    const auto limit = quota(what, client_id);
+    const auto limit = quota(what, client);
     return limit ? bounded(what, rates(what).use(*limit, value, now.monotonic)) : 0;
 }
 
-std::int64_t ClientThrottles::use_or_leave(Throttled what, std::string_view client_id, double value, Now now) {
+std::int64_t ClientThrottles::use_or_leave(Throttled what, const QuotaClient& client, double value, Now now) {
     const std::scoped_lock lock(mutex_);
-    const auto limit = quota(what, client_id);
+    const auto limit = quota(what, client);
     if (!limit) return 0;
     const std::int64_t wait_ms = bounded(what, rates(what).use(*limit, value, now.monotonic));
     if (wait_ms > 0) rates(what).take_back(*limit, value, now.monotonic);
@@ -76,10 +76,10 @@ std::int64_t ClientThrottles::connect(std::string_view address, Now now) {
     return wait_ms;
 }
 
-std::int32_t ClientThrottles::most_bytes_at_once(Throttled what, std::string_view client_id) {
+std::int32_t ClientThrottles::most_bytes_at_once(Throttled what, const QuotaClient& client) {
     constexpr std::int32_t kUnlimited = std::numeric_limits<std::int32_t>::max();
     const std::scoped_lock lock(mutex_);
-    const auto limit = quota(what, client_id);
+    const auto limit = quota(what, client);
     return limit ? static_cast<std::int32_t>(std::min<double>(kUnlimited, rates(what).most_at_once(*limit))) : kUnlimited;
 }
 

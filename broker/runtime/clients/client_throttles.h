@@ -25,15 +25,18 @@ enum class Throttled : std::uint8_t {
     connections,        ///< connection_creation_rate: connections that an address makes
 };
 
+/// Whom quotas tell apart: the name of the principal, and what the client calls itself.
+struct QuotaClient {
+    std::string_view user;
+    std::string_view client_id;
+};
+
 /// Holds clients to their quotas of rates. Thread-safe. Where nobody has a quota of a kind, that kind costs one load.
 ///
 /// Whoever gets a time back tells the client to wait for so long (ThrottleTimeMs) and lets its connection rest
 /// (RequestContext::throttle): the client may not know how to wait.
 class ClientThrottles {
   public:
-    /// Without authentication everybody is this user.
-    static constexpr std::string_view kUser = "ANONYMOUS";
-
     explicit ClientThrottles(topics::QuotaWindows windows);
 
     /// From now on the quotas of this catalog hold. Cheap when they are the ones that hold already.
@@ -45,13 +48,13 @@ class ClientThrottles {
     }
 
     /// Counts what a client used. How long it has to wait, in milliseconds: 0 when it need not.
-    [[nodiscard]] std::int64_t use(Throttled what, std::string_view client_id, double value, Now now);
+    [[nodiscard]] std::int64_t use(Throttled what, const QuotaClient& client, double value, Now now);
     /// Counts the bytes of a reply. When the client has to wait it gets an empty one instead, and nothing is counted.
-    [[nodiscard]] std::int64_t use_or_leave(Throttled what, std::string_view client_id, double value, Now now);
+    [[nodiscard]] std::int64_t use_or_leave(Throttled what, const QuotaClient& client, double value, Now now);
     /// The same for the connections of an address in its numeric form: it waits while the connection is not served.
     [[nodiscard]] std::int64_t connect(std::string_view address, Now now);
     /// The most that the client can get at once without having to wait for certain. Very much without a quota.
-    [[nodiscard]] std::int32_t most_bytes_at_once(Throttled what, std::string_view client_id);
+    [[nodiscard]] std::int32_t most_bytes_at_once(Throttled what, const QuotaClient& client);
 
   private:
     static constexpr std::size_t kKinds = 4;
@@ -59,7 +62,7 @@ class ClientThrottles {
     [[nodiscard]] static std::uint32_t bit(Throttled what) { return 1U << static_cast<unsigned>(what); }
     /// `mutex_` is held.
     [[nodiscard]] topics::ClientRates& rates(Throttled what) { return rates_[static_cast<std::size_t>(what)]; }
-    [[nodiscard]] std::optional<topics::QuotaInForce> quota(Throttled what, std::string_view client_id) const;
+    [[nodiscard]] std::optional<topics::QuotaInForce> quota(Throttled what, const QuotaClient& client) const;
     [[nodiscard]] std::int64_t bounded(Throttled what, std::int64_t wait_ms) const;
 
     const topics::QuotaWindows windows_;

@@ -27,9 +27,15 @@ topics::CreatePartitionsCommand ExpansionRequest::command() const {
         command.topics.push_back({.name = wish.name, .count = wish.count, .assignments = wish.assignments});
     }
     command.validate_only = validate_only;
+    command.client.user = principal->name();
     command.client.client_id = client_id;
     command.client.may_be_refused = may_be_refused_by_quota;
     return command;
+}
+
+Reply ExpansionRequest::answered(ExpansionReply reply) const {
+    reply.reply.topics.insert(reply.reply.topics.end(), refused.begin(), refused.end());
+    return encode(pending, reply);
 }
 
 void ExpansionWorker::submit(ExpansionRequest request) {
@@ -47,7 +53,7 @@ void ExpansionWorker::submit(ExpansionRequest request) {
     if (is_taken) {
         wake_.notify_one();
     } else {
-        turns_.deliver(request.pending.target, request.encode(request.pending, timed_out(request)));
+        turns_.deliver(request.pending.target, request.answered(timed_out(request)));
     }
 }
 
@@ -80,11 +86,11 @@ void ExpansionWorker::run() {
 void ExpansionWorker::serve(ExpansionRequest request) {
     // Kafka's controller looks at the time, too, when a request's turn comes.
     const bool has_time = read_clock().monotonic - request.received < request.timeout_ms;
-    const ExpansionReply reply = has_time ? expansions_.expand(request) : timed_out(request);
+    ExpansionReply reply = has_time ? expansions_.expand(request) : timed_out(request);
     request.pending.throttle_ms =
         std::max(request.pending.throttle_ms,
                  static_cast<std::int32_t>(std::min<std::int64_t>(reply.reply.throttle_ms, std::numeric_limits<std::int32_t>::max())));
-    turns_.deliver(request.pending.target, request.encode(request.pending, reply));
+    turns_.deliver(request.pending.target, request.answered(std::move(reply)));
 }
 
 }  // namespace partita::runtime

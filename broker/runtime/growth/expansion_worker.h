@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "broker/access/session.h"
 #include "broker/runtime/loop/reply.h"
 #include "broker/topics/catalog_commands.h"
 #include "protocol/types.h"
@@ -33,7 +34,10 @@ struct ExpansionRequest {
         std::optional<std::vector<std::vector<BrokerId>>> assignments;
     };
     std::vector<Wish> wishes;
+    /// What else the client asked for and is told of: topics that it may not alter.
+    std::vector<topics::ExpandedTopic> refused;
     bool validate_only = false;
+    access::PrincipalPointer principal = access::Principal::anonymous();
     std::string client_id;
     /// See topics::MutatingClient.
     bool may_be_refused_by_quota = false;
@@ -43,8 +47,11 @@ struct ExpansionRequest {
     std::int32_t timeout_ms = 0;
 
     PendingReply pending;
-    /// Makes the reply; called once, on the worker's thread.
+    /// Makes the reply of what became of the wishes; called once, by `answered`.
     Reply (*encode)(const PendingReply& pending, const ExpansionReply& reply) = nullptr;
+
+    /// The reply, with what was refused before. On the worker's thread, or on the asker's when the request waits no more.
+    [[nodiscard]] Reply answered(ExpansionReply reply) const;
 
     /// The same as a command, which borrows from this.
     [[nodiscard]] topics::CreatePartitionsCommand command() const;

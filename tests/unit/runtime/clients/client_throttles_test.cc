@@ -11,6 +11,7 @@ namespace {
 
 using topics::QuotaEntity;
 
+constexpr QuotaClient client(std::string_view id, std::string_view user = "ANONYMOUS") { return {user, id}; }
 constexpr Now at(std::int64_t ms) { return {Instant{ms}, TimestampMs{ms}}; }
 
 class ClientThrottlesTest : public ::testing::Test {
@@ -38,22 +39,29 @@ TEST_F(ClientThrottlesTest, OnlyWhatSomebodyHasAQuotaOfIsLimited) {
 
 TEST_F(ClientThrottlesTest, ClientsWithoutAQuotaNeverWait) {
     limit({{"client-id", "c"}}, "producer_byte_rate", 10);
-    EXPECT_EQ(throttles_.use(Throttled::produced_bytes, "d", 1e9, at(0)), 0);
-    EXPECT_EQ(throttles_.most_bytes_at_once(Throttled::fetched_bytes, "c"), std::numeric_limits<std::int32_t>::max());
+    EXPECT_EQ(throttles_.use(Throttled::produced_bytes, client("d"), 1e9, at(0)), 0);
+    EXPECT_EQ(throttles_.most_bytes_at_once(Throttled::fetched_bytes, client("c")), std::numeric_limits<std::int32_t>::max());
 }
 
 TEST_F(ClientThrottlesTest, BytesThatAreNotSentAreNotCounted) {
     limit({{"client-id", "c"}}, "consumer_byte_rate", 10);
-    EXPECT_EQ(throttles_.most_bytes_at_once(Throttled::fetched_bytes, "c"), 100);
-    EXPECT_EQ(throttles_.use_or_leave(Throttled::fetched_bytes, "c", 90, at(0)), 0);
-    EXPECT_EQ(throttles_.use_or_leave(Throttled::fetched_bytes, "c", 30, at(0)), 2000);
-    EXPECT_EQ(throttles_.use_or_leave(Throttled::fetched_bytes, "c", 10, at(0)), 0);
+    EXPECT_EQ(throttles_.most_bytes_at_once(Throttled::fetched_bytes, client("c")), 100);
+    EXPECT_EQ(throttles_.use_or_leave(Throttled::fetched_bytes, client("c"), 90, at(0)), 0);
+    EXPECT_EQ(throttles_.use_or_leave(Throttled::fetched_bytes, client("c"), 30, at(0)), 2000);
+    EXPECT_EQ(throttles_.use_or_leave(Throttled::fetched_bytes, client("c"), 10, at(0)), 0);
 }
 
 TEST_F(ClientThrottlesTest, ForTimeNobodyWaitsLongerThanAWindow) {
     limit({{"user", "ANONYMOUS"}}, "request_percentage", 1);
-    EXPECT_EQ(throttles_.use(Throttled::request_time, "c", 11, at(0)), 1000);
-    EXPECT_EQ(throttles_.use(Throttled::request_time, "d", 1000, at(0)), 1000);
+    EXPECT_EQ(throttles_.use(Throttled::request_time, client("c"), 11, at(0)), 1000);
+    EXPECT_EQ(throttles_.use(Throttled::request_time, client("d"), 1000, at(0)), 1000);
+}
+
+TEST_F(ClientThrottlesTest, WhoIsAnotherPrincipalHasAnotherQuota) {
+    limit({{"user", "alice"}}, "producer_byte_rate", 10);
+    EXPECT_GT(throttles_.use(Throttled::produced_bytes, client("c", "alice"), 1000, at(0)), 0);
+    EXPECT_EQ(throttles_.use(Throttled::produced_bytes, client("c", "bob"), 1000, at(0)), 0);
+    EXPECT_EQ(throttles_.use(Throttled::produced_bytes, client("c"), 1000, at(0)), 0);
 }
 
 TEST_F(ClientThrottlesTest, ConnectionsThatAreRefusedAreNotCounted) {

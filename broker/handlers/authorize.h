@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "broker/access/authorizer.h"
+#include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
+#include "protocol/error_code.h"
+
+/// May the client of a request do what it asks for? Every handler asks here, once for each resource and before it tells or changes
+/// anything of it. What it may ask is what the row of its API says (registry.cc): another question is a fault of ours, and with
+/// rules in force it ends the process.
+
+namespace partita::handlers {
+
+namespace detail {
+[[nodiscard]] bool is_allowed_by_rules(const runtime::RequestContext& context, const access::Need& need,
+                                       std::optional<std::string_view> name);
+}
+
+[[nodiscard]] inline bool authorize(const runtime::RequestContext& context, const access::Need& need, std::string_view name) {
+    return context.services.authorizer.allows_everything() || detail::is_allowed_by_rules(context, need, name);
+}
+
+/// On the cluster as a whole.
+[[nodiscard]] inline bool authorize_cluster(const runtime::RequestContext& context, const access::Permission& permission) {
+    return authorize(context, permission, access::kClusterName);
+}
+
+/// On at least one resource of the type.
+[[nodiscard]] inline bool authorize_any(const runtime::RequestContext& context, const access::Need& need) {
+    return context.services.authorizer.allows_everything() || detail::is_allowed_by_rules(context, need, std::nullopt);
+}
+
+/// For the fields `...AuthorizedOperations` of replies.
+[[nodiscard]] std::int32_t authorized_operations(const runtime::RequestContext& context, access::ResourceType type,
+                                                 std::string_view name);
+
+}  // namespace partita::handlers

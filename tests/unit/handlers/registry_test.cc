@@ -1,0 +1,78 @@
+#include "broker/handlers/registry.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "tests/support/tests_directory.h"
+
+namespace partita::handlers {
+namespace {
+
+TEST(Registry, EveryServedApiHasAHandlerVersionsAndAnOperation) {
+    // Handshakes come before anybody is known; of a token its owners decide, whoever else may do what.
+    const std::set<ApiKey> without{ApiKey::sasl_handshake, ApiKey::api_versions, ApiKey::sasl_authenticate,
+                                   ApiKey::renew_delegation_token, ApiKey::expire_delegation_token};
+    EXPECT_FALSE(served_apis().empty());
+    for (const ServedApi& row : served_apis()) {
+        ASSERT_NE(find_api(row.key), nullptr) << static_cast<int>(row.key);
+        EXPECT_NE(row.handler, nullptr) << row.api().name;
+        EXPECT_LE(row.api().versions.first, row.api().latest_version(false)) << row.api().name;
+        EXPECT_EQ(row.needs.empty(), without.contains(row.key)) << row.api().name;
+        EXPECT_EQ(find_served_api(row.key), &row);
+    }
+    EXPECT_EQ(find_served_api(ApiKey::leader_and_isr), nullptr);
+}
+
+TEST(Registry, NoRowAsksForAnOperationThatItsResourceDoesNotKnow) {
+    const auto is_known = [](const access::Permission& permission) {
+        return std::ranges::count(access::operations_of(permission.resource), permission.operation) == 1;
+    };
+    for (const ServedApi& row : served_apis()) {
+        std::set<std::string> seen;
+        for (const access::Need& need : row.needs) {
+            EXPECT_TRUE(is_known(need.permission)) << row.api().name << " " << to_text(need);
+            EXPECT_TRUE(!need.or_on_cluster || is_known(*need.or_on_cluster)) << row.api().name << " " << to_text(need);
+            EXPECT_TRUE(!need.or_on_cluster || need.or_on_cluster->resource == access::ResourceType::cluster) << row.api().name;
+            EXPECT_TRUE(seen.insert(to_text(need)).second) << row.api().name << " says twice " << to_text(need);
+        }
+    }
+}
+
+std::string table_of_rows() {
+    std::ostringstream table;
+    table << "| key | API | versions | the client needs |\n|--:|---|---|---|\n";
+    for (const ServedApi& row : served_apis()) {
+        const ApiInfo& api = row.api();
+        table << "| " << static_cast<int>(row.key) << " | " << api.name << " | " << api.versions.first;
+        if (api.latest_version(false) != api.versions.first) {
+            table << "-" << api.latest_version(false);
+        }
+        if (api.latest_unstable) {
+            table << " (" << api.versions.last << " unstable)";
+        }
+        table << " |";
+        for (const access::Need& need : row.needs) {
+            table << (&need == row.needs.begin() ? " " : "; ") << to_text(need);
+        }
+        table << (row.needs.empty() ? " nothing |\n" : " |\n");
+    }
+    return table.str();
+}
+
+TEST(Registry, TheTableInTheDocsHasTheSameRows) {
+    const auto path = test::tests_directory().parent_path() / "docs" / "apis.md";
+    std::ifstream file(path);
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    const std::size_t begin = text.find("| key |");
+    ASSERT_NE(begin, std::string::npos) << path;
+    const std::size_t end = std::min(text.find("\n\n", begin), text.size());
+    EXPECT_EQ(text.substr(begin, end - begin) + (end == text.size() ? "" : "\n"), table_of_rows());
+}
+
+}  // namespace
+}  // namespace partita::handlers
