@@ -73,7 +73,7 @@ namespace {
 
 using access::Permission;
 
-/// Everybody may do everything, or nothing, or everything but one thing, to every resource or to one; every question is noted.
+/// Everybody may do everything, or nothing, or everything but some things, to every resource or to one; every question is noted.
 class NotedRules final : public access::Rules {
   public:
     bool allows(const access::Requester& requester, Permission permission, std::optional<std::string_view> name) const override {
@@ -81,12 +81,12 @@ class NotedRules final : public access::Rules {
         EXPECT_EQ(requester.address, "127.0.0.1");
         const std::scoped_lock lock(mutex_);
         asked_.insert(permission);
-        return may_everything_ && (permission != withheld_ || (withheld_name_ && name != withheld_name_));
+        return may_everything_ && (!withheld_.contains(permission) || (withheld_name_ && name != withheld_name_));
     }
-    void set(bool may_everything, std::optional<Permission> withheld = std::nullopt, std::optional<std::string_view> name = std::nullopt) {
+    void set(bool may_everything, std::set<Permission> withheld = {}, std::optional<std::string_view> name = std::nullopt) {
         const std::scoped_lock lock(mutex_);
         may_everything_ = may_everything;
-        withheld_ = withheld;
+        withheld_ = std::move(withheld);
         withheld_name_ = name;
     }
     std::set<Permission> take_asked() {
@@ -98,7 +98,7 @@ class NotedRules final : public access::Rules {
     mutable std::mutex mutex_;
     mutable std::set<Permission> asked_;
     bool may_everything_ = true;
-    std::optional<Permission> withheld_;
+    std::set<Permission> withheld_;
     std::optional<std::string_view> withheld_name_;
 };
 
@@ -334,7 +334,7 @@ TEST_F(AccessRules, WhoMayNothingIsRefusedByTheErrorOfTheResourceAndChangesNothi
 
 TEST_F(AccessRules, OneTopicIsRefusedAndItsNeighbourIsServed) {
     ASSERT_TRUE(create_topic(*client_, "u", 1));
-    rules_.set(true, access::kDescribeTopic, kTopic);
+    rules_.set(true, {access::kDescribeTopic}, kTopic);
     const std::array asked{one(ListOffsetsRequest::ListOffsetsPartition{.timestamp = -1})};
     std::array topics{ListOffsetsRequest::ListOffsetsTopic{.name = kTopic, .partitions = asked[0]},
                       ListOffsetsRequest::ListOffsetsTopic{.name = "u", .partitions = asked[0]}};
@@ -360,13 +360,31 @@ TEST_F(AccessRules, OneTopicIsRefusedAndItsNeighbourIsServed) {
     EXPECT_FALSE(by_id->topics[0].name.has_value());
 }
 
+TEST_F(AccessRules, MetadataCreatesATopicOnlyForWhoMayCreateItOrAny) {
+    const auto ask_for = [&](std::string_view name) {
+        const std::array named{MetadataRequest::Topic{.name = name}};
+        const auto* reply = client_->call<MetadataResponse>(13, MetadataRequest{.topics = Array<MetadataRequest::Topic>(named), .allow_auto_topic_creation = true});
+        return reply == nullptr ? ErrorCode::network_exception : reply->topics[0].error_code;
+    };
+    const auto exists = [&](std::string_view name) { return broker_->services().topics.table()->find(name) != nullptr; };
+    rules_.set(true, {access::kCreateTopic, access::kCreateInCluster});
+    EXPECT_EQ(ask_for("of-nobody"), ErrorCode::topic_authorization_failed);
+    EXPECT_FALSE(exists("of-nobody"));
+    rules_.set(true, {access::kCreateInCluster});
+    EXPECT_EQ(ask_for("of-its-creator"), ErrorCode::unknown_topic_or_partition);
+    EXPECT_TRUE(exists("of-its-creator"));
+    rules_.set(true, {access::kCreateTopic});
+    EXPECT_EQ(ask_for("of-any-creator"), ErrorCode::unknown_topic_or_partition);
+    EXPECT_TRUE(exists("of-any-creator"));
+}
+
 TEST_F(AccessRules, WhoMayReadAGroupButNotItsTopicIsRefusedTheTopic) {
-    rules_.set(true, access::kReadTopic);
+    rules_.set(true, {access::kReadTopic});
     const OffsetCommitRequest commit{.group_id = "simple",
                                      .generation_id_or_member_epoch = -1,
                                      .topics = one(OffsetCommitRequest::Topic{.topic_id = topic_id_, .partitions = one(OffsetCommitRequest::Partition{})})};
     EXPECT_NE(answer(api_of<OffsetCommitRequest>(), &commit).find("ErrorCode: 29"), std::string::npos);
-    rules_.set(true, access::kDescribeTopic);
+    rules_.set(true, {access::kDescribeTopic});
     const ConsumerGroupDescribeRequest describe{.group_ids = one(kGroup)};
     const std::string group = answer(api_of<ConsumerGroupDescribeRequest>(), &describe);
     EXPECT_NE(group.find("ErrorCode: 29"), std::string::npos) << group;
@@ -374,7 +392,7 @@ TEST_F(AccessRules, WhoMayReadAGroupButNotItsTopicIsRefusedTheTopic) {
 }
 
 TEST_F(AccessRules, WhoMayCreateATopicButNotDescribeItsConfigsIsToldOfNone) {
-    rules_.set(true, access::kDescribeTopicConfigs);
+    rules_.set(true, {access::kDescribeTopicConfigs});
     const CreateTopicsRequest create{.topics = one(CreateTopicsRequest::CreatableTopic{.name = "v", .num_partitions = 1, .replication_factor = 1})};
     const std::string created = answer(api_of<CreateTopicsRequest>(), &create);
     EXPECT_NE(created.find("TopicConfigErrorCode: 29"), std::string::npos) << created;
@@ -394,9 +412,9 @@ TEST_F(AccessRules, OperationsThatRepliesTellOfAreThoseThatTheRulesAllow) {
     const std::int32_t all = access::all_operation_bits(access::ResourceType::topic);
     const std::int32_t all_of_cluster = access::all_operation_bits(access::ResourceType::cluster);
     EXPECT_EQ(told(), std::pair(all, all_of_cluster));
-    rules_.set(true, access::kAlterTopic);
+    rules_.set(true, {access::kAlterTopic});
     EXPECT_EQ(told(), std::pair(all & ~access::operation_bit(access::Operation::alter), all_of_cluster));
-    rules_.set(true, access::kDescribeCluster);
+    rules_.set(true, {access::kDescribeCluster});
     EXPECT_EQ(told(), std::pair(all, 0));
 }
 
