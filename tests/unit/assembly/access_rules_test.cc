@@ -391,6 +391,39 @@ TEST_F(AccessRules, WhoMayReadAGroupButNotItsTopicIsRefusedTheTopic) {
     EXPECT_EQ(group.find("\"m\""), std::string::npos) << "members are told: " << group;
 }
 
+TEST_F(AccessRules, OffsetsOfATopicThatMayNotBeDescribedAreRefusedByNameAndLeftOutOfAll) {
+    const OffsetCommitRequest commit{.group_id = "simple",
+                                     .generation_id_or_member_epoch = -1,
+                                     .topics = one(OffsetCommitRequest::Topic{
+                                         .topic_id = topic_id_, .partitions = one(OffsetCommitRequest::Partition{.committed_offset = 7})})};
+    const auto* committed = client_->call<OffsetCommitResponse>(10, commit);
+    ASSERT_NE(committed, nullptr) << client_->failure();
+    ASSERT_EQ(committed->topics[0].partitions[0].error_code, ErrorCode::none);
+    const auto offsets_of = [&](std::int16_t version, bool all) {
+        OffsetFetchRequest request;
+        if (version < 8) {
+            request.group_id = "simple";
+            request.topics = all ? Array<OffsetFetchRequest::Topic>(nullptr) : one(OffsetFetchRequest::Topic{.name = kTopic, .partition_indexes = one(0)});
+        } else {
+            request.groups = one(OffsetFetchRequest::Group{
+                .group_id = "simple",
+                .topics = all ? Array<OffsetFetchRequest::Topics>(nullptr) : one(OffsetFetchRequest::Topics{.name = kTopic, .partition_indexes = one(0)})});
+        }
+        const auto* reply = client_->call<OffsetFetchResponse>(version, request);
+        return reply == nullptr ? client_->failure() : to_text(*reply, version);
+    };
+    for (const std::int16_t version : {7, 9}) {
+        rules_.set(true);
+        EXPECT_NE(offsets_of(version, true).find("CommittedOffset: 7"), std::string::npos) << offsets_of(version, true);
+        EXPECT_NE(offsets_of(version, false).find("CommittedOffset: 7"), std::string::npos) << offsets_of(version, false);
+        rules_.set(true, {access::kDescribeTopic});
+        EXPECT_EQ(offsets_of(version, true).find("\"t\""), std::string::npos) << offsets_of(version, true);
+        const std::string refused = offsets_of(version, false);
+        EXPECT_NE(refused.find("ErrorCode: 29"), std::string::npos) << refused;
+        EXPECT_EQ(refused.find("CommittedOffset: 7"), std::string::npos) << refused;
+    }
+}
+
 TEST_F(AccessRules, WhoMayCreateATopicButNotDescribeItsConfigsIsToldOfNone) {
     rules_.set(true, {access::kDescribeTopicConfigs});
     const CreateTopicsRequest create{.topics = one(CreateTopicsRequest::CreatableTopic{.name = "v", .num_partitions = 1, .replication_factor = 1})};
