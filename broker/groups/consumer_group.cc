@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "broker/groups/group.h"
 #include "protocol/assert.h"
 
 namespace partita::groups {
@@ -41,6 +42,7 @@ void ConsumerGroup::apply(const ConsumerGroupEpochRecord& record) {
 }
 
 void ConsumerGroup::apply(const ConsumerMemberRecord& record) {
+    group_.listing.note_change();
     ConsumerMember& member = find_or_add(record.member_id);
     count_subscription(member, -1);
     member.subscription = record.subscription;
@@ -57,6 +59,7 @@ void ConsumerGroup::apply(const TargetAssignmentRecord& record) {
 }
 
 void ConsumerGroup::apply(const CurrentAssignmentRecord& record) {
+    group_.listing.note_change();
     ConsumerMember& member = find_or_add(record.member_id);
     disown(member, member.progress.assigned);
     disown(member, member.progress.pending_revocation);
@@ -66,6 +69,7 @@ void ConsumerGroup::apply(const CurrentAssignmentRecord& record) {
 }
 
 void ConsumerGroup::apply(const RegularExpressionRecord& record) {
+    group_.listing.note_change();
     resolved_.insert_or_assign(std::string(record.regex),
                                ResolvedRegex{.topics = {record.topics.begin(), record.topics.end()},
                                              .version = record.version,
@@ -73,6 +77,7 @@ void ConsumerGroup::apply(const RegularExpressionRecord& record) {
 }
 
 void ConsumerGroup::apply(const ConsumerGroupTombstone& record) {
+    group_.listing.note_change();
     using Kind = ConsumerGroupTombstone::Kind;
     switch (record.kind) {
         case Kind::group: return;

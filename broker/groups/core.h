@@ -86,7 +86,9 @@ public:
     void list_groups(const ListGroups& command, Effects& effects);
     void delete_groups(const DeleteGroups& command, Effects& effects);
     void topic_deleted(const TopicDeleted& event, Effects& effects);
-    [[nodiscard]] std::vector<std::vector<TopicReader>> readers_of(std::span<TopicQuestion> questions) const;
+    [[nodiscard]] std::vector<std::vector<TopicReader>> readers_of(std::span<TopicQuestion> questions);
+    [[nodiscard]] std::vector<std::vector<TopicReader>> readers_by_asking_all(std::span<TopicQuestion> questions) const;
+    [[nodiscard]] std::uint64_t groups_visited() const { return groups_visited_; }
     [[nodiscard]] std::optional<std::string> protocol_of(std::string_view group_id) const;
     [[nodiscard]] std::optional<MemberHoldings> holdings_of(std::string_view group_id, std::string_view member_id) const;
     [[nodiscard]] std::map<PartitionIndex, Offset> committed_in(std::string_view group_id, std::string_view topic,
@@ -255,7 +257,10 @@ private:
     // Before everything that holds timers: they leave the queue when they are destroyed.
     TimerQueue timers_;
     Timer expiration_timer_;
+    // Likewise before what is listed in it.
+    ReaderIndex reader_index_;
     TextMap<std::unique_ptr<Group>> groups_;
+    std::uint64_t groups_visited_ = 0;
     bool loaded_ = false;
     /// Never null.
     ClusterPointer cluster_;

@@ -75,6 +75,7 @@ void Group::restore_state(GroupState state, TimestampMs since) {
 }
 
 void Group::reset_classic() {
+    listing.note_change();
     pending.clear();
     by_id_.clear();
     by_instance_id_.clear();
@@ -121,6 +122,7 @@ Member& Group::add(std::string_view member_id, std::optional<std::string_view> i
                    std::string_view member_protocol_type, std::vector<MemberProtocol> protocols) {
     PARTITA_ASSERT(find(member_id) == nullptr, "a member id is added once");
     PARTITA_ASSERT(!instance_id || find_static(*instance_id) == nullptr, "an instance id is added once");
+    listing.note_change();
     if (members_.empty()) {
         protocol_type = std::string(member_protocol_type);
     }
@@ -153,6 +155,7 @@ void Group::remove(std::string_view member_id) {
         return;
     }
     PARTITA_ASSERT(!member->waiting_join && !member->waiting_sync, "a member is answered before it is removed");
+    listing.note_change();
     count_protocols(*member, -1);
     owed_syncs -= member->owes_sync ? 1 : 0;
     by_id_.erase(member->id);
@@ -176,9 +179,20 @@ void Group::set_protocols(Member& member, std::span<const JoinGroup::Protocol> p
     if (member.has_protocols(protocols)) {
         return;
     }
+    listing.note_change();
     count_protocols(member, -1);
     member.protocols = owned(protocols);
     count_protocols(member, 1);
+}
+
+void Group::assign(Member& member, Bytes assignment) {
+    listing.note_change();
+    member.assignment_.assign(assignment.begin(), assignment.end());
+}
+
+const OwnedBytes* Group::metadata_of(const Member& member) const {
+    const OwnedBytes* metadata = protocol ? member.metadata(*protocol) : nullptr;
+    return metadata == nullptr && !member.protocols.empty() ? &member.protocols.front().metadata : metadata;
 }
 
 std::int32_t Group::rebalance_timeout_ms() const {
@@ -247,6 +261,7 @@ std::string Group::select_protocol() const {
 bool Group::uses_consumer_protocol() const { return protocol_type && *protocol_type == kConsumerProtocolType; }
 
 void Group::update_topics() {
+    listing.note_change();
     topics.reset();
     if (!uses_consumer_protocol()) {
         return;

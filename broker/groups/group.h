@@ -14,6 +14,7 @@
 #include "broker/groups/commands.h"
 #include "broker/groups/consumer_group.h"
 #include "broker/groups/effects.h"
+#include "broker/groups/reader_index.h"
 #include "broker/groups/results.h"
 #include "broker/groups/text_map.h"
 #include "broker/groups/timer_queue.h"
@@ -43,7 +44,6 @@ struct Member {
     std::int32_t session_timeout_ms = 0;
     /// In order of preference, names unique.
     std::vector<MemberProtocol> protocols;
-    OwnedBytes assignment;
 
     /// The JoinGroup that waits for the rebalance to complete.
     std::optional<ReplyToken> waiting_join;
@@ -60,6 +60,12 @@ struct Member {
     /// Null when the member does not support `protocol`.
     [[nodiscard]] const OwnedBytes* metadata(std::string_view protocol) const;
     [[nodiscard]] bool has_protocols(std::span<const JoinGroup::Protocol> others) const;
+    /// As the leader gave it; see `Group::assign`.
+    [[nodiscard]] const OwnedBytes& assignment() const { return assignment_; }
+
+private:
+    friend struct Group;
+    OwnedBytes assignment_;
 };
 
 /// An id that was given out with MEMBER_ID_REQUIRED and did not come back yet.
@@ -71,26 +77,9 @@ struct PendingMember {
     Timer timer;
 };
 
-struct CommittedOffset {
-    Offset offset;
-    TimestampMs commit_timestamp;
-    TimestampMs expire_timestamp = kNoTimestamp;
-    TopicId topic_id;
-    LeaderEpoch leader_epoch = kNoLeaderEpoch;
-    std::string metadata;
-
-    /// Committed for a topic of this name that is gone. Commits of old requests know no topic id, and belong to any.
-    [[nodiscard]] bool is_of_other_topic(const TopicId& wanted) const {
-        return !topic_id.is_zero() && !wanted.is_zero() && topic_id != wanted;
-    }
-};
-
-using PartitionOffsets = std::map<PartitionIndex, CommittedOffset>;
-using TopicOffsets = std::map<std::string, PartitionOffsets, std::less<>>;
-
 struct Group {
-    explicit Group(std::string_view group_id, TimestampMs now)
-        : id(group_id), state_since(now), initial_join_timer(TimerKind::initial_join, this),
+    Group(ReaderIndex& index, std::string_view group_id, TimestampMs now)
+        : id(group_id), state_since(now), listing(index, *this), offsets(listing), initial_join_timer(TimerKind::initial_join, this),
           join_timer(TimerKind::join, this), sync_timer(TimerKind::sync, this) {}
     Group(const Group&) = delete;
     Group& operator=(const Group&) = delete;
@@ -115,6 +104,8 @@ struct Group {
     TextMap<std::unique_ptr<PendingMember>> pending;
     /// Topics of the members in the current generation; unset when unknown. See `is_subscribed_to`.
     std::optional<TextSet> topics;
+    /// Hears of whatever changes which topics the group has to do with.
+    ReaderListing listing;
     TopicOffsets offsets;
     Timer initial_join_timer;
     Timer join_timer;
@@ -150,6 +141,9 @@ struct Group {
     void remove(std::string_view member_id);
     void rename(Member& member, std::string_view new_id);
     void set_protocols(Member& member, std::span<const JoinGroup::Protocol> protocols);
+    void assign(Member& member, Bytes assignment);
+    /// What the member told the assignor in force, or its favourite one while there is none; null when it named none.
+    [[nodiscard]] const OwnedBytes* metadata_of(const Member& member) const;
     /// Longest of all members; 0 without members.
     [[nodiscard]] std::int32_t rebalance_timeout_ms() const;
     [[nodiscard]] bool all_joined() const {
@@ -165,7 +159,7 @@ struct Group {
     /// voter decides a tie. Only for a group with members.
     [[nodiscard]] std::string select_protocol() const;
     [[nodiscard]] bool uses_consumer_protocol() const;
-    /// Reads the topics of all members from their metadata.
+    /// Reads the topics of all members from their metadata. After every change of `protocol` and `protocol_type`.
     void update_topics();
     /// True also when a consumer group does not know its topics: then nothing is known to be unused.
     [[nodiscard]] bool is_subscribed_to(std::string_view topic) const;

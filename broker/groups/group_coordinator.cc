@@ -57,13 +57,17 @@ void GroupCoordinator::delete_groups(const DeleteGroups& command, Now, Effects& 
 void GroupCoordinator::topic_deleted(const TopicDeleted& event, Now, Effects& effects) {
     core_->topic_deleted(event, effects);
 }
-std::vector<TopicReader> GroupCoordinator::readers_of(std::string_view topic, const TopicId& topic_id) const {
+std::vector<TopicReader> GroupCoordinator::readers_of(std::string_view topic, const TopicId& topic_id) {
     TopicQuestion question{.topic = topic, .topic_id = topic_id};
     return std::move(core_->readers_of({&question, 1}).front());
 }
-std::vector<std::vector<TopicReader>> GroupCoordinator::readers_of(std::span<TopicQuestion> questions) const {
+std::vector<std::vector<TopicReader>> GroupCoordinator::readers_of(std::span<TopicQuestion> questions) {
     return core_->readers_of(questions);
 }
+std::vector<std::vector<TopicReader>> GroupCoordinator::readers_by_asking_all(std::span<TopicQuestion> questions) const {
+    return core_->readers_by_asking_all(questions);
+}
+std::uint64_t GroupCoordinator::groups_visited() const { return core_->groups_visited(); }
 std::optional<std::string> GroupCoordinator::protocol_of(std::string_view group_id) const {
     return core_->protocol_of(group_id);
 }
@@ -150,7 +154,7 @@ Group* GroupCoordinator::Core::find_group(std::string_view group_id) {
 }
 
 Group& GroupCoordinator::Core::create_group(std::string_view group_id, TimestampMs now) {
-    const auto [entry, is_new] = groups_.try_emplace(std::string(group_id), std::make_unique<Group>(group_id, now));
+    const auto [entry, is_new] = groups_.try_emplace(std::string(group_id), std::make_unique<Group>(reader_index_, group_id, now));
     PARTITA_ASSERT(is_new, "a group is created once");
     return *entry->second;
 }

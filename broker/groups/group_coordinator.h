@@ -99,10 +99,15 @@ public:
     void topic_deleted(const TopicDeleted& event, Now now, Effects& effects);
 
     /// Every group that reads the topic, ascending by id.
-    [[nodiscard]] std::vector<TopicReader> readers_of(std::string_view topic, const TopicId& topic_id) const;
+    [[nodiscard]] std::vector<TopicReader> readers_of(std::string_view topic, const TopicId& topic_id);
     /// The same for several topics at once: one answer for each question, in their order. Topics differ. Takes time with what
-    /// the groups say, once, and with what is answered; see TopicQuestion.
-    [[nodiscard]] std::vector<std::vector<TopicReader>> readers_of(std::span<TopicQuestion> questions) const;
+    /// the members of the groups that read the topics say, once, and with what is answered; see TopicQuestion. Groups that changed
+    /// since anybody asked last are looked at besides, for the index (`reader_index.h`) that the first question begins.
+    [[nodiscard]] std::vector<std::vector<TopicReader>> readers_of(std::span<TopicQuestion> questions);
+    /// The same, by asking every group and no index. For tests of `readers_of`.
+    [[nodiscard]] std::vector<std::vector<TopicReader>> readers_by_asking_all(std::span<TopicQuestion> questions) const;
+    /// Groups that `readers_of` looked at so far, for its index and for its answers. For tests.
+    [[nodiscard]] std::uint64_t groups_visited() const;
     /// The assignor that the group's generation uses ("range", "stream"); the empty text while it has none, and of groups
     /// that name none. Null when there is no such group.
     [[nodiscard]] std::optional<std::string> protocol_of(std::string_view group_id) const;

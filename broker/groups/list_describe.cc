@@ -39,7 +39,7 @@ DescribeGroupsResult::Group describe(const Group& group) {
                                   .client_id = member->client_id,
                                   .client_host = member->client_host,
                                   .metadata = metadata == nullptr ? OwnedBytes() : *metadata,
-                                  .assignment = member->assignment});
+                                  .assignment = member->assignment()});
     }
     return result;
 }

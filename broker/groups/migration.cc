@@ -13,16 +13,6 @@
 namespace partita::groups {
 namespace {
 
-/// The metadata that stands for the member: of the chosen protocol, or before there is one of its first.
-const OwnedBytes* metadata_of(const Group& group, const Member& member) {
-    if (group.protocol) {
-        if (const OwnedBytes* metadata = member.metadata(*group.protocol)) {
-            return metadata;
-        }
-    }
-    return member.protocols.empty() ? nullptr : &member.protocols.front().metadata;
-}
-
 OwnedAssignment with_epoch(const assignors::Assignment& assignment, std::int32_t epoch) {
     OwnedAssignment result;
     for (const assignors::TopicPartitions& topic : assignment) {
@@ -87,9 +77,9 @@ std::optional<Refusal> GroupCoordinator::Core::refuse_upgrade(const Group& group
         return refuse("the group size exceeds the consumer group maximum size.");
     }
     for (const auto& [order, member] : group.members()) {
-        const OwnedBytes* metadata = metadata_of(group, *member);
+        const OwnedBytes* metadata = group.metadata_of(*member);
         const auto subscription = metadata == nullptr ? std::nullopt : read_subscription(*metadata, *cluster_);
-        const auto assignment = read_assignment(member->assignment, *cluster_);
+        const auto assignment = read_assignment(member->assignment(), *cluster_);
         if (!subscription || !assignment) {
             return refuse("the embedded consumer protocol is malformed.");
         }
@@ -112,8 +102,8 @@ void GroupCoordinator::Core::upgrade_group(Group& group, Now now, Effects& effec
         // What waits is told to come again: it then comes to the new group.
         answer_join(group, *member, {.error = ErrorCode::rebalance_in_progress, .member_id = member->id}, effects);
         answer_sync(*member, {.error = ErrorCode::rebalance_in_progress}, effects);
-        const auto said = read_subscription(*metadata_of(group, *member), *cluster_);
-        const auto has = read_assignment(member->assignment, *cluster_);
+        const auto said = read_subscription(*group.metadata_of(*member), *cluster_);
+        const auto has = read_assignment(member->assignment(), *cluster_);
         PARTITA_ASSERT(said && has, "a group is looked at before it is upgraded");
         MemberSubscription subscription{.instance_id = member->instance_id,
                                         .rack_id = said->rack_id,
@@ -198,7 +188,7 @@ void GroupCoordinator::Core::downgrade_group(Group& group, std::span<ConsumerMem
         classic.client_host = member.subscription.client_host;
         classic.session_timeout_ms = member.subscription.classic->session_timeout_ms;
         classic.rebalance_timeout_ms = member.subscription.rebalance_timeout_ms;
-        classic.assignment = member.assignment;
+        group.assign(classic, member.assignment);
         restart_session(classic, now);
     }
     group.protocol = group.select_protocol();

@@ -86,7 +86,7 @@ void GroupCoordinator::Core::commit_offsets(const OffsetCommit& command, Now now
                 continue;
             }
             if (known == group->offsets.end()) {
-                known = group->offsets.try_emplace(std::string(topic.name)).first;
+                known = group->offsets.find_or_add(topic.name);
                 hint = known->second.begin();
             }
             PartitionOffsets& offsets = known->second;

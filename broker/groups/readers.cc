@@ -1,7 +1,5 @@
 #include "broker/groups/topic_readers.h"
 
-#include <string.h>
-
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
@@ -15,21 +13,48 @@ namespace {
 
 constexpr std::string_view kSeedMetadata = "seeded by expansion ";
 
-/// What the member told the assignor in force, or its favourite one while there is none.
 Bytes subscription_of(const Group& group, const Member& member) {
-    const OwnedBytes* metadata = group.protocol ? member.metadata(*group.protocol) : nullptr;
-    if (metadata == nullptr && !member.protocols.empty()) {
-        metadata = &member.protocols.front().metadata;
-    }
+    const OwnedBytes* metadata = group.metadata_of(member);
     return metadata == nullptr ? Bytes() : Bytes(*metadata);
 }
 
-constexpr std::size_t kNamesSearchedMax = 4;
 constexpr std::uint64_t kHashFactor = 0x9e3779b97f4a7c15ULL;
 
 std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
     hash = (hash ^ value) * kHashFactor;
     return hash ^ hash >> 32;
+}
+
+/// One group that may have something to say to one question. It may be here twice, with the offsets in one of them.
+struct Concerned {
+    const Group* group = nullptr;
+    std::size_t question = 0;
+    /// What it committed of the topic; null when nothing.
+    const PartitionOffsets* offsets = nullptr;
+    /// False when no member has to do with the topic.
+    bool is_named_by_members = false;
+};
+
+/// Every topic that `ReaderCollector` could find the group to read.
+void list_topics(ReaderListing& listing) {
+    const Group& group = listing.group();
+    for (const NamedOffsets& offsets : group.offsets) listing.add_offsets(offsets);
+    if (group.consumer) {
+        for (const std::string_view name : group.consumer->subscribed_topics()) listing.add_members(name);
+        for (const auto& [id, member] : group.consumer->members()) {
+            for (const OwnedTopic& owned : member->progress.assigned) listing.add_members(owned.topic_id);
+        }
+        return;
+    }
+    if (!group.uses_consumer_protocol()) return;
+    Holdings holdings;
+    for (const auto& [order, member] : group.members()) {
+        if (const auto topics = subscribed_topics(subscription_of(group, *member))) {
+            for (const std::string_view name : *topics) listing.add_members(name);
+        }
+        read_holdings(member->assignment(), holdings);
+        for (const Holdings::Topic& topic : holdings.topics()) listing.add_members(topic.name);
+    }
 }
 
 /// Answers questions about one group after the other. What a group's members said is taken apart once for all questions, into
@@ -42,17 +67,11 @@ class ReaderCollector {
             by_name_.emplace(questions[index].topic, index);
             by_id_.emplace(questions[index].topic_id, index);
             wants_others_ = wants_others_ || questions[index].others != TopicQuestion::Others::none;
-            std::string& name = names_as_told_.emplace_back();
-            name += static_cast<char>(questions[index].topic.size() >> 8);
-            name += static_cast<char>(questions[index].topic.size() & 0xff);
-            name += questions[index].topic;
         }
     }
 
-    void add(const Group& group);
-    /// False when no member can have to do with the topics: most groups are passed by at the speed of a text search.
-    [[nodiscard]] bool may_concern(const Group& group) const;
-    [[nodiscard]] bool may_name_a_topic(Bytes told) const;
+    /// `concerned`: of this group, ascending by question. Questions that are not here have no answer from it.
+    void add(const Group& group, std::span<const Concerned> concerned);
     [[nodiscard]] std::vector<std::vector<TopicReader>> take() { return std::move(answers_); }
 
   private:
@@ -64,9 +83,9 @@ class ReaderCollector {
 
     TopicReader& reader_of(const Group& group, std::size_t question);
     void add_members(const Group& group);
-    void add_members(const Group& group, const ConsumerGroup& consumer);
+    void add_members(const Group& group, const ConsumerGroup& consumer, std::span<const Concerned> concerned);
     void add_member(const Group& group, const TopicReader::Member& blank, const Holdings& holdings);
-    void add_commits(const Group& group);
+    void add_commits(const Group& group, const Concerned& concerned);
     void read_owned(const OwnedAssignment& assigned, Holdings& holdings);
     [[nodiscard]] Holdings& next_holdings();
     void sign_holdings();
@@ -81,8 +100,6 @@ class ReaderCollector {
     std::span<TopicQuestion> questions_;
     const ClusterView& cluster_;
     bool wants_others_ = false;
-    /// With the length before them, as in subscriptions and assignments.
-    std::vector<std::string> names_as_told_;
     std::unordered_map<std::string_view, std::size_t> by_name_;
     std::unordered_map<TopicId, std::size_t> by_id_;
 
@@ -103,44 +120,31 @@ class ReaderCollector {
     std::vector<std::vector<TopicReader>> answers_;
 };
 
-void ReaderCollector::add(const Group& group) {
+void ReaderCollector::add(const Group& group, std::span<const Concerned> concerned) {
     touched_.clear();
     names_.clear();
     members_ = 0;
     are_names_sorted_ = are_holdings_signed_ = false;
-    if (group.consumer) {
-        add_members(group, *group.consumer);
-    } else if (group.uses_consumer_protocol() && may_concern(group)) {
+    const bool is_named = std::ranges::any_of(concerned, &Concerned::is_named_by_members);
+    if (group.consumer && is_named) {
+        add_members(group, *group.consumer, concerned);
+    } else if (group.uses_consumer_protocol() && (is_named || wants_others_)) {
         add_members(group);
     }
-    add_commits(group);
+    for (const Concerned& one : concerned) {
+        if (one.offsets != nullptr) add_commits(group, one);
+    }
     for (const std::size_t index : touched_) {
         TopicReader& reader = *begun_[index];
         if (questions_[index].others != TopicQuestion::Others::none) {
             tell_others(questions_[index], reader);
-            std::ranges::sort(reader.other_topics, {}, &TopicReader::OtherTopic::name);
+            if (!std::ranges::is_sorted(reader.other_topics, {}, &TopicReader::OtherTopic::name)) {
+                std::ranges::sort(reader.other_topics, {}, &TopicReader::OtherTopic::name);
+            }
         }
         answers_[index].push_back(std::move(reader));
         begun_[index].reset();
     }
-}
-
-bool ReaderCollector::may_concern(const Group& group) const {
-    // To look for many names takes as long as to read everything.
-    if (questions_.size() > kNamesSearchedMax) {
-        return true;
-    }
-    return std::ranges::any_of(group.members(), [&](const auto& entry) {
-        return may_name_a_topic(subscription_of(group, *entry.second)) || may_name_a_topic(entry.second->assignment);
-    }) || (wants_others_ && std::ranges::any_of(questions_, [&](const TopicQuestion& question) {
-        return group.offsets.contains(question.topic);
-    }));
-}
-
-bool ReaderCollector::may_name_a_topic(Bytes told) const {
-    return !told.empty() && std::ranges::any_of(names_as_told_, [&](const std::string& name) {
-        return ::memmem(told.data(), told.size(), name.data(), name.size()) != nullptr;
-    });
 }
 
 TopicReader& ReaderCollector::reader_of(const Group& group, std::size_t question) {
@@ -176,22 +180,22 @@ void ReaderCollector::add_members(const Group& group) {
             }
         }
         Holdings& holdings = next_holdings();
-        read_holdings(member->assignment, holdings);
+        read_holdings(member->assignment(), holdings);
         add_member(group, {.member_id = member->id, .client_id = member->client_id, .client_host = member->client_host}, holdings);
     }
 }
 
 /// Members of a group of KIP-848, whose assignments and expressions the coordinator knows itself.
-void ReaderCollector::add_members(const Group& group, const ConsumerGroup& consumer) {
+void ReaderCollector::add_members(const Group& group, const ConsumerGroup& consumer, std::span<const Concerned> concerned) {
     for (const auto& [id, member] : consumer.members()) {
         const MemberSubscription& wanted = member->subscription;
         const ResolvedRegex* resolved = wanted.topic_regex.empty() ? nullptr : consumer.resolved(wanted.topic_regex);
         subscribed_.clear();
-        for (std::size_t index = 0; index < questions_.size(); ++index) {
-            const std::string_view topic = questions_[index].topic;
+        for (const Concerned& one : concerned) {
+            const std::string_view topic = questions_[one.question].topic;
             if (std::ranges::binary_search(wanted.topic_names, topic) ||
                 (resolved != nullptr && resolved->topics.contains(std::string(topic)))) {
-                subscribed_.push_back(index);
+                subscribed_.push_back(one.question);
             }
         }
         Holdings& holdings = next_holdings();
@@ -251,22 +255,15 @@ void ReaderCollector::add_member(const Group& group, const TopicReader::Member& 
     }
 }
 
-void ReaderCollector::add_commits(const Group& group) {
-    for (std::size_t index = 0; index < questions_.size() && !group.offsets.empty(); ++index) {
-        const TopicQuestion& question = questions_[index];
-        const auto known = group.offsets.find(question.topic);
-        if (known == group.offsets.end()) {
+void ReaderCollector::add_commits(const Group& group, const Concerned& concerned) {
+    for (const auto& [partition, committed] : *concerned.offsets) {
+        if (committed.is_of_other_topic(questions_[concerned.question].topic_id)) {
             continue;
         }
-        for (const auto& [partition, committed] : known->second) {
-            if (committed.is_of_other_topic(question.topic_id)) {
-                continue;
-            }
-            TopicReader& reader = reader_of(group, index);
-            reader.committed.emplace_hint(reader.committed.end(), partition, committed.offset);
-            if (committed.offset == Offset{0} && committed.metadata.starts_with(kSeedMetadata)) {
-                reader.seeds.push_back(partition);
-            }
+        TopicReader& reader = reader_of(group, concerned.question);
+        reader.committed.emplace_hint(reader.committed.end(), partition, committed.offset);
+        if (committed.offset == Offset{0} && committed.metadata.starts_with(kSeedMetadata)) {
+            reader.seeds.push_back(partition);
         }
     }
 }
@@ -333,13 +330,20 @@ void ReaderCollector::tell_others(TopicQuestion& question, TopicReader& reader) 
     sort_names();
     sign_holdings();
     const Signature* own = can_be_aligned ? signature_of(question.topic) : nullptr;
+    reader.other_topics.reserve(names_.size());
+    // Names and signatures are both ascending.
+    auto held = signatures_.begin();
     for (const std::string_view name : names_) {
         const auto other = name == question.topic ? std::nullopt : cluster_.find(name);
         if (!other) {
             continue;
         }
-        const Signature* held = own != nullptr && other->partition_count == question.partition_count ? signature_of(name) : nullptr;
-        reader.other_topics.push_back({std::string(name), other->partition_count, held != nullptr && held->value == own->value});
+        bool is_aligned = false;
+        if (own != nullptr && other->partition_count == question.partition_count) {
+            while (held != signatures_.end() && held->topic < name) ++held;
+            is_aligned = held != signatures_.end() && held->topic == name && held->value == own->value;
+        }
+        reader.other_topics.push_back({std::string(name), other->partition_count, is_aligned});
     }
 }
 
@@ -417,7 +421,7 @@ std::optional<MemberHoldings> GroupCoordinator::Core::holdings_of(std::string_vi
     told.client_host = member->client_host;
     if (!group.uses_consumer_protocol()) return told;
     Holdings holdings;
-    read_holdings(member->assignment, holdings);
+    read_holdings(member->assignment(), holdings);
     for (const Holdings::Topic& topic : holdings.topics()) {
         const std::span<const PartitionIndex> partitions = holdings.partitions_of(topic);
         if (cluster_->find(topic.name)) told.topics.push_back({std::string(topic.name), {partitions.begin(), partitions.end()}});
@@ -438,10 +442,39 @@ std::map<PartitionIndex, Offset> GroupCoordinator::Core::committed_in(std::strin
     return told;
 }
 
-std::vector<std::vector<TopicReader>> GroupCoordinator::Core::readers_of(std::span<TopicQuestion> questions) const {
+std::vector<std::vector<TopicReader>> GroupCoordinator::Core::readers_of(std::span<TopicQuestion> questions) {
+    reader_index_.update([&](ReaderListing& listing) {
+        list_topics(listing);
+        ++groups_visited_;
+    });
+    std::vector<Concerned> concerned;
+    for (std::size_t index = 0; index < questions.size(); ++index) {
+        reader_index_.for_each(questions[index].topic, questions[index].topic_id, [&](const ListedReader& listed) {
+            concerned.push_back({listed.group, index, listed.offsets, listed.is_named_by_members});
+        });
+    }
+    std::ranges::stable_sort(concerned, [](const Concerned& left, const Concerned& right) {
+        return left.group != right.group && left.group->id < right.group->id;
+    });
     ReaderCollector collector(questions, *cluster_);
+    for (auto first = concerned.begin(); first != concerned.end();) {
+        const auto last = std::find_if(first, concerned.end(), [&](const Concerned& one) { return one.group != first->group; });
+        collector.add(*first->group, {first, last});
+        ++groups_visited_;
+        first = last;
+    }
+    return collector.take();
+}
+
+std::vector<std::vector<TopicReader>> GroupCoordinator::Core::readers_by_asking_all(std::span<TopicQuestion> questions) const {
+    ReaderCollector collector(questions, *cluster_);
+    std::vector<Concerned> concerned(questions.size());
     for (const Group* group : groups_in_order()) {
-        collector.add(*group);
+        for (std::size_t index = 0; index < questions.size(); ++index) {
+            const auto known = group->offsets.find(questions[index].topic);
+            concerned[index] = {group, index, known == group->offsets.end() ? nullptr : &known->second, true};
+        }
+        collector.add(*group, concerned);
     }
     return collector.take();
 }
@@ -455,7 +488,7 @@ void GroupCoordinator::Core::seed_offsets(const SeedOffsets& command, Now now, E
     const std::string_view group_id = effects.arena.copy(group->id);
     const std::string_view topic = effects.arena.copy(command.topic);
     const std::string_view metadata = effects.arena.copy(command.metadata);
-    PartitionOffsets& offsets = group->offsets.try_emplace(std::string(command.topic)).first->second;
+    PartitionOffsets& offsets = group->offsets.find_or_add(command.topic)->second;
     for (std::int32_t index = command.first.value; index < command.end.value; ++index) {
         const auto [known, is_new] = offsets.try_emplace(PartitionIndex{index});
         CommittedOffset& committed = known->second;

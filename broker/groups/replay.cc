@@ -29,10 +29,7 @@ void GroupCoordinator::Core::replay_one(const OffsetCommitRecord& record) {
         // Offsets of a group that was never joined are all there is of it.
         group = &create_group(record.group_id, record.commit_timestamp);
     }
-    auto topic = group->offsets.find(record.topic);
-    if (topic == group->offsets.end()) {
-        topic = group->offsets.try_emplace(std::string(record.topic)).first;
-    }
+    const auto topic = group->offsets.find_or_add(record.topic);
     topic->second.insert_or_assign(record.partition,
                                    CommittedOffset{.offset = record.offset,
                                                    .commit_timestamp = record.commit_timestamp,
@@ -54,13 +51,13 @@ void GroupCoordinator::Core::replay_one(const OffsetTombstone& record) {
 }
 
 void GroupCoordinator::Core::replay_one(const GroupMetadataRecord& record) {
-    TopicOffsets offsets;
+    TopicOffsets::Map offsets;
     if (const auto known = groups_.find(record.group_id); known != groups_.end()) {
-        offsets = std::move(known->second->offsets);
+        offsets = known->second->offsets.take();
         groups_.erase(known);
     }
     Group& group = create_group(record.group_id, record.current_state_timestamp);
-    group.offsets = std::move(offsets);
+    group.offsets.give(std::move(offsets));
     group.generation = record.generation.value;
     if (!record.protocol_type.empty()) {
         group.protocol_type = std::string(record.protocol_type);
@@ -82,7 +79,7 @@ void GroupCoordinator::Core::replay_one(const GroupMetadataRecord& record) {
         member.session_timeout_ms = stored.session_timeout_ms;
         member.rebalance_timeout_ms =
             stored.rebalance_timeout_ms == -1 ? stored.session_timeout_ms : stored.rebalance_timeout_ms;
-        member.assignment.assign(stored.assignment.begin(), stored.assignment.end());
+        group.assign(member, stored.assignment);
     }
     if (record.leader) {
         if (Member* leader = group.find(*record.leader)) {
@@ -104,9 +101,9 @@ void GroupCoordinator::Core::replay_one(const GroupTombstone& record) {
         groups_.erase(known);
         return;
     }
-    TopicOffsets offsets = std::move(known->second->offsets);
+    TopicOffsets::Map offsets = known->second->offsets.take();
     groups_.erase(known);
-    create_group(record.group_id, kNoTimestamp).offsets = std::move(offsets);
+    create_group(record.group_id, kNoTimestamp).offsets.give(std::move(offsets));
 }
 
 void GroupCoordinator::Core::loaded(Now now, Effects& effects) {
@@ -153,7 +150,7 @@ void GroupCoordinator::Core::persist_group(const Group& group, Effects& effects)
         const OwnedBytes* metadata = group.protocol ? member->metadata(*group.protocol) : nullptr;
         PARTITA_ASSERT(metadata != nullptr, "members of a persisted group support its protocol");
         stored.subscription = as_bytes(arena.copy(as_text(*metadata)));
-        stored.assignment = as_bytes(arena.copy(as_text(member->assignment)));
+        stored.assignment = as_bytes(arena.copy(as_text(member->assignment())));
     }
     effects.records.push_back(std::move(record));
 }
@@ -183,7 +180,7 @@ std::string GroupCoordinator::Core::dump() const {
                     append_hex(out, *metadata);
                 }
                 out += " assignment=";
-                append_hex(out, member->assignment);
+                append_hex(out, member->assignment());
                 out += "\n";
             }
         }

@@ -26,7 +26,7 @@ ErrorCode validate_sync(const SyncGroup& command, const Group& group) {
 }
 
 SyncResult current_assignment(const Group& group, const Member& member) {
-    return {.protocol_type = group.protocol_type, .protocol_name = group.protocol, .assignment = member.assignment};
+    return {.protocol_type = group.protocol_type, .protocol_name = group.protocol, .assignment = member.assignment()};
 }
 
 }  // namespace
@@ -65,12 +65,12 @@ void GroupCoordinator::Core::sync(const SyncGroup& command, Now now, Effects& ef
 
 void GroupCoordinator::Core::accept_assignment(const SyncGroup& command, Group& group, Now now, Effects& effects) {
     for (const auto& [order, member] : group.members()) {
-        member->assignment.clear();
+        group.assign(*member, {});
     }
     for (const SyncGroup::Assignment& assignment : command.assignments) {
         // Somebody who left meanwhile is no longer known, and the rebalance that this caused has begun.
         if (Member* member = group.find(assignment.member_id)) {
-            member->assignment.assign(assignment.assignment.begin(), assignment.assignment.end());
+            group.assign(*member, assignment.assignment);
         }
     }
     group.transition_to(GroupState::stable, now.wall);
@@ -85,7 +85,7 @@ void GroupCoordinator::Core::accept_assignment(const SyncGroup& command, Group& 
 
 void GroupCoordinator::Core::reset_assignments(Group& group, ErrorCode error, Now now, Effects& effects) {
     for (const auto& [order, member] : group.members()) {
-        member->assignment.clear();
+        group.assign(*member, {});
         if (member->waiting_sync) {
             answer_sync(*member, {.error = error}, effects);
             restart_session(*member, now);

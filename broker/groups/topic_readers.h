@@ -19,6 +19,8 @@ namespace partita::groups {
 /// One group that reads the topic asked for.
 struct TopicReader {
     struct Member {
+        bool operator==(const Member&) const = default;
+
         std::string member_id;
         std::string client_id;
         /// As the broker names it in group descriptions: "/127.0.0.1".
@@ -30,6 +32,8 @@ struct TopicReader {
 
     /// A topic besides the one asked for that a member subscribes to, as far as that can be read, and that exists.
     struct OtherTopic {
+        bool operator==(const OtherTopic&) const = default;
+
         std::string name;
         std::int32_t partition_count = 0;
         /// It has the count that the question names, more than one, and each member of the group holds the same partitions of
@@ -54,6 +58,8 @@ struct TopicReader {
     /// Its members run Kafka Streams, whose tasks are bound to partition counts.
     [[nodiscard]] bool is_streams() const { return protocol == "stream"; }
 
+    bool operator==(const TopicReader&) const = default;
+
     [[nodiscard]] bool is_subscribed() const {
         for (const Member& member : members) {
             if (member.subscribed) return true;
@@ -76,7 +82,7 @@ struct MemberHoldings {
     std::vector<Topic> topics;
 };
 
-/// Who reads this topic? Several questions are answered by one pass over the groups, which takes what members said apart once.
+/// Who reads this topic? Several questions are answered by one pass over the groups that read the topics, which takes what members said apart once.
 struct TopicQuestion {
     enum class Others : std::uint8_t {
         none,

@@ -18,10 +18,12 @@ TEST(ConsumersSimulation, NoPartitionIsOwnedTwiceAndEveryGroupSettles) {
     const std::uint64_t first = from_environment("FIRST_SEED", 1);
     const std::uint64_t seeds = from_environment("SEEDS", 800);
     ConsumersStatistics total;
+    std::uint64_t readers = 0;
     for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
         ConsumersWorld world({.seed = seed});
         const auto violation = world.run();
         ASSERT_FALSE(violation) << "FIRST_SEED=" << seed << " SEEDS=1: " << *violation;
+        readers += world.readers_seen();
         total.heartbeats += world.statistics().heartbeats;
         total.crashes += world.statistics().crashes;
         total.fenced += world.statistics().fenced;
@@ -41,6 +43,7 @@ TEST(ConsumersSimulation, NoPartitionIsOwnedTwiceAndEveryGroupSettles) {
     if (seeds >= 100) {
         // The world must reach what it is there for.
         EXPECT_GT(total.crashes, seeds);
+        EXPECT_GT(readers, seeds * 10);
         EXPECT_GT(total.fenced, seeds / 20);
         EXPECT_GT(total.moves, seeds);
         EXPECT_GT(total.classic_joins, seeds);

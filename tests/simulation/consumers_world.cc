@@ -301,6 +301,11 @@ ConsumerGroupDescribeResult::Group ConsumersWorld::describe() {
 /// does not count: its commits are refused.
 void ConsumersWorld::check_owners() {
     if (members_.size() > 100 && !chance(1)) return;
+    std::vector<TopicQuestion> questions;
+    for (const auto& [name, topic] : cluster_->topics()) {
+        questions.push_back({.topic = name, .topic_id = topic.topic_id, .partition_count = topic.partition_count});
+    }
+    check_readers(questions);
     const auto group = describe();
     std::map<Partition, std::string> owners;
     for (const Member& member : members_) {

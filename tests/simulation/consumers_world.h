@@ -50,6 +50,7 @@ class ConsumersWorld : CoordinatorWorld {
     /// Runs to the end. Says what was violated first, or nothing.
     std::optional<std::string> run();
     [[nodiscard]] const ConsumersStatistics& statistics() const { return statistics_; }
+    using CoordinatorWorld::readers_seen;
 
   private:
     static constexpr std::int64_t kSettleLimitMs = 10 * 60'000;

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +21,9 @@ namespace partita::groups::simulation {
 class CoordinatorWorld {
   protected:
     explicit CoordinatorWorld(std::uint64_t seed) : random_(seed * 0x9E3779B97F4A7C15ULL + 1) {}
+
+    /// Answers that `check_readers` compared.
+    [[nodiscard]] std::uint64_t readers_seen() const { return readers_seen_; }
 
     // Chance
     std::int64_t between(std::int64_t low, std::int64_t high) {
@@ -72,6 +76,21 @@ class CoordinatorWorld {
         }
     }
 
+    /// What is said of who reads the topics must not depend on the index. Now and then, so that changes gather between two looks.
+    void check_readers(std::span<const TopicQuestion> topics) {
+        if (++readers_checks_ % 3 != 0) return;
+        std::vector<TopicQuestion> questions(topics.begin(), topics.end());
+        for (TopicQuestion& question : questions) question.others = TopicQuestion::Others::all;
+        const auto by_index = coordinator_->readers_of(questions);
+        const auto by_asking_all = coordinator_->readers_by_asking_all(questions);
+        for (std::size_t index = 0; index < questions.size(); ++index) {
+            readers_seen_ += by_index[index].size();
+            if (by_index[index] == by_asking_all[index]) continue;
+            violate("of " + std::string(questions[index].topic) + " the index knows " + std::to_string(by_index[index].size()) +
+                    " readers or what they do otherwise than the " + std::to_string(by_asking_all[index].size()) + " groups say themselves");
+        }
+    }
+
     /// Only the first violation counts: what follows may be its consequence.
     void violate(const std::string& what) {
         if (!violation_) violation_ = "at " + std::to_string(now_.monotonic.value) + " ms: " + what;
@@ -86,6 +105,8 @@ class CoordinatorWorld {
     int loss_percent_ = 0;
 
   private:
+    std::uint64_t readers_checks_ = 0;
+    std::uint64_t readers_seen_ = 0;
     std::mt19937_64 random_;
     std::multimap<std::int64_t, std::function<void()>> events_;
     std::vector<std::pair<std::string, std::optional<std::string>>> log_;

@@ -18,10 +18,12 @@ TEST(GroupsSimulation, InvariantsHoldForEverySeed) {
     const std::uint64_t first = from_environment("FIRST_SEED", 1);
     const std::uint64_t seeds = from_environment("SEEDS", 5'000);
     Statistics total;
+    std::uint64_t readers = 0;
     for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
         World world({.seed = seed});
         const auto violation = world.run();
         ASSERT_FALSE(violation) << "FIRST_SEED=" << seed << " SEEDS=1: " << *violation;
+        readers += world.readers_seen();
         total.calls += world.statistics().calls;
         total.crashes += world.statistics().crashes;
         total.generations += world.statistics().generations;
@@ -43,6 +45,7 @@ TEST(GroupsSimulation, InvariantsHoldForEverySeed) {
         EXPECT_GT(total.generations, seeds * 5);
         EXPECT_GT(total.acknowledged_commits, seeds);
         EXPECT_GT(total.static_rejoins, 0U);
+        EXPECT_GT(readers, seeds * 10);
     }
 }
 

@@ -92,6 +92,8 @@ void World::deliver(Call&& call) {
     }
     call(pending_);
     if (!late) flush();
+    const std::array<TopicQuestion, 3> questions{{{.topic = "topic"}, {.topic = "v0"}, {.topic = "v0+"}}};
+    check_readers(questions);
 }
 
 void World::write(const Record& record) {
@@ -264,6 +266,16 @@ void World::forget_id_and_rejoin(Client& client) {
     rejoin(client, 1);
 }
 
+/// ConsumerProtocolSubscription, version 0, to the topic "topic" (every other client) and to one that changes when the client does.
+std::string World::subscription_of(const Client& client) {
+    const bool reads_topic = client.index % 2 == 0;
+    std::string out("\0\0\0\0\0", 5);
+    out += reads_topic ? std::string("\2\0\5topic", 8) : std::string("\1");
+    out += '\0';
+    out += static_cast<char>(client.metadata.size());
+    return out + client.metadata + "\xff\xff\xff\xff";
+}
+
 void World::send_join(Client& client) {
     ++client.attempt;
     expect_answer(client, client.rebalance_ms + 30'000);
@@ -271,7 +283,8 @@ void World::send_join(Client& client) {
     const ReplyToken token = remember({Kind::join, client.index, client.attempt, client.group});
     deliver([&, this](Effects& effects) {
         std::vector<JoinGroup::Protocol> protocols;
-        for (const std::string& name : client.protocols) protocols.push_back({name, as_bytes(client.metadata)});
+        const std::string subscription = subscription_of(client);
+        for (const std::string& name : client.protocols) protocols.push_back({name, as_bytes(subscription)});
         const std::string suffix = std::to_string(++suffixes_);
         JoinGroup command{.group_id = client.group,
                           .member_id = client.id,

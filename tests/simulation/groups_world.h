@@ -52,6 +52,7 @@ class World : CoordinatorWorld {
     /// Runs to the end. Says what was violated first, or nothing.
     std::optional<std::string> run();
     [[nodiscard]] const Statistics& statistics() const { return statistics_; }
+    using CoordinatorWorld::readers_seen;
 
   private:
     static constexpr std::int32_t kSlots = 12;
@@ -104,6 +105,7 @@ class World : CoordinatorWorld {
     void check_offsets();
 
     // Clients
+    [[nodiscard]] static std::string subscription_of(const Client& client);
     void start_client(Client& client);
     void stop_client(Client& client);
     void send_join(Client& client);

@@ -284,8 +284,9 @@ std::vector<std::vector<groups::TopicReader>> GroupShards::readers_of(std::span<
         if (shard.state == State::rebuilding) {
             continue;
         }
+        const std::uint64_t visited = shard.coordinator->groups_visited();
         std::vector<std::vector<groups::TopicReader>> answers = shard.coordinator->readers_of(questions);
-        groups_visited_.fetch_add(shard.coordinator->group_count(), std::memory_order_relaxed);
+        groups_visited_.fetch_add(shard.coordinator->groups_visited() - visited, std::memory_order_relaxed);
         for (std::size_t question = 0; question < answers.size(); ++question) {
             std::ranges::move(answers[question], std::back_inserter(readers[question]));
         }
@@ -310,8 +311,9 @@ void GroupShards::refresh_readers(KnownReaders& known, std::string_view topic, c
             continue;
         }
         remembered.version = shard.version.load(std::memory_order_relaxed);
+        const std::uint64_t visited = shard.coordinator->groups_visited();
         remembered.readers = shard.coordinator->readers_of(topic, topic_id);
-        groups_visited_.fetch_add(shard.coordinator->group_count(), std::memory_order_relaxed);
+        groups_visited_.fetch_add(shard.coordinator->groups_visited() - visited, std::memory_order_relaxed);
     }
 }
 

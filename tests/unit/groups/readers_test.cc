@@ -199,6 +199,74 @@ TEST_F(Joined, SeveralQuestionsAreAnsweredInTheirOrder) {
     EXPECT_EQ(answers[2].at(0).members.at(0).assigned, (std::vector<PartitionIndex>{{0}, {1}}));
 }
 
+TEST_F(Readers, AGroupThatHasNothingToDoWithTheTopicIsNotLookedAt) {
+    for (int number = 0; number < 50; ++number) commit({.group = "g" + std::to_string(number), .topic = "other"});
+    commit({.group = "reader", .topic_id = topic_id(1)});
+    EXPECT_EQ(readers().size(), 1U);
+    const std::uint64_t before = coordinator_->groups_visited();
+    EXPECT_EQ(readers().size(), 1U);
+    EXPECT_EQ(coordinator_->groups_visited() - before, 1U);
+    EXPECT_TRUE(readers("nobody-reads-it", topic_id(3)).empty());
+    EXPECT_EQ(coordinator_->groups_visited() - before, 1U);
+    EXPECT_EQ(readers("other", topic_id(2)).size(), 50U);
+}
+
+TEST_F(Readers, ACommitToAKnownTopicMakesNobodyLookAtTheGroupAgain) {
+    commit({.topic_id = topic_id(1), .offsets = {{0, 5}}});
+    EXPECT_EQ(readers("other").size(), 0U);
+    const std::uint64_t before = coordinator_->groups_visited();
+    commit({.topic_id = topic_id(1), .offsets = {{0, 6}, {1, 7}}});
+    EXPECT_EQ(readers("other").size(), 0U);
+    EXPECT_EQ(coordinator_->groups_visited(), before);
+    EXPECT_EQ(readers().at(0).committed.at(PartitionIndex{1}), Offset{7});
+}
+
+TEST_F(Readers, WhoStopsToReadIsForgottenAtOnce) {
+    commit({.topic_id = topic_id(1)});
+    commit({.group = "deleted", .topic_id = topic_id(1)});
+    commit({.group = "of-deleted-topic", .topic = "gone", .topic_id = topic_id(2)});
+    EXPECT_EQ(readers().size(), 2U);
+    EXPECT_EQ(readers("gone", topic_id(2)).size(), 1U);
+    EXPECT_EQ(delete_group("deleted"), ErrorCode::none);
+    delete_offsets("g", "topic", {0});
+    delete_topic("gone", topic_id(2));
+    EXPECT_TRUE(readers().empty());
+    EXPECT_TRUE(readers("gone", topic_id(2)).empty());
+    commit({.topic_id = topic_id(1)});
+    EXPECT_EQ(readers().size(), 1U);
+    advance_ms(config_.offsets_retention_ms + config_.offsets_retention_check_interval_ms);
+    EXPECT_TRUE(readers().empty());
+}
+
+TEST_F(Readers, AMemberThatSubscribesAnewOrLeavesIsSeenAtTheNextLook) {
+    const std::string id = stable_group(1).front();
+    EXPECT_EQ(readers().size(), 1U);
+    EXPECT_TRUE(readers("another").empty());
+    const ReplyToken joining = join({.id = id, .protocols = {{"range", subscription_to({"another"})}}});
+    EXPECT_TRUE(readers().empty());
+    EXPECT_EQ(readers("another").size(), 1U);
+    sync(id, joined(joining).generation.value, {{id, assignment_of({{"topic", {2}}})}});
+    EXPECT_EQ(readers().size(), 1U) << "it holds what it does not subscribe to";
+    EXPECT_EQ(leave(id), ErrorCode::none);
+    EXPECT_TRUE(readers().empty());
+    EXPECT_TRUE(readers("another").empty());
+}
+
+TEST_F(Readers, TheIndexAndAskingEveryGroupAgreeAboutManyGroups) {
+    for (int number = 0; number < 40; ++number) {
+        const std::string group = "g" + std::to_string(number);
+        for (int topic = number % 7; topic < 12; topic += 1 + number % 3) {
+            commit({.group = group, .topic = "topic-" + std::to_string(topic), .offsets = {{number % 4, number}}});
+        }
+        if (number % 5 == 0) EXPECT_EQ(delete_group("g" + std::to_string(number / 2)), ErrorCode::none);
+        std::vector<std::string> names;
+        for (int topic = 0; topic < 12; ++topic) names.push_back("topic-" + std::to_string(topic));
+        std::vector<TopicQuestion> questions;
+        for (const std::string& name : names) questions.push_back({.topic = name, .others = TopicQuestion::Others::all});
+        ASSERT_EQ(coordinator_->readers_of(questions), coordinator_->readers_by_asking_all(questions)) << number;
+    }
+}
+
 TEST_F(Readers, SeedCommitsZeroForTheNewPartitionsAndSurvivesACrash) {
     commit({.topic_id = topic_id(1)});
     seed("g", 6, 8);

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "protocol/types.h"
+
+namespace partita::groups {
+
+struct CommittedOffset {
+    Offset offset;
+    TimestampMs commit_timestamp;
+    TimestampMs expire_timestamp = kNoTimestamp;
+    TopicId topic_id;
+    LeaderEpoch leader_epoch = kNoLeaderEpoch;
+    std::string metadata;
+
+    /// Committed for a topic of this name that is gone. Commits of old requests know no topic id, and belong to any.
+    [[nodiscard]] bool is_of_other_topic(const TopicId& wanted) const {
+        return !topic_id.is_zero() && !wanted.is_zero() && topic_id != wanted;
+    }
+};
+
+using PartitionOffsets = std::map<PartitionIndex, CommittedOffset>;
+
+}  // namespace partita::groups

@@ -1,0 +1,191 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "broker/groups/committed_offset.h"
+#include "protocol/types.h"
+
+/// Which groups have to do with a topic, so that nobody passes over all groups to ask who reads one.
+///
+/// Every group has a `ReaderListing`, and whatever changes what the group names notes it there: that is a flag and costs nothing
+/// more. The next question first looks again at the groups that changed (`GroupCoordinator::Core::readers_of`), so a broker whose
+/// topics never grow has no index, and one that is asked pays for what was said since it was asked last.
+
+namespace partita::groups {
+
+struct Group;
+class ReaderIndex;
+class ReaderListing;
+
+/// The offsets that one group has of one topic, with its name.
+using NamedOffsets = std::pair<const std::string, PartitionOffsets>;
+
+/// What the index knows of one group and one topic. It may name a group that has nothing to do with the topic, and never leaves
+/// one out: topics are found by a hash.
+struct ListedReader {
+    const Group* group = nullptr;
+    /// What the group committed of the topic; null when nothing.
+    const PartitionOffsets* offsets = nullptr;
+    /// A member subscribes to the topic or holds a partition of it, as far as its bytes can be read.
+    bool is_named_by_members = false;
+};
+
+/// Not for several threads. Must outlive its listings. About 60 bytes for each group and topic.
+class ReaderIndex {
+  public:
+    ReaderIndex() = default;
+    ReaderIndex(const ReaderIndex&) = delete;
+    ReaderIndex& operator=(const ReaderIndex&) = delete;
+
+    /// Calls `visit(const ListedReader&)` for the groups that are listed under the name or, by what members hold, under the id;
+    /// in no order, and one may come twice. Only while no listing is out of date.
+    template <class Visit>
+    void for_each(std::string_view name, const TopicId& id, Visit&& visit) const {
+        for (const std::uint64_t key : {key_of(name), key_of(id)}) {
+            const auto found = topics_.find(key);
+            if (found == topics_.end()) continue;
+            for (const Slot& slot : found->second.slots) visit(told(slot, name));
+        }
+    }
+
+    /// Calls `list(ReaderListing&)` for every listing that is out of date; each is empty by then, and up to date afterwards.
+    template <class List>
+    void update(List&& list);
+
+    /// Most groups of a topic, topics of a group, and listings.
+    static constexpr std::uint32_t kCountMax = 0xffff'fffe;
+
+  private:
+    friend class ReaderListing;
+
+    /// One group of a topic, and where in the group's list the topic stands.
+    struct Slot {
+        ReaderListing* listing = nullptr;
+        const NamedOffsets* offsets = nullptr;
+        std::uint32_t place = 0;
+        bool is_named_by_members = false;
+    };
+    struct Topic {
+        std::uint64_t key = 0;
+        std::vector<Slot> slots;
+    };
+
+    [[nodiscard]] static std::uint64_t key_of(std::string_view name) { return std::hash<std::string_view>{}(name); }
+    [[nodiscard]] static std::uint64_t key_of(const TopicId& id) { return std::hash<TopicId>{}(id); }
+    [[nodiscard]] static ListedReader told(const Slot& slot, std::string_view name);
+
+    // Its nodes stay where they are.
+    std::unordered_map<std::uint64_t, Topic> topics_;
+    std::vector<ReaderListing*> outdated_;
+};
+
+/// One group's entries in the index. Destroying it removes them. New ones are out of date.
+class ReaderListing {
+  public:
+    ReaderListing(ReaderIndex& index, const Group& group);
+    ~ReaderListing();
+    ReaderListing(const ReaderListing&) = delete;
+    ReaderListing& operator=(const ReaderListing&) = delete;
+
+    /// What the group's members say or hold, or which topics it has offsets of, may be something else now.
+    void note_change();
+
+    [[nodiscard]] const Group& group() const { return group_; }
+    [[nodiscard]] bool is_outdated() const { return outdated_at_ != kUpToDate; }
+
+    // For who brings it up to date. `offsets` stay where they are until the next change.
+    void add_offsets(const NamedOffsets& offsets);
+    void add_members(std::string_view name);
+    void add_members(const TopicId& id);
+
+  private:
+    friend class ReaderIndex;
+    static constexpr std::uint32_t kUpToDate = ReaderIndex::kCountMax + 1;
+
+    struct Place {
+        ReaderIndex::Topic* topic = nullptr;
+        /// Of this group's slot in the topic.
+        std::uint32_t position = 0;
+    };
+
+    void add_members_by(std::uint64_t key);
+    void enter(ReaderIndex::Topic& topic, const NamedOffsets* offsets, bool is_named_by_members);
+    void leave_all();
+
+    ReaderIndex& index_;
+    const Group& group_;
+    std::vector<Place> places_;
+    /// Place in the index's list of those that are out of date.
+    std::uint32_t outdated_at_ = kUpToDate;
+};
+
+inline ListedReader ReaderIndex::told(const Slot& slot, std::string_view name) {
+    const bool is_of_topic = slot.offsets != nullptr && slot.offsets->first == name;
+    return {&slot.listing->group(), is_of_topic ? &slot.offsets->second : nullptr, slot.is_named_by_members};
+}
+
+template <class List>
+void ReaderIndex::update(List&& list) {
+    while (!outdated_.empty()) {
+        ReaderListing& listing = *outdated_.back();
+        outdated_.pop_back();
+        listing.outdated_at_ = ReaderListing::kUpToDate;
+        listing.leave_all();
+        list(listing);
+        // Most groups are listed once.
+        listing.places_.shrink_to_fit();
+    }
+}
+
+/// The offsets of one group, by topic and in the order of names. Topics come and go through here, so that the index hears of it.
+class TopicOffsets {
+  public:
+    using Map = std::map<std::string, PartitionOffsets, std::less<>>;
+
+    explicit TopicOffsets(ReaderListing& listing) : listing_(listing) {}
+    TopicOffsets(const TopicOffsets&) = delete;
+    TopicOffsets& operator=(const TopicOffsets&) = delete;
+
+    [[nodiscard]] Map::iterator find(std::string_view topic) { return map_.find(topic); }
+    [[nodiscard]] Map::const_iterator find(std::string_view topic) const { return map_.find(topic); }
+    [[nodiscard]] bool contains(std::string_view topic) const { return map_.contains(topic); }
+    [[nodiscard]] Map::iterator begin() { return map_.begin(); }
+    [[nodiscard]] Map::iterator end() { return map_.end(); }
+    [[nodiscard]] Map::const_iterator begin() const { return map_.begin(); }
+    [[nodiscard]] Map::const_iterator end() const { return map_.end(); }
+    [[nodiscard]] bool empty() const { return map_.empty(); }
+    [[nodiscard]] std::size_t size() const { return map_.size(); }
+
+    [[nodiscard]] Map::iterator find_or_add(std::string_view topic) {
+        const auto known = map_.find(topic);
+        if (known != map_.end()) return known;
+        listing_.note_change();
+        return map_.try_emplace(std::string(topic)).first;
+    }
+    void erase(Map::iterator topic) {
+        listing_.note_change();
+        map_.erase(topic);
+    }
+    [[nodiscard]] Map take() {
+        listing_.note_change();
+        return std::exchange(map_, {});
+    }
+    void give(Map offsets) {
+        listing_.note_change();
+        map_ = std::move(offsets);
+    }
+
+  private:
+    ReaderListing& listing_;
+    Map map_;
+};
+
+}  // namespace partita::groups
