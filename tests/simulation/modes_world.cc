@@ -102,7 +102,7 @@ void World::with_coordinator(Call&& call) {
     }
 }
 
-std::int64_t World::committed(const Reader& reader, std::int32_t partition) const {
+std::int64_t World::committed(const Reader& reader, std::int32_t partition) {
     for (const groups::TopicReader& known : coordinator_->readers_of(kTopic, kTopicId)) {
         if (known.group_id == reader.group) {
             const auto found = known.committed.find(PartitionIndex{partition});

@@ -106,7 +106,7 @@ class World {
     void start_coordinator();
     template <class Call>
     void with_coordinator(Call&& call);
-    [[nodiscard]] std::int64_t committed(const Reader& reader, std::int32_t partition) const;
+    [[nodiscard]] std::int64_t committed(const Reader& reader, std::int32_t partition);
     void commit(Reader& reader);
 
     void expand();

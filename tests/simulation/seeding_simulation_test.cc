@@ -34,7 +34,7 @@ class Shard {
         call(*coordinator_, effects);
         for (const groups::Record& record : effects.records) keep(record);
     }
-    [[nodiscard]] std::vector<groups::TopicReader> readers(const TopicId& id) const {
+    [[nodiscard]] std::vector<groups::TopicReader> readers(const TopicId& id) {
         return coordinator_->readers_of("orders", id);
     }
 
@@ -89,7 +89,7 @@ class World {
     StepOutcome grow(const Fate& fate) {
         ExpansionCircumstances known;
         known.mode = random_() % 2 == 0 ? "safe-offsets" : "fenced";
-        for (const Shard& shard : shards_) {
+        for (Shard& shard : shards_) {
             for (const groups::TopicReader& reader : shard.readers(topic().id)) known.seeded_groups.push_back(reader.group_id);
         }
         const std::vector<GrowingTopic> topics{{catalog_.catalog().share_topic("orders"),
@@ -108,7 +108,7 @@ class World {
 
     void check() {
         const Topic& now = topic();
-        for (const Shard& shard : shards_) {
+        for (Shard& shard : shards_) {
             for (const groups::TopicReader& reader : shard.readers(now.id)) {
                 ASSERT_FALSE(reader.committed.empty());
                 EXPECT_LT(reader.committed.rbegin()->first.value, now.partition_count) << reader.group_id << " has a seed for nothing";
