@@ -449,6 +449,11 @@ class ClientScenarios:
         sleeper.call("member_start", name="sleeper", **member)
         scenario.wait_for_shares({"awake": 2, "sleeper": 2}, 4, "two members")
         slept = set(scenario.events.owned()["sleeper"])
+        # It sleeps while it reads, not while it still asks where to begin: librdkafka tells the application of such a
+        # question when time has passed over it, and this agent gives up then.
+        scenario.events.wait(
+            lambda events: slept <= {e["partition"] for e in events if e.get("event") == "record" and
+                                     e["member"] == "sleeper"}, 30, "the member that will sleep reads its partitions")
         with sleeper.process.stopped():
             scenario.wait_for_shares({"awake": 4}, 4, "the sleeper's session ended")
         return agent, slept
