@@ -8,6 +8,7 @@
 #include "broker/config/log_setup.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/runtime/catalog/catalog.h"
+#include "broker/runtime/clients/client_fetch_sessions.h"
 #include "broker/runtime/clients/client_throttles.h"
 #include "broker/runtime/clients/connections.h"
 #include "broker/runtime/coordinators/group_shards.h"
@@ -48,7 +49,7 @@ struct Broker::Parts {
     Connections connections;
     access::Authorizer authorizer;
     ClientThrottles throttles;
-    SharedFetchSessions fetch_sessions;
+    ClientFetchSessions fetch_sessions;
     FindingsHub findings;
 
     GroupShards groups;

@@ -12,54 +12,88 @@ std::size_t FetchSession::NameHash::operator()(const TopicPartitionName& name) c
     return topic * 31 + static_cast<std::size_t>(name.partition.value);
 }
 
-FetchSession::Partitions::iterator FetchSession::put(const SessionPartition& requested) {
+SessionSlot FetchSession::put(const SessionPartition& requested) {
     const auto found = by_name_.find(requested.name);
     if (found == by_name_.end()) {
-        partitions_.push_back(requested);
-        return by_name_.emplace(requested.name, std::prev(partitions_.end())).first->second;
+        SessionSlot slot{static_cast<std::uint32_t>(by_slot_.size())};
+        if (free_slots_.empty()) {
+            by_slot_.emplace_back();
+        } else {
+            slot = free_slots_.back();
+            free_slots_.pop_back();
+        }
+        const auto placed = order_.insert(order_.end(), {slot, requested});
+        by_slot_[slot.index] = placed;
+        by_name_.emplace(requested.name, placed);
+        return slot;
     }
-    SessionPartition& known = *found->second;
+    SessionPartition& known = found->second->partition;
     known.current_leader_epoch = requested.current_leader_epoch;
     known.fetch_offset = requested.fetch_offset;
     known.last_fetched_epoch = requested.last_fetched_epoch;
     known.max_bytes = requested.max_bytes;
-    return found->second;
+    return found->second->slot;
 }
 
 void FetchSession::forget(const TopicPartitionName& partition) {
     if (const auto found = by_name_.find(partition); found != by_name_.end()) {
-        partitions_.erase(found->second);
+        const SessionSlot slot = found->second->slot;
+        order_.erase(found->second);
         by_name_.erase(found);
+        by_slot_[slot.index] = order_.end();
+        free_slots_.push_back(slot);
     }
 }
 
-std::shared_ptr<FetchSession> FetchSessions::create(std::int32_t id, bool uses_topic_ids,
-                                                    std::size_t partition_count, Instant now) {
+void FetchSession::note_answer(std::span<const SessionNews> news) {
+    for (const SessionNews& told : news) {
+        PARTITA_ASSERT(told.slot.index < by_slot_.size() && by_slot_[told.slot.index] != order_.end(),
+                       "a partition that was answered is in the session");
+        const Order::iterator placed = by_slot_[told.slot.index];
+        placed->partition.sent_high_watermark = told.high_watermark;
+        placed->partition.sent_log_start_offset = told.log_start_offset;
+        if (told.has_records) {
+            order_.splice(order_.end(), order_, placed);
+        }
+    }
+}
+
+FetchSession* FetchSessions::create(std::int32_t id, bool uses_topic_ids, std::size_t partition_count, Instant now) {
     PARTITA_ASSERT(id > 0, "session id 0 means that there is no session");
     if (sessions_.contains(id) || (sessions_.size() >= slots_ && !make_room(partition_count, now))) {
         return nullptr;
     }
-    auto session = std::make_shared<FetchSession>(id, uses_topic_ids);
-    sessions_.emplace(id, Entry{session, now, now});
-    return session;
+    return &sessions_.try_emplace(id, uses_topic_ids, now).first->second.session;
 }
 
-FetchSessions::Found FetchSessions::use(std::int32_t id, std::int32_t epoch, bool uses_topic_ids,
-                                        Instant now) {
+std::expected<FetchSession*, ErrorCode> FetchSessions::use(std::int32_t id, std::int32_t epoch, bool uses_topic_ids, Instant now) {
     const auto found = sessions_.find(id);
     if (found == sessions_.end()) {
-        return {ErrorCode::fetch_session_id_not_found, nullptr};
+        return std::unexpected(ErrorCode::fetch_session_id_not_found);
     }
     Entry& entry = found->second;
-    if (entry.session->next_epoch() != epoch) {
-        return {ErrorCode::invalid_fetch_session_epoch, nullptr};
+    if (entry.session.next_epoch() != epoch) {
+        return std::unexpected(ErrorCode::invalid_fetch_session_epoch);
     }
-    if (entry.session->uses_topic_ids() != uses_topic_ids) {
-        return {ErrorCode::fetch_session_topic_id_error, nullptr};
+    if (entry.session.uses_topic_ids() != uses_topic_ids) {
+        return std::unexpected(ErrorCode::fetch_session_topic_id_error);
     }
     entry.last_used = now;
-    entry.session->advance_epoch();
-    return {ErrorCode::none, entry.session};
+    entry.session.advance_epoch();
+    return &entry.session;
+}
+
+bool FetchSessions::answer(SessionTurn turn, std::span<const SessionNews> news) {
+    const auto found = sessions_.find(turn.session_id);
+    if (found == sessions_.end()) {
+        return true;
+    }
+    FetchSession& session = found->second.session;
+    if (session.next_epoch() != turn.next_epoch) {
+        return false;
+    }
+    session.note_answer(news);
+    return true;
 }
 
 void FetchSessions::remove(std::int32_t id) { sessions_.erase(id); }
@@ -67,7 +101,7 @@ void FetchSessions::remove(std::int32_t id) { sessions_.erase(id); }
 std::size_t FetchSessions::partition_count() const {
     std::size_t count = 0;
     for (const auto& [id, entry] : sessions_) {
-        count += entry.session->partition_count();
+        count += entry.session.partition_count();
     }
     return count;
 }
@@ -79,7 +113,7 @@ bool FetchSessions::make_room(std::size_t partition_count, Instant now) {
         const Entry& entry = candidate->second;
         const bool stale = now - entry.last_used > kEvictionAgeMs;
         const bool smaller_and_old =
-            now - entry.created > kEvictionAgeMs && entry.session->partition_count() < partition_count;
+            now - entry.created > kEvictionAgeMs && entry.session.partition_count() < partition_count;
         if (!stale && !smaller_and_old) {
             continue;
         }

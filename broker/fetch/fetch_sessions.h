@@ -1,9 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <expected>
 #include <list>
-#include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -35,44 +34,73 @@ struct SessionPartition {
     Offset sent_log_start_offset = kNoOffset;
 };
 
+/// A partition's place in its session. It means that partition until a request of the session forgets it.
+struct SessionSlot {
+    std::uint32_t index = 0;
+};
+
+/// What an answer tells of one partition, and the session remembers.
+struct SessionNews {
+    SessionSlot slot;
+    Offset high_watermark;
+    Offset log_start_offset;
+    bool has_records = false;
+};
+
+/// One fetch of a session, by the epoch that follows it. It is superseded when a later request has moved the session on.
+struct SessionTurn {
+    std::int32_t session_id = 0;
+    std::int32_t next_epoch = 0;
+};
+
 /// One KIP-227 session: the partitions a client reads, in the order in which the byte budget is
 /// spent on them. Partitions that yielded records move to the end, so that none starves.
 class FetchSession {
   public:
-    FetchSession(std::int32_t id, bool uses_topic_ids) : id_(id), uses_topic_ids_(uses_topic_ids) {}
+    explicit FetchSession(bool uses_topic_ids) : uses_topic_ids_(uses_topic_ids) {}
+    FetchSession(const FetchSession&) = delete;
+    FetchSession& operator=(const FetchSession&) = delete;
 
-    [[nodiscard]] std::int32_t id() const { return id_; }
     [[nodiscard]] bool uses_topic_ids() const { return uses_topic_ids_; }
     /// The epoch that the next incremental request must carry.
     [[nodiscard]] std::int32_t next_epoch() const { return next_epoch_; }
-    [[nodiscard]] std::size_t partition_count() const { return partitions_.size(); }
+    [[nodiscard]] std::size_t partition_count() const { return order_.size(); }
 
-    using Partitions = std::list<SessionPartition>;
-
-    /// Applies a partition of a request: a new one is added at the end, a known one updated in place. The
-    /// iterator stays valid until the partition is forgotten.
-    Partitions::iterator put(const SessionPartition& requested);
+    /// Applies a partition of a request: a new one is added at the end, a known one updated in place.
+    SessionSlot put(const SessionPartition& requested);
     void forget(const TopicPartitionName& partition);
 
-    [[nodiscard]] Partitions& partitions() { return partitions_; }
-    /// Moves a partition that yielded records to the end.
-    void move_to_end(Partitions::iterator partition) {
-        partitions_.splice(partitions_.end(), partitions_, partition);
+    /// Calls `each(slot, partition)` for all partitions in their order.
+    template <typename Each>
+    void visit(Each&& each) const {
+        for (const Placed& placed : order_) {
+            each(placed.slot, placed.partition);
+        }
     }
+
+    /// Remembers what an answer told. Each slot is one of a partition that was not forgotten since.
+    void note_answer(std::span<const SessionNews> news);
 
     /// After 2^31-1 comes 1: epoch 0 means "new session".
     void advance_epoch() { next_epoch_ = next_epoch_ == INT32_MAX ? 1 : next_epoch_ + 1; }
 
   private:
+    struct Placed {
+        SessionSlot slot;
+        SessionPartition partition;
+    };
+    using Order = std::list<Placed>;
     struct NameHash {
         std::size_t operator()(const TopicPartitionName& name) const;
     };
 
-    std::int32_t id_;
     bool uses_topic_ids_;
     std::int32_t next_epoch_ = 1;
-    Partitions partitions_;
-    std::unordered_map<TopicPartitionName, Partitions::iterator, NameHash> by_name_;
+    Order order_;
+    // By the index of a slot. Forgotten ones point to the end and are used again.
+    std::vector<Order::iterator> by_slot_;
+    std::vector<SessionSlot> free_slots_;
+    std::unordered_map<TopicPartitionName, Order::iterator, NameHash> by_name_;
 };
 
 /// The broker's fetch sessions, bounded by `max.incremental.fetch.session.cache.slots`.
@@ -88,17 +116,17 @@ class FetchSessions {
     explicit FetchSessions(std::size_t slots) : slots_(slots) {}
 
     /// A session for `partition_count` partitions with the fresh positive `id`, or null when there is
-    /// no slot or the id is taken. The session stays valid until it is removed or evicted.
-    std::shared_ptr<FetchSession> create(std::int32_t id, bool uses_topic_ids, std::size_t partition_count,
-                                         Instant now);
+    /// no slot or the id is taken. Like whatever else gives out a session, it may be used until the next call.
+    FetchSession* create(std::int32_t id, bool uses_topic_ids, std::size_t partition_count, Instant now);
 
-    struct Found {
-        ErrorCode error = ErrorCode::none;
-        std::shared_ptr<FetchSession> session;
-    };
-    /// Looks up the session of an incremental request. Errors are Kafka's top-level ones:
+    /// Looks up the session of an incremental request, and moves it on. Errors are Kafka's top-level ones:
     /// fetch_session_id_not_found, invalid_fetch_session_epoch, fetch_session_topic_id_error.
-    Found use(std::int32_t id, std::int32_t epoch, bool uses_topic_ids, Instant now);
+    [[nodiscard]] std::expected<FetchSession*, ErrorCode> use(std::int32_t id, std::int32_t epoch, bool uses_topic_ids, Instant now);
+
+    /// Remembers what the answer to a fetch tells. False, and nothing is remembered, when the fetch was superseded
+    /// meanwhile: then Kafka answers invalid_fetch_session_epoch (IncrementalFetchContext). A session that is gone
+    /// has nobody who would be told twice.
+    [[nodiscard]] bool answer(SessionTurn turn, std::span<const SessionNews> news);
 
     void remove(std::int32_t id);
 
@@ -108,7 +136,8 @@ class FetchSessions {
 
   private:
     struct Entry {
-        std::shared_ptr<FetchSession> session;
+        Entry(bool uses_topic_ids, Instant now) : session(uses_topic_ids), created(now), last_used(now) {}
+        FetchSession session;
         Instant created;
         Instant last_used;
     };

@@ -8,8 +8,6 @@
 // data gives its first batch whole, whatever the limits. Without enough data the fetch waits, and what it
 // answers is decided by reading again. A client above its quota gets an empty answer instead, at once (KIP-219).
 
-#include <sys/random.h>
-
 #include <algorithm>
 #include <vector>
 
@@ -20,13 +18,13 @@
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/handlers/topic_lookup.h"
+#include "broker/runtime/clients/client_fetch_sessions.h"
 #include "broker/runtime/clients/client_throttles.h"
 #include "broker/runtime/fences/topic_expansion.h"
 #include "broker/runtime/insight/reader_observer.h"
 #include "broker/runtime/loop/counters.h"
 #include "broker/runtime/partitions/turn.h"
 #include "broker/runtime/partitions/turns.h"
-#include "protocol/assert.h"
 #include "protocol/messages/01_fetch.h"
 
 namespace partita::handlers {
@@ -34,6 +32,7 @@ namespace {
 
 using fetch::SessionPartition;
 
+constexpr std::int16_t kSessionsSince = 7;
 constexpr std::int32_t kFinalEpoch = -1;
 
 /// Anything below zero means that the client does not know the epoch.
@@ -75,29 +74,6 @@ void resolve(runtime::RequestContext& context, FetchTarget& target, bool by_id) 
     }
 }
 
-FetchTarget target_of(runtime::RequestContext& context, const SessionPartition& partition, bool by_id) {
-    FetchTarget target;
-    target.topic_name = partition.name.topic;
-    target.topic_id = partition.name.topic_id;
-    target.index = partition.name.partition.value;
-    target.current_leader_epoch = partition.current_leader_epoch;
-    target.fetch_offset = partition.fetch_offset;
-    target.last_fetched_epoch = partition.last_fetched_epoch;
-    target.max_bytes = partition.max_bytes;
-    resolve(context, target, by_id);
-    return target;
-}
-
-std::int32_t random_session_id() {
-    std::int32_t id = 0;
-    while (id <= 0) {
-        const ssize_t filled = ::getrandom(&id, sizeof id, 0);
-        PARTITA_ASSERT(filled == sizeof id, "the kernel gives four random bytes");
-        id &= 0x7fffffff;
-    }
-    return id;
-}
-
 /// Fills the targets from a request that names all of them.
 void take_full_request(runtime::RequestContext& context, const FetchRequest& request, FetchOperation& operation,
                        bool by_id) {
@@ -121,67 +97,89 @@ void take_full_request(runtime::RequestContext& context, const FetchRequest& req
     }
 }
 
-/// Serves the session part of a request: which partitions are meant. A top-level error otherwise.
-ErrorCode take_session(runtime::RequestContext& context, const FetchRequest& request, FetchOperation& operation,
-                       bool by_id) {
-    runtime::Services& services = context.services;
-    const Instant now = context.now().monotonic;
-    if (request.session_epoch == 0 || request.session_epoch == kFinalEpoch) {
-        take_full_request(context, request, operation, by_id);
-        if (context.version() < 7) {
-            return ErrorCode::none;
+/// Begins a session for a client that has asked for one, when there is a place for it.
+void begin_session(runtime::RequestContext& context, const FetchRequest& request, FetchOperation& operation, bool by_id) {
+    std::vector<SessionPartition> asked;
+    asked.reserve(operation.targets().size());
+    for (const FetchRequest::FetchTopic& topic : request.topics) {
+        for (const FetchRequest::FetchPartition& partition : topic.partitions) {
+            asked.push_back(session_partition(topic, partition, by_id));
         }
-        const std::scoped_lock lock(services.fetch_sessions.mutex);
-        if (request.session_id != 0) {
-            services.fetch_sessions.sessions.remove(request.session_id);
-        }
-        if (request.session_epoch == kFinalEpoch) {
-            return ErrorCode::none;
-        }
-        operation.session = services.fetch_sessions.sessions.create(random_session_id(), by_id, operation.targets().size(), now);
-        if (operation.session) {
-            operation.session_id = operation.session->id();
-            std::size_t i = 0;
-            for (const FetchRequest::FetchTopic& topic : request.topics) {
-                for (const FetchRequest::FetchPartition& partition : topic.partitions) {
-                    operation.targets()[i++].in_session = operation.session->put(session_partition(topic, partition, by_id));
-                }
-            }
-            operation.session_epoch = operation.session->next_epoch();
-        }
-        return ErrorCode::none;
     }
-    const std::scoped_lock lock(services.fetch_sessions.mutex);
-    const fetch::FetchSessions::Found found =
-        services.fetch_sessions.sessions.use(request.session_id, request.session_epoch, by_id, now);
-    if (found.error != ErrorCode::none) {
-        return found.error;
+    const auto begun = context.services.fetch_sessions.begin(request.session_id, by_id, asked, context.now().monotonic);
+    if (!begun) {
+        return;
     }
-    operation.session = found.session;
-    operation.session_id = found.session->id();
-    operation.incremental = true;
+    operation.session = begun->turn;
+    for (std::size_t i = 0; i < begun->slots.size(); ++i) {
+        operation.targets()[i].slot = begun->slots[i];
+    }
+}
+
+/// Fills the targets with what a session is about, after the request has changed it. A top-level error otherwise.
+ErrorCode take_incremental_request(runtime::RequestContext& context, const FetchRequest& request, FetchOperation& operation,
+                                   bool by_id) {
+    // Kept by the thread, so that the next request asks for no memory.
+    thread_local runtime::SessionChanges changes;
+    thread_local std::vector<runtime::SessionRead> reads;
+    changes.forgotten.clear();
+    changes.asked.clear();
+    reads.clear();
     for (const FetchRequest::ForgottenTopic& topic : request.forgotten_topics_data) {
         for (const std::int32_t partition : topic.partitions) {
-            found.session->forget({.topic_id = topic.topic_id,
-                                   .topic = by_id ? std::string() : std::string(topic.topic),
-                                   .partition = PartitionIndex{partition}});
+            changes.forgotten.push_back({.topic_id = topic.topic_id,
+                                         .topic = by_id ? std::string() : std::string(topic.topic),
+                                         .partition = PartitionIndex{partition}});
         }
     }
     for (const FetchRequest::FetchTopic& topic : request.topics) {
         for (const FetchRequest::FetchPartition& partition : topic.partitions) {
-            found.session->put(session_partition(topic, partition, by_id));
+            changes.asked.push_back(session_partition(topic, partition, by_id));
         }
     }
-    operation.session_epoch = found.session->next_epoch();
-    operation.targets().reserve(found.session->partition_count());
-    for (auto partition = found.session->partitions().begin(); partition != found.session->partitions().end();
-         ++partition) {
-        operation.targets().push_back(target_of(context, *partition, by_id));
-        operation.targets().back().in_session = partition;
-        if (!operation.targets().back().partition) {
-            // The name belongs to the session, which others may change meanwhile.
-            operation.owned_names.push_back(std::make_unique<std::string>(partition->name.topic));
-            operation.targets().back().topic_name = *operation.owned_names.back();
+    const auto turn = context.services.fetch_sessions.go_on(request.session_id, request.session_epoch, by_id, changes,
+                                                            context.now().monotonic, reads);
+    if (!turn) {
+        return turn.error();
+    }
+    operation.session = *turn;
+    operation.incremental = true;
+    operation.targets().reserve(reads.size());
+    for (runtime::SessionRead& read : reads) {
+        SessionPartition& partition = read.partition;
+        FetchTarget& target = operation.targets().emplace_back();
+        if (!by_id) {
+            // Partitions of a topic often follow each other.
+            if (operation.owned_names.empty() || *operation.owned_names.back() != partition.name.topic) {
+                operation.owned_names.push_back(std::make_unique<std::string>(std::move(partition.name.topic)));
+            }
+            target.topic_name = *operation.owned_names.back();
+        }
+        target.topic_id = partition.name.topic_id;
+        target.index = partition.name.partition.value;
+        target.current_leader_epoch = partition.current_leader_epoch;
+        target.fetch_offset = partition.fetch_offset;
+        target.last_fetched_epoch = partition.last_fetched_epoch;
+        target.max_bytes = partition.max_bytes;
+        target.slot = read.slot;
+        target.sent_high_watermark = partition.sent_high_watermark;
+        target.sent_log_start_offset = partition.sent_log_start_offset;
+        resolve(context, target, by_id);
+    }
+    return ErrorCode::none;
+}
+
+/// Fills the targets, by the request or by its session. A top-level error otherwise.
+ErrorCode take_targets(runtime::RequestContext& context, const FetchRequest& request, FetchOperation& operation, bool by_id) {
+    if (request.session_epoch != 0 && request.session_epoch != kFinalEpoch) {
+        return take_incremental_request(context, request, operation, by_id);
+    }
+    take_full_request(context, request, operation, by_id);
+    if (context.version() >= kSessionsSince) {
+        if (request.session_epoch == 0) {
+            begin_session(context, request, operation, by_id);
+        } else if (request.session_id != 0) {
+            context.services.fetch_sessions.end(request.session_id);
         }
     }
     return ErrorCode::none;
@@ -219,7 +217,7 @@ void fetch(runtime::RequestContext& context) {
     }
     operation->min_bytes = std::min(request->min_bytes, operation->max_bytes);
 
-    if (const ErrorCode error = take_session(context, *request, *operation, by_id); error != ErrorCode::none) {
+    if (const ErrorCode error = take_targets(context, *request, *operation, by_id); error != ErrorCode::none) {
         FetchResponse response;
         response.error_code = error;
         context.reply(response);

@@ -1,11 +1,11 @@
 #include "broker/handlers/fetch_operation.h"
 
 #include <algorithm>
-#include <mutex>
 
 #include "broker/handlers/aborted_transactions.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/runtime/clients/client_fetch_sessions.h"
 #include "broker/runtime/clients/client_throttles.h"
 #include "broker/runtime/fences/topic_expansion.h"
 #include "broker/runtime/loop/counters.h"
@@ -171,10 +171,24 @@ void FetchOperation::own_names() {
 }
 
 bool FetchOperation::has_news(const FetchTarget& target, const FetchOutcome& outcome) const {
-    return outcome.error != ErrorCode::none || outcome.slice.size > 0 ||
-           outcome.diverging.leader_epoch != kNoLeaderEpoch ||
-           outcome.high_watermark != target.in_session->sent_high_watermark ||
-           outcome.log_start_offset != target.in_session->sent_log_start_offset;
+    return !incremental || outcome.error != ErrorCode::none || outcome.slice.size > 0 ||
+           outcome.diverging.leader_epoch != kNoLeaderEpoch || outcome.high_watermark != target.sent_high_watermark ||
+           outcome.log_start_offset != target.sent_log_start_offset;
+}
+
+bool FetchOperation::tell_session() {
+    thread_local std::vector<fetch::SessionNews> news;
+    news.clear();
+    for (std::size_t i = 0; i < memory_.targets.size(); ++i) {
+        const FetchOutcome& outcome = memory_.outcomes[i];
+        if (has_news(memory_.targets[i], outcome)) {
+            news.push_back({.slot = memory_.targets[i].slot,
+                            .high_watermark = outcome.high_watermark,
+                            .log_start_offset = outcome.log_start_offset,
+                            .has_records = outcome.slice.size > 0});
+        }
+    }
+    return services_.fetch_sessions.answer(*session, news);
 }
 
 void FetchOperation::fill(Arena& arena, const FetchTarget& target, FetchOutcome& outcome, FetchResponse::PartitionData& data,
@@ -242,11 +256,10 @@ bool FetchOperation::throttle(Turn& turn) {
     }
     FetchResponse empty;
     if (incremental) {
-        empty.session_id = session_id;
+        empty.session_id = session_id();
     } else if (session) {
         // It begins with a full answer, and this is none.
-        const std::scoped_lock lock(services.fetch_sessions.mutex);
-        services.fetch_sessions.sessions.remove(session_id);
+        services.fetch_sessions.end(session_id());
     }
     services.turns.deliver(pending.target, runtime::encode_reply(pending, empty));
     return true;
@@ -261,17 +274,16 @@ void FetchOperation::send(Turn& turn) {
     thread_local std::vector<FileSlice> slices;
     slices.clear();
     FetchResponse response;
-    response.session_id = session_id;
+    response.session_id = session_id();
+    if (session && !tell_session()) [[unlikely]] {
+        response.error_code = ErrorCode::invalid_fetch_session_epoch;
+        services_.turns.deliver(pending.target, runtime::encode_reply(pending, response));
+        return;
+    }
     ArenaVector<FetchResponse::PartitionData> partitions(arena, targets.size());
     ArenaVector<FetchResponse::FetchableTopicResponse> topics(arena);
     ArenaVector<std::size_t> starts(arena);
 
-    std::unique_lock<std::mutex> lock;
-    bool session_is_current = false;
-    if (session) {
-        lock = std::unique_lock(services_.fetch_sessions.mutex);
-        session_is_current = session->next_epoch() == session_epoch;
-    }
     const FetchTarget* previous = nullptr;
     // What could not be looked up comes last, as from Kafka.
     const std::size_t rounds = any_error_ ? 2 : 1;
@@ -279,18 +291,8 @@ void FetchOperation::send(Turn& turn) {
         const std::size_t i = step % targets.size();
         const FetchTarget& target = targets[i];
         FetchOutcome& outcome = memory_.outcomes[i];
-        if (any_error_ && (target.lookup_error != ErrorCode::none) != (step >= targets.size())) {
+        if ((any_error_ && (target.lookup_error != ErrorCode::none) != (step >= targets.size())) || !has_news(target, outcome)) {
             continue;
-        }
-        if (session_is_current) {
-            if (incremental && !has_news(target, outcome)) {
-                continue;
-            }
-            target.in_session->sent_high_watermark = outcome.high_watermark;
-            target.in_session->sent_log_start_offset = outcome.log_start_offset;
-            if (outcome.slice.size > 0) {
-                session->move_to_end(target.in_session);
-            }
         }
         if (previous == nullptr || previous->topic_id != target.topic_id || previous->topic_name != target.topic_name) {
             FetchResponse::FetchableTopicResponse& topic = topics.emplace_back();
@@ -300,9 +302,6 @@ void FetchOperation::send(Turn& turn) {
         }
         previous = &target;
         fill(arena, target, outcome, partitions.emplace_back(), slices);
-    }
-    if (lock.owns_lock()) {
-        lock.unlock();
     }
     for (std::size_t i = 0; i < topics.size(); ++i) {
         const std::size_t end = i + 1 < starts.size() ? starts[i + 1] : partitions.size();

@@ -37,8 +37,10 @@ struct FetchTarget {
     std::int32_t max_bytes = 0;
     /// Null unless the growth of the topic is watched.
     const runtime::TopicState* watched_topic = nullptr;
-    /// Valid while the session is at the epoch that this fetch was served at.
-    fetch::FetchSession::Partitions::iterator in_session;
+    /// Of a fetch in a session: its place there, and what the session's client was told last.
+    fetch::SessionSlot slot;
+    Offset sent_high_watermark = kNoOffset;
+    Offset sent_log_start_offset = kNoOffset;
 };
 
 /// What one read of a target gave.
@@ -116,10 +118,10 @@ class FetchOperation final : public runtime::WaitingFetch {
     };
     std::optional<ThrottledClient> throttled_client;
 
-    std::shared_ptr<fetch::FetchSession> session;
-    std::int32_t session_epoch = 0;  ///< The session's next epoch while this fetch is the latest.
+    /// None without a session.
+    std::optional<fetch::SessionTurn> session;
+    /// The answer tells what is new only.
     bool incremental = false;
-    std::int32_t session_id = 0;
 
     /// Keeps topics alive that targets point into, while waiting.
     std::shared_ptr<const runtime::TopicTable> table;
@@ -159,6 +161,10 @@ class FetchOperation final : public runtime::WaitingFetch {
     /// What the topic's expansion lets the reader have; the upper bound of what may be read. Sets an error when there
     /// is one.
     [[nodiscard]] Offset judge_expansion(const FetchTarget& target, Offset upper_bound, FetchOutcome& outcome, Now now) const;
+    [[nodiscard]] std::int32_t session_id() const { return session ? session->session_id : 0; }
+    /// Tells the session what the answer will say. False when the fetch is superseded: then the answer is an error.
+    [[nodiscard]] bool tell_session();
+    /// Whether the answer has the partition at all.
     [[nodiscard]] bool has_news(const FetchTarget& target, const FetchOutcome& outcome) const;
     void fill(Arena& arena, const FetchTarget& target, FetchOutcome& outcome, FetchResponse::PartitionData& data,
               std::vector<FileSlice>& slices) const;

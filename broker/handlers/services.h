@@ -1,12 +1,10 @@
 #pragma once
 
 #include <atomic>
-#include <mutex>
 #include <string>
 
 #include "broker/access/authorizer.h"
 #include "broker/config/config_definition.h"
-#include "broker/fetch/fetch_sessions.h"
 #include "protocol/types.h"
 
 namespace partita {
@@ -21,6 +19,7 @@ class CurrentConfig;
 namespace partita::runtime {
 
 class Catalog;
+class ClientFetchSessions;
 class ClientThrottles;
 class Connections;
 class Expansions;
@@ -35,14 +34,6 @@ class ShownPartitions;
 class Turns;
 class UpkeepBell;
 struct Counters;
-
-/// Incremental fetch sessions of all connections.
-struct SharedFetchSessions {
-    explicit SharedFetchSessions(std::size_t slots) : sessions(slots) {}
-    std::mutex mutex;
-    // Guarded by mutex.
-    fetch::FetchSessions sessions;
-};
 
 /// The parts of the running broker that requests of either protocol may use. Whoever uses one includes its header: what a handler
 /// may touch stands in its includes. All parts outlive the listeners; each says itself which threads may call it.
@@ -68,7 +59,7 @@ struct Services {
     Connections& connections;
     const access::Authorizer& authorizer;
     ClientThrottles& throttles;
-    SharedFetchSessions& fetch_sessions;
+    ClientFetchSessions& fetch_sessions;
 
     KeyObserver& keys;
     ReaderObserver& readers;

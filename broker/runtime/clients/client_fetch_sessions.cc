@@ -1,0 +1,72 @@
+#include "broker/runtime/clients/client_fetch_sessions.h"
+
+#include <sys/random.h>
+
+#include "protocol/assert.h"
+
+namespace partita::runtime {
+namespace {
+
+std::int32_t random_session_id() {
+    std::int32_t id = 0;
+    while (id <= 0) {
+        const ssize_t filled = ::getrandom(&id, sizeof id, 0);
+        PARTITA_ASSERT(filled == sizeof id, "the kernel gives four random bytes");
+        id &= 0x7fffffff;
+    }
+    return id;
+}
+
+}  // namespace
+
+std::optional<ClientFetchSessions::Begun> ClientFetchSessions::begin(std::int32_t replaced_id, bool uses_topic_ids,
+                                                                     std::span<const fetch::SessionPartition> partitions,
+                                                                     Instant now) {
+    const std::int32_t id = random_session_id();
+    Begun begun;
+    begun.slots.reserve(partitions.size());
+    const std::scoped_lock lock(mutex_);
+    if (replaced_id != 0) {
+        sessions_.remove(replaced_id);
+    }
+    fetch::FetchSession* session = sessions_.create(id, uses_topic_ids, partitions.size(), now);
+    if (session == nullptr) {
+        return std::nullopt;
+    }
+    for (const fetch::SessionPartition& partition : partitions) {
+        begun.slots.push_back(session->put(partition));
+    }
+    begun.turn = {.session_id = id, .next_epoch = session->next_epoch()};
+    return begun;
+}
+
+void ClientFetchSessions::end(std::int32_t id) {
+    const std::scoped_lock lock(mutex_);
+    sessions_.remove(id);
+}
+
+std::expected<fetch::SessionTurn, ErrorCode> ClientFetchSessions::go_on(std::int32_t id, std::int32_t epoch, bool uses_topic_ids,
+                                                                        const SessionChanges& changes, Instant now,
+                                                                        std::vector<SessionRead>& reads) {
+    const std::scoped_lock lock(mutex_);
+    const auto session = sessions_.use(id, epoch, uses_topic_ids, now);
+    if (!session) {
+        return std::unexpected(session.error());
+    }
+    for (const fetch::TopicPartitionName& name : changes.forgotten) {
+        (*session)->forget(name);
+    }
+    for (const fetch::SessionPartition& partition : changes.asked) {
+        (*session)->put(partition);
+    }
+    reads.reserve((*session)->partition_count());
+    (*session)->visit([&](fetch::SessionSlot slot, const fetch::SessionPartition& partition) { reads.push_back({slot, partition}); });
+    return fetch::SessionTurn{.session_id = id, .next_epoch = (*session)->next_epoch()};
+}
+
+bool ClientFetchSessions::answer(fetch::SessionTurn turn, std::span<const fetch::SessionNews> news) {
+    const std::scoped_lock lock(mutex_);
+    return sessions_.answer(turn, news);
+}
+
+}  // namespace partita::runtime
