@@ -16,14 +16,12 @@
 #include "broker/runtime/insight/reader_observer.h"
 #include "broker/runtime/loop/clock.h"
 #include "broker/runtime/partitions/published_topics.h"
-#include "protocol/messages/11_join_group.h"
-#include "protocol/messages/14_sync_group.h"
 #include "protocol/messages/37_create_partitions.h"
 #include "tests/support/broker_process.h"
+#include "tests/support/classic_member.h"
 #include "tests/support/faulty_file_system.h"
 #include "tests/support/in_process_broker.h"
 #include "tests/support/plain_client.h"
-#include "tests/unit/groups/group_fixture.h"
 
 namespace partita::test {
 namespace {
@@ -59,39 +57,9 @@ class ExpansionWork : public ::testing::Test {
         for (int number = 0; number < kGroups; ++number) join("group-" + std::to_string(number), names);
     }
     void join(const std::string& group, const std::vector<std::string>& names) {
-        const std::string subscription = groups::testing::subscription_to(names);
-        std::vector<JoinGroupRequest::Protocol> protocols(1);
-        protocols[0].name = "range";
-        protocols[0].metadata = as_bytes(subscription);
-        JoinGroupRequest join;
-        join.group_id = group;
-        join.session_timeout_ms = 600'000;
-        join.rebalance_timeout_ms = 600'000;
-        join.protocol_type = "consumer";
-        join.protocols = protocols;
-        const auto* joined = client_->wire().call<JoinGroupResponse>(2, join);
-        ASSERT_NE(joined, nullptr);
-        ASSERT_EQ(joined->error_code, ErrorCode::none);
-        const std::string member(joined->member_id);
-        std::string assignment("\0\0\0\0\0", 5);
-        assignment += static_cast<char>(names.size());
-        for (const std::string& name : names) {
-            assignment += '\0';
-            assignment += static_cast<char>(name.size());
-            assignment += name + std::string("\0\0\0\2\0\0\0\0\0\0\0\1", 12);
-        }
-        assignment += std::string("\xff\xff\xff\xff", 4);
-        std::vector<SyncGroupRequest::Assignment> assignments(1);
-        assignments[0].member_id = member;
-        assignments[0].assignment = as_bytes(assignment);
-        SyncGroupRequest sync;
-        sync.group_id = group;
-        sync.generation_id = joined->generation_id;
-        sync.member_id = member;
-        sync.assignments = assignments;
-        const auto* synced = client_->wire().call<SyncGroupResponse>(1, sync);
-        ASSERT_NE(synced, nullptr);
-        ASSERT_EQ(synced->error_code, ErrorCode::none);
+        HeldPartitions held;
+        for (const std::string& name : names) held.emplace_back(name, std::vector<std::int32_t>{0, 1});
+        ASSERT_EQ(join_alone(client_->wire(), group, held), ErrorCode::none);
     }
     [[nodiscard]] std::uint64_t visits() { return broker_->services().groups.groups_visited(); }
     [[nodiscard]] bool has_finding(expansion::HazardId id, const std::string& name) {

@@ -12,14 +12,11 @@
 #include "broker/runtime/fences/fence_readers.h"
 #include "broker/runtime/loop/clock.h"
 #include "broker/runtime/partitions/published_topics.h"
-#include "protocol/byte_buffer.h"
 #include "protocol/messages/01_fetch.h"
-#include "protocol/messages/11_join_group.h"
-#include "protocol/messages/14_sync_group.h"
 #include "tests/support/broker_process.h"
+#include "tests/support/classic_member.h"
 #include "tests/support/in_process_broker.h"
 #include "tests/support/plain_client.h"
-#include "tests/unit/groups/group_fixture.h"
 
 namespace partita::test {
 namespace {
@@ -40,43 +37,6 @@ class HeldReaders : public ::testing::Test {
     }
     [[nodiscard]] runtime::Services& services() { return broker_->services(); }
     [[nodiscard]] TopicId topic_id() { return services().topics.table()->find("t")->topic->id; }
-
-    /// Its one member holds these partitions of the topic, and speaks over this connection.
-    void join(WireClient& wire, const std::string& group, std::span<const std::int32_t> partitions) {
-        const std::string subscription = groups::testing::subscription_to({"t"});
-        std::vector<JoinGroupRequest::Protocol> protocols(1);
-        protocols[0].name = "range";
-        protocols[0].metadata = as_bytes(subscription);
-        JoinGroupRequest join;
-        join.group_id = group;
-        join.session_timeout_ms = 600'000;
-        join.rebalance_timeout_ms = 600'000;
-        join.protocol_type = "consumer";
-        join.protocols = protocols;
-        const auto* joined = wire.call<JoinGroupResponse>(2, join);
-        ASSERT_NE(joined, nullptr);
-        ASSERT_EQ(joined->error_code, ErrorCode::none);
-        const std::string member(joined->member_id);
-        ByteBuffer assignment;
-        assignment.append_big_endian(std::int16_t{0});
-        assignment.append_big_endian(std::int32_t{1});
-        assignment.append_big_endian(std::int16_t{1});
-        assignment.append(as_bytes(std::string_view("t")));
-        assignment.append_big_endian(static_cast<std::int32_t>(partitions.size()));
-        for (const std::int32_t partition : partitions) assignment.append_big_endian(partition);
-        assignment.append_big_endian(std::int32_t{-1});
-        std::vector<SyncGroupRequest::Assignment> assignments(1);
-        assignments[0].member_id = member;
-        assignments[0].assignment = assignment.bytes();
-        SyncGroupRequest sync;
-        sync.group_id = group;
-        sync.generation_id = joined->generation_id;
-        sync.member_id = member;
-        sync.assignments = assignments;
-        const auto* synced = wire.call<SyncGroupResponse>(1, sync);
-        ASSERT_NE(synced, nullptr);
-        ASSERT_EQ(synced->error_code, ErrorCode::none);
-    }
 
     struct Fetched {
         std::int64_t high_watermark = -1;
@@ -117,7 +77,7 @@ class UnknownReaders : public HeldReaders {
                 }
                 return found;
             });
-        join(client_->wire(), "g", std::array{0, 1, 2, 3});
+        ASSERT_EQ(join_alone(client_->wire(), "g", {{"t", {0, 1, 2, 3}}}), ErrorCode::none);
         ASSERT_EQ(client_->produce_value("t", 0, "waits to be read").error, ErrorCode::none);
         ASSERT_EQ(client_->expand_topic("t", 4), ErrorCode::none);
         ASSERT_EQ(client_->produce_value("t", 2, "after it").error, ErrorCode::none);
@@ -170,7 +130,7 @@ class FenceReadersBounds : public HeldReaders {
 };
 
 TEST_F(FenceReadersBounds, OfMoreReadersThanAreToldApartNobodyIsTheOnlyOne) {
-    join(client_->wire(), "g", std::array{0, 1, 2, 3});
+    ASSERT_EQ(join_alone(client_->wire(), "g", {{"t", {0, 1, 2, 3}}}), ErrorCode::none);
     runtime::FenceReaders readers(services().groups, services().connections);
     constexpr std::uint64_t kFirst = 1'000'000;
     EXPECT_EQ(judge(readers, "scenario", kFirst), Attribution::Kind::member);
@@ -190,7 +150,7 @@ TEST_F(FenceReadersBounds, WithMoreHoldingsThanAreKeptNobodyIsExcludedForWhatItF
         std::vector<std::int32_t> partitions(static_cast<std::size_t>(held));
         std::iota(partitions.begin(), partitions.end(), 0);
         WireClient wire(broker_->port(), WireClient::Caller{.client_id = "of " + std::to_string(held)});
-        join(wire, "group " + std::to_string(held), partitions);
+        EXPECT_EQ(join_alone(wire, "group " + std::to_string(held), {{"t", partitions}}), ErrorCode::none);
         runtime::FenceReaders readers(services().groups, services().connections);
         Attribution::Kind kind{};
         for (const std::int64_t after_ms : {std::int64_t{0}, expansion::kHandoverMs + 1}) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "broker/groups/group_coordinator.h"
+#include "tests/support/classic_member.h"
 #include "tests/support/test_cluster.h"
 
 namespace partita {
@@ -28,6 +29,8 @@ inline void PrintTo(GroupState state, std::ostream* out) { *out << state_name(st
 
 namespace partita::groups::testing {
 
+using test::assignment_of;
+using test::subscription_to;
 using test::TestCluster;
 
 inline OwnedBytes bytes_of(std::string_view text) {
@@ -35,19 +38,6 @@ inline OwnedBytes bytes_of(std::string_view text) {
     return {bytes.begin(), bytes.end()};
 }
 inline std::string text_of(const OwnedBytes& bytes) { return std::string(as_text(bytes)); }
-
-/// ConsumerProtocolSubscription, version 0.
-inline std::string subscription_to(const std::vector<std::string>& topics) {
-    std::string out("\0\0\0\0\0", 5);
-    out += static_cast<char>(topics.size());
-    for (const std::string& topic : topics) {
-        out += '\0';
-        out += static_cast<char>(topic.size());
-        out += topic;
-    }
-    out += std::string("\xff\xff\xff\xff", 4);
-    return out;
-}
 
 /// A record that owns what it speaks of, so that it outlives the effects: the "log".
 class StoredRecord {
@@ -156,10 +146,10 @@ protected:
 
     ReplyToken sync(std::string_view member, std::int32_t generation,
                     const std::vector<std::pair<std::string, std::string>>& assignments = {},
-                    std::optional<std::string> instance = std::nullopt) {
+                    std::optional<std::string> instance = std::nullopt, std::string_view group = "g") {
         std::vector<SyncGroup::Assignment> given;
         for (const auto& [id, bytes] : assignments) given.push_back({id, as_bytes(bytes)});
-        SyncGroup command{.group_id = "g",
+        SyncGroup command{.group_id = group,
                           .generation = {generation},
                           .member_id = member,
                           .protocol_type = sync_protocol_type_,

@@ -13,25 +13,6 @@ TopicId topic_id(std::uint8_t number) {
     return id;
 }
 
-std::string int32_text(std::int32_t value) {
-    std::string out;
-    for (int shift = 24; shift >= 0; shift -= 8) out += static_cast<char>(value >> shift & 0xff);
-    return out;
-}
-
-/// ConsumerProtocolAssignment, version 0.
-std::string assignment_of(const std::vector<std::pair<std::string, std::vector<std::int32_t>>>& topics) {
-    std::string out("\0\0", 2);
-    out += int32_text(static_cast<std::int32_t>(topics.size()));
-    for (const auto& [topic, partitions] : topics) {
-        out += '\0';
-        out += static_cast<char>(topic.size());
-        out += topic + int32_text(static_cast<std::int32_t>(partitions.size()));
-        for (const std::int32_t partition : partitions) out += int32_text(partition);
-    }
-    return out + int32_text(-1);
-}
-
 class Readers : public GroupFixture {
   protected:
     std::vector<TopicReader> readers(std::string_view topic = "topic", TopicId id = topic_id(1)) {
