@@ -19,7 +19,7 @@ ReaderListing::~ReaderListing() {
 
 void ReaderListing::note_change() {
     if (is_outdated()) return;
-    PARTITA_ASSERT(index_.outdated_.size() < ReaderIndex::kCountMax, "groups of a coordinator are counted in 32 bits");
+    PARTITA_ASSERT(index_.outdated_.size() < index_.most_, "groups of a coordinator are counted in 32 bits");
     outdated_at_ = static_cast<std::uint32_t>(index_.outdated_.size());
     index_.outdated_.push_back(this);
 }
@@ -46,7 +46,7 @@ void ReaderListing::add_members_by(std::uint64_t key) {
 
 void ReaderListing::enter(ReaderIndex::Topic& topic, const NamedOffsets* offsets, bool is_named_by_members) {
     std::vector<ReaderIndex::Slot>& slots = topic.slots;
-    PARTITA_ASSERT(places_.size() < ReaderIndex::kCountMax && slots.size() < ReaderIndex::kCountMax,
+    PARTITA_ASSERT(places_.size() < index_.most_ && slots.size() < index_.most_,
                    "topics of a group and groups of a topic are counted in 32 bits");
     // Most topics have few groups in one coordinator, where doubling would be mostly waste.
     if (slots.size() == slots.capacity()) slots.reserve(slots.size() + std::max<std::size_t>(2, slots.size() / 4));

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "broker/groups/committed_offset.h"
+#include "protocol/assert.h"
 #include "protocol/types.h"
 
 /// Which groups have to do with a topic, so that nobody passes over all groups to ask who reads one.
@@ -41,7 +42,11 @@ struct ListedReader {
 /// Not for several threads. Must outlive its listings. About 60 bytes for each group and topic.
 class ReaderIndex {
   public:
-    ReaderIndex() = default;
+    /// Most groups of a topic, topics of a group, and listings: more end the process, for all of them are counted in 32 bits.
+    static constexpr std::uint32_t kCountMax = 0xffff'fffe;
+
+    /// `most`: a lower limit, for tests.
+    explicit ReaderIndex(std::uint32_t most = kCountMax) : most_(most) {}
     ReaderIndex(const ReaderIndex&) = delete;
     ReaderIndex& operator=(const ReaderIndex&) = delete;
 
@@ -59,9 +64,6 @@ class ReaderIndex {
     /// Calls `list(ReaderListing&)` for every listing that is out of date; each is empty by then, and up to date afterwards.
     template <class List>
     void update(List&& list);
-
-    /// Most groups of a topic, topics of a group, and listings.
-    static constexpr std::uint32_t kCountMax = 0xffff'fffe;
 
   private:
     friend class ReaderListing;
@@ -82,6 +84,7 @@ class ReaderIndex {
     [[nodiscard]] static std::uint64_t key_of(const TopicId& id) { return std::hash<TopicId>{}(id); }
     [[nodiscard]] static ListedReader told(const Slot& slot, std::string_view name);
 
+    const std::uint32_t most_;
     // Its nodes stay where they are.
     std::unordered_map<std::uint64_t, Topic> topics_;
     std::vector<ReaderListing*> outdated_;
@@ -174,12 +177,11 @@ class TopicOffsets {
         listing_.note_change();
         map_.erase(topic);
     }
-    [[nodiscard]] Map take() {
-        listing_.note_change();
-        return std::exchange(map_, {});
-    }
+    /// Of a group that ends now: its listing must not be looked at any more.
+    [[nodiscard]] Map take() { return std::exchange(map_, {}); }
+    /// To a group that was made just now, which is listed when it is asked for first.
     void give(Map offsets) {
-        listing_.note_change();
+        PARTITA_ASSERT(listing_.is_outdated(), "offsets are given to a group that nobody has asked for yet");
         map_ = std::move(offsets);
     }
 
