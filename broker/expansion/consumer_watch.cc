@@ -45,22 +45,24 @@ void ConsumerWatch::on_leave(std::string_view group, std::string_view member_id,
 
 std::vector<Finding> ConsumerWatch::findings(const ReaderFacts& facts, TimestampMs now) {
     std::vector<Finding> findings;
+    LookTime time(now);
     GroupIndex groups(facts.groups);
-    readings_.refresh(*facts.connections, now);
+    readings_.refresh(*facts.connections, time);
     std::set<std::string_view> client_ids;
     for (const auto& [id, reading] : readings_.all()) client_ids.insert(reading.client.client_id);
-    members_.refresh(facts, client_ids, now);
+    members_.refresh(facts, client_ids, time);
     ReaderOwners owners(readings_, members_, *facts.connections, now);
     find_backlogs(topic_, facts, findings);
-    find_stale_leftovers(topic_, facts, findings);
+    find_stale_leftovers(topic_, facts, time, findings);
     inversions_.prove(facts, groups);
     inversions_.find(topic_, facts, findings);
     resets_.settle(facts, groups, owners, now);
     resets_.find_skips(topic_, facts, findings);
-    resets_.find_crashes(topic_, now, findings);
-    blind_.find(topic_, facts, now, findings);
-    find_outside_readers(topic_, facts, outside_readers(readings_, owners, now), now, findings);
+    resets_.find_crashes(topic_, time, findings);
+    blind_.find(topic_, facts, time, findings);
+    find_outside_readers(topic_, facts, outside_readers(readings_, owners, time), time, findings);
     find_seeds(topic_, facts, findings);
+    next_change_ = time.next();
     return findings;
 }
 

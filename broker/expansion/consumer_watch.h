@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -56,6 +57,8 @@ class ConsumerWatch {
     /// Everything that holds now: H03, H04 of producers that are done, H06, H07, H20 to H23, H29, H30, H48. Takes what was noted since the
     /// last call into account.
     [[nodiscard]] std::vector<Finding> findings(const ReaderFacts& facts, TimestampMs now);
+    /// The first moment after the last call of `findings` at which time alone can make something else hold; none when it cannot.
+    [[nodiscard]] std::optional<TimestampMs> next_change() const { return next_change_; }
 
     /// Groups of which something is remembered that the end of the group ends.
     [[nodiscard]] std::set<std::string> groups_told() const;
@@ -74,6 +77,7 @@ class ConsumerWatch {
     OffsetResets resets_;
     Inversions inversions_;
     BlindGroups blind_;
+    std::optional<TimestampMs> next_change_;
 };
 
 }  // namespace partita::expansion

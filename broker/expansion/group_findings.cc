@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <string_view>
 
 #include "broker/expansion/counted.h"
 
@@ -62,9 +64,12 @@ void find_backlogs(const std::string& topic, const ReaderFacts& facts, std::vect
     }
 }
 
-void find_stale_leftovers(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings) {
+void find_stale_leftovers(const std::string& topic, const ReaderFacts& facts, LookTime& time, std::vector<Finding>& findings) {
     for (const StaleWrites::Writer& writer : facts.stale_writers) {
-        if (writer.is_at_it) continue;
+        if (writer.is_at_it) {
+            (void)time.has_passed(writer.silent_from, 0);
+            continue;
+        }
         std::int64_t groups = 0;
         std::string names;
         for (const GroupFacts& group : facts.groups) {
@@ -105,34 +110,52 @@ void find_seeds(const std::string& topic, const ReaderFacts& facts, std::vector<
     }
 }
 
-void BlindGroups::find(const std::string& topic, const ReaderFacts& facts, TimestampMs now, std::vector<Finding>& findings) {
-    std::map<std::string, TimestampMs, std::less<>> complete;
+const BlindGroups::Complete* BlindGroups::note(const std::string& group, const std::vector<bool>& held, std::int32_t first_new,
+                                               TimestampMs now) {
+    const auto count = static_cast<std::int32_t>(held.size());
+    const auto lacks_one_below = [&](std::int32_t end) {
+        const auto last = held.begin() + std::min(end, count);
+        return std::find(held.begin() + first_new, last, false) != last;
+    };
+    if (!lacks_one_below(count)) return &(complete_[group] = {.count = count});
+    const auto known = complete_.find(group);
+    if (known == complete_.end()) return nullptr;
+    Complete& complete = known->second;
+    // Between two generations nobody has anything: what counts is what was before, and what comes after.
+    if (std::ranges::find(held, true) == held.end()) return &complete;
+    if (!lacks_one_below(complete.count)) {
+        complete.lost = kNoTimestamp;
+    } else if (complete.lost == kNoTimestamp) {
+        complete.lost = now;
+    }
+    return &complete;
+}
+
+void BlindGroups::find(const std::string& topic, const ReaderFacts& facts, LookTime& time, std::vector<Finding>& findings) {
+    const std::int32_t first_new = facts.growths.front().old_count;
     const std::int32_t count = facts.last_growth().new_count;
+    std::set<std::string_view> readers;
     for (const GroupFacts& group : facts.groups) {
-        const bool is_assigned =
-            std::ranges::any_of(group.members, [](const GroupFacts::Member& member) { return !member.assigned.empty(); });
-        if (!is_assigned) continue;
+        readers.insert(group.group_id);
         const std::vector<bool> held = held_by(group, static_cast<std::size_t>(count));
-        const auto before = complete_.find(group.group_id);
-        TimestampMs last_complete = before == complete_.end() ? kNoTimestamp : before->second;
+        const Complete* complete = note(group.group_id, held, first_new, time.now());
+        if (std::ranges::find(held, true) == held.end()) continue;
         std::int64_t waiting = 0;
         std::int64_t partitions = 0;
-        bool has_all = true;
         const EarlierExpansion* first = nullptr;
-        for (std::int32_t index = facts.growths.front().old_count; index < count; ++index) {
+        for (std::int32_t index = first_new; index < count; ++index) {
             const PartitionIndex partition{index};
             if (held[static_cast<std::size_t>(index)]) continue;
-            has_all = false;
             const EarlierExpansion* growth = growth_of(facts.growths, partition);
             const Offset end = offset_at(facts.log_ends, partition);
             const Offset position = std::max(committed_of(group, partition).value_or(Offset{0}), offset_at(facts.log_starts, partition));
-            if (now.value - std::max(growth->time, last_complete).value < kBlindMs || end <= position) continue;
+            const bool had_it = complete != nullptr && index < complete->count;
+            const TimestampMs since = had_it ? std::max(growth->time, complete->lost) : growth->time;
+            if (end <= position || !time.has_passed(since, kBlindMs)) continue;
             waiting += end - position;
             ++partitions;
             first = first == nullptr ? growth : first;
         }
-        if (has_all) last_complete = now;
-        if (last_complete != kNoTimestamp) complete.emplace(group.group_id, last_complete);
         if (partitions == 0) continue;
         Finding finding = make_finding(HazardId::group_blind, {.topic = topic, .group = group.group_id},
                                        "no member of group " + group.group_id + " has " + counted(partitions, "new partition") +
@@ -142,7 +165,7 @@ void BlindGroups::find(const std::string& topic, const ReaderFacts& facts, Times
         finding.numbers = {{"waiting_records", waiting}, {"partitions", partitions}};
         findings.push_back(std::move(finding));
     }
-    complete_ = std::move(complete);
+    std::erase_if(complete_, [&](const auto& group) { return !readers.contains(group.first); });
 }
 
 }  // namespace partita::expansion

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "broker/expansion/finding.h"
+#include "broker/expansion/look_time.h"
 #include "broker/expansion/reader_facts.h"
 #include "protocol/types.h"
 
@@ -21,23 +22,33 @@ void find_backlogs(const std::string& topic, const ReaderFacts& facts, std::vect
 /// H04 of producers that have switched or are gone: what they placed by the old count is not read by every group. While a group has such
 /// a record before it, it can be given newer ones of the same key first. Ends when every group that commits there is beyond them, or when
 /// they are gone.
-void find_stale_leftovers(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings);
+void find_stale_leftovers(const std::string& topic, const ReaderFacts& facts, LookTime& time, std::vector<Finding>& findings);
 
 /// H30: offsets that the expansion gave to a group stand. Ends when the group committed over all of them, or they were taken back.
 void find_seeds(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings);
 
-/// H22: a group has members with partitions of the topic, and none of them has a new partition that holds records. Remembers when a
-/// group had all of them, for partitions change hands in every rebalance. One caller at a time.
+/// H22: a group has members with partitions of the topic, and none of them has a new partition that holds records. Remembers which
+/// groups had all of them, for partitions change hands in every rebalance. One caller at a time.
 class BlindGroups {
   public:
-    /// A group has so long to take new partitions before it is called blind: two heartbeats of a KIP-848 group.
+    /// A group has so long to take new partitions before it is called blind: two heartbeats of a KIP-848 group. It begins with the growth,
+    /// and again when it is first seen without partitions that it had.
     static constexpr std::int64_t kBlindMs = 10'000;
 
-    void find(const std::string& topic, const ReaderFacts& facts, TimestampMs now, std::vector<Finding>& findings);
+    void find(const std::string& topic, const ReaderFacts& facts, LookTime& time, std::vector<Finding>& findings);
 
   private:
-    /// When each of the groups of the last look had every new partition.
-    std::map<std::string, TimestampMs, std::less<>> complete_;
+    /// Of a group that had every new partition at a look.
+    struct Complete {
+        /// The topic's count at that look.
+        std::int32_t count = 0;
+        /// Since when it is seen without some of those; kNoTimestamp when it has them.
+        TimestampMs lost = kNoTimestamp;
+    };
+    /// What follows for the group from what it has now. Null when it never had all.
+    const Complete* note(const std::string& group, const std::vector<bool>& held, std::int32_t first_new, TimestampMs now);
+
+    std::map<std::string, Complete, std::less<>> complete_;
 };
 
 }  // namespace partita::expansion

@@ -285,7 +285,7 @@ void OffsetResets::find_ambiguous_skips(const std::string& topic, const ReaderFa
     }
 }
 
-void OffsetResets::find_crashes(const std::string& topic, TimestampMs now, std::vector<Finding>& findings) const {
+void OffsetResets::find_crashes(const std::string& topic, LookTime& time, std::vector<Finding>& findings) const {
     struct Crashed {
         const ClientIdentity* client = nullptr;
         int times = 0;
@@ -295,8 +295,8 @@ void OffsetResets::find_crashes(const std::string& topic, TimestampMs now, std::
     std::map<std::string, Crashed> by_group;
     for (const auto& [key, ask] : asks_) {
         const auto& [client, partition, group] = key;
-        const bool has_crashed = ask.is_gone && ask.is_member && ask.crashes >= kCrashesMin && now.value - ask.asked.value >= kNoneCrashMs &&
-                                 !resetting_.contains(group);
+        const bool has_crashed = ask.is_gone && ask.is_member && ask.crashes >= kCrashesMin && !resetting_.contains(group) &&
+                                 time.has_passed(ask.asked, kNoneCrashMs);
         if (!has_crashed) continue;
         Crashed& crashed = by_group[group];
         if (crashed.client == nullptr) crashed.client = &client;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "broker/expansion/finding.h"
+#include "broker/expansion/look_time.h"
 #include "broker/expansion/reader_facts.h"
 #include "broker/expansion/reading_connections.h"
 #include "broker/expansion/skip_table.h"
@@ -63,7 +64,7 @@ class OffsetResets {
     /// took before) were never read by the group. Exact. Ends when somebody of the group goes back, or when the records are gone.
     void find_skips(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings) const;
     /// H21: members of a group found no offset, again and again, and left without asking where to begin.
-    void find_crashes(const std::string& topic, TimestampMs now, std::vector<Finding>& findings) const;
+    void find_crashes(const std::string& topic, LookTime& time, std::vector<Finding>& findings) const;
 
     [[nodiscard]] bool is_undecided() const {
         return !returns_.empty() || std::ranges::any_of(starts_, [](const Start& start) { return !start.is_ambiguous; });

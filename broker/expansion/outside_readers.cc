@@ -21,6 +21,12 @@ Subject subject_of(const std::string& topic, const OutsideReader& reader) {
     return {.topic = topic, .client_id = reader.client.client_id, .client_address = reader.client.address};
 }
 
+TimestampMs last_fetch(const OutsideReader& reader) {
+    TimestampMs last = kNoTimestamp;
+    for (const Reading* reading : reader.readings) last = std::max(last, reading->last);
+    return last;
+}
+
 std::set<PartitionIndex> partitions_of(const OutsideReader& reader) {
     std::set<PartitionIndex> partitions;
     for (const Reading* reading : reader.readings) {
@@ -78,13 +84,12 @@ void find_replay(const std::string& topic, const ReaderFacts& facts, const Outsi
 
 // H23: a client fetches partitions of before a growth, no group explains it, and it has never asked for one that came with it. Ends
 // when it does, or when it stops reading.
-void find_half_reader(const std::string& topic, const ReaderFacts& facts, const OutsideReader& reader, TimestampMs now,
+void find_half_reader(const std::string& topic, const ReaderFacts& facts, const OutsideReader& reader, LookTime& time,
                       std::vector<Finding>& findings) {
     const std::set<PartitionIndex> partitions = partitions_of(reader);
-    TimestampMs last = kNoTimestamp;
-    for (const Reading* reading : reader.readings) last = std::max(last, reading->last);
     const auto missed = std::ranges::upper_bound(facts.growths, partitions.rbegin()->value, {}, &EarlierExpansion::old_count);
-    const bool had_time = missed != facts.growths.end() && now.value - missed->time.value >= BlindGroups::kBlindMs && last >= missed->time;
+    const bool had_time = missed != facts.growths.end() && last_fetch(reader) >= missed->time &&
+                          time.has_passed(missed->time, BlindGroups::kBlindMs);
     if (!had_time) return;
     const auto count = static_cast<std::int64_t>(partitions.size());
     Finding finding = make_finding(HazardId::manual_readers, subject_of(topic, reader),
@@ -122,7 +127,7 @@ void find_mirror(const std::string& topic, const ReaderFacts& facts, const Outsi
 
 }  // namespace
 
-std::vector<OutsideReader> outside_readers(const ReadingConnections& readings, ReaderOwners& owners, TimestampMs now) {
+std::vector<OutsideReader> outside_readers(const ReadingConnections& readings, ReaderOwners& owners, LookTime& time) {
     std::map<std::tuple<std::string, std::string, std::int32_t, std::uint64_t>, OutsideReader> found;
     for (const auto& [id, reading] : readings.all()) {
         const ReaderOwner& owner = owners.of(id);
@@ -135,18 +140,16 @@ std::vector<OutsideReader> outside_readers(const ReadingConnections& readings, R
     }
     std::vector<OutsideReader> there;
     for (auto& [key, reader] : found) {
-        const bool is_there =
-            std::ranges::any_of(reader.readings, [&](const Reading* reading) { return now.value - reading->last.value <= kReaderSilentMs; });
-        if (is_there) there.push_back(std::move(reader));
+        if (!time.has_passed(last_fetch(reader), kReaderSilentMs + 1)) there.push_back(std::move(reader));
     }
     return there;
 }
 
-void find_outside_readers(const std::string& topic, const ReaderFacts& facts, const std::vector<OutsideReader>& readers, TimestampMs now,
+void find_outside_readers(const std::string& topic, const ReaderFacts& facts, const std::vector<OutsideReader>& readers, LookTime& time,
                           std::vector<Finding>& findings) {
     for (const OutsideReader& reader : readers) {
         find_replay(topic, facts, reader, findings);
-        find_half_reader(topic, facts, reader, now, findings);
+        find_half_reader(topic, facts, reader, time, findings);
         find_external_offsets(topic, facts, reader, findings);
         find_mirror(topic, facts, reader, findings);
     }

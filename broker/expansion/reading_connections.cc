@@ -81,7 +81,7 @@ void ReadingConnections::on_growth(const EarlierExpansion* previous) {
     }
 }
 
-void ReadingConnections::refresh(const ConnectionDirectory& directory, TimestampMs now) {
+void ReadingConnections::refresh(const ConnectionDirectory& directory, LookTime& time) {
     // A client that comes over another connection goes on with what it began over the one before.
     std::map<ClientIdentity, TimestampMs> last;
     for (const auto& [id, reading] : readings_) {
@@ -90,7 +90,7 @@ void ReadingConnections::refresh(const ConnectionDirectory& directory, Timestamp
     }
     for (auto entry = readings_.begin(); entry != readings_.end();) {
         Reading& reading = entry->second;
-        if (now.value - last.at(reading.client).value > kReaderSilentMs) {
+        if (time.has_passed(last.at(reading.client), kReaderSilentMs + 1)) {
             entry = readings_.erase(entry);
             continue;
         }
@@ -131,14 +131,15 @@ void MemberHistory::on_leave(std::string_view group, std::string_view member_id,
     note_member({client.client_id, std::string(group), std::string(member_id)}, client.address, partitions, now);
 }
 
-void MemberHistory::refresh(const ReaderFacts& facts, const std::set<std::string_view>& client_ids, TimestampMs now) {
+void MemberHistory::refresh(const ReaderFacts& facts, const std::set<std::string_view>& client_ids, LookTime& time) {
     for (const GroupFacts& group : facts.groups) {
         for (const GroupFacts::Member& member : group.members) {
             if (!client_ids.contains(member.client_id)) continue;
-            note_member({member.client_id, group.group_id, member.member_id}, member.client_host, member.assigned, now);
+            note_member({member.client_id, group.group_id, member.member_id}, member.client_host, member.assigned, time.now());
         }
     }
-    const auto is_gone = [&](const auto& entry) { return now.value - entry.second.last.value > kMemberMemoryMs; };
+    // Those who are in their groups still are seen at every look.
+    const auto is_gone = [&](const auto& entry) { return entry.second.last < time.now() && time.has_passed(entry.second.last, kMemberMemoryMs + 1); };
     std::erase_if(members_, is_gone);
     std::erase_if(speakers_, is_gone);
 }

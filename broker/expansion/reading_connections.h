@@ -15,6 +15,7 @@
 #include "broker/expansion/attribution.h"
 #include "broker/expansion/client_registry.h"
 #include "broker/expansion/identity.h"
+#include "broker/expansion/look_time.h"
 #include "broker/expansion/reader_facts.h"
 #include "protocol/types.h"
 
@@ -60,7 +61,7 @@ class ReadingConnections {
     /// The topic grows; `previous` is the growth before, null when there was none.
     void on_growth(const EarlierExpansion* previous);
     /// Looks up who they are, and forgets those that are gone.
-    void refresh(const ConnectionDirectory& directory, TimestampMs now);
+    void refresh(const ConnectionDirectory& directory, LookTime& time);
     [[nodiscard]] std::map<ConnectionId, Reading>& all() { return readings_; }
     [[nodiscard]] const std::map<ConnectionId, Reading>& all() const { return readings_; }
 
@@ -85,7 +86,7 @@ class MemberHistory {
     void on_leave(std::string_view group, std::string_view member_id, const ClientIdentity& client, std::span<const PartitionIndex> partitions,
                   TimestampMs now);
     /// `client_ids`: those of connections that fetch.
-    void refresh(const ReaderFacts& facts, const std::set<std::string_view>& client_ids, TimestampMs now);
+    void refresh(const ReaderFacts& facts, const std::set<std::string_view>& client_ids, LookTime& time);
     /// Everybody of that client id.
     [[nodiscard]] std::vector<GroupMember> members_of(const std::string& client_id, const ConnectionDirectory& directory,
                                                       TimestampMs now) const;

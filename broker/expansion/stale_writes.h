@@ -32,6 +32,8 @@ class StaleWrites {
         std::map<PartitionIndex, Offset> last;
         /// It has not switched yet, and is not silent: H04 is told of it as a producer.
         bool is_at_it = false;
+        /// When it will have been silent for too long, if it is at it and nothing more comes.
+        TimestampMs silent_from = kNoTimestamp;
     };
 
     void note(const ClientIdentity& client, std::int32_t old_count, std::int32_t new_count, PartitionIndex partition, Offset offset,

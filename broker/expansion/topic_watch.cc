@@ -208,11 +208,13 @@ void TopicWatch::note_proof(CountProof proof, const ProducerIdentity& identity, 
 std::vector<StaleWrites::Writer> TopicWatch::stale_writers(TimestampMs now) const {
     std::vector<StaleWrites::Writer> writers(stale_writes_.writers().begin(), stale_writes_.writers().end());
     for (StaleWrites::Writer& writer : writers) {
-        writer.is_at_it = writer.new_count == count() && std::ranges::any_of(producers_, [&](const auto& entry) {
-            const auto& [identity, producer] = entry;
-            return producer.is_stale && is_active(producer, now) && identity.client_id == writer.client.client_id &&
-                   identity.address == writer.client.address;
-        });
+        if (writer.new_count != count()) continue;
+        for (const auto& [identity, producer] : producers_) {
+            const bool is_own = identity.client_id == writer.client.client_id && identity.address == writer.client.address;
+            if (!is_own || !producer.is_stale || !is_active(producer, now)) continue;
+            writer.is_at_it = true;
+            writer.silent_from.value = std::max(writer.silent_from.value, producer.last_seen.value + kSilentMs);
+        }
     }
     return writers;
 }

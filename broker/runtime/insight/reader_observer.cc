@@ -39,16 +39,26 @@ bool is_rebalance_due(const Finding& finding, const expansion::PlannedTopic& fac
     return group != facts.groups.end() && !holds_new_partition(*group, facts.old_count);
 }
 
-/// A backlog is no danger to the groups that the topic's fence waits for.
-void tell_of_fence(const TopicState& topic, std::vector<Finding>& findings) {
+/// A backlog is no danger to the groups that the topic's fence waits for. True when there are such.
+bool tell_of_fence(const TopicState& topic, std::vector<Finding>& findings) {
     const auto is_backlog = [](const Finding& finding) { return finding.id == HazardId::backlog_inversion; };
-    if (!topic.expansion || std::ranges::none_of(findings, is_backlog)) return;
+    if (!topic.expansion || std::ranges::none_of(findings, is_backlog)) return false;
     const TopicExpansion::Status status = topic.expansion->status();
+    bool is_held = false;
     for (Finding& finding : findings) {
         if (status.has_fence && is_backlog(finding) && !status.released.contains(finding.subject.group)) {
             expansion::tell_of_fence(finding);
+            is_held = true;
         }
     }
+    return is_held;
+}
+
+/// Changes when a fence lets a group go, or ends.
+std::uint64_t state_of_fence(const TopicState& topic) {
+    if (!topic.expansion) return 0;
+    const TopicExpansion::Status status = topic.expansion->status();
+    return status.has_fence ? 1 + status.released.size() : 0;
 }
 
 std::int64_t thread_time_ns() {
@@ -254,21 +264,28 @@ void ReaderObserver::run() {
     }
 }
 
+RoundPacing::Pause ReaderObserver::next_pause(std::int64_t least_ms, Instant now) {
+    const std::scoped_lock lock(mutex_);
+    return next_pause_locked(least_ms, now);
+}
+
+RoundPacing::Pause ReaderObserver::next_pause_locked(std::int64_t least_ms, Instant now) {
+    const auto due_in_ms = changes_at_ ? std::optional(*changes_at_ - now) : std::nullopt;
+    return pacing_.next(std::exchange(has_news_, false), least_ms, due_in_ms);
+}
+
 bool ReaderObserver::wait(std::int64_t least_ms) {
     std::unique_lock lock(mutex_);
     wake_.wait(lock, [&] { return stopping_ || is_watching_; });
-    idle_rounds_ = has_news_ ? 0 : idle_rounds_ + 1;
-    if (idle_rounds_ > kIdleRounds) {
+    RoundPacing::Pause pause = next_pause_locked(least_ms, read_clock().monotonic);
+    if (pause.ends_with_news) {
         is_resting_ = true;
-        wake_.wait_for(lock, std::chrono::milliseconds(kRestMs), [&] { return stopping_ || has_news_; });
+        wake_.wait_for(lock, std::chrono::milliseconds(pause.ms), [&] { return stopping_ || has_news_; });
         is_resting_ = false;
-        if (!has_news_) {
-            return !stopping_;
-        }
+        if (!has_news_) return !stopping_;
+        pause = next_pause_locked(least_ms, read_clock().monotonic);
     }
-    const auto interval = std::chrono::milliseconds(std::max(least_ms, has_news_ ? kSettleMs : kIdleMs));
-    has_news_ = false;
-    wake_.wait_for(lock, interval, [&] { return stopping_; });
+    wake_.wait_for(lock, std::chrono::milliseconds(pause.ms), [&] { return stopping_; });
     return !stopping_;
 }
 
@@ -339,7 +356,8 @@ std::vector<ReaderObserver::Subject> ReaderObserver::subjects(const TopicTable& 
             Circumstances& these = subject.circumstances;
             these = {.state = reinterpret_cast<std::uintptr_t>(subject.topic),
                      .requests = watched.requests,
-                     .memberships = sources_.groups.membership_version()};
+                     .memberships = sources_.groups.membership_version(),
+                     .fence = watched.is_held_by_fence ? state_of_fence(*subject.topic) : 0};
             for (const std::shared_ptr<Partition>& partition : subject.topic->partitions) {
                 const auto end = static_cast<std::uint64_t>(partition->log->log_end_offset().value);
                 const auto start = static_cast<std::uint64_t>(partition->log->log_start_offset().value);
@@ -356,32 +374,33 @@ bool ReaderObserver::is_due(const Subject& subject, Instant now) {
     if (subject.topic == nullptr || !watched.looked_at || watched.circumstances != subject.circumstances || watched.readers.is_undecided()) {
         return true;
     }
-    const bool is_time = std::ranges::any_of(kTimeConditionsMs, [&](std::int64_t after_ms) {
-        const Instant due = watched.changed_at + after_ms;
-        return *watched.looked_at < due && now >= due;
-    });
+    const bool is_time = watched.changes_at && now >= *watched.changes_at;
     return is_time || now - *watched.looked_at >= kLookAgainMs;
 }
 
 void ReaderObserver::look(const Subject& subject, Now now) {
     auto& [id, watched] = *subject.entry;
-    if (!watched.looked_at || watched.circumstances != subject.circumstances || watched.readers.is_undecided()) {
-        watched.changed_at = now.monotonic;
-    }
     watched.circumstances = subject.circumstances;
     watched.looked_at = watched.waits_since = now.monotonic;
     watched.was_asked = false;
     looks_.fetch_add(1, std::memory_order_relaxed);
     findings_.settle(findings_source("readers", id),
                      subject.topic == nullptr ? std::vector<Finding>() : findings_of(*subject.topic, watched, now.wall), now.wall);
+    const std::optional<TimestampMs> next = watched.readers.next_change();
+    watched.changes_at = next ? std::optional(now.monotonic + (next->value - now.wall.value)) : std::nullopt;
     if (subject.topic == nullptr) watched_.erase(subject.entry);
 }
 
 void ReaderObserver::note_rest(bool is_news) {
     const bool is_undecided = std::ranges::any_of(watched_, [](const auto& entry) { return entry.second.readers.is_undecided(); });
+    std::optional<Instant> changes_at;
+    for (const auto& [id, watched] : watched_) {
+        if (watched.changes_at) changes_at = std::min(changes_at.value_or(*watched.changes_at), *watched.changes_at);
+    }
     const std::scoped_lock lock(mutex_);
     is_watching_ = !watched_.empty() || !notes_.empty();
     has_news_ = has_news_ || is_undecided || is_news;
+    changes_at_ = changes_at;
 }
 
 void ReaderObserver::settle(const TopicTable& table, Now now) {
@@ -442,7 +461,7 @@ std::vector<Finding> ReaderObserver::findings_of(const TopicState& topic, Watche
                                                               .stale_writers = stale,
                                                               .connections = &connections},
                                                              now);
-    tell_of_fence(topic, findings);
+    watched.is_held_by_fence = tell_of_fence(topic, findings);
     for (Finding& finding : expansion::make_plan_without_scan(facts).findings) {
         if (std::ranges::find(kLastingHazards, finding.id) != kLastingHazards.end() || is_rebalance_due(finding, facts)) {
             findings.push_back(std::move(finding));

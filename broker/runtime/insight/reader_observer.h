@@ -25,6 +25,7 @@
 #include "broker/expansion/identity.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/findings/findings_hub.h"
+#include "broker/runtime/insight/round_pacing.h"
 #include "broker/runtime/insight/topic_plan.h"
 #include "broker/runtime/partitions/topic_table.h"
 
@@ -41,13 +42,6 @@ struct ClientConnection;
 /// other. The lock of the notes is the innermost: nothing is called, and nothing long is done, while it is held.
 class ReaderObserver {
   public:
-    /// Findings are settled so long after a request that may change them, and so often without one: what a group holds and
-    /// what waits for it changes without a request that is seen here.
-    static constexpr std::int64_t kSettleMs = 1000;
-    static constexpr std::int64_t kIdleMs = 5000;
-    /// After so many rounds without a request nobody reads these topics: then it rests, so that an idle broker stays idle.
-    static constexpr int kIdleRounds = 12;
-    static constexpr std::int64_t kRestMs = 300'000;
     /// Joins remembered of one topic.
     static constexpr std::size_t kJoinsMax = 1024;
     /// Of one core: after each round the thread sleeps so long that it stays below this.
@@ -55,9 +49,8 @@ class ReaderObserver {
     /// Processor time after which a round ends, when the topic that it is at is done: as much as `kShare` gives it for the time between
     /// two rounds. Topics that are left go on waiting. So the share holds over every few seconds, however many topics grew at once.
     static constexpr std::int64_t kRoundNs = 15'000'000;
-    /// A topic about which nothing changed is looked at again when so much time has passed since something did, because some
-    /// conditions come about, or end, by time alone; and then so often.
-    static constexpr std::array<std::int64_t, 2> kTimeConditionsMs = {10'500, 60'500};
+    /// A topic about which nothing changed is looked at again when something can come about, or end, by time alone
+    /// (`ConsumerWatch::next_change`), and so often, for what nobody tells of.
     static constexpr std::int64_t kLookAgainMs = 60'000;
     /// Groups of which it is remembered that their positions were told; beyond it they are asked for again.
     static constexpr std::size_t kPositionedMax = 65'536;
@@ -108,6 +101,9 @@ class ReaderObserver {
     /// one. Those that readers asked for come first, but none waits for more than `kLookAgainMs` behind others of these. What the
     /// observer's thread does in a round; from any thread. True when some are left that are due.
     bool settle_round(const TopicTable& table, Now now, std::int64_t budget_ns = kRoundNs);
+    /// How long the observer's thread sleeps between two rounds, which it asks once before each; `least_ms`: for the share of a core.
+    /// For the thread, and for tests that have stopped it.
+    [[nodiscard]] RoundPacing::Pause next_pause(std::int64_t least_ms, Instant now);
     /// How often the findings of a topic were worked out. For tests.
     [[nodiscard]] std::uint64_t looks() const { return looks_.load(std::memory_order_relaxed); }
 
@@ -117,6 +113,7 @@ class ReaderObserver {
         std::uintptr_t state = 0;
         std::uint64_t requests = 0;
         std::uint64_t memberships = 0;
+        std::uint64_t fence = 0;
         std::uint64_t log_ends = 0;
         friend bool operator==(const Circumstances&, const Circumstances&) = default;
     };
@@ -129,10 +126,12 @@ class ReaderObserver {
         bool was_asked = false;
         /// The last look, or when it began to be watched.
         Instant waits_since;
-        /// When it was looked at last, and what was found then.
+        /// When it was looked at last, what was found then, and when that changes by time alone.
         Circumstances circumstances;
-        Instant changed_at;
         std::optional<Instant> looked_at;
+        std::optional<Instant> changes_at;
+        /// A fence kept a group from being harmed at the last look; that ends by time, too.
+        bool is_held_by_fence = false;
 
         expansion::ConsumerWatch readers;
         /// Groups and the other topics whose partitions their members held one for one with the topic's when it grew, or
@@ -201,6 +200,7 @@ class ReaderObserver {
     void run();
     /// Sleeps until the next round, for at least so long. False when it is time to end.
     [[nodiscard]] bool wait(std::int64_t least_ms);
+    [[nodiscard]] RoundPacing::Pause next_pause_locked(std::int64_t least_ms, Instant now);
     void leave(Note note);
     /// Of a topic that is already known to have grown so often it says nothing new.
     [[nodiscard]] static Note growth_note(const TopicState& topic, std::vector<std::pair<std::string, std::string>> joins);
@@ -224,7 +224,7 @@ class ReaderObserver {
     /// Settles what holds about it.
     void look(const Subject& subject, Now now);
     void take_notes(Instant now);
-    /// Whether there is anything to come back for.
+    /// Whether there is anything to come back for, and when.
     void note_rest(bool is_news);
     static void apply(Watched& watched, Note& note);
     /// Notes the joins that the facts show, puts those that were noted into the facts, and forgets those that ended.
@@ -257,7 +257,9 @@ class ReaderObserver {
     bool is_watching_ = false;
     bool has_news_ = false;
     bool is_resting_ = false;
-    int idle_rounds_ = 0;
+    RoundPacing pacing_;
+    /// When the first of the watched topics changes by time alone.
+    std::optional<Instant> changes_at_;
     bool stopping_ = false;
 };
 

@@ -10,6 +10,7 @@
 #include "broker/runtime/loop/clock.h"
 #include "broker/runtime/partitions/published_topics.h"
 #include "tests/support/broker_process.h"
+#include "tests/support/classic_member.h"
 #include "tests/support/in_process_broker.h"
 #include "tests/support/plain_client.h"
 
@@ -19,7 +20,7 @@ namespace {
 class ReaderObserverInABroker : public ::testing::Test {
   protected:
     void SetUp() override {
-        broker_ = InProcessBroker::start({.data_directory = directory_ / "data"});
+        broker_ = InProcessBroker::start({.data_directory = directory_ / "data", .overrides = {"group.initial.rebalance.delay.ms=0"}});
         ASSERT_NE(broker_, nullptr);
         client_ = std::make_unique<PlainClient>(broker_->port());
         ASSERT_EQ(client_->create_topic("t", 2).error, ErrorCode::none);
@@ -31,6 +32,7 @@ class ReaderObserverInABroker : public ::testing::Test {
         EXPECT_TRUE(broker_->stop());
     }
 
+    [[nodiscard]] runtime::ReaderObserver& observer() { return broker_->services().readers; }
     [[nodiscard]] std::shared_ptr<const runtime::TopicTable> table() { return broker_->services().topics.table(); }
     void settle(const runtime::TopicTable& table) { broker_->services().readers.settle(table, runtime::read_clock()); }
     void grow(int partitions) { ASSERT_EQ(client_->expand_topic("t", partitions), ErrorCode::none); }
@@ -132,7 +134,6 @@ class RoundsOfTheReaderObserver : public ReaderObserverInABroker {
         }
     }
     [[nodiscard]] static std::string name(int number) { return "topic-" + std::to_string(number); }
-    [[nodiscard]] runtime::ReaderObserver& observer() { return broker_->services().readers; }
     /// Looks at one topic, `later_ms` after now; true when others wait.
     bool look_at_one(std::int64_t later_ms = 0) {
         Now now = runtime::read_clock();
@@ -181,6 +182,74 @@ TEST_F(RoundsOfTheReaderObserver, LeaveNoTopicBehindOneThatIsAlwaysAskedFor) {
         if (later_ms > kLongest && !others_wait) ++looks_at_others;
     }
     EXPECT_GT(looks_at_others, 0u) << "by then everybody was looked at";
+}
+
+/// Its own thread is at rest, and time is the test's.
+class TimeOfTheReaderObserver : public ReaderObserverInABroker {
+  protected:
+    void SetUp() override {
+        ReaderObserverInABroker::SetUp();
+        observer().stop();
+        ASSERT_EQ(join_alone(client_->wire(), "member", {{"t", {0, 1}}}), ErrorCode::none);
+        grow(4);
+        grown_ = table()->find("t")->topic->expansions.back()->time;
+        now_ = runtime::read_clock();
+    }
+    /// As the observer's thread does: it sleeps, and looks.
+    void pass_a_round() {
+        const std::int64_t pause_ms = observer().next_pause(0, now_.monotonic).ms;
+        now_.monotonic = now_.monotonic + pause_ms;
+        now_.wall.value += pause_ms;
+        (void)observer().settle_round(*table(), now_);
+        ++rounds_;
+    }
+    [[nodiscard]] std::int64_t since_growth_ms() const { return now_.wall.value - grown_.value; }
+
+    Now now_{};
+    TimestampMs grown_;
+    int rounds_ = 0;
+};
+
+TEST_F(TimeOfTheReaderObserver, ComesForAGroupWithoutNewPartitionsWhenItsTenSecondsAreOver) {
+    ASSERT_EQ(client_->produce_value("t", 2, "waits").error, ErrorCode::none);
+    while (!has_finding(expansion::HazardId::group_blind, "t") && rounds_ < 100) pass_a_round();
+    EXPECT_EQ(since_growth_ms(), expansion::BlindGroups::kBlindMs);
+}
+
+TEST_F(TimeOfTheReaderObserver, ComesForItAlsoWhenSomethingChangedMeanwhile) {
+    while (since_growth_ms() < 8000) pass_a_round();
+    ASSERT_EQ(client_->produce_value("t", 2, "waits").error, ErrorCode::none);
+    (void)observer().settle_round(*table(), now_);
+    while (!has_finding(expansion::HazardId::group_blind, "t") && rounds_ < 100) pass_a_round();
+    EXPECT_EQ(since_growth_ms(), expansion::BlindGroups::kBlindMs);
+}
+
+TEST_F(TimeOfTheReaderObserver, ComesSeldomWhereNothingIsDue) {
+    using runtime::RoundPacing;
+    constexpr std::int64_t kBusyMs = RoundPacing::kSettleMs + RoundPacing::kIdleRounds * RoundPacing::kIdleMs;
+    while (since_growth_ms() < kBusyMs + RoundPacing::kRestMs) pass_a_round();
+    EXPECT_EQ(rounds_, 1 + RoundPacing::kIdleRounds + 1) << "one for the growth, some in case readers come, and one after a rest";
+    EXPECT_EQ(observer().looks(), 3u) << "of which one finds the growth, and the others come after a minute and after the rest";
+}
+
+TEST_F(TimeOfTheReaderObserver, AsksForPositionsAgainWhenItRemembersNoMoreGroups) {
+    const runtime::TopicState& topic = *table()->find("t");
+    const auto commit_of = [&](std::size_t number) {
+        observer().on_commit(topic, "g" + std::to_string(number), {"client", "/127.0.0.1"}, {7}, {}, expansion::Inversions::Positions(), now_.wall);
+    };
+    for (std::size_t number = 0; number < runtime::ReaderObserver::kPositionedMax; ++number) {
+        ASSERT_TRUE(observer().wants_positions(topic, "g" + std::to_string(number))) << number;
+        commit_of(number);
+    }
+    EXPECT_FALSE(observer().wants_positions(topic, "g0"));
+    commit_of(runtime::ReaderObserver::kPositionedMax);
+    EXPECT_FALSE(observer().wants_positions(topic, "g" + std::to_string(runtime::ReaderObserver::kPositionedMax)));
+    EXPECT_TRUE(observer().wants_positions(topic, "g0")) << "told twice is told: what is known already stays";
+    // What is true of the first group is still told: it was beyond a new record with an old one left.
+    (void)observer().settle_round(*table(), now_);
+    read_ahead();
+    settle(*table());
+    EXPECT_TRUE(has_backlog_finding());
 }
 
 }  // namespace

@@ -487,6 +487,20 @@ TEST_F(ConsumerWatchTest, APositionThatCameLaterProvesNothingOfTheTimeBefore) {
     EXPECT_FALSE(finding(HazardId::inversion_delivered)) << "it had no position in the old partition then";
 }
 
+// As when more groups commit than the broker remembers to have asked.
+TEST_F(ConsumerWatchTest, PositionsThatAreToldAgainChangeNothing) {
+    add_key("a", kOld, 0, 95);
+    add_key("a", kNew, 1, 0);
+    const Inversions::Positions before = {{kOld, Offset{20}}};
+    const Inversions::Positions again = {{kOld, Offset{100}}, {kNew, Offset{1}}};
+    commit("billing", {{kNew, Offset{1}}}, &before);
+    commit("billing", {{kOld, Offset{100}}});
+    commit("billing", {{kNew, Offset{2}}}, &again);
+    const auto inversion = finding(HazardId::inversion_delivered);
+    ASSERT_TRUE(inversion);
+    EXPECT_EQ(inversion->count, 1);
+}
+
 TEST_F(ConsumerWatchTest, WhatOneRequestCommitsIsCommittedAtOnce) {
     add_key("a", kOld, 0, 95);
     add_key("a", kNew, 1, 0);
