@@ -68,9 +68,10 @@ void OffsetResets::on_list_offsets(const ClientIdentity& client, PartitionIndex 
 
 void OffsetResets::on_fetch(ConnectionId connection, const ClientIdentity& client, PartitionIndex partition, Offset from, bool is_first,
                             TimestampMs now) {
-    if (skips_.may_be_skipped(partition, from)) {
-        skips_.connection_reads(connection, partition, from);
-        if (returns_.size() < kStartsMax) returns_.push_back({connection, partition, from, now});
+    const bool may_be_skipped = skips_.may_be_skipped(partition, from);
+    if (may_be_skipped) skips_.connection_reads(connection, partition, from);
+    if ((may_be_skipped || is_behind_a_start(connection, partition, from)) && returns_.size() < kStartsMax) {
+        returns_.push_back({connection, partition, from, now});
     }
     // Who goes back before it was settled where it began skips nothing either.
     for (Start& start : starts_) {
@@ -94,7 +95,18 @@ void OffsetResets::on_fetch(ConnectionId connection, const ClientIdentity& clien
         start.skips = listing != listings->second.rend();
         if (start.skips) start.way = listing->way;
     }
-    if (starts_.size() < (start.skips ? kStartsMax : kPlainStartsMax)) starts_.push_back(std::move(start));
+    if (starts_.size() < (start.skips ? kStartsMax : kPlainStartsMax)) {
+        starts_.push_back(std::move(start));
+    } else {
+        // Whose it was will not be known. That any of them has read from there may hide what it skips later, and says nothing false.
+        for (const std::string& group : start.groups) note_beginning(group, partition, from);
+    }
+}
+
+bool OffsetResets::is_behind_a_start(ConnectionId connection, PartitionIndex partition, Offset from) const {
+    return std::ranges::any_of(starts_, [&](const Start& start) {
+        return start.skips && start.partition == partition && from < start.from && start.connection != connection;
+    });
 }
 
 void OffsetResets::on_commit(const std::string& group, PartitionIndex partition, Offset offset) {
@@ -114,8 +126,9 @@ void OffsetResets::settle(const ReaderFacts& facts, GroupIndex& groups, ReaderOw
         });
     }
     commits_.clear();
-    std::erase_if(starts_, [&](Start& start) { return settle_start(start, facts, owners, now); });
+    // Who went back before it was known where it began skips nothing.
     std::erase_if(returns_, [&](const Return& back) { return settle_return(back, owners, now); });
+    settle_starts(facts, owners, now);
     skips_.erase_if([&](const auto& skip) { return offset_at(facts.log_starts, skip.first.first) >= skip.second.from; });
     settle_asks(groups, now);
 }
@@ -131,12 +144,45 @@ void OffsetResets::group_goes_to(const std::string& group, PartitionIndex partit
     if (const auto lowest = lowest_.find({partition, group}); lowest != lowest_.end()) lowest->second = std::min(lowest->second, offset);
 }
 
+bool OffsetResets::may_have_gone_back(const Start& start, ReaderOwners& owners, TimestampMs now) const {
+    return std::ranges::any_of(returns_, [&](const Return& back) {
+        const bool is_behind = back.partition == start.partition && back.from < start.from && back.time >= start.time;
+        // Whoever reads from the beginning again and again keeps nothing from being told for long.
+        if (!is_behind || back.time.value - start.time.value > kEvidenceMs) return false;
+        const ReaderOwner& owner = owners.of(back.connection);
+        if (now.value - back.time.value >= kJudgeMs && !owner.may_change) return false;
+        return owner.kind != Attribution::Kind::no_group && (owner.groups.empty() || std::ranges::any_of(start.groups, [&](const std::string& group) {
+                   return std::ranges::binary_search(owner.groups, group);
+               }));
+    });
+}
+
 void OffsetResets::settle_start_of(const std::string& group, const Start& start) {
     const auto lowest = lowest_.find({start.partition, group});
     const Offset from = lowest == lowest_.end() ? start.from : std::min(start.from, lowest->second);
     if (start.skips && from > Offset{0}) skips_.add(group, start.partition, {start.client, start.connection, from, start.way});
     note_beginning(group, start.partition, start.from);
+    // It may have begun there before it began where it was told of already.
+    skips_.group_goes_to(group, start.partition, start.from);
     asks_.erase({start.client, start.partition, group});
+}
+
+// In the order in which they began: where a group began first is needed for what it skipped later, and must not be what it did later.
+void OffsetResets::settle_starts(const ReaderFacts& facts, ReaderOwners& owners, TimestampMs now) {
+    std::vector<Start> open;
+    open.reserve(starts_.size());
+    std::set<std::pair<PartitionIndex, std::string>> undecided;
+    for (Start& start : starts_) {
+        const bool is_behind_another = !start.is_ambiguous && std::ranges::any_of(start.groups, [&](const std::string& group) {
+            return undecided.contains({start.partition, group});
+        });
+        if (!is_behind_another && settle_start(start, facts, owners, now)) continue;
+        if (!start.is_ambiguous) {
+            for (const std::string& group : start.groups) undecided.emplace(start.partition, group);
+        }
+        open.push_back(std::move(start));
+    }
+    starts_ = std::move(open);
 }
 
 bool OffsetResets::settle_start(Start& start, const ReaderFacts& facts, ReaderOwners& owners, TimestampMs now) {
@@ -145,6 +191,7 @@ bool OffsetResets::settle_start(Start& start, const ReaderFacts& facts, ReaderOw
     if (start.is_ambiguous && !start.skips) return true;
     std::erase_if(start.groups, [&](const std::string& group) { return !read_before(group, start.partition); });
     if (start.groups.empty()) return true;
+    if (start.skips && !start.is_ambiguous && may_have_gone_back(start, owners, now)) return false;
     const ReaderOwner& owner = owners.of(start.connection);
     const std::int64_t age_ms = now.value - start.time.value;
     const bool has_evidence = !owner.may_change || age_ms >= kEvidenceMs;
@@ -178,7 +225,14 @@ bool OffsetResets::settle_return(const Return& back, ReaderOwners& owners, Times
     if (owner.may_change && age_ms < kEvidenceMs) return false;
     if (owner.kind == Attribution::Kind::member && owner.basis == AttributionBasis::elimination && age_ms < kJudgeMs) return false;
     // Of a stranger, or of somebody who may be one, it proves nothing.
-    if (owner.kind == Attribution::Kind::member) group_goes_to(owner.groups.front(), back.partition, back.from);
+    if (owner.kind == Attribution::Kind::member) {
+        const std::string& group = owner.groups.front();
+        group_goes_to(group, back.partition, back.from);
+        for (Start& start : starts_) {
+            const bool is_behind = start.partition == back.partition && back.from < start.from && start.time <= back.time;
+            if (is_behind && start.connection != back.connection) std::erase(start.groups, group);
+        }
+    }
     return owner.kind == Attribution::Kind::member || age_ms >= kEvidenceMs;
 }
 

@@ -28,7 +28,8 @@ class OffsetResets {
     static constexpr std::size_t kAsksMax = 4096;
     static constexpr std::size_t kListingsMax = 4096;
     static constexpr std::size_t kStartsMax = 4096;
-    /// Of these, such as skip nothing.
+    /// Of these, such as skip nothing. What has no place counts as a beginning of every group that it can be of, so that none is told to
+    /// have skipped what it may have read.
     static constexpr std::size_t kPlainStartsMax = kStartsMax / 2;
     static constexpr std::size_t kSkipsMax = 4096;
     static constexpr std::size_t kResettingMax = 4096;
@@ -111,7 +112,7 @@ class OffsetResets {
         /// Of these it is one, or none: nothing more is to come.
         bool is_ambiguous = false;
     };
-    /// A connection reads what somebody skipped.
+    /// A connection reads what somebody skipped, or seems to skip.
     struct Return {
         ConnectionId connection;
         PartitionIndex partition;
@@ -119,9 +120,14 @@ class OffsetResets {
         TimestampMs time;
     };
 
+    /// Another connection seems to skip what this one reads from there.
+    [[nodiscard]] bool is_behind_a_start(ConnectionId connection, PartitionIndex partition, Offset from) const;
+    void settle_starts(const ReaderFacts& facts, ReaderOwners& owners, TimestampMs now);
     /// False when the start is still open.
     [[nodiscard]] bool settle_start(Start& start, const ReaderFacts& facts, ReaderOwners& owners, TimestampMs now);
     void settle_start_of(const std::string& group, const Start& start);
+    /// Somebody who may be the same went back behind the start soon after it, and who that is will be known soon.
+    [[nodiscard]] bool may_have_gone_back(const Start& start, ReaderOwners& owners, TimestampMs now) const;
     /// The group, or one of several that it is among, began there.
     void note_beginning(const std::string& group, PartitionIndex partition, Offset from);
     /// Somebody of the group reads, or will read, from there.

@@ -364,6 +364,119 @@ TEST_F(OffsetResetsTest, TheLossEndsWhenTheRecordsAreGone) {
     EXPECT_FALSE(skipped());
 }
 
+/// The member of "billing" begins at the end over one connection and goes back over another, before it was told of.
+class OffsetResetsReturnTest : public OffsetResetsTest {
+  protected:
+    static constexpr ConnectionId kBack{5};
+
+    void SetUp() override {
+        assign_everything();
+        (void)findings();
+        start_at_latest(kNew, 7);
+        wait(500);
+    }
+    void go_back() { fetch(client_, kBack, kNew, 0); }
+    /// Looks twice in a second for as long as anything can be undecided; the worst that was told.
+    std::optional<Severity> worst_told() {
+        std::optional<Severity> worst;
+        for (std::int64_t waited_ms = 0; waited_ms <= 2 * OffsetResets::kEvidenceMs; waited_ms += 500) {
+            if (const auto told = finding(HazardId::latest_loses_first_records)) worst = std::max(worst.value_or(told->severity), told->severity);
+            wait(500);
+        }
+        return worst;
+    }
+};
+
+TEST_F(OffsetResetsReturnTest, ByItsProcessItIsKnownAndNothingIsTold) {
+    for (const ConnectionId id : {kCoordinator, kFetches, kBack}) connections_.is_of(id, 100);
+    connections_.closed.insert(kFetches);
+    go_back();
+    EXPECT_FALSE(worst_told());
+}
+
+TEST_F(OffsetResetsReturnTest, WhenNobodyElseCanBeItNothingIsTold) {
+    connections_.closed.insert(kFetches);
+    go_back();
+    EXPECT_FALSE(worst_told());
+}
+
+TEST_F(OffsetResetsReturnTest, WhenItWasLookedAtInBetweenNothingIsToldEither) {
+    EXPECT_FALSE(finding(HazardId::latest_loses_first_records));
+    connections_.closed.insert(kFetches);
+    wait(1000);
+    go_back();
+    EXPECT_FALSE(worst_told());
+}
+
+TEST_F(OffsetResetsReturnTest, WhileTheKernelIsAskedNothingIsTold) {
+    connections_.is_of(kCoordinator, 100);
+    connections_.wanted.insert(kBack);
+    connections_.closed.insert(kFetches);
+    go_back();
+    for (int second = 0; second < 5; ++second, wait(1000)) EXPECT_FALSE(finding(HazardId::latest_loses_first_records));
+    connections_.wanted.clear();
+    connections_.is_of(kBack, 100);
+    EXPECT_FALSE(worst_told());
+}
+
+TEST_F(OffsetResetsReturnTest, OfAnotherProgramItIsNoReturn) {
+    for (const ConnectionId id : {kCoordinator, kFetches}) connections_.is_of(id, 100);
+    connections_.is_of(kBack, 200);
+    go_back();
+    EXPECT_EQ(worst_told(), Severity::block);
+}
+
+TEST_F(OffsetResetsReturnTest, AStrangerWhoReadsFromTheStartAgainAndAgainHidesNothing) {
+    for (std::uint64_t stranger = 50; stranger < 90; ++stranger, wait(500)) {
+        fetch(client_, {stranger}, kNew, 0);
+        (void)findings();
+    }
+    EXPECT_TRUE(finding(HazardId::latest_loses_first_records));
+}
+
+// One client, which moved from one connection to another between the two.
+TEST_F(OffsetResetsTest, WhoIsFoundToHaveBegunBehindLaterHasSkippedNothing) {
+    for (const ConnectionId id : {kCoordinator, kFetches, ConnectionId{3}}) connections_.is_of(id, 100);
+    assign_everything();
+    ask("billing", kCoordinator, kNew);
+    watch_.on_list_offsets(client_, kNew, -2, Offset{0});
+    connections_.wanted.insert(kFetches);
+    fetch(kNew, 0);
+    (void)findings();
+    connections_.closed.insert(kFetches);
+    ask("billing", kCoordinator, kNew);
+    watch_.on_list_offsets(client_, kNew, -1, Offset{7});
+    fetch(client_, {3}, kNew, 7);
+    (void)findings();
+    connections_.wanted.clear();
+    wait(OffsetResets::kEvidenceMs);
+    EXPECT_FALSE(skipped("billing")) << "nobody knows how much of the seven it read";
+}
+
+// Beginnings that skip nothing are kept for what they say of later ones. Of those that have no place the groups count as having begun
+// there: what they skip later is not told, rather than too much.
+TEST_F(OffsetResetsTest, OfABeginningThatHasNoPlaceALaterOneIsNotTold) {
+    (void)findings();
+    for (std::size_t reader = 0; reader < OffsetResets::kPlainStartsMax; ++reader) {
+        const ClientIdentity client{"reader-" + std::to_string(reader), "/10.0.0.1"};
+        watch_.on_offset_fetch("g" + std::to_string(reader), {100 + 2 * reader}, true, client, kNew, kNoOffset, now_);
+        fetch(client, {101 + 2 * reader}, kNew, 0);
+    }
+    ask("billing", kCoordinator, kNew);
+    watch_.on_list_offsets(client_, kNew, -2, Offset{0});
+    fetch(kNew, 0);
+    connections_.closed.insert(kFetches);
+    ask("billing", kCoordinator, kNew);
+    watch_.on_list_offsets(client_, kNew, -1, Offset{7});
+    fetch(client_, {3}, kNew, 7);
+    EXPECT_FALSE(skipped());
+    // There is room for those that skip.
+    start_at_latest({3}, 5);
+    const auto lost = skipped();
+    ASSERT_TRUE(lost);
+    EXPECT_EQ(lost->count, 5);
+}
+
 /// Crashes: a member of "billing" comes, is told that there is no offset, and goes.
 class OffsetResetsCrashTest : public OffsetResetsTest {
   protected:
