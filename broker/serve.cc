@@ -19,13 +19,14 @@
 #include "broker/net/server.h"
 #include "broker/runtime/partitions/turns.h"
 #include "broker/start_memory.h"
+#include "schedule/clock.h"
 
 namespace partita {
 namespace {
 
 constexpr int kExitRefused = 2;
 // How long clients get to take their last replies at a stop.
-constexpr std::chrono::milliseconds kDrainTimeout{2000};
+constexpr std::int64_t kDrainTimeoutMs = 2000;
 constexpr std::chrono::milliseconds kDrainPoll{5};
 // By then whoever started the broker has connected, and what the start used lies idle.
 constexpr std::chrono::milliseconds kStartMemoryDelay{1000};
@@ -73,7 +74,7 @@ class Shutdown {
             reactors_[index]->post([this, index] { server_.net_reactor(index).begin_drain(); });
         }
         reactors_.front()->post([this] { broker_.answer_waiting_requests(); });
-        deadline_ = std::chrono::steady_clock::now() + kDrainTimeout;
+        deadline_ = broker_.services().clock.now().monotonic + kDrainTimeoutMs;
         poll();
     }
 
@@ -96,7 +97,7 @@ class Shutdown {
     }
 
     void on_answers(bool all_answered) {
-        if (!all_answered && std::chrono::steady_clock::now() < deadline_) {
+        if (!all_answered && broker_.services().clock.now().monotonic < deadline_) {
             timer_.expires_after(kDrainPoll);
             timer_.async_wait([this](const boost::system::error_code& error) {
                 if (!error) {
@@ -118,7 +119,7 @@ class Shutdown {
     net::Server& server_;
     http::HttpServer& http_;
     boost::asio::steady_timer timer_;
-    std::chrono::steady_clock::time_point deadline_;
+    Instant deadline_{};
     bool begun_ = false;
 };
 

@@ -8,17 +8,14 @@
 
 namespace partita {
 
-LogFlusher::LogFlusher(std::size_t threads) {
-    for (std::size_t i = 0; i < std::max<std::size_t>(threads, 1); ++i) threads_.emplace_back([this] { run(); });
-}
+LogFlusher::LogFlusher(Executor& executor) : worker_(executor.start("flusher", [this] { return step(); })) {}
 
 LogFlusher::~LogFlusher() {
-    {
-        const std::lock_guard lock(mutex_);
-        stopping_ = true;
+    worker_.reset();
+    std::unique_lock lock(mutex_);
+    group_ = {};
+    while (serve_next(lock)) {
     }
-    work_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
 }
 
 bool LogFlusher::request_sync(std::shared_ptr<PartitionLog> log, Callback callback) {
@@ -32,7 +29,7 @@ bool LogFlusher::request_sync(std::shared_ptr<PartitionLog> log, Callback callba
         waiting->second->callbacks.push_back(std::move(callback));
         if (!is_new) return true;  // Somebody is on the way already.
     }
-    work_.notify_one();
+    worker_->wake();
     return true;
 }
 
@@ -41,7 +38,7 @@ void LogFlusher::request_background_sync(Volume& volume, std::vector<std::shared
         const std::lock_guard lock(mutex_);
         add_to_group_locked(volume, std::move(logs));
     }
-    work_.notify_one();
+    worker_->wake();
 }
 
 void LogFlusher::request_checkpoint(Volume& volume, std::vector<std::shared_ptr<PartitionLog>> logs,
@@ -52,7 +49,7 @@ void LogFlusher::request_checkpoint(Volume& volume, std::vector<std::shared_ptr<
         add_to_group_locked(volume, std::move(logs));
         group_.checkpoint_done = std::move(done);
     }
-    work_.notify_one();
+    worker_->wake();
 }
 
 void LogFlusher::add_to_group_locked(Volume& volume, std::vector<std::shared_ptr<PartitionLog>> logs) {
@@ -64,7 +61,11 @@ void LogFlusher::add_to_group_locked(Volume& volume, std::vector<std::shared_ptr
 void LogFlusher::drain() {
     std::unique_lock lock(mutex_);
     group_ = {};
-    idle_.wait(lock, [this] { return is_idle_locked(); });
+    while (is_serving_ || !queue_.empty()) {
+        if (!serve_next(lock)) served_.wait(lock);
+    }
+    // What was asked for in the background meanwhile, when the worker found this serving.
+    if (!group_.is_empty()) worker_->wake();
 }
 
 std::optional<StorageError> LogFlusher::failure() const {
@@ -77,44 +78,33 @@ LogFlusher::Counters LogFlusher::counters() const {
     return counters_;
 }
 
-void LogFlusher::run() {
+Instant LogFlusher::step() {
     std::unique_lock lock(mutex_);
-    while (true) {
-        // One thread at a time per log: a second one would only wait for the first.
-        const auto is_free = [this](const Waiting& waiting) {
-            return !in_progress_.contains(waiting.log.get());
-        };
-        auto next = std::ranges::find_if(queue_, is_free);
-        const bool is_turn_of_group = group_.behind == 0 || next == queue_.end();
-        if (is_turn_of_group && !group_.is_empty() && !group_in_progress_ && !stopping_) {
-            const Group group = std::exchange(group_, {});
-            group_in_progress_ = true;
-            lock.unlock();
-            serve(group);
-            lock.lock();
-            group_in_progress_ = false;
-            work_.notify_all();
-            if (is_idle_locked()) idle_.notify_all();
-            continue;
-        }
-        if (next == queue_.end()) {
-            if (stopping_ && queue_.empty()) return;
-            work_.wait(lock);
-            continue;
-        }
-        Waiting waiting = std::move(*next);
+    return serve_next(lock) ? kAtOnce : kNever;
+}
+
+bool LogFlusher::serve_next(std::unique_lock<std::mutex>& lock) {
+    // One at a time, the worker or who drains: a second one would only wait for the same device.
+    if (is_serving_ || (queue_.empty() && group_.is_empty())) return false;
+    is_serving_ = true;
+    if (!group_.is_empty() && (group_.behind == 0 || queue_.empty())) {
+        const Group group = std::exchange(group_, {});
+        lock.unlock();
+        serve(group);
+        lock.lock();
+    } else {
+        Waiting waiting = std::move(queue_.front());
         queued_.erase(waiting.log.get());
-        queue_.erase(next);
+        queue_.pop_front();
         waiting_count_ -= waiting.callbacks.size();
-        in_progress_.insert(waiting.log.get());
         if (group_.behind > 0) --group_.behind;
         lock.unlock();
         serve(waiting);
         lock.lock();
-        in_progress_.erase(waiting.log.get());
-        work_.notify_all();
-        if (is_idle_locked()) idle_.notify_all();
     }
+    is_serving_ = false;
+    served_.notify_all();
+    return true;
 }
 
 void LogFlusher::serve(const Group& group) {

@@ -7,16 +7,16 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "schedule/executor.h"
 #include "storage/partition_log.h"
 
 namespace partita {
 
-/// Syncs logs on threads of its own, so that no reactor waits for a device.
+/// Syncs logs as a worker of its own, so that no reactor waits for a device.
 ///
 /// Group commit: while one sync of a log runs, everybody who asks for that log waits for the next
 /// one, which serves them all. A request covers what was published before it was made, so the
@@ -33,13 +33,13 @@ class LogFlusher {
     using Callback = std::function<void(const StorageResult<Offset>&)>;
     static constexpr std::size_t kMaximumWaiting = 1'000'000;
 
-    explicit LogFlusher(std::size_t threads = 1);
-    /// Serves what is queued, then stops.
+    explicit LogFlusher(Executor& executor);
+    /// Serves what somebody waits for, on the calling thread, and forgets the rest.
     ~LogFlusher();
     LogFlusher(const LogFlusher&) = delete;
     LogFlusher& operator=(const LogFlusher&) = delete;
 
-    /// Calls `callback` on a flusher thread once everything published in `log` so far is durable
+    /// Calls `callback` from the worker's step once everything published in `log` so far is durable
     /// (with the new recovery point), or with the failure. Callbacks must be short, must not throw
     /// and may call `request_sync`. False when the bound is reached; then it is never called.
     [[nodiscard]] bool request_sync(std::shared_ptr<PartitionLog> log, Callback callback);
@@ -48,13 +48,13 @@ class LogFlusher {
     /// `volume`, and share what waits for the device (`sync_logs`). Logs that wait already are not queued twice.
     void request_background_sync(Volume& volume, std::vector<std::shared_ptr<PartitionLog>> logs);
 
-    /// The same, and a checkpoint of each log (PartitionLog::checkpoint). Then calls `done` on a flusher thread: it must
+    /// The same, and a checkpoint of each log (PartitionLog::checkpoint). Then calls `done` from the worker's step: it must
     /// be short and must not throw. One at a time: the next may be requested when `done` was called.
     void request_checkpoint(Volume& volume, std::vector<std::shared_ptr<PartitionLog>> logs,
                             std::function<void(const StorageResult<void>&)> done);
 
-    /// Waits until everything that somebody waits for was served, and nothing is in progress. Background syncs and
-    /// checkpoints that have not begun are forgotten.
+    /// Serves everything that somebody waits for, on the calling thread, and waits for what is in progress. Background syncs
+    /// and checkpoints that have not begun are forgotten.
     void drain();
 
     [[nodiscard]] std::optional<StorageError> failure() const;
@@ -84,28 +84,27 @@ class LogFlusher {
         [[nodiscard]] bool is_empty() const { return logs.empty() && !checkpoint_done; }
     };
 
-    void run();
+    [[nodiscard]] Instant step();
+    /// With `lock` held, which is let go meanwhile. False when there is nothing to serve, or somebody serves already.
+    bool serve_next(std::unique_lock<std::mutex>& lock);
     void add_to_group_locked(Volume& volume, std::vector<std::shared_ptr<PartitionLog>> logs);
     void serve(Waiting& waiting);
     void serve(const Group& group);
     void note_failure_locked(const StorageError& error);
-    [[nodiscard]] bool is_idle_locked() const { return queue_.empty() && in_progress_.empty() && !group_in_progress_; }
 
     mutable std::mutex mutex_;
     // All guarded by mutex_.
-    std::condition_variable work_;
-    std::condition_variable idle_;
+    std::condition_variable served_;
     std::list<Waiting> queue_;
     std::unordered_map<const PartitionLog*, std::list<Waiting>::iterator> queued_;
-    std::unordered_set<const PartitionLog*> in_progress_;
     Group group_;
-    bool group_in_progress_ = false;
+    bool is_serving_ = false;
     std::size_t waiting_count_ = 0;
-    bool stopping_ = false;
     std::optional<StorageError> failure_;
     Counters counters_;
 
-    std::vector<std::thread> threads_;
+    // Last: its steps use everything above.
+    std::unique_ptr<Worker> worker_;
 };
 
 }  // namespace partita

@@ -20,7 +20,6 @@
 #include "broker/runtime/insight/findings_topic.h"
 #include "broker/runtime/insight/key_observer.h"
 #include "broker/runtime/insight/reader_observer.h"
-#include "broker/runtime/loop/clock.h"
 #include "broker/runtime/loop/counters.h"
 #include "broker/runtime/loop/failure_log.h"
 #include "broker/runtime/loop/upkeep_bell.h"
@@ -37,6 +36,7 @@ namespace partita::runtime {
 struct Broker::Parts {
     Parts(const Options& options, std::unique_ptr<Storage> opened, const std::atomic<bool>& is_ready);
 
+    const Schedule schedule;
     std::unique_ptr<Storage> storage;
     config::CurrentConfig config;
     config::ConfigMap places;
@@ -73,15 +73,17 @@ struct Broker::Parts {
 };
 
 Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, const std::atomic<bool>& is_ready)
-    : storage(std::move(opened)), config(options.config), turns(topics, options.reactor_count), authorizer(options.access_rules),
+    : schedule(options.schedule), storage(std::move(opened)), config(options.config), failures(schedule.clock),
+      turns(topics, options.reactor_count, schedule.clock), connections(schedule), authorizer(options.access_rules),
       throttles(quota_windows(*options.config)),
       fetch_sessions(static_cast<std::size_t>(std::max(0, options.config->max_incremental_fetch_session_cache_slots))),
       groups(turns, *storage->metadata_store, upkeep, failures), group_timers(groups, turns.first()),
       fences(storage->file_system, storage->directory, topics, turns, {groups, connections}, findings, upkeep), shown_partitions(groups),
       catalog({config, *storage->logs, topics, turns, groups, fences, throttles, upkeep}),
-      keys({config, topics, turns, catalog, connections, failures}, findings), readers({topics, groups, keys}, connections, findings),
+      keys({config, topics, turns, catalog, connections, failures, schedule}, findings),
+      readers({topics, groups, keys, schedule.clock}, connections, findings, schedule.executor),
       findings_topic({config, topics, turns, catalog, findings, upkeep, failures}),
-      expansions({topics, catalog, groups, fences, keys, readers}, turns),
+      expansions({topics, catalog, groups, fences, keys, readers, schedule.clock}, turns, schedule.executor),
       services{.node_id = options.config->node_id,
                .cluster_id = catalog.cluster_id(),
                .log_directory = storage->absolute_directory,
@@ -104,6 +106,7 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
                .findings = findings,
                .flusher = *storage->flusher,
                .open_files = *storage->open_files,
+               .clock = schedule.clock,
                .upkeep = upkeep,
                .counters = counters,
                .failures = failures} {
@@ -117,7 +120,7 @@ Broker::Broker(const Options& options, std::unique_ptr<Storage> storage)
     : parts_(std::make_unique<Parts>(options, std::move(storage), is_ready_)) {}
 
 Broker::~Broker() {
-    stop_threads();
+    stop_workers();
     parts_->storage->flusher.reset();
     // Requests that wait hold logs, which are closed with the storage.
     parts_->groups.detach();
@@ -125,7 +128,7 @@ Broker::~Broker() {
 }
 
 std::expected<std::unique_ptr<Broker>, StartError> Broker::open(const Options& options) {
-    auto storage = Storage::open(*options.config, options.storage);
+    auto storage = Storage::open(*options.config, options.storage, options.schedule);
     if (!storage) {
         return std::unexpected(std::move(storage.error()));
     }
@@ -148,7 +151,7 @@ std::expected<void, StartError> Broker::load(const Options& options) {
     if (auto done = parts.catalog.load_groups(); !done) {
         return done;
     }
-    parts.expansions.recover(storage.logs->open_report().was_clean, read_clock());
+    parts.expansions.recover(storage.logs->open_report().was_clean, parts.schedule.clock.now());
 
     parts.keyed_logs.emplace(parts.catalog.own_log(), parts.topics, *storage.metadata_store);
     parts.maintenance.emplace(Maintenance::Surroundings{.config = parts.config,
@@ -159,8 +162,9 @@ std::expected<void, StartError> Broker::load(const Options& options) {
                                                         .turns = parts.turns,
                                                         .groups = parts.groups,
                                                         .fences = parts.fences,
-                                                        .bell = parts.upkeep});
-    parts.compactor.emplace(parts.config, parts.topics, *storage.logs, *parts.keyed_logs);
+                                                        .bell = parts.upkeep,
+                                                        .schedule = parts.schedule});
+    parts.compactor.emplace(parts.config, parts.topics, *storage.logs, *parts.keyed_logs, parts.schedule);
     if (options.watches_directory) {
         parts.directory_watch.emplace(parts.turns.first_reactor(), storage.absolute_directory, parts.topics);
     }
@@ -191,7 +195,7 @@ void Broker::answer_waiting_requests() {
     parts_->turns.complete_all_fetches();
 }
 
-void Broker::stop_threads() {
+void Broker::stop_workers() {
     Parts& parts = *parts_;
     parts.expansions.stop();
     parts.connections.stop();
@@ -211,7 +215,7 @@ bool Broker::close() {
     if (parts.directory_watch) {
         parts.directory_watch->stop();
     }
-    stop_threads();
+    stop_workers();
     parts.storage->flusher->drain();
     parts.maintenance->fold();
     parts.fences.store_all();

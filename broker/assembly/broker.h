@@ -11,6 +11,7 @@
 #include "broker/config/broker_config.h"
 #include "broker/handlers/services.h"
 #include "broker/runtime/loop/start_error.h"
+#include "schedule/executor.h"
 
 namespace partita::runtime {
 
@@ -26,6 +27,8 @@ class Broker {
         /// One per reactor that will run.
         std::size_t reactor_count = 1;
         Storage::Options storage = {};
+        /// Time, and where the work beside the reactors runs.
+        Schedule schedule = real_schedule();
         /// Who may do what; null: everybody everything. Outlives the broker.
         const access::Rules* access_rules = nullptr;
         /// The process ends when somebody deletes the data directory.
@@ -44,7 +47,7 @@ class Broker {
     /// Where this broker has its HTTP side ("off" when there is none) and its data, for clients that ask for its settings:
     /// DescribeConfigs shows `partita.http.advertised`, unless that was given, and `partita.data.directory`. Said before a reactor runs.
     void announce_places(const std::string& http);
-    /// Starts the threads beside the reactors, which run when this returned. Listeners are open.
+    /// Starts the workers beside the reactors, which run when this returned. Listeners are open.
     void start();
     /// What the readiness probe says.
     void set_ready(bool ready) { is_ready_.store(ready, std::memory_order_release); }
@@ -59,7 +62,7 @@ class Broker {
     Broker(const Options& options, std::unique_ptr<Storage> storage);
     [[nodiscard]] std::expected<void, StartError> load(const Options& options);
     /// Of everything but the reactors.
-    void stop_threads();
+    void stop_workers();
 
     std::atomic<bool> is_ready_ = false;
     std::unique_ptr<Parts> parts_;

@@ -9,7 +9,6 @@
 
 #include "broker/config/log_setup.h"
 #include "broker/runtime/catalog/repair_hints.h"
-#include "broker/runtime/loop/clock.h"
 #include "broker/runtime/partitions/internal_logs.h"
 #include "storage/keyed_log_name.h"
 
@@ -55,12 +54,13 @@ std::size_t open_file_limit() {
 
 }  // namespace
 
-std::expected<std::unique_ptr<Storage>, StartError> Storage::open(const config::BrokerConfig& config, const Options& options) {
+std::expected<std::unique_ptr<Storage>, StartError> Storage::open(const config::BrokerConfig& config, const Options& options,
+                                                                      const Schedule& schedule) {
     auto storage = std::make_unique<Storage>(options.file_system);
     if (auto done = storage->choose_directory(config, options.ephemeral); !done) {
         return std::unexpected(std::move(done.error()));
     }
-    if (auto done = storage->open_logs(config); !done) {
+    if (auto done = storage->open_logs(config, schedule.clock.now().wall); !done) {
         return std::unexpected(std::move(done.error()));
     }
     storage->report_recovery();
@@ -71,7 +71,7 @@ std::expected<std::unique_ptr<Storage>, StartError> Storage::open(const config::
         return std::unexpected(StartError{with_repair_hint(store.error())});
     }
     storage->metadata_store = std::move(*store);
-    storage->flusher = std::make_unique<LogFlusher>();
+    storage->flusher = std::make_unique<LogFlusher>(schedule.executor);
     return storage;
 }
 
@@ -95,13 +95,13 @@ std::expected<void, StartError> Storage::choose_directory(const config::BrokerCo
     return {};
 }
 
-std::expected<void, StartError> Storage::open_logs(const config::BrokerConfig& config) {
+std::expected<void, StartError> Storage::open_logs(const config::BrokerConfig& config, TimestampMs now) {
     grow_descriptor_table();
     open_files = std::make_unique<OpenFiles>(file_system, open_file_limit());
     LogDirectory::Options directory_options;
     directory_options.recovery_threads = static_cast<std::size_t>(std::max(1, config.num_recovery_threads_per_data_dir));
     directory_options.default_config = std::make_shared<const LogConfig>();
-    directory_options.now = read_clock().wall;
+    directory_options.now = now;
     auto opened = LogDirectory::open(file_system, *open_files, directory, directory_options);
     if (!opened) {
         return std::unexpected(StartError{with_repair_hint(opened.error())});

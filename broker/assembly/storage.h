@@ -8,6 +8,7 @@
 #include "broker/assembly/ephemeral_directory.h"
 #include "broker/config/broker_config.h"
 #include "broker/runtime/loop/start_error.h"
+#include "schedule/executor.h"
 #include "storage/file_system.h"
 #include "storage/log_directory.h"
 #include "storage/log_flusher.h"
@@ -15,7 +16,7 @@
 
 namespace partita::runtime {
 
-/// The data directory of a broker, open: its logs, their files, the metadata store, and the thread that syncs them.
+/// The data directory of a broker, open: its logs, their files, the metadata store, and the worker that syncs them.
 struct Storage {
     struct Options {
         /// The data directory lives in memory and is removed at the end.
@@ -28,7 +29,7 @@ struct Storage {
 
     /// Opens and recovers what is there. Blocks on the disk. The log says what recovery found.
     [[nodiscard]] static std::expected<std::unique_ptr<Storage>, StartError> open(const config::BrokerConfig& config,
-                                                                                  const Options& options);
+                                                                                  const Options& options, const Schedule& schedule);
     explicit Storage(FileSystem* given) : file_system(given == nullptr ? real_file_system : *given) {}
 
     PosixFileSystem real_file_system;
@@ -45,7 +46,7 @@ struct Storage {
 
   private:
     [[nodiscard]] std::expected<void, StartError> choose_directory(const config::BrokerConfig& config, bool ephemeral);
-    [[nodiscard]] std::expected<void, StartError> open_logs(const config::BrokerConfig& config);
+    [[nodiscard]] std::expected<void, StartError> open_logs(const config::BrokerConfig& config, TimestampMs now);
     void report_recovery() const;
     /// What a log is called in the metadata store that an older version named by its directory.
     [[nodiscard]] std::string keyed_log_name_of(std::string_view directory) const;

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <cstdio>
 #include <ctime>
 #include <limits>
@@ -19,6 +18,7 @@
 #include "broker/cli/http_client.h"
 #include "broker/expansion/plan_text.h"
 #include "broker/partitioners/clients.h"
+#include "schedule/executor.h"
 
 namespace partita::cli {
 namespace {
@@ -57,7 +57,7 @@ std::optional<std::int64_t> parse_since(const std::string& text, std::int64_t no
 }
 
 std::int64_t now_ms() {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+    return real_schedule().clock.now().wall.value;
 }
 
 /// A bar on standard error, for people: only on a terminal.
@@ -69,9 +69,9 @@ class ProgressBar {
     ProgressBar& operator=(const ProgressBar&) = delete;
 
     void show(std::int64_t done, std::int64_t total) {
-        const auto now = std::chrono::steady_clock::now();
-        constexpr std::chrono::milliseconds kEvery{100};
-        if (!is_shown_ || done < 0 || done > total || total == 0 || now - last_ < kEvery) return;
+        const auto now = real_schedule().clock.now().monotonic;
+        constexpr std::int64_t kEveryMs = 100;
+        if (!is_shown_ || done < 0 || done > total || total == 0 || now - last_ < kEveryMs) return;
         last_ = now;
         constexpr int kWidth = 40;
         const double share = static_cast<double>(done) / static_cast<double>(total);
@@ -91,7 +91,7 @@ class ProgressBar {
   private:
     const bool is_shown_;
     bool is_drawn_ = false;
-    std::chrono::steady_clock::time_point last_;
+    Instant last_{};
 };
 
 /// Empty when the plan is not what a broker of this version says.

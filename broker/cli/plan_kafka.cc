@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <charconv>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -20,6 +19,7 @@
 #include "broker/expansion/streams_topics.h"
 #include "broker/groups/consumer_protocol.h"
 #include "broker/topics/catalog.h"
+#include "schedule/executor.h"
 
 namespace partita::cli {
 namespace {
@@ -29,7 +29,7 @@ using expansion::PlannedTopic;
 
 constexpr int kRequestTimeoutMs = 15'000;
 /// A range is given up when nothing comes for so long.
-constexpr std::chrono::seconds kSilenceMax{30};
+constexpr std::int64_t kSilenceMaxMs = 30'000;
 constexpr std::size_t kGroupsMax = expansion::Plan::kGroupsMax;
 
 std::unexpected<PlanRefusal> broken(std::string message) { return std::unexpected(PlanRefusal{kExitBroken, std::move(message)}); }
@@ -337,7 +337,7 @@ std::expected<PlannedTopic, PlanRefusal> facts(const Cluster& cluster, const Pla
     topic.old_count = found->second;
     topic.new_count = static_cast<std::int32_t>(arguments.to);
     topic.is_internal = topics::is_internal_topic(arguments.topic);
-    topic.now = TimestampMs{std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count()};
+    topic.now = real_schedule().clock.now().wall;
     for (std::int32_t partition = 0; partition < topic.old_count; ++partition) {
         std::int64_t low = 0;
         std::int64_t high = 0;
@@ -388,22 +388,22 @@ class KafkaSource final : public expansion::RecordSource {
         const auto error = api.assign(cluster_.handle(), list);
         api.topic_partition_list_destroy(list);
         if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return std::unexpected(cluster_.text(error));
-        auto heard = std::chrono::steady_clock::now();
+        auto heard = real_schedule().clock.now().monotonic;
         State state;
         while (!state.is_done && state.problem.empty()) {
             // The call waits for a full batch, or so long.
             constexpr int kPollMs = 20;
             const ssize_t count = api.consume_batch_queue(cluster_.queue(), kPollMs, batch_.data(), batch_.size());
-            const auto now = std::chrono::steady_clock::now();
+            const auto now = real_schedule().clock.now().monotonic;
             if (count > 0) heard = now;
             for (ssize_t index = 0; index < count; ++index) {
                 rd_kafka_message_t* message = batch_[static_cast<std::size_t>(index)];
                 if (!state.is_done && state.problem.empty()) take(*message, range, sink, state);
                 api.message_destroy(message);
             }
-            if (now - heard > kSilenceMax) {
+            if (now - heard > kSilenceMaxMs) {
                 state.problem = "partition " + std::to_string(range.partition.value) + " gave nothing for " +
-                                std::to_string(kSilenceMax.count()) + " s";
+                                std::to_string(kSilenceMaxMs / 1000) + " s";
             }
         }
         api.assign(cluster_.handle(), nullptr);

@@ -7,7 +7,7 @@
 #include "broker/config/log_setup.h"
 #include "broker/handlers/services.h"
 #include "broker/runtime/clients/client_throttles.h"
-#include "broker/runtime/loop/clock.h"
+#include "schedule/clock.h"
 #include "broker/runtime/loop/reply_memory.h"
 #include "broker/runtime/partitions/turn.h"
 #include "protocol/assert.h"
@@ -102,13 +102,13 @@ void RequestContext::throttle(std::int64_t duration_ms) {
     pending_.throttle_ms = static_cast<std::int32_t>(std::min<std::int64_t>(most, std::numeric_limits<std::int32_t>::max()));
 }
 
-void RequestContext::measure_time() { started_ns_ = read_stopwatch_ns(); }
+void RequestContext::measure_time() { started_ns_ = services.clock.stopwatch_ns(); }
 
 void RequestContext::charge_time() {
     if (!started_ns_) [[likely]] {
         return;
     }
-    const double percent_of_a_second = static_cast<double>(read_stopwatch_ns() - *started_ns_) / 1e7;
+    const double percent_of_a_second = static_cast<double>(services.clock.stopwatch_ns() - *started_ns_) / 1e7;
     throttle(services.throttles.use(Throttled::request_time, quota_client(), percent_of_a_second, now()));
 }
 

@@ -8,6 +8,7 @@
 #include "protocol/types.h"
 
 namespace partita {
+class Clock;
 class LogFlusher;
 class OpenFiles;
 }
@@ -67,6 +68,7 @@ struct Services {
 
     LogFlusher& flusher;
     OpenFiles& open_files;
+    Clock& clock;
     UpkeepBell& upkeep;
     Counters& counters;
     FailureLog& failures;

@@ -8,7 +8,6 @@
 //   stream=1           JSON lines: {"progress": ...} while it reads, {"keys": ...} with keys=1, and at last {"plan": ...}
 
 #include <charconv>
-#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "broker/expansion/plan_json.h"
@@ -18,13 +17,14 @@
 #include "broker/http/resources.h"
 #include "broker/runtime/growth/local_plan.h"
 #include "broker/runtime/insight/topic_plan.h"
+#include "schedule/clock.h"
 
 namespace partita::http {
 namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::chrono::milliseconds kProgressEvery{100};
+constexpr std::int64_t kProgressEveryMs = 100;
 
 struct Wish {
     std::string topic;
@@ -116,7 +116,7 @@ class PlanJob {
         if (wish_.streams) {
             exchange_->begin(Status::ok, kJsonLines);
         }
-        const auto outcome = runtime::run_local_plan({services_.topics, services_.groups, services_.keys}, facts_, wish_.options, [this](std::int64_t done, std::int64_t total) {
+        const auto outcome = runtime::run_local_plan({services_.topics, services_.groups, services_.keys, services_.clock}, facts_, wish_.options, [this](std::int64_t done, std::int64_t total) {
             return report(done, total);
         });
         if (!outcome) {
@@ -141,8 +141,8 @@ class PlanJob {
         if (exchange_->is_gone() || jobs_.is_stopping()) {
             return false;
         }
-        const auto now = std::chrono::steady_clock::now();
-        if (!wish_.streams || total == 0 || now - last_report_ < kProgressEvery) {
+        const Instant now = services_.clock.now().monotonic;
+        if (!wish_.streams || total == 0 || now - last_report_ < kProgressEveryMs) {
             return true;
         }
         last_report_ = now;
@@ -187,7 +187,7 @@ class PlanJob {
     ExchangePointer exchange_;
     Wish wish_;
     expansion::PlannedTopic facts_;
-    std::chrono::steady_clock::time_point last_report_;
+    Instant last_report_{};
 };
 
 }  // namespace
@@ -198,7 +198,7 @@ void serve_plan(const Surroundings& surroundings, const ExchangePointer& exchang
         respond_error(*exchange, Status::bad_request, wish.error());
         return;
     }
-    auto facts = runtime::plan_facts({surroundings.services.topics, surroundings.services.groups, surroundings.services.keys}, wish->topic, wish->to);
+    auto facts = runtime::plan_facts({surroundings.services.topics, surroundings.services.groups, surroundings.services.keys, surroundings.services.clock}, wish->topic, wish->to);
     if (!facts) {
         const bool unknown = facts.error().kind == runtime::PlanFactsError::Kind::unknown_topic;
         respond_error(*exchange, unknown ? Status::not_found : Status::bad_request, facts.error().message);

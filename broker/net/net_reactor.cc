@@ -1,7 +1,6 @@
 #include "broker/net/net_reactor.h"
 
 #include <malloc.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,17 +9,9 @@
 #include "broker/handlers/connection_end.h"
 #include "broker/handlers/services.h"
 #include "protocol/assert.h"
+#include "schedule/clock.h"
 
 namespace partita::net {
-namespace {
-
-std::int64_t processor_ns_of_thread() {
-    timespec used{};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);  // Every thread has that clock.
-    return std::int64_t{used.tv_sec} * 1'000'000'000 + used.tv_nsec;
-}
-
-}  // namespace
 
 NetReactor::NetReactor(runtime::Services& services, runtime::Turn& turn, RequestMemory& memory,
                        ConnectionObserver& observer, std::int32_t frame_bytes_max, std::int64_t idle_ms_max)
@@ -181,7 +172,7 @@ void NetReactor::hand_over(Connection& connection, Connection::Belongings belong
 }
 
 void NetReactor::measure_load(Instant now) {
-    const std::int64_t processor_ns = processor_ns_of_thread();
+    const std::int64_t processor_ns = services_.clock.thread_processor_ns();
     const std::int64_t permille = (processor_ns - window_processor_ns_) / 1000 / std::max<std::int64_t>(now - window_began_, 1);
     window_processor_ns_ = processor_ns;
     window_began_ = now;

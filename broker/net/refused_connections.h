@@ -7,6 +7,7 @@
 
 #include "broker/net/socket.h"
 #include "protocol/types.h"
+#include "schedule/clock.h"
 
 namespace partita::net {
 
@@ -18,7 +19,7 @@ class RefusedConnections {
     /// Connections that are held; beyond them the one is closed whose time is nearest.
     static constexpr std::size_t kHeldMax = 1024;
 
-    explicit RefusedConnections(boost::asio::io_context& context) : timer_(context) {}
+    RefusedConnections(boost::asio::io_context& context, Clock& clock) : clock_(clock), timer_(context) {}
     ~RefusedConnections() { close_all(); }
     RefusedConnections(const RefusedConnections&) = delete;
     RefusedConnections& operator=(const RefusedConnections&) = delete;
@@ -33,6 +34,7 @@ class RefusedConnections {
     void wait_for_next();
     void close_first();
 
+    Clock& clock_;
     boost::asio::steady_timer timer_;
     // Descriptors by the time at which they are closed.
     std::multimap<Instant, int> held_;

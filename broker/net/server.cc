@@ -20,9 +20,9 @@
 #include "broker/handlers/services.h"
 #include "broker/runtime/clients/client_throttles.h"
 #include "broker/runtime/clients/connections.h"
-#include "broker/runtime/loop/clock.h"
 #include "broker/runtime/loop/failure_log.h"
 #include "broker/runtime/partitions/turns.h"
+#include "schedule/clock.h"
 #include "storage/log_directory.h"
 
 namespace partita::net {
@@ -198,7 +198,7 @@ Server::Server(runtime::Services& services, const placement::Limits& limits)
       memory_(services.config->queued_max_request_bytes > 0 ? services.config->queued_max_request_bytes
                                                             : kRequestMemoryBytes),
       loads_(services.turns.reactors().size()), limits_(limits), gathers_(services.config->connections_gather),
-      refused_(services.turns.first_reactor().context()) {
+      refused_(services.turns.first_reactor().context(), services.clock) {
     const auto config = services.config.get();
     for (std::size_t index = 0; index < services.turns.reactors().size(); ++index) {
         runtime::Turn& turn = services.turns.of(index);
@@ -335,7 +335,7 @@ void Server::accept(Acceptor& acceptor) {
                 acceptor.held.emplace(std::move(socket));
                 acceptor.held_for_reactor = reactor;
                 quota_.follow(services_.config.get());
-                if (const std::int64_t wait_ms = quota_.arrive(runtime::read_clock().monotonic); wait_ms > 0) {
+                if (const std::int64_t wait_ms = quota_.arrive(services_.clock.now().monotonic); wait_ms > 0) {
                     pause(acceptor, wait_ms);
                     return;
                 }
@@ -398,7 +398,7 @@ void Server::on_accepted(Acceptor& acceptor, Socket socket, std::size_t reactor)
     runtime::ClientConnection client;
     client.listener = view_of(acceptor, local);
     client.id = services_.connections.next_id();
-    client.born = runtime::read_clock().wall;
+    client.born = services_.clock.now().wall;
     client.host = "/" + address;
     client.port = remote.port();
     if (is_loopback(remote.address()) || remote.address() == local.address()) {
@@ -406,7 +406,7 @@ void Server::on_accepted(Acceptor& acceptor, Socket socket, std::size_t reactor)
         client.local_port = local.port();
     }
     if (services_.throttles.limits(runtime::Throttled::connections)) [[unlikely]] {
-        const Now now = runtime::read_clock();
+        const Now now = services_.clock.now();
         if (const std::int64_t wait_ms = services_.throttles.connect(address, now); wait_ms > 0) {
             refused_.hold(std::move(socket), now.monotonic, wait_ms);
             return;

@@ -92,11 +92,13 @@ class Tidy(unittest.TestCase):
                 ("protocol/types.cc", "storage/log.h"),
                 ("protocol/types.cc", "broker/config/config.h"),
                 ("storage/log.cc", "broker/config/config.h"),
-                ("storage/log.cc", "broker/runtime/loop/clock.h"),
+                ("storage/log.cc", "broker/runtime/loop/reactor.h"),
+                ("schedule/clock.cc", "storage/log.h"),
+                ("broker/fetch/sessions.cc", "schedule/clock.h"),
                 ("broker/groups/group.cc", "storage/log.h"),
                 ("broker/groups/group.cc", "broker/topics/catalog.h"),
                 ("broker/topics/catalog.cc", "broker/config/config.h"),
-                ("broker/fetch/sessions.cc", "broker/runtime/loop/clock.h"),
+                ("broker/fetch/sessions.cc", "broker/runtime/loop/reactor.h"),
                 ("broker/expansion/plan.cc", "broker/topics/catalog.h"),
                 ("broker/transactions/core.cc", "broker/groups/group.h"),
                 ("broker/config/config.cc", "storage/log.h"),
@@ -118,7 +120,7 @@ class Tidy(unittest.TestCase):
                 self.assert_complaint(self.includes(includer, target), f"{includer}:1: ", f"may not include {room}")
 
     def test_the_line_of_the_include_is_named(self):
-        self.assert_complaint(self.includes("storage/log.cc", "protocol/types.h", "broker/runtime/loop/clock.h"),
+        self.assert_complaint(self.includes("storage/log.cc", "protocol/types.h", "broker/runtime/loop/reactor.h"),
                               "storage/log.cc:2: ")
 
     def test_only_tests_include_tests(self):
@@ -175,7 +177,24 @@ class Tidy(unittest.TestCase):
             with self.subTest(word=word):
                 text = f"auto x = {word};\n"
                 self.assert_complaint({"broker/topics/a.cc": text}, "broker/topics/a.cc:1: ", "pure core")
-                self.assert_clean({"storage/a.cc": text})
+                self.assert_clean({"tests/a.cc": text})
+
+    def test_the_time_is_asked_of_the_clock_that_was_given(self):
+        for word in ("std::chrono::steady_clock::now()", "std::chrono::system_clock::now()", "std::time(nullptr)",
+                     "::clock_gettime(CLOCK_REALTIME, &time)"):
+            with self.subTest(word=word):
+                text = f"auto x = {word};\n"
+                for place in ("storage/a.cc", "broker/serve.cc", "broker/net/a.cc", "broker/runtime/loop/a.cc", "schedule/executor.cc"):
+                    self.assert_complaint({place: text}, f"{place}:1: ", "Clock")
+                self.assert_clean({"schedule/clock.cc": text})
+        self.assert_clean({"storage/a.cc": "timer.expires_at(std::chrono::steady_clock::time_point(until));\n"})
+
+    def test_threads_are_begun_by_the_executor(self):
+        for word in ("std::thread helper(run);", "std::jthread helper(run);", "auto done = std::async(run);"):
+            with self.subTest(word=word):
+                self.assert_complaint({"storage/a.cc": f"{word}\n"}, "storage/a.cc:1: ", "Executor")
+                self.assert_clean({"schedule/executor.cc": f"{word}\n"})
+        self.assert_clean({"storage/a.cc": "std::thread::id mine = std::this_thread::get_id();\n"})
 
     def test_words_in_comments_and_literals_are_no_code(self):
         self.assert_clean({"broker/topics/a.cc": "// not steady_clock\n/* nor\nsystem_clock */\n"

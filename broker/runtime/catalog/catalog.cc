@@ -31,7 +31,8 @@ std::int64_t quota_seconds(const config::BrokerConfig& config) {
 Catalog::Catalog(const Surroundings& surroundings)
     : around_(surroundings),
       rules_(std::make_unique<DefinedConfigRules>([&config = surroundings.config] { return config.get(); })), core_(*rules_),
-      states_(surroundings.config, surroundings.logs, surroundings.fences, surroundings.topics),
+      states_(surroundings.config, surroundings.logs, surroundings.fences, surroundings.topics,
+              surroundings.turns.clock()),
       mutation_quotas_(quota_seconds(*surroundings.config.get())) {}
 
 topics::CatalogSettings Catalog::settings() const {

@@ -6,12 +6,12 @@
 #include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/catalog/repair_hints.h"
 #include "broker/runtime/catalog/topic_adoption.h"
-#include "broker/runtime/fences/fences.h"
 #include "broker/runtime/coordinators/group_settings.h"
 #include "broker/runtime/coordinators/group_shards.h"
-#include "broker/runtime/loop/clock.h"
+#include "broker/runtime/fences/fences.h"
 #include "broker/runtime/partitions/internal_logs.h"
 #include "broker/runtime/partitions/published_topics.h"
+#include "broker/runtime/partitions/turns.h"
 #include "broker/topics/features.h"
 #include "protocol/assert.h"
 #include "storage/keyed_log_checkpoint.h"
@@ -46,7 +46,7 @@ std::expected<void, StartError> Catalog::load(const Place& place) {
     empty->catalog = core_.snapshot();
     publish(empty);
 
-    const Now now = read_clock();
+    const Now now = around_.turns.clock().now();
     const bool is_new = core_.snapshot()->cluster_id().empty();
     const auto config = around_.config.get();
     std::string fresh_cluster_id = kafka_cluster_id(place.files, place.directory).value_or(fresh_uuid().to_string());
@@ -201,7 +201,7 @@ std::expected<void, StartError> Catalog::load_groups() {
     if (!around_.groups.attach(offsets->partitions, group_settings(*around_.config.get()))) {
         PARTITA_ASSERT(false, "coordinators are set up once at the start");
     }
-    if (auto loaded = around_.groups.load(read_clock()); !loaded) {
+    if (auto loaded = around_.groups.load(around_.turns.clock().now()); !loaded) {
         return std::unexpected(StartError{"committed offsets cannot be loaded: " + loaded.error().message});
     }
     return {};

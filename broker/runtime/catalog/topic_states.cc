@@ -6,7 +6,6 @@
 #include "broker/config/log_setup.h"
 #include "broker/config/mode_patterns.h"
 #include "broker/runtime/fences/fences.h"
-#include "broker/runtime/loop/clock.h"
 #include "broker/runtime/partitions/published_topics.h"
 #include "protocol/assert.h"
 #include "protocol/shared_block.h"
@@ -32,7 +31,7 @@ StorageResult<std::shared_ptr<const TopicState>> TopicStates::make(const topics:
     }
     state->config = std::make_shared<const config::TopicConfig>(*effective);
     state->expansion = fences_.state_for(*topic, *effective, before == nullptr ? nullptr : before->expansion,
-                                              before == nullptr && is_serving_, read_clock());
+                                              before == nullptr && is_serving_, clock_.now());
     auto log_config = std::make_shared<LogConfig>();
     log_config->segment_bytes = effective->segment_bytes;
     // So that what must be compacted in time can be: the active segment never is.

@@ -8,6 +8,7 @@
 #include "broker/config/current_config.h"
 #include "broker/runtime/partitions/topic_table.h"
 #include "broker/topics/catalog_core.h"
+#include "schedule/clock.h"
 #include "storage/log_directory.h"
 
 namespace partita::runtime {
@@ -22,8 +23,8 @@ using ClaimedTopics = std::map<TopicId, std::shared_ptr<const TopicState>>;
 /// catalog: one caller at a time.
 class TopicStates {
   public:
-    TopicStates(config::CurrentConfig& config, LogDirectory& logs, Fences& fences, const PublishedTopics& published)
-        : config_(config), logs_(logs), fences_(fences), published_(published) {}
+    TopicStates(config::CurrentConfig& config, LogDirectory& logs, Fences& fences, const PublishedTopics& published, Clock& clock)
+        : config_(config), logs_(logs), fences_(fences), published_(published), clock_(clock) {}
 
     /// All topics of the start were made: what comes from now on is new, and is made by clients.
     void serve() { is_serving_ = true; }
@@ -46,6 +47,7 @@ class TopicStates {
     LogDirectory& logs_;
     Fences& fences_;
     const PublishedTopics& published_;
+    Clock& clock_;
     bool is_serving_ = false;
     std::uint64_t next_partition_key_ = 1;
 };

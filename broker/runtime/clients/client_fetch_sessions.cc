@@ -1,8 +1,6 @@
 #include "broker/runtime/clients/client_fetch_sessions.h"
 
-#include <sys/random.h>
-
-#include "protocol/assert.h"
+#include "protocol/random_bytes.h"
 
 namespace partita::runtime {
 namespace {
@@ -10,9 +8,7 @@ namespace {
 std::int32_t random_session_id() {
     std::int32_t id = 0;
     while (id <= 0) {
-        const ssize_t filled = ::getrandom(&id, sizeof id, 0);
-        PARTITA_ASSERT(filled == sizeof id, "the kernel gives four random bytes");
-        id &= 0x7fffffff;
+        id = random_value<std::int32_t>() & 0x7fffffff;
     }
     return id;
 }

@@ -1,7 +1,6 @@
 #include "broker/runtime/clients/connections.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "broker/runtime/clients/client_connection.h"
@@ -14,15 +13,11 @@ using expansion::ConnectionId;
 Connections::~Connections() { stop(); }
 
 void Connections::stop() {
-    std::thread ended;
+    std::unique_ptr<Worker> ended;
     {
         const std::scoped_lock lock(mutex_);
         stopping_ = true;
-        ended.swap(thread_);
-    }
-    wake_.notify_all();
-    if (ended.joinable()) {
-        ended.join();
+        ended.swap(worker_);
     }
 }
 
@@ -89,10 +84,11 @@ bool Connections::want_process(ConnectionId connection) {
     if (known->second.search == Search::not_wanted && wanted_.size() < kWantedMax) {
         known->second.search = Search::wanted;
         wanted_.push_back(connection);
-        if (!thread_.joinable()) {
-            thread_ = std::thread([this] { run(); });
+        if (worker_) {
+            worker_->wake();
+        } else {
+            worker_ = schedule_.executor.start("processes", [this] { return step(); });
         }
-        wake_.notify_all();
     }
     return false;
 }
@@ -107,59 +103,60 @@ std::size_t Connections::size() const {
     return known_.size();
 }
 
-std::vector<std::pair<ConnectionId, LocalConnection>> Connections::next_wanted() {
-    std::unique_lock lock(mutex_);
-    wake_.wait(lock, [&] { return stopping_ || !wanted_.empty(); });
-    std::vector<std::pair<ConnectionId, LocalConnection>> next;
+Connections::Wanted Connections::take_wanted() {
+    const std::scoped_lock lock(mutex_);
+    Wanted taken;
     for (const ConnectionId id : std::exchange(wanted_, {})) {
-        if (const auto known = known_.find(id); !stopping_ && known != known_.end()) {
-            next.emplace_back(id, *known->second.local);
+        if (const auto known = known_.find(id); known != known_.end()) {
+            taken.emplace_back(id, *known->second.local);
         }
     }
-    return next;
+    return taken;
 }
 
-void Connections::run() {
-    using Clock = std::chrono::steady_clock;
-    Lookup lookup;
+void Connections::note_found(const Wanted& wanted, const std::vector<std::optional<expansion::ProcessIdentity>>& found) {
+    const std::scoped_lock lock(mutex_);
+    for (std::size_t index = 0; index < wanted.size(); ++index) {
+        // Found or not: who closed meanwhile is gone, and its port may be another's.
+        if (const auto known = known_.find(wanted[index].first); known != known_.end()) {
+            known->second.facts.process = found[index];
+            known->second.search = Search::done;
+        }
+    }
+}
+
+Instant Connections::step() {
+    if (schedule_.clock.now().monotonic < rests_until_) {
+        return rests_until_;
+    }
+    const Wanted wanted = take_wanted();
+    if (wanted.empty()) {
+        return kNever;
+    }
+    const std::int64_t begin_ns = schedule_.clock.stopwatch_ns();
+    std::vector<LocalConnection> sockets;
+    for (const auto& [id, socket] : wanted) {
+        sockets.push_back(socket);
+    }
+    const Lookup* lookup = nullptr;
     {
+        // Whoever replaced it did so before the first wish.
         const std::scoped_lock lock(mutex_);
-        lookup = lookup_;
+        lookup = &lookup_;
     }
-    Clock::duration credit = kBurst;
-    auto counted = Clock::now();
-    for (;;) {
-        const auto wanted = next_wanted();
-        const auto begin = Clock::now();
-        std::vector<LocalConnection> sockets;
-        for (const auto& [id, socket] : wanted) {
-            sockets.push_back(socket);
-        }
-        const auto found = lookup(sockets);
-        {
-            std::unique_lock lock(mutex_);
-            for (std::size_t index = 0; index < wanted.size(); ++index) {
-                // Found or not: who closed meanwhile is gone, and its port may be another's.
-                if (const auto known = known_.find(wanted[index].first); known != known_.end()) {
-                    known->second.facts.process = found[index];
-                    known->second.search = Search::done;
-                }
-            }
-            if (stopping_) {
-                return;
-            }
-        }
-        if (listener_ != nullptr) {
-            listener_->identities_changed();
-        }
-        const auto end = Clock::now();
-        credit = std::min<Clock::duration>(credit + (end - counted) / kRestFactor, kBurst) - (end - begin);
-        counted = end;
-        std::unique_lock lock(mutex_);
-        if (credit < Clock::duration::zero() && wake_.wait_for(lock, -credit * kRestFactor, [&] { return stopping_; })) {
-            return;
-        }
+    note_found(wanted, (*lookup)(sockets));
+    if (listener_ != nullptr) {
+        listener_->identities_changed();
     }
+    const std::int64_t end_ns = schedule_.clock.stopwatch_ns();
+    const std::int64_t saved_ns = (end_ns - counted_ns_.value_or(begin_ns)) / kRestFactor;
+    credit_ns_ = std::min(credit_ns_ + saved_ns, kBurstNs) - (end_ns - begin_ns);
+    counted_ns_ = end_ns;
+    if (credit_ns_ < 0) {
+        rests_until_ = schedule_.clock.now().monotonic + (-credit_ns_ * kRestFactor / 1'000'000 + 1);
+        return rests_until_;
+    }
+    return kAtOnce;
 }
 
 }  // namespace partita::runtime

@@ -1,23 +1,22 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include "broker/expansion/identity.h"
 #include "broker/expansion/member_connections.h"
 #include "broker/runtime/clients/process_finder.h"
+#include "schedule/executor.h"
 
 namespace partita::runtime {
 
@@ -32,20 +31,20 @@ class IdentityListener {
 };
 
 /// What is known of open connections that produce, read, or speak for members of groups; and, for those that somebody wants to know it of, the
-/// processes behind those from this machine. These are asked of the kernel by a thread of its own, which is there from the first wish on.
+/// processes behind those from this machine. These are asked of the kernel by a worker of its own, which is there from the first wish on.
 ///
 /// Thread-safe. Its lock is the innermost: nothing is called while it is held.
 class Connections {
   public:
     /// Connections that are known; of one beyond it nothing is said, which excludes nobody.
     static constexpr std::size_t kKnownMax = 16'384;
-    /// The thread works for one part in so many of the time; what it saved it may work at once, up to `kBurst`, since fetches may wait for it.
+    /// The worker works for one part in so many of the time; what it saved it may work at once, up to `kBurstNs`, since fetches may wait for it.
     static constexpr std::int64_t kRestFactor = 20;
-    static constexpr std::chrono::milliseconds kBurst{500};
+    static constexpr std::int64_t kBurstNs = 500'000'000;
     /// Connections of one look at the machine's processes.
     static constexpr std::size_t kWantedMax = 1024;
 
-    Connections() = default;
+    explicit Connections(const Schedule& schedule) : schedule_(schedule) {}
     ~Connections();
     /// Set once, before connections come.
     void set_listener(IdentityListener& listener) { listener_ = &listener; }
@@ -84,23 +83,30 @@ class Connections {
         Search search = Search::not_wanted;
     };
 
-    void run();
-    /// Waits for wishes. Empty when it is time to end.
-    [[nodiscard]] std::vector<std::pair<expansion::ConnectionId, LocalConnection>> next_wanted();
+    using Wanted = std::vector<std::pair<expansion::ConnectionId, LocalConnection>>;
+
+    [[nodiscard]] Instant step();
+    [[nodiscard]] Wanted take_wanted();
+    void note_found(const Wanted& wanted, const std::vector<std::optional<expansion::ProcessIdentity>>& found);
     void note_locked(const ClientConnection& client, std::string_view client_id);
 
+    const Schedule schedule_;
     IdentityListener* listener_ = nullptr;
     std::atomic<std::uint64_t> next_id_ = 1;
 
     mutable std::mutex mutex_;
-    std::condition_variable wake_;
     // Guarded by mutex_.
     std::map<expansion::ConnectionId, Known> known_;
     expansion::MemberConnections members_;
     std::vector<expansion::ConnectionId> wanted_;
-    std::thread thread_;
+    std::unique_ptr<Worker> worker_;
     Lookup lookup_ = [](std::span<const LocalConnection> connections) { return ProcessFinder().find(connections); };
     bool stopping_ = false;
+
+    // Of the steps: what they may still use before they rest, and until when they do.
+    std::int64_t credit_ns_ = kBurstNs;
+    std::optional<std::int64_t> counted_ns_;
+    Instant rests_until_{};
 };
 
 }  // namespace partita::runtime

@@ -7,7 +7,6 @@
 #include "broker/config/log_setup.h"
 #include "broker/groups/record_appender.h"
 #include "broker/groups/record_codec.h"
-#include "broker/runtime/loop/clock.h"
 #include "broker/runtime/loop/fail_stop.h"
 #include "broker/runtime/loop/failure_log.h"
 #include "broker/runtime/loop/upkeep_bell.h"
@@ -131,7 +130,7 @@ bool GroupShards::rebuild_lost() {
             continue;
         }
         if (rebuilt) {
-            begin_serving(*shard, std::move(*rebuilt), read_clock());
+            begin_serving(*shard, std::move(*rebuilt), turns_.clock().now());
         } else if (rebuilt.error().kind == StorageError::Kind::io || rebuilt.error().kind == StorageError::Kind::closed) {
             is_done = false;
             failures_.group_append_failed(partition->log->directory_name(), rebuilt.error().message);

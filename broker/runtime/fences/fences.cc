@@ -5,7 +5,6 @@
 
 #include "broker/config/log_setup.h"
 #include "broker/runtime/findings/findings_hub.h"
-#include "broker/runtime/loop/clock.h"
 #include "broker/runtime/loop/upkeep_bell.h"
 #include "broker/runtime/partitions/published_topics.h"
 #include "broker/runtime/partitions/turns.h"
@@ -50,7 +49,7 @@ void Fences::load() {
             reason = "its checksum is wrong";
         }
         if (reason.empty()) {
-            auto fence = expansion::Fence::decode(std::string_view(*content).substr(kChecksumBytes), read_clock().wall);
+            auto fence = expansion::Fence::decode(std::string_view(*content).substr(kChecksumBytes), turns_.clock().now().wall);
             if (fence) {
                 loaded_.emplace(id, std::move(*fence));
                 continue;

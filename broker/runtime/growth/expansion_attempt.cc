@@ -13,8 +13,8 @@
 #include "broker/runtime/growth/topic_sample.h"
 #include "broker/runtime/insight/reader_observer.h"
 #include "broker/runtime/insight/topic_plan.h"
-#include "broker/runtime/loop/clock.h"
 #include "broker/runtime/partitions/published_topics.h"
+#include "schedule/clock.h"
 
 namespace partita::runtime {
 namespace {
@@ -129,7 +129,7 @@ ExpansionReply Expansions::Attempt::run() {
             give_advice();
             return {std::move(*answer_), false};
         }
-        Steps steps(*this, read_clock());
+        Steps steps(*this, parts_.clock.now());
         switch (carry_out(steps_of(growing_), steps)) {
             case StepOutcome::done:
                 return {std::move(*answer_), false};
@@ -172,10 +172,10 @@ void Expansions::Attempt::judge_wanted() {
     for (const auto& [name, judged] : judged_) {
         wanted.push_back(judged.growth);
     }
-    const Now now = read_clock();
+    const Now now = parts_.clock.now();
     for (std::size_t first = 0; first < wanted.size(); first += kGrowthsPerPass) {
         const auto part = std::span(wanted).subspan(first, std::min(kGrowthsPerPass, wanted.size() - first));
-        const std::vector<GrowthFacts> gathered = gather_growth_facts({parts_.topics, parts_.groups, parts_.keys}, part, wanted, now);
+        const std::vector<GrowthFacts> gathered = gather_growth_facts({parts_.topics, parts_.groups, parts_.keys, parts_.clock}, part, wanted, now);
         for (std::size_t index = 0; index < part.size(); ++index) {
             judge_one(gathered[index], part[index]);
         }
@@ -215,7 +215,7 @@ bool Expansions::Attempt::has_moved(const topics::CatalogSnapshot& catalog) cons
 }
 
 bool Expansions::Attempt::decide() {
-    const Now now = read_clock();
+    const Now now = parts_.clock.now();
     Catalog::Section section(parts_.catalog);
     if (has_moved(section.snapshot())) {
         return false;

@@ -128,7 +128,7 @@ std::vector<GrowthFacts> gather_growth_facts(const PlanSources& sources, std::sp
         if (facts.mode == ExpansionMode::guarded) {
             facts.guard = guard_facts(wanted[index], state, readers[index], all, drained, now);
         }
-        facts.planned = planned_topic(sources.groups, state, facts.topic->partition_count, facts.new_count, std::move(readers[index]), names);
+        facts.planned = planned_topic(sources, state, facts.topic->partition_count, facts.new_count, std::move(readers[index]), names);
         facts.planned.producers = producer_facts(sources.keys, state, facts.planned.now);
         if (facts.guard) {
             facts.guard->owning_application = facts.planned.owning_application;

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "broker/runtime/growth/expansions.h"
-#include "broker/runtime/loop/clock.h"
 #include "broker/runtime/partitions/turns.h"
 
 namespace partita::runtime {
@@ -45,47 +45,45 @@ void ExpansionWorker::submit(ExpansionRequest request) {
         is_taken = !stopping_ && waiting_.size() < kWaitingMax;
         if (is_taken) {
             waiting_.push_back(std::move(request));
-            if (!thread_.joinable()) {
-                thread_ = std::thread([this] { run(); });
+            if (worker_) {
+                worker_->wake();
+            } else {
+                worker_ = executor_.start("expansions", [this] { return step(); });
             }
         }
     }
-    if (is_taken) {
-        wake_.notify_one();
-    } else {
+    if (!is_taken) {
         turns_.deliver(request.pending.target, request.answered(timed_out(request)));
     }
 }
 
 void ExpansionWorker::stop() {
+    std::unique_ptr<Worker> ended;
     {
         const std::scoped_lock lock(mutex_);
         stopping_ = true;
         waiting_.clear();
-    }
-    wake_.notify_all();
-    if (thread_.joinable()) {
-        thread_.join();
+        ended.swap(worker_);
     }
 }
 
-void ExpansionWorker::run() {
-    while (true) {
-        std::unique_lock lock(mutex_);
-        wake_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
-        if (stopping_) {
-            return;
+Instant ExpansionWorker::step() {
+    std::optional<ExpansionRequest> request;
+    {
+        const std::scoped_lock lock(mutex_);
+        if (waiting_.empty()) {
+            return kNever;
         }
-        ExpansionRequest request = std::move(waiting_.front());
+        request = std::move(waiting_.front());
         waiting_.pop_front();
-        lock.unlock();
-        serve(std::move(request));
     }
+    serve(std::move(*request));
+    return kAtOnce;
 }
 
 void ExpansionWorker::serve(ExpansionRequest request) {
     // Kafka's controller looks at the time, too, when a request's turn comes.
-    const bool has_time = read_clock().monotonic - request.received < request.timeout_ms;
+    const bool has_time = turns_.clock().now().monotonic - request.received < request.timeout_ms;
     ExpansionReply reply = has_time ? expansions_.expand(request) : timed_out(request);
     request.pending.throttle_ms =
         std::max(request.pending.throttle_ms,

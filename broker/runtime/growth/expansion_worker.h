@@ -1,18 +1,18 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "broker/access/session.h"
 #include "broker/runtime/loop/reply.h"
 #include "broker/topics/catalog_commands.h"
 #include "protocol/types.h"
+#include "schedule/executor.h"
 
 namespace partita::runtime {
 
@@ -57,33 +57,34 @@ struct ExpansionRequest {
     [[nodiscard]] topics::CreatePartitionsCommand command() const;
 };
 
-/// The thread that adds partitions: gathering facts takes time, and reads logs, for which no reactor can wait. One request
-/// after the other, so that two of them never judge what the other is about to change. The thread begins with the first
-/// request; a broker on which nobody adds partitions has none.
+/// Adds partitions, as a worker of its own: gathering facts takes time, and reads logs, for which no reactor can wait. One request
+/// after the other, each in a step, so that two of them never judge what the other is about to change. The worker begins with the
+/// first request; a broker on which nobody adds partitions has none.
 class ExpansionWorker {
   public:
     /// Requests that wait for their turn; more are answered REQUEST_TIMED_OUT at once.
     static constexpr std::size_t kWaitingMax = 1000;
 
-    ExpansionWorker(Turns& turns, Expansions& expansions) : turns_(turns), expansions_(expansions) {}
+    ExpansionWorker(Turns& turns, Executor& executor, Expansions& expansions)
+        : turns_(turns), executor_(executor), expansions_(expansions) {}
     ~ExpansionWorker() { stop(); }
 
     void submit(ExpansionRequest request);
-    /// Ends the thread after its present request; those that wait are not answered, as their connections end.
+    /// Ends the worker after its present request; those that wait are not answered, as their connections end.
     void stop();
 
   private:
-    void run();
+    [[nodiscard]] Instant step();
     void serve(ExpansionRequest request);
 
     Turns& turns_;
+    Executor& executor_;
     Expansions& expansions_;
-    std::thread thread_;
     std::mutex mutex_;
-    std::condition_variable wake_;
     // Guarded by mutex_.
     std::deque<ExpansionRequest> waiting_;
     bool stopping_ = false;
+    std::unique_ptr<Worker> worker_;
 };
 
 }  // namespace partita::runtime

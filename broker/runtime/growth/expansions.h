@@ -17,6 +17,7 @@
 #include "broker/runtime/growth/expansion_steps.h"
 #include "broker/runtime/growth/expansion_worker.h"
 #include "broker/topics/catalog_commands.h"
+#include "schedule/executor.h"
 #include "storage/storage_error.h"
 
 namespace partita::runtime {
@@ -55,8 +56,9 @@ class Expansions {
         Fences& fences;
         KeyObserver& keys;
         ReaderObserver& readers;
+        Clock& clock;
     };
-    Expansions(const Parts& parts, Turns& turns) : parts_(parts), worker_(turns, *this) {}
+    Expansions(const Parts& parts, Turns& turns, Executor& executor) : parts_(parts), worker_(turns, executor, *this) {}
 
     // Start --------------------------------------------------------------------------------------
 

@@ -8,8 +8,8 @@
 #include "broker/runtime/growth/refusals.h"
 #include "broker/runtime/insight/key_observer.h"
 #include "broker/runtime/insight/log_record_source.h"
-#include "broker/runtime/loop/clock.h"
 #include "broker/runtime/partitions/published_topics.h"
+#include "schedule/clock.h"
 
 namespace partita::runtime {
 namespace {
@@ -22,7 +22,7 @@ expansion::ProtectionFacts protection_facts(const PlanSources& sources, const To
         .protection = mode == config::ExpansionMode::guarded  ? expansion::Protection::guarded
                       : mode == config::ExpansionMode::fenced ? expansion::Protection::fenced
                                                               : expansion::Protection::none,
-        .refusals = refusals(sources, topic, facts.new_count, read_clock())};
+        .refusals = refusals(sources, topic, facts.new_count, sources.clock.now())};
     for (const expansion::ProducerReport& report : sources.keys.producers(topic.topic->id)) {
         if (report.keyed_records == 0 || report.verdict.habit == expansion::KeyHabit::ignores_keys) continue;
         known.producers.push_back({expansion::to_string(report.identity),

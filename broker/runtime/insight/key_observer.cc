@@ -1,15 +1,11 @@
 #include "broker/runtime/insight/key_observer.h"
 
-#include <time.h>
-
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/clients/client_connection.h"
 #include "broker/runtime/clients/connections.h"
-#include "broker/runtime/loop/clock.h"
 #include "broker/runtime/loop/failure_log.h"
 #include "broker/runtime/partitions/published_topics.h"
 #include "broker/runtime/partitions/turns.h"
@@ -17,12 +13,6 @@
 
 namespace partita::runtime {
 namespace {
-
-std::int64_t nanoseconds(clockid_t clock) {
-    timespec time{};
-    ::clock_gettime(clock, &time);
-    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
 
 /// Of partita.detection.processor.percent: from here on every record is looked at.
 constexpr double kEverythingPercent = 100;
@@ -55,9 +45,9 @@ KeyObserver::KeyObserver(const Surroundings& surroundings, FindingsHub& findings
 KeyObserver::~KeyObserver() { stop(); }
 
 void KeyObserver::start() {
-    refilled_ns_ = nanoseconds(CLOCK_MONOTONIC);
+    refilled_ns_ = around_.schedule.clock.stopwatch_ns();
     has_budget_ = around_.config->detection_processor_percent < kEverythingPercent;
-    thread_ = std::thread([this] { run(); });
+    worker_ = around_.schedule.executor.start("key-observer", [this] { return step(); });
     is_open_.store(around_.config->detection_enable, std::memory_order_relaxed);
 }
 
@@ -65,13 +55,11 @@ void KeyObserver::stop() {
     {
         const std::scoped_lock lock(queue_mutex_);
         stopping_ = true;
-        // Within the lock, under which the thread opens the gate: else it could do so behind this.
+        is_asleep_ = false;
+        // Within the lock, under which a step opens the gate: else it could do so behind this.
         is_open_.store(false, std::memory_order_relaxed);
     }
-    wake_.notify_all();
-    if (thread_.joinable()) {
-        thread_.join();
-    }
+    worker_.reset();
 }
 
 void KeyObserver::offer(const TopicState& topic, PartitionIndex partition, const ClientConnection& client,
@@ -131,7 +119,7 @@ void KeyObserver::offer(const TopicState& topic, PartitionIndex partition, const
         wake = std::exchange(is_asleep_, false);
     }
     if (wake) {
-        wake_.notify_one();
+        worker_->wake();
     }
 }
 
@@ -187,40 +175,33 @@ void KeyObserver::give_back(std::size_t bytes, std::size_t records) {
     queue_records_.fetch_sub(records, std::memory_order_relaxed);
 }
 
-void KeyObserver::run() {
-    while (wait()) {
-        const std::int64_t before_ns = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
-        work(read_clock());
-        const std::int64_t spent_ns = nanoseconds(CLOCK_THREAD_CPUTIME_ID) - before_ns;
-        credit_ns_ -= spent_ns;
-        busy_ns_.fetch_add(static_cast<std::uint64_t>(spent_ns), std::memory_order_relaxed);
-        refill(nanoseconds(CLOCK_MONOTONIC));
-        update_gate();
-    }
+Instant KeyObserver::step() {
+    Clock& clock = around_.schedule.clock;
+    const Now now = clock.now();
+    const std::int64_t before_ns = clock.thread_processor_ns();
+    work(now);
+    const std::int64_t spent_ns = clock.thread_processor_ns() - before_ns;
+    credit_ns_ -= spent_ns;
+    busy_ns_.fetch_add(static_cast<std::uint64_t>(spent_ns), std::memory_order_relaxed);
+    refill(clock.stopwatch_ns());
+    update_gate();
+    return rest(clock.now().monotonic);
 }
 
-bool KeyObserver::wait() {
-    std::unique_lock lock(queue_mutex_);
+Instant KeyObserver::rest(Instant now) {
+    const std::scoped_lock lock(queue_mutex_);
     const bool is_quiet = quiet_rounds_ >= kQuietRounds && queue_.empty();
+    // While there is traffic nobody is woken: samples are collected.
+    is_asleep_ = is_quiet && !stopping_;
     if (!is_quiet) {
-        // While there is traffic nobody is woken: samples are collected.
-        wake_.wait_for(lock, std::chrono::milliseconds(kCollectMs), [&] { return stopping_; });
-        return !stopping_;
+        return now + kCollectMs;
     }
-    is_asleep_ = true;
-    const auto is_called = [&] { return stopping_ || !is_asleep_; };
     // Behind a closed gate nobody would call, and the settings that closed it may change.
-    if (watched_.empty() && is_open_.load(std::memory_order_relaxed)) {
-        wake_.wait(lock, is_called);
-    } else {
-        wake_.wait_for(lock, std::chrono::milliseconds(kIdleMs), is_called);
-    }
-    is_asleep_ = false;
-    return !stopping_;
+    return watched_.empty() && is_open_.load(std::memory_order_relaxed) ? kNever : now + kIdleMs;
 }
 
 void KeyObserver::refill(std::int64_t now_ns) {
-    const std::int64_t process_ns = nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
+    const std::int64_t process_ns = around_.schedule.clock.process_processor_ns();
     const double percent = around_.config->detection_processor_percent;
     has_budget_ = percent < kEverythingPercent;
     const double share = percent / 100 / (is_curious_ ? 1 : kSettledDivisor);
@@ -261,9 +242,9 @@ void KeyObserver::work(Now now) {
     give_back(taken_bytes, taken_records);
     credit_ns_ -= static_cast<std::int64_t>(taken_records) * kTakingRecordNs + static_cast<std::int64_t>(taken_bytes) / kCopyBytesPerNs;
     quiet_rounds_ = samples.empty() ? quiet_rounds_ + 1 : 0;
-    const std::int64_t begin_ns = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+    const std::int64_t begin_ns = around_.schedule.clock.thread_processor_ns();
     if (const std::size_t records = observe(samples, now.wall); records > 0) {
-        const double spent_ns = static_cast<double>(nanoseconds(CLOCK_THREAD_CPUTIME_ID) - begin_ns);
+        const double spent_ns = static_cast<double>(around_.schedule.clock.thread_processor_ns() - begin_ns);
         record_cost_ns_ = std::max(1.0, 0.75 * record_cost_ns_ + 0.25 * spent_ns / static_cast<double>(records));
     }
     note_closed(closed);
@@ -274,12 +255,12 @@ void KeyObserver::work(Now now) {
 }
 
 std::size_t KeyObserver::observe(const std::vector<Sample>& samples, TimestampMs now) {
-    const std::int64_t begin_ns = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+    const std::int64_t begin_ns = around_.schedule.clock.thread_processor_ns();
     std::size_t records = 0;
     std::size_t looked_at = 0;
     for (const Sample& sample : samples) {
         // Beyond the budget samples are dropped: what is seen of a producer is a sample anyway.
-        const std::int64_t spent_ns = nanoseconds(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
+        const std::int64_t spent_ns = around_.schedule.clock.thread_processor_ns() - begin_ns;
         if (has_budget_ && spent_ns > (is_curious_ ? credit_ns_ : std::min(credit_ns_, kSettledBurstNs))) {
             break;
         }

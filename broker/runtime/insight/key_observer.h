@@ -2,14 +2,12 @@
 
 #include <array>
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include "broker/config/current_config.h"
@@ -17,6 +15,7 @@
 #include "broker/expansion/detection.h"
 #include "broker/runtime/findings/findings_hub.h"
 #include "broker/runtime/partitions/topic_table.h"
+#include "schedule/executor.h"
 
 namespace partita::runtime {
 
@@ -71,13 +70,14 @@ class KeyObserver {
         Catalog& catalog;
         Connections& connections;
         FailureLog& failures;
+        Schedule schedule;
     };
     KeyObserver(const Surroundings& surroundings, FindingsHub& findings);
     ~KeyObserver();
 
     /// Begins when the settings allow it.
     void start();
-    /// Ends the thread after its present batch. Nothing is offered any more.
+    /// Ends the worker after its present batch. Nothing is offered any more.
     void stop();
 
     /// Whether a batch may be offered now. One load.
@@ -126,9 +126,9 @@ class KeyObserver {
         bool has_findings = false;
     };
 
-    void run();
-    /// Sleeps as long as nothing is due. False when it is time to end.
-    [[nodiscard]] bool wait();
+    [[nodiscard]] Instant step();
+    /// When the next step is due, unless a sample wakes it before.
+    [[nodiscard]] Instant rest(Instant now);
     void work(Now now);
     /// Looks at samples for as long as the budget lasts. The records that were seen.
     [[nodiscard]] std::size_t observe(const std::vector<Sample>& samples, TimestampMs now);
@@ -151,7 +151,7 @@ class KeyObserver {
 
     const Surroundings around_;
     FindingsHub& findings_;
-    std::thread thread_;
+    std::unique_ptr<Worker> worker_;
 
     std::atomic<bool> is_open_ = false;
     /// Of topics that share a slot the most curious one decides.
@@ -165,14 +165,13 @@ class KeyObserver {
     std::atomic<std::size_t> queue_records_max_ = kFirstQueueRecords;
 
     std::mutex queue_mutex_;
-    std::condition_variable wake_;
     // Guarded by queue_mutex_.
     std::vector<Sample> queue_;
     std::vector<expansion::ConnectionId> closed_;
     bool stopping_ = false;
     bool is_asleep_ = false;
 
-    // Of the thread; the watches are looked at by others.
+    // Of the steps; the watches are looked at by others.
     mutable std::mutex detection_mutex_;
     expansion::Detection detection_;
     std::map<TopicId, Watched> watched_;

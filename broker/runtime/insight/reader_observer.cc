@@ -1,16 +1,12 @@
 #include "broker/runtime/insight/reader_observer.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <array>
-#include <chrono>
 
 #include "broker/runtime/clients/client_connection.h"
 #include "broker/runtime/clients/connections.h"
 #include "broker/runtime/fences/topic_expansion.h"
 #include "broker/runtime/insight/key_observer.h"
-#include "broker/runtime/loop/clock.h"
 #include "broker/runtime/partitions/published_topics.h"
 
 namespace partita::runtime {
@@ -61,12 +57,6 @@ std::uint64_t state_of_fence(const TopicState& topic) {
     return status.has_fence ? 1 + status.released.size() : 0;
 }
 
-std::int64_t thread_time_ns() {
-    timespec time{};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
 class KnownConnections final : public expansion::ConnectionDirectory {
   public:
     explicit KnownConnections(Connections& connections) : connections_(connections) {}
@@ -99,17 +89,15 @@ void ReaderObserver::start() {
     sources_.topics.table()->for_each([&](const TopicState& topic) {
         if (!topic.topic->expansions.empty()) leave(growth_note(topic, {}));
     });
-    thread_ = std::thread([this] { run(); });
+    const std::scoped_lock lock(mutex_);
+    worker_ = executor_.start("reader-observer", [this] { return step(); });
 }
 
 void ReaderObserver::stop() {
+    std::unique_ptr<Worker> ended;
     {
         const std::scoped_lock lock(mutex_);
-        stopping_ = true;
-    }
-    wake_.notify_all();
-    if (thread_.joinable()) {
-        thread_.join();
+        ended.swap(worker_);
     }
 }
 
@@ -141,7 +129,7 @@ void ReaderObserver::leave(Note note) {
     if (is_resting_ || (is_growth && !is_watching_)) {
         is_resting_ = false;
         is_watching_ = true;
-        wake_.notify_one();
+        if (worker_) worker_->wake();
     }
 }
 
@@ -254,14 +242,31 @@ void ReaderObserver::on_group_deleted(std::string_view group) {
     leave({.topic = {}, .what = GroupDeleted{std::string(group)}, .name = {}});
 }
 
-void ReaderObserver::run() {
-    std::int64_t least_ms = 0;
-    while (wait(least_ms)) {
-        const std::int64_t before_ns = thread_time_ns();
-        const std::shared_ptr<const TopicTable> table = sources_.topics.table();
-        (void)settle_round(*table, read_clock());
-        least_ms = static_cast<std::int64_t>(static_cast<double>(thread_time_ns() - before_ns) / 1e6 / kShare);
+Instant ReaderObserver::step() {
+    const Now now = sources_.clock.now();
+    {
+        const std::scoped_lock lock(mutex_);
+        if (!is_watching_) {
+            next_round_ = kNever;
+        } else if (next_round_ == kNever || (rests_ && has_news_)) {
+            plan_round_locked(now.monotonic);
+        }
+        if (now.monotonic < next_round_) {
+            return next_round_;
+        }
+        is_resting_ = false;
     }
+    const std::int64_t before_ns = sources_.clock.thread_processor_ns();
+    const std::shared_ptr<const TopicTable> table = sources_.topics.table();
+    (void)settle_round(*table, now);
+    least_ms_ = static_cast<std::int64_t>(static_cast<double>(sources_.clock.thread_processor_ns() - before_ns) / 1e6 / kShare);
+    const std::scoped_lock lock(mutex_);
+    if (is_watching_) {
+        plan_round_locked(sources_.clock.now().monotonic);
+    } else {
+        next_round_ = kNever;
+    }
+    return next_round_;
 }
 
 RoundPacing::Pause ReaderObserver::next_pause(std::int64_t least_ms, Instant now) {
@@ -274,19 +279,11 @@ RoundPacing::Pause ReaderObserver::next_pause_locked(std::int64_t least_ms, Inst
     return pacing_.next(std::exchange(has_news_, false), least_ms, due_in_ms);
 }
 
-bool ReaderObserver::wait(std::int64_t least_ms) {
-    std::unique_lock lock(mutex_);
-    wake_.wait(lock, [&] { return stopping_ || is_watching_; });
-    RoundPacing::Pause pause = next_pause_locked(least_ms, read_clock().monotonic);
-    if (pause.ends_with_news) {
-        is_resting_ = true;
-        wake_.wait_for(lock, std::chrono::milliseconds(pause.ms), [&] { return stopping_ || has_news_; });
-        is_resting_ = false;
-        if (!has_news_) return !stopping_;
-        pause = next_pause_locked(least_ms, read_clock().monotonic);
-    }
-    wake_.wait_for(lock, std::chrono::milliseconds(pause.ms), [&] { return stopping_; });
-    return !stopping_;
+void ReaderObserver::plan_round_locked(Instant now) {
+    const RoundPacing::Pause pause = next_pause_locked(least_ms_, now);
+    rests_ = pause.ends_with_news;
+    is_resting_ = pause.ends_with_news;
+    next_round_ = now + pause.ms;
 }
 
 void ReaderObserver::apply(Watched& watched, Note& note) {
@@ -411,12 +408,12 @@ void ReaderObserver::settle(const TopicTable& table, Now now) {
 
 bool ReaderObserver::settle_round(const TopicTable& table, Now now, std::int64_t budget_ns) {
     const std::scoped_lock lock(settle_mutex_);
-    const std::int64_t began_ns = thread_time_ns();
+    const std::int64_t began_ns = sources_.clock.thread_processor_ns();
     std::vector<Subject> due = subjects(table, now.monotonic);
     std::erase_if(due, [&](const Subject& subject) { return !is_due(subject, now.monotonic); });
     std::ranges::stable_sort(due, {}, &Subject::order);
     std::size_t done = 0;
-    while (done < due.size() && (done == 0 || thread_time_ns() - began_ns < budget_ns)) {
+    while (done < due.size() && (done == 0 || sources_.clock.thread_processor_ns() - began_ns < budget_ns)) {
         look(due[done++], now);
     }
     note_rest(done < due.size());

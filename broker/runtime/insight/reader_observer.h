@@ -2,7 +2,6 @@
 
 #include <array>
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -13,7 +12,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <unordered_set>
 #include <utility>
 #include <variant>
@@ -28,15 +26,16 @@
 #include "broker/runtime/insight/round_pacing.h"
 #include "broker/runtime/insight/topic_plan.h"
 #include "broker/runtime/partitions/topic_table.h"
+#include "schedule/executor.h"
 
 namespace partita::runtime {
 
 class Connections;
 struct ClientConnection;
 
-/// Notes what consumers of topics that have grown ask for, and settles the findings that follow on the broker's board, from
-/// a thread of its own. Topics that never grew cost one look at their history and nothing else; without a topic that grew
-/// the thread sleeps.
+/// Notes what consumers of topics that have grown ask for, and settles the findings that follow on the broker's board, as
+/// a worker of its own. Topics that never grew cost one look at their history and nothing else; without a topic that grew
+/// it rests.
 ///
 /// Thread-safe. A request leaves a note and goes on: what follows from it is worked out when findings are settled, one topic after the
 /// other. The lock of the notes is the innermost: nothing is called, and nothing long is done, while it is held.
@@ -44,7 +43,7 @@ class ReaderObserver {
   public:
     /// Joins remembered of one topic.
     static constexpr std::size_t kJoinsMax = 1024;
-    /// Of one core: after each round the thread sleeps so long that it stays below this.
+    /// Of one core: after each round it rests so long that it stays below this.
     static constexpr double kShare = 0.015;
     /// Processor time after which a round ends, when the topic that it is at is done: as much as `kShare` gives it for the time between
     /// two rounds. Topics that are left go on waiting. So the share holds over every few seconds, however many topics grew at once.
@@ -57,8 +56,8 @@ class ReaderObserver {
     /// Notes that wait to be settled; more are not taken.
     static constexpr std::size_t kNotesMax = 100'000;
 
-    ReaderObserver(const PlanSources& sources, Connections& connections, FindingsHub& findings)
-        : sources_(sources), connections_(connections), findings_(findings) {}
+    ReaderObserver(const PlanSources& sources, Connections& connections, FindingsHub& findings, Executor& executor)
+        : sources_(sources), connections_(connections), findings_(findings), executor_(executor) {}
     ~ReaderObserver();
 
     void start();
@@ -99,10 +98,10 @@ class ReaderObserver {
     void settle(const TopicTable& table, Now now);
     /// The same for those about which something may have changed, until so much processor time of the calling thread is spent; at least
     /// one. Those that readers asked for come first, but none waits for more than `kLookAgainMs` behind others of these. What the
-    /// observer's thread does in a round; from any thread. True when some are left that are due.
+    /// observer does in a round; from any thread. True when some are left that are due.
     bool settle_round(const TopicTable& table, Now now, std::int64_t budget_ns = kRoundNs);
-    /// How long the observer's thread sleeps between two rounds, which it asks once before each; `least_ms`: for the share of a core.
-    /// For the thread, and for tests that have stopped it.
+    /// How long the observer rests between two rounds, which it asks once before each; `least_ms`: for the share of a core.
+    /// For its steps, and for tests that have stopped it.
     [[nodiscard]] RoundPacing::Pause next_pause(std::int64_t least_ms, Instant now);
     /// How often the findings of a topic were worked out. For tests.
     [[nodiscard]] std::uint64_t looks() const { return looks_.load(std::memory_order_relaxed); }
@@ -197,9 +196,8 @@ class ReaderObserver {
         std::string name;
     };
 
-    void run();
-    /// Sleeps until the next round, for at least so long. False when it is time to end.
-    [[nodiscard]] bool wait(std::int64_t least_ms);
+    [[nodiscard]] Instant step();
+    void plan_round_locked(Instant now);
     [[nodiscard]] RoundPacing::Pause next_pause_locked(std::int64_t least_ms, Instant now);
     void leave(Note note);
     /// Of a topic that is already known to have grown so often it says nothing new.
@@ -235,7 +233,7 @@ class ReaderObserver {
     const PlanSources sources_;
     Connections& connections_;
     FindingsHub& findings_;
-    std::thread thread_;
+    Executor& executor_;
 
     /// By reactor, of whose thread each is; made when a topic that has grown is first read there.
     std::array<std::unique_ptr<expansion::FetchMemory>, Partition::kReactorsMax> memories_;
@@ -249,7 +247,6 @@ class ReaderObserver {
     std::map<TopicId, Watched> watched_;
 
     std::mutex mutex_;
-    std::condition_variable wake_;
     // Guarded by mutex_.
     std::deque<Note> notes_;
     /// Hashes of topic, number of growths and group.
@@ -260,7 +257,14 @@ class ReaderObserver {
     RoundPacing pacing_;
     /// When the first of the watched topics changes by time alone.
     std::optional<Instant> changes_at_;
-    bool stopping_ = false;
+    std::unique_ptr<Worker> worker_;
+
+    // Of the steps.
+    Instant next_round_ = kNever;
+    /// Until `next_round_`, or until there are news.
+    bool rests_ = false;
+    /// The next round is not sooner, so that `kShare` is kept.
+    std::int64_t least_ms_ = 0;
 };
 
 }  // namespace partita::runtime

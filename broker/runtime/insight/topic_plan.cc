@@ -6,7 +6,6 @@
 #include "broker/expansion/streams_topics.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/insight/key_observer.h"
-#include "broker/runtime/loop/clock.h"
 #include "broker/runtime/partitions/published_topics.h"
 
 namespace partita::runtime {
@@ -59,13 +58,13 @@ void add_logs(const TopicState& topic, PlannedTopic& facts) {
 }
 
 /// One topic alone, with everything that its groups read besides.
-PlannedTopic facts_of(GroupShards& groups, const TopicTable& table, const TopicState& topic, std::int32_t old_count,
+PlannedTopic facts_of(const PlanSources& sources, const TopicTable& table, const TopicState& topic, std::int32_t old_count,
                       std::int32_t new_count) {
     groups::TopicQuestion question{.topic = topic.topic->name,
                                    .topic_id = topic.topic->id,
                                    .others = groups::TopicQuestion::Others::all,
                                    .partition_count = old_count};
-    return planned_topic(groups, topic, old_count, new_count, std::move(groups.readers_of({&question, 1}).front()),
+    return planned_topic(sources, topic, old_count, new_count, std::move(sources.groups.readers_of({&question, 1}).front()),
                          names_in(*table.catalog));
 }
 
@@ -81,7 +80,7 @@ CatalogNames names_in(const topics::CatalogSnapshot& catalog) {
     return names;
 }
 
-PlannedTopic planned_topic(GroupShards& groups, const TopicState& topic, std::int32_t old_count, std::int32_t new_count,
+PlannedTopic planned_topic(const PlanSources& sources, const TopicState& topic, std::int32_t old_count, std::int32_t new_count,
                            std::vector<groups::TopicReader> readers, const CatalogNames& names) {
     PlannedTopic facts;
     facts.name = topic.topic->name;
@@ -92,7 +91,7 @@ PlannedTopic planned_topic(GroupShards& groups, const TopicState& topic, std::in
     facts.is_deleted_by_age = topic.config->cleanup_delete;
     facts.retention_ms = topic.config->retention_ms;
     facts.seeds_offsets = topic.config->expansion_mode != config::ExpansionMode::faithful;
-    facts.now = read_clock().wall;
+    facts.now = sources.clock.now().wall;
     add_logs(topic, facts);
     for (const auto& expansion : topic.topic->expansions) {
         facts.earlier.push_back(
@@ -105,7 +104,7 @@ PlannedTopic planned_topic(GroupShards& groups, const TopicState& topic, std::in
     std::ranges::sort(facts.groups, {}, &GroupFacts::group_id);
     add_internal_topics(names, old_count, facts.groups);
     facts.mirror_topics = names.mirrors;
-    facts.owning_application = owning_application(groups, facts.name);
+    facts.owning_application = owning_application(sources.groups, facts.name);
     return facts;
 }
 
@@ -135,14 +134,14 @@ std::expected<PlannedTopic, PlanFactsError> plan_facts(const PlanSources& source
     if (auto problem = expansion::target_problem(name, old_count, new_count)) {
         return std::unexpected(PlanFactsError{PlanFactsError::Kind::invalid_target, std::move(*problem)});
     }
-    PlannedTopic facts = facts_of(sources.groups, *table, *topic, old_count, static_cast<std::int32_t>(new_count));
+    PlannedTopic facts = facts_of(sources, *table, *topic, old_count, static_cast<std::int32_t>(new_count));
     facts.producers = producer_facts(sources.keys, *topic, facts.now);
     return facts;
 }
 
 PlannedTopic growth_facts(const PlanSources& sources, const TopicState& topic) {
     const topics::ExpansionEpoch& last = *topic.topic->expansions.back();
-    return facts_of(sources.groups, *sources.topics.table(), topic, last.old_partition_count, last.new_partition_count);
+    return facts_of(sources, *sources.topics.table(), topic, last.old_partition_count, last.new_partition_count);
 }
 
 topics::ExpansionCircumstances expansion_circumstances(const PlannedTopic& facts, topics::RequestOrigin requested_by) {

@@ -9,6 +9,7 @@
 #include "broker/expansion/plan_run.h"
 #include "broker/groups/topic_readers.h"
 #include "broker/topics/catalog.h"
+#include "schedule/clock.h"
 
 namespace partita::runtime {
 
@@ -22,6 +23,7 @@ struct PlanSources {
     const PublishedTopics& topics;
     GroupShards& groups;
     KeyObserver& keys;
+    Clock& clock;
 };
 
 /// What this broker knows about growing a topic to `new_count`: groups, commits, logs, configuration, earlier
@@ -54,7 +56,7 @@ struct CatalogNames {
 [[nodiscard]] CatalogNames names_in(const topics::CatalogSnapshot& catalog);
 
 /// The same facts when the groups that read the topic were gathered before: without the producers.
-[[nodiscard]] expansion::PlannedTopic planned_topic(GroupShards& groups, const TopicState& topic, std::int32_t old_count,
+[[nodiscard]] expansion::PlannedTopic planned_topic(const PlanSources& sources, const TopicState& topic, std::int32_t old_count,
                                                     std::int32_t new_count, std::vector<groups::TopicReader> readers,
                                                     const CatalogNames& names);
 /// Those of the topic that sent something lately.

@@ -1,32 +1,30 @@
 #include "broker/runtime/loop/failure_log.h"
 
-#include "broker/runtime/loop/clock.h"
-
 namespace partita::runtime {
 
 void FailureLog::append_failed(std::string_view reason) {
-    if (const auto left_out = limiter_.admit("append failed", read_clock().monotonic)) {
+    if (const auto left_out = limiter_.admit("append failed", clock_.now().monotonic)) {
         log::error("storage", "an append failed; the producer is told KAFKA_STORAGE_ERROR and may try again",
                    {{"reason", reason}, {"left_out", *left_out}});
     }
 }
 
 void FailureLog::group_append_failed(std::string_view log_name, std::string_view reason) {
-    if (const auto left_out = limiter_.admit("group append failed", read_clock().monotonic)) {
+    if (const auto left_out = limiter_.admit("group append failed", clock_.now().monotonic)) {
         log::error("groups", "records cannot be written, the coordinator starts anew from its log",
                    {{"log", log_name}, {"reason", reason}, {"left_out", *left_out}});
     }
 }
 
 void FailureLog::accept_failed(std::string_view reason) {
-    if (const auto left_out = limiter_.admit("accept failed", read_clock().monotonic)) {
+    if (const auto left_out = limiter_.admit("accept failed", clock_.now().monotonic)) {
         log::warning("net", "connections cannot be accepted for a moment", {{"reason", reason}, {"left_out", *left_out}});
     }
 }
 
 void FailureLog::connection_closed(std::string_view client, std::string_view listener, std::string_view reason) {
     const std::string_view kind = reason.substr(0, reason.find_first_of("0123456789"));
-    if (const auto left_out = limiter_.admit(kind, read_clock().monotonic)) {
+    if (const auto left_out = limiter_.admit(kind, clock_.now().monotonic)) {
         log::warning("net", "connection closed",
                      {{"client", client}, {"listener", listener}, {"reason", reason}, {"left_out", *left_out}});
     }

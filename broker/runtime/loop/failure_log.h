@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "broker/config/log_setup.h"
+#include "schedule/clock.h"
 
 namespace partita::runtime {
 
@@ -10,6 +11,8 @@ namespace partita::runtime {
 /// left out. Thread-safe.
 class FailureLog {
   public:
+    explicit FailureLog(Clock& clock) : clock_(clock) {}
+
     /// A producer's records could not be written.
     void append_failed(std::string_view reason);
     /// A coordinator's records could not be written or read.
@@ -19,6 +22,7 @@ class FailureLog {
     void connection_closed(std::string_view client, std::string_view listener, std::string_view reason);
 
   private:
+    Clock& clock_;
     log::RateLimiter limiter_;
 };
 

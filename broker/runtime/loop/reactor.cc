@@ -4,15 +4,11 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <limits>
 
-#include "broker/runtime/loop/clock.h"
 #include "protocol/assert.h"
 
 namespace partita::runtime {
 namespace {
-
-constexpr std::int64_t kNeverMs = std::numeric_limits<std::int64_t>::max();
 
 // More events than this and the turn ends, so that the first of them is not answered too late.
 constexpr int kEventsPerTurnMax = 64;
@@ -26,9 +22,7 @@ struct Reactor::Loop {
     boost::asio::steady_timer timer{context};
 };
 
-Reactor::Reactor(std::uint32_t index)
-    : index_(index), loop_(std::make_unique<Loop>()), now_(read_clock()), armed_ms_(kNeverMs),
-      requested_ms_(kNeverMs) {}
+Reactor::Reactor(std::uint32_t index, Clock& clock) : index_(index), clock_(clock), loop_(std::make_unique<Loop>()), now_(clock.now()) {}
 
 Reactor::~Reactor() = default;
 
@@ -37,25 +31,43 @@ boost::asio::io_context& Reactor::context() { return loop_->context; }
 void Reactor::run() {
     thread_ = std::this_thread::get_id();
     while (!stopping_) {
-        reading_.swap(to_read_);
-        for (const std::uint64_t id : reading_) {
-            if (const auto found = receivers_.find(id); found != receivers_.end()) {
-                found->second->read_again();
-            }
-        }
-        int events = 0;
-        if (reading_.empty()) {
-            if (loop_->context.run_one() == 0) {
-                return;
-            }
-            events = 1;
-        }
-        reading_.clear();
-        while (events < kEventsPerTurnMax && loop_->context.poll_one() > 0) {
-            ++events;
+        if (!serve_ready(true)) {
+            return;
         }
         finish_turn();
+        arm_timer(next_turn());
     }
+}
+
+Instant Reactor::step() {
+    thread_ = std::this_thread::get_id();
+    refresh_now();
+    const std::optional<int> events = serve_ready(false);
+    finish_turn();
+    thread_ = std::thread::id();
+    const Instant next = next_turn();
+    return events > 0 || !to_read_.empty() ? kAtOnce : next;
+}
+
+std::optional<int> Reactor::serve_ready(bool may_wait) {
+    reading_.swap(to_read_);
+    for (const std::uint64_t id : reading_) {
+        if (const auto found = receivers_.find(id); found != receivers_.end()) {
+            found->second->read_again();
+        }
+    }
+    int events = 0;
+    if (may_wait && reading_.empty()) {
+        if (loop_->context.run_one() == 0) {
+            return std::nullopt;
+        }
+        events = 1;
+    }
+    reading_.clear();
+    while (events < kEventsPerTurnMax && loop_->context.poll_one() > 0) {
+        ++events;
+    }
+    return events;
 }
 
 void Reactor::stop() {
@@ -92,12 +104,12 @@ void Reactor::fill(const ReplyTarget& target, Reply&& reply) {
 
 void Reactor::wake_at(Instant deadline) {
     if (thread_.load(std::memory_order_relaxed) == std::this_thread::get_id()) {
-        requested_ms_ = std::min(requested_ms_, deadline.value);
+        requested_ = std::min(requested_, deadline);
         return;
     }
     // The turn that follows the event arms the timer anew.
     boost::asio::post(loop_->context,
-                      [this, deadline] { requested_ms_ = std::min(requested_ms_, deadline.value); });
+                      [this, deadline] { requested_ = std::min(requested_, deadline); });
 }
 
 std::uint64_t Reactor::add_receiver(ReplyReceiver& receiver) {
@@ -111,8 +123,6 @@ void Reactor::remove_receiver(std::uint64_t id) {
     receivers_.erase(id);
     receiver_count_.store(receivers_.size(), std::memory_order_relaxed);
 }
-
-void Reactor::refresh_now() { now_ = read_clock(); }
 
 void Reactor::finish_turn() {
     refresh_now();
@@ -133,30 +143,33 @@ void Reactor::finish_turn() {
     for (TurnParticipant* participant : participants_) {
         participant->end_turn(now_);
     }
-    arm_timer();
 }
 
-void Reactor::arm_timer() {
-    if (requested_ms_ <= now_.monotonic.value) {
-        requested_ms_ = kNeverMs;  // That turn has just run.
+Instant Reactor::next_turn() {
+    if (requested_ <= now_.monotonic) {
+        requested_ = kNever;  // That turn has just run.
     }
-    std::int64_t next_ms = requested_ms_;
+    Instant next = requested_;
     for (TurnParticipant* participant : participants_) {
         if (const std::optional<Instant> deadline = participant->next_deadline()) {
-            next_ms = std::min(next_ms, deadline->value);
+            next = std::min(next, *deadline);
         }
     }
+    return next;
+}
+
+void Reactor::arm_timer(Instant next) {
     // A timer that is too early stays: it costs one empty turn, after which it is armed for what is due
     // then. Deadlines mostly move away (every request moves the idle timeout of its connection), and
     // following each of them would cost two system calls per turn.
-    if (next_ms >= armed_ms_) {
+    if (next >= armed_) {
         return;
     }
-    armed_ms_ = next_ms;
-    loop_->timer.expires_at(std::chrono::steady_clock::time_point(std::chrono::milliseconds(next_ms)));
+    armed_ = next;
+    loop_->timer.expires_at(std::chrono::steady_clock::time_point(std::chrono::milliseconds(next.value)));
     loop_->timer.async_wait([this](const boost::system::error_code& error) {
         if (!error) {
-            armed_ms_ = kNeverMs;
+            armed_ = kNever;
         }
     });
 }

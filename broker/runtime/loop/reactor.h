@@ -10,6 +10,7 @@
 
 #include "broker/runtime/loop/reply.h"
 #include "protocol/types.h"
+#include "schedule/executor.h"
 
 namespace boost::asio {
 class io_context;
@@ -50,7 +51,7 @@ class TurnParticipant {
 /// Everything but `post`, `deliver` and `wake_at` belongs to the reactor's own thread.
 class Reactor {
   public:
-    explicit Reactor(std::uint32_t index);
+    Reactor(std::uint32_t index, Clock& clock);
     ~Reactor();
     Reactor(const Reactor&) = delete;
     Reactor& operator=(const Reactor&) = delete;
@@ -62,6 +63,9 @@ class Reactor {
     void run();
     /// From any thread.
     void stop();
+    /// One turn that waits for nothing, for whoever runs the reactor instead of `run`; the calling thread is the reactor's meanwhile.
+    /// Answers when the next one is due, unless something is posted before: `kAtOnce` while there may be more to do.
+    [[nodiscard]] Instant step();
     /// Runs `work` on the reactor's thread, in order of posting. From any thread.
     void post(std::function<void()> work);
 
@@ -86,7 +90,7 @@ class Reactor {
 
     /// The clock as read when the current event began.
     [[nodiscard]] Now now() const { return now_; }
-    void refresh_now();
+    void refresh_now() { now_ = clock_.now(); }
 
     /// Finishes the turn early, because its buffers are full. Only from the top of an event.
     void finish_turn();
@@ -96,10 +100,15 @@ class Reactor {
   private:
     struct Loop;
 
-    void arm_timer();
+    /// Serves what is ready, bounded; waits until there is something if `may_wait`. How much there was; none when it is time to end.
+    [[nodiscard]] std::optional<int> serve_ready(bool may_wait);
+    /// When a turn is due though nothing happens. Once at the end of a turn.
+    [[nodiscard]] Instant next_turn();
+    void arm_timer(Instant next);
     void fill(const ReplyTarget& target, Reply&& reply);
 
     const std::uint32_t index_;
+    Clock& clock_;
     std::unique_ptr<Loop> loop_;
     std::atomic<std::thread::id> thread_;
     std::atomic<bool> stopping_ = false;
@@ -112,10 +121,9 @@ class Reactor {
     std::vector<std::uint64_t> sending_;
     std::vector<std::uint64_t> to_read_;
     std::vector<std::uint64_t> reading_;
-    // What the timer is armed for, and the earliest that `wake_at` asked for; the greatest number
-    // when there is none.
-    std::int64_t armed_ms_;
-    std::int64_t requested_ms_;
+    // What the timer is armed for, and the earliest that `wake_at` asked for.
+    Instant armed_ = kNever;
+    Instant requested_ = kNever;
 };
 
 }  // namespace partita::runtime

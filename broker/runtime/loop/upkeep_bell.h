@@ -1,14 +1,14 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
 #include <mutex>
+
+#include "schedule/executor.h"
 
 namespace partita::runtime {
 
-/// What the rest of the broker tells the thread that does its upkeep (upkeep/maintenance.h), and what wakes that thread. Whoever
-/// makes work rings, from any thread, and waits for nothing.
+/// What the rest of the broker tells the worker that does its upkeep (upkeep/maintenance.h), and what wakes it. Whoever makes work
+/// rings, from any thread, and waits for nothing.
 class UpkeepBell {
   public:
     // For everybody ------------------------------------------------------------------------------
@@ -22,36 +22,36 @@ class UpkeepBell {
     /// The next look for space to be freed also looks for rows of deleted topics.
     void topic_deleted() { topic_deleted_.store(true, std::memory_order_relaxed); }
 
-    // For the upkeep thread ----------------------------------------------------------------------
+    // For the upkeep worker ----------------------------------------------------------------------
 
-    /// What was rung since the last `wait`.
+    /// From now on `worker` is woken; null: nobody is. What was rung before is heard by its next step.
+    void listen(Worker* worker);
+    /// What was rung since the last `take_heard`.
     struct Heard {
-        bool stop = false;
         bool log_start_moved = false;
         bool coordinator_lost = false;
         bool flusher_done = false;
     };
-    /// Sleeps until `until`, or until somebody rings; `data_written` wakes it when `hears_writes` says so.
-    [[nodiscard]] Heard wait(std::chrono::steady_clock::time_point until, bool hears_writes);
-    /// Whether data was written since this was asked last. Asked before the thread looks for what was written, so that nothing
-    /// is missed.
-    [[nodiscard]] bool take_writes() { return woken_.exchange(false, std::memory_order_acq_rel); }
+    [[nodiscard]] Heard take_heard();
+    /// Whether data was written since this was asked last. Asked before the step looks for what was written, so that nothing
+    /// is missed; the next write wakes the worker.
+    [[nodiscard]] bool take_writes() { return written_.exchange(false, std::memory_order_acq_rel); }
+    /// The same, and it can be asked again: further writes wake nobody until it was taken.
+    [[nodiscard]] bool has_writes() const { return written_.load(std::memory_order_acquire); }
     /// Whether a topic was deleted since this was asked last.
     [[nodiscard]] bool take_deletion() { return topic_deleted_.exchange(false, std::memory_order_relaxed); }
-    /// The flusher answered what the thread asked of it.
+    /// The flusher answered what the worker asked of it.
     void flusher_done() { ring(&Heard::flusher_done); }
-    /// The thread is to end; stays so.
-    void stop() { ring(&Heard::stop); }
 
   private:
     void ring(bool Heard::*what);
 
     std::mutex mutex_;
-    std::condition_variable wake_;
     // Guarded by mutex_.
+    Worker* worker_ = nullptr;
     Heard heard_;
-    // Set outside of the mutex too, so that waking what is awake costs next to nothing.
-    std::atomic<bool> woken_ = false;
+    // Outside of the mutex, so that waking what is awake costs next to nothing.
+    std::atomic<bool> written_ = false;
     /// A kill may have come between a deletion and the look for its rows.
     std::atomic<bool> topic_deleted_ = true;
 };

@@ -8,6 +8,7 @@
 #include "broker/runtime/loop/reactor.h"
 #include "broker/runtime/partitions/published_topics.h"
 #include "broker/runtime/partitions/turn.h"
+#include "schedule/clock.h"
 
 namespace partita::runtime {
 
@@ -16,7 +17,10 @@ namespace partita::runtime {
 class Turns {
   public:
     /// One to `Partition::kReactorsMax` reactors.
-    Turns(const PublishedTopics& topics, std::size_t reactor_count);
+    Turns(const PublishedTopics& topics, std::size_t reactor_count, Clock& clock);
+
+    /// What the reactors tell the time by, for those who have no turn.
+    [[nodiscard]] Clock& clock() const { return clock_; }
 
     [[nodiscard]] const std::vector<std::unique_ptr<Reactor>>& reactors() const { return reactors_; }
     [[nodiscard]] Turn& of(std::size_t reactor) const { return *turns_[reactor]; }
@@ -36,6 +40,7 @@ class Turns {
     void clear() { turns_.clear(); }
 
   private:
+    Clock& clock_;
     std::vector<std::unique_ptr<Reactor>> reactors_;
     std::vector<std::unique_ptr<Turn>> turns_;
 };

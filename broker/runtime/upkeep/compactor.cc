@@ -1,10 +1,8 @@
 #include "broker/runtime/upkeep/compactor.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "broker/config/log_setup.h"
-#include "broker/runtime/loop/clock.h"
 #include "broker/runtime/loop/fail_stop.h"
 #include "broker/runtime/partitions/published_topics.h"
 #include "broker/runtime/upkeep/keyed_logs.h"
@@ -21,33 +19,26 @@ constexpr std::int64_t kShortestBackoffMs = 10;
 
 void Compactor::start() {
     if (config_->log_cleaner_enable) {
-        thread_ = std::thread([this] { run(); });
+        next_look_ = next_look();
+        worker_ = schedule_.executor.start("compactor", [this] { return step(); });
     }
 }
 
 void Compactor::stop() {
-    {
-        const std::scoped_lock lock(mutex_);
-        stopping_ = true;
-    }
-    wake_.notify_all();
-    if (thread_.joinable()) {
-        thread_.join();
-    }
+    stopping_ = true;
+    worker_.reset();
 }
 
-void Compactor::run() {
-    while (true) {
-        const auto backoff =
-            std::chrono::milliseconds(std::max(kShortestBackoffMs, config_->log_cleaner_backoff_ms));
-        {
-            std::unique_lock lock(mutex_);
-            if (wake_.wait_for(lock, backoff, [this] { return is_stopping(); })) {
-                return;
-            }
-        }
-        run_pass(read_clock());
+Instant Compactor::next_look() const {
+    return schedule_.clock.now().monotonic + std::max(kShortestBackoffMs, config_->log_cleaner_backoff_ms);
+}
+
+Instant Compactor::step() {
+    if (const Now now = schedule_.clock.now(); next_look_ <= now.monotonic) {
+        run_pass(now);
+        next_look_ = next_look();
     }
+    return next_look_;
 }
 
 void Compactor::run_pass(Now now) {
@@ -140,7 +131,7 @@ void Compactor::clean(const Candidate& candidate, Now now) {
                {"bytes_after", cleaned->bytes_after},
                {"records_before", cleaned->records_before},
                {"records_after", cleaned->records_after},
-               {"took_ms", read_clock().monotonic.value - now.monotonic.value}});
+               {"took_ms", schedule_.clock.now().monotonic.value - now.monotonic.value}});
 }
 
 }  // namespace partita::runtime

@@ -1,16 +1,14 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "broker/config/current_config.h"
 #include "protocol/types.h"
+#include "schedule/executor.h"
 #include "storage/cleaning_rules.h"
 #include "storage/log_directory.h"
 #include "storage/partition_log.h"
@@ -20,9 +18,9 @@ namespace partita::runtime {
 class KeyedLogs;
 class PublishedTopics;
 
-/// The thread that compacts topics with cleanup.policy=compact, the dirtiest log first.
+/// Compacts topics with cleanup.policy=compact, the dirtiest log first.
 ///
-/// It has its own thread because one cleaning may read and write gigabytes, for which no background sync may wait.
+/// It is a worker of its own because one cleaning may read and write gigabytes, for which no background sync may wait.
 /// It looks for work every log.cleaner.backoff.ms, as Kafka's does: time alone can make a log worth cleaning. A look
 /// costs next to nothing, and nothing where no topic is compacted. One line in the log tells of each cleaning.
 ///
@@ -31,15 +29,16 @@ class PublishedTopics;
 /// from the log must have been seen there.
 class Compactor {
   public:
-    Compactor(const config::CurrentConfig& config, const PublishedTopics& topics, LogDirectory& logs, const KeyedLogs& keyed_logs)
-        : config_(config), topics_(topics), logs_(logs), keyed_logs_(keyed_logs) {}
+    Compactor(const config::CurrentConfig& config, const PublishedTopics& topics, LogDirectory& logs, const KeyedLogs& keyed_logs,
+              const Schedule& schedule)
+        : config_(config), topics_(topics), logs_(logs), keyed_logs_(keyed_logs), schedule_(schedule) {}
     ~Compactor() { stop(); }
     Compactor(const Compactor&) = delete;
     Compactor& operator=(const Compactor&) = delete;
 
     /// Nothing happens when log.cleaner.enable is false.
     void start();
-    /// Ends the thread; a cleaning under way is given up between two batches, and nothing of it is lost.
+    /// Ends the worker; a cleaning under way is given up between two batches, and nothing of it is lost.
     void stop();
 
   private:
@@ -50,7 +49,8 @@ class Compactor {
         Offset keep_from{0};
     };
 
-    void run();
+    [[nodiscard]] Instant step();
+    [[nodiscard]] Instant next_look() const;
     /// Cleans everything that is worth it now.
     void run_pass(Now now);
     [[nodiscard]] std::vector<Candidate> find_candidates(Now now) const;
@@ -61,13 +61,15 @@ class Compactor {
     const PublishedTopics& topics_;
     LogDirectory& logs_;
     const KeyedLogs& keyed_logs_;
-    std::thread thread_;
-    std::mutex mutex_;
-    std::condition_variable wake_;
+    const Schedule schedule_;
     std::atomic<bool> stopping_ = false;
 
-    // Of the thread.
+    // Of the steps.
+    Instant next_look_;
     std::set<std::string> damaged_;
+
+    // Last: its steps use everything above.
+    std::unique_ptr<Worker> worker_;
 };
 
 }  // namespace partita::runtime

@@ -1,14 +1,12 @@
 #include "broker/runtime/upkeep/maintenance.h"
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <utility>
 
 #include "broker/config/log_setup.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/fences/fences.h"
-#include "broker/runtime/loop/clock.h"
 #include "broker/runtime/loop/fail_stop.h"
 #include "broker/runtime/loop/upkeep_bell.h"
 #include "broker/runtime/partitions/published_topics.h"
@@ -20,7 +18,7 @@ namespace partita::runtime {
 Maintenance::~Maintenance() { stop(); }
 
 void Maintenance::start() {
-    const Instant now = read_clock().monotonic;
+    const Instant now = around_.schedule.clock.now().monotonic;
     next_retention_ = now + around_.config->log_initial_task_delay_ms;
     next_expiry_ = now + around_.config->producer_id_expiration_check_interval_ms;
     next_rebuild_ = now;
@@ -33,14 +31,13 @@ void Maintenance::start() {
         }
         note_writes(now);
     }
-    thread_ = std::thread([this] { run(); });
+    worker_ = around_.schedule.executor.start("upkeep", [this] { return step(); });
+    around_.bell.listen(worker_.get());
 }
 
 void Maintenance::stop() {
-    around_.bell.stop();
-    if (thread_.joinable()) {
-        thread_.join();
-    }
+    around_.bell.listen(nullptr);
+    worker_.reset();
 }
 
 Instant Maintenance::next_due() const {
@@ -66,35 +63,29 @@ void Maintenance::note_writes(Instant now) {
     }
 }
 
-void Maintenance::run() {
-    while (true) {
-        const auto wake_time = std::chrono::steady_clock::time_point(std::chrono::milliseconds(next_due().value));
-        // While a sync is pending, further writes are found when it is made.
-        const bool hears_writes = !sync_.pending || (!short_flush_topics_.empty() && !short_flush_.pending);
-        const UpkeepBell::Heard heard = around_.bell.wait(wake_time, hears_writes);
-        if (heard.stop) {
-            return;
-        }
-        std::optional<StorageResult<void>> checkpointed;
-        if (heard.flusher_done) {
-            const std::scoped_lock lock(mutex_);
-            checkpointed = std::exchange(checkpointed_, {});
-        }
-        const Now now = read_clock();
-        if (checkpointed) {
-            finish_checkpoint(*checkpointed, now.monotonic);
-        }
-        if (heard.log_start_moved) {
-            checkpoint_ = {.pending = true, .due = now.monotonic};
-        }
-        if (heard.coordinator_lost) {
-            rebuild_ = {.pending = true, .due = std::max(now.monotonic, next_rebuild_)};
-        }
-        if (around_.bell.take_writes()) {
-            note_writes(now.monotonic);
-        }
-        run_due(now);
+Instant Maintenance::step() {
+    const UpkeepBell::Heard heard = around_.bell.take_heard();
+    std::optional<StorageResult<void>> checkpointed;
+    if (heard.flusher_done) {
+        const std::scoped_lock lock(mutex_);
+        checkpointed = std::exchange(checkpointed_, {});
     }
+    const Now now = around_.schedule.clock.now();
+    if (checkpointed) {
+        finish_checkpoint(*checkpointed, now.monotonic);
+    }
+    if (heard.log_start_moved) {
+        checkpoint_ = {.pending = true, .due = now.monotonic};
+    }
+    if (heard.coordinator_lost) {
+        rebuild_ = {.pending = true, .due = std::max(now.monotonic, next_rebuild_)};
+    }
+    // Taken only where it matters: what was not taken wakes nobody again, however much is produced.
+    if ((hears_writes() || next_due() <= now.monotonic) && around_.bell.take_writes()) {
+        note_writes(now.monotonic);
+    }
+    run_due(now);
+    return hears_writes() && around_.bell.has_writes() ? kAtOnce : next_due();
 }
 
 void Maintenance::run_due(Now now) {
@@ -204,7 +195,7 @@ void Maintenance::purge(Instant now) {
     }
 }
 
-void Maintenance::fold() { run_fold(read_clock().monotonic); }
+void Maintenance::fold() { run_fold(around_.schedule.clock.now().monotonic); }
 
 void Maintenance::run_fold(Instant now) {
     const auto folded = around_.keyed_logs.fold();

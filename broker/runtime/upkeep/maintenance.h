@@ -3,11 +3,11 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <vector>
 
 #include "broker/config/current_config.h"
 #include "protocol/types.h"
+#include "schedule/executor.h"
 #include "storage/file_system.h"
 #include "storage/log_directory.h"
 #include "storage/log_flusher.h"
@@ -22,10 +22,10 @@ class Turns;
 class UpkeepBell;
 struct TopicState;
 
-/// The thread for work that may wait for a disk and that nobody waits for: retention, expiry of producers, freeing the space
+/// The worker for what may wait for a disk and that nobody waits for: retention, expiry of producers, freeing the space
 /// of deleted topics, background syncs, checkpoints, folding the coordinators' logs into LMDB.
 ///
-/// It sleeps until something is due. Writes make work due, and what is done is not due again before the next write: a
+/// It rests until something is due. Writes make work due, and what is done is not due again before the next write: a
 /// broker without traffic wakes up for retention and expiry only.
 class Maintenance {
   public:
@@ -55,14 +55,15 @@ class Maintenance {
         GroupShards& groups;
         Fences& fences;
         UpkeepBell& bell;
+        Schedule schedule;
     };
     explicit Maintenance(const Surroundings& surroundings) : around_(surroundings) {}
     ~Maintenance();
 
     void start();
-    /// Ends the thread after its present step.
+    /// Ends the worker after its present step.
     void stop();
-    /// Folds now. Not while the thread runs.
+    /// Folds now. Not while the worker runs.
     void fold();
 
   private:
@@ -81,7 +82,9 @@ class Maintenance {
         [[nodiscard]] bool is_due(Instant now) const { return pending && due <= now; }
     };
 
-    void run();
+    [[nodiscard]] Instant step();
+    /// Whether a write makes work due that is not due anyway: while a sync is pending, further writes are found when it is made.
+    [[nodiscard]] bool hears_writes() const { return !sync_.pending || (!short_flush_topics_.empty() && !short_flush_.pending); }
     void note_writes(Instant now);
     [[nodiscard]] Instant next_due() const;
     void run_due(Now now);
@@ -101,13 +104,13 @@ class Maintenance {
     void finish_checkpoint(const StorageResult<void>& checkpointed, Instant now);
 
     const Surroundings around_;
-    std::thread thread_;
+    std::unique_ptr<Worker> worker_;
     std::mutex mutex_;
     // Guarded by mutex_.
     /// How the checkpoint went that the flusher made.
     std::optional<StorageResult<void>> checkpointed_;
 
-    // Of the thread.
+    // Of the steps.
     Job sync_;
     Job look_;
     Job short_flush_;

@@ -6,10 +6,10 @@
 #include <array>
 #include <memory>
 
-#include "broker/runtime/loop/clock.h"
 #include "broker/runtime/partitions/published_topics.h"
 #include "protocol/messages/01_fetch.h"
 #include "protocol/record_batch_builder.h"
+#include "schedule/executor.h"
 #include "tests/support/broker_process.h"
 #include "tests/support/in_process_broker.h"
 #include "tests/support/wire_client.h"
@@ -37,18 +37,18 @@ class CommittedReaders : public ::testing::Test {
     void append(std::vector<std::byte> batch) {
         const auto table = broker_->services().topics.table();
         const auto& partition = table->find("t")->partitions[0];
-        ASSERT_TRUE(partition->log->append(batch, {.leader_epoch = partition->leader_epoch(), .now = runtime::read_clock().wall}));
+        ASSERT_TRUE(partition->log->append(batch, {.leader_epoch = partition->leader_epoch(), .now = real_schedule().clock.now().wall}));
     }
     void write_in_transaction(std::int64_t producer) {
         BatchBuilder builder({.producer_id = {producer}, .producer_epoch = {0}, .base_sequence = {0}, .transactional = true});
-        builder.append(runtime::read_clock().wall, std::nullopt, Bytes());
+        builder.append(real_schedule().clock.now().wall, std::nullopt, Bytes());
         std::vector<std::byte> batch;
         builder.build(batch);
         append(std::move(batch));
     }
     void end_transaction(std::int64_t producer, ControlRecordType type) {
         std::vector<std::byte> marker;
-        build_end_transaction_marker({type, 0}, {0}, {0}, {producer}, {0}, runtime::read_clock().wall, marker);
+        build_end_transaction_marker({type, 0}, {0}, {0}, {producer}, {0}, real_schedule().clock.now().wall, marker);
         append(std::move(marker));
     }
     void produce_one() {

@@ -27,7 +27,7 @@ class ConnectionsBounds : public ::testing::Test {
     void SetUp() override {
         broker_ = InProcessBroker::start({.data_directory = directory_ / "data"});
         ASSERT_NE(broker_, nullptr);
-        connections_ = std::make_unique<Connections>();
+        connections_ = std::make_unique<Connections>(real_schedule());
     }
     void TearDown() override {
         connections_.reset();

@@ -14,9 +14,9 @@
 #include "broker/runtime/findings/findings_hub.h"
 #include "broker/runtime/growth/expansions.h"
 #include "broker/runtime/insight/reader_observer.h"
-#include "broker/runtime/loop/clock.h"
 #include "broker/runtime/partitions/published_topics.h"
 #include "protocol/messages/37_create_partitions.h"
+#include "schedule/executor.h"
 #include "tests/support/broker_process.h"
 #include "tests/support/classic_member.h"
 #include "tests/support/faulty_file_system.h"
@@ -124,7 +124,7 @@ TEST_F(ExpansionWork, SeedsAskOnceMoreWhetherSomebodyBeganToRead) {
 TEST_F(ExpansionWork, AJoinThatTheGrowthBreaksIsFound) {
     make_crowd();
     ASSERT_EQ(client_->expand_topic(topic(0), 3), ErrorCode::none);
-    broker_->services().readers.settle(*broker_->services().topics.table(), runtime::read_clock());
+    broker_->services().readers.settle(*broker_->services().topics.table(), real_schedule().clock.now());
     EXPECT_TRUE(has_finding(expansion::HazardId::copartition_breaks, topic(0)));
 }
 
@@ -216,7 +216,7 @@ TEST_F(ExpansionWork, RequestsBeyondThoseThatMayWaitAreRefusedAtOnce) {
     const auto request = [&](std::int32_t timeout_ms) {
         runtime::ExpansionRequest wish;
         wish.wishes.push_back({"t", 3, std::nullopt});
-        wish.received = runtime::read_clock().monotonic;
+        wish.received = real_schedule().clock.now().monotonic;
         wish.timeout_ms = timeout_ms;
         wish.encode = [](const runtime::PendingReply&, const runtime::ExpansionReply& reply) {
             refused_at_once += reply.reply.topics.front().error.code == ErrorCode::request_timed_out ? 1 : 0;

@@ -10,9 +10,9 @@
 
 #include "broker/runtime/clients/connections.h"
 #include "broker/runtime/fences/fence_readers.h"
-#include "broker/runtime/loop/clock.h"
 #include "broker/runtime/partitions/published_topics.h"
 #include "protocol/messages/01_fetch.h"
+#include "schedule/executor.h"
 #include "tests/support/broker_process.h"
 #include "tests/support/classic_member.h"
 #include "tests/support/in_process_broker.h"
@@ -126,7 +126,7 @@ class FenceReadersBounds : public HeldReaders {
             .judge("t", topic_id(), PartitionIndex{partition}, client_id, "/127.0.0.1", expansion::ConnectionId{connection}, began_ + after_ms)
             .kind;
     }
-    const Instant began_ = runtime::read_clock().monotonic;
+    const Instant began_ = real_schedule().clock.now().monotonic;
 };
 
 TEST_F(FenceReadersBounds, OfMoreReadersThanAreToldApartNobodyIsTheOnlyOne) {

@@ -7,8 +7,8 @@
 
 #include "broker/runtime/findings/findings_hub.h"
 #include "broker/runtime/insight/reader_observer.h"
-#include "broker/runtime/loop/clock.h"
 #include "broker/runtime/partitions/published_topics.h"
+#include "schedule/executor.h"
 #include "tests/support/broker_process.h"
 #include "tests/support/classic_member.h"
 #include "tests/support/in_process_broker.h"
@@ -34,7 +34,7 @@ class ReaderObserverInABroker : public ::testing::Test {
 
     [[nodiscard]] runtime::ReaderObserver& observer() { return broker_->services().readers; }
     [[nodiscard]] std::shared_ptr<const runtime::TopicTable> table() { return broker_->services().topics.table(); }
-    void settle(const runtime::TopicTable& table) { broker_->services().readers.settle(table, runtime::read_clock()); }
+    void settle(const runtime::TopicTable& table) { broker_->services().readers.settle(table, real_schedule().clock.now()); }
     void grow(int partitions) { ASSERT_EQ(client_->expand_topic("t", partitions), ErrorCode::none); }
     /// The group reads a new partition while a record from before the growth waits in an old one: H03.
     void read_ahead() {
@@ -136,7 +136,7 @@ class RoundsOfTheReaderObserver : public ReaderObserverInABroker {
     [[nodiscard]] static std::string name(int number) { return "topic-" + std::to_string(number); }
     /// Looks at one topic, `later_ms` after now; true when others wait.
     bool look_at_one(std::int64_t later_ms = 0) {
-        Now now = runtime::read_clock();
+        Now now = real_schedule().clock.now();
         now.monotonic = now.monotonic + later_ms;
         return observer().settle_round(*table(), now, 0);
     }
@@ -193,7 +193,7 @@ class TimeOfTheReaderObserver : public ReaderObserverInABroker {
         ASSERT_EQ(join_alone(client_->wire(), "member", {{"t", {0, 1}}}), ErrorCode::none);
         grow(4);
         grown_ = table()->find("t")->topic->expansions.back()->time;
-        now_ = runtime::read_clock();
+        now_ = real_schedule().clock.now();
     }
     /// As the observer's thread does: it sleeps, and looks.
     void pass_a_round() {

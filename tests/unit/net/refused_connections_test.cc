@@ -8,7 +8,7 @@
 #include <boost/asio/io_context.hpp>
 #include <cerrno>
 
-#include "broker/runtime/loop/clock.h"
+#include "schedule/clock.h"
 
 namespace partita::net {
 namespace {
@@ -33,12 +33,13 @@ class RefusedConnectionsTest : public ::testing::Test {
     }
 
     boost::asio::io_context context_;
-    RefusedConnections refused_{context_};
+    SystemClock clock_;
+    RefusedConnections refused_{context_, clock_};
     std::vector<int> clients_;
 };
 
 TEST_F(RefusedConnectionsTest, AreClosedWhenTheirTimeHasComeAndNotBefore) {
-    const Instant now = runtime::read_clock().monotonic;
+    const Instant now = clock_.now().monotonic;
     refused_.hold(connect(), now, 60'000);
     refused_.hold(connect(), now, 20);
     EXPECT_TRUE(is_open(0) && is_open(1));
@@ -51,7 +52,7 @@ TEST_F(RefusedConnectionsTest, AreClosedWhenTheirTimeHasComeAndNotBefore) {
 }
 
 TEST_F(RefusedConnectionsTest, AreBoundedAndTheOneWhoseTimeIsNearestMakesRoom) {
-    const Instant now = runtime::read_clock().monotonic;
+    const Instant now = clock_.now().monotonic;
     for (std::size_t n = 0; n <= RefusedConnections::kHeldMax; ++n) {
         refused_.hold(connect(), now, static_cast<std::int64_t>(60'000 + n));
     }

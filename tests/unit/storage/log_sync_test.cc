@@ -198,7 +198,7 @@ TEST(LogSync, StopThatIsInterruptedAnywhereLosesNothingSyncedAndLeavesNoUntrueMa
 
 TEST_F(LogSyncTest, BackgroundSyncTellsNobodyAndCountsEveryLog) {
     append_to(kMany);
-    LogFlusher flusher;
+    LogFlusher flusher(real_schedule().executor);
     flusher.request_background_sync(world_.directory->volume(), logs());
     flusher.request_background_sync(world_.directory->volume(), logs());
     while (!world_.directory->logs_to_sync().empty()) std::this_thread::yield();
@@ -253,7 +253,7 @@ TEST(LogSync, SegmentThatIsRemovedMeanwhileFailsNoCheckpoint) {
 TEST_F(LogSyncTest, CheckpointCoversEveryLogAndIsTold) {
     for (const int count : {3, kMany}) {  // One by one, and together.
         append_to(count, static_cast<std::uint64_t>(count));
-        LogFlusher flusher;
+        LogFlusher flusher(real_schedule().executor);
         std::promise<bool> done;
         flusher.request_background_sync(world_.directory->volume(), logs());
         flusher.request_checkpoint(world_.directory->volume(), logs(),
@@ -266,7 +266,7 @@ TEST_F(LogSyncTest, CheckpointCoversEveryLogAndIsTold) {
 
 TEST_F(LogSyncTest, CheckpointWithoutSpaceForIndexesSyncsAndSaysSo) {
     append_to(3);
-    LogFlusher flusher;
+    LogFlusher flusher(real_schedule().executor);
     std::promise<bool> done;
     world_.system.fail_call(1, ENOSPC, true, true);
     flusher.request_checkpoint(world_.directory->volume(), logs(),
@@ -280,7 +280,7 @@ TEST_F(LogSyncTest, CheckpointWithoutSpaceForIndexesSyncsAndSaysSo) {
 
 TEST_F(LogSyncTest, FailedCheckpointIsLatchedAndTold) {
     append_to(3);
-    LogFlusher flusher;
+    LogFlusher flusher(real_schedule().executor);
     world_.system.on_sync = [&](const std::string&) { world_.system.fail_call(1, EIO, true); };
     for (int attempt = 0; attempt < 2; ++attempt) {
         std::promise<StorageError::Kind> done;
@@ -293,7 +293,7 @@ TEST_F(LogSyncTest, FailedCheckpointIsLatchedAndTold) {
 
 TEST_F(LogSyncTest, WhoWaitsIsServedBetweenBackgroundSyncs) {
     append_to(kMany);
-    LogFlusher flusher;
+    LogFlusher flusher(real_schedule().executor);
     std::atomic<int> served = 0;
     for (int i = 0; i < 20; ++i) {
         append_to(kMany, static_cast<std::uint64_t>(i) + 1);
@@ -309,7 +309,7 @@ TEST_F(LogSyncTest, WhoWaitsIsServedBetweenBackgroundSyncs) {
 
 TEST_F(LogSyncTest, FailedBackgroundSyncIsLatched) {
     append_to(kMany);
-    LogFlusher flusher;
+    LogFlusher flusher(real_schedule().executor);
     world_.system.on_sync = [&](const std::string&) { world_.system.fail_call(1, EIO, true); };
     flusher.request_background_sync(world_.directory->volume(), logs());
     while (!flusher.failure()) std::this_thread::yield();

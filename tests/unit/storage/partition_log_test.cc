@@ -27,7 +27,7 @@ class PartitionLogTest : public ::testing::Test {
     }
     /// As a producer that asks for flush.messages=1.
     void wait_for_sync() {
-        LogFlusher flusher;
+        LogFlusher flusher(real_schedule().executor);
         ASSERT_TRUE(flusher.request_sync(world.shared_log(), [](const auto& synced) { EXPECT_TRUE(synced); }));
         flusher.drain();
     }

@@ -230,7 +230,7 @@ TEST_F(LargeOffsetIndex, EndOfTheLastLookupMayBeCutOff) {
 TEST(LogFlusher, MergesRequestsOfManyWaiters) {
     StorageWorld world;
     auto log = world.shared_log();
-    LogFlusher flusher;
+    LogFlusher flusher(real_schedule().executor);
     std::atomic<int> done{0};
     for (int i = 0; i < 1000; ++i) {
         auto bytes = make_batch();
@@ -252,7 +252,7 @@ TEST(LogFlusher, FailureIsFinal) {
     auto log = world.shared_log();
     auto bytes = make_batch();
     ASSERT_TRUE(log->append(bytes, {}));
-    LogFlusher flusher;
+    LogFlusher flusher(real_schedule().executor);
     world.system.fail_call(1, EIO, true);
     std::atomic<int> failed{0};
     const auto count = [&failed](const StorageResult<Offset>& synced) { failed += synced ? 0 : 1; };

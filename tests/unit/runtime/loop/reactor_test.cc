@@ -5,7 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <optional>
 #include <utility>
+#include <vector>
+
+#include "schedule/clock.h"
 
 namespace partita::test {
 namespace {
@@ -26,8 +30,70 @@ class Receiver final : public runtime::ReplyReceiver {
     int reads_ = 0;
 };
 
+/// A clock that stands still.
+class StillClock final : public Clock {
+  public:
+    Now now() override { return {{ms}, {ms}}; }
+    std::int64_t stopwatch_ns() override { return ms * 1'000'000; }
+    std::int64_t thread_processor_ns() override { return 0; }
+    std::int64_t process_processor_ns() override { return 0; }
+
+    std::int64_t ms = 1'000;
+};
+
+/// Wants a turn at a time.
+class Deadline final : public runtime::TurnParticipant {
+  public:
+    void end_turn(Now now) override {
+        if (due && *due <= now.monotonic) {
+            due.reset();
+            ++met;
+        }
+    }
+    std::optional<Instant> next_deadline() override { return due; }
+
+    std::optional<Instant> due;
+    int met = 0;
+};
+
+TEST(Reactor, StepWaitsForNothingAndSaysWhenTheNextIsDue) {
+    StillClock clock;
+    runtime::Reactor reactor(0, clock);
+    Deadline deadline;
+    reactor.add_participant(deadline);
+    EXPECT_EQ(reactor.step(), kNever);
+    deadline.due = Instant{1'500};
+    EXPECT_EQ(reactor.step(), Instant{1'500});
+    reactor.wake_at(Instant{1'200});
+    EXPECT_EQ(reactor.step(), kAtOnce) << "the wish came as an event";
+    EXPECT_EQ(reactor.step(), Instant{1'200});
+    clock.ms = 1'500;
+    EXPECT_EQ(reactor.step(), kNever);
+    EXPECT_EQ(deadline.met, 1);
+}
+
+TEST(Reactor, StepServesWhatWasPostedInItsOrderAndNotWhatItPostsItselfForEver) {
+    StillClock clock;
+    runtime::Reactor reactor(0, clock);
+    std::vector<int> served;
+    reactor.post([&] { served.push_back(1); });
+    reactor.post([&] { served.push_back(2); });
+    EXPECT_EQ(reactor.step(), kAtOnce);
+    EXPECT_EQ(served, (std::vector{1, 2}));
+    int events = 0;
+    std::function<void()> follow = [&] {
+        ++events;
+        reactor.post(follow);
+    };
+    reactor.post(follow);
+    EXPECT_EQ(reactor.step(), kAtOnce);
+    EXPECT_GT(events, 0);
+    EXPECT_LT(events, 1'000);
+}
+
 TEST(Reactor, ReadsAgainWithoutAnEventWhereMoreIsExpected) {
-    runtime::Reactor reactor(0);
+    SystemClock clock;
+    runtime::Reactor reactor(0, clock);
     Receiver receiver([&] { reactor.stop(); });
     reactor.request_read(reactor.add_receiver(receiver));
     reactor.run();  // Nothing else would end it.
@@ -36,7 +102,8 @@ TEST(Reactor, ReadsAgainWithoutAnEventWhereMoreIsExpected) {
 
 TEST(Reactor, AReceiverThatAlwaysExpectsMoreKeepsNobodyFromHisTurn) {
     constexpr int kEvents = 1000;
-    runtime::Reactor reactor(0);
+    SystemClock clock;
+    runtime::Reactor reactor(0, clock);
     std::uint64_t id = 0;
     Receiver greedy([&] { reactor.request_read(id); });
     id = reactor.add_receiver(greedy);
@@ -50,7 +117,8 @@ TEST(Reactor, AReceiverThatAlwaysExpectsMoreKeepsNobodyFromHisTurn) {
 }
 
 TEST(Reactor, ReadsNothingOfAReceiverThatHasLeft) {
-    runtime::Reactor reactor(0);
+    SystemClock clock;
+    runtime::Reactor reactor(0, clock);
     Receiver gone([] {});
     const std::uint64_t id = reactor.add_receiver(gone);
     reactor.request_read(id);

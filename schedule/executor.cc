@@ -1,0 +1,82 @@
+#include "schedule/executor.h"
+
+#include <pthread.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+
+namespace partita {
+namespace {
+
+class ThreadWorker final : public Worker {
+  public:
+    ThreadWorker(std::string_view name, Executor::Step step)
+        : step_(std::move(step)), thread_([this, name = std::string(name.substr(0, kNameMax))] { run(name); }) {}
+
+    ~ThreadWorker() override {
+        {
+            const std::scoped_lock lock(mutex_);
+            stopping_ = true;
+        }
+        wake_.notify_one();
+        thread_.join();
+    }
+
+    void wake() override {
+        {
+            const std::scoped_lock lock(mutex_);
+            woken_ = true;
+        }
+        wake_.notify_one();
+    }
+
+  private:
+    /// The kernel keeps no more.
+    static constexpr std::size_t kNameMax = 15;
+
+    void run(const std::string& name) {
+        // Only people who look at threads miss a name that cannot be set.
+        (void)::pthread_setname_np(::pthread_self(), name.c_str());
+        std::unique_lock lock(mutex_);
+        const auto is_called = [this] { return woken_ || stopping_; };
+        while (!stopping_) {
+            woken_ = false;
+            lock.unlock();
+            const Instant next = step_();
+            lock.lock();
+            if (next == kNever) {
+                wake_.wait(lock, is_called);
+            } else if (next != kAtOnce) {
+                const std::chrono::steady_clock::time_point until{std::chrono::milliseconds(next.value)};
+                wake_.wait_until(lock, until, is_called);
+            }
+        }
+    }
+
+    const Executor::Step step_;
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    // Guarded by mutex_.
+    bool woken_ = false;
+    bool stopping_ = false;
+    // Last: it uses everything above.
+    std::thread thread_;
+};
+
+}  // namespace
+
+std::unique_ptr<Worker> ThreadExecutor::start(std::string_view name, Step step) {
+    return std::make_unique<ThreadWorker>(name, std::move(step));
+}
+
+Schedule real_schedule() {
+    static SystemClock clock;
+    static ThreadExecutor executor;
+    return {clock, executor};
+}
+
+}  // namespace partita
