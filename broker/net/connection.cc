@@ -4,11 +4,8 @@
 #include <array>
 #include <utility>
 
-#include "broker/handlers/registry.h"
-#include "broker/handlers/services.h"
 #include "broker/net/net_reactor.h"
-#include "protocol/assert.h"
-#include "protocol/request_header.h"
+#include "broker/net/serve_request.h"
 
 namespace partita::net {
 namespace {
@@ -17,14 +14,6 @@ using boost::asio::ip::tcp;
 
 constexpr std::size_t kLargeFrameBytes = BufferPool::kSmallestBytes / 2;
 constexpr std::size_t kLargeFramesBytesMax = BufferPool::kSmallestBytes;  // of a connection in one turn
-
-std::string reason_to_close(const HeaderError& error) {
-    std::string reason = "request header: " + std::string(to_string(error.failure));
-    if (error.failure != HeaderFailure::truncated) {
-        reason += " key " + std::to_string(error.api_key) + " version " + std::to_string(error.api_version);
-    }
-    return reason;
-}
 
 }  // namespace
 
@@ -213,47 +202,14 @@ void Connection::serve_requests() {
 }
 
 bool Connection::serve(const Conversation::Request& request) {
-    const std::expected<RequestHeader, HeaderError> header =
-        parse_request_header(request.frame, client_.listener->unstable_versions);
-    if (!header) {
-        close(reason_to_close(header.error()));
+    const Speaker speaker{.client = client_, .conversation = conversation_, .replies = *this, .receiver = id_};
+    const auto rest_ms = serve_request(owner_.services(), owner_.turn(), speaker, request);
+    if (!rest_ms) {
+        close(rest_ms.error());
         return false;
     }
-    const runtime::PendingReply pending{
-        .target = {.reactor = owner_.reactor().index(), .connection = id_, .slot = request.slot},
-        .api = header->api,
-        .api_version = header->api_version,
-        .correlation_id = header->correlation_id,
-    };
-    runtime::RequestContext context(owner_.services(), owner_.turn(), client_, pending, header->client_id,
-                                    request.frame.subspan(header->size));
-    context.version_supported = header->version_supported;
-    context.request_bytes = request.frame.size();
-    handlers::dispatch(context);
-    switch (context.outcome()) {
-        case runtime::RequestContext::Outcome::replied:
-            fill_slot(request.slot, context.take_reply());
-            break;
-        case runtime::RequestContext::Outcome::nothing:
-            fill_slot(request.slot, {});
-            break;
-        case runtime::RequestContext::Outcome::closed:
-            // Replies to earlier requests of this connection still leave.
-            owner_.log_closed(client_, context.close_reason());
-            conversation_.serve_no_more();
-            fill_slot(request.slot, runtime::Reply{.close = true});
-            break;
-        case runtime::RequestContext::Outcome::deferred:
-            // What was sent behind it waits, too.
-            if (context.pending().throttle_ms > 0) [[unlikely]] {
-                rest(context.pending().throttle_ms);
-            }
-            break;
-        case runtime::RequestContext::Outcome::parked:
-            conversation_.park(request.slot);
-            break;
-        case runtime::RequestContext::Outcome::none:
-            PARTITA_ASSERT(false, "every handler answers, defers or closes");
+    if (*rest_ms > 0) [[unlikely]] {
+        rest(*rest_ms);
     }
     return true;
 }
