@@ -12,10 +12,44 @@
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/runtime/catalog/catalog.h"
+#include "broker/runtime/loop/fail_stop.h"
 #include "broker/runtime/partitions/turn.h"
+#include "broker/runtime/partitions/turns.h"
 #include "protocol/messages/22_init_producer_id.h"
+#include "storage/log_flusher.h"
 
 namespace partita::handlers {
+
+namespace {
+
+/// Replies once the device has what says that the id is taken. Else a power failure could have it given out again, and logs that
+/// kept records of its first producer would take batches of the second for repeated ones.
+void reply_when_durable(runtime::RequestContext& context, const InitProducerIdResponse& response) {
+    runtime::Services& services = context.services;
+    const std::shared_ptr<PartitionLog> catalog_log = services.catalog.own_log();
+    if (!catalog_log->has_unsynced_data()) {
+        context.reply(response);
+        return;
+    }
+    const runtime::PendingReply pending = context.defer();
+    const auto give = [&services, pending](InitProducerIdResponse given, bool is_durable) {
+        if (!is_durable) {
+            given = {.error_code = ErrorCode::coordinator_load_in_progress, .producer_epoch = -1};
+        }
+        services.turns.deliver(pending.target, runtime::encode_reply(pending, given));
+    };
+    const bool is_queued = services.flusher.request_sync(catalog_log, [give, response](const StorageResult<Offset>& synced) {
+        if (!synced && synced.error().kind == StorageError::Kind::sync_failed) {
+            runtime::fail_stop(synced.error());
+        }
+        give(response, synced.has_value());
+    });
+    if (!is_queued) {
+        give(response, false);
+    }
+}
+
+}  // namespace
 
 void init_producer_id(runtime::RequestContext& context) {
     const InitProducerIdRequest* request = context.decode<InitProducerIdRequest>();
@@ -43,6 +77,8 @@ void init_producer_id(runtime::RequestContext& context) {
     } else if (const auto id = context.services.catalog.next_producer_id(context.turn)) {
         response.producer_id = id->value;
         response.producer_epoch = 0;
+        reply_when_durable(context, response);
+        return;
     } else {
         // Kafka's producer asks again when its coordinator is loading.
         response.error_code = ErrorCode::coordinator_load_in_progress;
