@@ -1,12 +1,23 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace partita {
 
 /// Fills memory with unpredictable bytes from the kernel. Never fails: waits, at most once after the machine was switched
 /// on, until there are any. Of the C++ library's own source a static program would need a newer C library.
 void fill_with_random_bytes(void* memory, std::size_t size);
+
+/// For simulations: as long as it lives, what this thread is given follows from `seed` and is thus not unpredictable at all. One
+/// at a time on a thread.
+class SeededRandomBytes {
+  public:
+    explicit SeededRandomBytes(std::uint64_t seed);
+    ~SeededRandomBytes();
+    SeededRandomBytes(const SeededRandomBytes&) = delete;
+    SeededRandomBytes& operator=(const SeededRandomBytes&) = delete;
+};
 
 /// An object of plain bytes, all of them unpredictable.
 template <class T>

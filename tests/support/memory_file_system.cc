@@ -23,6 +23,7 @@ class MemoryFile final : public File {
     }
 
     StorageResult<void> write_at(std::uint64_t position, std::span<const Bytes> pieces) override {
+        system_.announce_change();
         const std::lock_guard lock(system_.mutex_);
         std::string bytes;
         for (const Bytes piece : pieces) bytes += as_text(piece);
@@ -37,6 +38,7 @@ class MemoryFile final : public File {
     }
 
     StorageResult<void> truncate(std::uint64_t size) override {
+        system_.announce_change();
         const std::lock_guard lock(system_.mutex_);
         if (const int error = system_.fault_locked(false)) return std::unexpected(io_error("truncate", path_, error));
         if (!is_alive() || node_->current.size() == size) return {};
@@ -46,6 +48,7 @@ class MemoryFile final : public File {
     }
 
     StorageResult<void> sync_data() override {
+        system_.announce_change();
         if (system_.on_sync) system_.on_sync(path_);
         const std::lock_guard lock(system_.mutex_);
         if (const int error = system_.fault_locked(false)) {
@@ -90,6 +93,7 @@ class MemoryVolume final : public Volume {
         : system_(system), path_(std::move(path)), generation_(generation) {}
 
     StorageResult<bool> sync() override {
+        system_.announce_change();
         if (system_.on_sync) system_.on_sync(path_);
         const std::lock_guard lock(system_.mutex_);
         if (const int error = system_.fault_locked(false)) {
@@ -177,12 +181,48 @@ void MemoryFileSystem::apply(std::string& bytes, const Write& write) {
     bytes.replace(write.position, write.bytes.size(), write.bytes);
 }
 
-void MemoryFileSystem::change_names(Node& directory, std::function<void(std::map<std::string, NodePointer>&)> change) {
-    change(directory.names);
+void MemoryFileSystem::apply(Names& names, const NameChange& change) {
+    names.erase(change.removed);
+    if (!change.added.empty()) names[change.added] = change.node;
+}
+
+void MemoryFileSystem::change_names(Node& directory, NameChange change) {
+    apply(directory.names, change);
     directory.unsynced_names.push_back(std::move(change));
 }
 
+MemoryFileSystem::Names MemoryFileSystem::copy(const Names& names, Copies& copies) {
+    Names copied;
+    for (const auto& [name, node] : names) copied.emplace(name, copy(node, copies));
+    return copied;
+}
+
+MemoryFileSystem::NodePointer MemoryFileSystem::copy(const NodePointer& node, Copies& copies) {
+    if (node == nullptr) return nullptr;
+    // A file can have several names, of which some are not durable yet.
+    NodePointer& known = copies[node.get()];
+    if (known) return known;
+    const NodePointer copied = known = std::make_shared<Node>(*node);
+    copied->names = copy(node->names, copies);
+    copied->durable_names = copy(node->durable_names, copies);
+    for (NameChange& change : copied->unsynced_names) change.node = copy(change.node, copies);
+    return copied;
+}
+
+std::unique_ptr<MemoryFileSystem> MemoryFileSystem::left_by_crash(std::optional<std::uint64_t> power_failure) const {
+    auto left = std::make_unique<MemoryFileSystem>();
+    {
+        const std::lock_guard lock(mutex_);
+        Copies copies;
+        left->root_ = copy(root_, copies);
+    }
+    left->volume_vouches = volume_vouches;
+    if (power_failure) left->crash_power(*power_failure);
+    return left;
+}
+
 StorageResult<std::shared_ptr<File>> MemoryFileSystem::open(const std::string& path, OpenMode mode) {
+    if (mode == OpenMode::create || mode == OpenMode::create_empty) announce_change();
     const std::lock_guard lock(mutex_);
     const bool creates = mode == OpenMode::create || mode == OpenMode::create_empty;
     NodePointer node = find_locked(path);
@@ -191,7 +231,7 @@ StorageResult<std::shared_ptr<File>> MemoryFileSystem::open(const std::string& p
         auto [parent, name] = parent_locked(path);
         if (!creates || parent == nullptr) return std::unexpected(io_error("open", path, ENOENT));
         node = std::make_shared<Node>();
-        change_names(*parent, [name = name, node](auto& names) { names[name] = node; });
+        change_names(*parent, {.added = name, .node = node});
     }
     if (node->is_directory) return std::unexpected(io_error("open", path, EISDIR));
     if (mode == OpenMode::create_empty && !node->current.empty()) {
@@ -202,6 +242,7 @@ StorageResult<std::shared_ptr<File>> MemoryFileSystem::open(const std::string& p
 }
 
 StorageResult<void> MemoryFileSystem::make_directories(const std::string& path) {
+    announce_change();
     const std::lock_guard lock(mutex_);
     if (find_locked(path) != nullptr) return {};
     if (const int error = fault_locked(true)) return std::unexpected(io_error("create directory", path, error));
@@ -213,7 +254,7 @@ StorageResult<void> MemoryFileSystem::make_directories(const std::string& path) 
         auto [parent, name] = parent_locked(part);
         auto node = std::make_shared<Node>();
         node->is_directory = true;
-        change_names(*parent, [name = name, node](auto& names) { names[name] = node; });
+        change_names(*parent, {.added = name, .node = node});
     }
     return {};
 }
@@ -229,31 +270,31 @@ StorageResult<std::vector<DirectoryEntry>> MemoryFileSystem::list(const std::str
 }
 
 StorageResult<void> MemoryFileSystem::rename(const std::string& from, const std::string& to) {
+    announce_change();
     const std::lock_guard lock(mutex_);
     if (const int error = fault_locked(false)) return std::unexpected(io_error("rename", from, error));
     const NodePointer node = find_locked(from);
     auto [parent, old_name] = parent_locked(from);
     auto [target, new_name] = parent_locked(to);
     if (node == nullptr || target != parent) return std::unexpected(io_error("rename", from, ENOENT));
-    change_names(*parent, [old_name = old_name, new_name = new_name, node](auto& names) {
-        names.erase(old_name);
-        names[new_name] = node;
-    });
+    change_names(*parent, {.removed = old_name, .added = new_name, .node = node});
     return {};
 }
 
 StorageResult<void> MemoryFileSystem::remove(const std::string& path) {
+    announce_change();
     const std::lock_guard lock(mutex_);
     if (const int error = fault_locked(false)) return std::unexpected(io_error("remove", path, error));
     const NodePointer node = find_locked(path);
     if (node == nullptr) return {};
     if (!node->names.empty()) return std::unexpected(io_error("remove", path, ENOTEMPTY));
     auto [parent, name] = parent_locked(path);
-    change_names(*parent, [name = name](auto& names) { names.erase(name); });
+    change_names(*parent, {.removed = name});
     return {};
 }
 
 StorageResult<void> MemoryFileSystem::sync_directory(const std::string& path) {
+    announce_change();
     const std::lock_guard lock(mutex_);
     if (const int error = fault_locked(false)) {
         StorageError failure = io_error("sync directory", path, error);
@@ -333,7 +374,7 @@ void MemoryFileSystem::crash_node(Node& node, std::mt19937_64& random) {
     if (node.is_directory) {
         auto names = node.durable_names;
         const std::size_t survive = random() % (node.unsynced_names.size() + 1);
-        for (std::size_t i = 0; i < survive; ++i) node.unsynced_names[i](names);
+        for (std::size_t i = 0; i < survive; ++i) apply(names, node.unsynced_names[i]);
         node.names = names;
         node.durable_names = std::move(names);
         node.unsynced_names.clear();
@@ -372,7 +413,7 @@ void MemoryFileSystem::set_content(const std::string& path, std::string bytes) {
     if (node == nullptr) {
         auto [parent, name] = parent_locked(path);
         node = std::make_shared<Node>();
-        change_names(*parent, [name = name, node](auto& names) { names[name] = node; });
+        change_names(*parent, {.added = name, .node = node});
     }
     node->current = bytes;
     node->durable = std::move(bytes);

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
@@ -39,6 +40,9 @@ class MemoryFileSystem final : public FileSystem {
 
     void crash_power(std::uint64_t seed);
     void crash_process();
+    /// What a crash at this moment would leave, as a file system of its own, while this one goes on as if nothing had happened:
+    /// after a power failure with that seed, or after a kill.
+    [[nodiscard]] std::unique_ptr<MemoryFileSystem> left_by_crash(std::optional<std::uint64_t> power_failure) const;
 
     /// Call number `n` (from now, counting from 1) fails with `error_number`; when `forever`, all later
     /// ones too. A failing write leaves a part of its bytes in the file. Removals, truncations and reads
@@ -58,6 +62,9 @@ class MemoryFileSystem final : public FileSystem {
     /// Called with the path whenever a file is about to be synced, by the thread that waits for it.
     std::function<void(const std::string& path)> on_sync;
 
+    /// Called before each call that changes files or names, or syncs them, by whoever makes it: a crash can come there.
+    std::function<void()> before_change;
+
     /// Whole content of a file, empty when missing.
     [[nodiscard]] std::string content(const std::string& path);
     void set_content(const std::string& path, std::string bytes);
@@ -72,16 +79,24 @@ class MemoryFileSystem final : public FileSystem {
         /// Not a write but a truncation to `position`.
         bool is_truncate = false;
     };
+    struct Node;
+    using NodePointer = std::shared_ptr<Node>;
+    using Names = std::map<std::string, NodePointer>;
+    /// Of a directory: first the one name goes, then the other comes; an empty one is none.
+    struct NameChange {
+        std::string removed;
+        std::string added;
+        NodePointer node;
+    };
     struct Node {
         bool is_directory = false;
         std::string current;
         std::string durable;
         std::vector<Write> unsynced;
-        std::map<std::string, std::shared_ptr<Node>> names;
-        std::map<std::string, std::shared_ptr<Node>> durable_names;
-        std::vector<std::function<void(std::map<std::string, std::shared_ptr<Node>>&)>> unsynced_names;
+        Names names;
+        Names durable_names;
+        std::vector<NameChange> unsynced_names;
     };
-    using NodePointer = std::shared_ptr<Node>;
 
     NodePointer find_locked(const std::string& path);
     std::pair<NodePointer, std::string> parent_locked(const std::string& path);
@@ -90,10 +105,17 @@ class MemoryFileSystem final : public FileSystem {
     static void apply(std::string& bytes, const Write& write);
     void crash_node(Node& node, std::mt19937_64& random);
     static void make_durable(Node& node);
-    static void change_names(Node& directory, std::function<void(std::map<std::string, NodePointer>&)> change);
+    static void apply(Names& names, const NameChange& change);
+    static void change_names(Node& directory, NameChange change);
+    using Copies = std::map<const Node*, NodePointer>;
+    static NodePointer copy(const NodePointer& node, Copies& copies);
+    static Names copy(const Names& names, Copies& copies);
+    void announce_change() const {
+        if (before_change) before_change();
+    }
     static void collect(const Node& node, const std::string& path, std::vector<std::string>& out);
 
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
     NodePointer root_;
     std::set<std::string> locks_;
     std::uint64_t generation_ = 0;

@@ -1,0 +1,78 @@
+// The whole broker on one thread, under a clock that stands still, with files in memory: handlers, coordinators, catalog, logs and
+// upkeep as they are shipped. SEEDS and FIRST_SEED in the environment choose the histories; with
+// TOLD=1 all that happens is printed.
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <string>
+
+#include "broker/config/log_setup.h"
+#include "tests/simulation/broker_world.h"
+#include "tests/support/broker_process.h"
+
+namespace partita::test {
+namespace {
+
+constexpr int kTurns = 3'000;
+
+std::uint64_t number_from(const char* name, std::uint64_t otherwise) {
+    const char* given = std::getenv(name);
+    return given == nullptr ? otherwise : std::strtoull(given, nullptr, 10);
+}
+
+std::string text_of(const std::vector<std::string>& wrong) {
+    std::string text;
+    for (const std::string& one : wrong) text += one + "\n";
+    return text;
+}
+
+TEST(BrokerSimulation, WhatItTellsItsClientsStaysTrueWhereverItDies) {
+    const bool is_told = std::getenv("TOLD") != nullptr;
+    if (is_told) log::open(log::Level::debug);
+    const std::uint64_t first = number_from("FIRST_SEED", 1);
+    const std::uint64_t count = number_from("SEEDS", 20);
+    BrokerWorld::Counts sum;
+    int failed = 0;
+    const auto begin = std::chrono::steady_clock::now();
+    for (std::uint64_t seed = first; seed < first + count; ++seed) {
+        const TemporaryDirectory scratch;
+        BrokerWorld world(seed, scratch.path(), is_told);
+        world.play(kTurns);
+        failed += world.wrong().empty() ? 0 : 1;
+        EXPECT_TRUE(world.wrong().empty()) << "seed " << seed << ": " << text_of(world.wrong());
+        const BrokerWorld::Counts counts = world.counts();
+        sum.steps += counts.steps;
+        sum.replies += counts.replies;
+        sum.kills += counts.kills;
+        sum.power_failures += counts.power_failures;
+        sum.within_steps += counts.within_steps;
+        sum.full_disks += counts.full_disks;
+    }
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    std::printf("%d histories in %.1f s, %d failed: %d steps, %d replies, %d kills and %d power failures, %d of them within a step, %d full disks\n",
+                static_cast<int>(count), seconds, failed, static_cast<int>(sum.steps), static_cast<int>(sum.replies), sum.kills,
+                sum.power_failures, sum.within_steps, sum.full_disks);
+    if (count >= 20) {
+        EXPECT_GT(sum.replies, 100 * count) << "clients are served";
+        EXPECT_GT(sum.within_steps, 0);
+        EXPECT_GT(sum.power_failures, 0);
+        EXPECT_GT(sum.full_disks, 0);
+        EXPECT_GT(sum.kills, static_cast<int>(count)) << "one is at the end of each";
+    }
+}
+
+TEST(BrokerSimulation, HistoryFollowsFromItsSeed) {
+    const auto digest_of = [](std::uint64_t seed) {
+        const TemporaryDirectory scratch;
+        BrokerWorld world(seed, scratch.path());
+        world.play(kTurns);
+        return world.digest();
+    };
+    EXPECT_EQ(digest_of(7), digest_of(7));
+    EXPECT_NE(digest_of(7), digest_of(8));
+}
+
+}  // namespace
+}  // namespace partita::test

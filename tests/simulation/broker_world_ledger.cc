@@ -1,0 +1,134 @@
+#include "tests/simulation/broker_world_ledger.h"
+
+#include <algorithm>
+
+namespace partita::test {
+namespace {
+
+std::string text_of(const Ledger::Place& place) { return place.first + "-" + std::to_string(place.second); }
+
+}  // namespace
+
+void Ledger::note_record(const Place& place, std::int64_t offset, const std::string& value) {
+    Records& records = records_[place];
+    const auto [at, is_new_offset] = records.at.emplace(offset, Record{value, clock_.now().monotonic});
+    if (!is_new_offset && at->second.value != value) {
+        note_wrong("offset " + std::to_string(offset) + " of " + text_of(place) + " was given to " + at->second.value + " and to " + value);
+    }
+    const auto [where, is_new_value] = records.where.emplace(value, offset);
+    if (!is_new_value && where->second != offset) {
+        note_wrong(value + " is in " + text_of(place) + " at " + std::to_string(where->second) + " and at " + std::to_string(offset));
+    }
+}
+
+void Ledger::note_seen(const Place& place, std::int64_t offset, const std::string& value, bool committed_only) {
+    note_record(place, offset, value);
+    if (committed_only && open_.contains(value)) {
+        note_wrong("a reader of committed records was given " + value + " of " + text_of(place) + ", whose transaction is open");
+    }
+}
+
+void Ledger::check_whole(const Place& place, const std::map<std::int64_t, std::string>& found) {
+    for (const auto& [offset, value] : found) note_record(place, offset, value);
+    for (const auto& [offset, record] : records_[place].at) {
+        if (!found.contains(offset)) {
+            note_wrong(record.value + ", which was " + (record.is_acknowledged ? "acknowledged" : "read") + " at " + std::to_string(offset) +
+                       " of " + text_of(place) + ", is gone");
+        }
+    }
+}
+
+void Ledger::note_count(const std::string& topic, std::int32_t count) {
+    if (count < count_of(topic)) {
+        note_wrong(topic + " has " + std::to_string(count) + " partitions, and had " + std::to_string(count_of(topic)));
+    } else if (count > count_of(topic)) {
+        counts_[topic].emplace_back(count, clock_.now().monotonic);
+    }
+}
+
+void Ledger::note_owner(const std::string& group, std::int32_t generation, const Place& place, const std::string& member) {
+    const auto [known, is_new] = owners_[{group, generation}].emplace(place, member);
+    if (!is_new && known->second != member) {
+        note_wrong(text_of(place) + " belongs to " + known->second + " and to " + member + " in generation " + std::to_string(generation) +
+                   " of " + group);
+    }
+}
+
+void Ledger::note_committed(const std::string& group, const Place& place, std::int64_t offset) {
+    Committed& known = committed_[group][place];
+    if (offset > known.offset) known = {offset, clock_.now().monotonic};
+}
+
+void Ledger::check_committed(const std::string& group, const Place& place, std::int64_t offset) {
+    if (const auto of_group = committed_.find(group); of_group != committed_.end()) {
+        const auto known = of_group->second.find(place);
+        if (known != of_group->second.end() && offset < known->second.offset) {
+            note_wrong(group + " committed " + std::to_string(known->second.offset) + " of " + text_of(place) + " and finds " +
+                       std::to_string(offset));
+        }
+    }
+    if (offset < 0 && has_read_at_growth(group, place)) {
+        note_wrong(group + " read " + place.first + " when it grew, and has no offset for " + text_of(place));
+    }
+}
+
+std::size_t Ledger::note_growth_wanted(const std::string& topic, std::int32_t from, std::int32_t to) {
+    Growth& growth = growths_.emplace_back(Growth{.topic = topic, .from = from, .to = to, .readers = {}});
+    for (const auto& [group, places] : committed_) {
+        const bool reads = std::ranges::any_of(places, [&](const auto& place) { return place.first.first == topic; });
+        if (gives_seeds && reads) growth.readers.insert(group);
+    }
+    return growths_.size() - 1;
+}
+
+bool Ledger::has_read_at_growth(const std::string& group, const Place& place) const {
+    return std::ranges::any_of(growths_, [&](const Growth& growth) {
+        return growth.topic == place.first && growth.from <= place.second && place.second < growth.to && growth.readers.contains(group);
+    });
+}
+
+template <class Use>
+void Ledger::for_each_time(Use use) {
+    for (auto& [topic, counts] : counts_) {
+        for (auto& [count, told] : counts) use(told);
+    }
+    for (auto& [place, records] : records_) {
+        for (auto& [offset, record] : records.at) use(record.told);
+    }
+    for (auto& [group, places] : committed_) {
+        for (auto& [place, committed] : places) use(committed.told);
+    }
+}
+
+void Ledger::note_kill(Instant died, Instant started) {
+    for_each_time([&](Instant& told) {
+        if (died - told < kUnsyncedMs) told = started;
+    });
+}
+
+void Ledger::forget_unsynced_records(const Place& place, Records& records, Instant before) {
+    const bool is_there = place.second < count_of(place.first);
+    for (auto record = records.at.begin(); record != records.at.end();) {
+        const bool is_synced = synced_topics.contains(place.first) && record->second.is_acknowledged;
+        if (is_there && (is_synced || record->second.told < before)) {
+            ++record;
+            continue;
+        }
+        records.where.erase(record->second.value);
+        record = records.at.erase(record);
+    }
+}
+
+void Ledger::note_power_failure(Instant died) {
+    ++power_failures_;
+    const Instant before = died + -kUnsyncedMs;
+    for (auto& [topic, counts] : counts_) std::erase_if(counts, [&](const auto& count) { return count.second >= before; });
+    for (auto& [place, records] : records_) forget_unsynced_records(place, records, before);
+    for (auto& [group, places] : committed_) {
+        std::erase_if(places, [&](const auto& committed) { return committed.second.told >= before; });
+    }
+    owners_.clear();
+    for (Growth& growth : growths_) growth.readers.clear();
+}
+
+}  // namespace partita::test

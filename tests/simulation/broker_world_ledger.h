@@ -1,0 +1,137 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "schedule/clock.h"
+
+namespace partita::test {
+
+/// What a simulated broker has told its clients, and what must therefore be true for ever. Whoever is told something notes it here;
+/// what contradicts what was told before is noted as wrong.
+class Ledger {
+  public:
+    /// What was told so long ago survives a power failure: a background sync is due after a second, and time passes only when nobody
+    /// has anything to do.
+    static constexpr std::int64_t kUnsyncedMs = 1'500;
+
+    explicit Ledger(Clock& clock) : clock_(clock) {}
+
+    /// A partition of a topic.
+    using Place = std::pair<std::string, std::int32_t>;
+
+    [[nodiscard]] const std::vector<std::string>& wrong() const { return wrong_; }
+    void note_wrong(std::string what) {
+        if (wrong_.size() < kWrongMax) wrong_.push_back(std::move(what));
+    }
+
+    // Records ------------------------------------------------------------------------------------
+
+    /// Topics whose records are synced before they are acknowledged (flush.messages=1).
+    std::set<std::string> synced_topics;
+
+    /// Of every value that is sent there is one.
+    [[nodiscard]] std::string fresh_value() { return "v" + std::to_string(++last_value_); }
+    void note_acknowledged(const Place& place, std::int64_t offset, const std::string& value) {
+        note_record(place, offset, value);
+        records_[place].at[offset].is_acknowledged = true;
+    }
+    /// A fetch gave it.
+    void note_seen(const Place& place, std::int64_t offset, const std::string& value, bool committed_only);
+    /// All that is there, from the beginning.
+    void check_whole(const Place& place, const std::map<std::int64_t, std::string>& found);
+
+    // Transactions -------------------------------------------------------------------------------
+
+    void note_open(const std::string& value) { open_.insert(value); }
+    void note_ended(const std::string& value) { open_.erase(value); }
+
+    // Topics -------------------------------------------------------------------------------------
+
+    /// The count that was acknowledged last.
+    [[nodiscard]] std::int32_t count_of(const std::string& topic) const {
+        const auto found = counts_.find(topic);
+        return found == counts_.end() || found->second.empty() ? 0 : found->second.back().first;
+    }
+    /// Metadata shows so many, in that order.
+    void note_count(const std::string& topic, std::int32_t count);
+
+    // Groups -------------------------------------------------------------------------------------
+
+    /// Told by a sync: a generation is written once its leader has shared the partitions out. Until then a coordinator that begins
+    /// anew may count it again.
+    void note_owner(const std::string& group, std::int32_t generation, const Place& place, const std::string& member);
+    /// Offsets that are committed ascend.
+    [[nodiscard]] std::int64_t fresh_offset() { return ++last_committed_; }
+    void note_committed(const std::string& group, const Place& place, std::int64_t offset);
+    /// -1: none.
+    void check_committed(const std::string& group, const Place& place, std::int64_t offset);
+
+    // Growths ------------------------------------------------------------------------------------
+
+    /// Seeds are promised: who has committed something of the topic finds an offset in every new partition, whatever happens.
+    bool gives_seeds = false;
+    /// Answers how that growth is called.
+    std::size_t note_growth_wanted(const std::string& topic, std::int32_t from, std::int32_t to);
+    /// It has not happened. Of one that was not answered nobody knows.
+    void note_growth_refused(std::size_t growth) { growths_[growth].readers.clear(); }
+
+    // Crashes ------------------------------------------------------------------------------------
+
+    /// A kill takes nothing that anybody was told. What is not synced then may be for as long again after the start.
+    void note_kill(Instant died, Instant started);
+    /// A power failure takes what was not synced: everything that was told of late, but for acknowledged records of `synced_topics`.
+    void note_power_failure(Instant died);
+    [[nodiscard]] int power_failures() const { return power_failures_; }
+
+  private:
+    static constexpr std::size_t kWrongMax = 20;
+
+    struct Record {
+        std::string value;
+        Instant told;
+        bool is_acknowledged = false;
+    };
+    struct Records {
+        std::map<std::int64_t, Record> at;
+        std::map<std::string, std::int64_t> where;
+    };
+    struct Committed {
+        std::int64_t offset = -1;
+        Instant told;
+    };
+
+    struct Growth {
+        std::string topic;
+        std::int32_t from = 0;
+        std::int32_t to = 0;
+        /// Groups that had committed something of the topic.
+        std::set<std::string> readers;
+    };
+
+    [[nodiscard]] bool has_read_at_growth(const std::string& group, const Place& place) const;
+    void note_record(const Place& place, std::int64_t offset, const std::string& value);
+    void forget_unsynced_records(const Place& place, Records& records, Instant before);
+    template <class Use>
+    void for_each_time(Use use);
+
+    Clock& clock_;
+    std::vector<std::string> wrong_;
+    std::uint64_t last_value_ = 0;
+    std::map<Place, Records> records_;
+    std::set<std::string> open_;
+    /// Ascending, each with when it was told.
+    std::map<std::string, std::vector<std::pair<std::int32_t, Instant>>> counts_;
+    std::map<std::pair<std::string, std::int32_t>, std::map<Place, std::string>> owners_;
+    std::int64_t last_committed_ = 0;
+    std::map<std::string, std::map<Place, Committed>> committed_;
+    std::vector<Growth> growths_;
+    int power_failures_ = 0;
+};
+
+}  // namespace partita::test

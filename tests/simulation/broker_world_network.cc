@@ -1,0 +1,161 @@
+#include "tests/simulation/broker_world_network.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "broker/handlers/connection_end.h"
+#include "broker/net/serve_request.h"
+#include "broker/runtime/clients/connections.h"
+#include "broker/runtime/partitions/turns.h"
+#include "protocol/assert.h"
+#include "schedule/clock.h"
+
+namespace partita::test {
+namespace {
+
+constexpr std::int32_t kFrameBytesMax = 1 << 20;
+
+}  // namespace
+
+SimulatedConnection::SimulatedConnection(SimulatedNetwork& network, runtime::ClientConnection client)
+    : network_(network), client_(std::move(client)), id_(network.reactor().add_receiver(*this)) {}
+
+void SimulatedConnection::send(std::span<const std::byte> bytes) {
+    sent_.insert(sent_.end(), bytes.begin(), bytes.end());
+    network_.reactor().post([self = weak_from_this()] {
+        if (const auto connection = self.lock()) connection->on_readable();
+    });
+}
+
+void SimulatedConnection::hang_up() {
+    network_.reactor().post([self = weak_from_this()] {
+        if (const auto connection = self.lock()) connection->close();
+    });
+}
+
+void SimulatedConnection::close() {
+    if (conversation_.is_over()) return;
+    const auto self = shared_from_this();
+    conversation_.end(network_.pool());
+    if (client_.parked_fetch) {
+        network_.turn().cancel_fetch(*client_.parked_fetch);
+        client_.parked_fetch.reset();
+    }
+    network_.reactor().remove_receiver(id_);
+    handlers::connection_closed(network_.services(), client_);
+    network_.forget(self);
+}
+
+void SimulatedConnection::on_readable() {
+    const auto self = shared_from_this();
+    while (!sent_.empty() && conversation_.may_serve()) {
+        const MutableBytes room = conversation_.room(network_.pool());
+        // Bytes come in pieces of any size.
+        const std::size_t most = network_.random()() % 4 == 0 ? 1 + network_.random()() % 40 : sent_.size();
+        const std::size_t count = std::min({room.size(), sent_.size(), most});
+        std::copy_n(sent_.begin(), count, room.begin());
+        sent_.erase(sent_.begin(), sent_.begin() + static_cast<std::ptrdiff_t>(count));
+        conversation_.received(count);
+        serve_requests();
+    }
+}
+
+void SimulatedConnection::serve_requests() {
+    while (conversation_.may_serve()) {
+        const auto request = conversation_.next_request(kFrameBytesMax);
+        if (!request) return close();
+        if (!*request) break;
+        const net::Speaker speaker{.client = client_, .conversation = conversation_, .replies = *this, .receiver = id_};
+        const auto rest_ms = net::serve_request(network_.services(), network_.turn(), speaker, **request);
+        if (!rest_ms) return close();
+        if (*rest_ms > 0) rest(*rest_ms);
+    }
+    if (!conversation_.is_over()) conversation_.release_if_empty(network_.pool());
+}
+
+void SimulatedConnection::rest(std::int64_t duration_ms) {
+    network_.add_resting(shared_from_this(), conversation_.rest(network_.reactor().now().monotonic + duration_ms));
+}
+
+void SimulatedConnection::fill_slot(std::uint64_t slot, runtime::Reply&& reply) {
+    const std::int32_t rest_ms = reply.rest_ms;
+    const bool was_parked = conversation_.is_parked();
+    if (!conversation_.fill(slot, std::move(reply))) return;
+    if (rest_ms > 0) rest(rest_ms);
+    if (was_parked && !conversation_.is_parked()) client_.parked_fetch.reset();
+    if (!send_requested_) {
+        send_requested_ = true;
+        network_.reactor().request_send(id_);
+    }
+}
+
+void SimulatedConnection::send_ready() {
+    const auto self = shared_from_this();
+    send_requested_ = false;
+    std::array<Bytes, net::ReplyQueue::kGatheredMax> parts;
+    while (!conversation_.is_over()) {
+        const net::ReplyQueue::Next next = conversation_.next_to_send(parts);
+        std::vector<std::byte> bytes;
+        if (next.kind == net::ReplyQueue::Kind::nothing) break;
+        if (next.kind == net::ReplyQueue::Kind::close) return close();
+        if (next.kind == net::ReplyQueue::Kind::bytes) {
+            for (const Bytes part : next.parts) bytes.insert(bytes.end(), part.begin(), part.end());
+        } else {
+            bytes.resize(next.file_bytes);
+            const auto read = next.slice->file->read_at(next.file_position, bytes);
+            // As over a socket: a file that is shorter than was promised ends the connection.
+            if (!read || *read == 0) return close();
+            bytes.resize(*read);
+        }
+        conversation_.sent(bytes.size());
+        if (!network_.is_cut()) received_.insert(received_.end(), bytes.begin(), bytes.end());
+    }
+    resume();
+}
+
+void SimulatedConnection::resume() {
+    const auto self = shared_from_this();
+    conversation_.advance(network_.reactor().now().monotonic);
+    if (!conversation_.may_serve()) return;
+    serve_requests();
+    on_readable();
+}
+
+SimulatedNetwork::SimulatedNetwork(runtime::Services& services, std::mt19937_64& random)
+    : services_(services), turn_(services.turns.first()), random_(random) {
+    reactor().add_participant(*this);
+}
+
+SimulatedNetwork::~SimulatedNetwork() {
+    while (!connections_.empty()) connections_.front()->close();
+}
+
+std::shared_ptr<SimulatedConnection> SimulatedNetwork::connect() {
+    static const auto listener = std::make_shared<const runtime::ListenerView>(
+        runtime::ListenerView{.name = "PLAINTEXT", .advertised = {.host = "127.0.0.1", .port = 9092}});
+    runtime::ClientConnection client;
+    client.listener = listener;
+    client.id = services_.connections.next_id();
+    client.born = services_.clock.now().wall;
+    // From another machine: nobody is asked for the process behind it.
+    client.host = "/192.0.2.1";
+    client.port = next_port_++;
+    connections_.push_back(std::make_shared<SimulatedConnection>(*this, std::move(client)));
+    return connections_.back();
+}
+
+void SimulatedNetwork::end_turn(Now now) {
+    pool_.end_turn();
+    while (!resting_.empty() && resting_.begin()->first <= now.monotonic) {
+        const auto connection = resting_.begin()->second.lock();
+        resting_.erase(resting_.begin());
+        if (connection && !connection->is_over()) connection->resume();
+    }
+}
+
+std::optional<Instant> SimulatedNetwork::next_deadline() {
+    return resting_.empty() ? std::nullopt : std::optional(resting_.begin()->first);
+}
+
+}  // namespace partita::test

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "broker/handlers/services.h"
+#include "broker/net/buffers.h"
+#include "broker/net/conversation.h"
+#include "broker/runtime/clients/client_connection.h"
+#include "broker/runtime/loop/reactor.h"
+#include "broker/runtime/partitions/turn.h"
+
+namespace partita::test {
+
+class SimulatedNetwork;
+
+/// A connection without a socket: the broker's own Conversation, and two heaps of bytes. The client's side is called by the
+/// simulation between two steps, and reaches the broker as an event of its reactor.
+class SimulatedConnection final : public runtime::ReplyReceiver, public std::enable_shared_from_this<SimulatedConnection> {
+  public:
+    SimulatedConnection(SimulatedNetwork& network, runtime::ClientConnection client);
+
+    // The client's side.
+    void send(std::span<const std::byte> bytes);
+    void hang_up();
+    /// What came and was not taken yet.
+    [[nodiscard]] std::vector<std::byte>& received() { return received_; }
+    [[nodiscard]] bool is_over() const { return conversation_.is_over(); }
+
+    // The broker's side.
+    void fill_slot(std::uint64_t slot, runtime::Reply&& reply) override;
+    void send_ready() override;
+    void read_again() override { on_readable(); }
+    void resume();
+    void close();
+
+  private:
+    void on_readable();
+    void serve_requests();
+    void rest(std::int64_t duration_ms);
+
+    SimulatedNetwork& network_;
+    runtime::ClientConnection client_;
+    net::Conversation conversation_;
+    std::uint64_t id_ = 0;
+    std::vector<std::byte> sent_;
+    std::vector<std::byte> received_;
+    bool send_requested_ = false;
+};
+
+/// The connections of a broker with one reactor. A turn participant behind the Turn, as the sockets' side is.
+class SimulatedNetwork final : public runtime::TurnParticipant {
+  public:
+    SimulatedNetwork(runtime::Services& services, std::mt19937_64& random);
+    ~SimulatedNetwork() override;
+
+    [[nodiscard]] std::shared_ptr<SimulatedConnection> connect();
+    /// The broker has died, and only does not know it yet: nothing that it says reaches anybody.
+    void cut() { is_cut_ = true; }
+
+    void end_turn(Now now) override;
+    [[nodiscard]] std::optional<Instant> next_deadline() override;
+
+    // For connections.
+    [[nodiscard]] runtime::Services& services() { return services_; }
+    [[nodiscard]] runtime::Reactor& reactor() { return turn_.reactor(); }
+    [[nodiscard]] runtime::Turn& turn() { return turn_; }
+    [[nodiscard]] net::BufferPool& pool() { return pool_; }
+    [[nodiscard]] std::mt19937_64& random() { return random_; }
+    [[nodiscard]] bool is_cut() const { return is_cut_; }
+    void add_resting(const std::shared_ptr<SimulatedConnection>& connection, Instant until) { resting_.emplace(until, connection); }
+    void forget(const std::shared_ptr<SimulatedConnection>& connection) { connections_.remove(connection); }
+
+  private:
+    runtime::Services& services_;
+    runtime::Turn& turn_;
+    std::mt19937_64& random_;
+    net::RequestMemory memory_{0};
+    net::BufferPool pool_{memory_};
+    std::list<std::shared_ptr<SimulatedConnection>> connections_;
+    std::multimap<Instant, std::weak_ptr<SimulatedConnection>> resting_;
+    std::uint16_t next_port_ = 1;
+    bool is_cut_ = false;
+};
+
+}  // namespace partita::test

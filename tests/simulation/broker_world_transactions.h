@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "broker/handlers/services.h"
+#include "tests/simulation/broker_world_clients.h"
+
+namespace partita::test {
+
+/// Stands in for the transactions that no client can have yet: writes records of transactions into the log of one partition, and
+/// ends them, as a coordinator will. Each call is an event of the reactor.
+class SimulatedTransactions {
+  public:
+    SimulatedTransactions(ClientsWorld& world, std::string topic) : world_(world), topic_(std::move(topic)) {}
+
+    void act(runtime::Services& services);
+    /// Whatever is open is ended by the next `act`: a power failure may have taken some of it.
+    void power_failed() { must_end_ = open_.has_value(); }
+
+  private:
+    struct Open {
+        std::int32_t partition = 0;
+        std::int64_t producer_id = 0;
+        std::int32_t next_sequence = 0;
+        std::vector<std::string> values;
+    };
+
+    void append(runtime::Services& services, std::int32_t partition, std::vector<std::byte> batch);
+
+    ClientsWorld& world_;
+    const std::string topic_;
+    std::optional<Open> open_;
+    std::int64_t last_producer_id_ = 1'000'000;
+    bool must_end_ = false;
+};
+
+}  // namespace partita::test
