@@ -27,17 +27,18 @@ class Scale:
     rounds: int
     stored_megabytes: int  # in the directories that are started on
     starts: int
+    pairs: int  # of consumers that start together
     slow_kafka: bool  # rows for which Kafka needs minutes
     timeout_s: float  # of one run of the replay client
 
     @classmethod
     def quick(cls):
-        return cls(megabytes=300, touch=True, seconds=1.5, commits=15_000, rounds=9, stored_megabytes=1000, starts=5,
+        return cls(megabytes=300, touch=True, seconds=1.5, commits=15_000, rounds=9, stored_megabytes=1000, starts=5, pairs=3,
                    slow_kafka=False, timeout_s=60)
 
     @classmethod
     def full(cls):
-        return cls(megabytes=1500, touch=True, seconds=8, commits=60_000, rounds=20, stored_megabytes=10_000, starts=9,
+        return cls(megabytes=1500, touch=True, seconds=8, commits=60_000, rounds=20, stored_megabytes=10_000, starts=9, pairs=20,
                    slow_kafka=True, timeout_s=300)
 
 

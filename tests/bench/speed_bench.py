@@ -5,7 +5,7 @@
 Runs K (Apache Kafka 4.3.1), B (our release build) and R (limit_broker, the limit program) in the order K B R R B K, block
 after block, each on an empty directory, and prints for every row the values and the ratios B/K and B/R with their 95 %
 bootstrap interval, and which bars hold. Rivals (rivals.py, and --rival 'NAME=COMMAND --port {port}') join the rows that they
-can run, once per block. Without --full one short block: below five minutes without Kafka. --write-docs puts the figures
+can run, once per block. Without --full one short block: a few minutes without Kafka. --write-docs puts the figures
 and the pictures into docs/performance.md; with --from FILE... those of earlier --json files, without measuring anything.
 Ends with 0 when every bar holds, with 1 when one does not, with 2 on bad usage.
 """
@@ -25,6 +25,7 @@ sys.path.insert(0, str(HERE))
 import contenders  # noqa: E402
 import crowd_rows  # noqa: E402
 import curve_rows  # noqa: E402
+import pairs_rows  # noqa: E402
 import performance_doc  # noqa: E402
 import rivals  # noqa: E402
 import rows as load_rows  # noqa: E402
@@ -37,7 +38,7 @@ from start_client import ProtocolError  # noqa: E402
 ROOT = HERE.parents[1]
 CONGESTION_CONTROL = pathlib.Path("/proc/sys/net/ipv4/tcp_congestion_control")
 DOCUMENT = ROOT / "docs" / "performance.md"
-ROWS = [*load_rows.ROWS, *user_rows.ROWS, *size_rows.ROWS, *curve_rows.ROWS, *crowd_rows.ROWS]
+ROWS = [*load_rows.ROWS, *user_rows.ROWS, *size_rows.ROWS, *curve_rows.ROWS, *crowd_rows.ROWS, *pairs_rows.ROWS]
 FULL_BLOCKS = 5
 WARM_MEGABYTES = 100
 
