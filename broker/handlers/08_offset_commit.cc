@@ -10,7 +10,6 @@
 
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
-#include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -133,11 +132,9 @@ void offset_commit(runtime::RequestContext& context) {
     for (const OffsetCommitRequest::Topic& topic : request->topics) {
         collect_topic(context, topic, collected, replies.emplace_back());
     }
-    const bool available = coordinator_is_available(context);
     std::optional<groups::Result> result;
     // Without a topic that exists Kafka answers without asking the coordinator.
-    const bool ask = available && (!collected.topics.empty() || request->topics.empty());
-    if (ask) {
+    if (!collected.topics.empty() || request->topics.empty()) {
         find_watched(context, request->group_id, collected);
         const auto commit = [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
             for (auto& [topic, before] : collected.before) {
@@ -160,7 +157,7 @@ void offset_commit(runtime::RequestContext& context) {
     for (std::size_t i = 0; i < collected.undecided.size(); ++i) {
         ErrorCode& error = collected.undecided[i]->error_code;
         if (committed == nullptr) {
-            error = available ? ErrorCode::not_coordinator : ErrorCode::coordinator_not_available;
+            error = ErrorCode::not_coordinator;
         } else if (committed->partition_errors.empty()) {
             error = committed->error;
         } else {

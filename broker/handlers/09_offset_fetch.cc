@@ -7,7 +7,6 @@
 
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
-#include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -210,24 +209,11 @@ void offset_fetch(runtime::RequestContext& context) {
     if (request == nullptr) {
         return;
     }
-    OffsetFetchResponse response;
-    if (!coordinator_is_available(context)) {
-        response.error_code = ErrorCode::coordinator_not_available;
-        ArenaVector<OffsetFetchResponse::Group> groups(context.arena(), request->groups.count());
-        if (context.version() >= 8) {
-            response.error_code = ErrorCode::none;
-            for (const OffsetFetchRequest::Group& group : request->groups) {
-                groups.push_back({.group_id = group.group_id, .error_code = ErrorCode::coordinator_not_available});
-            }
-        }
-        response.groups = groups;
-        context.reply(response);
-        return;
-    }
     if (context.version() < 8) {
         reply_old(context, *request);
         return;
     }
+    OffsetFetchResponse response;
     ArenaVector<OffsetFetchResponse::Group> groups(context.arena(), request->groups.count());
     for (const OffsetFetchRequest::Group& group : request->groups) {
         groups.push_back(reply_group(context, group, request->require_stable));

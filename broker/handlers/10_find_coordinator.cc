@@ -2,14 +2,15 @@
 //
 //   v1: key type (0 group, 1 transaction); v3: flexible; v4: several keys; v6: share groups (not served).
 //
-// The only broker coordinates everything. The topic behind the coordinators is created on first use; Kafka
-// answers COORDINATOR_NOT_AVAILABLE until it is there, which here is at once.
+// The only broker coordinates everything. The topic behind the coordinators is created by the first request of this API;
+// Kafka answers COORDINATOR_NOT_AVAILABLE until it is there, which here is at once. Whoever asks a coordinator before that is told
+// NOT_COORDINATOR, as there.
 
 #include "broker/handlers/authorize.h"
-#include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/10_find_coordinator.h"
 
@@ -40,7 +41,7 @@ Answer answer_for(runtime::RequestContext& context, std::int8_t key_type, std::s
     if (key_type != kGroupKey) {
         return {ErrorCode::invalid_request, error_message(ErrorCode::invalid_request)};
     }
-    if (!coordinator_is_available(context)) {
+    if (!context.services.catalog.ensure_offsets_topic(context.turn)) {
         return {ErrorCode::coordinator_not_available, error_message(ErrorCode::coordinator_not_available)};
     }
     return {};

@@ -8,7 +8,6 @@
 
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
-#include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -18,6 +17,17 @@
 #include "protocol/messages/11_join_group.h"
 
 namespace partita::handlers {
+namespace {
+
+JoinGroupResponse refusal(std::int16_t version, ErrorCode error) {
+    JoinGroupResponse response{.error_code = error};
+    if (version >= 7) {
+        response.protocol_name = std::nullopt;
+    }
+    return response;
+}
+
+}  // namespace
 
 void join_group(runtime::RequestContext& context) {
     const JoinGroupRequest* request = context.decode<JoinGroupRequest>();
@@ -25,12 +35,12 @@ void join_group(runtime::RequestContext& context) {
         return;
     }
     if (!authorize(context, access::kReadGroup, request->group_id)) {
-        context.reply(JoinGroupResponse{.error_code = ErrorCode::group_authorization_failed});
+        context.reply(refusal(context.version(), ErrorCode::group_authorization_failed));
         return;
     }
     note_consumer(context);
-    if (!coordinator_is_available(context)) {
-        context.reply(JoinGroupResponse{.error_code = ErrorCode::coordinator_not_available});
+    if (!context.services.groups.is_attached()) {
+        context.reply(refusal(context.version(), ErrorCode::not_coordinator));
         return;
     }
     ArenaVector<groups::JoinGroup::Protocol> protocols(context.arena(), request->protocols.count());

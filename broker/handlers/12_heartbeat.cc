@@ -4,7 +4,6 @@
 
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
-#include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -24,21 +23,18 @@ void heartbeat(runtime::RequestContext& context) {
         return;
     }
     note_member(context, request->group_id, request->member_id);
+    const auto result = context.services.groups.ask(
+        context.turn, request->group_id,
+        [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
+            coordinator.heartbeat({.group_id = request->group_id,
+                                   .generation = Generation{request->generation_id},
+                                   .member_id = request->member_id,
+                                   .group_instance_id = request->group_instance_id,
+                                   .reply_to = token},
+                                  context.now(), effects);
+        });
     HeartbeatResponse response;
-    response.error_code = ErrorCode::coordinator_not_available;
-    if (coordinator_is_available(context)) {
-        const auto result = context.services.groups.ask(
-            context.turn, request->group_id,
-            [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
-                coordinator.heartbeat({.group_id = request->group_id,
-                                       .generation = Generation{request->generation_id},
-                                       .member_id = request->member_id,
-                                       .group_instance_id = request->group_instance_id,
-                                       .reply_to = token},
-                                      context.now(), effects);
-            });
-        response.error_code = result ? std::get<groups::HeartbeatResult>(*result).error : ErrorCode::not_coordinator;
-    }
+    response.error_code = result ? std::get<groups::HeartbeatResult>(*result).error : ErrorCode::not_coordinator;
     context.reply(response);
 }
 

@@ -4,7 +4,6 @@
 //   v5: reason.
 
 #include "broker/handlers/authorize.h"
-#include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -22,10 +21,6 @@ void leave_group(runtime::RequestContext& context) {
     }
     if (!authorize(context, access::kReadGroup, request->group_id)) {
         context.reply(LeaveGroupResponse{.error_code = ErrorCode::group_authorization_failed});
-        return;
-    }
-    if (!coordinator_is_available(context)) {
-        context.reply(LeaveGroupResponse{.error_code = ErrorCode::coordinator_not_available});
         return;
     }
     ArenaVector<groups::LeaveGroup::Member> members(context.arena(), request->members.count() + 1);

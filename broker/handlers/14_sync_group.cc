@@ -4,7 +4,6 @@
 
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
-#include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -28,8 +27,8 @@ void sync_group(runtime::RequestContext& context) {
         context.reply(SyncGroupResponse{.error_code = ErrorCode::inconsistent_group_protocol});
         return;
     }
-    if (!coordinator_is_available(context)) {
-        context.reply(SyncGroupResponse{.error_code = ErrorCode::coordinator_not_available});
+    if (!context.services.groups.is_attached()) {
+        context.reply(SyncGroupResponse{.error_code = ErrorCode::not_coordinator});
         return;
     }
     ArenaVector<groups::SyncGroup::Assignment> assignments(context.arena(), request->assignments.count());

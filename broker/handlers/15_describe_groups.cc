@@ -4,7 +4,6 @@
 //   message (KIP-1043), before they were "Dead".
 
 #include "broker/handlers/authorize.h"
-#include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -53,26 +52,20 @@ void describe_groups(runtime::RequestContext& context) {
     if (request == nullptr) {
         return;
     }
-    const bool available = coordinator_is_available(context);
     ArenaVector<DescribeGroupsResponse::DescribedGroup> described(context.arena(), request->groups.count());
     for (const std::string_view group_id : request->groups) {
         if (!authorize(context, access::kDescribeGroup, group_id)) {
             described.push_back({.error_code = ErrorCode::group_authorization_failed, .group_id = group_id});
             continue;
         }
-        std::optional<groups::Result> result;
-        if (available) {
-            result = context.services.groups.ask(
-                context.turn, group_id,
-                [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
-                    coordinator.describe_groups(
-                        {.group_ids = {&group_id, 1}, .api_version = context.version(), .reply_to = token}, context.now(),
-                        effects);
-                });
-        }
+        const auto result = context.services.groups.ask(
+            context.turn, group_id,
+            [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
+                coordinator.describe_groups({.group_ids = {&group_id, 1}, .api_version = context.version(), .reply_to = token},
+                                            context.now(), effects);
+            });
         if (!result) {
-            described.push_back({.error_code = available ? ErrorCode::not_coordinator : ErrorCode::coordinator_not_available,
-                                 .group_id = group_id});
+            described.push_back({.error_code = ErrorCode::not_coordinator, .group_id = group_id});
             continue;
         }
         for (const groups::DescribeGroupsResult::Group& group : std::get<groups::DescribeGroupsResult>(*result).groups) {

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "broker/handlers/authorize.h"
-#include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -21,7 +20,6 @@ void delete_groups(runtime::RequestContext& context) {
     if (request == nullptr) {
         return;
     }
-    const bool available = coordinator_is_available(context);
     ArenaVector<DeleteGroupsResponse::DeletableGroupResult> results(context.arena(), request->groups_names.count());
     std::set<std::string_view> seen;
     for (const std::string_view group_id : request->groups_names) {
@@ -32,17 +30,15 @@ void delete_groups(runtime::RequestContext& context) {
             results.push_back({.group_id = group_id, .error_code = ErrorCode::group_authorization_failed});
             continue;
         }
-        ErrorCode error = available ? ErrorCode::not_coordinator : ErrorCode::coordinator_not_available;
-        if (available) {
-            const auto result = context.services.groups.ask(
-                context.turn, group_id,
-                [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
-                    coordinator.delete_groups({.group_ids = {&group_id, 1}, .reply_to = token}, context.now(), effects);
-                });
-            if (result) {
-                error = std::get<groups::DeleteGroupsResult>(*result).groups.front().error;
-                if (error == ErrorCode::none) context.services.readers.on_group_deleted(group_id);
-            }
+        const auto result = context.services.groups.ask(
+            context.turn, group_id,
+            [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
+                coordinator.delete_groups({.group_ids = {&group_id, 1}, .reply_to = token}, context.now(), effects);
+            });
+        ErrorCode error = ErrorCode::not_coordinator;
+        if (result) {
+            error = std::get<groups::DeleteGroupsResult>(*result).groups.front().error;
+            if (error == ErrorCode::none) context.services.readers.on_group_deleted(group_id);
         }
         results.push_back({.group_id = group_id, .error_code = error});
     }

@@ -1,7 +1,6 @@
 // OffsetDelete: v0, never flexible.
 
 #include "broker/handlers/authorize.h"
-#include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -21,11 +20,6 @@ void offset_delete(runtime::RequestContext& context) {
     OffsetDeleteResponse response;
     if (!authorize(context, access::kDeleteGroup, request->group_id)) {
         response.error_code = ErrorCode::group_authorization_failed;
-        context.reply(response);
-        return;
-    }
-    if (!coordinator_is_available(context)) {
-        response.error_code = ErrorCode::coordinator_not_available;
         context.reply(response);
         return;
     }

@@ -7,7 +7,6 @@
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/consumer_groups.h"
-#include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -80,10 +79,6 @@ void consumer_group_heartbeat(runtime::RequestContext& context) {
     }
     if (!consumer_protocol_is_enabled(context)) {
         context.reply(Response{.error_code = ErrorCode::unsupported_version});
-        return;
-    }
-    if (!coordinator_is_available(context)) {
-        context.reply(Response{.error_code = ErrorCode::coordinator_not_available});
         return;
     }
     if (const ErrorCode refused = refusal(context, *request); refused != ErrorCode::none) {

@@ -4,7 +4,6 @@
 
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/consumer_groups.h"
-#include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -102,16 +101,15 @@ void consumer_group_describe(runtime::RequestContext& context) {
     }
     Arena& arena = context.arena();
     const bool enabled = consumer_protocol_is_enabled(context);
-    const bool available = enabled && coordinator_is_available(context);
     ArenaVector<Response::DescribedGroup> described(arena, request->group_ids.count());
     for (const std::string_view group_id : request->group_ids) {
         Response::DescribedGroup failed{.group_id = group_id};
-        failed.error_code = enabled ? ErrorCode::coordinator_not_available : ErrorCode::unsupported_version;
+        failed.error_code = enabled ? ErrorCode::not_coordinator : ErrorCode::unsupported_version;
         if (!authorize(context, access::kDescribeGroup, group_id)) {
             failed.error_code = ErrorCode::group_authorization_failed;
-        } else if (available && group_id.empty()) {
+        } else if (enabled && group_id.empty()) {
             failed.error_code = ErrorCode::invalid_group_id;
-        } else if (available) {
+        } else if (enabled) {
             const auto result = context.services.groups.ask(
                 context.turn, group_id,
                 [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
@@ -122,7 +120,6 @@ void consumer_group_describe(runtime::RequestContext& context) {
                 described.push_back(encoded(context, std::get<Result>(*result).groups.front(), request->include_authorized_operations));
                 continue;
             }
-            failed.error_code = ErrorCode::not_coordinator;
         }
         described.push_back(failed);
     }

@@ -4,7 +4,6 @@
 
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
-#include "broker/runtime/catalog/catalog.h"
 #include "protocol/assert.h"
 #include "protocol/messages/11_join_group.h"
 #include "protocol/messages/14_sync_group.h"
@@ -62,10 +61,6 @@ runtime::Reply encode_group_reply(const runtime::PendingReply& pending, const gr
     const auto* sync = std::get_if<groups::SyncResult>(&result);
     PARTITA_ASSERT(sync != nullptr, "only joins and syncs wait in a coordinator");
     return encode_sync(pending, *sync);
-}
-
-bool coordinator_is_available(runtime::RequestContext& context) {
-    return context.services.catalog.ensure_offsets_topic(context.turn);
 }
 
 }  // namespace partita::handlers

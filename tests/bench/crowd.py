@@ -18,7 +18,7 @@ import time
 
 from start_client import CREATE_PARTITIONS, CREATE_TOPICS, Connection, ProtocolError, array, record_batch, string
 
-JOIN_GROUP, SYNC_GROUP, OFFSET_COMMIT = 11, 14, 8
+FIND_COORDINATOR, JOIN_GROUP, SYNC_GROUP, OFFSET_COMMIT = 10, 11, 14, 8
 SESSION_MS = 1_800_000
 CALM_S = 5  # of what a neighbour sees when nothing grows
 GROWTH_PAUSE_S = 0.1
@@ -35,6 +35,13 @@ def group_of(number):
 
 def bytes_field(data):
     return struct.pack(">i", len(data)) + data
+
+
+def find_coordinator(connection, group):
+    """There is none before somebody looks for it."""
+    reader = connection.exchange(connection.prepare(FIND_COORDINATOR, 0, string(group)))
+    if error := reader.take(">h"):
+        raise ProtocolError(f"FindCoordinator answered error {error}")
 
 
 def join(connection, group, topics, partitions):
@@ -163,6 +170,7 @@ class Crowd:
         with Connection(port, timeout=600) as connection:
             create_topics(connection, self.names, partitions, configs)
             create_topics(connection, ["crowd-neighbour"], 1)
+            find_coordinator(connection, group_of(0))
             for number in range(groups):
                 # Neighbouring groups share most of what they read; together they read everything.
                 first = number * topics // max(1, groups)

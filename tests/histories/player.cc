@@ -8,6 +8,7 @@
 #include "protocol/record_batch_builder.h"
 #include "tests/histories/guard_judge.h"
 #include "tests/histories/player_cast.h"
+#include "tests/support/coordinator.h"
 #include "tests/support/plain_client.h"
 
 namespace partita::test::histories {
@@ -38,6 +39,7 @@ Outcome Player::play() {
         diary_.watched.second = Clock::now();
         expect_none(created.error, "CreateTopics");
         topic_id_ = created.id;
+        expect_none(find_coordinator(admin.wire(), "any"), "FindCoordinator");
         diary_.partitions.resize(static_cast<std::size_t>(script_.first_count));
         for (const ProducerCast& cast : script_.producers) {
             producers_.push_back(std::make_unique<Producer>());

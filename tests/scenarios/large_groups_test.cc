@@ -22,6 +22,7 @@
 #include "protocol/messages/37_create_partitions.h"
 #include "protocol/messages/68_consumer_group_heartbeat.h"
 #include "tests/support/broker_process.h"
+#include "tests/support/coordinator.h"
 #include "tests/support/plain_client.h"
 #include "tests/support/wire_client.h"
 
@@ -61,6 +62,8 @@ class LargeGroups : public ::testing::Test {
         broker_ = BrokerProcess::start({.overrides = {"group.consumer.assignment.interval.ms=100",
                                                       "group.initial.rebalance.delay.ms=3000"}});
         ASSERT_NE(broker_, nullptr);
+        WireClient client(broker_->port());
+        ASSERT_EQ(find_coordinator(client, "any"), ErrorCode::none);
     }
 
     std::unique_ptr<BrokerProcess> broker_;

@@ -37,6 +37,7 @@
 #include "protocol/messages/60_describe_cluster.h"
 #include "protocol/messages/75_describe_topic_partitions.h"
 #include "tests/support/broker_process.h"
+#include "tests/support/coordinator.h"
 #include "tests/support/wire_client.h"
 #include "tests/unit/protocol/message_generator.h"
 
@@ -395,6 +396,7 @@ void join_once(WireClient& client, std::string& member_id) {
                           .rebalance_timeout_ms = 200,
                           .protocol_type = "consumer",
                           .protocols = protocols};
+    ASSERT_EQ(find_coordinator(client, kGroup), ErrorCode::none);
     const auto* first = client.call<JoinGroupResponse>(4, join);
     ASSERT_NE(first, nullptr) << client.failure();
     ASSERT_EQ(first->error_code, ErrorCode::member_id_required);

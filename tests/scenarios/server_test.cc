@@ -17,6 +17,7 @@
 #include "protocol/messages/11_join_group.h"
 #include "protocol/messages/18_api_versions.h"
 #include "tests/support/broker_process.h"
+#include "tests/support/coordinator.h"
 #include "tests/support/wire_client.h"
 
 namespace partita::test {
@@ -245,6 +246,7 @@ TEST(Stop, AnswersWaitingRequestsAndIsRemembered) {
                                     .rebalance_timeout_ms = 60'000,
                                     .protocol_type = "consumer",
                                     .protocols = protocols};
+        ASSERT_EQ(find_coordinator(member, "g"), ErrorCode::none);
         const std::int32_t join_id = member.send_request(3, join);
         EXPECT_TRUE(consumer.is_silent_for(200ms));
         EXPECT_TRUE(member.is_silent_for(10ms));

@@ -21,6 +21,7 @@
 #include "protocol/messages/37_create_partitions.h"
 #include "protocol/record_batch.h"
 #include "tests/support/broker_process.h"
+#include "tests/support/coordinator.h"
 #include "tests/support/wire_client.h"
 
 namespace partita::test {
@@ -118,6 +119,9 @@ void Stress::run_consumer(std::int32_t partition) {
 void Stress::run_member(int number) {
     const std::string group = "group-" + std::to_string(number % 2);
     WireClient client(broker_->port());
+    if (const ErrorCode error = find_coordinator(client, group); error != ErrorCode::none) {
+        return fail("find the coordinator: error " + std::to_string(static_cast<int>(error)));
+    }
     while (goes_on()) {
         std::array protocols{JoinGroupRequest::Protocol{.name = "range"}};
         const JoinGroupRequest join{.group_id = group,

@@ -19,6 +19,7 @@
 #include "protocol/messages/37_create_partitions.h"
 #include "protocol/messages/44_incremental_alter_configs.h"
 #include "protocol/record_batch_builder.h"
+#include "tests/support/coordinator.h"
 
 namespace partita::test {
 namespace {
@@ -128,6 +129,7 @@ ErrorCode PlainClient::commit(const std::string& group, const std::string& topic
     OffsetCommitRequest request;
     request.group_id = group;
     request.topics = {&wanted, 1};
+    if (const ErrorCode error = find_coordinator(wire_, group); error != ErrorCode::none) return error;
     const auto* answer = wire_.call<OffsetCommitResponse>(8, request);
     return answer != nullptr && !answer->topics.empty() ? answer->topics[0].partitions[0].error_code
                                                      : ErrorCode::network_exception;
@@ -140,6 +142,7 @@ std::optional<std::int64_t> PlainClient::committed(const std::string& group, con
     OffsetFetchRequest request;
     request.group_id = group;
     request.topics = {&wanted, 1};
+    if (find_coordinator(wire_, group) != ErrorCode::none) return std::nullopt;
     const auto* answer = wire_.call<OffsetFetchResponse>(7, request);
     if (answer == nullptr || answer->error_code != ErrorCode::none || answer->topics.empty()) return std::nullopt;
     const auto& reply = answer->topics[0].partitions[0];

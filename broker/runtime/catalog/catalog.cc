@@ -122,6 +122,15 @@ void Catalog::follow(Turn* turn, const topics::Effects& effects, const ClaimedTo
     }));
 
     for (const topics::CatalogChange& change : effects.changes) {
+        // What is adopted at the start is served by `load_groups`, which reads it first.
+        if (turn != nullptr && change.kind == topics::CatalogChange::Kind::topic_created &&
+            change.after->name == topics::kOffsetsTopicName) {
+            if (around_.groups.attach(next->find(change.after->id)->partitions, group_settings(*around_.config.get()))) {
+                around_.groups.serve(now);
+            } else {
+                log::error("groups", "__consumer_offsets has another number of partitions than before; restart the broker");
+            }
+        }
         if (change.kind == topics::CatalogChange::Kind::topic_reconfigured) {
             const TopicState* state = next->find(change.after->id);
             if (state->config->nudge != before->find(change.after->id)->config->nudge && state->expansion) {
@@ -258,23 +267,7 @@ bool Catalog::ensure_offsets_topic(Turn& turn) {
         turn, [](const topics::CatalogCore& core, const topics::CatalogContext& context) {
             return core.auto_create_topic(topics::kOffsetsTopicName, context);
         });
-    if (!created || created->error.failed()) {
-        return false;
-    }
-    const std::scoped_lock lock(mutex_);
-    if (around_.groups.is_attached()) {
-        return true;
-    }
-    const TopicState* offsets = around_.topics.table()->find(topics::kOffsetsTopicName);
-    if (offsets == nullptr) {
-        return false;
-    }
-    if (!around_.groups.attach(offsets->partitions, group_settings(*around_.config.get()))) {
-        log::error("groups", "__consumer_offsets has another number of partitions than before; restart the broker");
-        return false;
-    }
-    around_.groups.serve(turn.now());
-    return true;
+    return created && !created->error.failed() && around_.groups.is_attached();
 }
 
 }  // namespace partita::runtime

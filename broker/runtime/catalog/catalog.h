@@ -119,7 +119,7 @@ class Catalog {
 
     /// A fresh producer id, never given out before. Empty when it could not be persisted.
     [[nodiscard]] std::optional<ProducerId> next_producer_id(Turn& turn);
-    /// Creates `__consumer_offsets` when it is not there yet. False when that failed. Waits for no device.
+    /// Creates `__consumer_offsets` when it is not there yet. False when groups are not served then. Waits for no device.
     [[nodiscard]] bool ensure_offsets_topic(Turn& turn);
     /// The topic's growth is watched from now on, whatever its mode: for controls that need it. Null when there is no
     /// such topic.

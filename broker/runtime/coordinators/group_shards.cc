@@ -257,6 +257,9 @@ void GroupShards::execute(
 std::optional<groups::Result> GroupShards::ask(
     Turn& turn, std::string_view group_id,
     const std::function<void(groups::GroupCoordinator&, groups::ReplyToken, groups::Effects&)>& command) {
+    if (!is_attached()) {
+        return std::nullopt;
+    }
     return ask_shard(turn, shard_of(group_id), command);
 }
 
@@ -461,7 +464,7 @@ std::size_t GroupShards::group_count() {
 std::optional<groups::Result> GroupShards::settle(Shard& shard, Turn* turn, Now now,
                                                   std::optional<groups::ReplyToken> own) {
     std::optional<groups::Result> result;
-    if (shard.state == State::rebuilding || (!shard.effects.records.empty() && !persist(shard, turn, now))) {
+    if (shard.state != State::serving || (!shard.effects.records.empty() && !persist(shard, turn, now))) {
         throw_away(shard, now);
     } else {
         for (groups::Reply& reply : shard.effects.replies) {
@@ -480,9 +483,6 @@ std::optional<groups::Result> GroupShards::settle(Shard& shard, Turn* turn, Now 
 bool GroupShards::persist(Shard& shard, Turn* turn, Now now) {
     // One for each thread and not for each shard: what was written last is still in the processor's cache.
     thread_local BatchMemory memory;
-    if (shard.state != State::serving) {
-        return false;
-    }
     memory.batch.clear();
     for (const groups::Record& record : shard.effects.records) {
         if (const auto added = groups::append_record(record, now.wall, memory.scratch, memory.builder); !added) {

@@ -85,12 +85,12 @@ class GroupShards {
     void set_reply_encoder(ReplyEncoder encoder) { encoder_ = encoder; }
 
     /// Runs a command in the shard of `group_id` whose reply may come later. The reply is encoded and
-    /// delivered when it comes, maybe before this returns.
+    /// delivered when it comes, maybe before this returns. Only while somebody coordinates (`is_attached`).
     void execute(Turn& turn, std::string_view group_id, const PendingReply& pending,
                  const std::function<void(groups::GroupCoordinator&, groups::ReplyToken, groups::Effects&)>& command);
 
     /// Runs a command that is answered by its own call, and returns the result once it is durable; empty
-    /// when it could not be persisted.
+    /// when it could not be persisted, or nobody coordinates: whoever asked is told NOT_COORDINATOR.
     [[nodiscard]] std::optional<groups::Result> ask(
         Turn& turn, std::string_view group_id,
         const std::function<void(groups::GroupCoordinator&, groups::ReplyToken, groups::Effects&)>& command);

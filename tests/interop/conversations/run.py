@@ -26,8 +26,10 @@ def stages(conversations):
     """The conversations by the broker that they need: [(properties, [conversation])], plain ones first."""
     grouped = {}
     for each in conversations:
-        grouped.setdefault(json.dumps(each.properties, sort_keys=True), []).append(each)
-    return [(json.loads(key), grouped[key]) for key in sorted(grouped, key=lambda key: (key != "{}", key))]
+        key = (each.fresh and each.name, json.dumps(each.properties, sort_keys=True))
+        grouped.setdefault(key, []).append(each)
+    return [(grouped[key][0].properties, grouped[key])
+            for key in sorted(grouped, key=lambda key: (key != (False, "{}"), str(key[0]), key[1]))]
 
 
 def served_apis(host, port):
@@ -41,15 +43,16 @@ def served_apis(host, port):
         connection.close()
 
 
-def prepare(host, port):
-    """Lets a fresh broker make the topic of its groups, so that no conversation meets its first moments. Returns the
-    cluster id and the host that the broker names itself by."""
+def prepare(host, port, fresh):
+    """Lets a broker make the topic of its groups, so that no conversation meets its first moments but those that want a `fresh`
+    one. Returns the cluster id and the host that the broker names itself by."""
     first = talking.Talk(host, port, "prepare")
     try:
-        first.quietly("FindCoordinator", 4, KeyType=0, CoordinatorKeys=["prepare"])
-        first.quietly("OffsetFetch", 8, Groups=[{"GroupId": f"prepare-{number}", "Topics": None}
-                                                for number in range(200)])
-        first.quietly("InitProducerId", 4, TransactionalId=None, TransactionTimeoutMs=60000)
+        if not fresh:
+            first.quietly("FindCoordinator", 4, KeyType=0, CoordinatorKeys=["prepare"])
+            first.quietly("OffsetFetch", 8, Groups=[{"GroupId": f"prepare-{number}", "Topics": None}
+                                                    for number in range(200)])
+            first.quietly("InitProducerId", 4, TransactionalId=None, TransactionTimeoutMs=60000)
         cluster = first.quietly("Metadata", 2, Topics=[])
         return cluster["ClusterId"], cluster["Brokers"][0]["Host"]
     finally:
@@ -85,7 +88,7 @@ def run_one(conversation, host, port, served, cluster, directories, prefix):
 def run(conversations, host, port, directories=(), prefix=""):
     """The results, in the order of the conversations."""
     served = served_apis(host, port)
-    cluster = prepare(host, port)
+    cluster = prepare(host, port, any(each.fresh for each in conversations))
     results = {}
     for each in conversations:
         if each.alone:

@@ -18,17 +18,18 @@ ANSWER_DEADLINE_S = 10
 
 
 class Conversation:
-    def __init__(self, script, alone, properties):
-        self.script, self.alone, self.properties = script, alone, properties
+    def __init__(self, script, alone, properties, fresh):
+        self.script, self.alone, self.properties, self.fresh = script, alone, properties, fresh
         self.module = script.__module__.rsplit(".", 1)[-1]
         self.name = f"{self.module}/{script.__name__.replace('_', ' ')}"
 
 
-def conversation(script=None, *, alone=False, properties=None):
+def conversation(script=None, *, alone=False, properties=None, fresh=False):
     """Registers a script. `alone`: it looks at or changes what all share, so it runs before the others and by itself.
-    `properties`: it needs a broker of its own kind; conversations with equal properties share one."""
+    `properties`: it needs a broker of its own kind; conversations with equal properties share one. `fresh`: it needs a broker
+    of its own that has not made the topics of its coordinators yet."""
     def register(function):
-        REGISTERED.append(Conversation(function, alone, dict(properties or {})))
+        REGISTERED.append(Conversation(function, alone, dict(properties or {}), fresh))
         return function
     return register(script) if script else register
 

@@ -65,6 +65,7 @@
 #include "protocol/messages/80_add_raft_voter.h"
 #include "protocol/messages/81_remove_raft_voter.h"
 #include "tests/support/broker_process.h"
+#include "tests/support/coordinator.h"
 #include "tests/support/in_process_broker.h"
 #include "tests/support/wire_client.h"
 
@@ -113,6 +114,7 @@ class AccessRules : public ::testing::Test {
         client_ = std::make_unique<WireClient>(broker_->port());
         ASSERT_TRUE(create_topic(*client_, std::string(kTopic), 1));
         topic_id_ = broker_->services().topics.table()->find(kTopic)->topic->id;
+        ASSERT_EQ(find_coordinator(*client_, kGroup), ErrorCode::none);
         // A group of the consumer protocol with a member, which commits.
         const ConsumerGroupHeartbeatRequest join{.group_id = kGroup,
                                                  .member_id = "m",

@@ -11,6 +11,7 @@
 #include "protocol/messages/01_fetch.h"
 #include "protocol/messages/08_offset_commit.h"
 #include "tests/support/broker_process.h"
+#include "tests/support/coordinator.h"
 #include "tests/support/in_process_broker.h"
 #include "tests/support/wire_client.h"
 
@@ -170,6 +171,10 @@ TEST_F(Allocations, OffsetCommitMakesNone) {
     for (std::int32_t index = 0; index < 3; ++index) partitions.push_back({.partition_index = index, .committed_offset = 7});
     OffsetCommitRequest::Topic topic{.name = "topic", .partitions = partitions};
     const OffsetCommitRequest request{.group_id = "a group whose name is long", .topics = {&topic, 1}};
+    ASSERT_EQ(find_coordinator(*client_, request.group_id), ErrorCode::none);
+    const auto* committed = client_->call<OffsetCommitResponse>(6, request);
+    ASSERT_NE(committed, nullptr) << client_->failure();
+    ASSERT_EQ(committed->topics[0].partitions[0].error_code, ErrorCode::none);
     EXPECT_LE(counted(request_frame(6, request)), kOddOnes);
 }
 

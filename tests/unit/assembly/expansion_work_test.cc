@@ -19,6 +19,7 @@
 #include "schedule/executor.h"
 #include "tests/support/broker_process.h"
 #include "tests/support/classic_member.h"
+#include "tests/support/coordinator.h"
 #include "tests/support/faulty_file_system.h"
 #include "tests/support/in_process_broker.h"
 #include "tests/support/plain_client.h"
@@ -40,6 +41,7 @@ class ExpansionWork : public ::testing::Test {
                                           .overrides = {"offsets.topic.num.partitions=2", "group.initial.rebalance.delay.ms=0"}});
         ASSERT_NE(broker_, nullptr);
         client_ = std::make_unique<PlainClient>(broker_->port());
+        ASSERT_EQ(find_coordinator(client_->wire(), "any"), ErrorCode::none);
     }
     void TearDown() override {
         client_.reset();

@@ -15,6 +15,7 @@
 #include "schedule/executor.h"
 #include "tests/support/broker_process.h"
 #include "tests/support/classic_member.h"
+#include "tests/support/coordinator.h"
 #include "tests/support/in_process_broker.h"
 #include "tests/support/plain_client.h"
 
@@ -29,6 +30,7 @@ class HeldReaders : public ::testing::Test {
         broker_ = InProcessBroker::start({.data_directory = directory_ / "data", .overrides = {"group.initial.rebalance.delay.ms=0"}});
         ASSERT_NE(broker_, nullptr);
         client_ = std::make_unique<PlainClient>(broker_->port());
+        ASSERT_EQ(find_coordinator(client_->wire(), "any"), ErrorCode::none);
         ASSERT_EQ(client_->create_topic("t", 2, {{"partita.expansion.mode", "fenced"}}).error, ErrorCode::none);
     }
     void TearDown() override {
