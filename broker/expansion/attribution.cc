@@ -58,6 +58,16 @@ bool is_same_process(const ReadingConnection& reader, const GroupMember& member)
 
 }  // namespace
 
+bool is_of_another_time(const ReadingConnection& reader, const GroupMember& member) {
+    if (reader.fetched.empty()) {
+        return false;
+    }
+    const bool came_after = member.left != kNoTimestamp && first_fetch(reader) > member.left;
+    // An open one may serve whoever comes, and says nothing as long as it waits for records.
+    const bool ended_before = member.came != kNoTimestamp && !reader.is_open && last_fetch(reader) < member.came;
+    return came_after || ended_before;
+}
+
 Exclusion exclusion_of(const ReadingConnection& reader, const GroupMember& member) {
     const ConnectionFacts& client = reader.client;
     if (speaks_for(reader, member)) {
@@ -77,6 +87,9 @@ Exclusion exclusion_of(const ReadingConnection& reader, const GroupMember& membe
         if (client.process && own.process && *client.process != *own.process) {
             return Exclusion::other_process;
         }
+    }
+    if (is_of_another_time(reader, member)) {
+        return Exclusion::other_time;
     }
     const bool is_beyond = std::ranges::any_of(reader.fetched, [&](const PartitionSpan& fetched) { return fetches_beyond(fetched, member); });
     return is_beyond ? Exclusion::other_partitions : Exclusion::none;

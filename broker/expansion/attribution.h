@@ -24,11 +24,12 @@ struct PartitionSpan {
     TimestampMs last = kNoTimestamp;
 };
 
-/// An open connection that fetches the topic.
+/// A connection that fetches the topic, or did until it was closed.
 struct ReadingConnection {
     ConnectionFacts client;
     /// Of the topic. A partition that its session forgot does not go on, and keeps the time at which it was asked for last.
     std::vector<PartitionSpan> fetched;
+    bool is_open = true;
 };
 
 /// A member of a group that reads the topic.
@@ -43,6 +44,9 @@ struct GroupMember {
     /// The connection over which the member speaks to its coordinator, when that is open and known. Java, librdkafka and franz-go have
     /// another one for fetches, of the same process; kafkajs and sarama may use the same one.
     std::optional<ConnectionFacts> coordinator;
+    /// Before that nothing was seen of it, and of one that left, after that; kNoTimestamp when that is not known, or not so.
+    TimestampMs came = kNoTimestamp;
+    TimestampMs left = kNoTimestamp;
 };
 
 /// What ties a connection to the one member that it can be.
@@ -82,7 +86,11 @@ enum class Exclusion : std::uint8_t {
     other_process,
     /// It fetches what the member does not hold.
     other_partitions,
+    /// It began when the member had left, or ended before the member came.
+    other_time,
 };
+/// The last of these alone.
+[[nodiscard]] bool is_of_another_time(const ReadingConnection& reader, const GroupMember& member);
 [[nodiscard]] Exclusion exclusion_of(const ReadingConnection& reader, const GroupMember& member);
 
 /// Whose connection `readers[subject]` is. `readers` are all open connections that fetch the topic, `members` all members of groups that

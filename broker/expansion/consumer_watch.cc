@@ -39,7 +39,7 @@ void ConsumerWatch::on_commit(std::string_view group, ConnectionId connection, c
 
 void ConsumerWatch::on_leave(std::string_view group, std::string_view member_id, ConnectionId connection, const ClientIdentity& client,
                              std::span<const PartitionIndex> partitions, TimestampMs now) {
-    members_.on_leave(group, member_id, client, partitions, now);
+    members_.on_leave(group, member_id, connection, client, partitions, now);
     resets_.on_leave(group, connection, client);
 }
 

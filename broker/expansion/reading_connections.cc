@@ -11,6 +11,7 @@ ReadingConnection as_reader(ConnectionId id, const Reading& reading) {
     reader.client.id = id;
     reader.client.client_id = reading.client.client_id;
     reader.client.address = reading.client.address;
+    reader.is_open = reading.is_open;
     for (const auto& [partition, read] : reading.partitions) reader.fetched.push_back({partition, read.first, read.last});
     return reader;
 }
@@ -26,17 +27,11 @@ bool may_be_one_process(const std::optional<ProcessIdentity>& one, const std::op
     return !one || !other || *one == *other;
 }
 
-/// When the member was seen last that is not one any more; kNoTimestamp of one that is, or of which that is not known.
-TimestampMs left_at(const GroupMember& member, TimestampMs now) {
+/// When the member was seen last that has nothing any more; kNoTimestamp of one that has, or of which that is not known.
+TimestampMs left_at(const std::map<PartitionIndex, PartitionSpan>& held, TimestampMs now) {
     TimestampMs last = kNoTimestamp;
-    for (const PartitionSpan& span : member.held) last = std::max(last, span.last);
+    for (const auto& [partition, span] : held) last = std::max(last, span.last);
     return last < now ? last : kNoTimestamp;
-}
-
-/// It began to fetch when the member had left.
-bool came_after(const Reading& reading, const GroupMember& member, TimestampMs now) {
-    const TimestampMs left = left_at(member, now);
-    return left != kNoTimestamp && std::ranges::all_of(reading.partitions, [&](const auto& read) { return read.second.first > left; });
 }
 
 const std::optional<ProcessIdentity>& process_of(const std::optional<ConnectionFacts>& facts) {
@@ -114,28 +109,43 @@ void MemberHistory::on_speaker(std::string_view group, ConnectionId connection, 
     speaker.asked.try_emplace(partition, PartitionSpan{partition, now, now});
 }
 
-void MemberHistory::note_member(MemberKey key, const std::string& client_host, std::span<const PartitionIndex> held, TimestampMs now) {
+void MemberHistory::note_member(MemberKey key, const std::string& client_host, ConnectionId speaker, std::span<const PartitionIndex> held,
+                                TimestampMs now) {
     auto known = members_.find(key);
     if (known == members_.end()) {
         if (members_.size() == kMembersMax) return;
-        known = members_.emplace(std::move(key), Held{.client_host = client_host}).first;
+        known = members_.emplace(std::move(key), Held{.client_host = client_host, .first = now}).first;
     }
+    if (known->second.speaker == kNoConnection) known->second.speaker = speaker;
     known->second.last = now;
     for (const PartitionIndex partition : held) {
         known->second.held.try_emplace(partition, PartitionSpan{partition, now, now}).first->second.last = now;
     }
 }
 
-void MemberHistory::on_leave(std::string_view group, std::string_view member_id, const ClientIdentity& client,
+// The first look at which it was there comes later than it, and a connection that speaks for it may be its second one.
+TimestampMs MemberHistory::came_at(const MemberKey& key, const Held& member) const {
+    const auto known = speakers_.find({std::get<0>(key), std::get<1>(key), member.speaker});
+    if (known == speakers_.end()) return kNoTimestamp;
+    TimestampMs came = member.first;
+    for (const auto& [partition, span] : known->second.asked) came = std::min(came, span.first);
+    return came;
+}
+
+void MemberHistory::on_leave(std::string_view group, std::string_view member_id, ConnectionId connection, const ClientIdentity& client,
                              std::span<const PartitionIndex> partitions, TimestampMs now) {
-    note_member({client.client_id, std::string(group), std::string(member_id)}, client.address, partitions, now);
+    note_member({client.client_id, std::string(group), std::string(member_id)}, client.address, connection, partitions, now);
 }
 
 void MemberHistory::refresh(const ReaderFacts& facts, const std::set<std::string_view>& client_ids, LookTime& time) {
     for (const GroupFacts& group : facts.groups) {
         for (const GroupFacts::Member& member : group.members) {
             if (!client_ids.contains(member.client_id)) continue;
-            note_member({member.client_id, group.group_id, member.member_id}, member.client_host, member.assigned, time.now());
+            MemberKey key(member.client_id, group.group_id, member.member_id);
+            const auto known = members_.find(key);
+            const bool is_silent = known == members_.end() || known->second.speaker == kNoConnection;
+            const auto own = is_silent ? facts.connections->coordinator_of(group.group_id, member.member_id) : std::nullopt;
+            note_member(std::move(key), member.client_host, own ? own->id : kNoConnection, member.assigned, time.now());
         }
     }
     // Those who are in their groups still are seen at every look.
@@ -155,7 +165,9 @@ std::vector<GroupMember> MemberHistory::members_of(const std::string& client_id,
                          .client_id = client_id,
                          .client_host = entry->second.client_host,
                          .held = spans_of(entry->second.held),
-                         .coordinator = directory.coordinator_of(group, member_id)});
+                         .coordinator = directory.coordinator_of(group, member_id),
+                         .came = came_at(entry->first, entry->second),
+                         .left = left_at(entry->second.held, now)});
         seen.emplace(group, entry->second.client_host);
     }
     for (auto entry = speakers_.lower_bound({client_id, {}, ConnectionId{}});
@@ -200,10 +212,11 @@ ReaderOwner ReaderOwners::work_out(ConnectionId connection, Reading& reading) {
     const Crowd& crowd = crowd_of(reading.client.client_id);
     const std::optional<ProcessIdentity>& process = process_of(reading.facts);
     if (!process && crowd.readers.size() * crowd.members.size() > kPairsMax) return {.kind = Attribution::Kind::one_of};
-    // Those of other processes are excluded, and need not be compared; nor need those that had left before.
+    // Those of other processes are excluded, and need not be compared; nor need those of another time.
+    const ReadingConnection self = as_reader(connection, reading);
     std::vector<GroupMember> members;
     for (const GroupMember& member : crowd.members) {
-        if (may_be_one_process(process, process_of(member.coordinator)) && !came_after(reading, member, now_)) members.push_back(member);
+        if (may_be_one_process(process, process_of(member.coordinator)) && !is_of_another_time(self, member)) members.push_back(member);
     }
     ReaderOwner owner;
     if (members.empty()) return owner;

@@ -82,9 +82,9 @@ class MemberHistory {
     /// Somebody asked or committed for the group over that connection.
     void on_speaker(std::string_view group, ConnectionId connection, const ClientIdentity& client, PartitionIndex partition,
                     TimestampMs now);
-    /// A member leaves, with these partitions; it may have come since the last look.
-    void on_leave(std::string_view group, std::string_view member_id, const ClientIdentity& client, std::span<const PartitionIndex> partitions,
-                  TimestampMs now);
+    /// A member leaves, with these partitions; it may have come since the last look. `connection`: over which it spoke for itself.
+    void on_leave(std::string_view group, std::string_view member_id, ConnectionId connection, const ClientIdentity& client,
+                  std::span<const PartitionIndex> partitions, TimestampMs now);
     /// `client_ids`: those of connections that fetch.
     void refresh(const ReaderFacts& facts, const std::set<std::string_view>& client_ids, LookTime& time);
     /// Everybody of that client id.
@@ -95,6 +95,9 @@ class MemberHistory {
     struct Held {
         std::string client_host;
         std::map<PartitionIndex, PartitionSpan> held;
+        /// Over which it speaks for itself; kNoConnection when that is not known.
+        ConnectionId speaker = kNoConnection;
+        TimestampMs first = kNoTimestamp;
         TimestampMs last = kNoTimestamp;
     };
     struct Speaker {
@@ -106,7 +109,10 @@ class MemberHistory {
     /// By client id, group and member id.
     using MemberKey = std::tuple<std::string, std::string, std::string>;
     std::map<MemberKey, Held> members_;
-    void note_member(MemberKey key, const std::string& client_host, std::span<const PartitionIndex> held, TimestampMs now);
+    void note_member(MemberKey key, const std::string& client_host, ConnectionId speaker, std::span<const PartitionIndex> held,
+                     TimestampMs now);
+    /// Before that nothing was seen or heard of the member; kNoTimestamp when nothing was heard of it.
+    [[nodiscard]] TimestampMs came_at(const MemberKey& key, const Held& member) const;
 
     /// By client id, group and connection.
     using SpeakerKey = std::tuple<std::string, std::string, ConnectionId>;

@@ -51,6 +51,40 @@ TEST(Attribution, TwoGroupsOfOneClientIdStayTwo) {
     EXPECT_NE(what_would_tell(found), "");
 }
 
+/// An application that was restarted: one member after the other, and the first one's connection is closed.
+class AttributionOfOneAfterTheOther : public ::testing::Test {
+  protected:
+    AttributionOfOneAfterTheOther() {
+        readers_[0].is_open = false;
+        members_[0].left = TimestampMs{kStart.value + 500};
+        members_[1].came = TimestampMs{kStart.value + 700};
+    }
+    std::vector<ReadingConnection> readers_{reader(1, {span(0, 100, 400)}), reader(2, {span(0, 800, 900)})};
+    std::vector<GroupMember> members_{member("billing", {span(0, 100, 500)}), member("billing", {span(0, 700, 1'000)})};
+};
+
+TEST_F(AttributionOfOneAfterTheOther, EachHasItsOwnConnection) {
+    for (const std::size_t index : {0U, 1U}) {
+        const Attribution found = attribute(index, readers_, members_);
+        EXPECT_EQ(found.kind, Attribution::Kind::member);
+        EXPECT_EQ(found.candidates, std::vector{index});
+    }
+    EXPECT_EQ(exclusion_of(readers_[0], members_[1]), Exclusion::other_time);
+    EXPECT_EQ(exclusion_of(readers_[1], members_[0]), Exclusion::other_time);
+}
+
+TEST_F(AttributionOfOneAfterTheOther, AnOpenConnectionMayServeTheNextMember) {
+    readers_[0].is_open = true;
+    EXPECT_EQ(attribute(0, readers_, members_).kind, Attribution::Kind::one_of);
+}
+
+TEST_F(AttributionOfOneAfterTheOther, AMemberThatMayHaveBeenThereBeforeIsNotExcluded) {
+    members_[1].came = kNoTimestamp;
+    EXPECT_EQ(attribute(0, readers_, members_).kind, Attribution::Kind::one_of);
+    members_[1].came = TimestampMs{kStart.value + 400};
+    EXPECT_EQ(attribute(0, readers_, members_).kind, Attribution::Kind::one_of);
+}
+
 TEST(Attribution, ProcessesTellTwoGroupsOfOneClientIdApart) {
     const std::vector readers{reader(1, {span(0)}, 4711), reader(2, {span(0)}, 4712)};
     const std::vector members{member("billing", {span(0)}, connection(3, 4711)), member("audit", {span(0)}, connection(4, 4712))};
