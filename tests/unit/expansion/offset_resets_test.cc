@@ -274,6 +274,50 @@ TEST_F(OffsetResetsTest, AGroupThatBeganAtTheStartHasSkippedNothingWhenItBeginsA
     EXPECT_FALSE(skipped()) << "nobody knows how much of the seven it read, and did not commit";
 }
 
+// Who left soon is known last, though it came first.
+TEST_F(OffsetResetsTest, AGroupWhoseMemberBeganAtTheStartAndLeftSoonHasSkippedNothing) {
+    const ClientIdentity other{"billing-app-2", "/10.0.0.1"};
+    billing().members.push_back({other.client_id, other.address, {{3}}, "billing-2"});
+    connections_.coordinators[{"billing", "billing-2"}] = {5};
+    (void)findings();
+    ask("billing", kCoordinator, kNew);
+    watch_.on_list_offsets(client_, kNew, -1, Offset{0});
+    fetch(kNew, 0);
+    watch_.on_leave("billing", "billing-1", kCoordinator, client_, std::vector<PartitionIndex>{kOld, kNew}, now_);
+    connections_.closed = {kCoordinator, kFetches};
+    billing().members.erase(billing().members.begin());
+    billing().members[0].assigned = {{0}, {1}, {2}, {3}};
+    wait(100);
+    watch_.on_offset_fetch("billing", {5}, true, other, kNew, kNoOffset, now_);
+    watch_.on_list_offsets(other, kNew, -1, Offset{7});
+    fetch(other, {6}, kNew, 7);
+    EXPECT_FALSE(skipped()) << "who began there first is still to be found out";
+    EXPECT_TRUE(watch_.is_undecided());
+    wait(OffsetResets::kEvidenceMs);
+    EXPECT_FALSE(skipped());
+    EXPECT_FALSE(watch_.is_undecided());
+}
+
+// The kernel tells of the second process first.
+TEST_F(OffsetResetsTest, WhoeverBeganLowerIsHeardBeforeAnybodyIsAccused) {
+    const ClientIdentity other{"billing-app-2", "/10.0.0.1"};
+    billing().members.push_back({other.client_id, other.address, {}, "billing-2"});
+    connections_.coordinators[{"billing", "billing-2"}] = {5};
+    (void)findings();
+    connections_.wanted.insert(kFetches);
+    ask("billing", kCoordinator, kNew);
+    watch_.on_list_offsets(client_, kNew, -1, Offset{3});
+    fetch(kNew, 3);
+    watch_.on_offset_fetch("billing", {5}, true, other, kNew, kNoOffset, now_);
+    watch_.on_list_offsets(other, kNew, -1, Offset{7});
+    fetch(other, {6}, kNew, 7);
+    EXPECT_FALSE(skipped());
+    connections_.wanted.clear();
+    const auto lost = skipped();
+    ASSERT_TRUE(lost);
+    EXPECT_EQ(lost->count, 3);
+}
+
 TEST_F(OffsetResetsTest, AMemberThatComesAgainIsNotTakenForTheOneThatLeft) {
     (void)findings();
     watch_.on_leave("billing", "billing-1", kCoordinator, client_, std::vector<PartitionIndex>{kOld, kNew}, now_);
@@ -285,6 +329,28 @@ TEST_F(OffsetResetsTest, AMemberThatComesAgainIsNotTakenForTheOneThatLeft) {
     ask("billing", {5}, kNew);
     watch_.on_list_offsets(client_, kNew, -1, Offset{7});
     fetch(client_, {6}, kNew, 7);
+    const auto lost = skipped();
+    ASSERT_TRUE(lost);
+    EXPECT_EQ(lost->severity, Severity::block) << lost->condition;
+    EXPECT_EQ(lost->count, 7);
+}
+
+// An application that is started again at once: member and connection are others, the name is the same.
+TEST_F(OffsetResetsTest, WhoLeftIsTiedToItsGroupThoughOneOfItsNameCameAfterIt) {
+    assign_everything();
+    (void)findings();
+    start_at_latest(kNew, 7);
+    wait(10);
+    watch_.on_leave("billing", "billing-1", kCoordinator, client_, std::vector<PartitionIndex>{kOld, kNew}, now_);
+    connections_.closed = {kCoordinator, kFetches};
+    wait(10);
+    billing().members[0].member_id = "billing-2";
+    connections_.coordinators[{"billing", "billing-2"}] = {5};
+    ask("billing", {5}, kNew);
+    watch_.on_list_offsets(client_, kNew, -1, Offset{9});
+    fetch(client_, {6}, kNew, 9);
+    (void)findings();
+    wait(OffsetResets::kEvidenceMs);
     const auto lost = skipped();
     ASSERT_TRUE(lost);
     EXPECT_EQ(lost->severity, Severity::block) << lost->condition;
