@@ -43,9 +43,10 @@ class ConsumerWatch {
     void on_list_offsets(const ClientIdentity& client, PartitionIndex partition, std::int64_t timestamp, Offset answered);
     /// A Fetch that began at `from`.
     void on_fetch(ConnectionId connection, const ClientIdentity& client, PartitionIndex partition, Offset from, TimestampMs now);
-    /// An OffsetCommit that was accepted, all of its partitions of this topic at once; `before` as in `Inversions::on_commit`.
+    /// An OffsetCommit that was accepted, all of its partitions of this topic at once; `before` and `keys_sent` as in
+    /// `Inversions::on_commit`.
     void on_commit(std::string_view group, ConnectionId connection, const ClientIdentity& client, std::span<const Commit> commits,
-                   const Inversions::Positions* before, TimestampMs now);
+                   const Inversions::Positions* before, TimestampMs now, std::uint64_t keys_sent = 0);
     /// A member leaves its group, with the partitions that it has. `connection`: over which it speaks for itself.
     void on_leave(std::string_view group, std::string_view member_id, ConnectionId connection, const ClientIdentity& client,
                   std::span<const PartitionIndex> partitions, TimestampMs now);
@@ -53,7 +54,7 @@ class ConsumerWatch {
     /// `ReaderFacts::moved_keys` will be looked at.
     [[nodiscard]] bool needs_keys() const { return inversions_.has_news(); }
     /// Something that was noted waits for time or evidence: `findings` should be asked again soon.
-    [[nodiscard]] bool is_undecided() const { return resets_.is_undecided(); }
+    [[nodiscard]] bool is_undecided() const { return resets_.is_undecided() || inversions_.has_news(); }
     /// Everything that holds now: H03, H04 of producers that are done, H06, H07, H20 to H23, H29, H30, H48. Takes what was noted since the
     /// last call into account.
     [[nodiscard]] std::vector<Finding> findings(const ReaderFacts& facts, TimestampMs now);

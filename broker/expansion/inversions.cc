@@ -1,6 +1,7 @@
 #include "broker/expansion/inversions.h"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 
 #include "broker/expansion/counted.h"
@@ -38,13 +39,14 @@ std::vector<MovedKey> growth_steps(const KeyIndex& keys, partitioners::FamilySet
     return moved;
 }
 
-void Inversions::on_commit(std::string_view group, std::span<const Commit> commits, const Positions* before) {
+void Inversions::on_commit(std::string_view group, std::span<const Commit> commits, const Positions* before, std::uint64_t keys_sent) {
     if (waiting_ + commits.size() > kAdvancesMax) {
         ++uncounted_;
         return;
     }
     waiting_ += commits.size();
-    requests_.push_back({std::string(group), {commits.begin(), commits.end()}, before == nullptr ? std::nullopt : std::optional(*before)});
+    requests_.push_back(
+        {std::string(group), {commits.begin(), commits.end()}, before == nullptr ? std::nullopt : std::optional(*before), keys_sent});
 }
 
 Inversions::Known& Inversions::known_of(const std::string& group) {
@@ -67,8 +69,10 @@ std::vector<Inversions::Crossing> Inversions::crossings(const ReaderFacts& facts
 }
 
 void Inversions::prove(const ReaderFacts& facts, const GroupIndex& groups) {
-    const std::vector<Request> requests = std::exchange(requests_, {});
-    waiting_ = 0;
+    const auto waits = std::ranges::find_if(requests_, [&](const Request& request) { return request.keys_sent > facts.keys_seen; });
+    std::vector<Request> requests(std::make_move_iterator(requests_.begin()), std::make_move_iterator(waits));
+    requests_.erase(requests_.begin(), waits);
+    for (const Request& request : requests) waiting_ -= request.commits.size();
     if (requests.empty()) return;
     const std::vector<Crossing> all = crossings(facts);
     for (const Request& request : requests) {

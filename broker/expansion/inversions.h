@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -51,11 +52,12 @@ class Inversions {
     };
     using Positions = std::map<PartitionIndex, Offset>;
     /// A commit that was accepted, all of its partitions of this topic at once. `before`: everything that the group had committed in
-    /// the topic until then, which needs to be told once; null when it is not.
-    void on_commit(std::string_view group, std::span<const Commit> commits, const Positions* before);
+    /// the topic until then, which needs to be told once; null when it is not. `keys_sent`: so many batches had been taken for a look at
+    /// their keys when it came, among them those that it is about; it waits until `ReaderFacts::keys_seen` is as much.
+    void on_commit(std::string_view group, std::span<const Commit> commits, const Positions* before, std::uint64_t keys_sent = 0);
     /// There are commits to judge.
     [[nodiscard]] bool has_news() const { return !requests_.empty(); }
-    /// Judges the commits that were noted, in the order in which they came, and forgets them.
+    /// Judges the commits that were noted, in the order in which they came, and forgets them. Those that wait for keys stay.
     void prove(const ReaderFacts& facts, const GroupIndex& groups);
     /// H06 of every group. What was delivered in the wrong order stays so: it ends when retention has removed the older records.
     void find(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings);
@@ -79,6 +81,7 @@ class Inversions {
         std::string group;
         std::vector<Commit> commits;
         std::optional<Positions> before;
+        std::uint64_t keys_sent = 0;
     };
     struct Proof {
         PartitionIndex from;

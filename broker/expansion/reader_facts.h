@@ -43,6 +43,8 @@ struct ReaderFacts {
     std::span<const GroupFacts> groups;
     /// Steps of keys between partitions that an expansion caused; see `growth_steps`.
     std::span<const MovedKey> moved_keys;
+    /// Batches that were taken for a look at their keys and have had it; what `moved_keys` tells comes from these, and maybe from more.
+    std::uint64_t keys_seen = UINT64_MAX;
     std::span<const StaleWrites::Writer> stale_writers;
     /// Not null.
     const ConnectionDirectory* connections = nullptr;

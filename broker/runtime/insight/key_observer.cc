@@ -116,6 +116,7 @@ void KeyObserver::offer(const TopicState& topic, PartitionIndex partition, const
             return;
         }
         queue_.push_back(std::move(sample));
+        taken_.fetch_add(1, std::memory_order_release);
         wake = std::exchange(is_asleep_, false);
     }
     if (wake) {
@@ -247,6 +248,7 @@ void KeyObserver::work(Now now) {
         const double spent_ns = static_cast<double>(around_.schedule.clock.thread_processor_ns() - begin_ns);
         record_cost_ns_ = std::max(1.0, 0.75 * record_cost_ns_ + 0.25 * spent_ns / static_cast<double>(records));
     }
+    done_.fetch_add(samples.size(), std::memory_order_release);
     note_closed(closed);
     if (now.monotonic >= next_settle_) {
         settle(now);

@@ -90,6 +90,11 @@ class KeyObserver {
     /// A connection that produced has ended. From any reactor.
     void connection_closed(expansion::ConnectionId connection);
 
+    /// Batches that were ever taken, and of these the ones that were looked at or dropped, first come first served. A batch is taken before
+    /// anybody can read it.
+    [[nodiscard]] std::uint64_t batches_taken() const { return taken_.load(std::memory_order_acquire); }
+    [[nodiscard]] std::uint64_t batches_done() const { return done_.load(std::memory_order_acquire); }
+
     /// What is known of a topic's producers. Empty when nothing is.
     [[nodiscard]] std::vector<expansion::ProducerReport> producers(const TopicId& topic) const;
     /// Calls `look` with the watch of the topic, or with null. Nothing is observed meanwhile.
@@ -163,6 +168,9 @@ class KeyObserver {
     std::atomic<std::size_t> queue_bytes_ = 0;
     std::atomic<std::size_t> queue_records_ = 0;
     std::atomic<std::size_t> queue_records_max_ = kFirstQueueRecords;
+
+    std::atomic<std::uint64_t> taken_ = 0;
+    std::atomic<std::uint64_t> done_ = 0;
 
     std::mutex queue_mutex_;
     // Guarded by queue_mutex_.

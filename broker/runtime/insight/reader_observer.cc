@@ -198,7 +198,8 @@ void ReaderObserver::on_commit(const TopicState& topic, std::string_view group, 
         positioned_.insert(position_key(topic, group));
     }
     leave({.topic = topic.topic->id,
-           .what = Committed{std::string(group), connection, client, {commits.begin(), commits.end()}, std::move(before), now},
+           .what = Committed{std::string(group), connection, client, {commits.begin(), commits.end()}, std::move(before), now,
+                             sources_.keys.batches_taken()},
            .name = {}});
 }
 
@@ -297,7 +298,8 @@ void ReaderObserver::apply(Watched& watched, Note& note) {
         void operator()(const OffsetsListed& seen) const { readers.on_list_offsets(seen.client, seen.partition, seen.timestamp, seen.answered); }
         void operator()(const Fetched& seen) const { readers.on_fetch(seen.connection, seen.client, seen.partition, seen.from, seen.time); }
         void operator()(const Committed& seen) const {
-            readers.on_commit(seen.group, seen.connection, seen.client, seen.commits, seen.before ? &*seen.before : nullptr, seen.time);
+            readers.on_commit(seen.group, seen.connection, seen.client, seen.commits, seen.before ? &*seen.before : nullptr, seen.time,
+                              seen.keys_sent);
         }
         void operator()(const Left& seen) const {
             readers.on_leave(seen.group, seen.member_id, seen.connection, seen.client, seen.partitions, seen.time);
@@ -443,6 +445,8 @@ std::vector<Finding> ReaderObserver::findings_of(const TopicState& topic, Watche
     std::vector<std::int32_t> counts = {topic.topic->expansions.front()->old_partition_count};
     for (const expansion::EarlierExpansion& growth : facts.earlier) counts.push_back(growth.new_count);
     std::vector<expansion::MovedKey> moved;
+    // Asked first: a look that ends meanwhile may be in the keys already.
+    const std::uint64_t keys_seen = sources_.keys.batches_done();
     std::vector<expansion::StaleWrites::Writer> stale;
     sources_.keys.with_watch(topic.topic->id, [&](const expansion::TopicWatch* keys) {
         if (keys == nullptr) return;
@@ -455,6 +459,7 @@ std::vector<Finding> ReaderObserver::findings_of(const TopicState& topic, Watche
                                                               .log_ends = ends,
                                                               .groups = facts.groups,
                                                               .moved_keys = moved,
+                                                              .keys_seen = keys_seen,
                                                               .stale_writers = stale,
                                                               .connections = &connections},
                                                              now);

@@ -176,6 +176,7 @@ class ReaderObserver {
         std::vector<expansion::ConsumerWatch::Commit> commits;
         std::optional<expansion::Inversions::Positions> before;
         TimestampMs time;
+        std::uint64_t keys_sent = 0;
     };
     struct Left {
         std::string group;

@@ -82,6 +82,7 @@ class ConsumerWatchTest : public testing::Test {
                                 .log_ends = ends_,
                                 .groups = groups_,
                                 .moved_keys = moved,
+                                .keys_seen = keys_seen_,
                                 .stale_writers = stale_,
                                 .connections = &connections_},
                                now_);
@@ -114,8 +115,9 @@ class ConsumerWatchTest : public testing::Test {
         watch_.on_list_offsets(client_, partition, -1, Offset{latest});
         fetch(partition, latest);
     }
-    void commit(std::string_view group, std::vector<ConsumerWatch::Commit> commits, const Inversions::Positions* before = nullptr) {
-        watch_.on_commit(group, kCoordinator, client_, commits, before, now_);
+    void commit(std::string_view group, std::vector<ConsumerWatch::Commit> commits, const Inversions::Positions* before = nullptr,
+                std::uint64_t keys_sent = 0) {
+        watch_.on_commit(group, kCoordinator, client_, commits, before, now_, keys_sent);
     }
     void add_key(const std::string& key, PartitionIndex partition, std::int32_t epoch, std::int64_t offset) {
         keys_.add({.key = as_bytes(key), .key_hash = std::hash<std::string>()(key), .partition = partition, .epoch = epoch, .offset = {offset}});
@@ -129,6 +131,7 @@ class ConsumerWatchTest : public testing::Test {
     std::vector<GroupFacts> groups_;
     FakeConnections connections_;
     KeyIndex keys_{1000};
+    std::uint64_t keys_seen_ = 0;
     partitioners::FamilySet families_;
     std::vector<StaleWrites::Writer> stale_;
     std::vector<Offset> starts_{Offset{0}, Offset{0}, Offset{0}, Offset{0}};

@@ -444,6 +444,21 @@ TEST_F(ConsumerWatchTest, CommitsThatWaitAreBoundedAndWhatWasLeftOutIsSaid) {
     EXPECT_NE(inversion->condition.find("more than could be counted"), std::string::npos);
 }
 
+// The records are read and committed before their keys were looked at.
+TEST_F(ConsumerWatchTest, ACommitIsJudgedWhenTheKeysOfItsRecordsWereLookedAt) {
+    keys_seen_ = 1;
+    commit("billing", {{kOld, Offset{95}}}, nullptr, 1);
+    commit("billing", {{kNew, Offset{1}}}, nullptr, 2);
+    commit("billing", {{kOld, Offset{96}}}, nullptr, 2);
+    EXPECT_FALSE(finding(HazardId::inversion_delivered));
+    EXPECT_TRUE(watch_.is_undecided());
+    add_key("a", kOld, 0, 95);
+    add_key("a", kNew, 1, 0);
+    keys_seen_ = 2;
+    EXPECT_TRUE(finding(HazardId::inversion_delivered));
+    EXPECT_FALSE(watch_.is_undecided());
+}
+
 TEST_F(ConsumerWatchTest, InOrderCommitsAreNoInversion) {
     add_key("a", kOld, 0, 95);
     add_key("a", kNew, 1, 0);
