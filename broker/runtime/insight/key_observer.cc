@@ -47,6 +47,9 @@ KeyObserver::~KeyObserver() { stop(); }
 void KeyObserver::start() {
     refilled_ns_ = around_.schedule.clock.stopwatch_ns();
     has_budget_ = around_.config->detection_processor_percent < kEverythingPercent;
+    if (!has_budget_) {
+        queue_records_max_.store(kQueueRecordsMax, std::memory_order_relaxed);
+    }
     worker_ = around_.schedule.executor.start("key-observer", [this] { return step(); });
     is_open_.store(around_.config->detection_enable, std::memory_order_relaxed);
 }
