@@ -49,6 +49,8 @@ struct Growth {
 
 struct MemberDiary {
     bool is_open = false;
+    /// Its client, among all of the history.
+    int client = -1;
     std::set<int> assigned;
 };
 
@@ -122,6 +124,12 @@ struct KeptBack {
     bool is_sure = false;
 };
 
+/// What an open connection fetched of partitions that a growth added.
+struct NewReading {
+    std::set<int> partitions;
+    Clock::time_point since;
+};
+
 /// What an outsider read since the topic grew first, and the broker did not restart.
 struct OutsiderDiary {
     /// By how often the topic had grown, and partition: the earliest offset that it asked for.
@@ -145,6 +153,8 @@ struct Diary {
     std::map<std::pair<Caller, int>, std::int64_t> first_fetches;
     /// The newest for each client and partition, of clients whose connection is open.
     std::vector<KeptBack> kept_back;
+    /// By client.
+    std::map<int, NewReading> new_readings;
     /// What the broker saw of producers it remembers since then.
     std::int64_t restarted_at_order = 0;
     std::int64_t records = 0;

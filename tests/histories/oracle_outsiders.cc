@@ -57,6 +57,28 @@ std::int64_t Oracle::replayed(const OutsiderDiary& outsider) const {
     return count;
 }
 
+// A member has the client's name and host and everything that the client fetches, and fetches itself, over another connection: either may
+// be the member.
+bool Oracle::is_surely_one_of_several(const KeptBack& kept) const {
+    // The kernel was asked who they are, and the answer that stood before is a second old.
+    constexpr auto kToBeJudged = 5s;
+    const auto is_judged = [&](const NewReading& reading) { return kept.time - reading.since > kToBeJudged; };
+    const auto own = diary_.new_readings.find(kept.client);
+    if (own == diary_.new_readings.end() || !is_judged(own->second) || !kept.is_sure) return false;
+    for (std::size_t group = 0; group < diary_.groups.size(); ++group) {
+        for (std::size_t index = 0; index < diary_.groups[group].members.size(); ++index) {
+            const MemberDiary& member = diary_.groups[group].members[index];
+            const auto other = diary_.new_readings.find(member.client);
+            if (!member.is_open || member.client == kept.client || other == diary_.new_readings.end()) continue;
+            if (script_.groups[group].members[index] == kept.caller && is_judged(other->second) &&
+                std::ranges::includes(member.assigned, own->second.partitions)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 // H52: a client that is kept from records, though it may be somebody else than the member for whose sake it is. All clients of a history
 // are of one process and one machine: only the client id tells them apart, and who bears his own is told apart at once.
 void Oracle::held_readers() {
@@ -74,7 +96,11 @@ void Oracle::held_readers() {
         const auto partitions = static_cast<std::int64_t>(kept.size());
         const std::string about = to_string(caller);
         if (members > 0 && members + outsiders > 1) {
-            add("H52", about, 1, partitions, false, "is kept from new partitions, and others have its name");
+            constexpr auto kSurelyHeld = 7s;
+            const bool is_due = std::ranges::any_of(kept, [&](const KeptBack* one) {
+                return diary_.now - one->time < kSurelyHeld && is_surely_one_of_several(*one);
+            });
+            add("H52", about, 1, partitions, is_due, "is kept from new partitions, and others have its name");
         } else if (members == 0) {
             // Nobody in no group is kept from anything without being told, and of this one it is sure that it is in none.
             const auto surely = std::ranges::count_if(kept, [](const KeptBack* one) { return one->is_sure; });

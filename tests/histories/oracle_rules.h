@@ -63,6 +63,7 @@ class Oracle {
     void due_rebalance(const std::string& name, const GroupDiary& group);
     void about_outsider(std::size_t index);
     void held_readers();
+    [[nodiscard]] bool is_surely_one_of_several(const KeptBack& kept) const;
     void stale_producers();
     void keys_in_two_partitions();
     void mixed_partitioners();

@@ -57,6 +57,7 @@ Outcome Player::play() {
             diary_.outsiders.emplace_back();
         }
         for (std::size_t index = 0; index < script_.steps.size() && outcome_.problems.empty(); ++index) {
+            note_time();
             note(std::to_string(index) + " " + to_string(script_.steps[index]));
             play(script_.steps[index]);
         }
@@ -66,6 +67,12 @@ Outcome Player::play() {
     }
     outcome_.transcript = transcript_;
     return outcome_;
+}
+
+// Conditions come about by time as well.
+void Player::note_time() {
+    const auto so_far = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begun_);
+    note("  after " + std::to_string(so_far.count()) + " ms");
 }
 
 void Player::play(const Step& step) {
@@ -255,6 +262,9 @@ void Player::read_outside(std::size_t index, bool reads_new) {
 void Player::note_kept_back(const Client& client, const Offsets& positions, const Client::Fetched& fetched,
                             int partition_max_bytes) {
     for (const auto& [partition, position] : positions) {
+        if (diary_.is_new(partition)) {
+            diary_.new_readings.try_emplace(client.number(), NewReading{.partitions = {}, .since = Clock::now()}).first->second.partitions.insert(partition);
+        }
         const bool is_kept_back = diary_.is_new(partition) && position < log_of(partition).end() && !fetched.offsets.contains(partition) &&
                                   !fetched.out_of_range.contains(partition);
         std::erase_if(diary_.kept_back, [&](const KeptBack& before) {
@@ -272,6 +282,7 @@ void Player::note_kept_back(const Client& client, const Offsets& positions, cons
 
 void Player::forget_kept_back(const Client& client) {
     std::erase_if(diary_.kept_back, [&](const KeptBack& before) { return before.client == client.number(); });
+    diary_.new_readings.erase(client.number());
 }
 
 // As tools that watch lag do: they ask for a group's offsets and the log ends, and read nothing.
@@ -313,9 +324,17 @@ void Player::restart(bool kill) {
     diary_.watched.first = Clock::now();
     if (!stage_.restart(kill)) throw Failure{"the broker does not come back"};
     diary_.watched.second = Clock::now();
+    // As with Kafka: what a broker that is killed had not noted of deleted records is there again.
+    Client reader(stage_.port(), {.client_id = "administrator", .address = "127.0.0.1"}, topic_);
+    for (int partition = 0; kill && partition < diary_.count(); ++partition) {
+        const std::int64_t start = reader.list_offset(partition, kEarliestOffset);
+        if (start > log_of(partition).start) throw Failure{"a log lost records that nobody deleted"};
+        log_of(partition).start = start;
+    }
     diary_.wrote.clear();
     diary_.restarted_at_order = order_;
     diary_.kept_back.clear();
+    diary_.new_readings.clear();
     keyed_since_restart_ = 0;
     for (std::size_t index = 0; index < producers_.size(); ++index) {
         producers_[index]->client = std::make_unique<Client>(stage_.port(), script_.producers[index].caller, topic_);
@@ -323,7 +342,10 @@ void Player::restart(bool kill) {
     for (std::size_t index = 0; index < groups_.size(); ++index) {
         for (std::size_t member = 0; member < groups_[index]->members.size(); ++member) {
             std::unique_ptr<Client>& client = groups_[index]->members[member].client;
-            if (client) client = std::make_unique<Client>(stage_.port(), script_.groups[index].members[member], topic_);
+            if (client) {
+                client = std::make_unique<Client>(stage_.port(), script_.groups[index].members[member], topic_);
+                diary_.groups[index].members[member].client = client->number();
+            }
             groups_[index]->members[member].fetched.clear();
         }
         GroupDiary& diary = diary_.groups[index];
@@ -392,6 +414,7 @@ std::vector<std::string> Player::look() {
     const auto told = stage_.findings(topic_);
     if (!told) throw Failure{"the broker does not tell its findings"};
     outcome_.is_everything_seen &= seen == keyed_since_restart_;
+    note("    the broker looked at " + std::to_string(seen) + " of " + std::to_string(keyed_since_restart_) + " records");
     const std::vector<Claim> claims = claims_of(script_, diary_, unique_, seen == keyed_since_restart_);
     const std::vector<std::string> problems = compare(claims, *told);
     if (problems.empty()) {

@@ -83,6 +83,7 @@ class Player {
     void wait_for_thought();
     [[nodiscard]] std::int64_t keyed_records_seen() const;
     [[nodiscard]] std::vector<std::string> look();
+    void note_time();
     void note(std::string line) { transcript_.push_back(std::move(line)); }
 
     [[nodiscard]] Consumer* open_member(const Step& step);
@@ -93,6 +94,7 @@ class Player {
     const std::string unique_;
     const std::string topic_;
     Dice dice_;
+    const Clock::time_point begun_ = Clock::now();
     Diary diary_;
     TopicId topic_id_;
     std::vector<std::unique_ptr<Producer>> producers_;

@@ -44,6 +44,7 @@ void Player::meet(std::size_t index, const std::vector<int>& silent) {
         if (!diary.members[member].is_open) continue;
         Consumer& consumer = group.members[member];
         if (!consumer.client) consumer.client = std::make_unique<Client>(stage_.port(), script_.groups[index].members[member], topic_);
+        diary.members[member].client = consumer.client->number();
         (void)consumer.client->partition_count();
         members.push_back({consumer.client.get(), &consumer.membership});
         indexes.push_back(member);

@@ -37,6 +37,7 @@ class Writer {
             add({.action = Action::restart, .variant = dice_.roll(2)});
             go_on(4 + dice_.roll(8));
         }
+        if (script_.mode == Mode::fenced && !script_.outsiders.empty() && script_.seed % 2 == 1) share_a_name();
         add({.action = Action::check, .variant = 1});
         end();
         return script_;
@@ -44,6 +45,15 @@ class Writer {
 
   private:
     void add(Step step) { script_.steps.push_back(step); }
+
+    /// A reader in no group that nothing tells from a member which the fence holds.
+    void share_a_name() {
+        script_.outsiders.front().caller = script_.groups.front().members.front();
+        add({.action = Action::refresh, .who = 0});
+        add({.action = Action::produce, .who = 0, .amount = 60});
+        add({.action = Action::rebalance, .who = 0, .amount = 0, .variant = 1});
+        add({.action = Action::outsider_reads, .who = 0, .variant = 1});
+    }
 
     Caller caller(const std::string& own_name) {
         const bool is_common = dice_.happens(25);
