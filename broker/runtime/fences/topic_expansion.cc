@@ -87,7 +87,7 @@ TopicExpansion::FetchVerdict TopicExpansion::on_fetch(const TopicState& topic, P
         return {};
     }
     if (const auto parent = fence_->parent_of(partition)) {
-        FetchVerdict verdict = fence_limit(topic, partition, *parent, reader, end, now);
+        FetchVerdict verdict = fence_limit(topic, partition, *parent, reader, fetch_offset, end, now);
         if (verdict.limit) {
             // A group that went back in the parent keeps what it was already given here.
             verdict.limit = std::max(*verdict.limit, fetch_offset);
@@ -105,7 +105,7 @@ FenceReaders::Judgement TopicExpansion::judge_reader(const TopicState& topic, Pa
 }
 
 TopicExpansion::FetchVerdict TopicExpansion::fence_limit(const TopicState& topic, PartitionIndex partition, PartitionIndex parent,
-                                                         const Reader& reader, Offset end, Now now) {
+                                                         const Reader& reader, Offset fetch_offset, Offset end, Now now) {
     const FenceReaders::Judgement judgement = judge_reader(topic, partition, reader, now.monotonic);
     const std::vector<const groups::TopicReader*>& groups = judgement.groups;
     if (groups.empty() && !groups_.is_complete()) {
@@ -141,7 +141,10 @@ TopicExpansion::FetchVerdict TopicExpansion::fence_limit(const TopicState& topic
     if (limit == end) {
         return {};
     }
-    readers_.note_held(reader.connection, partition, judgement, now.monotonic);
+    // Whoever has read everything already is kept from nothing.
+    if (fetch_offset < end) {
+        readers_.note_held(reader.connection, partition, judgement, now.monotonic);
+    }
     return {.limit = limit,
             .is_undecided = judgement.is_undecided,
             .shows_end = judgement.is_undecided || judgement.kind != expansion::Attribution::Kind::member};

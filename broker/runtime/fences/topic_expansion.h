@@ -145,7 +145,7 @@ class TopicExpansion {
 
     [[nodiscard]] FenceReaders::Judgement judge_reader(const TopicState& topic, PartitionIndex partition, const Reader& reader, Instant now);
     [[nodiscard]] FetchVerdict fence_limit(const TopicState& topic, PartitionIndex partition, PartitionIndex parent, const Reader& reader,
-                                           Offset end, Now now);
+                                           Offset fetch_offset, Offset end, Now now);
     void note_fetched(const TopicState& topic, PartitionIndex parent, const Reader& reader, Offset fetch_offset, Instant now);
     Wrote& note_producer(const TopicState& topic, const expansion::ProducerInstance& instance, const Producer& producer, Instant now);
     void exclude_ended_producers();

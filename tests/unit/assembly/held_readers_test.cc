@@ -10,6 +10,7 @@
 
 #include "broker/runtime/clients/connections.h"
 #include "broker/runtime/fences/fence_readers.h"
+#include "broker/runtime/fences/topic_expansion.h"
 #include "broker/runtime/partitions/published_topics.h"
 #include "protocol/messages/01_fetch.h"
 #include "schedule/executor.h"
@@ -44,9 +45,9 @@ class HeldReaders : public ::testing::Test {
         std::int64_t high_watermark = -1;
         std::size_t bytes = 0;
     };
-    /// From the beginning of partition 2, without waiting for anything.
-    Fetched fetch(WireClient& wire) {
-        FetchRequest::FetchPartition item{.partition = 2, .fetch_offset = 0, .partition_max_bytes = 1 << 20};
+    /// From there on in partition 2, without waiting for anything.
+    Fetched fetch(WireClient& wire, std::int64_t from = 0) {
+        FetchRequest::FetchPartition item{.partition = 2, .fetch_offset = from, .partition_max_bytes = 1 << 20};
         FetchRequest::FetchTopic wanted{.topic = "t"};
         wanted.partitions = {&item, 1};
         FetchRequest request;
@@ -117,6 +118,24 @@ TEST_F(UnknownReaders, SeeAnEmptyPartitionWhenTheyAreTheMember) {
     open_gate();
     EXPECT_TRUE(eventually([&] { return fetch(*reader_).high_watermark == 0; }));
     EXPECT_EQ(fetch(*reader_).bytes, 0u);
+}
+
+TEST_F(UnknownReaders, AreHeldOnlyWhereThereIsMoreToRead) {
+    hold(true);
+    open_gate();
+    WireClient at_end(broker_->port());
+    const auto held = [&] {
+        const auto table = services().topics.table();
+        const runtime::TopicState& topic = *table->find("t");
+        return topic.expansion->upkeep(topic, real_schedule().clock.now()).findings.size();
+    };
+    // Nothing tells the two apart; who came second is known to be one of two at once.
+    EXPECT_TRUE(eventually([&] {
+        EXPECT_EQ(fetch(*reader_).bytes, 0u);
+        EXPECT_EQ(fetch(at_end, 1).bytes, 0u);
+        return held() > 0;
+    }));
+    EXPECT_EQ(held(), 1u);
 }
 
 /// The readers of the topic as a test says them.
