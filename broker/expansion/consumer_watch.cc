@@ -38,9 +38,9 @@ void ConsumerWatch::on_commit(std::string_view group, ConnectionId connection, c
     inversions_.on_commit(group, commits, before, keys_sent);
 }
 
-void ConsumerWatch::on_leave(std::string_view group, std::string_view member_id, ConnectionId connection, const ClientIdentity& client,
-                             std::span<const PartitionIndex> partitions, TimestampMs now) {
-    members_.on_leave(group, member_id, connection, client, partitions, now);
+void ConsumerWatch::on_leave(std::string_view group, std::string_view member_id, ConnectionId connection, TimestampMs born,
+                             const ClientIdentity& client, std::span<const PartitionIndex> partitions, TimestampMs now) {
+    members_.on_leave(group, member_id, born, client, partitions, now);
     resets_.on_leave(group, connection, client);
 }
 

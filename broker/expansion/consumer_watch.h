@@ -47,9 +47,10 @@ class ConsumerWatch {
     /// `Inversions::on_commit`.
     void on_commit(std::string_view group, ConnectionId connection, const ClientIdentity& client, std::span<const Commit> commits,
                    const Inversions::Positions* before, TimestampMs now, std::uint64_t keys_sent = 0);
-    /// A member leaves its group, with the partitions that it has. `connection`: over which it speaks for itself.
-    void on_leave(std::string_view group, std::string_view member_id, ConnectionId connection, const ClientIdentity& client,
-                  std::span<const PartitionIndex> partitions, TimestampMs now);
+    /// A member leaves its group, with the partitions that it has. `connection`: over which it speaks for itself; `born`: when that was
+    /// opened, or kNoTimestamp.
+    void on_leave(std::string_view group, std::string_view member_id, ConnectionId connection, TimestampMs born,
+                  const ClientIdentity& client, std::span<const PartitionIndex> partitions, TimestampMs now);
 
     /// `ReaderFacts::moved_keys` will be looked at.
     [[nodiscard]] bool needs_keys() const { return inversions_.has_news(); }

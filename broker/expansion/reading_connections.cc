@@ -27,6 +27,10 @@ bool may_be_one_process(const std::optional<ProcessIdentity>& one, const std::op
     return !one || !other || *one == *other;
 }
 
+/// Before that the member was not there. It speaks before it is given partitions, and these before it fetches; but a connection that speaks
+/// for it may be its second one.
+TimestampMs came_at(TimestampMs born, TimestampMs first_seen) { return born == kNoTimestamp ? kNoTimestamp : std::min(born, first_seen); }
+
 /// When the member was seen last that has nothing any more; kNoTimestamp of one that has, or of which that is not known.
 TimestampMs left_at(const std::map<PartitionIndex, PartitionSpan>& held, TimestampMs now) {
     TimestampMs last = kNoTimestamp;
@@ -109,32 +113,23 @@ void MemberHistory::on_speaker(std::string_view group, ConnectionId connection, 
     speaker.asked.try_emplace(partition, PartitionSpan{partition, now, now});
 }
 
-void MemberHistory::note_member(MemberKey key, const std::string& client_host, ConnectionId speaker, std::span<const PartitionIndex> held,
+void MemberHistory::note_member(MemberKey key, const std::string& client_host, TimestampMs born, std::span<const PartitionIndex> held,
                                 TimestampMs now) {
     auto known = members_.find(key);
     if (known == members_.end()) {
         if (members_.size() == kMembersMax) return;
         known = members_.emplace(std::move(key), Held{.client_host = client_host, .first = now}).first;
     }
-    if (known->second.speaker == kNoConnection) known->second.speaker = speaker;
+    if (known->second.born == kNoTimestamp) known->second.born = born;
     known->second.last = now;
     for (const PartitionIndex partition : held) {
         known->second.held.try_emplace(partition, PartitionSpan{partition, now, now}).first->second.last = now;
     }
 }
 
-// The first look at which it was there comes later than it, and a connection that speaks for it may be its second one.
-TimestampMs MemberHistory::came_at(const MemberKey& key, const Held& member) const {
-    const auto known = speakers_.find({std::get<0>(key), std::get<1>(key), member.speaker});
-    if (known == speakers_.end()) return kNoTimestamp;
-    TimestampMs came = member.first;
-    for (const auto& [partition, span] : known->second.asked) came = std::min(came, span.first);
-    return came;
-}
-
-void MemberHistory::on_leave(std::string_view group, std::string_view member_id, ConnectionId connection, const ClientIdentity& client,
+void MemberHistory::on_leave(std::string_view group, std::string_view member_id, TimestampMs born, const ClientIdentity& client,
                              std::span<const PartitionIndex> partitions, TimestampMs now) {
-    note_member({client.client_id, std::string(group), std::string(member_id)}, client.address, connection, partitions, now);
+    note_member({client.client_id, std::string(group), std::string(member_id)}, client.address, born, partitions, now);
 }
 
 void MemberHistory::refresh(const ReaderFacts& facts, const std::set<std::string_view>& client_ids, LookTime& time) {
@@ -143,9 +138,9 @@ void MemberHistory::refresh(const ReaderFacts& facts, const std::set<std::string
             if (!client_ids.contains(member.client_id)) continue;
             MemberKey key(member.client_id, group.group_id, member.member_id);
             const auto known = members_.find(key);
-            const bool is_silent = known == members_.end() || known->second.speaker == kNoConnection;
+            const bool is_silent = known == members_.end() || known->second.born == kNoTimestamp;
             const auto own = is_silent ? facts.connections->coordinator_of(group.group_id, member.member_id) : std::nullopt;
-            note_member(std::move(key), member.client_host, own ? own->id : kNoConnection, member.assigned, time.now());
+            note_member(std::move(key), member.client_host, own ? own->born : kNoTimestamp, member.assigned, time.now());
         }
     }
     // Those who are in their groups still are seen at every look.
@@ -166,7 +161,7 @@ std::vector<GroupMember> MemberHistory::members_of(const std::string& client_id,
                          .client_host = entry->second.client_host,
                          .held = spans_of(entry->second.held),
                          .coordinator = directory.coordinator_of(group, member_id),
-                         .came = came_at(entry->first, entry->second),
+                         .came = came_at(entry->second.born, entry->second.first),
                          .left = left_at(entry->second.held, now)});
         seen.emplace(group, entry->second.client_host);
     }

@@ -82,8 +82,9 @@ class MemberHistory {
     /// Somebody asked or committed for the group over that connection.
     void on_speaker(std::string_view group, ConnectionId connection, const ClientIdentity& client, PartitionIndex partition,
                     TimestampMs now);
-    /// A member leaves, with these partitions; it may have come since the last look. `connection`: over which it spoke for itself.
-    void on_leave(std::string_view group, std::string_view member_id, ConnectionId connection, const ClientIdentity& client,
+    /// A member leaves, with these partitions; it may have come since the last look. `born`: when the connection over which it spoke for
+    /// itself was opened, or kNoTimestamp.
+    void on_leave(std::string_view group, std::string_view member_id, TimestampMs born, const ClientIdentity& client,
                   std::span<const PartitionIndex> partitions, TimestampMs now);
     /// `client_ids`: those of connections that fetch.
     void refresh(const ReaderFacts& facts, const std::set<std::string_view>& client_ids, LookTime& time);
@@ -95,8 +96,8 @@ class MemberHistory {
     struct Held {
         std::string client_host;
         std::map<PartitionIndex, PartitionSpan> held;
-        /// Over which it speaks for itself; kNoConnection when that is not known.
-        ConnectionId speaker = kNoConnection;
+        /// When the connection was opened over which it speaks for itself; kNoTimestamp when that is not known.
+        TimestampMs born = kNoTimestamp;
         TimestampMs first = kNoTimestamp;
         TimestampMs last = kNoTimestamp;
     };
@@ -109,10 +110,7 @@ class MemberHistory {
     /// By client id, group and member id.
     using MemberKey = std::tuple<std::string, std::string, std::string>;
     std::map<MemberKey, Held> members_;
-    void note_member(MemberKey key, const std::string& client_host, ConnectionId speaker, std::span<const PartitionIndex> held,
-                     TimestampMs now);
-    /// Before that nothing was seen or heard of the member; kNoTimestamp when nothing was heard of it.
-    [[nodiscard]] TimestampMs came_at(const MemberKey& key, const Held& member) const;
+    void note_member(MemberKey key, const std::string& client_host, TimestampMs born, std::span<const PartitionIndex> held, TimestampMs now);
 
     /// By client id, group and connection.
     using SpeakerKey = std::tuple<std::string, std::string, ConnectionId>;

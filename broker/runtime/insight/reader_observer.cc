@@ -223,12 +223,16 @@ void ReaderObserver::on_leave(const TopicTable& table, std::string_view group, s
     if (!is_watching()) return;
     const std::optional<groups::MemberHoldings> member = sources_.groups.holdings_of(group, member_id);
     if (!member) return;
-    if (const auto own = connections_.coordinator_of(group, member_id)) connection = own->id;
+    TimestampMs born = kNoTimestamp;
+    if (const auto own = connections_.coordinator_of(group, member_id)) {
+        connection = own->id;
+        born = own->born;
+    }
     for (const groups::MemberHoldings::Topic& held : member->topics) {
         const TopicState* topic = table.find(held.name);
         if (topic == nullptr || !watches(*topic)) continue;
         leave({.topic = topic->topic->id,
-               .what = Left{std::string(group), std::string(member_id), connection, {member->client_id, member->client_host}, held.partitions, now},
+               .what = Left{std::string(group), std::string(member_id), connection, born, {member->client_id, member->client_host}, held.partitions, now},
                .name = {}});
     }
 }
@@ -302,7 +306,7 @@ void ReaderObserver::apply(Watched& watched, Note& note) {
                               seen.keys_sent);
         }
         void operator()(const Left& seen) const {
-            readers.on_leave(seen.group, seen.member_id, seen.connection, seen.client, seen.partitions, seen.time);
+            readers.on_leave(seen.group, seen.member_id, seen.connection, seen.born, seen.client, seen.partitions, seen.time);
         }
         void operator()(const GroupDeleted& seen) const { readers.forget_group(seen.group); }
         void operator()(const Grown& grown) const {

@@ -182,6 +182,7 @@ class ReaderObserver {
         std::string group;
         std::string member_id;
         expansion::ConnectionId connection;
+        TimestampMs born;
         expansion::ClientIdentity client;
         std::vector<PartitionIndex> partitions;
         TimestampMs time;

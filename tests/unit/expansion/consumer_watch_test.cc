@@ -100,7 +100,7 @@ TEST_F(ConsumerWatchTest, AMemberThatFetchedToTheLastIsNoReaderOutsideOfGroupsEi
 TEST_F(ConsumerWatchTest, AMemberThatCameReadAndLeftBetweenTwoLooksIsNoReaderOutsideOfGroups) {
     fetch({"visitor", "/10.0.0.7"}, {21}, kOld, 0);
     fetch({"visitor", "/10.0.0.7"}, {21}, kNew, 0);
-    watch_.on_leave("billing", "visitor-1", {20}, {"visitor", "/10.0.0.7"}, std::vector<PartitionIndex>{kOld, kNew}, now_);
+    watch_.on_leave("billing", "visitor-1", {20}, kNoTimestamp, {"visitor", "/10.0.0.7"}, std::vector<PartitionIndex>{kOld, kNew}, now_);
     connections_.closed = {{20}, {21}};
     EXPECT_FALSE(finding(HazardId::external_offsets));
     EXPECT_FALSE(finding(HazardId::replay_inversion));

@@ -91,7 +91,7 @@ class EveryTimeCondition : public ConsumerWatchTest {
         // A member that crashes, and one that left: until that is forgotten its connection may be its own.
         for (int times = 0; times < 2; ++times) {
             watch_.on_offset_fetch("billing", {40}, true, {"crasher", "/10.0.0.4"}, kNew, kNoOffset, now_);
-            watch_.on_leave("billing", "crasher-1", {40}, {"crasher", "/10.0.0.4"}, std::vector<PartitionIndex>{kNew}, now_);
+            watch_.on_leave("billing", "crasher-1", {40}, kNoTimestamp, {"crasher", "/10.0.0.4"}, std::vector<PartitionIndex>{kNew}, now_);
         }
         fetch({"crasher", "/10.0.0.4"}, {41}, kOld, 100);
     }

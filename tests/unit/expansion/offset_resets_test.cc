@@ -283,7 +283,7 @@ TEST_F(OffsetResetsTest, AGroupWhoseMemberBeganAtTheStartAndLeftSoonHasSkippedNo
     ask("billing", kCoordinator, kNew);
     watch_.on_list_offsets(client_, kNew, -1, Offset{0});
     fetch(kNew, 0);
-    watch_.on_leave("billing", "billing-1", kCoordinator, client_, std::vector<PartitionIndex>{kOld, kNew}, now_);
+    watch_.on_leave("billing", "billing-1", kCoordinator, kNoTimestamp, client_, std::vector<PartitionIndex>{kOld, kNew}, now_);
     connections_.closed = {kCoordinator, kFetches};
     billing().members.erase(billing().members.begin());
     billing().members[0].assigned = {{0}, {1}, {2}, {3}};
@@ -320,7 +320,7 @@ TEST_F(OffsetResetsTest, WhoeverBeganLowerIsHeardBeforeAnybodyIsAccused) {
 
 TEST_F(OffsetResetsTest, AMemberThatComesAgainIsNotTakenForTheOneThatLeft) {
     (void)findings();
-    watch_.on_leave("billing", "billing-1", kCoordinator, client_, std::vector<PartitionIndex>{kOld, kNew}, now_);
+    watch_.on_leave("billing", "billing-1", kCoordinator, kNoTimestamp, client_, std::vector<PartitionIndex>{kOld, kNew}, now_);
     connections_.closed = {kCoordinator, kFetches};
     billing().members[0].member_id = "billing-2";
     connections_.coordinators[{"billing", "billing-2"}] = {5};
@@ -341,11 +341,12 @@ TEST_F(OffsetResetsTest, WhoLeftIsTiedToItsGroupThoughOneOfItsNameCameAfterIt) {
     (void)findings();
     start_at_latest(kNew, 7);
     wait(10);
-    watch_.on_leave("billing", "billing-1", kCoordinator, client_, std::vector<PartitionIndex>{kOld, kNew}, now_);
+    watch_.on_leave("billing", "billing-1", kCoordinator, kNoTimestamp, client_, std::vector<PartitionIndex>{kOld, kNew}, now_);
     connections_.closed = {kCoordinator, kFetches};
     wait(10);
     billing().members[0].member_id = "billing-2";
     connections_.coordinators[{"billing", "billing-2"}] = {5};
+    connections_.open[{5}] = {.id = {5}, .born = now_};
     ask("billing", {5}, kNew);
     watch_.on_list_offsets(client_, kNew, -1, Offset{9});
     fetch(client_, {6}, kNew, 9);
@@ -599,7 +600,7 @@ TEST_F(OffsetResetsCrashTest, WhoComesAndGoesBetweenTwoLooksIsCounted) {
     billing().members.clear();
     for (int round = 0; round < 2; ++round) {
         ask("billing", kCoordinator, kNew);
-        watch_.on_leave("billing", "billing-1", kCoordinator, client_, std::vector<PartitionIndex>{kNew}, now_);
+        watch_.on_leave("billing", "billing-1", kCoordinator, kNoTimestamp, client_, std::vector<PartitionIndex>{kNew}, now_);
     }
     wait(OffsetResets::kNoneCrashMs);
     const auto crashes = finding(HazardId::none_crashes);
@@ -611,7 +612,7 @@ TEST_F(OffsetResetsCrashTest, AnotherMemberOfTheNameThatLeavesIsNotTheOneThatAsk
     billing().members.clear();
     for (int round = 0; round < 3; ++round) {
         ask("billing", kCoordinator, kNew);
-        watch_.on_leave("billing", "billing-2", {40}, client_, std::vector<PartitionIndex>{kOld}, now_);
+        watch_.on_leave("billing", "billing-2", {40}, kNoTimestamp, client_, std::vector<PartitionIndex>{kOld}, now_);
     }
     wait(OffsetResets::kNoneCrashMs);
     EXPECT_FALSE(is_told()) << "who asked went once at most";
