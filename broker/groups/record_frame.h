@@ -16,7 +16,7 @@ namespace partita::groups {
 inline constexpr std::int16_t kKeyVersion = 0;
 
 template <class Message>
-std::expected<void, EncodeError> append(std::int16_t prefix, const Message& message, std::int16_t version,
+[[nodiscard]] std::expected<void, EncodeError> append(std::int16_t prefix, const Message& message, std::int16_t version,
                                         ByteBuffer& buffer) {
     buffer.append_big_endian(prefix);
     if (auto encoded = encode(message, version, buffer); !encoded) {
@@ -27,7 +27,7 @@ std::expected<void, EncodeError> append(std::int16_t prefix, const Message& mess
 
 /// Encodes a key, and a value behind it; both are cut out at the end, because the buffer may move while it grows.
 template <class Key>
-std::expected<EncodedRecord, EncodeError> tombstone(std::int16_t type, const Key& key, ByteBuffer& buffer) {
+[[nodiscard]] std::expected<EncodedRecord, EncodeError> tombstone(std::int16_t type, const Key& key, ByteBuffer& buffer) {
     if (auto done = append(type, key, kKeyVersion, buffer); !done) {
         return std::unexpected(done.error());
     }
@@ -35,7 +35,7 @@ std::expected<EncodedRecord, EncodeError> tombstone(std::int16_t type, const Key
 }
 
 template <class Key, class Value>
-std::expected<EncodedRecord, EncodeError> entry(std::int16_t type, const Key& key, std::int16_t version,
+[[nodiscard]] std::expected<EncodedRecord, EncodeError> entry(std::int16_t type, const Key& key, std::int16_t version,
                                                 const Value& value, ByteBuffer& buffer) {
     if (auto done = append(type, key, kKeyVersion, buffer); !done) {
         return std::unexpected(done.error());
@@ -55,7 +55,7 @@ struct Prefixed {
     Bytes rest;
 };
 
-inline std::expected<Prefixed, DecodeError> split(Bytes bytes) {
+[[nodiscard]] inline std::expected<Prefixed, DecodeError> split(Bytes bytes) {
     Cursor cursor(bytes);
     Prefixed result;
     if (!cursor.read(result.prefix)) {

@@ -9,7 +9,7 @@ namespace partita::http {
 using expansion::FindingEvent;
 
 void EventFeed::stop() {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     is_stopped_ = true;
     for (const std::shared_ptr<Stream>& stream : streams_) {
         findings_.unsubscribe(stream->subscription);
@@ -19,7 +19,7 @@ void EventFeed::stop() {
 }
 
 void EventFeed::Stream::take(const FindingEvent& event) {
-    const std::scoped_lock lock(mutex);
+    const MutexLock lock(mutex);
     std::string line = expansion::event_json(event, expansion::KeyStyle::text);
     if (is_ready) {
         send(line);
@@ -47,7 +47,7 @@ void EventFeed::forget_those_who_left() {
 }
 
 bool EventFeed::add(std::shared_ptr<EventSink> sink) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     forget_those_who_left();
     if (is_stopped_ || streams_.size() >= kSinksMax) {
         return false;
@@ -57,7 +57,7 @@ bool EventFeed::add(std::shared_ptr<EventSink> sink) {
     std::vector<expansion::OpenFinding> open;
     stream->subscription = findings_.subscribe([stream](const FindingEvent& event) { stream->take(event); }, open);
     streams_.push_back(stream);
-    const std::scoped_lock sending(stream->mutex);
+    const MutexLock sending(stream->mutex);
     for (const expansion::OpenFinding& finding : open) {
         stream->send(expansion::event_json({.sequence = 0,
                                             .kind = FindingEvent::Kind::opened,

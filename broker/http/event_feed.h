@@ -4,11 +4,11 @@
 #include <cstddef>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "broker/runtime/findings/findings_hub.h"
+#include "protocol/mutex.h"
 
 namespace partita::http {
 
@@ -46,24 +46,21 @@ class EventFeed {
         std::shared_ptr<EventSink> sink;
         runtime::FindingsHub::SubscriptionId subscription = 0;
         std::atomic<bool> is_over = false;
-        /// Taken with the hub's lock held, so never the other way round.
-        std::mutex mutex;
-        // Guarded by mutex.
+        Mutex mutex{LockRank::event_stream};
         /// What is open was sent; until then events wait.
-        bool is_ready = false;
-        std::vector<std::string> early;
+        bool is_ready GUARDED_BY(mutex) = false;
+        std::vector<std::string> early GUARDED_BY(mutex);
 
         void take(const expansion::FindingEvent& event);
-        void send(const std::string& line);
+        void send(const std::string& line) REQUIRES(mutex);
     };
 
-    void forget_those_who_left();
+    void forget_those_who_left() REQUIRES(mutex_);
 
     runtime::FindingsHub& findings_;
-    std::mutex mutex_;
-    // Guarded by mutex_.
-    std::list<std::shared_ptr<Stream>> streams_;
-    bool is_stopped_ = false;
+    Mutex mutex_{LockRank::event_feed};
+    std::list<std::shared_ptr<Stream>> streams_ GUARDED_BY(mutex_);
+    bool is_stopped_ GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace partita::http

@@ -5,7 +5,7 @@
 namespace partita::http {
 
 bool Jobs::start(std::function<void()> job) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     jobs_.remove_if([](Job& running) {
         if (!running.is_done.load(std::memory_order_acquire)) {
             return false;
@@ -28,7 +28,7 @@ bool Jobs::start(std::function<void()> job) {
 
 void Jobs::stop() {
     stopping_.store(true, std::memory_order_release);
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     for (Job& running : jobs_) {
         running.thread.join();
     }

@@ -4,8 +4,9 @@
 #include <functional>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <thread>
+
+#include "protocol/mutex.h"
 
 namespace partita::http {
 
@@ -30,9 +31,8 @@ class Jobs {
         std::thread thread;
         std::atomic<bool> is_done = false;
     };
-    std::mutex mutex_;
-    // Guarded by mutex_.
-    std::list<Job> jobs_;
+    Mutex mutex_{LockRank::http_jobs};
+    std::list<Job> jobs_ GUARDED_BY(mutex_);
     std::atomic<bool> stopping_ = false;
 };
 

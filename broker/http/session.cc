@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "broker/http/event_socket.h"
+#include "protocol/mutex.h"
 
 namespace partita::http {
 namespace {
@@ -61,8 +62,8 @@ class Session::Answer final : public Exchange {
         if (piece.empty()) {
             return !is_gone();
         }
-        std::unique_lock lock(mutex_);
-        room_.wait(lock, [this] { return queued_bytes_ < kQueuedBytesMax || is_gone_; });
+        UniqueLock lock(mutex_);
+        room_.wait(lock, [this]() REQUIRES(mutex_) { return queued_bytes_ < kQueuedBytesMax || is_gone_; });
         if (is_gone_) {
             return false;
         }
@@ -74,7 +75,7 @@ class Session::Answer final : public Exchange {
     bool offer(std::string piece) override {
         const std::size_t bytes = piece.size();
         {
-            const std::scoped_lock lock(mutex_);
+            const MutexLock lock(mutex_);
             if (is_gone_ || queued_bytes_ >= kQueuedBytesMax) {
                 return false;
             }
@@ -91,17 +92,17 @@ class Session::Answer final : public Exchange {
         run([](Session& session) { session.send_piece({"", true}); });
     }
     bool is_gone() const override {
-        const std::scoped_lock lock(mutex_);
+        const MutexLock lock(mutex_);
         return is_gone_;
     }
 
     void on_sent(std::size_t bytes) {
-        const std::scoped_lock lock(mutex_);
+        const MutexLock lock(mutex_);
         queued_bytes_ -= bytes;
         room_.notify_all();
     }
     void on_gone() {
-        const std::scoped_lock lock(mutex_);
+        const MutexLock lock(mutex_);
         is_gone_ = true;
         room_.notify_all();
     }
@@ -116,11 +117,10 @@ class Session::Answer final : public Exchange {
     std::shared_ptr<Session> session_;
     Request request_;
     std::atomic<bool> is_given_ = false;
-    mutable std::mutex mutex_;
-    std::condition_variable room_;
-    // Guarded by mutex_.
-    std::size_t queued_bytes_ = 0;
-    bool is_gone_ = false;
+    mutable Mutex mutex_{LockRank::http_exchange};
+    Condition room_;
+    std::size_t queued_bytes_ GUARDED_BY(mutex_) = 0;
+    bool is_gone_ GUARDED_BY(mutex_) = false;
 };
 
 void Session::read() {

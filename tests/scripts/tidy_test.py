@@ -55,6 +55,18 @@ class Tidy(unittest.TestCase):
         for word in words:
             self.assertIn(word, lines[0])
 
+    def test_error_that_may_be_dropped_is_a_complaint(self):
+        declared = "StorageResult<void> save(const std::string& path);\n"
+        self.assert_complaint({"storage/a.h": HEADER + declared}, "storage/a.h:2: ", "[[nodiscard]]")
+        self.assert_complaint({"protocol/a.h": HEADER + "inline std::expected<int, E> f() { return 1; }\n"}, "protocol/a.h:2: ")
+        self.assert_clean({"storage/a.h": HEADER + "[[nodiscard]] " + declared + "[[nodiscard]]\n" + declared +
+                                          "StorageResult<void> sync() override;\nStorageResult<int>\n size(int,\n int) override;\n",
+                           "storage/a.cc": declared})
+
+    def test_pure_core_has_no_lock(self):
+        self.assert_complaint({"protocol/mutex.h": HEADER, "broker/groups/a.h": HEADER + '#include "protocol/mutex.h"\n'},
+                              "broker/groups/a.h:2: <protocol/mutex.h> in a pure core")
+
     def includes(self, includer, target, *more):
         """A tree in which one file includes another."""
         text = "".join(f'#include "{name}"\n' for name in (target, *more))
