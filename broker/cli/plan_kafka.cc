@@ -18,7 +18,7 @@
 #include "broker/expansion/plan_run.h"
 #include "broker/expansion/streams_topics.h"
 #include "broker/groups/consumer_protocol.h"
-#include "broker/topics/catalog.h"
+#include "broker/topics/internal_topics.h"
 #include "schedule/executor.h"
 
 namespace partita::cli {

@@ -20,6 +20,7 @@
 #include "broker/handlers/services.h"
 #include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/partitions/turn.h"
+#include "broker/topics/internal_topics.h"
 #include "protocol/messages/03_metadata.h"
 
 namespace partita::handlers {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "broker/topics/change_builder.h"
+#include "broker/topics/internal_topics.h"
 
 namespace partita::topics {
 namespace {

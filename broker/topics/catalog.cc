@@ -18,10 +18,6 @@ const std::shared_ptr<const Value>& empty_shared() {
 
 }  // namespace
 
-bool is_internal_topic(std::string_view name) {
-    return name == kOffsetsTopicName || name == kTransactionTopicName || name == kShareGroupTopicName;
-}
-
 CatalogSnapshot::CatalogSnapshot()
     : finalized_features_(empty_shared<FeatureLevels>()),
       brokers_(empty_shared<ConfigsByName>()),

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "broker/topics/internal_topics.h"
 #include "protocol/arena.h"
 #include "protocol/assert.h"
 #include "protocol/byte_buffer.h"

@@ -7,6 +7,7 @@
 
 #include "broker/topics/catalog_core.h"
 #include "broker/topics/change_builder.h"
+#include "broker/topics/internal_topics.h"
 #include "broker/topics/mutation_quotas.h"
 
 namespace partita::topics {
@@ -159,34 +160,17 @@ CreatedTopic created_result(const Topic& topic) {
             .configs = topic.configs};
 }
 
-/// What Kafka creates on first use. Texts of the configs live in `storage`.
-TopicToCreate automatic_topic(std::string_view name, const CatalogSettings& settings,
-                              std::map<std::string_view, std::string>& storage) {
+/// What Kafka creates on first use. Texts of the configs live in `configs`.
+TopicToCreate automatic_topic(std::string_view name, const CatalogSettings& settings, ConfigMap& configs) {
     TopicToCreate topic{.name = name};
-    if (name == kOffsetsTopicName) {
-        topic.num_partitions = settings.offsets_topic_num_partitions;
-        storage = {{"cleanup.policy", "compact"},
-                   {"compression.type", "producer"},
-                   {"segment.bytes", std::to_string(settings.offsets_topic_segment_bytes)}};
-    } else if (name == kTransactionTopicName) {
-        topic.num_partitions = settings.transaction_state_log_num_partitions;
-        storage = {{"cleanup.policy", "compact"},
-                   {"compression.type", "uncompressed"},
-                   {"min.insync.replicas", std::to_string(settings.transaction_state_log_min_isr)},
-                   {"segment.bytes", std::to_string(settings.transaction_state_log_segment_bytes)},
-                   {"unclean.leader.election.enable", "false"}};
-    } else if (name == kShareGroupTopicName) {
-        topic.num_partitions = settings.share_coordinator_state_topic_num_partitions;
-        storage = {{"cleanup.policy", "delete"},
-                   {"compression.type", "producer"},
-                   {"min.insync.replicas", std::to_string(settings.share_coordinator_state_topic_min_isr)},
-                   {"retention.ms", "-1"},
-                   {"segment.bytes", std::to_string(settings.share_coordinator_state_topic_segment_bytes)}};
+    if (const InternalTopic* internal = find_internal_topic(name)) {
+        topic.num_partitions = settings.*internal->partition_count;
+        // The sample configuration asks for 3 replicas of these topics, which one node cannot have: they get
+        // one. A user's topic is refused in that case, as in Kafka.
+        topic.replication_factor = 1;
+        configs = configs_when_made(*internal, settings);
     }
-    // The sample configuration asks for 3 replicas of these topics, which one node cannot have: they get
-    // one. A user's topic is refused in that case, as in Kafka.
-    if (is_internal_topic(name)) topic.replication_factor = 1;
-    for (const auto& [key, value] : storage) topic.configs.push_back({key, value});
+    for (const auto& [key, value] : configs) topic.configs.push_back({key, value});
     return topic;
 }
 
@@ -247,9 +231,9 @@ Decision<CreateTopicsReply> CatalogCore::create_topics(const CreateTopicsCommand
 
 Decision<CreatedTopic> CatalogCore::auto_create_topic(std::string_view name, const CatalogContext& context) const {
     if (const Topic* existing = snapshot_->find_topic(name)) return {created_result(*existing), {}};
-    std::map<std::string_view, std::string> storage;
+    ConfigMap configs;
     CreateTopicsCommand command;
-    command.topics.push_back(automatic_topic(name, context.settings, storage));
+    command.topics.push_back(automatic_topic(name, context.settings, configs));
     // A coordinator without its topic would serve nobody: its topic finds a place in cordoned directories, too.
     CatalogSettings settings = context.settings;
     settings.takes_new_partitions = settings.takes_new_partitions || is_internal_topic(name);

@@ -238,7 +238,7 @@ class Simulation {
             case 9: return annotate();
             default: {
                 const std::string name = any_name();
-                carry_out(one_in(3) ? core_->auto_create_topic(kOffsetsTopicName, context())
+                carry_out(one_in(3) ? core_->auto_create_topic("__consumer_offsets", context())
                                     : core_->auto_create_topic(name, context()));
                 if (one_in(4)) carry_out(core_->initialise("cluster", {{"f", static_cast<std::int16_t>(pick(3))}}, context()));
             }

@@ -15,6 +15,7 @@
 #include "broker/runtime/loop/upkeep_bell.h"
 #include "broker/runtime/partitions/published_topics.h"
 #include "broker/runtime/partitions/turns.h"
+#include "broker/topics/internal_topics.h"
 #include "protocol/record_batch_builder.h"
 
 namespace partita::runtime {
@@ -124,7 +125,7 @@ void Catalog::follow(Turn* turn, const topics::Effects& effects, const ClaimedTo
     for (const topics::CatalogChange& change : effects.changes) {
         // What is adopted at the start is served by `load_groups`, which reads it first.
         if (turn != nullptr && change.kind == topics::CatalogChange::Kind::topic_created &&
-            change.after->name == topics::kOffsetsTopicName) {
+            topics::holds_coordinators(change.after->name)) {
             if (around_.groups.attach(next->find(change.after->id)->partitions, group_settings(*around_.config.get()))) {
                 around_.groups.serve(now);
             } else {
@@ -163,7 +164,7 @@ void Catalog::delete_topic(Turn* turn, const topics::Topic& topic, const TopicTa
         }
     }
     around_.upkeep.topic_deleted();
-    if (topic.name == topics::kOffsetsTopicName) {
+    if (topics::holds_coordinators(topic.name)) {
         around_.groups.forget_all(now);
     } else {
         around_.groups.topic_deleted(turn, {.name = topic.name, .topic_id = topic.id}, now);
@@ -263,9 +264,10 @@ bool Catalog::ensure_offsets_topic(Turn& turn) {
     if (around_.groups.is_attached()) {
         return true;
     }
+    const std::string_view name = topics::topic_of(topics::CoordinatorKind::groups).name;
     const auto created = change<topics::CreatedTopic>(
-        turn, [](const topics::CatalogCore& core, const topics::CatalogContext& context) {
-            return core.auto_create_topic(topics::kOffsetsTopicName, context);
+        turn, [name](const topics::CatalogCore& core, const topics::CatalogContext& context) {
+            return core.auto_create_topic(name, context);
         });
     return created && !created->error.failed() && around_.groups.is_attached();
 }

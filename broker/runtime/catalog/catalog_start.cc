@@ -13,6 +13,7 @@
 #include "broker/runtime/partitions/published_topics.h"
 #include "broker/runtime/partitions/turns.h"
 #include "broker/topics/features.h"
+#include "broker/topics/internal_topics.h"
 #include "protocol/assert.h"
 #include "storage/keyed_log_checkpoint.h"
 
@@ -194,7 +195,7 @@ std::expected<void, StartError> Catalog::load_topics() {
 std::expected<void, StartError> Catalog::load_groups() {
     const std::shared_ptr<const TopicTable> table = around_.topics.table();
     tell_groups(*table, true);
-    const TopicState* offsets = table->find(topics::kOffsetsTopicName);
+    const TopicState* offsets = table->find(topics::topic_of(topics::CoordinatorKind::groups).name);
     if (offsets == nullptr) {
         return {};
     }

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <map>
 
+#include "broker/topics/internal_topics.h"
 #include "broker/topics/kafka_metadata.h"
 #include "protocol/record_batch.h"
 
@@ -101,8 +102,8 @@ StorageResult<std::optional<topics::KafkaMetadata>> read_kafka_metadata(FileSyst
 
 /// What a topic of unknown settings gets.
 topics::ConfigMap cautious_configs(std::string_view topic) {
-    if (topic == topics::kOffsetsTopicName) {
-        return {{"cleanup.policy", "compact"}, {"compression.type", "producer"}};
+    if (const topics::InternalTopic* internal = topics::find_internal_topic(topic); internal != nullptr && internal->coordinator) {
+        return {internal->configs.begin(), internal->configs.end()};
     }
     return {{"retention.ms", "-1"}};
 }

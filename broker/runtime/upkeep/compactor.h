@@ -25,7 +25,7 @@ class PublishedTopics;
 /// costs next to nothing, and nothing where no topic is compacted. One line in the log tells of each cleaning.
 ///
 /// A log that cannot be cleaned because it is damaged is left alone until the next start, as in Kafka; other failures
-/// (a full disk) are tried again. `__consumer_offsets` is cleaned up to where LMDB has taken over: a tombstone that goes
+/// (a full disk) are tried again. A coordinators' topic is cleaned up to where LMDB has taken over: a tombstone that goes
 /// from the log must have been seen there.
 class Compactor {
   public:

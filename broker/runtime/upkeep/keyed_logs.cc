@@ -4,6 +4,7 @@
 #include <string>
 
 #include "broker/runtime/partitions/internal_logs.h"
+#include "broker/topics/internal_topics.h"
 #include "storage/keyed_log_checkpoint.h"
 
 namespace partita::runtime {
@@ -12,8 +13,12 @@ std::vector<std::shared_ptr<PartitionLog>> KeyedLogs::logs() const {
     std::vector<std::shared_ptr<PartitionLog>> logs;
     logs.push_back(catalog_log_);
     const std::shared_ptr<const TopicTable> table = topics_.table();
-    if (const TopicState* offsets = table->find(topics::kOffsetsTopicName)) {
-        for (const std::shared_ptr<Partition>& partition : offsets->partitions) {
+    for (const topics::InternalTopic& topic : topics::internal_topics()) {
+        const TopicState* state = topic.coordinator ? table->find(topic.name) : nullptr;
+        if (state == nullptr) {
+            continue;
+        }
+        for (const std::shared_ptr<Partition>& partition : state->partitions) {
             if (partition->log->has_files()) {
                 logs.push_back(partition->log);
             }

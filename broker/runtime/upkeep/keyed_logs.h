@@ -10,7 +10,7 @@
 
 namespace partita::runtime {
 
-/// The logs whose meaning is the last value of each key, the catalog's and those of `__consumer_offsets`, and the metadata store
+/// The logs whose meaning is the last value of each key, the catalog's and those of coordinators' topics, and the metadata store
 /// that holds checkpoints of them. One thread at a time writes to the store: everything here that does takes turns.
 class KeyedLogs {
   public:

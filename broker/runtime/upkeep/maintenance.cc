@@ -12,6 +12,7 @@
 #include "broker/runtime/partitions/published_topics.h"
 #include "broker/runtime/partitions/turns.h"
 #include "broker/runtime/upkeep/keyed_logs.h"
+#include "broker/topics/internal_topics.h"
 
 namespace partita::runtime {
 
@@ -218,7 +219,7 @@ void Maintenance::rebuild_coordinators(Instant now) {
 void Maintenance::apply_retention(Now now) {
     const std::shared_ptr<const TopicTable> table = around_.topics.table();
     table->for_each([&](const TopicState& state) {
-        const bool is_keyed = state.topic->name == topics::kOffsetsTopicName;
+        const bool is_keyed = topics::holds_coordinators(state.topic->name);
         for (const std::shared_ptr<Partition>& partition : state.partitions) {
             PartitionLog& partition_log = *partition->log;
             if (!partition_log.has_files()) {

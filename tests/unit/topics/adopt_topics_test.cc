@@ -38,8 +38,8 @@ TEST_F(AdoptTopics, KeepIdPartitionsAndConfigsOverARestart) {
 }
 
 TEST_F(AdoptTopics, OfKafkaItselfAreInternal) {
-    (void)adopt({{{std::string(kOffsetsTopicName), kOrdersId, 50, {}}}, ProducerId{0}});
-    EXPECT_TRUE(find(kOffsetsTopicName)->internal);
+    (void)adopt({{{"__consumer_offsets", kOrdersId, 50, {}}}, ProducerId{0}});
+    EXPECT_TRUE(find("__consumer_offsets")->internal);
 }
 
 TEST_F(AdoptTopics, WithoutAnIdGetAFreshOne) {

@@ -123,8 +123,8 @@ TEST(CreatePartitions, AddsTenThousandAtMost) {
 
 TEST(CreatePartitions, ExpandsInternalTopicsToo) {
     TestCatalog catalog;
-    catalog.carry_out(catalog.core().auto_create_topic(kOffsetsTopicName, catalog.context()));
-    EXPECT_EQ(catalog.expand(kOffsetsTopicName, 60), CatalogError{});
+    catalog.carry_out(catalog.core().auto_create_topic("__consumer_offsets", catalog.context()));
+    EXPECT_EQ(catalog.expand("__consumer_offsets", 60), CatalogError{});
 }
 
 // DeleteTopics --------------------------------------------------------------------------------------

@@ -211,16 +211,16 @@ TEST(CreateTopics, IdsThatAreReservedOrInUseAreNotTaken) {
 TEST(AutoCreateTopic, GivesInternalTopicsTheirConfigs) {
     TestCatalog catalog;
     catalog.settings.default_replication_factor = 3;
-    const auto reply = catalog.carry_out(catalog.core().auto_create_topic(kOffsetsTopicName, catalog.context()));
+    const auto reply = catalog.carry_out(catalog.core().auto_create_topic("__consumer_offsets", catalog.context()));
     EXPECT_EQ(reply.error, CatalogError{});
-    const Topic* topic = catalog.catalog().find_topic(kOffsetsTopicName);
+    const Topic* topic = catalog.catalog().find_topic("__consumer_offsets");
     ASSERT_NE(topic, nullptr);
     EXPECT_TRUE(topic->internal);
     EXPECT_EQ(topic->partition_count, 50);
     EXPECT_EQ(topic->replication_factor, 1);
     EXPECT_THAT(topic->configs, ElementsAre(std::pair("cleanup.policy", "compact"), std::pair("compression.type", "producer"),
                                             std::pair("segment.bytes", "104857600")));
-    EXPECT_EQ(catalog.carry_out(catalog.core().auto_create_topic(kTransactionTopicName, catalog.context())).error,
+    EXPECT_EQ(catalog.carry_out(catalog.core().auto_create_topic("__transaction_state", catalog.context())).error,
               CatalogError{});
 }
 
@@ -254,7 +254,7 @@ TEST(CreateTopics, InCordonedDirectoriesArePlacedByNobodyButTheRequestItself) {
     command.topics.push_back({.name = "assigned", .assignments = {{PartitionIndex{0}, {BrokerId{1}}}}});
     EXPECT_EQ(catalog.carry_out(catalog.core().create_topics(command, catalog.context())).topics.at(0).error, CatalogError{});
     // Groups would have no coordinator.
-    EXPECT_EQ(catalog.carry_out(catalog.core().auto_create_topic(kOffsetsTopicName, catalog.context())).error, CatalogError{});
+    EXPECT_EQ(catalog.carry_out(catalog.core().auto_create_topic("__consumer_offsets", catalog.context())).error, CatalogError{});
 }
 
 }  // namespace

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "broker/topics/catalog.h"
+#include "broker/topics/catalog_commands.h"
+
+/// The topics that Kafka calls internal: what they are named, made of and used for. Whoever treats one of them in a way of its own
+/// asks its row here and does not know its name.
+
+namespace partita::topics {
+
+/// Whose state is kept in a topic's records.
+enum class CoordinatorKind : std::uint8_t { groups };
+
+struct InternalTopic {
+    std::string_view name;
+    /// Set: coordinators of this kind rebuild themselves from it, one for each partition. Its logs are then keyed logs: the last
+    /// value of each key counts and is folded into the metadata store, and neither retention nor compaction removes what was not
+    /// folded yet. Unset: this broker keeps nothing there, and only makes it as Kafka does when a client asks for it.
+    std::optional<CoordinatorKind> coordinator;
+    std::int32_t CatalogSettings::*partition_count;
+    std::int32_t CatalogSettings::*segment_bytes;
+    /// Null: the topic is made without `min.insync.replicas`.
+    std::int32_t CatalogSettings::*min_isr;
+    /// What the topic is made with besides, by name and text. Says what stays of its records, so that it also holds for a
+    /// topic that was found without its settings.
+    std::span<const std::pair<std::string_view, std::string_view>> configs;
+};
+
+/// All of them, in no particular order.
+[[nodiscard]] std::span<const InternalTopic> internal_topics();
+/// Null for every other topic.
+[[nodiscard]] const InternalTopic* find_internal_topic(std::string_view name);
+/// The topic of the coordinators of this kind.
+[[nodiscard]] const InternalTopic& topic_of(CoordinatorKind kind);
+
+/// True for those that a coordinator rebuilds itself from.
+[[nodiscard]] bool holds_coordinators(std::string_view name);
+
+/// What such a topic is made with on first use.
+[[nodiscard]] ConfigMap configs_when_made(const InternalTopic& topic, const CatalogSettings& settings);
+
+}  // namespace partita::topics
