@@ -6,13 +6,12 @@
 
 #include "broker/config/current_config.h"
 #include "broker/config/log_setup.h"
-#include "broker/handlers/group_replies.h"
 #include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/clients/client_fetch_sessions.h"
 #include "broker/runtime/clients/client_throttles.h"
 #include "broker/runtime/clients/connections.h"
 #include "broker/runtime/coordinators/group_shards.h"
-#include "broker/runtime/coordinators/group_timers.h"
+#include "broker/runtime/coordinators/coordinator_timers.h"
 #include "broker/runtime/fences/fences.h"
 #include "broker/runtime/fences/shown_partitions.h"
 #include "broker/runtime/findings/findings_hub.h"
@@ -53,7 +52,8 @@ struct Broker::Parts {
     FindingsHub findings;
 
     GroupShards groups;
-    GroupTimers group_timers;
+    CoordinatorHosts coordinators;
+    CoordinatorTimers coordinator_timers;
     Fences fences;
     ShownPartitions shown_partitions;
     Catalog catalog;
@@ -77,9 +77,9 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
       turns(topics, options.reactor_count, schedule.clock), connections(schedule), authorizer(options.access_rules),
       throttles(quota_windows(*options.config)),
       fetch_sessions(static_cast<std::size_t>(std::max(0, options.config->max_incremental_fetch_session_cache_slots))),
-      groups(turns, *storage->metadata_store, upkeep, failures), group_timers(groups, turns.first()),
+      groups({turns, *storage->metadata_store, upkeep, failures}), coordinator_timers(coordinators, turns.first()),
       fences(storage->file_system, storage->directory, topics, turns, {groups, connections}, findings, upkeep), shown_partitions(groups),
-      catalog({config, *storage->logs, topics, turns, groups, fences, throttles, upkeep}),
+      catalog({config, *storage->logs, topics, turns, groups, coordinators, fences, throttles, upkeep}),
       keys({config, topics, turns, catalog, connections, failures, schedule}, findings),
       readers({topics, groups, keys, schedule.clock}, connections, findings, schedule.executor),
       findings_topic({config, topics, turns, catalog, findings, upkeep, failures}),
@@ -110,10 +110,10 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
                .upkeep = upkeep,
                .counters = counters,
                .failures = failures} {
-    groups.set_reply_encoder(handlers::encode_group_reply);
+    coordinators.add(topics::CoordinatorKind::groups, groups);
     groups.set_commit_listener(fences);
     connections.set_listener(fences);
-    turns.first_reactor().add_participant(group_timers);
+    turns.first_reactor().add_participant(coordinator_timers);
 }
 
 Broker::Broker(const Options& options, std::unique_ptr<Storage> storage)
@@ -123,7 +123,9 @@ Broker::~Broker() {
     stop_workers();
     parts_->storage->flusher.reset();
     // Requests that wait hold logs, which are closed with the storage.
-    parts_->groups.detach();
+    for (const auto& [kind, host] : parts_->coordinators.all()) {
+        host->detach();
+    }
     parts_->turns.clear();
 }
 
@@ -148,7 +150,7 @@ std::expected<void, StartError> Broker::load(const Options& options) {
     if (auto done = parts.catalog.load_topics(); !done) {
         return done;
     }
-    if (auto done = parts.catalog.load_groups(); !done) {
+    if (auto done = parts.catalog.load_coordinators(); !done) {
         return done;
     }
     parts.expansions.recover(storage.logs->open_report().was_clean, parts.schedule.clock.now());
@@ -160,7 +162,7 @@ std::expected<void, StartError> Broker::load(const Options& options) {
                                                         .keyed_logs = *parts.keyed_logs,
                                                         .topics = parts.topics,
                                                         .turns = parts.turns,
-                                                        .groups = parts.groups,
+                                                        .coordinators = parts.coordinators,
                                                         .fences = parts.fences,
                                                         .bell = parts.upkeep,
                                                         .schedule = parts.schedule});
@@ -191,7 +193,9 @@ void Broker::start() {
 }
 
 void Broker::answer_waiting_requests() {
-    parts_->groups.fail_waiting(parts_->turns.first());
+    for (const auto& [kind, host] : parts_->coordinators.all()) {
+        host->fail_waiting(parts_->turns.first());
+    }
     parts_->turns.complete_all_fetches();
 }
 

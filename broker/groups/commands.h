@@ -9,12 +9,13 @@
 #include "broker/groups/effects.h"
 #include "protocol/types.h"
 
-/// What can be asked of a coordinator. Everything in a command is borrowed for the duration of the call.
+/// What can be asked of a coordinator. Everything in a command is borrowed for the duration of the call; `Result` is its answer.
 /// The versions are those of the request (they change some answers).
 
 namespace partita::groups {
 
 struct JoinGroup {
+    using Result = JoinResult;
     struct Protocol {
         std::string_view name;
         Bytes metadata;
@@ -39,6 +40,7 @@ struct JoinGroup {
 };
 
 struct SyncGroup {
+    using Result = SyncResult;
     struct Assignment {
         std::string_view member_id;
         Bytes assignment;
@@ -57,6 +59,7 @@ struct SyncGroup {
 };
 
 struct Heartbeat {
+    using Result = HeartbeatResult;
     std::string_view group_id;
     Generation generation;
     std::string_view member_id;
@@ -65,6 +68,7 @@ struct Heartbeat {
 };
 
 struct LeaveGroup {
+    using Result = LeaveResult;
     struct Member {
         /// May be empty when the instance id is given (an administrator removes a static member).
         std::string_view member_id;
@@ -77,6 +81,7 @@ struct LeaveGroup {
 };
 
 struct OffsetCommit {
+    using Result = OffsetCommitResult;
     struct Partition {
         PartitionIndex partition;
         Offset offset;
@@ -105,6 +110,7 @@ struct OffsetCommit {
 };
 
 struct OffsetFetch {
+    using Result = OffsetFetchResult;
     struct Topic {
         std::string_view name;
         /// Zero when unknown. An offset that was committed under another id counts as none.
@@ -126,6 +132,7 @@ struct OffsetFetch {
 };
 
 struct OffsetDelete {
+    using Result = OffsetDeleteResult;
     struct Topic {
         std::string_view name;
         std::span<const PartitionIndex> partitions;
@@ -138,6 +145,7 @@ struct OffsetDelete {
 
 /// KIP-848: a member says that it is there, what it wants and what it has, and hears what it shall have.
 struct ConsumerGroupHeartbeat {
+    using Result = ConsumerHeartbeatResult;
     std::string_view group_id;
     /// Chosen by the member since v1.
     std::string_view member_id;
@@ -160,17 +168,20 @@ struct ConsumerGroupHeartbeat {
 };
 
 struct ConsumerGroupDescribe {
+    using Result = ConsumerGroupDescribeResult;
     std::span<const std::string_view> group_ids;
     ReplyToken reply_to;
 };
 
 struct DescribeGroups {
+    using Result = DescribeGroupsResult;
     std::span<const std::string_view> group_ids;
     std::int16_t api_version = 0;
     ReplyToken reply_to;
 };
 
 struct ListGroups {
+    using Result = ListGroupsResult;
     /// Empty: all. Compared without regard to case.
     std::span<const std::string_view> states;
     std::span<const std::string_view> types;
@@ -178,15 +189,12 @@ struct ListGroups {
 };
 
 struct DeleteGroups {
+    using Result = DeleteGroupsResult;
     std::span<const std::string_view> group_ids;
     ReplyToken reply_to;
 };
 
-/// A topic was deleted: its offsets go in every group. Offsets under another (known) id of that name
-/// stay: they belong to a topic that was created since.
-struct TopicDeleted {
-    std::string_view name;
-    TopicId topic_id;
-};
+/// Offsets of the topic go in every group.
+using coordination::TopicDeleted;
 
 }  // namespace partita::groups

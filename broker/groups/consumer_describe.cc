@@ -49,7 +49,7 @@ ConsumerGroupDescribeResult::Member described(const ConsumerMember& member, cons
 
 }  // namespace
 
-void GroupCoordinator::Core::describe_consumer_groups(const ConsumerGroupDescribe& command, Effects& effects) {
+void GroupCoordinator::Core::decide(const ConsumerGroupDescribe& command, Now, Effects& effects) {
     ConsumerGroupDescribeResult result;
     result.groups.reserve(command.group_ids.size());
     for (const std::string_view group_id : command.group_ids) {

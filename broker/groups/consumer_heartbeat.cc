@@ -108,7 +108,7 @@ std::vector<std::string> sorted_names(std::span<const std::string_view> names) {
     return sorted;
 }
 
-void GroupCoordinator::Core::consumer_heartbeat(const ConsumerGroupHeartbeat& command, Now now, Effects& effects) {
+void GroupCoordinator::Core::decide(const ConsumerGroupHeartbeat& command, Now now, Effects& effects) {
     std::optional<Refusal> refusal = find_fault(command);
     if (!refusal && command.member_epoch < kJoiningEpoch) {
         leave_consumer_group(command, now, effects);

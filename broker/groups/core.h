@@ -72,20 +72,20 @@ public:
     void replay(const Record& record);
     void loaded(Now now, Effects& effects);
 
-    void join(const JoinGroup& command, Now now, Effects& effects);
-    void sync(const SyncGroup& command, Now now, Effects& effects);
-    void heartbeat(const Heartbeat& command, Now now, Effects& effects);
-    void leave(const LeaveGroup& command, Now now, Effects& effects);
-    void commit_offsets(const OffsetCommit& command, Now now, Effects& effects);
-    void fetch_offsets(const OffsetFetch& command, Effects& effects);
-    void delete_offsets(const OffsetDelete& command, Effects& effects);
-    void consumer_heartbeat(const ConsumerGroupHeartbeat& command, Now now, Effects& effects);
-    void describe_consumer_groups(const ConsumerGroupDescribe& command, Effects& effects);
+    void decide(const JoinGroup& command, Now now, Effects& effects);
+    void decide(const SyncGroup& command, Now now, Effects& effects);
+    void decide(const Heartbeat& command, Now now, Effects& effects);
+    void decide(const LeaveGroup& command, Now now, Effects& effects);
+    void decide(const OffsetCommit& command, Now now, Effects& effects);
+    void decide(const OffsetFetch& command, Now now, Effects& effects);
+    void decide(const OffsetDelete& command, Now now, Effects& effects);
+    void decide(const ConsumerGroupHeartbeat& command, Now now, Effects& effects);
+    void decide(const ConsumerGroupDescribe& command, Now now, Effects& effects);
     void cluster_changed(ClusterPointer cluster, bool has_new_topics);
-    void describe_groups(const DescribeGroups& command, Effects& effects);
-    void list_groups(const ListGroups& command, Effects& effects);
-    void delete_groups(const DeleteGroups& command, Effects& effects);
-    void topic_deleted(const TopicDeleted& event, Effects& effects);
+    void decide(const DescribeGroups& command, Now now, Effects& effects);
+    void decide(const ListGroups& command, Now now, Effects& effects);
+    void decide(const DeleteGroups& command, Now now, Effects& effects);
+    void topic_deleted(const TopicDeleted& event, Now now, Effects& effects);
     [[nodiscard]] std::vector<std::vector<TopicReader>> readers_of(std::span<TopicQuestion> questions);
     [[nodiscard]] std::vector<std::vector<TopicReader>> readers_by_asking_all(std::span<TopicQuestion> questions) const;
     [[nodiscard]] std::uint64_t groups_visited() const { return groups_visited_; }

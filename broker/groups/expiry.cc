@@ -78,7 +78,7 @@ void GroupCoordinator::Core::delete_group(Group& group, Effects& effects) {
     groups_.erase(groups_.find(group.id));
 }
 
-void GroupCoordinator::Core::delete_groups(const DeleteGroups& command, Effects& effects) {
+void GroupCoordinator::Core::decide(const DeleteGroups& command, Now, Effects& effects) {
     DeleteGroupsResult result;
     result.groups.reserve(command.group_ids.size());
     for (const std::string_view group_id : command.group_ids) {

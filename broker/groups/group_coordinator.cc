@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "broker/groups/core.h"
+#include "broker/groups/record_appender.h"
+#include "broker/groups/record_codec.h"
 #include "protocol/assert.h"
 
 namespace partita::groups {
@@ -13,49 +15,38 @@ GroupCoordinator::~GroupCoordinator() = default;
 GroupCoordinator::GroupCoordinator(GroupCoordinator&&) noexcept = default;
 GroupCoordinator& GroupCoordinator::operator=(GroupCoordinator&&) noexcept = default;
 
+template <class Command>
+void GroupCoordinator::decide(const Command& command, Now now, Effects& effects) {
+    core_->decide(command, now, effects);
+}
+template void GroupCoordinator::decide(const JoinGroup&, Now, Effects&);
+template void GroupCoordinator::decide(const SyncGroup&, Now, Effects&);
+template void GroupCoordinator::decide(const Heartbeat&, Now, Effects&);
+template void GroupCoordinator::decide(const LeaveGroup&, Now, Effects&);
+template void GroupCoordinator::decide(const OffsetCommit&, Now, Effects&);
+template void GroupCoordinator::decide(const OffsetFetch&, Now, Effects&);
+template void GroupCoordinator::decide(const OffsetDelete&, Now, Effects&);
+template void GroupCoordinator::decide(const ConsumerGroupHeartbeat&, Now, Effects&);
+template void GroupCoordinator::decide(const ConsumerGroupDescribe&, Now, Effects&);
+template void GroupCoordinator::decide(const DescribeGroups&, Now, Effects&);
+template void GroupCoordinator::decide(const ListGroups&, Now, Effects&);
+template void GroupCoordinator::decide(const DeleteGroups&, Now, Effects&);
+
+std::expected<std::optional<Record>, DecodeError> GroupCoordinator::decode(Bytes key, std::optional<Bytes> value, Arena& arena) {
+    return decode_record(key, value, arena);
+}
+std::expected<void, EncodeError> GroupCoordinator::encode(const Record& record, TimestampMs timestamp, ByteBuffer& scratch,
+                                                          BatchBuilder& batch) {
+    return append_record(record, timestamp, scratch, batch);
+}
+
 void GroupCoordinator::replay(const Record& record) { core_->replay(record); }
 void GroupCoordinator::loaded(Now now, Effects& effects) { core_->loaded(now, effects); }
-void GroupCoordinator::join(const JoinGroup& command, Now now, Effects& effects) {
-    core_->join(command, now, effects);
-}
-void GroupCoordinator::sync(const SyncGroup& command, Now now, Effects& effects) {
-    core_->sync(command, now, effects);
-}
-void GroupCoordinator::heartbeat(const Heartbeat& command, Now now, Effects& effects) {
-    core_->heartbeat(command, now, effects);
-}
-void GroupCoordinator::leave(const LeaveGroup& command, Now now, Effects& effects) {
-    core_->leave(command, now, effects);
-}
-void GroupCoordinator::commit_offsets(const OffsetCommit& command, Now now, Effects& effects) {
-    core_->commit_offsets(command, now, effects);
-}
-void GroupCoordinator::fetch_offsets(const OffsetFetch& command, Now, Effects& effects) {
-    core_->fetch_offsets(command, effects);
-}
-void GroupCoordinator::delete_offsets(const OffsetDelete& command, Now, Effects& effects) {
-    core_->delete_offsets(command, effects);
-}
-void GroupCoordinator::consumer_heartbeat(const ConsumerGroupHeartbeat& command, Now now, Effects& effects) {
-    core_->consumer_heartbeat(command, now, effects);
-}
-void GroupCoordinator::describe_consumer_groups(const ConsumerGroupDescribe& command, Now, Effects& effects) {
-    core_->describe_consumer_groups(command, effects);
-}
 void GroupCoordinator::cluster_changed(ClusterPointer cluster, bool has_new_topics) {
     core_->cluster_changed(std::move(cluster), has_new_topics);
 }
-void GroupCoordinator::describe_groups(const DescribeGroups& command, Now, Effects& effects) {
-    core_->describe_groups(command, effects);
-}
-void GroupCoordinator::list_groups(const ListGroups& command, Now, Effects& effects) {
-    core_->list_groups(command, effects);
-}
-void GroupCoordinator::delete_groups(const DeleteGroups& command, Now, Effects& effects) {
-    core_->delete_groups(command, effects);
-}
-void GroupCoordinator::topic_deleted(const TopicDeleted& event, Now, Effects& effects) {
-    core_->topic_deleted(event, effects);
+void GroupCoordinator::topic_deleted(const TopicDeleted& event, Now now, Effects& effects) {
+    core_->topic_deleted(event, now, effects);
 }
 std::vector<TopicReader> GroupCoordinator::readers_of(std::string_view topic, const TopicId& topic_id) {
     TopicQuestion question{.topic = topic, .topic_id = topic_id};

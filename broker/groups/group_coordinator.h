@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <expected>
 #include <limits>
 #include <map>
 #include <memory>
@@ -16,7 +17,14 @@
 #include "broker/groups/records.h"
 #include "broker/groups/results.h"
 #include "broker/groups/topic_readers.h"
+#include "protocol/arena.h"
+#include "protocol/byte_buffer.h"
+#include "protocol/codec.h"
 #include "protocol/types.h"
+
+namespace partita {
+class BatchBuilder;
+}
 
 namespace partita::groups {
 
@@ -58,10 +66,8 @@ struct GroupConfig {
 /// All groups whose state lives in ONE partition of `__consumer_offsets`: membership of classic
 /// groups (JoinGroup protocol) and of consumer groups (KIP-848), migration between them, committed offsets. It behaves as the group coordinator of Apache Kafka 4.3.1.
 ///
-/// Pure: no clock, file, socket, thread, randomness. One caller at a time; calls run to their end.
-/// Each call appends to `effects`; see there for the order of persisting and replying. JoinGroup and SyncGroup
-/// may be answered by a later call (of anybody, or `tick`); everything else is answered by its own
-/// call. Each token is answered exactly once, with the result type that belongs to its command.
+/// A coordination::CoordinatorCore, see there for the rules of its life. JoinGroup and SyncGroup may be answered by a later call (of
+/// anybody, or `tick`); everything else is answered by its own call.
 ///
 /// State changes at once, before the records are durable. That is safe because nobody hears of
 /// it earlier: replies of later calls must not overtake the records of earlier ones. When persisting
@@ -72,10 +78,20 @@ struct GroupConfig {
 /// reply whose connection is gone is simply dropped by the shell.
 class GroupCoordinator {
 public:
+    using Record = groups::Record;
+    using Result = groups::Result;
+    using Effects = groups::Effects;
+
     explicit GroupCoordinator(const GroupConfig& config);
     ~GroupCoordinator();
     GroupCoordinator(GroupCoordinator&&) noexcept;
     GroupCoordinator& operator=(GroupCoordinator&&) noexcept;
+
+    // How its records are written in the log; see `record_codec.h` and `record_appender.h`.
+
+    [[nodiscard]] static std::expected<std::optional<Record>, DecodeError> decode(Bytes key, std::optional<Bytes> value, Arena& arena);
+    [[nodiscard]] static std::expected<void, EncodeError> encode(const Record& record, TimestampMs timestamp, ByteBuffer& scratch,
+                                                                 BatchBuilder& batch);
 
     // Start: replay every record of the log in order, then call `loaded` once.
 
@@ -84,18 +100,9 @@ public:
     /// The log was replayed: sessions of known members start now.
     void loaded(Now now, Effects& effects);
 
-    void join(const JoinGroup& command, Now now, Effects& effects);
-    void sync(const SyncGroup& command, Now now, Effects& effects);
-    void heartbeat(const Heartbeat& command, Now now, Effects& effects);
-    void leave(const LeaveGroup& command, Now now, Effects& effects);
-    void commit_offsets(const OffsetCommit& command, Now now, Effects& effects);
-    void fetch_offsets(const OffsetFetch& command, Now now, Effects& effects);
-    void delete_offsets(const OffsetDelete& command, Now now, Effects& effects);
-    void consumer_heartbeat(const ConsumerGroupHeartbeat& command, Now now, Effects& effects);
-    void describe_consumer_groups(const ConsumerGroupDescribe& command, Now now, Effects& effects);
-    void describe_groups(const DescribeGroups& command, Now now, Effects& effects);
-    void list_groups(const ListGroups& command, Now now, Effects& effects);
-    void delete_groups(const DeleteGroups& command, Now now, Effects& effects);
+    /// Answers the command, or lets it wait; see `commands.h` for what can be asked and `results.h` for the answers.
+    template <class Command>
+    void decide(const Command& command, Now now, Effects& effects);
     void topic_deleted(const TopicDeleted& event, Now now, Effects& effects);
 
     /// Every group that reads the topic, ascending by id.

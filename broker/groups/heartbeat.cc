@@ -5,7 +5,7 @@
 
 namespace partita::groups {
 
-void GroupCoordinator::Core::heartbeat(const Heartbeat& command, Now now, Effects& effects) {
+void GroupCoordinator::Core::decide(const Heartbeat& command, Now now, Effects& effects) {
     HeartbeatResult result;
     Group* group = find_group(command.group_id);
     if (command.group_id.empty()) {
@@ -50,7 +50,7 @@ void GroupCoordinator::Core::pending_member_over(Group& group, std::string_view 
     }
 }
 
-void GroupCoordinator::Core::leave(const LeaveGroup& command, Now now, Effects& effects) {
+void GroupCoordinator::Core::decide(const LeaveGroup& command, Now now, Effects& effects) {
     LeaveResult result;
     if (command.group_id.empty()) {
         result.error = ErrorCode::invalid_group_id;

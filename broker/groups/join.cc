@@ -5,7 +5,7 @@
 #include "protocol/assert.h"
 
 namespace partita::groups {
-void GroupCoordinator::Core::join(const JoinGroup& command, Now now, Effects& effects) {
+void GroupCoordinator::Core::decide(const JoinGroup& command, Now now, Effects& effects) {
     if (command.group_id.empty()) {
         reply(effects, command.reply_to, join_error(ErrorCode::invalid_group_id, command.member_id));
         return;

@@ -46,7 +46,7 @@ DescribeGroupsResult::Group describe(const Group& group) {
 
 }  // namespace
 
-void GroupCoordinator::Core::describe_groups(const DescribeGroups& command, Effects& effects) {
+void GroupCoordinator::Core::decide(const DescribeGroups& command, Now, Effects& effects) {
     DescribeGroupsResult result;
     result.groups.reserve(command.group_ids.size());
     for (const std::string_view group_id : command.group_ids) {
@@ -66,7 +66,7 @@ void GroupCoordinator::Core::describe_groups(const DescribeGroups& command, Effe
     reply(effects, command.reply_to, std::move(result));
 }
 
-void GroupCoordinator::Core::list_groups(const ListGroups& command, Effects& effects) {
+void GroupCoordinator::Core::decide(const ListGroups& command, Now, Effects& effects) {
     ListGroupsResult result;
     for (const Group* group : groups_in_order()) {
         const std::string_view type = group->consumer ? kConsumerType : kClassicType;

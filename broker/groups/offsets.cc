@@ -45,7 +45,7 @@ bool GroupCoordinator::Core::metadata_too_large(std::string_view metadata) const
            std::cmp_greater(utf16_length(metadata), config_.offset_metadata_max_bytes);
 }
 
-void GroupCoordinator::Core::commit_offsets(const OffsetCommit& command, Now now, Effects& effects) {
+void GroupCoordinator::Core::decide(const OffsetCommit& command, Now now, Effects& effects) {
     Group* group = find_group(command.group_id);
     const bool is_new_group = group == nullptr;
     if (is_new_group) {
@@ -172,7 +172,7 @@ OffsetFetchResult::Group GroupCoordinator::Core::fetch_group(const OffsetFetch::
     return result;
 }
 
-void GroupCoordinator::Core::fetch_offsets(const OffsetFetch& command, Effects& effects) {
+void GroupCoordinator::Core::decide(const OffsetFetch& command, Now, Effects& effects) {
     OffsetFetchResult result;
     result.groups.reserve(command.groups.size());
     for (const OffsetFetch::Group& wanted : command.groups) {
@@ -181,7 +181,7 @@ void GroupCoordinator::Core::fetch_offsets(const OffsetFetch& command, Effects& 
     reply(effects, command.reply_to, std::move(result));
 }
 
-void GroupCoordinator::Core::delete_offsets(const OffsetDelete& command, Effects& effects) {
+void GroupCoordinator::Core::decide(const OffsetDelete& command, Now, Effects& effects) {
     OffsetDeleteResult result;
     Group* group = find_group(command.group_id);
     if (command.group_id.empty()) {
@@ -217,7 +217,7 @@ void GroupCoordinator::Core::delete_offsets(const OffsetDelete& command, Effects
     reply(effects, command.reply_to, std::move(result));
 }
 
-void GroupCoordinator::Core::topic_deleted(const TopicDeleted& event, Effects& effects) {
+void GroupCoordinator::Core::topic_deleted(const TopicDeleted& event, Now, Effects& effects) {
     const std::string_view topic_name = effects.arena.copy(event.name);
     for (Group* group : groups_in_order()) {
         const auto known = group->offsets.find(event.name);

@@ -31,7 +31,7 @@ SyncResult current_assignment(const Group& group, const Member& member) {
 
 }  // namespace
 
-void GroupCoordinator::Core::sync(const SyncGroup& command, Now now, Effects& effects) {
+void GroupCoordinator::Core::decide(const SyncGroup& command, Now now, Effects& effects) {
     if (command.group_id.empty()) {
         reply(effects, command.reply_to, SyncResult{.error = ErrorCode::invalid_group_id});
         return;

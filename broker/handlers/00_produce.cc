@@ -26,6 +26,7 @@
 #include "broker/runtime/loop/fail_stop.h"
 #include "broker/runtime/loop/failure_log.h"
 #include "broker/runtime/loop/upkeep_bell.h"
+#include "broker/runtime/partitions/append_error_code.h"
 #include "broker/runtime/partitions/turn.h"
 #include "broker/runtime/partitions/turns.h"
 #include "protocol/assert.h"
@@ -53,24 +54,6 @@ struct ProduceInProgress {
     std::int16_t acks = -1;
     bool failed = false;
 };
-
-ErrorCode append_error_code(AppendFailure failure) {
-    switch (failure) {
-        case AppendFailure::out_of_order_sequence:
-            return ErrorCode::out_of_order_sequence_number;
-        case AppendFailure::invalid_producer_epoch:
-            return ErrorCode::invalid_producer_epoch;
-        case AppendFailure::invalid_transaction_state:
-            return ErrorCode::invalid_txn_state;
-        case AppendFailure::malformed_batch:
-            return ErrorCode::corrupt_message;
-        case AppendFailure::storage_error:
-            return ErrorCode::kafka_storage_error;
-        case AppendFailure::closed:
-            return ErrorCode::not_leader_or_follower;
-    }
-    return ErrorCode::unknown_server_error;
-}
 
 void fail(PartitionResponse& response, ErrorCode code) {
     response.error_code = code;
@@ -220,7 +203,7 @@ void stage_partition(runtime::RequestContext& context, StagedRequest& staged, co
         if (append.error().failure != AppendFailure::storage_error && append.error().failure != AppendFailure::closed) {
             response.log_start_offset = partition->log->log_start_offset().value;
         }
-        return fail(response, append_error_code(append.error().failure));
+        return fail(response, runtime::append_error_code(append.error().failure));
     }
     context.turn.mark_dirty(*partition);
     if (context.services.keys.is_open() && !append->duplicate) {
@@ -331,7 +314,7 @@ void finish_produce(StagedRequest& request, Turn&) {
     for (StagedPartition& staged : request.partitions) {
         PartitionResponse& response = progress.partitions[staged.reply_index];
         if (const auto result = staged.append.result(); !result) {
-            fail(response, append_error_code(result.error().failure));
+            fail(response, runtime::append_error_code(result.error().failure));
             if (result.error().failure == AppendFailure::storage_error) {
                 services.failures.append_failed(result.error().message);
             }

@@ -5,7 +5,6 @@
 //
 // Topics and partitions that do not exist are answered here, one by one; the rest goes to the coordinator.
 
-#include <functional>
 #include <vector>
 
 #include "broker/handlers/authorize.h"
@@ -132,31 +131,28 @@ void offset_commit(runtime::RequestContext& context) {
     for (const OffsetCommitRequest::Topic& topic : request->topics) {
         collect_topic(context, topic, collected, replies.emplace_back());
     }
-    std::optional<groups::Result> result;
+    std::optional<groups::OffsetCommitResult> committed;
     // Without a topic that exists Kafka answers without asking the coordinator.
     if (!collected.topics.empty() || request->topics.empty()) {
         find_watched(context, request->group_id, collected);
-        const auto commit = [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
+        const auto note_positions = [&](const groups::GroupCoordinator& coordinator) {
             for (auto& [topic, before] : collected.before) {
                 if (before) *before = coordinator.committed_in(request->group_id, collected.topics[topic].name, collected.topics[topic].topic_id);
             }
-            coordinator.commit_offsets({.group_id = request->group_id,
-                                        .generation = Generation{request->generation_id_or_member_epoch},
-                                        .member_id = request->member_id,
-                                        .group_instance_id = request->group_instance_id,
-                                        .retention_time_ms = request->retention_time_ms,
-                                        .topics = {collected.topics.begin(), collected.topics.size()},
-                                        .api_version = context.version(),
-                                        .reply_to = token},
-                                       context.now(), effects);
         };
-        // By reference, since a std::function would copy what it captures onto the heap.
-        result = context.services.groups.ask(context.turn, request->group_id, std::cref(commit));
+        committed = context.services.groups.look_and_ask(
+            context.turn, request->group_id, note_positions,
+            groups::OffsetCommit{.group_id = request->group_id,
+                                 .generation = Generation{request->generation_id_or_member_epoch},
+                                 .member_id = request->member_id,
+                                 .group_instance_id = request->group_instance_id,
+                                 .retention_time_ms = request->retention_time_ms,
+                                 .topics = {collected.topics.begin(), collected.topics.size()},
+                                 .api_version = context.version()});
     }
-    const auto* committed = result ? std::get_if<groups::OffsetCommitResult>(&*result) : nullptr;
     for (std::size_t i = 0; i < collected.undecided.size(); ++i) {
         ErrorCode& error = collected.undecided[i]->error_code;
-        if (committed == nullptr) {
+        if (!committed) {
             error = ErrorCode::not_coordinator;
         } else if (committed->partition_errors.empty()) {
             error = committed->error;

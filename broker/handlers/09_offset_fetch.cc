@@ -24,16 +24,12 @@ using GroupResult = groups::OffsetFetchResult::Group;
 /// Asks for one group. Unset when there is no coordinator or it failed.
 std::optional<GroupResult> ask_for_group(runtime::RequestContext& context, const groups::OffsetFetch::Group& group,
                                          bool require_stable) {
-    auto result = context.services.groups.ask(
-        context.turn, group.group_id,
-        [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
-            coordinator.fetch_offsets({.groups = {&group, 1}, .require_stable = require_stable, .reply_to = token},
-                                      context.now(), effects);
-        });
+    auto result = context.services.groups.ask(context.turn, group.group_id,
+                                              groups::OffsetFetch{.groups = {&group, 1}, .require_stable = require_stable});
     if (!result) {
         return std::nullopt;
     }
-    return std::move(std::get<groups::OffsetFetchResult>(*result).groups.front());
+    return std::move(result->groups.front());
 }
 
 /// For the findings about readers of topics that have grown.

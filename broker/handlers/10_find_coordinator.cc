@@ -41,7 +41,7 @@ Answer answer_for(runtime::RequestContext& context, std::int8_t key_type, std::s
     if (key_type != kGroupKey) {
         return {ErrorCode::invalid_request, error_message(ErrorCode::invalid_request)};
     }
-    if (!context.services.catalog.ensure_offsets_topic(context.turn)) {
+    if (!context.services.catalog.ensure_coordinators(topics::CoordinatorKind::groups, context.turn)) {
         return {ErrorCode::coordinator_not_available, error_message(ErrorCode::coordinator_not_available)};
     }
     return {};

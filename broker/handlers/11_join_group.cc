@@ -8,6 +8,7 @@
 
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
+#include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -60,12 +61,7 @@ void join_group(runtime::RequestContext& context) {
     command.client_host = context.client.host;
     command.api_version = context.version();
     command.fresh_member_suffix = suffix;
-    context.services.groups.execute(
-        context.turn, request->group_id, context.park(),
-        [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
-            command.reply_to = token;
-            coordinator.join(command, context.now(), effects);
-        });
+    context.services.groups.execute<encode_join_reply>(context.turn, request->group_id, context.park(), command);
 }
 
 }  // namespace partita::handlers

@@ -23,18 +23,13 @@ void heartbeat(runtime::RequestContext& context) {
         return;
     }
     note_member(context, request->group_id, request->member_id);
-    const auto result = context.services.groups.ask(
-        context.turn, request->group_id,
-        [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
-            coordinator.heartbeat({.group_id = request->group_id,
-                                   .generation = Generation{request->generation_id},
-                                   .member_id = request->member_id,
-                                   .group_instance_id = request->group_instance_id,
-                                   .reply_to = token},
-                                  context.now(), effects);
-        });
+    const auto result = context.services.groups.ask(context.turn, request->group_id,
+                                                    groups::Heartbeat{.group_id = request->group_id,
+                                                                      .generation = Generation{request->generation_id},
+                                                                      .member_id = request->member_id,
+                                                                      .group_instance_id = request->group_instance_id});
     HeartbeatResponse response;
-    response.error_code = result ? std::get<groups::HeartbeatResult>(*result).error : ErrorCode::not_coordinator;
+    response.error_code = result ? result->error : ErrorCode::not_coordinator;
     context.reply(response);
 }
 

@@ -33,29 +33,25 @@ void leave_group(runtime::RequestContext& context) {
     for (const groups::LeaveGroup::Member& member : members) {
         context.services.readers.on_leave(context.turn.topics(), request->group_id, member.member_id, context.client.id, context.now().wall);
     }
-    const auto result = context.services.groups.ask(
+    const auto left = context.services.groups.ask(
         context.turn, request->group_id,
-        [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
-            coordinator.leave({.group_id = request->group_id, .members = {members.begin(), members.size()}, .reply_to = token},
-                              context.now(), effects);
-        });
+        groups::LeaveGroup{.group_id = request->group_id, .members = {members.begin(), members.size()}});
     LeaveGroupResponse response;
-    if (!result) {
+    if (!left) {
         response.error_code = ErrorCode::not_coordinator;
         context.reply(response);
         return;
     }
-    const auto& left = std::get<groups::LeaveResult>(*result);
-    response.error_code = left.error;
+    response.error_code = left->error;
     if (context.version() < 3) {
-        if (left.error == ErrorCode::none && !left.members.empty()) {
-            response.error_code = left.members.front().error;
+        if (left->error == ErrorCode::none && !left->members.empty()) {
+            response.error_code = left->members.front().error;
         }
         context.reply(response);
         return;
     }
-    ArenaVector<LeaveGroupResponse::MemberResponse> responses(context.arena(), left.members.size());
-    for (const groups::LeaveResult::Member& member : left.members) {
+    ArenaVector<LeaveGroupResponse::MemberResponse> responses(context.arena(), left->members.size());
+    for (const groups::LeaveResult::Member& member : left->members) {
         LeaveGroupResponse::MemberResponse& item = responses.emplace_back();
         item.member_id = member.member_id;
         item.group_instance_id =

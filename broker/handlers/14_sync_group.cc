@@ -4,6 +4,7 @@
 
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
+#include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -44,12 +45,7 @@ void sync_group(runtime::RequestContext& context) {
     command.protocol_type = request->protocol_type;
     command.protocol_name = request->protocol_name;
     command.assignments = {assignments.begin(), assignments.size()};
-    context.services.groups.execute(
-        context.turn, request->group_id, context.park(),
-        [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
-            command.reply_to = token;
-            coordinator.sync(command, context.now(), effects);
-        });
+    context.services.groups.execute<encode_sync_reply>(context.turn, request->group_id, context.park(), command);
 }
 
 }  // namespace partita::handlers

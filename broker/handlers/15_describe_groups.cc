@@ -59,16 +59,12 @@ void describe_groups(runtime::RequestContext& context) {
             continue;
         }
         const auto result = context.services.groups.ask(
-            context.turn, group_id,
-            [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
-                coordinator.describe_groups({.group_ids = {&group_id, 1}, .api_version = context.version(), .reply_to = token},
-                                            context.now(), effects);
-            });
+            context.turn, group_id, groups::DescribeGroups{.group_ids = {&group_id, 1}, .api_version = context.version()});
         if (!result) {
             described.push_back({.error_code = ErrorCode::not_coordinator, .group_id = group_id});
             continue;
         }
-        for (const groups::DescribeGroupsResult::Group& group : std::get<groups::DescribeGroupsResult>(*result).groups) {
+        for (const groups::DescribeGroupsResult::Group& group : result->groups) {
             described.push_back(reply_group(context, group, request->include_authorized_operations));
         }
     }

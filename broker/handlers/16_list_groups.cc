@@ -23,17 +23,12 @@ void list_groups(runtime::RequestContext& context) {
     for (std::size_t shard = 0; shard < context.services.groups.shard_count(); ++shard) {
         const auto result = context.services.groups.ask_shard(
             context.turn, shard,
-            [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
-                coordinator.list_groups({.states = request->states_filter.span(),
-                                         .types = request->types_filter.span(),
-                                         .reply_to = token},
-                                        context.now(), effects);
-            });
+            groups::ListGroups{.states = request->states_filter.span(), .types = request->types_filter.span()});
         if (!result) {
             response.error_code = ErrorCode::coordinator_not_available;
             continue;
         }
-        for (const groups::ListGroupsResult::Group& group : std::get<groups::ListGroupsResult>(*result).groups) {
+        for (const groups::ListGroupsResult::Group& group : result->groups) {
             if (!authorize(context, access::kDescribeGroupOrCluster, group.group_id)) {
                 continue;  // Left out.
             }

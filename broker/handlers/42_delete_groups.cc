@@ -30,14 +30,11 @@ void delete_groups(runtime::RequestContext& context) {
             results.push_back({.group_id = group_id, .error_code = ErrorCode::group_authorization_failed});
             continue;
         }
-        const auto result = context.services.groups.ask(
-            context.turn, group_id,
-            [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
-                coordinator.delete_groups({.group_ids = {&group_id, 1}, .reply_to = token}, context.now(), effects);
-            });
+        const auto result =
+            context.services.groups.ask(context.turn, group_id, groups::DeleteGroups{.group_ids = {&group_id, 1}});
         ErrorCode error = ErrorCode::not_coordinator;
         if (result) {
-            error = std::get<groups::DeleteGroupsResult>(*result).groups.front().error;
+            error = result->groups.front().error;
             if (error == ErrorCode::none) context.services.readers.on_group_deleted(group_id);
         }
         results.push_back({.group_id = group_id, .error_code = error});

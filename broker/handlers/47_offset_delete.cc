@@ -45,25 +45,20 @@ void offset_delete(runtime::RequestContext& context) {
             replies.push_back({.name = topic.name, .partitions = unknown});
         }
     }
-    const auto result = context.services.groups.ask(
+    const auto deleted = context.services.groups.ask(
         context.turn, request->group_id,
-        [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
-            coordinator.delete_offsets(
-                {.group_id = request->group_id, .topics = {topics.begin(), topics.size()}, .reply_to = token}, context.now(),
-                effects);
-        });
-    if (!result) {
+        groups::OffsetDelete{.group_id = request->group_id, .topics = {topics.begin(), topics.size()}});
+    if (!deleted) {
         response.error_code = ErrorCode::not_coordinator;
         context.reply(response);
         return;
     }
-    const auto& deleted = std::get<groups::OffsetDeleteResult>(*result);
-    if (deleted.error != ErrorCode::none) {
-        response.error_code = deleted.error;
+    if (deleted->error != ErrorCode::none) {
+        response.error_code = deleted->error;
         context.reply(response);
         return;
     }
-    for (const groups::OffsetDeleteResult::Topic& topic : deleted.topics) {
+    for (const groups::OffsetDeleteResult::Topic& topic : deleted->topics) {
         ArenaVector<OffsetDeleteResponse::Partition> partitions(arena, topic.partitions.size());
         for (const groups::OffsetDeleteResult::Partition& partition : topic.partitions) {
             partitions.push_back({.partition_index = partition.partition.value, .error_code = partition.error});

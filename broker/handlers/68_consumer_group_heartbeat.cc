@@ -109,21 +109,15 @@ void consumer_group_heartbeat(runtime::RequestContext& context) {
         context.services.readers.on_leave(context.turn.topics(), request->group_id, request->member_id, context.client.id,
                                                   context.now().wall);
     }
-    const auto result = context.services.groups.ask(
-        context.turn, request->group_id,
-        [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
-            command.reply_to = token;
-            coordinator.consumer_heartbeat(command, context.now(), effects);
-        });
+    const auto result = context.services.groups.ask(context.turn, request->group_id, command);
     if (!result) {
         context.reply(Response{.error_code = ErrorCode::not_coordinator});
         return;
     }
-    const auto& heartbeat = std::get<groups::ConsumerHeartbeatResult>(*result);
-    if (heartbeat.error == ErrorCode::none && heartbeat.member_id) {
-        note_member(context, request->group_id, *heartbeat.member_id);
+    if (result->error == ErrorCode::none && result->member_id) {
+        note_member(context, request->group_id, *result->member_id);
     }
-    context.reply(encoded(context.arena(), heartbeat));
+    context.reply(encoded(context.arena(), *result));
 }
 
 }  // namespace partita::handlers

@@ -110,14 +110,10 @@ void consumer_group_describe(runtime::RequestContext& context) {
         } else if (enabled && group_id.empty()) {
             failed.error_code = ErrorCode::invalid_group_id;
         } else if (enabled) {
-            const auto result = context.services.groups.ask(
-                context.turn, group_id,
-                [&](groups::GroupCoordinator& coordinator, groups::ReplyToken token, groups::Effects& effects) {
-                    coordinator.describe_consumer_groups({.group_ids = {&group_id, 1}, .reply_to = token}, context.now(),
-                                                         effects);
-                });
+            const auto result =
+                context.services.groups.ask(context.turn, group_id, groups::ConsumerGroupDescribe{.group_ids = {&group_id, 1}});
             if (result) {
-                described.push_back(encoded(context, std::get<Result>(*result).groups.front(), request->include_authorized_operations));
+                described.push_back(encoded(context, result->groups.front(), request->include_authorized_operations));
                 continue;
             }
         }

@@ -4,7 +4,6 @@
 
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
-#include "protocol/assert.h"
 #include "protocol/messages/11_join_group.h"
 #include "protocol/messages/14_sync_group.h"
 
@@ -15,7 +14,9 @@ std::optional<std::string_view> view(const std::optional<std::string>& text) {
     return text ? std::optional<std::string_view>(*text) : std::nullopt;
 }
 
-runtime::Reply encode_join(const runtime::PendingReply& pending, const groups::JoinResult& result) {
+}  // namespace
+
+runtime::Reply encode_join_reply(const runtime::PendingReply& pending, const groups::JoinResult& result) {
     JoinGroupResponse response;
     response.error_code = result.error;
     response.generation_id = result.generation.value;
@@ -41,7 +42,7 @@ runtime::Reply encode_join(const runtime::PendingReply& pending, const groups::J
     return runtime::encode_reply(pending, response);
 }
 
-runtime::Reply encode_sync(const runtime::PendingReply& pending, const groups::SyncResult& result) {
+runtime::Reply encode_sync_reply(const runtime::PendingReply& pending, const groups::SyncResult& result) {
     SyncGroupResponse response;
     response.error_code = result.error;
     if (pending.api_version >= 5) {
@@ -50,17 +51,6 @@ runtime::Reply encode_sync(const runtime::PendingReply& pending, const groups::S
     }
     response.assignment = result.assignment;
     return runtime::encode_reply(pending, response);
-}
-
-}  // namespace
-
-runtime::Reply encode_group_reply(const runtime::PendingReply& pending, const groups::Result& result) {
-    if (const auto* join = std::get_if<groups::JoinResult>(&result)) {
-        return encode_join(pending, *join);
-    }
-    const auto* sync = std::get_if<groups::SyncResult>(&result);
-    PARTITA_ASSERT(sync != nullptr, "only joins and syncs wait in a coordinator");
-    return encode_sync(pending, *sync);
 }
 
 }  // namespace partita::handlers

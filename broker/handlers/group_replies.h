@@ -6,7 +6,9 @@
 
 namespace partita::handlers {
 
-/// The replies to requests that may wait in a coordinator: JoinGroup and SyncGroup.
-[[nodiscard]] runtime::Reply encode_group_reply(const runtime::PendingReply& pending, const groups::Result& result);
+// The replies to requests that may wait in a coordinator.
+
+[[nodiscard]] runtime::Reply encode_join_reply(const runtime::PendingReply& pending, const groups::JoinResult& result);
+[[nodiscard]] runtime::Reply encode_sync_reply(const runtime::PendingReply& pending, const groups::SyncResult& result);
 
 }  // namespace partita::handlers

@@ -81,7 +81,7 @@ void check_records(Pieces pieces) {
     const std::array protocols{groups::JoinGroup::Protocol{.name = "range", .metadata = {}}};
     for (const std::string_view member : {"", "m"}) {
         act([&](groups::Effects& effects) {
-            coordinator.join({.group_id = "g",
+            coordinator.decide(groups::JoinGroup{.group_id = "g",
                               .member_id = member,
                               .protocol_type = "consumer",
                               .protocols = protocols,
@@ -168,7 +168,7 @@ std::vector<std::vector<std::byte>> fuzz_seeds() {
     coordinator.cluster_changed(cluster(), true);
     coordinator.loaded({}, effects);
     const std::array topics{std::string_view("t")};
-    coordinator.consumer_heartbeat({.group_id = "g",
+    coordinator.decide(groups::ConsumerGroupHeartbeat{.group_id = "g",
                                     .member_id = "m",
                                     .member_epoch = 0,
                                     .instance_id = "i",

@@ -136,7 +136,7 @@ void ConsumersWorld::stop(Member& member, std::int32_t farewell) {
         const LeaveGroup::Member leaving{member.id, std::nullopt};
         Effects effects;
         const LeaveGroup command{.group_id = kGroup, .members = {&leaving, 1}, .reply_to = {++tokens_}};
-        if (deliver([&](Effects& out) { coordinator_->leave(command, now_, out); }, effects)) dispatch(effects);
+        if (deliver([&](Effects& out) { coordinator_->decide(command, now_, out); }, effects)) dispatch(effects);
     } else if (!member.is_classic && farewell != 0 && member.epoch > 0) {
         beat(member, farewell);
     }
@@ -179,7 +179,7 @@ void ConsumersWorld::beat(Member& member, std::int32_t epoch) {
         return;
     }
     Effects effects;
-    const bool survived = deliver([&](Effects& out) { coordinator_->consumer_heartbeat(command, now_, out); }, effects);
+    const bool survived = deliver([&](Effects& out) { coordinator_->decide(command, now_, out); }, effects);
     if (!survived || (faulty_ && chance(loss_percent_))) {
         member.says_all = true;
         check_owners();
@@ -293,7 +293,7 @@ void ConsumersWorld::random_event() {
 ConsumerGroupDescribeResult::Group ConsumersWorld::describe() {
     const std::string_view id = kGroup;
     Effects effects;
-    coordinator_->describe_consumer_groups({.group_ids = {&id, 1}, .reply_to = {++tokens_}}, now_, effects);
+    coordinator_->decide(ConsumerGroupDescribe{.group_ids = {&id, 1}, .reply_to = {++tokens_}}, now_, effects);
     return std::get<ConsumerGroupDescribeResult>(effects.replies.front().result).groups.front();
 }
 

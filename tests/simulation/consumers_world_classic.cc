@@ -73,7 +73,7 @@ void ConsumersWorld::classic_join(Member& member) {
         if (member.is_on && member.life == life && member.is_waiting) classic_join(member);
     });
     ask(member, [&](ReplyToken token, Effects& out) {
-        coordinator_->join({.group_id = kGroup, .member_id = member.id, .protocol_type = "consumer",
+        coordinator_->decide(JoinGroup{.group_id = kGroup, .member_id = member.id, .protocol_type = "consumer",
                             .protocols = {&protocol, 1}, .session_timeout_ms = kSessionMs,
                             .rebalance_timeout_ms = kRebalanceMs, .client_id = "client", .client_host = "/127.0.0.1",
                             .api_version = 9, .fresh_member_suffix = suffix, .reply_to = token},
@@ -118,7 +118,7 @@ void ConsumersWorld::classic_sync(Member& member, const JoinResult& joined) {
         assignments.push_back({id, bytes.back()});
     }
     ask(member, [&](ReplyToken token, Effects& out) {
-        coordinator_->sync({.group_id = kGroup, .generation = {member.epoch}, .member_id = member.id,
+        coordinator_->decide(SyncGroup{.group_id = kGroup, .generation = {member.epoch}, .member_id = member.id,
                             .protocol_type = "consumer", .protocol_name = "range", .assignments = assignments,
                             .reply_to = token},
                            now_, out);
@@ -150,7 +150,7 @@ void ConsumersWorld::classic_beat(Member& member) {
         ++statistics_.heartbeats;
         classic_beat(member);
         ask(member, [&](ReplyToken token, Effects& out) {
-            coordinator_->heartbeat({.group_id = kGroup, .generation = {member.epoch}, .member_id = member.id,
+            coordinator_->decide(Heartbeat{.group_id = kGroup, .generation = {member.epoch}, .member_id = member.id,
                                      .reply_to = token},
                                     now_, out);
         });

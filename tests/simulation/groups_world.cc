@@ -218,7 +218,7 @@ void World::check_offsets() {
         const OffsetFetch::Topic topic{"topic", {}, {&partition, 1}};
         const OffsetFetch::Group group{.group_id = key.first, .topics = std::span<const OffsetFetch::Topic>(&topic, 1)};
         Effects effects;
-        coordinator_->fetch_offsets({.groups = {&group, 1}}, now_, effects);
+        coordinator_->decide(OffsetFetch{.groups = {&group, 1}}, now_, effects);
         const auto& result = std::get<OffsetFetchResult>(effects.replies.at(0).result);
         const std::int64_t found = result.groups.at(0).topics.at(0).partitions.at(0).offset.value;
         if (found < number || found > commit_numbers_) {
@@ -298,7 +298,7 @@ void World::send_join(Client& client) {
                           .fresh_member_suffix = suffix,
                           .reply_to = token};
         if (client.instance) command.group_instance_id = *client.instance;
-        coordinator_->join(command, now_, effects);
+        coordinator_->decide(command, now_, effects);
     });
 }
 
@@ -325,7 +325,7 @@ void World::send_sync(Client& client, const JoinResult& joined) {
                           .assignments = assignments,
                           .reply_to = token};
         if (client.instance) command.group_instance_id = *client.instance;
-        coordinator_->sync(command, now_, effects);
+        coordinator_->decide(command, now_, effects);
     });
 }
 
@@ -341,7 +341,7 @@ void World::send_heartbeat(Client& client) {
                           .member_id = client.id,
                           .reply_to = token};
         if (client.instance) command.group_instance_id = *client.instance;
-        coordinator_->heartbeat(command, now_, effects);
+        coordinator_->decide(command, now_, effects);
     });
 }
 
@@ -360,7 +360,7 @@ void World::send_commit(Client& client) {
                              .api_version = 9,
                              .reply_to = token};
         if (client.instance) command.group_instance_id = *client.instance;
-        coordinator_->commit_offsets(command, now_, effects);
+        coordinator_->decide(command, now_, effects);
     });
 }
 
@@ -372,7 +372,7 @@ void World::send_admin_commit() {
     deliver([&, this](Effects& effects) {
         const OffsetCommit::Partition one{{partition}, {number}};
         const OffsetCommit::Topic topic{"topic", {}, {&one, 1}};
-        coordinator_->commit_offsets({.group_id = group, .topics = {&topic, 1}, .api_version = 9, .reply_to = token}, now_, effects);
+        coordinator_->decide(OffsetCommit{.group_id = group, .topics = {&topic, 1}, .api_version = 9, .reply_to = token}, now_, effects);
     });
 }
 
@@ -381,7 +381,7 @@ void World::send_leave(Client& client) {
     deliver([&, this](Effects& effects) {
         LeaveGroup::Member member{client.id, std::nullopt};
         if (client.instance) member.group_instance_id = *client.instance;
-        coordinator_->leave({.group_id = client.group, .members = {&member, 1}, .reply_to = token}, now_, effects);
+        coordinator_->decide(LeaveGroup{.group_id = client.group, .members = {&member, 1}, .reply_to = token}, now_, effects);
     });
 }
 
@@ -488,7 +488,7 @@ void World::random_event() {
             const OffsetDelete::Topic topic{"topic", {&partition, 1}};
             const ReplyToken token = remember({});
             deliver([&](Effects& effects) {
-                coordinator_->delete_offsets({.group_id = group, .topics = {&topic, 1}, .reply_to = token}, now_, effects);
+                coordinator_->decide(OffsetDelete{.group_id = group, .topics = {&topic, 1}, .reply_to = token}, now_, effects);
             });
             break;
         }
@@ -501,7 +501,7 @@ void World::random_event() {
             }
             const std::string_view id = group;
             const ReplyToken token = remember({});
-            deliver([&](Effects& effects) { coordinator_->delete_groups({{&id, 1}, token}, now_, effects); });
+            deliver([&](Effects& effects) { coordinator_->decide(DeleteGroups{{&id, 1}, token}, now_, effects); });
             break;
         }
         default:
@@ -512,7 +512,7 @@ void World::random_event() {
 DescribeGroupsResult::Group World::describe(const std::string& group) {
     const std::string_view id = group;
     Effects effects;
-    coordinator_->describe_groups({{&id, 1}, 5, {}}, now_, effects);
+    coordinator_->decide(DescribeGroups{{&id, 1}, 5, {}}, now_, effects);
     return std::get<DescribeGroupsResult>(effects.replies.at(0).result).groups.at(0);
 }
 

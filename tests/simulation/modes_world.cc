@@ -119,7 +119,7 @@ void World::commit(Reader& reader) {
     }
     const groups::OffsetCommit::Topic topic{kTopic, kTopicId, partitions};
     with_coordinator([&](groups::GroupCoordinator& coordinator, groups::Effects& effects) {
-        coordinator.commit_offsets({.group_id = reader.group, .topics = {&topic, 1}, .reply_to = {1}}, now(), effects);
+        coordinator.decide(groups::OffsetCommit{.group_id = reader.group, .topics = {&topic, 1}, .reply_to = {1}}, now(), effects);
     });
 }
 

@@ -188,7 +188,7 @@ class World {
     void commit(const std::string& group, std::vector<groups::OffsetCommit::Partition> partitions) {
         const groups::OffsetCommit::Topic wanted{"orders", topic().id, partitions};
         shard_of(group).run([&](groups::GroupCoordinator& coordinator, groups::Effects& effects) {
-            coordinator.commit_offsets({.group_id = group, .topics = {&wanted, 1}, .reply_to = {1}}, {}, effects);
+            coordinator.decide(groups::OffsetCommit{.group_id = group, .topics = {&wanted, 1}, .reply_to = {1}}, {}, effects);
         });
     }
     void restart() {

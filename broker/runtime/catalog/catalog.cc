@@ -123,14 +123,9 @@ void Catalog::follow(Turn* turn, const topics::Effects& effects, const ClaimedTo
     }));
 
     for (const topics::CatalogChange& change : effects.changes) {
-        // What is adopted at the start is served by `load_groups`, which reads it first.
-        if (turn != nullptr && change.kind == topics::CatalogChange::Kind::topic_created &&
-            topics::holds_coordinators(change.after->name)) {
-            if (around_.groups.attach(next->find(change.after->id)->partitions, group_settings(*around_.config.get()))) {
-                around_.groups.serve(now);
-            } else {
-                log::error("groups", "__consumer_offsets has another number of partitions than before; restart the broker");
-            }
+        // What is adopted at the start is served by `load_coordinators`, which reads it first.
+        if (turn != nullptr && change.kind == topics::CatalogChange::Kind::topic_created) {
+            serve_coordinators(*next->find(change.after->id), now);
         }
         if (change.kind == topics::CatalogChange::Kind::topic_reconfigured) {
             const TopicState* state = next->find(change.after->id);
@@ -140,6 +135,20 @@ void Catalog::follow(Turn* turn, const topics::Effects& effects, const ClaimedTo
         }
         if (change.kind == topics::CatalogChange::Kind::topic_deleted) {
             delete_topic(turn, *change.before, *before, now);
+        }
+    }
+}
+
+void Catalog::serve_coordinators(const TopicState& topic, Now now) {
+    for (const auto& [kind, host] : around_.coordinators.all()) {
+        if (topics::topic_of(kind).name != topic.topic->name) {
+            continue;
+        }
+        if (host->attach(topic.partitions)) {
+            host->serve(now);
+        } else {
+            log::error("coordinators", "their topic has another number of partitions than before; restart the broker",
+                       {{"topic", topic.topic->name}});
         }
     }
 }
@@ -164,10 +173,12 @@ void Catalog::delete_topic(Turn* turn, const topics::Topic& topic, const TopicTa
         }
     }
     around_.upkeep.topic_deleted();
-    if (topics::holds_coordinators(topic.name)) {
-        around_.groups.forget_all(now);
-    } else {
-        around_.groups.topic_deleted(turn, {.name = topic.name, .topic_id = topic.id}, now);
+    for (const auto& [kind, host] : around_.coordinators.all()) {
+        if (topics::topic_of(kind).name == topic.name) {
+            host->forget_all(now);
+        } else {
+            host->topic_deleted(turn, {.name = topic.name, .topic_id = topic.id}, now);
+        }
     }
 }
 
@@ -260,16 +271,17 @@ std::optional<ProducerId> Catalog::next_producer_id(Turn& turn) {
     return id;
 }
 
-bool Catalog::ensure_offsets_topic(Turn& turn) {
-    if (around_.groups.is_attached()) {
+bool Catalog::ensure_coordinators(topics::CoordinatorKind kind, Turn& turn) {
+    CoordinatorHost& host = around_.coordinators.of(kind);
+    if (host.is_attached()) {
         return true;
     }
-    const std::string_view name = topics::topic_of(topics::CoordinatorKind::groups).name;
+    const std::string_view name = topics::topic_of(kind).name;
     const auto created = change<topics::CreatedTopic>(
         turn, [name](const topics::CatalogCore& core, const topics::CatalogContext& context) {
             return core.auto_create_topic(name, context);
         });
-    return created && !created->error.failed() && around_.groups.is_attached();
+    return created && !created->error.failed() && host.is_attached();
 }
 
 }  // namespace partita::runtime

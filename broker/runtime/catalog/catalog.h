@@ -17,6 +17,7 @@
 #include "broker/runtime/partitions/partition.h"
 #include "broker/runtime/partitions/turn.h"
 #include "broker/topics/catalog_core.h"
+#include "broker/topics/internal_topics.h"
 #include "broker/topics/mutation_quotas.h"
 #include "storage/file_system.h"
 #include "storage/metadata_store.h"
@@ -24,6 +25,7 @@
 namespace partita::runtime {
 
 class ClientThrottles;
+class CoordinatorHosts;
 class GroupShards;
 class Turns;
 class UpkeepBell;
@@ -42,6 +44,7 @@ class Catalog {
         PublishedTopics& topics;
         Turns& turns;
         GroupShards& groups;
+        const CoordinatorHosts& coordinators;
         Fences& fences;
         ClientThrottles& throttles;
         UpkeepBell& upkeep;
@@ -61,7 +64,7 @@ class Catalog {
     /// Opens the logs of all topics and publishes the first table.
     [[nodiscard]] std::expected<void, StartError> load_topics();
     /// Sets up the coordinators, if there are any yet.
-    [[nodiscard]] std::expected<void, StartError> load_groups();
+    [[nodiscard]] std::expected<void, StartError> load_coordinators();
 
     [[nodiscard]] const std::string& cluster_id() const { return cluster_id_; }
     /// Not before `load`.
@@ -119,8 +122,8 @@ class Catalog {
 
     /// A fresh producer id, never given out before. Empty when it could not be persisted.
     [[nodiscard]] std::optional<ProducerId> next_producer_id(Turn& turn);
-    /// Creates `__consumer_offsets` when it is not there yet. False when groups are not served then. Waits for no device.
-    [[nodiscard]] bool ensure_offsets_topic(Turn& turn);
+    /// Makes the topic of these coordinators when it is not there yet. False when they do not serve then. Waits for no device.
+    [[nodiscard]] bool ensure_coordinators(topics::CoordinatorKind kind, Turn& turn);
     /// The topic's growth is watched from now on, whatever its mode: for controls that need it. Null when there is no
     /// such topic.
     [[nodiscard]] std::shared_ptr<const TopicState> watch_expansion(std::string_view topic, Now now);
@@ -148,6 +151,8 @@ class Catalog {
     [[nodiscard]] bool write(const topics::Effects& effects, Now now);
     /// Makes what was written visible: snapshot, topic table, logs, groups.
     void follow(Turn* turn, const topics::Effects& effects, const ClaimedTopics& claimed, Now now);
+    /// Has the coordinators of the topic that was made just now, if it is one of theirs, serve it.
+    void serve_coordinators(const TopicState& topic, Now now);
     void tell_groups(const TopicTable& table, bool has_new_topics);
     void delete_topic(Turn* turn, const topics::Topic& topic, const TopicTable& before, Now now);
     void apply_change(TopicTable& table, const topics::CatalogChange& change, const ClaimedTopics& claimed);

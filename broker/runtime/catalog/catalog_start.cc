@@ -192,18 +192,22 @@ std::expected<void, StartError> Catalog::load_topics() {
     return {};
 }
 
-std::expected<void, StartError> Catalog::load_groups() {
+std::expected<void, StartError> Catalog::load_coordinators() {
     const std::shared_ptr<const TopicTable> table = around_.topics.table();
+    around_.groups.reconfigure(group_settings(*around_.config.get()));
     tell_groups(*table, true);
-    const TopicState* offsets = table->find(topics::topic_of(topics::CoordinatorKind::groups).name);
-    if (offsets == nullptr) {
-        return {};
-    }
-    if (!around_.groups.attach(offsets->partitions, group_settings(*around_.config.get()))) {
-        PARTITA_ASSERT(false, "coordinators are set up once at the start");
-    }
-    if (auto loaded = around_.groups.load(around_.turns.clock().now()); !loaded) {
-        return std::unexpected(StartError{"committed offsets cannot be loaded: " + loaded.error().message});
+    for (const auto& [kind, host] : around_.coordinators.all()) {
+        const std::string_view name = topics::topic_of(kind).name;
+        const TopicState* topic = table->find(name);
+        if (topic == nullptr) {
+            continue;
+        }
+        if (!host->attach(topic->partitions)) {
+            PARTITA_ASSERT(false, "coordinators are set up once at the start");
+        }
+        if (auto loaded = host->load(around_.turns.clock().now()); !loaded) {
+            return std::unexpected(StartError{"what " + std::string(name) + " keeps cannot be loaded: " + loaded.error().message});
+        }
     }
     return {};
 }

@@ -9,9 +9,9 @@ void FailureLog::append_failed(std::string_view reason) {
     }
 }
 
-void FailureLog::group_append_failed(std::string_view log_name, std::string_view reason) {
-    if (const auto left_out = limiter_.admit("group append failed", clock_.now().monotonic)) {
-        log::error("groups", "records cannot be written, the coordinator starts anew from its log",
+void FailureLog::coordinator_append_failed(std::string_view log_name, std::string_view reason) {
+    if (const auto left_out = limiter_.admit("coordinator append failed", clock_.now().monotonic)) {
+        log::error("coordinators", "records cannot be written, the coordinator starts anew from its log",
                    {{"log", log_name}, {"reason", reason}, {"left_out", *left_out}});
     }
 }

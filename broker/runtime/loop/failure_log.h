@@ -16,7 +16,7 @@ class FailureLog {
     /// A producer's records could not be written.
     void append_failed(std::string_view reason);
     /// A coordinator's records could not be written or read.
-    void group_append_failed(std::string_view log_name, std::string_view reason);
+    void coordinator_append_failed(std::string_view log_name, std::string_view reason);
     void accept_failed(std::string_view reason);
     /// `client`: address and port. The kind of the reason is what stands before its first digit: the numbers are a stranger's choice.
     void connection_closed(std::string_view client, std::string_view listener, std::string_view reason);

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "broker/config/log_setup.h"
-#include "broker/runtime/coordinators/group_shards.h"
+#include "broker/runtime/coordinators/coordinator_host.h"
 #include "broker/runtime/fences/fences.h"
 #include "broker/runtime/loop/fail_stop.h"
 #include "broker/runtime/loop/upkeep_bell.h"
@@ -212,7 +212,13 @@ void Maintenance::run_fold(Instant now) {
 void Maintenance::rebuild_coordinators(Instant now) {
     next_rebuild_ = now + kRebuildPauseMs;
     // A rebuild may write to the store.
-    const bool is_done = around_.keyed_logs.while_nobody_writes([&] { return around_.groups.rebuild_lost(); });
+    const bool is_done = around_.keyed_logs.while_nobody_writes([&] {
+        bool all_rebuilt = true;
+        for (const auto& [kind, host] : around_.coordinators.all()) {
+            all_rebuilt = host->rebuild_lost() && all_rebuilt;
+        }
+        return all_rebuilt;
+    });
     rebuild_ = {.pending = !is_done, .due = now + kBackgroundSyncMs};
 }
 

@@ -15,7 +15,7 @@
 namespace partita::runtime {
 
 class Fences;
-class GroupShards;
+class CoordinatorHosts;
 class KeyedLogs;
 class PublishedTopics;
 class Turns;
@@ -52,7 +52,7 @@ class Maintenance {
         KeyedLogs& keyed_logs;
         const PublishedTopics& topics;
         Turns& turns;
-        GroupShards& groups;
+        const CoordinatorHosts& coordinators;
         Fences& fences;
         UpkeepBell& bell;
         Schedule schedule;

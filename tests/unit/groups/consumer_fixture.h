@@ -62,13 +62,13 @@ protected:
         if (beat.regex) command.topic_regex = *beat.regex;
         if (beat.assignor) command.server_assignor = *beat.assignor;
         if (beat.owned) command.owned = std::span<const TopicPartitions>(*beat.owned);
-        run([&](Effects& effects) { coordinator_->consumer_heartbeat(command, now_, effects); }, command.reply_to);
+        run([&](Effects& effects) { coordinator_->decide(command, now_, effects); }, command.reply_to);
         return take_reply<ConsumerHeartbeatResult>(command.reply_to);
     }
 
     ConsumerGroupDescribeResult::Group describe_consumer(std::string_view group = "g") {
         const ConsumerGroupDescribe command{.group_ids = {&group, 1}, .reply_to = fresh_token()};
-        run([&](Effects& effects) { coordinator_->describe_consumer_groups(command, now_, effects); }, command.reply_to);
+        run([&](Effects& effects) { coordinator_->decide(command, now_, effects); }, command.reply_to);
         return take_reply<ConsumerGroupDescribeResult>(command.reply_to).groups.at(0);
     }
 

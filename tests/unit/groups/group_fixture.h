@@ -141,7 +141,7 @@ protected:
                           .fresh_member_suffix = suffix,
                           .reply_to = fresh_token()};
         if (joining.instance) command.group_instance_id = *joining.instance;
-        return run([&](Effects& effects) { coordinator_->join(command, now_, effects); }, command.reply_to);
+        return run([&](Effects& effects) { coordinator_->decide(command, now_, effects); }, command.reply_to);
     }
 
     ReplyToken sync(std::string_view member, std::int32_t generation,
@@ -157,14 +157,14 @@ protected:
                           .assignments = given,
                           .reply_to = fresh_token()};
         if (instance) command.group_instance_id = *instance;
-        return run([&](Effects& effects) { coordinator_->sync(command, now_, effects); }, command.reply_to);
+        return run([&](Effects& effects) { coordinator_->decide(command, now_, effects); }, command.reply_to);
     }
 
     ErrorCode heartbeat(std::string_view member, std::int32_t generation,
                         std::optional<std::string> instance = std::nullopt, std::string_view group = "g") {
         Heartbeat command{.group_id = group, .generation = {generation}, .member_id = member, .reply_to = fresh_token()};
         if (instance) command.group_instance_id = *instance;
-        run([&](Effects& effects) { coordinator_->heartbeat(command, now_, effects); }, command.reply_to);
+        run([&](Effects& effects) { coordinator_->decide(command, now_, effects); }, command.reply_to);
         return take_reply<HeartbeatResult>(command.reply_to).error;
     }
 
@@ -175,7 +175,7 @@ protected:
             members.push_back({id, instance ? std::optional<std::string_view>(*instance) : std::nullopt});
         }
         LeaveGroup command{.group_id = group, .members = members, .reply_to = fresh_token()};
-        run([&](Effects& effects) { coordinator_->leave(command, now_, effects); }, command.reply_to);
+        run([&](Effects& effects) { coordinator_->decide(command, now_, effects); }, command.reply_to);
         return take_reply<LeaveResult>(command.reply_to);
     }
     ErrorCode leave(std::string_view member) { return leave({{std::string(member), std::nullopt}}).members.at(0).error; }
@@ -206,7 +206,7 @@ protected:
                              .api_version = committing.version,
                              .reply_to = fresh_token()};
         if (committing.instance) command.group_instance_id = *committing.instance;
-        run([&](Effects& effects) { coordinator_->commit_offsets(command, now_, effects); }, command.reply_to);
+        run([&](Effects& effects) { coordinator_->decide(command, now_, effects); }, command.reply_to);
         return take_reply<OffsetCommitResult>(command.reply_to);
     }
 
@@ -224,7 +224,7 @@ protected:
     }
     OffsetFetchResult fetch_groups(std::span<const OffsetFetch::Group> groups) {
         const OffsetFetch command{.groups = groups, .reply_to = fresh_token()};
-        run([&](Effects& effects) { coordinator_->fetch_offsets(command, now_, effects); }, command.reply_to);
+        run([&](Effects& effects) { coordinator_->decide(command, now_, effects); }, command.reply_to);
         return take_reply<OffsetFetchResult>(command.reply_to);
     }
     /// -1 when nothing is committed.
@@ -237,20 +237,20 @@ protected:
         for (const std::int32_t partition : partitions) indexes.push_back({partition});
         const OffsetDelete::Topic wanted{topic, indexes};
         const OffsetDelete command{.group_id = group, .topics = {&wanted, 1}, .reply_to = fresh_token()};
-        run([&](Effects& effects) { coordinator_->delete_offsets(command, now_, effects); }, command.reply_to);
+        run([&](Effects& effects) { coordinator_->decide(command, now_, effects); }, command.reply_to);
         return take_reply<OffsetDeleteResult>(command.reply_to);
     }
 
     DescribeGroupsResult::Group describe(std::string_view group, std::int16_t version = 6) {
         const DescribeGroups command{.group_ids = {&group, 1}, .api_version = version, .reply_to = fresh_token()};
-        run([&](Effects& effects) { coordinator_->describe_groups(command, now_, effects); }, command.reply_to);
+        run([&](Effects& effects) { coordinator_->decide(command, now_, effects); }, command.reply_to);
         return take_reply<DescribeGroupsResult>(command.reply_to).groups.at(0);
     }
     GroupState state(std::string_view group = "g") { return describe(group).state; }
 
     std::vector<std::string> list(std::vector<std::string_view> states = {}, std::vector<std::string_view> types = {}) {
         const ListGroups command{.states = states, .types = types, .reply_to = fresh_token()};
-        run([&](Effects& effects) { coordinator_->list_groups(command, now_, effects); }, command.reply_to);
+        run([&](Effects& effects) { coordinator_->decide(command, now_, effects); }, command.reply_to);
         std::vector<std::string> lines;
         for (const auto& group : take_reply<ListGroupsResult>(command.reply_to).groups) {
             lines.push_back(group.group_id + " " + group.protocol_type + " " + group.state + " " + group.type);
@@ -260,7 +260,7 @@ protected:
 
     ErrorCode delete_group(std::string_view group) {
         const DeleteGroups command{.group_ids = {&group, 1}, .reply_to = fresh_token()};
-        run([&](Effects& effects) { coordinator_->delete_groups(command, now_, effects); }, command.reply_to);
+        run([&](Effects& effects) { coordinator_->decide(command, now_, effects); }, command.reply_to);
         return take_reply<DeleteGroupsResult>(command.reply_to).groups.at(0).error;
     }
 

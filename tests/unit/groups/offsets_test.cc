@@ -92,7 +92,7 @@ TEST_F(Offsets, LargeMetadataIsRefusedForItsPartitionOnly) {
     partitions[1].metadata = large;
     const OffsetCommit::Topic topic{"topic", {}, partitions};
     const OffsetCommit command{.group_id = "g", .topics = {&topic, 1}, .reply_to = fresh_token()};
-    run([&](Effects& effects) { coordinator_->commit_offsets(command, now_, effects); }, command.reply_to);
+    run([&](Effects& effects) { coordinator_->decide(command, now_, effects); }, command.reply_to);
     const auto result = take_reply<OffsetCommitResult>(command.reply_to);
     EXPECT_EQ(result.partition_errors, (std::vector{ErrorCode::none, ErrorCode::offset_metadata_too_large, ErrorCode::none}));
     EXPECT_EQ(committed("topic", 0), 1);

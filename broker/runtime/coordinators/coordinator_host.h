@@ -1,0 +1,69 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "broker/coordination/effects.h"
+#include "broker/runtime/partitions/partition.h"
+#include "broker/topics/internal_topics.h"
+#include "protocol/types.h"
+#include "storage/storage_error.h"
+
+namespace partita::runtime {
+
+class Turn;
+
+/// All coordinators of one kind, as those drive them who do not care what they decide: catalog, upkeep, timers, start and stop.
+///
+/// Life: `attach` and `load` at a start where their topic exists; `attach` and `serve` when it is made later; `forget_all` when it is
+/// deleted, after which it may be attached again; `detach` at the end.
+class CoordinatorHost {
+  public:
+    virtual ~CoordinatorHost() = default;
+
+    /// Sets up one shard for each partition of the topic, for `load` or `serve`; called when it exists, and again when it was
+    /// deleted and created anew. False when it then has another number of partitions: that needs a restart.
+    [[nodiscard]] virtual bool attach(std::span<const std::shared_ptr<Partition>> partitions) = 0;
+    /// Rebuilds all shards from checkpoint and log. Blocks on the disk: at start.
+    [[nodiscard]] virtual StorageResult<void> load(Now now) = 0;
+    /// Serves a topic that was made just now and has no checkpoint: shards whose logs are empty begin at once, others
+    /// (a directory that somebody put there) when maintenance rebuilt them. Needs no disk.
+    virtual void serve(Now now) = 0;
+    /// The topic was deleted: everybody who waits is told NOT_COORDINATOR, and nothing is known any more. Requests that come
+    /// meanwhile find no log and fail.
+    virtual void forget_all(Now now) = 0;
+    /// Lets go of everything, before the logs go.
+    virtual void detach() = 0;
+    [[nodiscard]] virtual bool is_attached() const = 0;
+
+    /// Rebuilds the shards that lost a write, or that `serve` left. Blocks on the disk: for maintenance. False when one
+    /// could not be read and wants another try.
+    [[nodiscard]] virtual bool rebuild_lost() = 0;
+    /// Another topic was deleted. `turn` is null off the reactors.
+    virtual void topic_deleted(Turn* turn, const coordination::TopicDeleted& event, Now now) = 0;
+    /// Runs the timers that are due. On the first reactor.
+    virtual void tick(Turn& turn, Now now) = 0;
+    /// Unset when nothing waits.
+    [[nodiscard]] virtual std::optional<Instant> next_deadline() const = 0;
+    /// Answers everything that waits with NOT_COORDINATOR, at shutdown.
+    virtual void fail_waiting(Turn& turn) = 0;
+};
+
+/// The coordinators of a broker, by their kind and so by their topic (topics/internal_topics.h). Filled while the broker is made,
+/// then only read, by any thread.
+class CoordinatorHosts {
+  public:
+    void add(topics::CoordinatorKind kind, CoordinatorHost& host) { hosts_.emplace_back(kind, &host); }
+
+    [[nodiscard]] std::span<const std::pair<topics::CoordinatorKind, CoordinatorHost*>> all() const { return hosts_; }
+    /// Of a kind that was added.
+    [[nodiscard]] CoordinatorHost& of(topics::CoordinatorKind kind) const;
+
+  private:
+    std::vector<std::pair<topics::CoordinatorKind, CoordinatorHost*>> hosts_;
+};
+
+}  // namespace partita::runtime

@@ -1,0 +1,223 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "broker/coordination/coordinator_core.h"
+#include "broker/runtime/coordinators/coordinator_host.h"
+#include "broker/runtime/loop/reply.h"
+#include "broker/runtime/partitions/turn.h"
+
+namespace partita {
+class MetadataStore;
+}
+
+namespace partita::runtime {
+
+class FailureLog;
+class OutwardWrites;
+class Turns;
+class UpkeepBell;
+
+/// Which of the shards keeps the state of `key` (a group id, a transactional id): Kafka's `abs(hashCode(key)) % partitions`, with
+/// Java's hash over UTF-16 units, so that tools which compute it agree.
+[[nodiscard]] std::size_t coordinator_shard_index(std::string_view key, std::size_t shards);
+
+/// The coordinators of one kind, one per partition of their topic, each with the log that makes it durable. A shard is a small
+/// mutex-guarded state, not the property of a thread: a client's requests are served on the thread of its connection.
+///
+/// The rule that everything here serves: records are in the log before a reply leaves. If they cannot be written, the core's memory
+/// is thrown away, and everybody who waited is told NOT_COORDINATOR, as Kafka does when a coordinator fails to write.
+/// Maintenance rebuilds it from checkpoint and log, which needs the disk; until then, a matter of milliseconds, whoever asks is told
+/// NOT_COORDINATOR too.
+///
+/// What a kind adds is a class that derives from this one: how a core is made, and who hears of what became durable. Its .cc includes
+/// `coordinator_shards_impl.h` and instantiates this class; nobody else does.
+///
+/// Locks: a shard's comes after the catalog's and before those of logs. No shard's lock is taken with another one's of the same kind.
+template <coordination::CoordinatorCore Core>
+class CoordinatorShards : public CoordinatorHost {
+  public:
+    using Result = typename Core::Result;
+
+    struct Surroundings {
+        Turns& turns;
+        MetadataStore& store;
+        UpkeepBell& upkeep;
+        FailureLog& failures;
+        /// May be null for a core that writes to no other partitions.
+        OutwardWrites* outward_writes = nullptr;
+    };
+
+    // CoordinatorHost
+    [[nodiscard]] bool attach(std::span<const std::shared_ptr<Partition>> partitions) override;
+    [[nodiscard]] StorageResult<void> load(Now now) override;
+    void serve(Now now) override;
+    void forget_all(Now now) override;
+    void detach() override;
+    [[nodiscard]] bool is_attached() const override { return attached_.load(std::memory_order_acquire); }
+    [[nodiscard]] bool rebuild_lost() override;
+    void topic_deleted(Turn* turn, const coordination::TopicDeleted& event, Now now) override;
+    void tick(Turn& turn, Now now) override;
+    [[nodiscard]] std::optional<Instant> next_deadline() const override;
+    void fail_waiting(Turn& turn) override;
+
+    /// False while a shard waits to be rebuilt: what is said of the whole may then lack some of it.
+    [[nodiscard]] bool is_complete() const { return rebuilding_.load(std::memory_order_acquire) == 0; }
+    [[nodiscard]] std::size_t shard_count() const { return is_attached() ? shards_.size() : 0; }
+    [[nodiscard]] std::size_t shard_of(std::string_view key) const { return coordinator_shard_index(key, shards_.size()); }
+
+    /// Runs a command in the shard of `key` whose answer may come later. `encode` makes the reply of it, which is delivered when it
+    /// comes, maybe before this returns. Only while somebody coordinates (`is_attached`).
+    template <auto encode, class Command>
+    void execute(Turn& turn, std::string_view key, const PendingReply& pending, Command command);
+
+    /// Runs a command that is answered by its own call, and returns the answer once it is durable; empty when it could not be
+    /// persisted, or nobody coordinates: whoever asked is told NOT_COORDINATOR.
+    template <class Command>
+    [[nodiscard]] std::optional<typename Command::Result> ask(Turn& turn, std::string_view key, Command command) {
+        if (!is_attached()) {
+            return std::nullopt;
+        }
+        return ask_shard(turn, shard_of(key), std::move(command));
+    }
+    /// The same, after `look` saw the core as it was just before.
+    template <class Command, class Look>
+    [[nodiscard]] std::optional<typename Command::Result> look_and_ask(Turn& turn, std::string_view key, Look&& look,
+                                                                       Command command);
+    /// The same as `ask` for a shard by its number, for requests that go to all.
+    template <class Command>
+    [[nodiscard]] std::optional<typename Command::Result> ask_shard(Turn& turn, std::size_t shard, Command command) {
+        return ask_in(*shards_[shard], turn, [](const Core&) {}, std::move(command));
+    }
+
+  protected:
+    explicit CoordinatorShards(const Surroundings& surroundings) : around_(surroundings) {}
+
+    // What a kind adds. Called with the shard's lock held, if not said otherwise.
+
+    /// A core that knows nothing yet. Also called without a lock, by the thread that rebuilds.
+    [[nodiscard]] virtual std::unique_ptr<Core> make_core() = 0;
+    /// The core was rebuilt, and what the broker decided meanwhile passed it by.
+    virtual void bring_up_to_date(Core& core) = 0;
+    /// These records are in the log; replies that depend on them have not left yet.
+    virtual void on_persisted(std::span<const typename Core::Record> records) = 0;
+    /// A shard has another core now.
+    virtual void on_replaced() = 0;
+
+    enum class State : std::uint8_t {
+        serving,
+        /// A write failed. The core is an empty one that never answers; maintenance makes another.
+        rebuilding,
+        /// Its log was deleted and there is no new one yet.
+        gone,
+    };
+    /// A request that is not answered yet.
+    struct Waiting {
+        PendingReply pending;
+        Reply (*encode)(const PendingReply& pending, const Result& result);
+    };
+    struct Shard {
+        std::mutex mutex;
+        // All guarded by mutex.
+        std::unique_ptr<Core> core;
+        std::shared_ptr<Partition> partition;
+        typename Core::Effects effects;
+        std::unordered_map<std::uint64_t, Waiting> waiting;
+        State state = State::gone;
+        /// Topics that were deleted while it was rebuilt.
+        std::vector<std::pair<std::string, TopicId>> missed_deletions;
+        /// Grows with everything that is persisted, so that readers see without the lock whether they are up to date.
+        std::atomic<std::uint64_t> version = 1;
+        /// For readers without the lock; the largest number when there is no deadline.
+        std::atomic<std::int64_t> deadline_ms;
+    };
+
+    /// In the order of their partitions. They stay while anybody may use them, also when the topic is deleted.
+    [[nodiscard]] const std::vector<std::unique_ptr<Shard>>& shards() const { return shards_; }
+    /// With the shard's lock held. For commands without replies: persists their effects, or throws the shard's memory away and says
+    /// false.
+    [[nodiscard]] bool settle_records(Shard& shard, Turn* turn, Now now);
+
+  private:
+    using ReplyToken = coordination::ReplyToken;
+    using AnyReply = coordination::Reply<Result>;
+
+    // With the shard's lock held, where not said otherwise.
+
+    [[nodiscard]] ReplyToken new_token() { return {next_token_.fetch_add(1, std::memory_order_relaxed)}; }
+    /// Takes the lock.
+    template <class Look, class Command>
+    [[nodiscard]] std::optional<typename Command::Result> ask_in(Shard& shard, Turn& turn, Look&& look, Command command);
+    /// A core that knows what the log of the partition says. Reads the disk, and wants no lock.
+    [[nodiscard]] StorageResult<std::unique_ptr<Core>> rebuild(const Partition& partition);
+    void begin_serving(Shard& shard, std::unique_ptr<Core> core, Now now);
+    /// Nothing is known any more: of a log that is gone, or until it is rebuilt.
+    void make_empty(Shard& shard, State state, Now now);
+    void set_state(Shard& shard, State state);
+    /// Does what the effects say, see there. The result that belongs to `own`, if any, is returned instead of sent.
+    std::optional<Result> settle(Shard& shard, Turn* turn, Now now, std::optional<ReplyToken> own);
+    [[nodiscard]] std::vector<coordination::OutwardWriteOutcome> carry_out_writes(Shard& shard, Turn* turn, Now now);
+    [[nodiscard]] bool persist(Shard& shard, Turn* turn, Now now);
+    void throw_away(Shard& shard, Now now);
+    /// Answers everybody who waits with NOT_COORDINATOR.
+    void turn_away(Shard& shard);
+    void send(Shard& shard, AnyReply& reply);
+    void update_deadline(Shard& shard);
+
+    const Surroundings around_;
+    std::vector<std::unique_ptr<Shard>> shards_;
+    std::atomic<bool> attached_ = false;
+    /// Shards in that state.
+    std::atomic<int> rebuilding_ = 0;
+    std::atomic<std::uint64_t> next_token_ = 1;
+};
+
+template <coordination::CoordinatorCore Core>
+template <auto encode, class Command>
+void CoordinatorShards<Core>::execute(Turn& turn, std::string_view key, const PendingReply& pending, Command command) {
+    Shard& shard = *shards_[shard_of(key)];
+    const std::scoped_lock lock(shard.mutex);
+    command.reply_to = new_token();
+    shard.waiting.emplace(command.reply_to.value,
+                          Waiting{pending, [](const PendingReply& waiting, const Result& result) {
+                                      return encode(waiting, std::get<typename Command::Result>(result));
+                                  }});
+    shard.core->decide(command, turn.now(), shard.effects);
+    settle(shard, &turn, turn.now(), std::nullopt);
+}
+
+template <coordination::CoordinatorCore Core>
+template <class Command, class Look>
+std::optional<typename Command::Result> CoordinatorShards<Core>::look_and_ask(Turn& turn, std::string_view key, Look&& look,
+                                                                              Command command) {
+    if (!is_attached()) {
+        return std::nullopt;
+    }
+    return ask_in(*shards_[shard_of(key)], turn, std::forward<Look>(look), std::move(command));
+}
+
+template <coordination::CoordinatorCore Core>
+template <class Look, class Command>
+std::optional<typename Command::Result> CoordinatorShards<Core>::ask_in(Shard& shard, Turn& turn, Look&& look, Command command) {
+    const std::scoped_lock lock(shard.mutex);
+    look(std::as_const(*shard.core));
+    command.reply_to = new_token();
+    shard.core->decide(command, turn.now(), shard.effects);
+    std::optional<Result> result = settle(shard, &turn, turn.now(), command.reply_to);
+    if (!result) {
+        return std::nullopt;
+    }
+    return std::move(std::get<typename Command::Result>(*result));
+}
+
+}  // namespace partita::runtime
