@@ -110,7 +110,7 @@ std::int64_t GroupCoordinator::Core::compute_metadata_hash(const Group& group) {
         topic_hashes_version_ = cluster_->version();
     }
     std::vector<std::int64_t> hashes;
-    for (const std::string_view name : group.consumer->subscribed_topics()) {
+    for (const std::string_view name : group.consumer()->subscribed_topics()) {
         const auto topic = cluster_->find(name);
         if (!topic) {
             continue;
@@ -125,7 +125,7 @@ std::int64_t GroupCoordinator::Core::compute_metadata_hash(const Group& group) {
 }
 
 void GroupCoordinator::Core::update_group_epoch(Group& group, bool bump, Effects& effects) {
-    ConsumerGroup& consumer = *group.consumer;
+    ConsumerGroup& consumer = *group.consumer();
     if (!bump && consumer.seen_metadata_version == cluster_->version()) {
         return;
     }
@@ -137,7 +137,7 @@ void GroupCoordinator::Core::update_group_epoch(Group& group, bool bump, Effects
 }
 
 void GroupCoordinator::Core::update_target_assignment(Group& group, Now now, Effects& effects) {
-    const ConsumerGroup& consumer = *group.consumer;
+    const ConsumerGroup& consumer = *group.consumer();
     if (consumer.epoch() <= consumer.assignment_epoch()) {
         return;
     }
@@ -152,7 +152,7 @@ void GroupCoordinator::Core::update_target_assignment(Group& group, Now now, Eff
 }
 
 void GroupCoordinator::Core::compute_target_assignment(Group& group, Now now, Effects& effects) {
-    const ConsumerGroup& consumer = *group.consumer;
+    const ConsumerGroup& consumer = *group.consumer();
     std::string name = consumer.preferred_assignor().value_or(config_.consumer_assignors.front());
     if (std::ranges::find(config_.consumer_assignors, name) == config_.consumer_assignors.end()) {
         // It was served when the member named it, before a restart with other settings.
@@ -175,7 +175,7 @@ void GroupCoordinator::Core::compute_target_assignment(Group& group, Now now, Ef
 void GroupCoordinator::Core::lead_on(Group& group, ConsumerMember& member, bool subscription_changed,
                                      const std::optional<std::span<const assignors::TopicPartitions>>& owned, Now now,
                                      Effects& effects) {
-    const ConsumerGroup& consumer = *group.consumer;
+    const ConsumerGroup& consumer = *group.consumer();
     const MemberProgress& progress = member.progress;
     if (!subscription_changed && progress.state == MemberState::stable &&
         progress.epoch == consumer.assignment_epoch()) {

@@ -79,7 +79,7 @@ bool waits_for_others(const ConsumerGroup& group, const ConsumerMember& member) 
 }  // namespace
 
 void GroupCoordinator::Core::join_consumer_group(const JoinGroup& command, Group& group, Now now, Effects& effects) {
-    const ConsumerGroup& consumer = *group.consumer;
+    const ConsumerGroup& consumer = *group.consumer();
     // Kafka's exceptions know no member id, so that every refusal carries an empty one.
     const auto refuse = [&](ErrorCode error) { reply(effects, command.reply_to, join_error(error, "")); };
     if (config_.migration_policy == MigrationPolicy::disabled) {
@@ -117,14 +117,14 @@ void GroupCoordinator::Core::accept_classic_join(const JoinGroup& command, std::
                                                  Now now, Effects& effects) {
     const auto said = read_subscription(command.protocols.front().metadata, *cluster_);
     PARTITA_ASSERT(said.has_value(), "what a member says was looked at before");
-    ConsumerMember* place = command.group_instance_id ? group.consumer->find_static(*command.group_instance_id)
-                                                      : group.consumer->find(member_id);
+    ConsumerMember* place = command.group_instance_id ? group.consumer()->find_static(*command.group_instance_id)
+                                                      : group.consumer()->find(member_id);
     // The last member of the new protocol is replaced: then the old one is all there is.
     const bool downgrades = command.group_instance_id && place != nullptr && !place->is_classic() &&
-                            group.consumer->classic_member_count() + 1 == group.consumer->size() &&
+                            group.consumer()->classic_member_count() + 1 == group.consumer()->size() &&
                             (config_.migration_policy == MigrationPolicy::bidirectional ||
                              config_.migration_policy == MigrationPolicy::downgrade) &&
-                            std::cmp_less_equal(group.consumer->size(), config_.max_size);
+                            std::cmp_less_equal(group.consumer()->size(), config_.max_size);
     const bool takes_place = place == nullptr || (command.group_instance_id && command.member_id.empty());
     ConsumerMember& member = takes_place ? take_place(member_id, place, group, effects) : *place;
 
@@ -172,7 +172,7 @@ void GroupCoordinator::Core::accept_classic_join(const JoinGroup& command, std::
 }
 
 void GroupCoordinator::Core::sync_in_consumer_group(const SyncGroup& command, Group& group, Now now, Effects& effects) {
-    const ConsumerGroup& consumer = *group.consumer;
+    const ConsumerGroup& consumer = *group.consumer();
     const auto refuse = [&](ErrorCode error) { reply(effects, command.reply_to, SyncResult{.error = error}); };
     const auto found = find_classic_member(consumer, command.member_id, command.group_instance_id, command.generation);
     if (!found) {
@@ -210,7 +210,7 @@ void GroupCoordinator::Core::sync_in_consumer_group(const SyncGroup& command, Gr
 }
 
 ErrorCode GroupCoordinator::Core::heartbeat_in_consumer_group(const Heartbeat& command, Group& group, Now now) {
-    const ConsumerGroup& consumer = *group.consumer;
+    const ConsumerGroup& consumer = *group.consumer();
     const auto found = find_classic_member(consumer, command.member_id, command.group_instance_id, command.generation);
     if (!found) {
         return found.error();
@@ -241,8 +241,8 @@ void GroupCoordinator::Core::leave_from_consumer_group(const LeaveGroup& command
         if (one.group_instance_id) {
             answer.group_instance_id = std::string(*one.group_instance_id);
         }
-        ConsumerMember* member = one.group_instance_id ? group.consumer->find_static(*one.group_instance_id)
-                                                       : group.consumer->find(one.member_id);
+        ConsumerMember* member = one.group_instance_id ? group.consumer()->find_static(*one.group_instance_id)
+                                                       : group.consumer()->find(one.member_id);
         if (member == nullptr) {
             answer.error = ErrorCode::unknown_member_id;
         } else if (one.group_instance_id && !one.member_id.empty() && member->id != one.member_id) {

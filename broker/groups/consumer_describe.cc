@@ -56,13 +56,13 @@ void GroupCoordinator::Core::decide(const ConsumerGroupDescribe& command, Now, E
         ConsumerGroupDescribeResult::Group& described_group = result.groups.emplace_back();
         described_group.group_id = group_id;
         const Group* group = find_group(group_id);
-        if (group == nullptr || !group->consumer) {
+        if (group == nullptr || group->consumer() == nullptr) {
             described_group.error = ErrorCode::group_id_not_found;
             described_group.error_message = "Group " + std::string(group_id) +
                                             (group == nullptr ? " not found." : " is not a consumer group.");
             continue;
         }
-        const ConsumerGroup& consumer = *group->consumer;
+        const ConsumerGroup& consumer = *group->consumer();
         described_group.state = state_name(consumer.state());
         described_group.epoch = consumer.epoch();
         described_group.assignment_epoch = consumer.assignment_epoch();

@@ -125,8 +125,8 @@ void GroupCoordinator::Core::decide(const ConsumerGroupHeartbeat& command, Now n
     }
     if (group == nullptr) {
         group = &create_group(command.group_id, now.wall);
-        group->consumer = std::make_unique<ConsumerGroup>(*group);
-    } else if (!group->consumer) {
+        group->become_consumer();
+    } else if (group->classic() != nullptr) {
         upgrade_group(*group, now, effects);
     }
     accept_heartbeat(command, command.member_id.empty() ? command.fresh_member_id : command.member_id, *group, now,
@@ -193,18 +193,19 @@ std::optional<Refusal> GroupCoordinator::Core::refuse_heartbeat(const ConsumerGr
     if (group == nullptr && !joins) {
         return Refusal{ErrorCode::group_id_not_found, "Consumer group " + group_id + " not found."};
     }
-    if (group != nullptr && !group->consumer) {
+    const ClassicGroup* classic = group == nullptr ? nullptr : group->classic();
+    if (classic != nullptr) {
         if (!joins) {
             return Refusal{ErrorCode::group_id_not_found, "Group " + group_id + " is not a consumer group."};
         }
-        if (auto refusal = refuse_upgrade(*group)) {
+        if (auto refusal = refuse_upgrade(*classic)) {
             return refusal;
         }
     }
-    const ConsumerGroup* consumer = group == nullptr ? nullptr : group->consumer.get();
+    const ConsumerGroup* consumer = group == nullptr ? nullptr : group->consumer();
     const bool is_member = consumer != nullptr ? consumer->find(command.member_id) != nullptr
-                                               : group != nullptr && group->find(command.member_id) != nullptr;
-    const std::size_t size = consumer != nullptr ? consumer->size() : (group != nullptr ? group->size() : 0);
+                                               : classic != nullptr && classic->find(command.member_id) != nullptr;
+    const std::size_t size = consumer != nullptr ? consumer->size() : (classic != nullptr ? classic->size() : 0);
     if (std::cmp_greater_equal(size, config_.consumer_max_size) && !is_member) {
         return Refusal{ErrorCode::group_max_size_reached, "The consumer group has reached its maximum capacity of " +
                                                               std::to_string(config_.consumer_max_size) + " members."};
@@ -240,8 +241,8 @@ std::optional<Refusal> GroupCoordinator::Core::refuse_heartbeat(const ConsumerGr
 
 void GroupCoordinator::Core::accept_heartbeat(const ConsumerGroupHeartbeat& command, std::string_view member_id,
                                               Group& group, Now now, Effects& effects) {
-    ConsumerMember* place = command.instance_id ? group.consumer->find_static(*command.instance_id)
-                                                : group.consumer->find(member_id);
+    ConsumerMember* place = command.instance_id ? group.consumer()->find_static(*command.instance_id)
+                                                : group.consumer()->find(member_id);
     // A static member that joins takes the place of the one before even under the same id: with nothing in its hands.
     const bool takes_place = place == nullptr || (command.instance_id && command.member_epoch == kJoiningEpoch);
     ConsumerMember& member = takes_place ? take_place(member_id, place, group, effects) : *place;
@@ -274,7 +275,7 @@ void GroupCoordinator::Core::accept_heartbeat(const ConsumerGroupHeartbeat& comm
 ConsumerMember& GroupCoordinator::Core::take_place(std::string_view member_id, ConsumerMember* previous, Group& group,
                                                    Effects& effects) {
     if (previous == nullptr) {
-        return group.consumer->find_or_add(member_id);
+        return group.consumer()->find_or_add(member_id);
     }
     MemberSubscription subscription = previous->subscription;
     MemberProgress progress = previous->progress;
@@ -285,12 +286,12 @@ ConsumerMember& GroupCoordinator::Core::take_place(std::string_view member_id, C
     change(group, ConsumerMemberRecord{group.id, member_id, std::move(subscription)}, effects);
     change(group, TargetAssignmentRecord{group.id, member_id, std::move(target)}, effects);
     change(group, CurrentAssignmentRecord{group.id, member_id, std::move(progress)}, effects);
-    return *group.consumer->find(member_id);
+    return *group.consumer()->find(member_id);
 }
 
 bool GroupCoordinator::Core::update_subscription(Group& group, std::string_view member_id,
                                                  MemberSubscription subscription, Effects& effects) {
-    const ConsumerMember& member = *group.consumer->find(member_id);
+    const ConsumerMember& member = *group.consumer()->find(member_id);
     if (subscription == member.subscription) {
         return false;
     }

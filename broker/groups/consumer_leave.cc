@@ -15,17 +15,17 @@ void GroupCoordinator::Core::leave_consumer_group(const ConsumerGroupHeartbeat& 
     ConsumerMember* member = nullptr;
     if (group == nullptr) {
         refusal = Refusal{ErrorCode::group_id_not_found, "Group " + group_id + " not found."};
-    } else if (!group->consumer) {
+    } else if (group->consumer() == nullptr) {
         refusal = Refusal{ErrorCode::group_id_not_found, "Group " + group_id + " is not a consumer group."};
     } else if (!command.instance_id) {
-        member = group->consumer->find(command.member_id);
+        member = group->consumer()->find(command.member_id);
         if (member == nullptr) {
             refusal = Refusal{ErrorCode::unknown_member_id,
                               "Member " + member_id + " is not a member of group " + group_id + "."};
         }
     } else {
         const std::string instance_id(*command.instance_id);
-        member = group->consumer->find_static(instance_id);
+        member = group->consumer()->find_static(instance_id);
         if (member == nullptr) {
             refusal = Refusal{ErrorCode::unknown_member_id, "Instance id " + instance_id + " is unknown."};
         } else if (member->id != member_id) {

@@ -28,7 +28,7 @@ void GroupCoordinator::Core::change(Group& group, R record, Effects& effects) {
     } else if constexpr (requires { record.name; }) {
         record.name = effects.arena.copy(record.name);
     }
-    group.consumer->apply(record);
+    group.consumer()->apply(record);
     effects.records.push_back(std::move(record));
 }
 

@@ -25,7 +25,7 @@ std::optional<Refusal> GroupCoordinator::Core::refuse_regex(std::string_view bef
 GroupCoordinator::Core::RegexUpdate GroupCoordinator::Core::update_regex(Group& group, const std::string& before,
                                                                          const std::string& after, Now now,
                                                                          Effects& effects) {
-    const ConsumerGroup& consumer = *group.consumer;
+    const ConsumerGroup& consumer = *group.consumer();
     RegexUpdate update{.changed = before != after};
     bool is_new = false;
     if (update.changed) {
@@ -58,14 +58,14 @@ GroupCoordinator::Core::RegexUpdate GroupCoordinator::Core::update_regex(Group& 
 }
 
 void GroupCoordinator::Core::forget_unused_regex(Group& group, const std::string& regex, Effects& effects) {
-    if (!regex.empty() && group.consumer->regex_subscribers(regex) == 0) {
+    if (!regex.empty() && group.consumer()->regex_subscribers(regex) == 0) {
         change(group, ConsumerGroupTombstone{ConsumerGroupTombstone::Kind::regular_expression, {}, regex}, effects);
     }
 }
 
 /// All expressions of the group together, so that one round of new topics costs one rebalance.
 void GroupCoordinator::Core::resolve_group_regexes(Group& group, Now now, Effects& effects) {
-    const ConsumerGroup& consumer = *group.consumer;
+    const ConsumerGroup& consumer = *group.consumer();
     std::vector<std::string> regexes;
     for (const auto& [regex, subscribers] : consumer.regexes()) {
         regexes.push_back(regex);
@@ -81,7 +81,7 @@ void GroupCoordinator::Core::resolve_group_regexes(Group& group, Now now, Effect
                                        .timestamp = now.wall},
                effects);
     }
-    group.consumer->seen_metadata_version = -1;
+    group.consumer()->seen_metadata_version = -1;
     update_group_epoch(group, topics_changed, effects);
 }
 

@@ -77,29 +77,27 @@ ConsumerGroup& GroupCoordinator::Core::replayed_consumer_group(std::string_view 
     if (group == nullptr) {
         group = &create_group(group_id, kNoTimestamp);
     }
-    if (!group->consumer) {
-        // What is left of a classic group of that name are its offsets.
-        make_consumer_group(*group);
-    }
-    return *group->consumer;
+    // What is left of a classic group of that name are its offsets.
+    return group->consumer() != nullptr ? *group->consumer() : group->become_consumer();
 }
 
 void GroupCoordinator::Core::replay_one(const ConsumerGroupTombstone& record) {
     Group* group = find_group(record.group_id);
-    if (group == nullptr || !group->consumer) {
+    if (group == nullptr || group->consumer() == nullptr) {
         return;
     }
-    group->consumer->apply(record);
+    group->consumer()->apply(record);
     if (record.kind == ConsumerGroupTombstone::Kind::group) {
-        group->consumer.reset();
         if (group->offsets.empty()) {
             groups_.erase(groups_.find(record.group_id));
+        } else {
+            group->become_classic(kNoTimestamp);
         }
     }
 }
 
 void GroupCoordinator::Core::restart_consumer_timers(Group& group, Now now) {
-    for (const auto& [id, member] : group.consumer->members()) {
+    for (const auto& [id, member] : group.consumer()->members()) {
         restart_consumer_session(group, *member, now);
         if (!member->is_classic() && member->progress.state == MemberState::unrevoked_partitions) {
             timers_.schedule(member->rebalance_timer, now.monotonic + member->subscription.rebalance_timeout_ms);
@@ -107,11 +105,10 @@ void GroupCoordinator::Core::restart_consumer_timers(Group& group, Now now) {
     }
 }
 
-/// The tombstones of everything that a consumer group persisted, in the order that Kafka's replay wants.
-void GroupCoordinator::Core::remove_consumer_state(Group& group, Effects& effects) {
+void GroupCoordinator::Core::persist_end_of(ConsumerGroup& consumer, Group& group, Effects& effects) {
     using Kind = ConsumerGroupTombstone::Kind;
     std::vector<std::string> ids;
-    for (const auto& [id, member] : group.consumer->members()) {
+    for (const auto& [id, member] : consumer.members()) {
         ids.push_back(id);
     }
     for (const Kind kind : {Kind::current_assignment, Kind::target_assignment}) {
@@ -124,14 +121,18 @@ void GroupCoordinator::Core::remove_consumer_state(Group& group, Effects& effect
         change(group, ConsumerGroupTombstone{Kind::member, {}, id}, effects);
     }
     std::vector<std::string> regexes;
-    for (const auto& [regex, resolved] : group.consumer->resolved_regexes()) {
+    for (const auto& [regex, resolved] : consumer.resolved_regexes()) {
         regexes.push_back(regex);
     }
     for (const std::string& regex : regexes) {
         change(group, ConsumerGroupTombstone{Kind::regular_expression, {}, regex}, effects);
     }
     change(group, ConsumerGroupTombstone{Kind::group, {}, {}}, effects);
-    group.consumer.reset();
+}
+
+ClassicGroup& GroupCoordinator::Core::replace_consumer_group(Group& group, TimestampMs since, Effects& effects) {
+    persist_end_of(*group.consumer(), group, effects);
+    return group.become_classic(since);
 }
 
 }  // namespace partita::groups

@@ -106,47 +106,48 @@ public:
 
 private:
     // join.cc
-    void join_new_member(const JoinGroup& command, Group& group, Now now, Effects& effects);
-    void join_known_member(const JoinGroup& command, Group& group, Now now, Effects& effects);
-    [[nodiscard]] bool accepts(const Group& group, std::string_view member_id) const;
-    void add_member(const JoinGroup& command, std::string_view member_id, Group& group, Now now, Effects& effects);
-    void update_member(const JoinGroup& command, Group& group, Member& member, Effects& effects);
-    void replace_static_member(const JoinGroup& command, Member& member, std::string_view new_member_id, Group& group,
+    void join_new_member(const JoinGroup& command, ClassicGroup& group, Now now, Effects& effects);
+    void join_known_member(const JoinGroup& command, ClassicGroup& group, Now now, Effects& effects);
+    [[nodiscard]] bool accepts(const ClassicGroup& group, std::string_view member_id) const;
+    void add_member(const JoinGroup& command, std::string_view member_id, ClassicGroup& group, Now now, Effects& effects);
+    void update_member(const JoinGroup& command, ClassicGroup& group, Member& member, Effects& effects);
+    void replace_static_member(const JoinGroup& command, Member& member, std::string_view new_member_id, ClassicGroup& group,
                                Now now, Effects& effects);
     void keep_generation_of_static_member(const JoinGroup& command, Member& member,
-                                          const std::string& previous_leader, Group& group, Effects& effects);
+                                          const std::string& previous_leader, ClassicGroup& group, Effects& effects);
 
     // rebalance.cc
-    void rebalance_or_complete(Group& group, Now now, Effects& effects);
-    void prepare_rebalance(Group& group, Now now, Effects& effects);
+    void rebalance_or_complete(ClassicGroup& group, Now now, Effects& effects);
+    void prepare_rebalance(ClassicGroup& group, Now now, Effects& effects);
     /// Completes a rebalance that is not an initial one once everybody joined.
-    void maybe_complete_join(Group& group, Now now, Effects& effects);
-    void complete_join(Group& group, Now now, Effects& effects);
-    void initial_delay_over(Group& group, Now now, Effects& effects);
+    void maybe_complete_join(ClassicGroup& group, Now now, Effects& effects);
+    void complete_join(ClassicGroup& group, Now now, Effects& effects);
+    void initial_delay_over(ClassicGroup& group, Now now, Effects& effects);
     /// How long the first rebalance of a group waits for more members.
     [[nodiscard]] std::int32_t initial_delay_ms() const;
-    [[nodiscard]] static JoinResult current_generation(const Group& group, const Member& member);
-    void answer_join(Group& group, Member& member, JoinResult result, Effects& effects);
+    [[nodiscard]] static JoinResult current_generation(const ClassicGroup& group, const Member& member);
+    void answer_join(ClassicGroup& group, Member& member, JoinResult result, Effects& effects);
     void answer_sync(Member& member, SyncResult result, Effects& effects);
     /// Answers what the member waits for with `error` and removes it.
-    void remove_member(Group& group, Member& member, ErrorCode error, Effects& effects);
+    void remove_member(ClassicGroup& group, Member& member, ErrorCode error, Effects& effects);
 
     // sync.cc
-    void accept_assignment(const SyncGroup& command, Group& group, Now now, Effects& effects);
-    void reset_assignments(Group& group, ErrorCode error, Now now, Effects& effects);
-    void settle_sync(Group& group, Member& member);
-    void sync_overdue(Group& group, Now now, Effects& effects);
+    void accept_assignment(const SyncGroup& command, ClassicGroup& group, Now now, Effects& effects);
+    void reset_assignments(ClassicGroup& group, ErrorCode error, Now now, Effects& effects);
+    void settle_sync(ClassicGroup& group, Member& member);
+    void sync_overdue(ClassicGroup& group, Now now, Effects& effects);
 
     // heartbeat.cc
     void restart_session(Member& member, Now now) {
         timers_.schedule(member.session_timer, now.monotonic + member.session_timeout_ms);
     }
-    void session_over(Group& group, Member& member, Now now, Effects& effects);
-    void pending_member_over(Group& group, std::string_view member_id, Now now, Effects& effects);
-    ErrorCode leave_one(const LeaveGroup::Member& leaving, Group& group, Effects& effects);
+    void session_over(ClassicGroup& group, Member& member, Now now, Effects& effects);
+    void pending_member_over(ClassicGroup& group, std::string_view member_id, Now now, Effects& effects);
+    [[nodiscard]] ErrorCode heartbeat_in_classic_group(const Heartbeat& command, ClassicGroup& group, Now now);
+    ErrorCode leave_one(const LeaveGroup::Member& leaving, ClassicGroup& group, Effects& effects);
 
     // offsets.cc
-    [[nodiscard]] static ErrorCode validate_commit(const OffsetCommit& command, const Group& group);
+    [[nodiscard]] static ErrorCode validate_commit(const OffsetCommit& command, const ClassicGroup& group);
     // consumer_offsets.cc
     [[nodiscard]] static ErrorCode validate_consumer_commit(const OffsetCommit& command, const ConsumerGroup& group);
     [[nodiscard]] static ErrorCode validate_consumer_fetch(const OffsetFetch::Group& wanted, const ConsumerGroup& group);
@@ -164,7 +165,7 @@ private:
     void replay_one(const GroupMetadataRecord& record);
     void replay_one(const GroupTombstone& record);
     /// The durable form of a group: with its members when Stable, without any when Empty.
-    void persist_group(const Group& group, Effects& effects);
+    void persist_group(const ClassicGroup& group, Effects& effects);
 
     // consumer_heartbeat.cc
     [[nodiscard]] std::optional<Refusal> find_fault(const ConsumerGroupHeartbeat& command) const;
@@ -219,20 +220,21 @@ private:
     void leave_from_consumer_group(const LeaveGroup& command, Group& group, Now now, Effects& effects);
 
     // migration.cc
-    [[nodiscard]] std::optional<Refusal> refuse_upgrade(const Group& group) const;
+    [[nodiscard]] std::optional<Refusal> refuse_upgrade(const ClassicGroup& group) const;
     void upgrade_group(Group& group, Now now, Effects& effects);
     /// All members but these speak the classic protocol, and the group may become a classic one without these.
     [[nodiscard]] bool can_downgrade(const Group& group, std::span<ConsumerMember* const> without) const;
     void downgrade_group(Group& group, std::span<ConsumerMember* const> without, bool rebalance, Now now,
                          Effects& effects);
-    /// Turns what was a classic group into a consumer group without members.
-    static void make_consumer_group(Group& group);
 
     // consumer_replay.cc
     /// Applies the record to the group and persists it. Its views are copied.
     template <class R>
     void change(Group& group, R record, Effects& effects);
-    void remove_consumer_state(Group& group, Effects& effects);
+    /// The tombstones of everything that a consumer group persisted, in the order that Kafka's replay wants.
+    void persist_end_of(ConsumerGroup& consumer, Group& group, Effects& effects);
+    /// The consumer group ends, and is an empty classic one since then.
+    ClassicGroup& replace_consumer_group(Group& group, TimestampMs since, Effects& effects);
     /// After a start everybody has a whole session, and a whole rebalance timeout for what it has to give up.
     void restart_consumer_timers(Group& group, Now now);
     ConsumerGroup& replayed_consumer_group(std::string_view group_id);

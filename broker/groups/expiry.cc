@@ -1,3 +1,4 @@
+#include <optional>
 #include <utility>
 
 #include "broker/groups/core.h"
@@ -27,13 +28,16 @@ bool GroupCoordinator::Core::expire_offsets_of(Group& group, Now now, Effects& e
     if (group.offsets.empty()) {
         return true;
     }
-    bool since_empty = false;
-    if (!group.consumer && group.protocol_type) {
-        since_empty = group.is(GroupState::empty) && group.state_since != kNoTimestamp;
+    // Since when it has been empty, for a group that had members.
+    std::optional<TimestampMs> empty_since;
+    if (const ClassicGroup* classic = group.classic(); classic != nullptr && classic->protocol_type) {
         const bool unused_topics_are_known =
-            group.is(GroupState::stable) && group.uses_consumer_protocol() && group.topics;
-        if (!group.is(GroupState::empty) && !unused_topics_are_known) {
+            classic->is(GroupState::stable) && classic->uses_consumer_protocol() && classic->topics;
+        if (!classic->empty() && !unused_topics_are_known) {
             return false;
+        }
+        if (classic->empty() && classic->state_since != kNoTimestamp) {
+            empty_since = classic->state_since;
         }
     }
     const std::string_view group_id = effects.arena.copy(group.id);
@@ -45,7 +49,7 @@ bool GroupCoordinator::Core::expire_offsets_of(Group& group, Now now, Effects& e
         const std::string_view topic_name = effects.arena.copy(topic->first);
         std::erase_if(topic->second, [&](const auto& entry) {
             const CommittedOffset& committed = entry.second;
-            const TimestampMs since = since_empty ? group.state_since : committed.commit_timestamp;
+            const TimestampMs since = empty_since.value_or(committed.commit_timestamp);
             const bool expired = committed.expire_timestamp != kNoTimestamp
                                      ? now.wall >= committed.expire_timestamp
                                      : wrapping_subtract(now.wall.value, since.value) >= config_.offsets_retention_ms;
@@ -70,8 +74,8 @@ void GroupCoordinator::Core::delete_group(Group& group, Effects& effects) {
             effects.records.push_back(OffsetTombstone{group_id, topic_name, partition});
         }
     }
-    if (group.consumer) {
-        remove_consumer_state(group, effects);
+    if (ConsumerGroup* consumer = group.consumer()) {
+        persist_end_of(*consumer, group, effects);
     } else {
         effects.records.push_back(GroupTombstone{group_id});
     }

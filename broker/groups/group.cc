@@ -61,51 +61,32 @@ bool Member::has_protocols(std::span<const JoinGroup::Protocol> others) const {
     });
 }
 
-void Group::transition_to(GroupState next, TimestampMs now) {
+const std::string& ClassicGroup::id() const { return group_.id; }
+
+void ClassicGroup::transition_to(GroupState next, TimestampMs now) {
     PARTITA_ASSERT(is_allowed(state_, next), "the group state machine has this transition");
     previous_state_ = state_;
     state_ = next;
     state_since = now;
 }
 
-void Group::restore_state(GroupState state, TimestampMs since) {
+void ClassicGroup::restore_state(GroupState state, TimestampMs since) {
     state_ = state;
     previous_state_ = GroupState::dead;
     state_since = since;
 }
 
-void Group::reset_classic() {
-    listing.note_change();
-    pending.clear();
-    by_id_.clear();
-    by_instance_id_.clear();
-    supported_.clear();
-    members_.clear();
-    leader = nullptr;
-    protocol_type.reset();
-    protocol.reset();
-    topics.reset();
-    generation = 0;
-    waiting_joins = 0;
-    owed_syncs = 0;
-    new_member_added = false;
-    initial_join_timer.cancel();
-    join_timer.cancel();
-    sync_timer.cancel();
-    restore_state(GroupState::empty, kNoTimestamp);
-}
-
-Member* Group::find(std::string_view member_id) const {
+Member* ClassicGroup::find(std::string_view member_id) const {
     const auto found = by_id_.find(member_id);
     return found == by_id_.end() ? nullptr : found->second;
 }
 
-Member* Group::find_static(std::string_view instance_id) const {
+Member* ClassicGroup::find_static(std::string_view instance_id) const {
     const auto found = by_instance_id_.find(instance_id);
     return found == by_instance_id_.end() ? nullptr : found->second;
 }
 
-ErrorCode Group::validate(std::string_view member_id, std::optional<std::string_view> instance_id) const {
+ErrorCode ClassicGroup::validate(std::string_view member_id, std::optional<std::string_view> instance_id) const {
     if (instance_id) {
         const Member* member = find_static(*instance_id);
         if (member == nullptr) {
@@ -118,16 +99,16 @@ ErrorCode Group::validate(std::string_view member_id, std::optional<std::string_
     return find(member_id) == nullptr ? ErrorCode::unknown_member_id : ErrorCode::none;
 }
 
-Member& Group::add(std::string_view member_id, std::optional<std::string_view> instance_id,
+Member& ClassicGroup::add(std::string_view member_id, std::optional<std::string_view> instance_id,
                    std::string_view member_protocol_type, std::vector<MemberProtocol> protocols) {
     PARTITA_ASSERT(find(member_id) == nullptr, "a member id is added once");
     PARTITA_ASSERT(!instance_id || find_static(*instance_id) == nullptr, "an instance id is added once");
-    listing.note_change();
+    group_.listing.note_change();
     if (members_.empty()) {
         protocol_type = std::string(member_protocol_type);
     }
     const std::uint64_t order = next_order_++;
-    Member& member = *members_.emplace(order, std::make_unique<Member>(*this, order)).first->second;
+    Member& member = *members_.emplace(order, std::make_unique<Member>(group_, order)).first->second;
     member.id = member_id;
     by_id_.emplace(member.id, &member);
     if (instance_id) {
@@ -145,7 +126,7 @@ Member& Group::add(std::string_view member_id, std::optional<std::string_view> i
     return member;
 }
 
-void Group::remove(std::string_view member_id) {
+void ClassicGroup::remove(std::string_view member_id) {
     if (const auto waiting = pending.find(member_id); waiting != pending.end()) {
         pending.erase(waiting);
         return;
@@ -155,7 +136,7 @@ void Group::remove(std::string_view member_id) {
         return;
     }
     PARTITA_ASSERT(!member->waiting_join && !member->waiting_sync, "a member is answered before it is removed");
-    listing.note_change();
+    group_.listing.note_change();
     count_protocols(*member, -1);
     owed_syncs -= member->owes_sync ? 1 : 0;
     by_id_.erase(member->id);
@@ -169,33 +150,33 @@ void Group::remove(std::string_view member_id) {
     }
 }
 
-void Group::rename(Member& member, std::string_view new_id) {
+void ClassicGroup::rename(Member& member, std::string_view new_id) {
     by_id_.erase(member.id);
     member.id = new_id;
     by_id_.emplace(member.id, &member);
 }
 
-void Group::set_protocols(Member& member, std::span<const JoinGroup::Protocol> protocols) {
+void ClassicGroup::set_protocols(Member& member, std::span<const JoinGroup::Protocol> protocols) {
     if (member.has_protocols(protocols)) {
         return;
     }
-    listing.note_change();
+    group_.listing.note_change();
     count_protocols(member, -1);
     member.protocols = owned(protocols);
     count_protocols(member, 1);
 }
 
-void Group::assign(Member& member, Bytes assignment) {
-    listing.note_change();
+void ClassicGroup::assign(Member& member, Bytes assignment) {
+    group_.listing.note_change();
     member.assignment_.assign(assignment.begin(), assignment.end());
 }
 
-const OwnedBytes* Group::metadata_of(const Member& member) const {
+const OwnedBytes* ClassicGroup::metadata_of(const Member& member) const {
     const OwnedBytes* metadata = protocol ? member.metadata(*protocol) : nullptr;
     return metadata == nullptr && !member.protocols.empty() ? &member.protocols.front().metadata : metadata;
 }
 
-std::int32_t Group::rebalance_timeout_ms() const {
+std::int32_t ClassicGroup::rebalance_timeout_ms() const {
     std::int32_t longest = 0;
     for (const auto& [order, member] : members_) {
         longest = std::max(longest, member->rebalance_timeout_ms);
@@ -203,7 +184,7 @@ std::int32_t Group::rebalance_timeout_ms() const {
     return longest;
 }
 
-bool Group::elect_joined_leader() {
+bool ClassicGroup::elect_joined_leader() {
     if (leader != nullptr && leader->waiting_join) {
         return true;
     }
@@ -216,7 +197,7 @@ bool Group::elect_joined_leader() {
     return false;
 }
 
-bool Group::supports(std::string_view type, std::span<const JoinGroup::Protocol> protocols) const {
+bool ClassicGroup::supports(std::string_view type, std::span<const JoinGroup::Protocol> protocols) const {
     if (is(GroupState::empty)) {
         return !type.empty() && !protocols.empty();
     }
@@ -230,7 +211,7 @@ bool Group::supports(std::string_view type, std::span<const JoinGroup::Protocol>
     });
 }
 
-std::string Group::select_protocol() const {
+std::string ClassicGroup::select_protocol() const {
     PARTITA_ASSERT(!members_.empty(), "only a group with members has a protocol");
     struct Candidate {
         std::string_view name;
@@ -258,10 +239,10 @@ std::string Group::select_protocol() const {
     return std::string(std::ranges::max_element(candidates, {}, &Candidate::votes)->name);
 }
 
-bool Group::uses_consumer_protocol() const { return protocol_type && *protocol_type == kConsumerProtocolType; }
+bool ClassicGroup::uses_consumer_protocol() const { return protocol_type && *protocol_type == kConsumerProtocolType; }
 
-void Group::update_topics() {
-    listing.note_change();
+void ClassicGroup::update_topics() {
+    group_.listing.note_change();
     topics.reset();
     if (!uses_consumer_protocol()) {
         return;
@@ -298,14 +279,11 @@ void Group::update_topics() {
     topics = std::move(found);
 }
 
-bool Group::is_subscribed_to(std::string_view topic) const {
-    if (consumer) {
-        return consumer->is_subscribed_to(topic);
-    }
+bool ClassicGroup::is_subscribed_to(std::string_view topic) const {
     return topics ? topics->contains(topic) : uses_consumer_protocol();
 }
 
-void Group::count_protocols(const Member& member, std::int32_t change) {
+void ClassicGroup::count_protocols(const Member& member, std::int32_t change) {
     for (const MemberProtocol& protocol : member.protocols) {
         const auto entry = supported_.try_emplace(protocol.name, 0).first;
         entry->second += change;
@@ -313,6 +291,24 @@ void Group::count_protocols(const Member& member, std::int32_t change) {
             supported_.erase(entry);
         }
     }
+}
+
+ClassicGroup& Group::become_classic(TimestampMs since) {
+    listing.note_change();
+    return kind_.emplace<ClassicGroup>(*this, since);
+}
+
+ConsumerGroup& Group::become_consumer() {
+    listing.note_change();
+    return kind_.emplace<ConsumerGroup>(*this);
+}
+
+bool Group::has_no_members() const {
+    return std::visit([](const auto& kind) { return kind.empty(); }, kind_);
+}
+
+bool Group::is_subscribed_to(std::string_view topic) const {
+    return std::visit([topic](const auto& kind) { return kind.is_subscribed_to(topic); }, kind_);
 }
 
 }  // namespace partita::groups

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "broker/groups/commands.h"
@@ -20,7 +21,7 @@
 #include "broker/groups/timer_queue.h"
 #include "protocol/types.h"
 
-/// State of one group and the rules that concern nothing but this state. What happens when is in
+/// State of one group and, of a classic one, the rules that concern nothing but this state. What happens when is in
 /// `core.h` and the files named after the requests.
 
 namespace partita::groups {
@@ -60,11 +61,11 @@ struct Member {
     /// Null when the member does not support `protocol`.
     [[nodiscard]] const OwnedBytes* metadata(std::string_view protocol) const;
     [[nodiscard]] bool has_protocols(std::span<const JoinGroup::Protocol> others) const;
-    /// As the leader gave it; see `Group::assign`.
+    /// As the leader gave it; see `ClassicGroup::assign`.
     [[nodiscard]] const OwnedBytes& assignment() const { return assignment_; }
 
 private:
-    friend struct Group;
+    friend struct ClassicGroup;
     OwnedBytes assignment_;
 };
 
@@ -77,17 +78,14 @@ struct PendingMember {
     Timer timer;
 };
 
-struct Group {
-    Group(ReaderIndex& index, std::string_view group_id, TimestampMs now)
-        : id(group_id), state_since(now), listing(index, *this), offsets(listing), initial_join_timer(TimerKind::initial_join, this),
-          join_timer(TimerKind::join, this), sync_timer(TimerKind::sync, this) {}
-    Group(const Group&) = delete;
-    Group& operator=(const Group&) = delete;
+/// A group of the JoinGroup protocol, but its offsets; also a group that only has offsets.
+struct ClassicGroup {
+    ClassicGroup(Group& group, TimestampMs since)
+        : state_since(since), initial_join_timer(TimerKind::initial_join, &group), join_timer(TimerKind::join, &group),
+          sync_timer(TimerKind::sync, &group), group_(group) {}
+    ClassicGroup(const ClassicGroup&) = delete;
+    ClassicGroup& operator=(const ClassicGroup&) = delete;
 
-    const std::string id;
-    /// Set: this is a consumer group (KIP-848), and of what follows only the offsets are in use. The type of a group
-    /// may change during its life, with its offsets staying.
-    std::unique_ptr<ConsumerGroup> consumer;
     std::optional<std::string> protocol_type;
     /// Chosen in the current generation.
     std::optional<std::string> protocol;
@@ -104,24 +102,21 @@ struct Group {
     TextMap<std::unique_ptr<PendingMember>> pending;
     /// Topics of the members in the current generation; unset when unknown. See `is_subscribed_to`.
     std::optional<TextSet> topics;
-    /// Hears of whatever changes which topics the group has to do with.
-    ReaderListing listing;
-    TopicOffsets offsets;
     Timer initial_join_timer;
     Timer join_timer;
     Timer sync_timer;
 
-    /// Of whatever type, nobody is in it.
-    [[nodiscard]] bool has_no_members() const { return consumer ? consumer->empty() : is(GroupState::empty); }
+    [[nodiscard]] Group& group() { return group_; }
+    [[nodiscard]] const std::string& id() const;
+    /// Nobody is in it, and nobody comes.
+    [[nodiscard]] bool empty() const { return is(GroupState::empty); }
 
     [[nodiscard]] GroupState state() const { return state_; }
     [[nodiscard]] bool is(GroupState state) const { return state_ == state; }
     [[nodiscard]] GroupState previous_state() const { return previous_state_; }
     /// Asserts that Kafka's state machine has this transition.
     void transition_to(GroupState next, TimestampMs now);
-    /// Forgets everything of the classic group but its offsets. Members must have been answered.
-    void reset_classic();
-    /// While replaying, and when a group changes its type: no transition, just the state.
+    /// While replaying, and when a group changes its kind: no transition, just the state.
     void restore_state(GroupState state, TimestampMs since);
 
     // Members
@@ -161,12 +156,13 @@ struct Group {
     [[nodiscard]] bool uses_consumer_protocol() const;
     /// Reads the topics of all members from their metadata. After every change of `protocol` and `protocol_type`.
     void update_topics();
-    /// True also when a consumer group does not know its topics: then nothing is known to be unused.
+    /// True also when a group of consumers does not know its topics: then nothing is known to be unused.
     [[nodiscard]] bool is_subscribed_to(std::string_view topic) const;
 
 private:
     void count_protocols(const Member& member, std::int32_t change);
 
+    Group& group_;
     GroupState state_ = GroupState::empty;
     GroupState previous_state_ = GroupState::dead;
     std::uint64_t next_order_ = 0;
@@ -176,6 +172,45 @@ private:
     std::unordered_map<std::string_view, Member*> by_instance_id_;
     /// How many members support a protocol.
     TextMap<std::int32_t> supported_;
+};
+
+/// A group: its name, its offsets, and what it is besides. It is of one kind at a time and may become another one, with its
+/// offsets staying; new ones are classic groups without members.
+struct Group {
+    /// What may come, share and streams groups, is one more of them each.
+    using Kind = std::variant<ClassicGroup, ConsumerGroup>;
+
+    Group(ReaderIndex& index, std::string_view group_id, TimestampMs since)
+        : id(group_id), listing(index, *this), offsets(listing), kind_(std::in_place_type<ClassicGroup>, *this, since) {}
+    Group(const Group&) = delete;
+    Group& operator=(const Group&) = delete;
+
+    const std::string id;
+    /// Hears of whatever changes which topics the group has to do with.
+    ReaderListing listing;
+    TopicOffsets offsets;
+
+    /// For what differs from kind to kind: the compiler finds who forgot one.
+    [[nodiscard]] const Kind& kind() const { return kind_; }
+    /// Null when it is of another kind.
+    [[nodiscard]] ClassicGroup* classic() { return std::get_if<ClassicGroup>(&kind_); }
+    [[nodiscard]] const ClassicGroup* classic() const { return std::get_if<ClassicGroup>(&kind_); }
+    [[nodiscard]] ConsumerGroup* consumer() { return std::get_if<ConsumerGroup>(&kind_); }
+    [[nodiscard]] const ConsumerGroup* consumer() const { return std::get_if<ConsumerGroup>(&kind_); }
+
+    // Everything that it was goes, but its offsets; who waited has been answered.
+
+    /// Empty, since then.
+    ClassicGroup& become_classic(TimestampMs since);
+    ConsumerGroup& become_consumer();
+
+    /// Of whatever kind, nobody is in it.
+    [[nodiscard]] bool has_no_members() const;
+    /// Also when it may be, for all that is known.
+    [[nodiscard]] bool is_subscribed_to(std::string_view topic) const;
+
+private:
+    Kind kind_;
 };
 
 [[nodiscard]] std::vector<MemberProtocol> owned(std::span<const JoinGroup::Protocol> protocols);

@@ -112,11 +112,11 @@ void GroupCoordinator::Core::tick(Now now, Effects& effects) {
     while (Timer* due = timers_.pop_due(now.monotonic)) {
         // Whatever runs here may destroy the timer, its member and its group, so nothing touches them afterwards.
         switch (due->kind) {
-            case TimerKind::session: session_over(*due->group, *due->member, now, effects); break;
-            case TimerKind::pending_member: pending_member_over(*due->group, due->pending->id, now, effects); break;
-            case TimerKind::initial_join: initial_delay_over(*due->group, now, effects); break;
-            case TimerKind::join: complete_join(*due->group, now, effects); break;
-            case TimerKind::sync: sync_overdue(*due->group, now, effects); break;
+            case TimerKind::session: session_over(*due->group->classic(), *due->member, now, effects); break;
+            case TimerKind::pending_member: pending_member_over(*due->group->classic(), due->pending->id, now, effects); break;
+            case TimerKind::initial_join: initial_delay_over(*due->group->classic(), now, effects); break;
+            case TimerKind::join: complete_join(*due->group->classic(), now, effects); break;
+            case TimerKind::sync: sync_overdue(*due->group->classic(), now, effects); break;
             case TimerKind::offset_expiration: expire_offsets(now, effects); break;
             case TimerKind::consumer_session:
             case TimerKind::consumer_rebalance:
@@ -132,8 +132,12 @@ void GroupCoordinator::Core::tick(Now now, Effects& effects) {
 
 void GroupCoordinator::Core::fail_waiting(ErrorCode error, Effects& effects) {
     for (Group* group : groups_in_order()) {
-        for (const auto& [order, member] : group->members()) {
-            answer_join(*group, *member, {.error = error, .member_id = member->id}, effects);
+        ClassicGroup* classic = group->classic();
+        if (classic == nullptr) {
+            continue;
+        }
+        for (const auto& [order, member] : classic->members()) {
+            answer_join(*classic, *member, {.error = error, .member_id = member->id}, effects);
             answer_sync(*member, {.error = error}, effects);
         }
     }

@@ -12,23 +12,26 @@ void GroupCoordinator::Core::decide(const Heartbeat& command, Now now, Effects& 
         result.error = ErrorCode::invalid_group_id;
     } else if (group == nullptr) {
         result.error = ErrorCode::unknown_member_id;
-    } else if (group->consumer) {
+    } else if (group->consumer() != nullptr) {
         result.error = heartbeat_in_consumer_group(command, *group, now);
-    } else if (result.error = group->validate(command.member_id, command.group_instance_id);
-               result.error != ErrorCode::none) {
-        // Said already.
-    } else if (command.generation.value != group->generation) {
-        result.error = ErrorCode::illegal_generation;
     } else {
-        restart_session(*group->find(command.member_id), now);
-        if (group->is(GroupState::preparing_rebalance)) {
-            result.error = ErrorCode::rebalance_in_progress;
-        }
+        result.error = heartbeat_in_classic_group(command, *group->classic(), now);
     }
     reply(effects, command.reply_to, std::move(result));
 }
 
-void GroupCoordinator::Core::session_over(Group& group, Member& member, Now now, Effects& effects) {
+ErrorCode GroupCoordinator::Core::heartbeat_in_classic_group(const Heartbeat& command, ClassicGroup& group, Now now) {
+    if (const ErrorCode error = group.validate(command.member_id, command.group_instance_id); error != ErrorCode::none) {
+        return error;
+    }
+    if (command.generation.value != group.generation) {
+        return ErrorCode::illegal_generation;
+    }
+    restart_session(*group.find(command.member_id), now);
+    return group.is(GroupState::preparing_rebalance) ? ErrorCode::rebalance_in_progress : ErrorCode::none;
+}
+
+void GroupCoordinator::Core::session_over(ClassicGroup& group, Member& member, Now now, Effects& effects) {
     // Whoever waits for an answer cannot send heartbeats meanwhile; the answer starts the session again. A
     // new member has only its first JoinGroup and may have gone long ago (kNewMemberJoinTimeoutMs).
     if (!member.is_new && (member.waiting_join || member.waiting_sync)) {
@@ -42,7 +45,7 @@ void GroupCoordinator::Core::session_over(Group& group, Member& member, Now now,
     }
 }
 
-void GroupCoordinator::Core::pending_member_over(Group& group, std::string_view member_id, Now now,
+void GroupCoordinator::Core::pending_member_over(ClassicGroup& group, std::string_view member_id, Now now,
                                                  Effects& effects) {
     group.remove(member_id);
     if (group.is(GroupState::preparing_rebalance) && group.all_joined()) {
@@ -58,15 +61,16 @@ void GroupCoordinator::Core::decide(const LeaveGroup& command, Now now, Effects&
         return;
     }
     Group* group = find_group(command.group_id);
-    if (group != nullptr && group->consumer) {
+    if (group != nullptr && group->consumer() != nullptr) {
         leave_from_consumer_group(command, *group, now, effects);
         return;
     }
+    ClassicGroup* classic = group == nullptr ? nullptr : group->classic();
     bool somebody_left = false;
     result.members.reserve(command.members.size());
     for (const LeaveGroup::Member& leaving : command.members) {
         const ErrorCode error =
-            group == nullptr ? ErrorCode::unknown_member_id : leave_one(leaving, *group, effects);
+            classic == nullptr ? ErrorCode::unknown_member_id : leave_one(leaving, *classic, effects);
         somebody_left |= error == ErrorCode::none;
         std::optional<std::string> instance_id;
         if (leaving.group_instance_id) {
@@ -75,10 +79,10 @@ void GroupCoordinator::Core::decide(const LeaveGroup& command, Now now, Effects&
         result.members.push_back({std::string(leaving.member_id), std::move(instance_id), error});
     }
     if (somebody_left) {
-        switch (group->state()) {
+        switch (classic->state()) {
             case GroupState::stable:
-            case GroupState::completing_rebalance: prepare_rebalance(*group, now, effects); break;
-            case GroupState::preparing_rebalance: maybe_complete_join(*group, now, effects); break;
+            case GroupState::completing_rebalance: prepare_rebalance(*classic, now, effects); break;
+            case GroupState::preparing_rebalance: maybe_complete_join(*classic, now, effects); break;
             case GroupState::empty:
             case GroupState::dead: break;
         }
@@ -86,7 +90,7 @@ void GroupCoordinator::Core::decide(const LeaveGroup& command, Now now, Effects&
     reply(effects, command.reply_to, std::move(result));
 }
 
-ErrorCode GroupCoordinator::Core::leave_one(const LeaveGroup::Member& leaving, Group& group, Effects& effects) {
+ErrorCode GroupCoordinator::Core::leave_one(const LeaveGroup::Member& leaving, ClassicGroup& group, Effects& effects) {
     if (leaving.member_id.empty()) {
         Member* member = leaving.group_instance_id ? group.find_static(*leaving.group_instance_id) : nullptr;
         if (member == nullptr) {

@@ -21,46 +21,45 @@ void GroupCoordinator::Core::decide(const JoinGroup& command, Now now, Effects& 
     }
     const bool without_id = command.member_id.empty();
     Group* group = find_group(command.group_id);
-    if (group != nullptr && group->consumer && !group->consumer->empty()) {
+    if (group != nullptr && group->consumer() != nullptr && !group->has_no_members()) {
         join_consumer_group(command, *group, now, effects);
         return;
     }
-    const bool is_new_group = group == nullptr || group->consumer;
-    if (is_new_group && !without_id) {
+    ClassicGroup* classic = group == nullptr ? nullptr : group->classic();
+    if (classic == nullptr && !without_id) {
         reply(effects, command.reply_to, join_error(ErrorCode::unknown_member_id, command.member_id));
         return;
     }
-    if (is_new_group) {
+    if (classic == nullptr) {
         // Kafka writes a group down as soon as somebody asked to join, so that it is listed from then on.
         // An empty consumer group becomes a classic one.
         if (group == nullptr) {
-            group = &create_group(command.group_id, now.wall);
+            classic = create_group(command.group_id, now.wall).classic();
         } else {
-            remove_consumer_state(*group, effects);
-            group->restore_state(GroupState::empty, now.wall);
+            classic = &replace_consumer_group(*group, now.wall, effects);
         }
-        persist_group(*group, effects);
+        persist_group(*classic, effects);
     }
-    if (!accepts(*group, command.member_id)) {
-        if (Member* member = group->find(command.member_id)) {
-            remove_member(*group, *member, ErrorCode::group_max_size_reached, effects);
+    if (!accepts(*classic, command.member_id)) {
+        if (Member* member = classic->find(command.member_id)) {
+            remove_member(*classic, *member, ErrorCode::group_max_size_reached, effects);
         } else {
-            group->remove(command.member_id);
+            classic->remove(command.member_id);
         }
         reply(effects, command.reply_to, join_error(ErrorCode::group_max_size_reached, ""));
-        maybe_complete_join(*group, now, effects);
-    } else if (!group->supports(command.protocol_type, command.protocols)) {
+        maybe_complete_join(*classic, now, effects);
+    } else if (!classic->supports(command.protocol_type, command.protocols)) {
         reply(effects, command.reply_to, join_error(ErrorCode::inconsistent_group_protocol, command.member_id));
     } else if (without_id) {
-        join_new_member(command, *group, now, effects);
+        join_new_member(command, *classic, now, effects);
     } else {
-        join_known_member(command, *group, now, effects);
+        join_known_member(command, *classic, now, effects);
     }
 }
 
 /// In a rebalance those who are already waiting count, not the members: so those who rejoin last fall out
 /// of a group that has grown too large (its limit may have been lowered).
-bool GroupCoordinator::Core::accepts(const Group& group, std::string_view member_id) const {
+bool GroupCoordinator::Core::accepts(const ClassicGroup& group, std::string_view member_id) const {
     switch (group.state()) {
         case GroupState::empty:
         case GroupState::dead: return true;
@@ -75,7 +74,7 @@ bool GroupCoordinator::Core::accepts(const Group& group, std::string_view member
     return false;
 }
 
-void GroupCoordinator::Core::join_new_member(const JoinGroup& command, Group& group, Now now, Effects& effects) {
+void GroupCoordinator::Core::join_new_member(const JoinGroup& command, ClassicGroup& group, Now now, Effects& effects) {
     const std::string_view prefix = command.group_instance_id.value_or(command.client_id);
     std::string member_id;
     member_id.reserve(prefix.size() + 1 + command.fresh_member_suffix.size());
@@ -105,12 +104,12 @@ void GroupCoordinator::Core::join_new_member(const JoinGroup& command, Group& gr
     }
     // KIP-394: the id must be known to the client before it becomes a member. Otherwise each retry of a JoinGroup
     // whose answer was lost would leave a dead member behind.
-    auto& pending = group.pending.emplace(member_id, std::make_unique<PendingMember>(group, member_id)).first->second;
+    auto& pending = group.pending.emplace(member_id, std::make_unique<PendingMember>(group.group(), member_id)).first->second;
     timers_.schedule(pending->timer, now.monotonic + command.session_timeout_ms);
     reply(effects, command.reply_to, join_error(ErrorCode::member_id_required, member_id));
 }
 
-void GroupCoordinator::Core::join_known_member(const JoinGroup& command, Group& group, Now now, Effects& effects) {
+void GroupCoordinator::Core::join_known_member(const JoinGroup& command, ClassicGroup& group, Now now, Effects& effects) {
     if (group.pending.contains(command.member_id)) {
         if (command.group_instance_id) {
             // Pending ids are only given to dynamic members; Kafka fails with an exception here.
@@ -140,7 +139,7 @@ void GroupCoordinator::Core::join_known_member(const JoinGroup& command, Group& 
     rebalance_or_complete(group, now, effects);
 }
 
-void GroupCoordinator::Core::add_member(const JoinGroup& command, std::string_view member_id, Group& group, Now now,
+void GroupCoordinator::Core::add_member(const JoinGroup& command, std::string_view member_id, ClassicGroup& group, Now now,
                                         Effects& effects) {
     if (group.is(GroupState::preparing_rebalance) && group.previous_state() == GroupState::empty) {
         group.new_member_added = true;
@@ -157,7 +156,7 @@ void GroupCoordinator::Core::add_member(const JoinGroup& command, std::string_vi
     rebalance_or_complete(group, now, effects);
 }
 
-void GroupCoordinator::Core::update_member(const JoinGroup& command, Group& group, Member& member, Effects& effects) {
+void GroupCoordinator::Core::update_member(const JoinGroup& command, ClassicGroup& group, Member& member, Effects& effects) {
     // A second JoinGroup of the same member takes the place of the first, whose sender no longer
     // waits for it. (Kafka forgets the first; here every request is answered.)
     answer_join(group, member, join_error(ErrorCode::rebalance_in_progress, member.id), effects);
@@ -171,7 +170,7 @@ void GroupCoordinator::Core::update_member(const JoinGroup& command, Group& grou
 /// KIP-345: a static member that restarted has lost its id and comes with its instance id only. It takes
 /// over the membership under a new id; who still uses the old one is fenced.
 void GroupCoordinator::Core::replace_static_member(const JoinGroup& command, Member& member,
-                                                   std::string_view new_member_id, Group& group, Now now,
+                                                   std::string_view new_member_id, ClassicGroup& group, Now now,
                                                    Effects& effects) {
     answer_join(group, member, join_error(ErrorCode::fenced_instance_id, member.id), effects);
     answer_sync(member, {.error = ErrorCode::fenced_instance_id}, effects);
@@ -201,7 +200,7 @@ void GroupCoordinator::Core::replace_static_member(const JoinGroup& command, Mem
 }
 
 void GroupCoordinator::Core::keep_generation_of_static_member(const JoinGroup& command, Member& member,
-                                                              const std::string& previous_leader, Group& group,
+                                                              const std::string& previous_leader, ClassicGroup& group,
                                                               Effects& effects) {
     // The members' metadata is persisted with the group, so the topics are read anew as a replay would.
     group.update_topics();

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cctype>
 #include <utility>
+#include <variant>
 
 #include "broker/groups/consumer_protocol.h"
 #include "broker/groups/core.h"
@@ -8,9 +9,18 @@
 namespace partita::groups {
 namespace {
 
-// In small letters on the wire; clients compare without regard to case.
-constexpr std::string_view kClassicType = "classic";
-constexpr std::string_view kConsumerType = "consumer";
+/// What ListGroups says of a group.
+struct Listed {
+    /// In small letters on the wire; clients compare without regard to case.
+    std::string_view type;
+    std::string_view state;
+    std::string_view protocol_type;
+};
+
+Listed listed(const ClassicGroup& group) {
+    return {"classic", state_name(group.state()), group.protocol_type ? std::string_view(*group.protocol_type) : std::string_view()};
+}
+Listed listed(const ConsumerGroup& group) { return {"consumer", state_name(group.state()), kConsumerProtocolType}; }
 
 bool equal_ignoring_case(std::string_view left, std::string_view right) {
     return std::ranges::equal(left, right, [](unsigned char a, unsigned char b) {
@@ -24,9 +34,9 @@ bool passes(std::span<const std::string_view> filter, std::string_view value) {
            });
 }
 
-DescribeGroupsResult::Group describe(const Group& group) {
+DescribeGroupsResult::Group describe(const ClassicGroup& group) {
     DescribeGroupsResult::Group result{
-        .group_id = group.id, .state = group.state(), .protocol_type = group.protocol_type.value_or("")};
+        .group_id = group.id(), .state = group.state(), .protocol_type = group.protocol_type.value_or("")};
     const bool is_stable = group.is(GroupState::stable);
     if (is_stable) {
         result.protocol = group.protocol.value_or("");
@@ -51,8 +61,8 @@ void GroupCoordinator::Core::decide(const DescribeGroups& command, Now, Effects&
     result.groups.reserve(command.group_ids.size());
     for (const std::string_view group_id : command.group_ids) {
         const Group* group = find_group(group_id);
-        if (group != nullptr && !group->consumer) {
-            result.groups.push_back(describe(*group));
+        if (const ClassicGroup* classic = group == nullptr ? nullptr : group->classic()) {
+            result.groups.push_back(describe(*classic));
             continue;
         }
         DescribeGroupsResult::Group& unknown = result.groups.emplace_back();
@@ -69,12 +79,10 @@ void GroupCoordinator::Core::decide(const DescribeGroups& command, Now, Effects&
 void GroupCoordinator::Core::decide(const ListGroups& command, Now, Effects& effects) {
     ListGroupsResult result;
     for (const Group* group : groups_in_order()) {
-        const std::string_view type = group->consumer ? kConsumerType : kClassicType;
-        const std::string_view state = group->consumer ? state_name(group->consumer->state()) : state_name(group->state());
-        if (passes(command.types, type) && passes(command.states, state)) {
-            const std::string protocol_type =
-                group->consumer ? std::string(kConsumerProtocolType) : group->protocol_type.value_or("");
-            result.groups.push_back({group->id, protocol_type, std::string(state), std::string(type)});
+        const Listed said = std::visit([](const auto& kind) { return listed(kind); }, group->kind());
+        if (passes(command.types, said.type) && passes(command.states, said.state)) {
+            result.groups.push_back(
+                {group->id, std::string(said.protocol_type), std::string(said.state), std::string(said.type)});
         }
     }
     reply(effects, command.reply_to, std::move(result));

@@ -54,18 +54,13 @@ MigrationPolicy migration_policy(std::string_view name) {
     return small == "downgrade" ? MigrationPolicy::downgrade : MigrationPolicy::disabled;
 }
 
-void GroupCoordinator::Core::make_consumer_group(Group& group) {
-    group.reset_classic();
-    group.consumer = std::make_unique<ConsumerGroup>(group);
-}
-
-std::optional<Refusal> GroupCoordinator::Core::refuse_upgrade(const Group& group) const {
+std::optional<Refusal> GroupCoordinator::Core::refuse_upgrade(const ClassicGroup& group) const {
     if (group.is(GroupState::empty)) {
         return std::nullopt;
     }
     const auto refuse = [&group](std::string_view reason) {
         return Refusal{ErrorCode::group_id_not_found,
-                       "Cannot upgrade classic group " + group.id + " to consumer group because " + std::string(reason)};
+                       "Cannot upgrade classic group " + group.id() + " to consumer group because " + std::string(reason)};
     };
     if (config_.migration_policy != MigrationPolicy::bidirectional && config_.migration_policy != MigrationPolicy::upgrade) {
         return refuse("online upgrade is disabled.");
@@ -96,13 +91,14 @@ std::optional<Refusal> GroupCoordinator::Core::refuse_upgrade(const Group& group
 void GroupCoordinator::Core::upgrade_group(Group& group, Now now, Effects& effects) {
     std::vector<ConsumerMemberRecord> members;
     std::vector<MemberProgress> progress;
-    const std::int32_t epoch = std::max(group.generation, kInitialGroupEpoch);
+    ClassicGroup& classic = *group.classic();
+    const std::int32_t epoch = std::max(classic.generation, kInitialGroupEpoch);
     FirstOwners owners;
-    for (const auto& [order, member] : group.members()) {
+    for (const auto& [order, member] : classic.members()) {
         // What waits is told to come again: it then comes to the new group.
-        answer_join(group, *member, {.error = ErrorCode::rebalance_in_progress, .member_id = member->id}, effects);
+        answer_join(classic, *member, {.error = ErrorCode::rebalance_in_progress, .member_id = member->id}, effects);
         answer_sync(*member, {.error = ErrorCode::rebalance_in_progress}, effects);
-        const auto said = read_subscription(*group.metadata_of(*member), *cluster_);
+        const auto said = read_subscription(*classic.metadata_of(*member), *cluster_);
         const auto has = read_assignment(member->assignment(), *cluster_);
         PARTITA_ASSERT(said && has, "a group is looked at before it is upgraded");
         MemberSubscription subscription{.instance_id = member->instance_id,
@@ -122,7 +118,7 @@ void GroupCoordinator::Core::upgrade_group(Group& group, Now now, Effects& effec
     }
     const bool was_empty = members.empty();
     effects.records.push_back(GroupTombstone{effects.arena.copy(group.id)});
-    make_consumer_group(group);
+    group.become_consumer();
     if (was_empty) {
         return;
     }
@@ -137,12 +133,12 @@ void GroupCoordinator::Core::upgrade_group(Group& group, Now now, Effects& effec
     change(group, TargetAssignmentEpochRecord{{}, epoch, {0}}, effects);
     for (std::size_t i = 0; i < members.size(); ++i) {
         change(group, CurrentAssignmentRecord{{}, members[i].member_id, progress[i]}, effects);
-        restart_consumer_session(group, *group.consumer->find(members[i].member_id), now);
+        restart_consumer_session(group, *group.consumer()->find(members[i].member_id), now);
     }
 }
 
 bool GroupCoordinator::Core::can_downgrade(const Group& group, std::span<ConsumerMember* const> without) const {
-    const ConsumerGroup& consumer = *group.consumer;
+    const ConsumerGroup& consumer = *group.consumer();
     std::size_t leaving_classic = 0;
     for (const ConsumerMember* member : without) {
         leaving_classic += member->is_classic() ? 1 : 0;
@@ -164,7 +160,7 @@ void GroupCoordinator::Core::downgrade_group(Group& group, std::span<ConsumerMem
         OwnedBytes assignment;
     };
     std::vector<Staying> staying;
-    for (const auto& [id, member] : group.consumer->members()) {
+    for (const auto& [id, member] : group.consumer()->members()) {
         if (std::ranges::find(without, member.get()) != without.end()) {
             continue;
         }
@@ -174,29 +170,28 @@ void GroupCoordinator::Core::downgrade_group(Group& group, std::span<ConsumerMem
         staying.push_back({id, member->subscription,
                            write_assignment(without_epochs(member->progress.assigned), version, *cluster_)});
     }
-    const std::int32_t epoch = group.consumer->epoch();
-    remove_consumer_state(group, effects);
-
-    group.generation = epoch;
+    const std::int32_t epoch = group.consumer()->epoch();
+    ClassicGroup& became = replace_consumer_group(group, now.wall, effects);
+    became.generation = epoch;
     for (const Staying& member : staying) {
         std::vector<MemberProtocol> protocols;
         for (const MemberSubscription::Protocol& protocol : member.subscription.classic->protocols) {
             protocols.push_back({protocol.name, protocol.metadata});
         }
-        Member& classic = group.add(member.id, member.subscription.instance_id, kConsumerProtocolType, std::move(protocols));
+        Member& classic = became.add(member.id, member.subscription.instance_id, kConsumerProtocolType, std::move(protocols));
         classic.client_id = member.subscription.client_id;
         classic.client_host = member.subscription.client_host;
         classic.session_timeout_ms = member.subscription.classic->session_timeout_ms;
         classic.rebalance_timeout_ms = member.subscription.rebalance_timeout_ms;
-        group.assign(classic, member.assignment);
+        became.assign(classic, member.assignment);
         restart_session(classic, now);
     }
-    group.protocol = group.select_protocol();
-    group.restore_state(GroupState::stable, now.wall);
-    group.update_topics();
-    persist_group(group, effects);
+    became.protocol = became.select_protocol();
+    became.restore_state(GroupState::stable, now.wall);
+    became.update_topics();
+    persist_group(became, effects);
     if (rebalance) {
-        prepare_rebalance(group, now, effects);
+        prepare_rebalance(became, now, effects);
     }
 }
 

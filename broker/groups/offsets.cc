@@ -19,7 +19,7 @@ OffsetFetchResult::Partition fetched(PartitionIndex partition, const CommittedOf
 }  // namespace
 
 /// Kafka's rules for who may commit. (Transactional commits will have looser ones: no state, no members needed.)
-ErrorCode GroupCoordinator::Core::validate_commit(const OffsetCommit& command, const Group& group) {
+ErrorCode GroupCoordinator::Core::validate_commit(const OffsetCommit& command, const ClassicGroup& group) {
     if (command.generation.value < 0 && group.is(GroupState::empty)) {
         // Administrators and consumers that assign themselves.
         return ErrorCode::none;
@@ -58,14 +58,16 @@ void GroupCoordinator::Core::decide(const OffsetCommit& command, Now now, Effect
         }
         group = &create_group(command.group_id, now.wall);
     } else if (const ErrorCode error =
-                   group->consumer ? validate_consumer_commit(command, *group->consumer) : validate_commit(command, *group);
+                   group->consumer() != nullptr ? validate_consumer_commit(command, *group->consumer())
+                                                 : validate_commit(command, *group->classic());
                error != ErrorCode::none) {
         reply(effects, command.reply_to, OffsetCommitResult{.error = error});
         return;
     }
     // A commit keeps a member of a consumer group no longer: that needs its heartbeats.
-    if (group->is(GroupState::stable) || group->is(GroupState::preparing_rebalance)) {
-        restart_session(*group->find(command.member_id), now);
+    if (const ClassicGroup* classic = group->classic();
+        classic != nullptr && (classic->is(GroupState::stable) || classic->is(GroupState::preparing_rebalance))) {
+        restart_session(*classic->find(command.member_id), now);
     }
 
     OffsetCommitResult result;
@@ -128,8 +130,8 @@ void GroupCoordinator::Core::decide(const OffsetCommit& command, Now now, Effect
 /// `require_stable` will have to look for them here.)
 OffsetFetchResult::Group GroupCoordinator::Core::fetch_group(const OffsetFetch::Group& wanted, const Group* group) {
     OffsetFetchResult::Group result{.group_id = std::string(wanted.group_id)};
-    if (group != nullptr && group->consumer) {
-        result.error = validate_consumer_fetch(wanted, *group->consumer);
+    if (group != nullptr && group->consumer() != nullptr) {
+        result.error = validate_consumer_fetch(wanted, *group->consumer());
         if (result.error != ErrorCode::none) {
             return result;
         }
@@ -184,11 +186,12 @@ void GroupCoordinator::Core::decide(const OffsetFetch& command, Now, Effects& ef
 void GroupCoordinator::Core::decide(const OffsetDelete& command, Now, Effects& effects) {
     OffsetDeleteResult result;
     Group* group = find_group(command.group_id);
+    const ClassicGroup* classic = group == nullptr ? nullptr : group->classic();
     if (command.group_id.empty()) {
         result.error = ErrorCode::invalid_group_id;
     } else if (group == nullptr) {
         result.error = ErrorCode::group_id_not_found;
-    } else if (!group->consumer && !group->is(GroupState::empty) && !group->uses_consumer_protocol()) {
+    } else if (classic != nullptr && !classic->empty() && !classic->uses_consumer_protocol()) {
         // Whether members of another protocol use the topic cannot be known.
         result.error = ErrorCode::non_empty_group;
     }

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "broker/groups/committed_offset.h"
-#include "protocol/assert.h"
 #include "protocol/types.h"
 
 /// Which groups have to do with a topic, so that nobody passes over all groups to ask who reads one.
@@ -176,13 +175,6 @@ class TopicOffsets {
     void erase(Map::iterator topic) {
         listing_.note_change();
         map_.erase(topic);
-    }
-    /// Of a group that ends now: its listing must not be looked at any more.
-    [[nodiscard]] Map take() { return std::exchange(map_, {}); }
-    /// To a group that was made just now, which is listed when it is asked for first.
-    void give(Map offsets) {
-        PARTITA_ASSERT(listing_.is_outdated(), "offsets are given to a group that nobody has asked for yet");
-        map_ = std::move(offsets);
     }
 
   private:

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kSeedMetadata = "seeded by expansion ";
 
-Bytes subscription_of(const Group& group, const Member& member) {
+Bytes subscription_of(const ClassicGroup& group, const Member& member) {
     const OwnedBytes* metadata = group.metadata_of(member);
     return metadata == nullptr ? Bytes() : Bytes(*metadata);
 }
@@ -35,17 +35,14 @@ struct Concerned {
     bool is_named_by_members = false;
 };
 
-/// Every topic that `ReaderCollector` could find the group to read.
-void list_topics(ReaderListing& listing) {
-    const Group& group = listing.group();
-    for (const NamedOffsets& offsets : group.offsets) listing.add_offsets(offsets);
-    if (group.consumer) {
-        for (const std::string_view name : group.consumer->subscribed_topics()) listing.add_members(name);
-        for (const auto& [id, member] : group.consumer->members()) {
-            for (const OwnedTopic& owned : member->progress.assigned) listing.add_members(owned.topic_id);
-        }
-        return;
+void list_topics_of(const ConsumerGroup& group, ReaderListing& listing) {
+    for (const std::string_view name : group.subscribed_topics()) listing.add_members(name);
+    for (const auto& [id, member] : group.members()) {
+        for (const OwnedTopic& owned : member->progress.assigned) listing.add_members(owned.topic_id);
     }
+}
+
+void list_topics_of(const ClassicGroup& group, ReaderListing& listing) {
     if (!group.uses_consumer_protocol()) return;
     Holdings holdings;
     for (const auto& [order, member] : group.members()) {
@@ -55,6 +52,13 @@ void list_topics(ReaderListing& listing) {
         read_holdings(member->assignment(), holdings);
         for (const Holdings::Topic& topic : holdings.topics()) listing.add_members(topic.name);
     }
+}
+
+/// Every topic that `ReaderCollector` could find the group to read.
+void list_topics(ReaderListing& listing) {
+    const Group& group = listing.group();
+    for (const NamedOffsets& offsets : group.offsets) listing.add_offsets(offsets);
+    std::visit([&listing](const auto& kind) { list_topics_of(kind, listing); }, group.kind());
 }
 
 /// Answers questions about one group after the other. What a group's members said is taken apart once for all questions, into
@@ -82,7 +86,7 @@ class ReaderCollector {
     };
 
     TopicReader& reader_of(const Group& group, std::size_t question);
-    void add_members(const Group& group);
+    void add_members(const Group& group, const ClassicGroup& classic);
     void add_members(const Group& group, const ConsumerGroup& consumer, std::span<const Concerned> concerned);
     void add_member(const Group& group, const TopicReader::Member& blank, const Holdings& holdings);
     void add_commits(const Group& group, const Concerned& concerned);
@@ -126,10 +130,10 @@ void ReaderCollector::add(const Group& group, std::span<const Concerned> concern
     members_ = 0;
     are_names_sorted_ = are_holdings_signed_ = false;
     const bool is_named = std::ranges::any_of(concerned, &Concerned::is_named_by_members);
-    if (group.consumer && is_named) {
-        add_members(group, *group.consumer, concerned);
-    } else if (group.uses_consumer_protocol() && (is_named || wants_others_)) {
-        add_members(group);
+    if (const ConsumerGroup* consumer = group.consumer()) {
+        if (is_named) add_members(group, *consumer, concerned);
+    } else if (group.classic()->uses_consumer_protocol() && (is_named || wants_others_)) {
+        add_members(group, *group.classic());
     }
     for (const Concerned& one : concerned) {
         if (one.offsets != nullptr) add_commits(group, one);
@@ -153,8 +157,12 @@ TopicReader& ReaderCollector::reader_of(const Group& group, std::size_t question
         touched_.push_back(question);
         reader.emplace();
         reader->group_id = group.id;
-        reader->protocol_type = group.consumer ? std::string(kConsumerProtocolType) : group.protocol_type.value_or("");
-        reader->protocol = group.protocol.value_or("");
+        if (const ClassicGroup* classic = group.classic()) {
+            reader->protocol_type = classic->protocol_type.value_or("");
+            reader->protocol = classic->protocol.value_or("");
+        } else {
+            reader->protocol_type = kConsumerProtocolType;
+        }
     }
     return *reader;
 }
@@ -166,10 +174,10 @@ Holdings& ReaderCollector::next_holdings() {
     return holdings_[members_++];
 }
 
-void ReaderCollector::add_members(const Group& group) {
-    for (const auto& [order, member] : group.members()) {
+void ReaderCollector::add_members(const Group& group, const ClassicGroup& classic) {
+    for (const auto& [order, member] : classic.members()) {
         subscribed_.clear();
-        if (const auto topics = subscribed_topics(subscription_of(group, *member))) {
+        if (const auto topics = subscribed_topics(subscription_of(classic, *member))) {
             for (const std::string_view name : *topics) {
                 if (const auto asked = by_name_.find(name); asked != by_name_.end()) {
                     subscribed_.push_back(asked->second);
@@ -394,7 +402,8 @@ std::string seed_metadata(std::int32_t epoch) { return std::string(kSeedMetadata
 std::optional<std::string> GroupCoordinator::Core::protocol_of(std::string_view group_id) const {
     const auto found = groups_.find(group_id);
     if (found == groups_.end()) return std::nullopt;
-    return found->second->protocol.value_or("");
+    const ClassicGroup* classic = found->second->classic();
+    return classic == nullptr ? std::string() : classic->protocol.value_or("");
 }
 
 std::optional<MemberHoldings> GroupCoordinator::Core::holdings_of(std::string_view group_id, std::string_view member_id) const {
@@ -402,8 +411,8 @@ std::optional<MemberHoldings> GroupCoordinator::Core::holdings_of(std::string_vi
     if (found == groups_.end()) return std::nullopt;
     const Group& group = *found->second;
     MemberHoldings told;
-    if (group.consumer) {
-        const ConsumerMember* member = group.consumer->find(member_id);
+    if (const ConsumerGroup* consumer = group.consumer()) {
+        const ConsumerMember* member = consumer->find(member_id);
         if (member == nullptr) return std::nullopt;
         told.client_id = member->subscription.client_id;
         told.client_host = member->subscription.client_host;
@@ -415,11 +424,12 @@ std::optional<MemberHoldings> GroupCoordinator::Core::holdings_of(std::string_vi
         }
         return told;
     }
-    const Member* member = group.find(member_id);
+    const ClassicGroup& classic = *group.classic();
+    const Member* member = classic.find(member_id);
     if (member == nullptr) return std::nullopt;
     told.client_id = member->client_id;
     told.client_host = member->client_host;
-    if (!group.uses_consumer_protocol()) return told;
+    if (!classic.uses_consumer_protocol()) return told;
     Holdings holdings;
     read_holdings(member->assignment(), holdings);
     for (const Holdings::Topic& topic : holdings.topics()) {

@@ -7,7 +7,7 @@
 
 namespace partita::groups {
 
-void GroupCoordinator::Core::rebalance_or_complete(Group& group, Now now, Effects& effects) {
+void GroupCoordinator::Core::rebalance_or_complete(ClassicGroup& group, Now now, Effects& effects) {
     if (group.is(GroupState::preparing_rebalance)) {
         maybe_complete_join(group, now, effects);
     } else {
@@ -17,7 +17,7 @@ void GroupCoordinator::Core::rebalance_or_complete(Group& group, Now now, Effect
 
 /// The generation stays what it was until the join phase completes, so that members may still commit what they
 /// did in it.
-void GroupCoordinator::Core::prepare_rebalance(Group& group, Now now, Effects& effects) {
+void GroupCoordinator::Core::prepare_rebalance(ClassicGroup& group, Now now, Effects& effects) {
     if (group.is(GroupState::completing_rebalance)) {
         reset_assignments(group, ErrorCode::rebalance_in_progress, now, effects);
     }
@@ -49,14 +49,14 @@ std::int32_t GroupCoordinator::Core::initial_delay_ms() const {
     return std::max(config_.initial_rebalance_delay_ms, kShortestInitialDelayMs);
 }
 
-void GroupCoordinator::Core::maybe_complete_join(Group& group, Now now, Effects& effects) {
+void GroupCoordinator::Core::maybe_complete_join(ClassicGroup& group, Now now, Effects& effects) {
     if (group.is(GroupState::preparing_rebalance) && group.previous_state() != GroupState::empty &&
         group.all_joined()) {
         complete_join(group, now, effects);
     }
 }
 
-void GroupCoordinator::Core::initial_delay_over(Group& group, Now now, Effects& effects) {
+void GroupCoordinator::Core::initial_delay_over(ClassicGroup& group, Now now, Effects& effects) {
     // In the moment that nobody asked for, who was given an id (KIP-394) is on the way back with it. Kafka does not wait
     // for these; here they are the ones that start beside the first.
     const bool is_asked_for = config_.initial_rebalance_delay_ms >= kShortestInitialDelayMs;
@@ -72,7 +72,7 @@ void GroupCoordinator::Core::initial_delay_over(Group& group, Now now, Effects& 
     timers_.schedule(group.initial_join_timer, now.monotonic + std::max(delay_ms, 1));
 }
 
-void GroupCoordinator::Core::complete_join(Group& group, Now now, Effects& effects) {
+void GroupCoordinator::Core::complete_join(ClassicGroup& group, Now now, Effects& effects) {
     PARTITA_ASSERT(group.is(GroupState::preparing_rebalance), "only a rebalance can be completed");
     group.initial_join_timer.cancel();
     group.join_timer.cancel();
@@ -115,7 +115,7 @@ void GroupCoordinator::Core::complete_join(Group& group, Now now, Effects& effec
     timers_.schedule(group.sync_timer, now.monotonic + std::max(group.rebalance_timeout_ms(), 1));
 }
 
-JoinResult GroupCoordinator::Core::current_generation(const Group& group, const Member& member) {
+JoinResult GroupCoordinator::Core::current_generation(const ClassicGroup& group, const Member& member) {
     JoinResult result{.generation = {group.generation},
                       .protocol_type = group.protocol_type,
                       .protocol_name = group.protocol,
@@ -131,7 +131,7 @@ JoinResult GroupCoordinator::Core::current_generation(const Group& group, const 
     return result;
 }
 
-void GroupCoordinator::Core::answer_join(Group& group, Member& member, JoinResult result, Effects& effects) {
+void GroupCoordinator::Core::answer_join(ClassicGroup& group, Member& member, JoinResult result, Effects& effects) {
     if (member.waiting_join) {
         reply(effects, *std::exchange(member.waiting_join, std::nullopt), std::move(result));
         --group.waiting_joins;
@@ -144,7 +144,7 @@ void GroupCoordinator::Core::answer_sync(Member& member, SyncResult result, Effe
     }
 }
 
-void GroupCoordinator::Core::remove_member(Group& group, Member& member, ErrorCode error, Effects& effects) {
+void GroupCoordinator::Core::remove_member(ClassicGroup& group, Member& member, ErrorCode error, Effects& effects) {
     // The empty id makes the client join anew, as if it never had one.
     answer_join(group, member, {.error = error}, effects);
     answer_sync(member, {.error = error}, effects);

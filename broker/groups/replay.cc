@@ -16,6 +16,31 @@ void append_hex(std::string& out, Bytes bytes) {
     }
 }
 
+std::string dump_of(const ClassicGroup& group) {
+    if (!group.is(GroupState::empty) && !group.is(GroupState::stable)) {
+        return " rebalancing\n";
+    }
+    std::string out = " type=" + group.protocol_type.value_or("") + " generation=" + std::to_string(group.generation);
+    out += " protocol=" + group.protocol.value_or("-");
+    out += " leader=" + (group.leader == nullptr ? std::string("-") : group.leader->id);
+    // A group without type counts from its commits, so when it became Empty is nowhere written.
+    out += " since=" + (group.protocol_type ? std::to_string(group.state_since.value) : std::string("-"));
+    out += "\n";
+    for (const auto& [order, member] : group.members()) {
+        out += "  member " + member->id + " instance=" + member->instance_id.value_or("-") +
+               " client=" + member->client_id + "@" + member->client_host +
+               " session=" + std::to_string(member->session_timeout_ms) +
+               " rebalance=" + std::to_string(member->rebalance_timeout_ms) + " metadata=";
+        if (const OwnedBytes* metadata = member->metadata(group.protocol.value_or(""))) {
+            append_hex(out, *metadata);
+        }
+        out += " assignment=";
+        append_hex(out, member->assignment());
+        out += "\n";
+    }
+    return out;
+}
+
 }  // namespace
 
 void GroupCoordinator::Core::replay(const Record& record) {
@@ -51,13 +76,10 @@ void GroupCoordinator::Core::replay_one(const OffsetTombstone& record) {
 }
 
 void GroupCoordinator::Core::replay_one(const GroupMetadataRecord& record) {
-    TopicOffsets::Map offsets;
-    if (const auto known = groups_.find(record.group_id); known != groups_.end()) {
-        offsets = known->second->offsets.take();
-        groups_.erase(known);
-    }
-    Group& group = create_group(record.group_id, record.current_state_timestamp);
-    group.offsets.give(std::move(offsets));
+    // The record says all that it is now; its offsets have records of their own.
+    Group* known = find_group(record.group_id);
+    ClassicGroup& group = known != nullptr ? known->become_classic(record.current_state_timestamp)
+                                           : *create_group(record.group_id, record.current_state_timestamp).classic();
     group.generation = record.generation.value;
     if (!record.protocol_type.empty()) {
         group.protocol_type = std::string(record.protocol_type);
@@ -92,41 +114,41 @@ void GroupCoordinator::Core::replay_one(const GroupMetadataRecord& record) {
 
 void GroupCoordinator::Core::replay_one(const GroupTombstone& record) {
     const auto known = groups_.find(record.group_id);
-    if (known == groups_.end() || known->second->consumer) {
+    if (known == groups_.end() || known->second->consumer() != nullptr) {
         // A classic group that became a consumer group ended before the records of what it became.
         return;
     }
     // Offsets have tombstones of their own and live on in a group without members when those are missing.
     if (known->second->offsets.empty()) {
         groups_.erase(known);
-        return;
+    } else {
+        known->second->become_classic(kNoTimestamp);
     }
-    TopicOffsets::Map offsets = known->second->offsets.take();
-    groups_.erase(known);
-    create_group(record.group_id, kNoTimestamp).offsets.give(std::move(offsets));
 }
 
 void GroupCoordinator::Core::loaded(Now now, Effects& effects) {
     PARTITA_ASSERT(!loaded_, "a coordinator is loaded once");
     loaded_ = true;
     for (Group* group : groups_in_order()) {
-        for (const auto& [order, member] : group->members()) {
+        if (group->consumer() != nullptr) {
+            restart_consumer_timers(*group, now);
+            continue;
+        }
+        ClassicGroup& classic = *group->classic();
+        for (const auto& [order, member] : classic.members()) {
             restart_session(*member, now);
         }
-        if (group->consumer) {
-            restart_consumer_timers(*group, now);
-        }
-        if (std::cmp_greater(group->size(), config_.max_size)) {
+        if (std::cmp_greater(classic.size(), config_.max_size)) {
             // The limit was lowered. Rejoining sorts out who may stay, and lets everybody commit before.
-            prepare_rebalance(*group, now, effects);
+            prepare_rebalance(classic, now, effects);
         }
     }
     timers_.schedule(expiration_timer_, now.monotonic + config_.offsets_retention_check_interval_ms);
 }
 
-void GroupCoordinator::Core::persist_group(const Group& group, Effects& effects) {
+void GroupCoordinator::Core::persist_group(const ClassicGroup& group, Effects& effects) {
     Arena& arena = effects.arena;
-    GroupMetadataRecord record{.group_id = arena.copy(group.id),
+    GroupMetadataRecord record{.group_id = arena.copy(group.id()),
                                .protocol_type = arena.copy(group.protocol_type.value_or("")),
                                .generation = {group.generation},
                                .current_state_timestamp = group.state_since};
@@ -158,32 +180,7 @@ void GroupCoordinator::Core::persist_group(const Group& group, Effects& effects)
 std::string GroupCoordinator::Core::dump() const {
     std::string out;
     for (const Group* group : groups_in_order()) {
-        out += "group " + group->id;
-        const bool is_durable = group->is(GroupState::empty) || group->is(GroupState::stable);
-        if (group->consumer) {
-            out += dump_of(*group->consumer);
-        } else if (!is_durable) {
-            out += " rebalancing\n";
-        } else {
-            out += " type=" + group->protocol_type.value_or("") + " generation=" + std::to_string(group->generation);
-            out += " protocol=" + group->protocol.value_or("-");
-            out += " leader=" + (group->leader == nullptr ? std::string("-") : group->leader->id);
-            // A group without type counts from its commits, so when it became Empty is nowhere written.
-            out += " since=" + (group->protocol_type ? std::to_string(group->state_since.value) : std::string("-"));
-            out += "\n";
-            for (const auto& [order, member] : group->members()) {
-                out += "  member " + member->id + " instance=" + member->instance_id.value_or("-") +
-                       " client=" + member->client_id + "@" + member->client_host +
-                       " session=" + std::to_string(member->session_timeout_ms) +
-                       " rebalance=" + std::to_string(member->rebalance_timeout_ms) + " metadata=";
-                if (const OwnedBytes* metadata = member->metadata(group->protocol.value_or(""))) {
-                    append_hex(out, *metadata);
-                }
-                out += " assignment=";
-                append_hex(out, member->assignment());
-                out += "\n";
-            }
-        }
+        out += "group " + group->id + std::visit([](const auto& kind) { return dump_of(kind); }, group->kind());
         for (const auto& [topic, partitions] : group->offsets) {
             for (const auto& [partition, committed] : partitions) {
                 out += "  offset " + group->id + "/" + topic + "-" + std::to_string(partition.value) + " " +

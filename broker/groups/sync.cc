@@ -11,7 +11,7 @@ bool differs(const std::optional<std::string_view>& said, const std::optional<st
     return said && known && *said != *known;
 }
 
-ErrorCode validate_sync(const SyncGroup& command, const Group& group) {
+ErrorCode validate_sync(const SyncGroup& command, const ClassicGroup& group) {
     if (const ErrorCode error = group.validate(command.member_id, command.group_instance_id);
         error != ErrorCode::none) {
         return error;
@@ -25,7 +25,7 @@ ErrorCode validate_sync(const SyncGroup& command, const Group& group) {
     return group.is(GroupState::preparing_rebalance) ? ErrorCode::rebalance_in_progress : ErrorCode::none;
 }
 
-SyncResult current_assignment(const Group& group, const Member& member) {
+SyncResult current_assignment(const ClassicGroup& group, const Member& member) {
     return {.protocol_type = group.protocol_type, .protocol_name = group.protocol, .assignment = member.assignment()};
 }
 
@@ -41,29 +41,30 @@ void GroupCoordinator::Core::decide(const SyncGroup& command, Now now, Effects& 
         reply(effects, command.reply_to, SyncResult{.error = ErrorCode::unknown_member_id});
         return;
     }
-    if (group->consumer) {
+    if (group->consumer() != nullptr) {
         sync_in_consumer_group(command, *group, now, effects);
         return;
     }
-    if (const ErrorCode error = validate_sync(command, *group); error != ErrorCode::none) {
+    ClassicGroup& classic = *group->classic();
+    if (const ErrorCode error = validate_sync(command, classic); error != ErrorCode::none) {
         reply(effects, command.reply_to, SyncResult{.error = error});
         return;
     }
-    Member& member = *group->find(command.member_id);
-    settle_sync(*group, member);
-    if (group->is(GroupState::stable)) {
-        reply(effects, command.reply_to, current_assignment(*group, member));
+    Member& member = *classic.find(command.member_id);
+    settle_sync(classic, member);
+    if (classic.is(GroupState::stable)) {
+        reply(effects, command.reply_to, current_assignment(classic, member));
         return;
     }
-    PARTITA_ASSERT(group->is(GroupState::completing_rebalance), "the other states were answered");
+    PARTITA_ASSERT(classic.is(GroupState::completing_rebalance), "the other states were answered");
     answer_sync(member, {.error = ErrorCode::rebalance_in_progress}, effects);
     member.waiting_sync = command.reply_to;
-    if (group->leader == &member) {
-        accept_assignment(command, *group, now, effects);
+    if (classic.leader == &member) {
+        accept_assignment(command, classic, now, effects);
     }
 }
 
-void GroupCoordinator::Core::accept_assignment(const SyncGroup& command, Group& group, Now now, Effects& effects) {
+void GroupCoordinator::Core::accept_assignment(const SyncGroup& command, ClassicGroup& group, Now now, Effects& effects) {
     for (const auto& [order, member] : group.members()) {
         group.assign(*member, {});
     }
@@ -83,7 +84,7 @@ void GroupCoordinator::Core::accept_assignment(const SyncGroup& command, Group& 
     }
 }
 
-void GroupCoordinator::Core::reset_assignments(Group& group, ErrorCode error, Now now, Effects& effects) {
+void GroupCoordinator::Core::reset_assignments(ClassicGroup& group, ErrorCode error, Now now, Effects& effects) {
     for (const auto& [order, member] : group.members()) {
         group.assign(*member, {});
         if (member->waiting_sync) {
@@ -93,7 +94,7 @@ void GroupCoordinator::Core::reset_assignments(Group& group, ErrorCode error, No
     }
 }
 
-void GroupCoordinator::Core::settle_sync(Group& group, Member& member) {
+void GroupCoordinator::Core::settle_sync(ClassicGroup& group, Member& member) {
     if (member.owes_sync) {
         member.owes_sync = false;
         --group.owed_syncs;
@@ -105,7 +106,7 @@ void GroupCoordinator::Core::settle_sync(Group& group, Member& member) {
 
 /// Members that got a generation but never asked for their assignment would keep it without working on it
 /// (their heartbeats may go on). They are dropped after the rebalance timeout (KAFKA-12463).
-void GroupCoordinator::Core::sync_overdue(Group& group, Now now, Effects& effects) {
+void GroupCoordinator::Core::sync_overdue(ClassicGroup& group, Now now, Effects& effects) {
     if (group.owed_syncs == 0) {
         return;
     }
