@@ -54,9 +54,18 @@ void Oracle::inverted(const std::string& name, const GroupDiary& group) {
         if (std::ranges::none_of(inversion.from, is_there)) continue;
         ++all;
         const bool is_untouched = std::ranges::all_of(inversion.from, [&](const auto& older) { return start_of(older.first) == 0; });
-        surely += inversion.is_provable && is_untouched && steps_of(key) <= kStepsKept ? 1 : 0;
+        surely += inversion.is_provable && is_untouched && steps_of(key) <= kStepsKept && partitions_of(key) <= kPartitionsKept ? 1 : 0;
     }
     add("H06", name, sees_all_ ? surely : 0, all, true, "keys of which it committed beyond the newer record first");
+}
+
+/// In how many partitions the key has been.
+std::size_t Oracle::partitions_of(int key) const {
+    std::set<int> partitions;
+    for_each_record([&](int partition, std::int64_t, const Written& record) {
+        if (record.key == key && is_remembered(record)) partitions.insert(partition);
+    });
+    return partitions.size();
 }
 
 /// How often the key went from one partition to another since the first growth.

@@ -23,6 +23,8 @@ inline constexpr std::chrono::seconds kLatest(13);
 inline constexpr std::size_t kKeysToKnow = 40;
 /// Steps of one key between partitions that are remembered.
 inline constexpr int kStepsKept = 8;
+/// Partitions of one key that are remembered.
+inline constexpr std::size_t kPartitionsKept = 4;
 
 class Oracle {
   public:
@@ -59,6 +61,7 @@ class Oracle {
     void stopped(const std::string& name, const GroupDiary& group);
     void inverted(const std::string& name, const GroupDiary& group);
     [[nodiscard]] int steps_of(int key) const;
+    [[nodiscard]] std::size_t partitions_of(int key) const;
     void blind(const std::string& name, const GroupDiary& group);
     void due_rebalance(const std::string& name, const GroupDiary& group);
     void about_outsider(std::size_t index);

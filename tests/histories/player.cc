@@ -265,8 +265,11 @@ void Player::note_kept_back(const Client& client, const Offsets& positions, cons
         if (diary_.is_new(partition)) {
             diary_.new_readings.try_emplace(client.number(), NewReading{.partitions = {}, .since = Clock::now()}).first->second.partitions.insert(partition);
         }
-        const bool is_kept_back = diary_.is_new(partition) && position < log_of(partition).end() && !fetched.offsets.contains(partition) &&
-                                  !fetched.out_of_range.contains(partition);
+        // Some of it may have been given.
+        const auto given = fetched.offsets.find(partition);
+        const bool is_empty = given == fetched.offsets.end();
+        const std::int64_t next = is_empty ? position : given->second.back() + 1;
+        const bool is_kept_back = diary_.is_new(partition) && next < log_of(partition).end() && !fetched.out_of_range.contains(partition);
         std::erase_if(diary_.kept_back, [&](const KeptBack& before) {
             return is_kept_back && before.client == client.number() && before.partition == partition;
         });
@@ -275,8 +278,8 @@ void Player::note_kept_back(const Client& client, const Offsets& positions, cons
                                     .client = client.number(),
                                     .partition = partition,
                                     .time = Clock::now(),
-                                    .is_sure = partition_max_bytes >= kSmallFetchBytes});
-        note("    " + to_string(client.caller()) + " was given nothing of " + std::to_string(partition));
+                                    .is_sure = is_empty && partition_max_bytes >= kSmallFetchBytes});
+        if (is_empty) note("    " + to_string(client.caller()) + " was given nothing of " + std::to_string(partition));
     }
 }
 
