@@ -40,7 +40,7 @@ StorageResult<void> IndexFile::pin() {
 StorageResult<std::size_t> IndexFile::load(bool is_durable) {
     auto size = open_files_.file_system().file_size(path_);
     if (!size && !size.error().is_not_found()) return std::unexpected(std::move(size.error()));
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     persisted_ = size ? *size / entry_bytes_ : 0;
     pending_.clear();
     unsynced_ = size && !is_durable;
@@ -49,23 +49,23 @@ StorageResult<std::size_t> IndexFile::load(bool is_durable) {
 
 void IndexFile::append(Bytes entry) {
     PARTITA_ASSERT(entry.size() == entry_bytes_, "entries have one size");
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     pending_.insert(pending_.end(), entry.begin(), entry.end());
 }
 
 std::size_t IndexFile::count() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return persisted_ + pending_.size() / entry_bytes_;
 }
 
 std::size_t IndexFile::pending_count() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return pending_.size() / entry_bytes_;
 }
 
 StorageResult<void> IndexFile::read(std::size_t index, MutableBytes destination) const {
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         PARTITA_ASSERT(index < persisted_ + pending_.size() / entry_bytes_, "the entry exists");
         if (index >= persisted_) {
             std::memcpy(destination.data(), pending_.data() + (index - persisted_) * entry_bytes_, entry_bytes_);
@@ -90,7 +90,7 @@ StorageResult<void> IndexFile::read_into(std::size_t first, MutableBytes bytes) 
     const std::size_t n = bytes.size() / entry_bytes_;
     std::size_t from_file = 0;
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         PARTITA_ASSERT(first + n <= persisted_ + pending_.size() / entry_bytes_, "the entries exist");
         from_file = first >= persisted_ ? 0 : std::min(n, persisted_ - first);
         const std::size_t skip = first > persisted_ ? first - persisted_ : 0;
@@ -113,7 +113,7 @@ StorageResult<std::optional<std::size_t>> IndexFile::find_last(
     std::size_t low = 0;  // Entries below it belong.
     std::size_t high = 0;  // Entries from it on do not.
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         const std::size_t pending = pending_.size() / entry_bytes_;
         if (pending > 0 && belongs(pending_.data())) {
             // The answer is in memory: the usual case near the end of a log.
@@ -172,7 +172,7 @@ StorageResult<void> IndexFile::write_pending() {
     std::vector<std::byte> bytes;
     std::size_t position = 0;
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         if (pending_.empty()) return {};
         bytes = pending_;
         position = persisted_ * entry_bytes_;
@@ -182,7 +182,7 @@ StorageResult<void> IndexFile::write_pending() {
     mark_unsynced(true);
     const Bytes piece(bytes);
     if (auto written = (*opened)->write_at(position, std::span(&piece, 1)); !written) return written;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     PARTITA_ASSERT(pending_.size() == bytes.size(), "there is one appender");
     persisted_ += bytes.size() / entry_bytes_;
     pending_.clear();
@@ -190,12 +190,12 @@ StorageResult<void> IndexFile::write_pending() {
 }
 
 void IndexFile::mark_unsynced(bool is_unsynced) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     unsynced_ = is_unsynced;
 }
 
 bool IndexFile::has_unsynced() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return unsynced_;
 }
 
@@ -215,7 +215,7 @@ StorageResult<void> IndexFile::sync() {
 StorageResult<void> IndexFile::truncate(std::size_t count) {
     std::size_t keep = 0;
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         if (count >= persisted_) {
             pending_.resize(std::min(pending_.size(), (count - persisted_) * entry_bytes_));
             keep = persisted_;

@@ -2,11 +2,11 @@
 
 #include <cstddef>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "protocol/mutex.h"
 #include "protocol/types.h"
 #include "storage/open_files.h"
 
@@ -72,11 +72,10 @@ class IndexFile {
     const std::size_t entry_bytes_;
     mutable FileSlot slot_;
 
-    mutable std::mutex mutex_;
-    // Guarded by mutex_.
-    std::size_t persisted_ = 0;
-    std::vector<std::byte> pending_;
-    bool unsynced_ = false;
+    mutable Mutex mutex_{LockRank::index_file};
+    std::size_t persisted_ GUARDED_BY(mutex_) = 0;
+    std::vector<std::byte> pending_ GUARDED_BY(mutex_);
+    bool unsynced_ GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace partita

@@ -26,7 +26,7 @@ StorageError unfinished_swap(const StorageError& cause) {
 /// One cleaning of one log.
 class LogCleaning {
   public:
-    LogCleaning(PartitionLog& log, PartitionLogState& state, const CleaningOptions& options)
+    LogCleaning(const PartitionLog& log, PartitionLogState& state, const CleaningOptions& options)
         : log_(log), state_(state), options_(options), keys_(options.key_limits, options.key_secrets) {}
 
     StorageResult<CleaningReport> run();
@@ -65,12 +65,12 @@ class LogCleaning {
         return corrupt_error(segment.log_path(), "batch at position " + std::to_string(position) + ": " +
                                                      std::string(batch_error_text(why)));
     }
-    [[nodiscard]] FileSystem& file_system() const { return log_.environment_.file_system; }
+    [[nodiscard]] FileSystem& file_system() const { return state_.core.environment.file_system; }
     [[nodiscard]] std::string path(Offset base, std::string_view extension, std::string_view suffix = {}) const {
         return join_path(*state_.directory, segment_file_name(base, extension) + std::string(suffix));
     }
 
-    PartitionLog& log_;
+    const PartitionLog& log_;
     PartitionLogState& state_;
     const CleaningOptions& options_;
     CleaningReport report_;
@@ -90,12 +90,14 @@ StorageResult<DirtyRange> PartitionLog::dirty_range(TimestampMs now, Offset keep
     std::shared_ptr<const LogConfig> config;
     CleaningPosition position{.log_start_offset = log_start_offset()};
     {
-        const std::lock_guard view(view_mutex_);
-        const PartitionLogState* state = state_.load();
-        if (closed_) return std::unexpected(closed_error("the log is closed"));
-        if (state == nullptr || state->segments.size() < 2) return DirtyRange{};
-        list = state->segments;
-        config = config_;
+        const MutexLock view(core_.view_mutex);
+        const PartitionLogState* state = core_.state.load();
+        if (core_.closed) return std::unexpected(closed_error("the log is closed"));
+        if (state == nullptr) return DirtyRange{};
+        state->assert_viewer();
+        if (state->shown.segments.size() < 2) return DirtyRange{};
+        list = state->shown.segments;
+        config = core_.config;
     }
     position.first_dirty_offset = first_dirty_offset();
     position.clean_below = std::min({last_stable_offset(), recovery_point(), keep_from});
@@ -119,13 +121,15 @@ StorageResult<DirtyRange> PartitionLog::dirty_range(TimestampMs now, Offset keep
 }
 
 Offset PartitionLog::first_dirty_offset() const {
-    const std::lock_guard view(view_mutex_);
-    const PartitionLogState* state = state_.load();
-    return state == nullptr ? kNoOffset : state->first_dirty_offset;
+    const MutexLock view(core_.view_mutex);
+    const PartitionLogState* state = core_.state.load();
+    if (state == nullptr) return kNoOffset;
+    state->assert_viewer();
+    return state->shown.first_dirty_offset;
 }
 
 StorageResult<CleaningReport> PartitionLog::clean(const CleaningOptions& options) {
-    PartitionLogState* state = state_.load();
+    PartitionLogState* state = core_.state.load();
     if (state == nullptr) return CleaningReport{};
     // What is replaced must be on the device, and so must the aborted transactions that are read along.
     if (auto synced = sync(); !synced) return std::unexpected(std::move(synced.error()));
@@ -155,9 +159,9 @@ StorageResult<CleaningReport> LogCleaning::run() {
             next += static_cast<std::ptrdiff_t>(length);
             if (auto cleaned = clean_group(group, cleaner); !cleaned) return cleaned;
         }
-        const std::lock_guard lock(log_.append_mutex_);
-        const std::lock_guard view(log_.view_mutex_);
-        state_.first_dirty_offset = covered_until_;
+        const MutexLock lock(state_.core.append_mutex);
+        const MutexLock view(state_.core.view_mutex);
+        state_.shown.first_dirty_offset = covered_until_;
         report_.clean_until = covered_until_;
         report_.keys = keys_.size();
         return {};
@@ -168,25 +172,25 @@ StorageResult<CleaningReport> LogCleaning::run() {
 }
 
 StorageResult<void> LogCleaning::begin() {
-    const std::lock_guard lock(log_.append_mutex_);
-    if (log_.closed_) return std::unexpected(closed_error("the log is closed"));
+    const MutexLock lock(state_.core.append_mutex);
+    if (state_.core.is_closed_for_appender()) return std::unexpected(closed_error("the log is closed"));
     PARTITA_ASSERT(!state_.cleaning, "a log is cleaned once at a time");
     state_.cleaning = true;
-    config_ = log_.config_;
+    config_ = state_.core.config_for_appender();
     const auto summaries = log_.segments();
     for (std::size_t i = 0; i + 1 < summaries.size(); ++i) {
         if (summaries[i].base_offset >= range_.first_uncleanable) break;
-        sources_.push_back({state_.segments[i], summaries[i]});
+        sources_.push_back({state_.shown_for_appender().segments[i], summaries[i]});
     }
-    aborted_ = state_.aborted.entries();
+    aborted_ = state_.shown_for_appender().aborted.entries();
     producers_ = state_.producers.entries();
     return {};
 }
 
 bool LogCleaning::end() {
-    const std::lock_guard lock(log_.append_mutex_);
+    const MutexLock lock(state_.core.append_mutex);
     state_.cleaning = false;
-    return log_.closed_;
+    return state_.core.is_closed_for_appender();
 }
 
 StorageResult<void> LogCleaning::note_keys() {
@@ -251,10 +255,10 @@ StorageResult<void> LogCleaning::clean_group(Group& group, BatchCleaner& cleaner
 
 StorageResult<void> LogCleaning::write_cleaned(Group& group, BatchCleaner& cleaner) {
     {
-        const std::lock_guard lock(log_.append_mutex_);
+        const MutexLock lock(state_.core.append_mutex);
         // From here on everything goes to open files, wherever the directory's name leads.
-        if (log_.closed_) return std::unexpected(closed_error("the log is closed"));
-        group.cleaned = std::make_shared<Segment>(log_.environment_.open_files, state_.directory, group.base(), kCleanedSuffix);
+        if (state_.core.is_closed_for_appender()) return std::unexpected(closed_error("the log is closed"));
+        group.cleaned = std::make_shared<Segment>(state_.core.environment.open_files, state_.directory, group.base(), kCleanedSuffix);
         for (const std::string_view extension : {".log", ".index", ".timeindex"}) {
             auto file = file_system().open(path(group.base(), extension, kCleanedSuffix), OpenMode::create_empty);
             if (!file) return std::unexpected(std::move(file.error()));
@@ -334,8 +338,8 @@ StorageResult<void> LogCleaning::write_aborted(const Group& group) {
     if (!had_any) return {};
     std::shared_ptr<File> file;
     {
-        const std::lock_guard lock(log_.append_mutex_);
-        if (log_.closed_) return std::unexpected(closed_error("the log is closed"));
+        const MutexLock lock(state_.core.append_mutex);
+        if (state_.core.is_closed_for_appender()) return std::unexpected(closed_error("the log is closed"));
         auto opened = file_system().open(path(group.base(), ".txnindex", kCleanedSuffix), OpenMode::create_empty);
         if (!opened) return std::unexpected(std::move(opened.error()));
         file = std::move(*opened);
@@ -349,8 +353,8 @@ StorageResult<void> LogCleaning::write_aborted(const Group& group) {
 
 StorageResult<void> LogCleaning::to_swap(Group& group) {
     {
-        const std::lock_guard lock(log_.append_mutex_);
-        if (log_.closed_) return std::unexpected(closed_error("the log is closed"));
+        const MutexLock lock(state_.core.append_mutex);
+        if (state_.core.is_closed_for_appender()) return std::unexpected(closed_error("the log is closed"));
         // Readers who found these segments go on reading them.
         for (const Source& source : group.sources) {
             if (auto pinned = source.segment->pin_files(); !pinned) return pinned;
@@ -367,8 +371,8 @@ StorageResult<void> LogCleaning::to_swap(Group& group) {
 
 StorageResult<void> LogCleaning::to_final(Group& group) {
     {
-        const std::lock_guard lock(log_.append_mutex_);
-        if (log_.closed_) return std::unexpected(closed_error("the log is closed"));
+        const MutexLock lock(state_.core.append_mutex);
+        if (state_.core.is_closed_for_appender()) return std::unexpected(closed_error("the log is closed"));
         for (std::size_t i = 1; i < group.sources.size(); ++i) {
             for (const std::string_view extension : kExtensions) {
                 auto removed = file_system().remove(path(group.sources[i].summary.base_offset, extension));
@@ -384,13 +388,13 @@ StorageResult<void> LogCleaning::to_final(Group& group) {
             }
         }
         group.cleaned->drop_suffix();
-        const std::lock_guard view(log_.view_mutex_);
-        auto& segments = state_.segments;
+        const MutexLock view(state_.core.view_mutex);
+        auto& segments = state_.shown.segments;
         const auto first = std::ranges::find(segments, group.sources.front().segment);
         PARTITA_ASSERT(first != segments.end(), "nobody removes segments during a cleaning");
         *first = group.cleaned;
         segments.erase(first + 1, first + static_cast<std::ptrdiff_t>(group.sources.size()));
-        for (const Offset offset : group.forgotten) state_.aborted.remove(offset);
+        for (const Offset offset : group.forgotten) state_.shown.aborted.remove(offset);
     }
     for (const Source& source : group.sources) report_.bytes_before += source.summary.size_bytes;
     report_.bytes_after += group.cleaned->size_bytes();
@@ -403,14 +407,14 @@ StorageResult<void> LogCleaning::to_final(Group& group) {
 StorageResult<void> LogCleaning::sync_names() {
     auto synced = file_system().sync_directory(*state_.directory);
     if (synced) return synced;
-    const std::lock_guard lock(log_.append_mutex_);
-    return std::unexpected(log_.closed_ ? closed_error("the log is closed") : unfinished_swap(synced.error()));
+    const MutexLock lock(state_.core.append_mutex);
+    return std::unexpected(state_.core.is_closed_for_appender() ? closed_error("the log is closed") : unfinished_swap(synced.error()));
 }
 
 void LogCleaning::discard(const Group& group) {
-    const std::lock_guard lock(log_.append_mutex_);
+    const MutexLock lock(state_.core.append_mutex);
     for (const Source& source : group.sources) source.segment->unpin_files();
-    if (log_.closed_) return;
+    if (state_.core.is_closed_for_appender()) return;
     // What cannot be removed is written over by the next cleaning, or removed by the next start.
     for (const std::string_view extension : kExtensions) {
         for (const std::string_view suffix : {kCleanedSuffix, kSwapSuffix}) {

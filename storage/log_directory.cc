@@ -204,6 +204,8 @@ StorageResult<OffsetCheckpoint> LogDirectory::read_checkpoint(std::string_view n
 }
 
 StorageResult<void> LogDirectory::load_partitions(const Options& options) {
+    // Nobody else knows the directory yet. Not held while the logs are opened, which takes as long as it takes.
+    UniqueLock lock(mutex_);
     FileSystem& file_system = environment_.file_system;
     auto entries = file_system.list(environment_.directory);
     if (!entries) return std::unexpected(std::move(entries.error()));
@@ -243,6 +245,7 @@ StorageResult<void> LogDirectory::load_partitions(const Options& options) {
     for (const Found& partition : found) on_file.erase(partition.key);
     for (const PartitionKey& key : on_file) note_stale(key, first_dirty->contains(key));
     const auto config = options.default_config ? options.default_config : std::make_shared<const LogConfig>();
+    lock.unlock();
     in_parallel(found.size(), options.recovery_threads, [&](std::size_t i) {
         Found& partition = found[i];
         auto topic = std::make_shared<LogTopic>();
@@ -268,6 +271,7 @@ StorageResult<void> LogDirectory::load_partitions(const Options& options) {
         }
         partition.report = partition.log->open_existing(hints);
     });
+    lock.lock();
     for (Found& partition : found) {
         if (!partition.report) {
             if (const auto at = log_starts->find(partition.key); at != log_starts->end()) {
@@ -296,7 +300,7 @@ StorageResult<std::shared_ptr<PartitionLog>> LogDirectory::claim(std::shared_ptr
 StorageResult<std::vector<std::shared_ptr<PartitionLog>>> LogDirectory::claim_range(
     const std::shared_ptr<const LogTopic>& topic, PartitionIndex first, PartitionIndex end,
     const std::shared_ptr<const LogConfig>& config, Unreadable unreadable) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     // What is in the way is cleared before anything is claimed, so that a failure claims nothing.
     std::map<std::size_t, std::shared_ptr<PartitionLog>> found;
     const auto stop = static_cast<std::size_t>(end.value);
@@ -361,13 +365,13 @@ StorageResult<std::shared_ptr<PartitionLog>> LogDirectory::take_found(const std:
     }
     unclaimed_.erase(found);
     if (!is_same) return nullptr;
-    log->topic_ = topic;
+    log->take_topic(topic);
     log->set_config(config);
     return log;
 }
 
 std::vector<LogDirectory::Unclaimed> LogDirectory::unclaimed() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     std::vector<Unclaimed> all;
     for (const auto& [key, log] : unclaimed_) {
         all.push_back({key.first, log->topic().id, {key.second}, log->log_end_offset()});
@@ -396,7 +400,7 @@ StorageResult<void> LogDirectory::set_aside_as_stray(const std::string& director
 }
 
 std::vector<LogDirectory::Stray> LogDirectory::take_new_strays() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return std::exchange(new_strays_, {});
 }
 
@@ -429,20 +433,20 @@ StorageResult<void> LogDirectory::write_removals() {
 }
 
 void LogDirectory::announce_removals(std::span<const TopicId> topics) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const TopicId& id : topics) removals_[id] = false;
     (void)write_removals();
 }
 
 void LogDirectory::conclude_removals(std::span<const TopicId> topics) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const TopicId& id : topics) {
         if (const auto found = removals_.find(id); found != removals_.end()) found->second = true;
     }
 }
 
 StorageResult<void> LogDirectory::remove_announced() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (auto found = unclaimed_.begin(); found != unclaimed_.end();) {
         if (!removals_.contains(found->second->topic().id)) {
             ++found;
@@ -459,9 +463,9 @@ StorageResult<void> LogDirectory::remove_announced() {
 
 StorageResult<void> LogDirectory::remove(const std::shared_ptr<PartitionLog>& log) {
     log->mark_deleted();
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     // Without state it never had a directory.
-    const bool had_directory = log->state_.load() != nullptr;
+    const bool had_directory = log->may_have_directory();
     if (had_directory) {
         note_stale({log->topic().name, log->partition().value}, log->first_dirty_offset() >= Offset{0});
     }
@@ -481,10 +485,10 @@ void LogDirectory::forget_claim(const std::shared_ptr<PartitionLog>& log) {
 }
 
 void LogDirectory::release(std::span<const std::shared_ptr<PartitionLog>> logs) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const std::shared_ptr<PartitionLog>& log : logs) {
         forget_claim(log);
-        if (log->state_.load() != nullptr) {
+        if (log->may_have_directory()) {
             unclaimed_[{log->topic().name, log->partition().value}] = log;
         }
     }
@@ -493,7 +497,7 @@ void LogDirectory::release(std::span<const std::shared_ptr<PartitionLog>> logs) 
 StorageResult<void> LogDirectory::purge_removed() {
     std::vector<std::string> names;
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         names = std::exchange(to_purge_, {});
         // The renames are done: what was announced needs no note any more. Of a note that stays, nothing
         // comes but another attempt.
@@ -503,7 +507,7 @@ StorageResult<void> LogDirectory::purge_removed() {
     for (std::string& name : names) {
         auto removed = remove_recursively(environment_.file_system, path_of(name));
         if (removed) continue;
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         to_purge_.push_back(std::move(name));
         result = std::move(removed);
     }
@@ -512,7 +516,7 @@ StorageResult<void> LogDirectory::purge_removed() {
 
 template <class Wanted>
 std::vector<std::shared_ptr<PartitionLog>> LogDirectory::select_logs(const Wanted& wanted) const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     std::vector<std::shared_ptr<PartitionLog>> logs;
     for (const auto& [name, partitions] : claimed_) {
         for (const auto& log : partitions) {
@@ -538,12 +542,13 @@ std::vector<std::shared_ptr<PartitionLog>> LogDirectory::logs_to_checkpoint() co
 }
 
 void LogDirectory::note_stale(const PartitionKey& key, bool is_cleaned) {
+    const MutexLock lock(stale_mutex_);
     Stale& stale = stale_[key];
     stale = {.since = ++stale_count_, .is_cleaned = stale.is_cleaned || is_cleaned};
 }
 
 StorageResult<void> LogDirectory::disown_predecessor(const PartitionKey& key) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(stale_mutex_);
     if (!stale_.contains(key)) return {};
     auto mark = environment_.file_system.open(path_of_newness(key), OpenMode::create_empty);
     if (!mark) return std::unexpected(std::move(mark.error()));
@@ -555,6 +560,7 @@ std::string LogDirectory::path_of_newness(const PartitionKey& key) const {
 }
 
 void LogDirectory::settle_stale(std::uint64_t until) {
+    const MutexLock lock(stale_mutex_);
     for (auto stale = stale_.begin(); stale != stale_.end();) {
         // With a mark that stays, the start after a crash reads more than it must: the next checkpoint tries again.
         const bool is_settled = stale->second.since <= until && environment_.file_system.remove(path_of_newness(stale->first));
@@ -563,18 +569,17 @@ void LogDirectory::settle_stale(std::uint64_t until) {
 }
 
 StorageResult<void> LogDirectory::write_checkpoints() {
-    const std::lock_guard writing(checkpoint_mutex_);
+    const MutexLock writing(checkpoint_mutex_);
     std::uint64_t until = 0;
     bool cleaner_is_stale = false;
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(stale_mutex_);
         until = stale_count_;
         cleaner_is_stale = std::ranges::any_of(stale_, [](const auto& stale) { return stale.second.is_cleaned; });
     }
     auto written = write_offset_checkpoints();
     if (written && cleaner_is_stale) written = write_cleaner_offsets();
     if (!written) return written;
-    const std::lock_guard lock(mutex_);
     settle_stale(until);
     return {};
 }
@@ -583,7 +588,7 @@ StorageResult<void> LogDirectory::write_offset_checkpoints() {
     OffsetCheckpoint recovery_points;
     OffsetCheckpoint log_starts;
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         log_starts = failed_log_starts_;
     }
     const auto logs = logs_with_files();
@@ -605,7 +610,7 @@ StorageResult<void> LogDirectory::write_offset_checkpoints() {
 }
 
 std::uint64_t LogDirectory::bytes_since_checkpoint() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     std::uint64_t total = 0;
     for (const auto& [name, partitions] : claimed_) {
         for (const auto& log : partitions) total += log == nullptr ? 0 : log->bytes_since_checkpoint();
@@ -614,7 +619,7 @@ std::uint64_t LogDirectory::bytes_since_checkpoint() const {
 }
 
 StorageResult<void> LogDirectory::write_cleaner_checkpoint() {
-    const std::lock_guard writing(checkpoint_mutex_);
+    const MutexLock writing(checkpoint_mutex_);
     return write_cleaner_offsets();
 }
 

@@ -3,12 +3,12 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "protocol/mutex.h"
 #include "storage/checkpoint_text.h"
 #include "storage/partition_log.h"
 
@@ -173,36 +173,34 @@ class LogDirectory {
     [[nodiscard]] StorageResult<void> check_format_version();
     /// Removes the clean mark, durably; true when there was one.
     [[nodiscard]] StorageResult<bool> take_clean_mark();
-    [[nodiscard]] StorageResult<void> load_partitions(const Options& options);
+    [[nodiscard]] StorageResult<void> load_partitions(const Options& options) EXCLUDES(mutex_);
     [[nodiscard]] StorageResult<OffsetCheckpoint> read_checkpoint(std::string_view name);
     /// After a recovery that found less than they vouch for. Durably.
     [[nodiscard]] StorageResult<void> replace_recovery_points();
-    /// True when a start found something that may be a partition of the topic. With mutex_ held.
-    /// With the lock held: the log is claimed no more.
-    void forget_claim(const std::shared_ptr<PartitionLog>& log);
-    [[nodiscard]] bool found_any_of(const std::string& topic) const;
-    /// The log that the start found for the partition; null when there is none (any more). With mutex_ held.
+    /// The log is claimed no more.
+    void forget_claim(const std::shared_ptr<PartitionLog>& log) REQUIRES(mutex_);
+    /// True when a start found something that may be a partition of the topic.
+    [[nodiscard]] bool found_any_of(const std::string& topic) const REQUIRES(mutex_);
+    /// The log that the start found for the partition; null when there is none (any more).
     [[nodiscard]] StorageResult<std::shared_ptr<PartitionLog>> take_found(const std::shared_ptr<const LogTopic>& topic,
                                                                           PartitionIndex partition,
                                                                           const std::shared_ptr<const LogConfig>& config,
-                                                                          Unreadable unreadable);
+                                                                          Unreadable unreadable) REQUIRES(mutex_);
     /// Renames a partition's directory out of the way.
-    [[nodiscard]] StorageResult<void> set_aside_for_deletion(const std::string& directory_name);
-    [[nodiscard]] StorageResult<void> set_aside_as_stray(const std::string& directory_name, bool is_unreadable);
-    /// Writes the announced removals that are still open. With mutex_ held.
-    [[nodiscard]] StorageResult<void> write_removals();
-    void read_removals();
-    /// With mutex_ held, or before anybody else knows the directory.
-    void note_stale(const PartitionKey& key, bool is_cleaned);
+    [[nodiscard]] StorageResult<void> set_aside_for_deletion(const std::string& directory_name) REQUIRES(mutex_);
+    [[nodiscard]] StorageResult<void> set_aside_as_stray(const std::string& directory_name, bool is_unreadable) REQUIRES(mutex_);
+    /// Writes the announced removals that are still open.
+    [[nodiscard]] StorageResult<void> write_removals() REQUIRES(mutex_);
+    void read_removals() REQUIRES(mutex_);
+    void note_stale(const PartitionKey& key, bool is_cleaned) EXCLUDES(stale_mutex_);
     /// See LogEnvironment::disown_predecessor: leaves a mark in the directory of a partition that is made under a name
     /// which the checkpoint files still have. It goes when they were written anew.
-    [[nodiscard]] StorageResult<void> disown_predecessor(const PartitionKey& key);
+    [[nodiscard]] StorageResult<void> disown_predecessor(const PartitionKey& key) EXCLUDES(stale_mutex_);
     [[nodiscard]] std::string path_of_newness(const PartitionKey& key) const;
-    /// What was noted until then is in the checkpoint files no more. With mutex_ held.
-    void settle_stale(std::uint64_t until);
-    /// With checkpoint_mutex_ held.
-    [[nodiscard]] StorageResult<void> write_offset_checkpoints();
-    [[nodiscard]] StorageResult<void> write_cleaner_offsets();
+    /// What was noted until then is in the checkpoint files no more.
+    void settle_stale(std::uint64_t until) EXCLUDES(stale_mutex_);
+    [[nodiscard]] StorageResult<void> write_offset_checkpoints() REQUIRES(checkpoint_mutex_);
+    [[nodiscard]] StorageResult<void> write_cleaner_offsets() REQUIRES(checkpoint_mutex_);
     [[nodiscard]] std::string path_of(std::string_view name) const;
     /// Every log for which `wanted` is true.
     template <class Wanted>
@@ -215,22 +213,25 @@ class LogDirectory {
     /// It was there before, or is new: no broker of ours had left its format version.
     bool is_foreign_ = false;
 
-    mutable std::mutex mutex_;
-    // All guarded by mutex_.
-    std::map<std::string, Partitions> claimed_;
-    std::map<PartitionKey, std::shared_ptr<PartitionLog>> unclaimed_;
-    std::vector<std::string> to_purge_;
-    std::vector<Stray> new_strays_;
-    /// Announced removals; true: concluded, so the note may go.
-    std::map<TopicId, bool> removals_;
-    bool removals_on_disk_ = false;
-    /// Checkpoint entries of partitions that could not be opened: kept until they can.
-    OffsetCheckpoint failed_log_starts_;
-    std::map<PartitionKey, Stale> stale_;
-    std::uint64_t stale_count_ = 0;
+    /// Held by who writes checkpoint files.
+    Mutex checkpoint_mutex_{LockRank::checkpoint_files};
 
-    /// Held by who writes checkpoint files; taken before mutex_.
-    std::mutex checkpoint_mutex_;
+    mutable Mutex mutex_{LockRank::log_directory};
+    std::map<std::string, Partitions> claimed_ GUARDED_BY(mutex_);
+    std::map<PartitionKey, std::shared_ptr<PartitionLog>> unclaimed_ GUARDED_BY(mutex_);
+    std::vector<std::string> to_purge_ GUARDED_BY(mutex_);
+    std::vector<Stray> new_strays_ GUARDED_BY(mutex_);
+    /// Announced removals; true: concluded, so the note may go.
+    std::map<TopicId, bool> removals_ GUARDED_BY(mutex_);
+    bool removals_on_disk_ GUARDED_BY(mutex_) = false;
+    /// Checkpoint entries of partitions that could not be opened: kept until they can.
+    OffsetCheckpoint failed_log_starts_ GUARDED_BY(mutex_);
+
+    /// Apart from the others, as a log's first append asks for these with its own lock held, which whoever holds mutex_ may
+    /// be about to take.
+    Mutex stale_mutex_{LockRank::stale_checkpoints};
+    std::map<PartitionKey, Stale> stale_ GUARDED_BY(stale_mutex_);
+    std::uint64_t stale_count_ GUARDED_BY(stale_mutex_) = 0;
 };
 
 }  // namespace partita

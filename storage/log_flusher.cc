@@ -12,15 +12,15 @@ LogFlusher::LogFlusher(Executor& executor) : worker_(executor.start("flusher", [
 
 LogFlusher::~LogFlusher() {
     worker_.reset();
-    std::unique_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     group_ = {};
-    while (serve_next(lock)) {
+    while (serve_next()) {
     }
 }
 
 bool LogFlusher::request_sync(std::shared_ptr<PartitionLog> log, Callback callback) {
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         if (waiting_count_ >= kMaximumWaiting) return false;
         ++waiting_count_;
         ++counters_.requests;
@@ -35,7 +35,7 @@ bool LogFlusher::request_sync(std::shared_ptr<PartitionLog> log, Callback callba
 
 void LogFlusher::request_background_sync(Volume& volume, std::vector<std::shared_ptr<PartitionLog>> logs) {
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         add_to_group_locked(volume, std::move(logs));
     }
     worker_->wake();
@@ -44,7 +44,7 @@ void LogFlusher::request_background_sync(Volume& volume, std::vector<std::shared
 void LogFlusher::request_checkpoint(Volume& volume, std::vector<std::shared_ptr<PartitionLog>> logs,
                                     std::function<void(const StorageResult<void>&)> done) {
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         PARTITA_ASSERT(!group_.checkpoint_done, "one checkpoint at a time");
         add_to_group_locked(volume, std::move(logs));
         group_.checkpoint_done = std::move(done);
@@ -59,48 +59,48 @@ void LogFlusher::add_to_group_locked(Volume& volume, std::vector<std::shared_ptr
 }
 
 void LogFlusher::drain() {
-    std::unique_lock lock(mutex_);
+    UniqueLock lock(mutex_);
     group_ = {};
     while (is_serving_ || !queue_.empty()) {
-        if (!serve_next(lock)) served_.wait(lock);
+        if (!serve_next()) served_.wait(lock);
     }
     // What was asked for in the background meanwhile, when the worker found this serving.
     if (!group_.is_empty()) worker_->wake();
 }
 
 std::optional<StorageError> LogFlusher::failure() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return failure_;
 }
 
 LogFlusher::Counters LogFlusher::counters() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return counters_;
 }
 
 Instant LogFlusher::step() {
-    std::unique_lock lock(mutex_);
-    return serve_next(lock) ? kAtOnce : kNever;
+    const MutexLock lock(mutex_);
+    return serve_next() ? kAtOnce : kNever;
 }
 
-bool LogFlusher::serve_next(std::unique_lock<std::mutex>& lock) {
+bool LogFlusher::serve_next() {
     // One at a time, the worker or who drains: a second one would only wait for the same device.
     if (is_serving_ || (queue_.empty() && group_.is_empty())) return false;
     is_serving_ = true;
     if (!group_.is_empty() && (group_.behind == 0 || queue_.empty())) {
         const Group group = std::exchange(group_, {});
-        lock.unlock();
+        mutex_.unlock();
         serve(group);
-        lock.lock();
+        mutex_.lock();
     } else {
         Waiting waiting = std::move(queue_.front());
         queued_.erase(waiting.log.get());
         queue_.pop_front();
         waiting_count_ -= waiting.callbacks.size();
         if (group_.behind > 0) --group_.behind;
-        lock.unlock();
+        mutex_.unlock();
         serve(waiting);
-        lock.lock();
+        mutex_.lock();
     }
     is_serving_ = false;
     served_.notify_all();
@@ -114,7 +114,7 @@ void LogFlusher::serve(const Group& group) {
         return sync_logs(*group.volume, logs, group.checkpoint_done ? LogSync::Purpose::checkpoint : LogSync::Purpose::sync);
     }();
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         counters_.syncs += group.logs.size();
         if (!result) note_failure_locked(result.error());
     }
@@ -129,10 +129,10 @@ void LogFlusher::serve(Waiting& waiting) {
     StorageResult<Offset> result = [&]() -> StorageResult<Offset> {
         if (const auto failed = failure()) return std::unexpected(*failed);
         if (!waiting.log->has_files()) return waiting.log->log_end_offset();
-        return LogSync(*waiting.log, LogSync::Purpose::awaited_sync).run();
+        return LogSync(waiting.log->core(), LogSync::Purpose::awaited_sync).run();
     }();
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         ++counters_.syncs;
         if (!result) note_failure_locked(result.error());
     }

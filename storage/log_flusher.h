@@ -1,16 +1,15 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <functional>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "protocol/mutex.h"
 #include "schedule/executor.h"
 #include "storage/partition_log.h"
 
@@ -85,23 +84,22 @@ class LogFlusher {
     };
 
     [[nodiscard]] Instant step();
-    /// With `lock` held, which is let go meanwhile. False when there is nothing to serve, or somebody serves already.
-    bool serve_next(std::unique_lock<std::mutex>& lock);
-    void add_to_group_locked(Volume& volume, std::vector<std::shared_ptr<PartitionLog>> logs);
+    /// The lock is let go meanwhile. False when there is nothing to serve, or somebody serves already.
+    bool serve_next() REQUIRES(mutex_);
+    void add_to_group_locked(Volume& volume, std::vector<std::shared_ptr<PartitionLog>> logs) REQUIRES(mutex_);
     void serve(Waiting& waiting);
     void serve(const Group& group);
-    void note_failure_locked(const StorageError& error);
+    void note_failure_locked(const StorageError& error) REQUIRES(mutex_);
 
-    mutable std::mutex mutex_;
-    // All guarded by mutex_.
-    std::condition_variable served_;
-    std::list<Waiting> queue_;
-    std::unordered_map<const PartitionLog*, std::list<Waiting>::iterator> queued_;
-    Group group_;
-    bool is_serving_ = false;
-    std::size_t waiting_count_ = 0;
-    std::optional<StorageError> failure_;
-    Counters counters_;
+    mutable Mutex mutex_{LockRank::log_flusher};
+    Condition served_;
+    std::list<Waiting> queue_ GUARDED_BY(mutex_);
+    std::unordered_map<const PartitionLog*, std::list<Waiting>::iterator> queued_ GUARDED_BY(mutex_);
+    Group group_ GUARDED_BY(mutex_);
+    bool is_serving_ GUARDED_BY(mutex_) = false;
+    std::size_t waiting_count_ GUARDED_BY(mutex_) = 0;
+    std::optional<StorageError> failure_ GUARDED_BY(mutex_);
+    Counters counters_ GUARDED_BY(mutex_);
 
     // Last: its steps use everything above.
     std::unique_ptr<Worker> worker_;

@@ -34,11 +34,14 @@ StorageResult<void> copy_range(File& from, std::uint64_t position, std::uint64_t
 
 }  // namespace
 
-LogRecovery::LogRecovery(PartitionLog& log, PartitionLog::OpenHints hints)
+LogRecovery::LogRecovery(LogCore& log, PartitionLog::OpenHints hints)
     : log_(log),
       hints_(hints),
-      file_system_(log.environment_.file_system),
-      state_(std::make_unique<PartitionLogState>(log.directory_path())) {}
+      file_system_(log.environment.file_system),
+      state_(std::make_unique<PartitionLogState>(log)) {
+    const MutexLock view(log.view_mutex);
+    config_ = log.config;
+}
 
 std::string LogRecovery::path(Offset base, std::string_view extension) const {
     return join_path(*state_->directory, segment_file_name(base, extension));
@@ -64,6 +67,7 @@ StorageResult<LogRecovery::Files> LogRecovery::list_files() {
 }
 
 StorageResult<RecoveryReport> LogRecovery::run() {
+    state_->assume_unpublished();
     report_.directory = log_.directory_name();
     report_.was_clean = hints_.clean;
     auto files = list_files();
@@ -101,11 +105,12 @@ StorageResult<RecoveryReport> LogRecovery::start_over() {
 }
 
 StorageResult<void> LogRecovery::load_epochs(const Files& files) {
+    state_->assume_unpublished();
     if (files.has_epochs) {
         auto text = read_whole_file(file_system_, join_path(*state_->directory, kLeaderEpochFileName), kLargestCheckpointFile);
         if (!text) return std::unexpected(std::move(text.error()));
         if (auto epochs = LeaderEpochs::parse(*text)) {
-            state_->epochs = std::move(*epochs);
+            state_->shown.epochs = std::move(*epochs);
             return {};
         }
     }
@@ -115,6 +120,7 @@ StorageResult<void> LogRecovery::load_epochs(const Files& files) {
 }
 
 StorageResult<void> LogRecovery::load_aborted(const Files& files) {
+    state_->assume_unpublished();
     for (const Offset base : files.aborted) {
         auto text = read_whole_file(file_system_, path(base, ".txnindex"), kLargestCheckpointFile);
         if (!text) return std::unexpected(std::move(text.error()));
@@ -122,7 +128,7 @@ StorageResult<void> LogRecovery::load_aborted(const Files& files) {
         while (bytes.size() >= AbortedTransaction::kEncodedBytes) {
             const auto entry = AbortedTransaction::decode(bytes);
             if (!entry || entry->last_offset >= trusted_end_) break;
-            state_->aborted.add(*entry);
+            state_->shown.aborted.add(*entry);
             bytes = bytes.subspan(AbortedTransaction::kEncodedBytes);
         }
         if (bytes.empty()) continue;
@@ -132,11 +138,12 @@ StorageResult<void> LogRecovery::load_aborted(const Files& files) {
         if (auto done = (*file)->truncate(text->size() - bytes.size()); !done) return done;
         if (auto done = (*file)->sync_data(); !done) return done;
     }
-    state_->aborted.mark_written();
+    state_->shown.aborted.mark_written();
     return {};
 }
 
 StorageResult<void> LogRecovery::load_producers(const Files& files) {
+    state_->assume_unpublished();
     // A snapshot behind the trusted part may describe batches that did not survive.
     const auto trusted = std::ranges::upper_bound(files.snapshots, trusted_end_) - files.snapshots.begin();
     // No producer wrote there, else the checkpoint or the clean stop would have left one. A Kafka that was killed takes them
@@ -159,6 +166,7 @@ StorageResult<void> LogRecovery::load_producers(const Files& files) {
 }
 
 StorageResult<void> LogRecovery::open_segments(const Files& files) {
+    state_->assume_unpublished();
     const auto& bases = files.segments;
     const bool epochs_lost = state_->epochs_unwritten && !bases.empty();
     const Offset look_from = epochs_lost ? Offset{0} : std::min(trusted_end_, replay_from_);
@@ -166,7 +174,7 @@ StorageResult<void> LogRecovery::open_segments(const Files& files) {
     for (std::size_t i = 0; i < bases.size(); ++i) {
         const bool is_last = i + 1 == bases.size();
         const Offset next_base = is_last ? Offset{std::numeric_limits<std::int64_t>::max()} : bases[i + 1];
-        auto segment = std::make_shared<Segment>(log_.environment_.open_files, state_->directory, bases[i]);
+        auto segment = std::make_shared<Segment>(log_.environment.open_files, state_->directory, bases[i]);
         segment->set_created(hints_.now);
         segment->set_last_append(hints_.now);
         const auto size = file_system_.file_size(segment->log_path());
@@ -175,7 +183,7 @@ StorageResult<void> LogRecovery::open_segments(const Files& files) {
         for (IndexFile* index : {&segment->offset_index().file(), &segment->time_index().file()}) {
             if (auto loaded = index->load(hints_.clean); !loaded) return std::unexpected(std::move(loaded.error()));
         }
-        state_->segments.push_back(segment);
+        state_->shown.segments.push_back(segment);
         ++report_.segments;
         if (!is_last && next_base <= look_from) {
             auto accepted = accept_unread(*segment, next_base);
@@ -234,7 +242,7 @@ StorageResult<bool> LogRecovery::accept_unread(Segment& segment, Offset next_bas
         const bool plausible = (*last)->offset >= segment.base_offset() && (*last)->offset < next_base &&
                                (*last)->position > 0 && (*last)->position < segment.size_bytes();
         if (!plausible) return false;
-    } else if (segment.size_bytes() > 2 * static_cast<std::uint64_t>(log_.config_->index_interval_bytes)) {
+    } else if (segment.size_bytes() > 2 * static_cast<std::uint64_t>(config_->index_interval_bytes)) {
         return false;
     }
     if (auto loaded = segment.time_index().reload_last(); !loaded) return std::unexpected(std::move(loaded.error()));
@@ -300,6 +308,7 @@ StorageResult<std::uint64_t> LogRecovery::prune_indexes(Segment& segment, Offset
 }
 
 StorageResult<bool> LogRecovery::walk(Segment& segment) {
+    state_->assume_unpublished();
     const std::uint64_t size = segment.size_bytes();
     if (size == 0) return true;
     auto file = segment.file();
@@ -359,6 +368,7 @@ StorageResult<bool> LogRecovery::walk(Segment& segment) {
 
 StorageResult<void> LogRecovery::take(Segment& segment, const BatchHeader& header, std::uint64_t position,
                                       std::optional<Bytes> bytes) {
+    state_->assume_unpublished();
     if (header.record_count != header.last_offset_delta + 1) seen_holes_ = true;
     if (header.base_offset > end_ && position > 0) seen_holes_ = true;
     end_ = header.next_offset();
@@ -367,11 +377,11 @@ StorageResult<void> LogRecovery::take(Segment& segment, const BatchHeader& heade
         segment.set_bytes_since_index_entry(header.size_bytes());
     } else if (position > indexed_until_ || !has_index_entry_) {
         const std::size_t entries = segment.offset_index().file().count();
-        segment.note_batch(header, position, *log_.config_);
+        segment.note_batch(header, position, *config_);
         const bool is_new = segment.offset_index().file().count() > entries;
         if (is_new && !has_index_entry_ && header.base_offset < trusted_end_) report_.recovery_point_is_void = true;
     }
-    if (state_->epochs.assign(header.partition_leader_epoch, header.base_offset)) state_->epochs_unwritten = true;
+    if (state_->shown.epochs.assign(header.partition_leader_epoch, header.base_offset)) state_->epochs_unwritten = true;
 
     if (!header.has_producer_id() || header.base_offset < replay_from_) return {};
     std::optional<ControlMarker> marker;
@@ -395,7 +405,7 @@ StorageResult<void> LogRecovery::take(Segment& segment, const BatchHeader& heade
     state_->producers.commit(std::move(change));
     if (completed && completed->is_aborted) {
         const Offset stable = state_->producers.first_open_transaction().value_or(header.next_offset());
-        state_->aborted.add({.producer_id = completed->producer_id,
+        state_->shown.aborted.add({.producer_id = completed->producer_id,
                              .first_offset = completed->first_offset,
                              .last_offset = completed->last_offset,
                              .last_stable_offset = std::min(stable, header.next_offset())});
@@ -451,6 +461,7 @@ StorageResult<void> LogRecovery::set_later_segments_aside(const std::vector<Offs
 }
 
 StorageResult<void> LogRecovery::finish(const Files& files) {
+    state_->assume_unpublished();
     // Snapshots that were not believed may tell of batches that are gone. They, and such epochs, must be
     // gone for good before new batches take those offsets: a later recovery would believe them.
     const Offset believed_end = std::min(trusted_end_, std::max(end_, hints_.log_start_offset));
@@ -464,26 +475,26 @@ StorageResult<void> LogRecovery::finish(const Files& files) {
             forgot = true;
         }
     }
-    if (state_->epochs.truncate_from_end(end_)) {
+    if (state_->shown.epochs.truncate_from_end(end_)) {
         state_->epochs_unwritten = true;
         if (auto done = state_->write_epochs(file_system_); !done) return done;
     }
     if (forgot) {
         if (auto done = file_system_.sync_directory(*state_->directory); !done) return done;
     }
-    state_->aborted.truncate_from_end(end_);
+    state_->shown.aborted.truncate_from_end(end_);
 
-    const Offset first = state_->segments.empty() ? Offset{0} : state_->segments.front()->base_offset();
+    const Offset first = state_->shown.segments.empty() ? Offset{0} : state_->shown.segments.front()->base_offset();
     const Offset start = std::max(hints_.log_start_offset, first);
-    log_.log_start_offset_ = start.value;
-    log_.log_end_offset_ = std::max(start, end_).value;
-    if (hints_.first_dirty_offset <= log_.log_end_offset()) state_->first_dirty_offset = hints_.first_dirty_offset;
+    log_.log_start = start.value;
+    log_.log_end = std::max(start, end_).value;
+    if (hints_.first_dirty_offset <= log_.log_end_offset()) state_->shown.first_dirty_offset = hints_.first_dirty_offset;
     state_->next_offset = log_.log_end_offset();
-    state_->last_staged_epoch = state_->epochs.latest();
+    state_->last_staged_epoch = state_->shown.epochs.latest();
     if (hints_.recovery_point > log_.log_end_offset()) report_.recovery_point_is_void = true;
     // Void: whatever was rebuilt becomes durable with the next sync of everything.
     const Offset vouched_end = report_.recovery_point_is_void ? Offset{0} : std::min(trusted_end_, log_.log_end_offset());
-    log_.recovery_point_ = vouched_end.value;
+    log_.recovered = vouched_end.value;
     state_->checkpointed_end = vouched_end.value;
     state_->bytes_since_checkpoint = report_.scanned_bytes;
     state_->recovery_point_on_file = hints_.recovery_point;
@@ -491,8 +502,8 @@ StorageResult<void> LogRecovery::finish(const Files& files) {
     report_.log_end_offset = log_.log_end_offset();
     report_.producers = state_->producers.size();
 
-    if (!state_->segments.empty()) {
-        Segment& active = state_->active();
+    if (!state_->shown.segments.empty()) {
+        Segment& active = state_->shown.active();
         if (active.size_bytes() > 0) {
             auto file = active.file();
             if (!file) return std::unexpected(std::move(file.error()));
@@ -501,22 +512,22 @@ StorageResult<void> LogRecovery::finish(const Files& files) {
             if (placed && *placed) active.set_rolling_timestamp((*placed)->header.max_timestamp);
         }
     }
-    const std::lock_guard lock(log_.append_mutex_);
-    PARTITA_ASSERT(log_.state_.load() == nullptr, "a log is opened once");
-    LogAppender appender(log_, *state_);
+    const MutexLock lock(log_.append_mutex);
+    PARTITA_ASSERT(log_.state.load() == nullptr, "a log is opened once");
+    LogAppender appender(*state_);
     // A start above everything that survived: the log goes on there, in a segment of that name.
-    const bool needs_segment = state_->segments.empty() ? start > Offset{0} : end_ < start;
+    const bool needs_segment = state_->shown.segments.empty() ? start > Offset{0} : end_ < start;
     if (needs_segment) {
         if (auto done = appender.roll(hints_.now); !done) return done;
     }
     appender.publish_last_stable_offset();
-    const std::lock_guard view(log_.view_mutex_);
-    log_.state_.store(state_.release());
+    const MutexLock view(log_.view_mutex);
+    log_.state.store(state_.release());
     return {};
 }
 
 StorageResult<RecoveryReport> PartitionLog::open_existing(const OpenHints& hints) {
-    return LogRecovery(*this, hints).run();
+    return LogRecovery(core_, hints).run();
 }
 
 }  // namespace partita

@@ -33,7 +33,7 @@ namespace partita {
 /// anew. Files of a Kafka that was killed (preallocated, zero-filled indexes) are accepted.
 class LogRecovery {
   public:
-    LogRecovery(PartitionLog& log, PartitionLog::OpenHints hints);
+    LogRecovery(LogCore& log, PartitionLog::OpenHints hints);
     [[nodiscard]] StorageResult<RecoveryReport> run();
 
   private:
@@ -70,9 +70,10 @@ class LogRecovery {
     [[nodiscard]] StorageResult<void> finish(const Files& files);
     [[nodiscard]] std::string path(Offset base, std::string_view extension) const;
 
-    PartitionLog& log_;
+    LogCore& log_;
     PartitionLog::OpenHints hints_;
     FileSystem& file_system_;
+    std::shared_ptr<const LogConfig> config_;
     std::unique_ptr<PartitionLogState> state_;
     RecoveryReport report_;
 

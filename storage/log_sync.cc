@@ -11,8 +11,7 @@
 
 namespace partita {
 
-LogSync::LogSync(PartitionLog& log, Purpose purpose, bool only_if_idle)
-    : log_(log), state_(*log.state_.load()), purpose_(purpose) {
+LogSync::LogSync(LogCore& log, Purpose purpose, bool only_if_idle) : state_(*log.state.load()), purpose_(purpose) {
     if (only_if_idle) {
         begun_ = state_.sync_slot.try_acquire();
     } else {
@@ -25,37 +24,37 @@ LogSync::~LogSync() {
     if (begun_) state_.sync_slot.release();
 }
 
-FileSystem& LogSync::file_system() const { return log_.environment_.file_system; }
+FileSystem& LogSync::file_system() const { return state_.core.environment.file_system; }
 
 StorageResult<void> LogSync::choose() {
-    const std::lock_guard lock(log_.append_mutex_);
-    if (log_.closed_) return std::unexpected(closed_error());
+    const MutexLock lock(state_.core.append_mutex);
+    if (state_.core.is_closed_for_appender()) return std::unexpected(closed_error());
     if (state_.sync_failed) {
         return std::unexpected(StorageError{StorageError::Kind::sync_failed, 0,
                                             "an earlier sync of " + *state_.directory + " failed"});
     }
     if (purpose_ == Purpose::close && !state_.staged.empty()) {
-        LogAppender(log_, state_).fail_staged("the log is closing");
+        LogAppender(state_).fail_staged("the log is closing");
     }
-    end_ = log_.log_end_offset();
+    end_ = state_.core.log_end_offset();
     vouched_end_ = end_;
-    if (state_.segments.empty()) return {};
-    active_ = state_.segments.back();
+    if (state_.shown_for_appender().segments.empty()) return {};
+    active_ = state_.shown_for_appender().segments.back();
     if (purpose_ == Purpose::awaited_sync) active_->note_awaited_sync();
     choose_segments();
     const auto written = purpose_ == Purpose::close ? write_caches_for_good() : write_caches();
     if (!written) return written;
-    if (std::exchange(state_.epochs_unwritten, false)) epochs_text_ = state_.epochs.to_text();
+    if (std::exchange(state_.epochs_unwritten, false)) epochs_text_ = state_.shown_for_appender().epochs.to_text();
     sync_names_ = std::exchange(state_.names_unsynced, false);
     sync_parent_ = std::exchange(state_.parent_unsynced, false);
     return {};
 }
 
 void LogSync::choose_segments() {
-    const auto& segments = state_.segments;
-    const bool has_unsynced_data = log_.recovery_point() < end_;
+    const auto& segments = state_.shown_for_appender().segments;
+    const bool has_unsynced_data = state_.core.recovery_point() < end_;
     const std::size_t last_sealed = segments.size() - 1;
-    std::size_t first = has_unsynced_data ? state_.segment_index_for(log_.recovery_point()) : last_sealed;
+    std::size_t first = has_unsynced_data ? state_.shown_for_appender().segment_index_for(state_.core.recovery_point()) : last_sealed;
     // One whose records were durable when it was sealed may still lack its indexes, whose end was written only then.
     const auto lacks_indexes = [](const Segment& segment) {
         const auto lacks = [](const IndexFile& file) { return file.pending_count() > 0 || file.has_unsynced(); };
@@ -80,7 +79,7 @@ StorageResult<void> LogSync::write_caches() {
         aborted_files_ = std::move(*aborted);
     } else {
         // Recovery finds them again, as long as it walks over their markers.
-        vouched_end_ = log_.recovery_point();
+        vouched_end_ = state_.core.recovery_point();
         caches_failure_ = std::move(aborted.error());
     }
     if (purpose_ == Purpose::checkpoint) {
@@ -100,7 +99,7 @@ StorageResult<void> LogSync::write_caches_of_checkpoint() {
 StorageResult<void> LogSync::write_caches_for_good() {
     active_->complete_time_index();
     if (auto done = active_->trim(); !done) return done;
-    for (const auto& segment : state_.segments) {
+    for (const auto& segment : state_.shown_for_appender().segments) {
         if (auto done = segment->offset_index().file().write_pending(); !done) return done;
         if (auto done = segment->time_index().file().write_pending(); !done) return done;
     }
@@ -142,8 +141,8 @@ StorageResult<void> LogSync::sync_segment(Segment& segment) {
 }
 
 bool LogSync::is_removed(const std::shared_ptr<Segment>& segment) const {
-    const std::lock_guard lock(log_.append_mutex_);
-    return std::ranges::find(state_.segments, segment) == state_.segments.end();
+    const MutexLock lock(state_.core.append_mutex);
+    return std::ranges::find(state_.shown_for_appender().segments, segment) == state_.shown_for_appender().segments.end();
 }
 
 StorageResult<void> LogSync::stage_epochs(bool durable) {
@@ -159,9 +158,9 @@ StorageResult<void> LogSync::rename_epochs() {
     const std::string path = join_path(*state_.directory, kLeaderEpochFileName);
     StorageResult<void> renamed;
     {
-        const std::lock_guard lock(log_.append_mutex_);
+        const MutexLock lock(state_.core.append_mutex);
         // Deleted meanwhile: the directory of this name may be another topic's by now.
-        if (log_.closed_) return std::unexpected(closed_error());
+        if (state_.core.is_closed_for_appender()) return std::unexpected(closed_error());
         renamed = file_system().rename(path + std::string(kTemporarySuffix), path);
         if (renamed) {
             sync_names_ = true;
@@ -174,10 +173,10 @@ StorageResult<void> LogSync::rename_epochs() {
 /// A full disk: tried again by the next sync, and until then recovery walks over the batches. A close has no next sync.
 StorageResult<void> LogSync::put_off_epochs(StorageError error) {
     if (purpose_ == Purpose::close) return std::unexpected(std::move(error));
-    const std::lock_guard lock(log_.append_mutex_);
+    const MutexLock lock(state_.core.append_mutex);
     state_.epochs_unwritten = true;
     epochs_text_.reset();
-    vouched_end_ = log_.recovery_point();
+    vouched_end_ = state_.core.recovery_point();
     caches_failure_ = std::move(error);
     return {};
 }
@@ -187,9 +186,9 @@ StorageResult<void> LogSync::sync_names() {
 }
 
 StorageResult<Offset> LogSync::conclude() {
-    const std::lock_guard lock(log_.append_mutex_);
-    if (log_.recovery_point() < vouched_end_) {
-        log_.recovery_point_.store(vouched_end_.value, std::memory_order_release);
+    const MutexLock lock(state_.core.append_mutex);
+    if (state_.core.recovery_point() < vouched_end_) {
+        state_.core.recovered.store(vouched_end_.value, std::memory_order_release);
     }
     if (purpose_ == Purpose::sync || purpose_ == Purpose::awaited_sync) return end_;
     if (caches_failure_) return std::unexpected(std::move(*caches_failure_));
@@ -197,18 +196,18 @@ StorageResult<Offset> LogSync::conclude() {
     state_.checkpointed_end.store(end_.value, std::memory_order_release);
     state_.bytes_since_checkpoint.fetch_sub(checkpointed_bytes_, std::memory_order_relaxed);
     if (purpose_ == Purpose::checkpoint) return end_;
-    if (log_.log_end_offset() != end_) {
+    if (state_.core.log_end_offset() != end_) {
         return std::unexpected(StorageError{StorageError::Kind::io, 0, *state_.directory + ": appended to while closing"});
     }
-    const std::lock_guard view(log_.view_mutex_);
-    log_.closed_ = true;
-    for (const auto& segment : state_.segments) segment->release_files();
+    const MutexLock view(state_.core.view_mutex);
+    state_.core.closed = true;
+    for (const auto& segment : state_.shown.segments) segment->release_files();
     return end_;
 }
 
 StorageError LogSync::put_back(StorageError error) {
-    const std::lock_guard lock(log_.append_mutex_);
-    if (log_.closed_) return closed_error();
+    const MutexLock lock(state_.core.append_mutex);
+    if (state_.core.is_closed_for_appender()) return closed_error();
     state_.names_unsynced = state_.names_unsynced || sync_names_;
     state_.parent_unsynced = state_.parent_unsynced || sync_parent_;
     state_.epochs_unwritten = state_.epochs_unwritten || epochs_text_.has_value();
@@ -217,7 +216,7 @@ StorageError LogSync::put_back(StorageError error) {
 }
 
 StorageResult<void> LogSync::sync_parent() {
-    return sync_parent_ ? log_.environment_.sync_names() : StorageResult<void>{};
+    return sync_parent_ ? state_.core.environment.sync_names() : StorageResult<void>{};
 }
 
 StorageResult<Offset> LogSync::run() {
@@ -238,7 +237,7 @@ class SharedSync {
     SharedSync(Volume& volume, LogSync::Purpose purpose) : volume_(volume), purpose_(purpose) {}
 
     /// `log` has a state. False when somebody else syncs it, and the round goes without.
-    [[nodiscard]] bool add(PartitionLog& log);
+    [[nodiscard]] bool add(LogCore& log);
     void run();
     [[nodiscard]] StorageResult<void> take_result() { return std::move(result_); }
 
@@ -281,7 +280,7 @@ void SharedSync::fail_all(const StorageError& error) {
     with_each([&](LogSync&) -> StorageResult<void> { return std::unexpected(error); });
 }
 
-bool SharedSync::add(PartitionLog& log) {
+bool SharedSync::add(LogCore& log) {
     LogSync& sync = syncs_.emplace_back(log, purpose_, purpose_ != LogSync::Purpose::close);
     if (!sync.is_begun()) {
         syncs_.pop_back();
@@ -353,7 +352,7 @@ StorageResult<void> sync_logs(Volume& volume, std::span<const std::shared_ptr<Pa
         for (const auto& log : in_round) {
             if (!log->has_files()) {
                 if (purpose == LogSync::Purpose::close) keep_worst(log->close());
-            } else if (alone || !round.add(*log)) {
+            } else if (alone || !round.add(log->core())) {
                 busy.push_back(log);
             }
         }

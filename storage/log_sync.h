@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "storage/partition_log.h"
+#include "storage/partition_log_state.h"
 
 namespace partita {
 
@@ -30,7 +31,7 @@ class LogSync {
     };
 
     /// `log` has a state. Waits while somebody else syncs it, or with `only_if_idle` does not: see `is_begun`.
-    LogSync(PartitionLog& log, Purpose purpose, bool only_if_idle = false);
+    LogSync(LogCore& log, Purpose purpose, bool only_if_idle = false);
     ~LogSync();
     LogSync(const LogSync&) = delete;
     LogSync& operator=(const LogSync&) = delete;
@@ -57,10 +58,10 @@ class LogSync {
     [[nodiscard]] StorageError put_back(StorageError error);
 
   private:
-    void choose_segments();
-    [[nodiscard]] StorageResult<void> write_caches();
-    [[nodiscard]] StorageResult<void> write_caches_for_good();
-    [[nodiscard]] StorageResult<void> write_caches_of_checkpoint();
+    void choose_segments() REQUIRES(state_.core.append_mutex);
+    [[nodiscard]] StorageResult<void> write_caches() REQUIRES(state_.core.append_mutex);
+    [[nodiscard]] StorageResult<void> write_caches_for_good() REQUIRES(state_.core.append_mutex);
+    [[nodiscard]] StorageResult<void> write_caches_of_checkpoint() REQUIRES(state_.core.append_mutex);
     [[nodiscard]] StorageResult<void> sync_segment(Segment& segment);
     /// Retention, or a client, was faster.
     [[nodiscard]] bool is_removed(const std::shared_ptr<Segment>& segment) const;
@@ -68,7 +69,6 @@ class LogSync {
     [[nodiscard]] StorageError closed_error() const { return {StorageError::Kind::closed, 0, "the log is closed"}; }
     [[nodiscard]] FileSystem& file_system() const;
 
-    PartitionLog& log_;
     PartitionLogState& state_;
     const Purpose purpose_;
     bool begun_ = false;

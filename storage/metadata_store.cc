@@ -164,7 +164,7 @@ StorageResult<void> MetadataStore::create_if_missing() {
     if (auto created = create_file(); !created) return created;
     MetadataStore opened(directory_, options_);
     if (auto done = opened.open_file(); !done) return done;
-    const std::unique_lock lock(map_mutex_);
+    const ExclusiveLock lock(map_mutex_);
     std::swap(environment_, opened.environment_);
     std::swap(hash_seed_, opened.hash_seed_);
     logs_table_ = opened.logs_table_;
@@ -268,7 +268,7 @@ StorageResult<std::string> MetadataStore::set_aside(const std::string& directory
 
 StorageResult<void> MetadataStore::grow_to(std::uint64_t map_size_bytes) {
     const std::uint64_t wanted = std::min(map_size_bytes, options_.max_map_size_bytes);
-    const std::unique_lock lock(map_mutex_);
+    const ExclusiveLock lock(map_mutex_);
     if (wanted <= map_size_of(environment_)) return std::unexpected(error("grow", MDB_MAP_FULL));
     int descriptor = -1;
     if (const int code = mdb_env_get_fd(environment_, &descriptor); code != 0) {
@@ -293,7 +293,7 @@ StorageResult<void> MetadataStore::write(const std::function<int(Writer&)>& work
         int code = 0;
         bool committing = false;
         {
-            const std::shared_lock lock(map_mutex_);
+            const SharedLock lock(map_mutex_);
             MDB_txn* transaction = nullptr;
             code = mdb_txn_begin(environment_, nullptr, 0, &transaction);
             if (code != 0) return std::unexpected(error(purpose, code));
@@ -361,7 +361,7 @@ StorageResult<void> MetadataStore::forget(std::string_view log) {
 // Reading --------------------------------------------------------------------------------------------
 
 StorageResult<void> MetadataStore::load(std::string_view log, const Visitor& visitor) const {
-    const std::shared_lock lock(map_mutex_);
+    const SharedLock lock(map_mutex_);
     if (environment_ == nullptr) return {};
     const Reader reader(environment_);
     if (reader.code() != 0) return std::unexpected(error("read", reader.code()));
@@ -409,7 +409,7 @@ StorageResult<std::optional<std::string>> MetadataStore::find(std::string_view l
 }
 
 StorageResult<std::optional<Offset>> MetadataStore::folded_until(std::string_view log) const {
-    const std::shared_lock lock(map_mutex_);
+    const SharedLock lock(map_mutex_);
     if (environment_ == nullptr) return std::nullopt;
     const Reader reader(environment_);
     if (reader.code() != 0) return std::unexpected(error("read", reader.code()));
@@ -424,7 +424,7 @@ StorageResult<std::optional<Offset>> MetadataStore::folded_until(std::string_vie
 }
 
 StorageResult<std::vector<std::string>> MetadataStore::logs() const {
-    const std::shared_lock lock(map_mutex_);
+    const SharedLock lock(map_mutex_);
     if (environment_ == nullptr) return std::vector<std::string>{};
     const Reader reader(environment_);
     if (reader.code() != 0) return std::unexpected(error("read", reader.code()));
@@ -440,7 +440,7 @@ StorageResult<std::vector<std::string>> MetadataStore::logs() const {
 }
 
 MetadataStore::Statistics MetadataStore::statistics() const {
-    const std::shared_lock lock(map_mutex_);
+    const SharedLock lock(map_mutex_);
     Statistics statistics;
     if (environment_ == nullptr) return statistics;
     statistics.map_size_bytes = map_size_of(environment_);

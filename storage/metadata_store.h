@@ -4,12 +4,12 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <shared_mutex>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "protocol/mutex.h"
 #include "protocol/types.h"
 #include "storage/storage_error.h"
 
@@ -164,9 +164,9 @@ class MetadataStore {
     unsigned int logs_table_ = 0;
     unsigned int rows_table_ = 0;
     std::uint64_t hash_seed_[2] = {0, 0};
-    std::uint64_t map_growths_ = 0;
+    std::uint64_t map_growths_ GUARDED_BY(map_mutex_) = 0;
     /// Readers share it; changing the map size needs that no transaction is open.
-    mutable std::shared_mutex map_mutex_;
+    mutable SharedMutex map_mutex_{LockRank::metadata_map};
 };
 
 }  // namespace partita

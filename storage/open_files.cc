@@ -36,7 +36,7 @@ void OpenFiles::push_front_locked(FileSlot& slot) {
 StorageResult<std::shared_ptr<File>> OpenFiles::acquire(FileSlot& slot, const std::function<std::string()>& path,
                                                         bool create) {
     {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         if (slot.file_ != nullptr) {
             unlink_locked(slot);
             push_front_locked(slot);
@@ -48,7 +48,7 @@ StorageResult<std::shared_ptr<File>> OpenFiles::acquire(FileSlot& slot, const st
     if (!opened) return opened;
 
     std::shared_ptr<File> evicted;  // Closed after the lock is gone.
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     // Somebody else may have opened it meanwhile; both descriptors are good, one is kept.
     if (slot.file_ != nullptr) return slot.file_;
     slot.pool_ = this;
@@ -66,20 +66,20 @@ StorageResult<std::shared_ptr<File>> OpenFiles::acquire(FileSlot& slot, const st
 StorageResult<void> OpenFiles::pin(FileSlot& slot, const std::function<std::string()>& path) {
     auto opened = acquire(slot, path);
     if (!opened) return std::unexpected(std::move(opened.error()));
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     slot.pinned_ = std::move(*opened);
     return {};
 }
 
 void OpenFiles::unpin(FileSlot& slot) {
     std::shared_ptr<File> closed;  // Closed after the lock is gone.
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     closed = std::exchange(slot.pinned_, nullptr);
 }
 
 void OpenFiles::release(FileSlot& slot) {
     std::shared_ptr<File> closed;  // Closed after the lock is gone.
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (slot.file_ == nullptr) return;
     unlink_locked(slot);
     closed = std::exchange(slot.file_, nullptr);
@@ -87,7 +87,7 @@ void OpenFiles::release(FileSlot& slot) {
 }
 
 std::size_t OpenFiles::open_count() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return open_count_;
 }
 

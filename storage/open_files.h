@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 
+#include "protocol/mutex.h"
 #include "storage/file_system.h"
 
 namespace partita {
@@ -23,7 +23,7 @@ class FileSlot {
 
   private:
     friend class OpenFiles;
-    // All guarded by OpenFiles::mutex_.
+    // All guarded by the mutex of the pool, which the slot does not know before its file is opened: clang is not told.
     OpenFiles* pool_ = nullptr;
     std::shared_ptr<File> file_;
     std::shared_ptr<File> pinned_;
@@ -65,15 +65,15 @@ class OpenFiles {
 
   private:
     friend class FileSlot;
-    void unlink_locked(FileSlot& slot);
-    void push_front_locked(FileSlot& slot);
+    void unlink_locked(FileSlot& slot) REQUIRES(mutex_);
+    void push_front_locked(FileSlot& slot) REQUIRES(mutex_);
 
     FileSystem& file_system_;
     const std::size_t limit_;
-    mutable std::mutex mutex_;
-    // Guarded by mutex_: a ring through `recency_`, most recent first.
-    FileSlot recency_;
-    std::size_t open_count_ = 0;
+    mutable Mutex mutex_{LockRank::open_files};
+    /// A ring through the slots, most recent first.
+    FileSlot recency_ GUARDED_BY(mutex_);
+    std::size_t open_count_ GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace partita

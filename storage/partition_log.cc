@@ -26,20 +26,28 @@ StorageResult<void> LogEnvironment::sync_names() const {
     return synced;
 }
 
+LogCore::~LogCore() { delete state.load(); }
+
+std::string LogCore::directory_name() const { return topic->name + "-" + std::to_string(partition.value); }
+
+std::string LogCore::directory_path() const { return join_path(environment.directory, directory_name()); }
+
 PartitionLog::PartitionLog(const LogEnvironment& environment, std::shared_ptr<const LogTopic> topic,
                            PartitionIndex partition, std::shared_ptr<const LogConfig> config)
-    : environment_(environment), topic_(std::move(topic)), partition_(partition), config_(std::move(config)) {}
+    : core_(environment, std::move(topic), partition, std::move(config)) {}
 
-PartitionLog::~PartitionLog() { delete state_.load(); }
+PartitionLog::~PartitionLog() = default;
 
-std::string PartitionLog::directory_name() const { return topic_->name + "-" + std::to_string(partition_.value); }
+std::string PartitionLog::directory_name() const { return core_.directory_name(); }
 
-std::string PartitionLog::directory_path() const { return join_path(environment_.directory, directory_name()); }
+std::string PartitionLog::directory_path() const { return core_.directory_path(); }
 
 bool PartitionLog::has_files() const {
-    const std::lock_guard lock(view_mutex_);
-    const PartitionLogState* state = state_.load();
-    return state != nullptr && !state->segments.empty();
+    const MutexLock lock(core_.view_mutex);
+    const PartitionLogState* state = core_.state.load();
+    if (state == nullptr) return false;
+    state->assert_viewer();
+    return !state->shown.segments.empty();
 }
 
 std::expected<StagedAppend, AppendError> PartitionLog::stage(MutableBytes batch, const AppendContext& context) {
@@ -53,13 +61,14 @@ std::expected<StagedAppend, AppendError> PartitionLog::stage(MutableBytes batch,
         return refuse(AppendFailure::malformed_batch, "a producer id without a sequence");
     }
 
-    const std::lock_guard lock(append_mutex_);
-    if (closed_) return refuse(AppendFailure::closed, "the log is closed");
-    if (state_.load() == nullptr) {
-        const std::lock_guard view(view_mutex_);
-        state_.store(new PartitionLogState(directory_path()));
+    const MutexLock lock(core_.append_mutex);
+    if (core_.is_closed_for_appender()) return refuse(AppendFailure::closed, "the log is closed");
+    if (core_.state.load() == nullptr) {
+        const MutexLock view(core_.view_mutex);
+        core_.state.store(new PartitionLogState(core_));
     }
-    PartitionLogState& state = *state_.load();
+    PartitionLogState& state = *core_.state.load();
+    state.assert_appender();
     if (state.sync_failed) return refuse(AppendFailure::storage_error, "an earlier sync of this log failed");
     if (state.staged.size() >= PartitionLogState::kMaximumStaged) {
         return refuse(AppendFailure::storage_error, "too many batches wait to be written");
@@ -106,10 +115,11 @@ std::expected<StagedAppend, AppendError> PartitionLog::stage(MutableBytes batch,
 }
 
 void PartitionLog::flush_staged() {
-    const std::lock_guard lock(append_mutex_);
-    PartitionLogState* state = state_.load();
-    if (state == nullptr || state->staged.empty()) return;
-    LogAppender(*this, *state).write_staged();
+    const MutexLock lock(core_.append_mutex);
+    PartitionLogState* state = core_.state.load();
+    if (state == nullptr) return;
+    state->assert_appender();
+    if (!state->staged.empty()) LogAppender(*state).write_staged();
 }
 
 std::expected<StagedAppend, AppendError> PartitionLog::append(MutableBytes batch, const AppendContext& context) {
@@ -121,27 +131,32 @@ std::expected<StagedAppend, AppendError> PartitionLog::append(MutableBytes batch
 }
 
 void PartitionLog::set_config(std::shared_ptr<const LogConfig> config) {
-    const std::lock_guard lock(append_mutex_);
-    const std::lock_guard view(view_mutex_);
-    config_ = std::move(config);
+    const MutexLock lock(core_.append_mutex);
+    const MutexLock view(core_.view_mutex);
+    core_.config = std::move(config);
 }
 
 void PartitionLog::mark_deleted() {
-    const std::lock_guard lock(append_mutex_);
-    PartitionLogState* state = state_.load();
-    if (state != nullptr && !state->staged.empty()) LogAppender(*this, *state).fail_staged("the log was deleted");
-    const std::lock_guard view(view_mutex_);
-    closed_ = true;
+    const MutexLock lock(core_.append_mutex);
+    PartitionLogState* state = core_.state.load();
+    if (state != nullptr) {
+        state->assert_appender();
+        if (!state->staged.empty()) LogAppender(*state).fail_staged("the log was deleted");
+    }
+    const MutexLock view(core_.view_mutex);
+    core_.closed = true;
     if (state == nullptr) return;
-    for (const auto& segment : state->segments) segment->release_files();
+    state->assert_viewer();
+    for (const auto& segment : state->shown.segments) segment->release_files();
 }
 
 void PartitionLog::expire_producers(TimestampMs now) {
-    const std::lock_guard lock(append_mutex_);
-    PartitionLogState* state = state_.load();
+    const MutexLock lock(core_.append_mutex);
+    PartitionLogState* state = core_.state.load();
     // A staged batch may have to restore its producer; the next round will do.
-    if (state == nullptr || !state->staged.empty()) return;
-    state->producers.expire(now, config_->producer_id_expiration_ms);
+    if (state == nullptr) return;
+    state->assert_appender();
+    if (state->staged.empty()) state->producers.expire(now, core_.config_for_appender()->producer_id_expiration_ms);
 }
 
 }  // namespace partita

@@ -6,47 +6,20 @@
 #include <functional>
 #include <limits>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "protocol/types.h"
-#include "storage/file_system.h"
 #include "storage/log_config.h"
-#include "storage/open_files.h"
+#include "storage/log_core.h"
 #include "storage/storage_error.h"
 
 namespace partita {
 
-class PartitionLogState;
-class Segment;
 struct CleaningOptions;
 struct CleaningReport;
 struct DirtyRange;
-
-/// What all logs of a data directory share. Outlives every log.
-struct LogEnvironment {
-    FileSystem& file_system;
-    OpenFiles& open_files;
-    /// The data directory; a partition lives in `<directory>/<topic>-<partition>/`.
-    std::string directory;
-    /// A power failure may take the data directory's own name: it is new, or its broker was killed. The first sync that
-    /// makes the name of a partition durable sees to it, so that no start waits for the device.
-    mutable std::atomic<bool> name_unsynced = false;
-    /// Called when the directory of a partition was made, before anything is written: the checkpoint files may still tell
-    /// of an earlier topic of its name, which a start must not believe. Does not wait for a device.
-    std::function<StorageResult<void>(const std::string& topic, PartitionIndex partition)> disown_predecessor;
-
-    /// Makes the names in the data directory durable, and its own. Blocks on the device.
-    [[nodiscard]] StorageResult<void> sync_names() const;
-};
-
-/// What all partitions of a topic share; one allocation per topic.
-struct LogTopic {
-    std::string name;
-    TopicId id;
-};
 
 struct AppendContext {
     /// Written into the batch; never lower than that of an earlier append.
@@ -232,9 +205,7 @@ struct RecoveryReport {
 /// Cost: an empty partition has no file and no heap state (about 200 bytes); directory and files
 /// appear with the first append.
 ///
-/// Thread-safe. `append_mutex_` is held through the write (the kernel serialises writers of a file
-/// anyway), `view_mutex_` for a few instructions, so readers never wait for a disk. Order:
-/// append_mutex_ before view_mutex_. Calls that touch the disk say so.
+/// Thread-safe; see LogCore for what is locked how long. Calls that touch the disk say so.
 class PartitionLog {
   public:
     /// No input or output happens here.
@@ -267,13 +238,13 @@ class PartitionLog {
     /// interval of batch headers; none at all near the end of the log.
     [[nodiscard]] std::expected<FileSlice, ReadFailure> read(Offset from, const ReadLimits& limits) const;
 
-    [[nodiscard]] Offset log_start_offset() const { return {log_start_offset_.load(std::memory_order_acquire)}; }
-    [[nodiscard]] Offset log_end_offset() const { return {log_end_offset_.load(std::memory_order_acquire)}; }
+    [[nodiscard]] Offset log_start_offset() const { return core_.log_start_offset(); }
+    [[nodiscard]] Offset log_end_offset() const { return core_.log_end_offset(); }
     /// On one node everything published is replicated everywhere: the log end.
     [[nodiscard]] Offset high_watermark() const { return log_end_offset(); }
     /// First offset of the oldest open transaction, or the high watermark.
     [[nodiscard]] Offset last_stable_offset() const {
-        return {last_stable_offset_.load(std::memory_order_acquire)};
+        return core_.last_stable_offset();
     }
     /// First offset of the newest segment; a fetch parked below it should be answered (Kafka's case
     /// "fetch offset is on an older segment").
@@ -339,7 +310,7 @@ class PartitionLog {
     // Durability ---------------------------------------------------------------------------------
 
     /// Everything below it survives a crash of the machine.
-    [[nodiscard]] Offset recovery_point() const { return {recovery_point_.load(std::memory_order_acquire)}; }
+    [[nodiscard]] Offset recovery_point() const { return core_.recovery_point(); }
     [[nodiscard]] bool has_unsynced_data() const { return recovery_point() < log_end_offset(); }
     /// Makes everything published durable. Blocks on the device: for flusher threads. Appends and
     /// reads go on meanwhile.
@@ -359,13 +330,19 @@ class PartitionLog {
 
     // Whole life ---------------------------------------------------------------------------------
 
-    [[nodiscard]] const LogTopic& topic() const { return *topic_; }
-    [[nodiscard]] PartitionIndex partition() const { return partition_; }
+    [[nodiscard]] const LogTopic& topic() const { return *core_.topic; }
+    [[nodiscard]] PartitionIndex partition() const { return core_.partition; }
     /// "<topic>-<partition>".
     [[nodiscard]] std::string directory_name() const;
     [[nodiscard]] std::string directory_path() const;
     /// False until the first append: then there is no directory.
     [[nodiscard]] bool has_files() const;
+    /// There may be a directory, though no file yet: somebody tried to append, or the start found it.
+    [[nodiscard]] bool may_have_directory() const { return core_.state.load() != nullptr; }
+    /// The topic that a log found at the start belongs to. Before anybody else uses the log.
+    void take_topic(std::shared_ptr<const LogTopic> topic) { core_.topic = std::move(topic); }
+    /// For LogSync.
+    [[nodiscard]] LogCore& core() { return core_; }
 
     /// Opens an existing directory: trusts what the clean point vouches for, walks the rest, cuts a
     /// damaged tail, rebuilds what can be rebuilt. To be called once, before any other use.
@@ -390,28 +367,7 @@ class PartitionLog {
     void mark_deleted();
 
   private:
-    friend class LogAppender;
-    friend class LogRecovery;
-    friend class LogDirectory;
-    friend class LogSync;
-    friend class LogCleaning;
-
-    const LogEnvironment& environment_;
-    std::shared_ptr<const LogTopic> topic_;
-    const PartitionIndex partition_;
-
-    std::atomic<std::int64_t> log_start_offset_{0};
-    std::atomic<std::int64_t> log_end_offset_{0};
-    std::atomic<std::int64_t> last_stable_offset_{0};
-    std::atomic<std::int64_t> recovery_point_{0};
-
-    mutable std::mutex append_mutex_;
-    mutable std::mutex view_mutex_;
-    // Guarded by view_mutex_; written with append_mutex_ held too.
-    std::shared_ptr<const LogConfig> config_;
-    bool closed_ = false;
-    // Set once, under both mutexes, by the first append or by open_existing; then stable.
-    std::atomic<PartitionLogState*> state_{nullptr};
+    LogCore core_;
 };
 
 }  // namespace partita

@@ -7,12 +7,12 @@
 
 namespace partita {
 
-LogAppender::LogAppender(PartitionLog& log, PartitionLogState& state)
-    : log_(log), state_(state), config_(*log.config_) {}
+LogAppender::LogAppender(PartitionLogState& state) : state_(state), config_(*state.core.config_for_appender()) {}
 
 void LogAppender::write_staged() {
+    state_.assert_appender();
     std::size_t done = 0;
-    const std::size_t segments_before = state_.segments.size();
+    const std::size_t segments_before = state_.shown_for_appender().segments.size();
     auto good = prepare(state_.staged.front().now);
     while (good && done < state_.staged.size()) {
         const std::size_t run = choose_run(done);
@@ -26,15 +26,18 @@ void LogAppender::write_staged() {
     finish(done, good ? AppendError{} : AppendError{AppendFailure::storage_error, good.error().message});
     // After a roll, as Kafka does, but only now: the producers' state is that of the log end again. A
     // missing snapshot only makes a recovery longer.
-    if (segments_before > 0 && state_.segments.size() > segments_before) {
-        (void)state_.write_snapshot(log_.environment_.file_system, log_.log_end_offset());
+    if (segments_before > 0 && state_.shown_for_appender().segments.size() > segments_before) {
+        (void)state_.write_snapshot(state_.core.environment.file_system, state_.core.log_end_offset());
     }
 }
 
-void LogAppender::fail_staged(std::string message) { finish(0, {AppendFailure::closed, std::move(message)}); }
+void LogAppender::fail_staged(std::string message) {
+    state_.assert_appender();
+    finish(0, {AppendFailure::closed, std::move(message)});
+}
 
 std::size_t LogAppender::choose_run(std::size_t first) const {
-    const Segment& active = state_.active();
+    const Segment& active = state_.shown_for_appender().active();
     std::uint64_t bytes = 0;
     std::optional<TimestampMs> first_timestamp;
     std::size_t count = 0;
@@ -48,7 +51,7 @@ std::size_t LogAppender::choose_run(std::size_t first) const {
 }
 
 StorageResult<void> LogAppender::write_run(std::size_t first, std::size_t count) {
-    Segment& active = state_.active();
+    Segment& active = state_.shown_for_appender().active();
     auto file = active.file(true);
     if (!file) return std::unexpected(std::move(file.error()));
 
@@ -74,26 +77,26 @@ StorageResult<void> LogAppender::write_run(std::size_t first, std::size_t count)
 void LogAppender::cut_tail(File& file) {
     // Where even this fails (the device is gone), the next append tries again before it writes; until
     // then nobody reads beyond the published end, and recovery checks what lies there.
-    state_.tail_dirty = !file.truncate(state_.active().size_bytes());
-    if (!state_.tail_dirty) state_.active().note_trimmed();
+    state_.tail_dirty = !file.truncate(state_.shown_for_appender().active().size_bytes());
+    if (!state_.tail_dirty) state_.shown_for_appender().active().note_trimmed();
 }
 
 void LogAppender::publish_run(std::size_t first, std::size_t count, std::uint64_t position) {
-    Segment& active = state_.active();
-    const std::lock_guard view(log_.view_mutex_);
+    Segment& active = state_.shown_for_appender().active();
+    const MutexLock view(state_.core.view_mutex);
     for (std::size_t i = first; i < first + count; ++i) {
         const StagedBatch& batch = state_.staged[i];
         active.note_batch(batch.header, position, config_);
         active.set_last_append(batch.now);
-        state_.tail.push({.base_offset = batch.header.base_offset,
+        state_.shown.tail.push({.base_offset = batch.header.base_offset,
                           .position = position,
                           .size_bytes = static_cast<std::uint32_t>(batch.bytes.size())});
         position += batch.bytes.size();
-        if (state_.epochs.assign(batch.leader_epoch, batch.header.base_offset)) state_.epochs_unwritten = true;
+        if (state_.shown.epochs.assign(batch.leader_epoch, batch.header.base_offset)) state_.epochs_unwritten = true;
         if (batch.completed && batch.completed->is_aborted) {
             const Offset stable = std::min(state_.producers.first_open_transaction().value_or(batch.header.next_offset()),
                                            batch.header.next_offset());
-            state_.aborted.add({.producer_id = batch.completed->producer_id,
+            state_.shown.aborted.add({.producer_id = batch.completed->producer_id,
                                 .first_offset = batch.completed->first_offset,
                                 .last_offset = batch.completed->last_offset,
                                 .last_stable_offset = stable});
@@ -103,13 +106,14 @@ void LogAppender::publish_run(std::size_t first, std::size_t count, std::uint64_
                                             (position - active.size_bytes()),
                                         std::memory_order_relaxed);
     active.publish_size(position);
-    log_.log_end_offset_.store(state_.staged[first + count - 1].header.next_offset().value, std::memory_order_release);
+    state_.core.log_end.store(state_.staged[first + count - 1].header.next_offset().value, std::memory_order_release);
 }
 
 void LogAppender::publish_last_stable_offset() {
-    const Offset end = log_.log_end_offset();
+    state_.assert_appender();
+    const Offset end = state_.core.log_end_offset();
     const Offset stable = std::min(state_.producers.first_open_transaction().value_or(end), end);
-    log_.last_stable_offset_.store(stable.value, std::memory_order_release);
+    state_.core.last_stable.store(stable.value, std::memory_order_release);
 }
 
 void LogAppender::finish(std::size_t first, AppendError error) {
@@ -117,7 +121,7 @@ void LogAppender::finish(std::size_t first, AppendError error) {
         const StagedBatch& batch = state_.staged[i];
         if (batch.undo >= 0) state_.producers.restore(std::move(state_.undo[static_cast<std::size_t>(batch.undo)]));
     }
-    state_.next_offset = log_.log_end_offset();
+    state_.next_offset = state_.core.log_end_offset();
     publish_last_stable_offset();
     PARTITA_ASSERT(state_.group != nullptr, "staged batches have a group");
     state_.group->published_end = state_.next_offset;
@@ -129,16 +133,16 @@ void LogAppender::finish(std::size_t first, AppendError error) {
 }
 
 StorageResult<void> LogAppender::make_directory() {
-    const LogEnvironment& environment = log_.environment_;
+    const LogEnvironment& environment = state_.core.environment;
     FileSystem& file_system = environment.file_system;
     if (auto made = file_system.make_directories(*state_.directory); !made) return made;
     if (environment.disown_predecessor) {
-        if (auto done = environment.disown_predecessor(log_.topic_->name, log_.partition_); !done) return done;
+        if (auto done = environment.disown_predecessor(state_.core.topic->name, state_.core.partition); !done) return done;
     }
     state_.parent_unsynced = true;
     state_.names_unsynced = true;
-    if (!log_.topic_->id.is_zero()) {
-        const std::string text = partition_metadata_text(log_.topic_->id);
+    if (!state_.core.topic->id.is_zero()) {
+        const std::string text = partition_metadata_text(state_.core.topic->id);
         const std::string path = join_path(*state_.directory, kPartitionMetadataFileName);
         if (auto written = replace_file(file_system, path, as_bytes(text), false); !written) return written;
     }
@@ -147,47 +151,49 @@ StorageResult<void> LogAppender::make_directory() {
 }
 
 StorageResult<void> LogAppender::prepare(TimestampMs now) {
+    state_.assert_appender();
     if (!state_.directory_made) {
         if (auto made = make_directory(); !made) return made;
     }
-    if (state_.segments.empty()) return roll(now);
+    if (state_.shown_for_appender().segments.empty()) return roll(now);
     if (state_.tail_dirty) {
-        auto file = state_.active().file();
+        auto file = state_.shown_for_appender().active().file();
         if (!file) return std::unexpected(std::move(file.error()));
-        if (auto cut = (*file)->truncate(state_.active().size_bytes()); !cut) return cut;
+        if (auto cut = (*file)->truncate(state_.shown_for_appender().active().size_bytes()); !cut) return cut;
         state_.tail_dirty = false;
-        state_.active().note_trimmed();
+        state_.shown_for_appender().active().note_trimmed();
     }
     return {};
 }
 
 StorageResult<void> LogAppender::roll(TimestampMs now) {
-    const Offset base = log_.log_end_offset();
-    PARTITA_ASSERT(state_.segments.empty() || state_.active().base_offset() < base, "an empty segment never rolls");
-    if (!state_.segments.empty()) {
-        Segment& sealed = state_.active();
+    state_.assert_appender();
+    const Offset base = state_.core.log_end_offset();
+    PARTITA_ASSERT(state_.shown_for_appender().segments.empty() || state_.shown_for_appender().active().base_offset() < base, "an empty segment never rolls");
+    if (!state_.shown_for_appender().segments.empty()) {
+        Segment& sealed = state_.shown_for_appender().active();
         // Reserved blocks may stay until the close tries again. Zeros may not: behind a sealed segment nobody looks for
         // them, and they would be taken for records.
         if (auto trimmed = sealed.trim(); !trimmed && sealed.is_padded()) return trimmed;
     }
-    auto segment = std::make_shared<Segment>(log_.environment_.open_files, state_.directory, base);
+    auto segment = std::make_shared<Segment>(state_.core.environment.open_files, state_.directory, base);
     segment->set_created(now);
     auto file = segment->file(true);
     if (!file) return std::unexpected(std::move(file.error()));
     // Bytes there are of an attempt that was never published.
     if (auto emptied = (*file)->truncate(0); !emptied) return std::unexpected(std::move(emptied.error()));
     state_.names_unsynced = true;
-    if (!state_.segments.empty()) {
-        Segment& sealed = state_.active();
+    if (!state_.shown_for_appender().segments.empty()) {
+        Segment& sealed = state_.shown_for_appender().active();
         sealed.complete_time_index();
         // What fails here is only put off: entries stay in memory. The next sync or the close tries again.
         (void)sealed.offset_index().file().write_pending();
         (void)sealed.time_index().file().write_pending();
     }
     {
-        const std::lock_guard view(log_.view_mutex_);
-        state_.segments.push_back(std::move(segment));
-        state_.tail.clear();
+        const MutexLock view(state_.core.view_mutex);
+        state_.shown.segments.push_back(std::move(segment));
+        state_.shown.tail.clear();
     }
     return {};
 }

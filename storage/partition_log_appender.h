@@ -9,13 +9,13 @@
 namespace partita {
 
 /// The writing half of a PartitionLog: turns staged batches into published ones. The caller holds
-/// append_mutex_ for the whole life of this object.
+/// append_mutex for the whole life of this object.
 class LogAppender {
   public:
     /// Batches that one gathered write takes at most.
     static constexpr std::size_t kMaximumPieces = 1024;
 
-    LogAppender(PartitionLog& log, PartitionLogState& state);
+    explicit LogAppender(PartitionLogState& state);
 
     /// Writes all that is staged, publishes what was written, and resolves the group.
     void write_staged();
@@ -30,15 +30,14 @@ class LogAppender {
 
   private:
     /// As many of the staged batches from `first` on as the active segment takes; 0: roll first.
-    [[nodiscard]] std::size_t choose_run(std::size_t first) const;
-    [[nodiscard]] StorageResult<void> write_run(std::size_t first, std::size_t count);
-    void publish_run(std::size_t first, std::size_t count, std::uint64_t position);
+    [[nodiscard]] std::size_t choose_run(std::size_t first) const REQUIRES(state_.core.append_mutex);
+    [[nodiscard]] StorageResult<void> write_run(std::size_t first, std::size_t count) REQUIRES(state_.core.append_mutex);
+    void publish_run(std::size_t first, std::size_t count, std::uint64_t position) REQUIRES(state_.core.append_mutex);
     /// Undoes the staged batches from `first` on and resolves the group.
-    void finish(std::size_t first, AppendError error);
-    [[nodiscard]] StorageResult<void> make_directory();
-    void cut_tail(File& file);
+    void finish(std::size_t first, AppendError error) REQUIRES(state_.core.append_mutex);
+    [[nodiscard]] StorageResult<void> make_directory() REQUIRES(state_.core.append_mutex);
+    void cut_tail(File& file) REQUIRES(state_.core.append_mutex);
 
-    PartitionLog& log_;
     PartitionLogState& state_;
     const LogConfig& config_;
 };

@@ -29,26 +29,28 @@ StorageResult<bool> PartitionLog::delete_records_before(Offset offset) {
     std::vector<std::shared_ptr<Segment>> removed;
     std::shared_ptr<const std::string> directory;
     {
-        const std::lock_guard lock(append_mutex_);
-        if (closed_) return std::unexpected(closed_error());
+        const MutexLock lock(core_.append_mutex);
+        if (core_.is_closed_for_appender()) return std::unexpected(closed_error());
         if (offset > high_watermark()) return false;
         if (offset <= log_start_offset()) return true;
-        PartitionLogState& state = *state_.load();
+        PartitionLogState& state = *core_.state.load();
+        state.assert_appender();
         directory = state.directory;
-        const std::lock_guard view(view_mutex_);
-        log_start_offset_.store(offset.value, std::memory_order_release);
+        const MutexLock view(core_.view_mutex);
+        state.assert_viewer();
+        core_.log_start.store(offset.value, std::memory_order_release);
         // The active segment stays even when it is wholly below: it remembers the log end. What a cleaning has in
         // hands is left to the next retention.
-        while (!state.cleaning && state.segments.size() > 1 && state.segments[1]->base_offset() <= offset) {
-            removed.push_back(state.segments.front());
-            state.segments.erase(state.segments.begin());
+        while (!state.cleaning && state.shown.segments.size() > 1 && state.shown.segments[1]->base_offset() <= offset) {
+            removed.push_back(state.shown.segments.front());
+            state.shown.segments.erase(state.shown.segments.begin());
         }
-        if (state.epochs.truncate_from_start(offset)) state.epochs_unwritten = true;
-        state.aborted.truncate_from_start(offset);
+        if (state.shown.epochs.truncate_from_start(offset)) state.epochs_unwritten = true;
+        state.shown.aborted.truncate_from_start(offset);
     }
     for (const auto& segment : removed) {
         segment->release_files();
-        auto done = remove_segment_files(environment_.file_system, *directory, segment->base_offset());
+        auto done = remove_segment_files(core_.environment.file_system, *directory, segment->base_offset());
         if (!done) return std::unexpected(std::move(done.error()));
     }
     return true;
@@ -59,78 +61,81 @@ StorageResult<std::vector<SegmentSummary>> PartitionLog::apply_retention(Timesta
     std::vector<std::shared_ptr<Segment>> removed;
     std::shared_ptr<const std::string> directory;
     {
-        const std::lock_guard lock(append_mutex_);
-        if (closed_) return std::unexpected(closed_error());
-        PartitionLogState* state = state_.load();
-        if (state == nullptr || state->segments.empty() || !state->staged.empty() || state->cleaning) {
-            return std::vector<SegmentSummary>{};
-        }
+        const MutexLock lock(core_.append_mutex);
+        if (core_.is_closed_for_appender()) return std::unexpected(closed_error());
+        PartitionLogState* state = core_.state.load();
+        if (state == nullptr) return std::vector<SegmentSummary>{};
+        state->assert_appender();
+        const auto& list = state->shown_for_appender().segments;
+        if (list.empty() || !state->staged.empty() || state->cleaning) return std::vector<SegmentSummary>{};
         directory = state->directory;
         summaries = segments();
-        std::size_t count = segments_to_delete(summaries, *config_, now, log_start_offset());
+        std::size_t count = segments_to_delete(summaries, *core_.config_for_appender(), now, log_start_offset());
         while (count > 0 && summaries[count - 1].end_offset > keep_from) --count;
         summaries.resize(count);
         if (count == 0) return summaries;
-        if (count == state->segments.size()) {
+        if (count == list.size()) {
             // The log end must outlive its records: an empty segment carries it in its name.
-            if (auto rolled = LogAppender(*this, *state).roll(now); !rolled) {
+            if (auto rolled = LogAppender(*state).roll(now); !rolled) {
                 return std::unexpected(std::move(rolled.error()));
             }
         }
-        const std::lock_guard view(view_mutex_);
-        const auto keep = state->segments.begin() + static_cast<std::ptrdiff_t>(count);
-        removed.assign(state->segments.begin(), keep);
-        state->segments.erase(state->segments.begin(), keep);
-        const Offset start = std::max(log_start_offset(), state->segments.front()->base_offset());
-        log_start_offset_.store(start.value, std::memory_order_release);
-        if (state->epochs.truncate_from_start(start)) state->epochs_unwritten = true;
-        state->aborted.truncate_from_start(start);
+        const MutexLock view(core_.view_mutex);
+        state->assert_viewer();
+        const auto keep = state->shown.segments.begin() + static_cast<std::ptrdiff_t>(count);
+        removed.assign(state->shown.segments.begin(), keep);
+        state->shown.segments.erase(state->shown.segments.begin(), keep);
+        const Offset start = std::max(log_start_offset(), state->shown.segments.front()->base_offset());
+        core_.log_start.store(start.value, std::memory_order_release);
+        if (state->shown.epochs.truncate_from_start(start)) state->epochs_unwritten = true;
+        state->shown.aborted.truncate_from_start(start);
     }
     for (const auto& segment : removed) {
         segment->release_files();
-        auto done = remove_segment_files(environment_.file_system, *directory, segment->base_offset());
+        auto done = remove_segment_files(core_.environment.file_system, *directory, segment->base_offset());
         if (!done) return std::unexpected(std::move(done.error()));
     }
     return summaries;
 }
 
 StorageResult<Offset> PartitionLog::checkpoint() {
-    if (state_.load() == nullptr) return log_end_offset();
-    return LogSync(*this, LogSync::Purpose::checkpoint).run();
+    if (core_.state.load() == nullptr) return log_end_offset();
+    return LogSync(core_, LogSync::Purpose::checkpoint).run();
 }
 
 Offset PartitionLog::checkpointed_end() const {
-    const PartitionLogState* state = state_.load();
+    const PartitionLogState* state = core_.state.load();
     return state == nullptr ? log_end_offset() : Offset{state->checkpointed_end.load(std::memory_order_acquire)};
 }
 
 std::uint64_t PartitionLog::bytes_since_checkpoint() const {
-    const PartitionLogState* state = state_.load();
+    const PartitionLogState* state = core_.state.load();
     return state == nullptr ? 0 : state->bytes_since_checkpoint.load(std::memory_order_relaxed);
 }
 
 void PartitionLog::note_recovery_point_on_file(Offset offset) {
-    PartitionLogState* state = state_.load();
+    PartitionLogState* state = core_.state.load();
     PARTITA_ASSERT(state != nullptr, "only a log with files has a recovery point");
-    const std::lock_guard lock(append_mutex_);
+    const MutexLock lock(core_.append_mutex);
+    state->assert_appender();
     state->recovery_point_on_file = offset;
 }
 
 StorageResult<Offset> PartitionLog::sync() {
-    if (state_.load() == nullptr) return log_end_offset();
-    return LogSync(*this, LogSync::Purpose::sync).run();
+    if (core_.state.load() == nullptr) return log_end_offset();
+    return LogSync(core_, LogSync::Purpose::sync).run();
 }
 
 StorageResult<void> PartitionLog::close() {
     {
-        const std::lock_guard lock(append_mutex_);
-        if (state_.load() == nullptr) {
-            const std::lock_guard view(view_mutex_);
-            closed_ = true;
+        const MutexLock lock(core_.append_mutex);
+        if (core_.state.load() == nullptr) {
+            const MutexLock view(core_.view_mutex);
+            core_.closed = true;
             return {};
         }
     }
-    auto closed = LogSync(*this, LogSync::Purpose::close).run();
+    auto closed = LogSync(core_, LogSync::Purpose::close).run();
     if (!closed && closed.error().kind != StorageError::Kind::closed) return std::unexpected(std::move(closed.error()));
     return {};
 }

@@ -36,12 +36,12 @@ struct SegmentView {
     TimestampOffset max_timestamp;
 };
 
-std::vector<SegmentView> view_segments(const PartitionLogState& state, Offset log_end) {
+std::vector<SegmentView> view_segments(const LogView& view, Offset log_end) {
     std::vector<SegmentView> views;
-    views.reserve(state.segments.size());
-    for (std::size_t i = 0; i < state.segments.size(); ++i) {
-        const auto& segment = state.segments[i];
-        const Offset end = i + 1 < state.segments.size() ? state.segments[i + 1]->base_offset() : log_end;
+    views.reserve(view.segments.size());
+    for (std::size_t i = 0; i < view.segments.size(); ++i) {
+        const auto& segment = view.segments[i];
+        const Offset end = i + 1 < view.segments.size() ? view.segments[i + 1]->base_offset() : log_end;
         views.push_back({segment, segment->size_bytes(), end, segment->max_timestamp()});
     }
     return views;
@@ -58,8 +58,8 @@ std::expected<FileSlice, ReadFailure> PartitionLog::read(Offset from, const Read
     Offset segment_end{0};
     const auto closed = [] { return refuse(ReadError::closed, "the log is closed"); };
     {
-        const std::lock_guard view(view_mutex_);
-        if (closed_) return closed();
+        const MutexLock view(core_.view_mutex);
+        if (core_.closed) return closed();
         const Offset end = log_end_offset();
         if (from < log_start_offset() || from > end) {
             return refuse(ReadError::out_of_range, "offset " + std::to_string(from.value) + " is outside of [" +
@@ -67,20 +67,22 @@ std::expected<FileSlice, ReadFailure> PartitionLog::read(Offset from, const Read
                                                        std::to_string(end.value) + "]");
         }
         if (from >= std::min(limits.upper_bound, end)) return FileSlice{.base_offset = from};
-        const PartitionLogState& state = *state_.load();
-        std::size_t index = state.segment_index_for(from);
-        segment = state.segments[index];
-        is_active = index + 1 == state.segments.size();
-        if (!is_active) next = state.segments[index + 1];
+        const PartitionLogState& state = *core_.state.load();
+        state.assert_viewer();
+        const LogView& shown = state.shown;
+        std::size_t index = shown.segment_index_for(from);
+        segment = shown.segments[index];
+        is_active = index + 1 == shown.segments.size();
+        if (!is_active) next = shown.segments[index + 1];
         segment_end = is_active ? end : next->base_offset();
         size = segment->size_bytes();
-        if (is_active) tail = state.tail.find(from);
+        if (is_active) tail = shown.tail.find(from);
     }
     auto file = segment->file();
     {
         // A directory of the same name may have taken the place of a deleted one meanwhile.
-        const std::lock_guard view(view_mutex_);
-        if (closed_) return closed();
+        const MutexLock view(core_.view_mutex);
+        if (core_.closed) return closed();
     }
     if (!file) return refuse(ReadError::storage_error, file.error().message);
 
@@ -122,21 +124,24 @@ std::expected<FileSlice, ReadFailure> PartitionLog::read(Offset from, const Read
 }
 
 Offset PartitionLog::active_segment_base() const {
-    const std::lock_guard view(view_mutex_);
-    const PartitionLogState* state = state_.load();
-    if (state == nullptr || state->segments.empty()) return log_start_offset();
-    return state->segments.back()->base_offset();
+    const MutexLock view(core_.view_mutex);
+    const PartitionLogState* state = core_.state.load();
+    if (state == nullptr) return log_start_offset();
+    state->assert_viewer();
+    if (state->shown.segments.empty()) return log_start_offset();
+    return state->shown.segments.back()->base_offset();
 }
 
 StorageResult<std::optional<TimestampedOffset>> PartitionLog::offset_for_timestamp(TimestampMs target,
                                                                                    Offset upper_bound) const {
     std::vector<SegmentView> views;
     {
-        const std::lock_guard view(view_mutex_);
-        const PartitionLogState* state = state_.load();
-        if (closed_) return std::unexpected(StorageError{StorageError::Kind::closed, 0, "the log is closed"});
+        const MutexLock view(core_.view_mutex);
+        const PartitionLogState* state = core_.state.load();
+        if (core_.closed) return std::unexpected(StorageError{StorageError::Kind::closed, 0, "the log is closed"});
         if (state == nullptr) return std::nullopt;
-        views = view_segments(*state, log_end_offset());
+        state->assert_viewer();
+        views = view_segments(state->shown, log_end_offset());
     }
     const Offset start = log_start_offset();
     for (const SegmentView& view : views) {
@@ -174,11 +179,12 @@ StorageResult<std::optional<TimestampedOffset>> PartitionLog::offset_for_timesta
 StorageResult<std::optional<TimestampedOffset>> PartitionLog::offset_of_max_timestamp() const {
     std::vector<SegmentView> views;
     {
-        const std::lock_guard view(view_mutex_);
-        const PartitionLogState* state = state_.load();
-        if (closed_) return std::unexpected(StorageError{StorageError::Kind::closed, 0, "the log is closed"});
+        const MutexLock view(core_.view_mutex);
+        const PartitionLogState* state = core_.state.load();
+        if (core_.closed) return std::unexpected(StorageError{StorageError::Kind::closed, 0, "the log is closed"});
         if (state == nullptr) return std::nullopt;
-        views = view_segments(*state, log_end_offset());
+        state->assert_viewer();
+        views = view_segments(state->shown, log_end_offset());
     }
     const SegmentView* best = nullptr;
     for (const SegmentView& view : views) {
@@ -198,51 +204,64 @@ StorageResult<std::optional<TimestampedOffset>> PartitionLog::offset_of_max_time
 }
 
 EpochEnd PartitionLog::offset_for_leader_epoch(LeaderEpoch epoch) const {
-    const std::lock_guard view(view_mutex_);
-    const PartitionLogState* state = state_.load();
+    const MutexLock view(core_.view_mutex);
+    const PartitionLogState* state = core_.state.load();
     if (state == nullptr) return {kNoLeaderEpoch, kNoOffset};
-    return state->epochs.end_of(epoch, log_end_offset());
+    state->assert_viewer();
+    return state->shown.epochs.end_of(epoch, log_end_offset());
 }
 
 std::vector<EpochStart> PartitionLog::leader_epochs() const {
-    const std::lock_guard view(view_mutex_);
-    const PartitionLogState* state = state_.load();
-    return state == nullptr ? std::vector<EpochStart>{} : state->epochs.entries();
+    const MutexLock view(core_.view_mutex);
+    const PartitionLogState* state = core_.state.load();
+    if (state == nullptr) return {};
+    state->assert_viewer();
+    return state->shown.epochs.entries();
 }
 
 LeaderEpoch PartitionLog::latest_leader_epoch() const {
-    const std::lock_guard view(view_mutex_);
-    const PartitionLogState* state = state_.load();
-    return state == nullptr ? kNoLeaderEpoch : state->epochs.latest();
+    const MutexLock view(core_.view_mutex);
+    const PartitionLogState* state = core_.state.load();
+    if (state == nullptr) return kNoLeaderEpoch;
+    state->assert_viewer();
+    return state->shown.epochs.latest();
 }
 
 LeaderEpoch PartitionLog::leader_epoch_at(Offset offset) const {
-    const std::lock_guard view(view_mutex_);
-    const PartitionLogState* state = state_.load();
-    return state == nullptr ? kNoLeaderEpoch : state->epochs.at(offset);
+    const MutexLock view(core_.view_mutex);
+    const PartitionLogState* state = core_.state.load();
+    if (state == nullptr) return kNoLeaderEpoch;
+    state->assert_viewer();
+    return state->shown.epochs.at(offset);
 }
 
 std::vector<AbortedTransactionSummary> PartitionLog::aborted_transactions(Offset from, Offset to) const {
-    const std::lock_guard view(view_mutex_);
-    const PartitionLogState* state = state_.load();
-    return state == nullptr ? std::vector<AbortedTransactionSummary>{} : state->aborted.overlapping(from, to);
+    const MutexLock view(core_.view_mutex);
+    const PartitionLogState* state = core_.state.load();
+    if (state == nullptr) return {};
+    state->assert_viewer();
+    return state->shown.aborted.overlapping(from, to);
 }
 
 std::uint64_t PartitionLog::size_bytes() const {
-    const std::lock_guard view(view_mutex_);
-    const PartitionLogState* state = state_.load();
-    return state == nullptr ? 0 : state->total_bytes();
+    const MutexLock view(core_.view_mutex);
+    const PartitionLogState* state = core_.state.load();
+    if (state == nullptr) return 0;
+    state->assert_viewer();
+    return state->shown.total_bytes();
 }
 
 std::vector<SegmentSummary> PartitionLog::segments() const {
-    const std::lock_guard view(view_mutex_);
-    const PartitionLogState* state = state_.load();
+    const MutexLock view(core_.view_mutex);
+    const PartitionLogState* state = core_.state.load();
     std::vector<SegmentSummary> summaries;
     if (state == nullptr) return summaries;
+    state->assert_viewer();
+    const auto& list = state->shown.segments;
     const Offset log_end = log_end_offset();
-    for (std::size_t i = 0; i < state->segments.size(); ++i) {
-        const Segment& segment = *state->segments[i];
-        const Offset end = i + 1 < state->segments.size() ? state->segments[i + 1]->base_offset() : log_end;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        const Segment& segment = *list[i];
+        const Offset end = i + 1 < list.size() ? list[i + 1]->base_offset() : log_end;
         summaries.push_back({.base_offset = segment.base_offset(),
                              .end_offset = end,
                              .size_bytes = segment.size_bytes(),
@@ -253,10 +272,11 @@ std::vector<SegmentSummary> PartitionLog::segments() const {
 }
 
 std::vector<ProducerSummary> PartitionLog::active_producers() const {
-    const std::lock_guard lock(append_mutex_);
-    const PartitionLogState* state = state_.load();
+    const MutexLock lock(core_.append_mutex);
+    const PartitionLogState* state = core_.state.load();
     std::vector<ProducerSummary> summaries;
     if (state == nullptr) return summaries;
+    state->assert_appender();
     for (const ProducerEntry& entry : state->producers.entries()) {
         summaries.push_back({.producer_id = entry.producer_id,
                              .producer_epoch = entry.producer_epoch,

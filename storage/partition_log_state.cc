@@ -17,14 +17,14 @@ std::optional<TailPositions::Entry> TailPositions::find(Offset offset) const {
     return std::nullopt;
 }
 
-std::size_t PartitionLogState::segment_index_for(Offset offset) const {
+std::size_t LogView::segment_index_for(Offset offset) const {
     const auto later = std::ranges::upper_bound(segments, offset, {}, [](const auto& segment) {
         return segment->base_offset();
     });
     return later == segments.begin() ? 0 : static_cast<std::size_t>(later - segments.begin()) - 1;
 }
 
-std::uint64_t PartitionLogState::total_bytes() const {
+std::uint64_t LogView::total_bytes() const {
     std::uint64_t total = 0;
     for (const auto& segment : segments) total += segment->size_bytes();
     return total;
@@ -52,7 +52,7 @@ std::vector<ProducerEntry> PartitionLogState::published_producers() const {
 bool PartitionLogState::is_useful_snapshot(std::size_t index) const {
     // Kafka looks for those that begin a segment.
     const Offset at = snapshots[index];
-    if (std::ranges::binary_search(segments, at, {}, [](const auto& segment) { return segment->base_offset(); })) return true;
+    if (std::ranges::binary_search(shown_for_appender().segments, at, {}, [](const auto& segment) { return segment->base_offset(); })) return true;
     // Recovery takes the newest one at or below the recovery point on file, or a later one that will be. The one before
     // it stays too: they are not synced, and one is always whole.
     return index + 2 >= snapshots.size() || snapshots[index + 2] > recovery_point_on_file;
@@ -77,7 +77,7 @@ StorageResult<void> PartitionLogState::write_snapshot(FileSystem& file_system, O
 
 StorageResult<void> PartitionLogState::write_epochs(FileSystem& file_system) {
     if (!epochs_unwritten) return {};
-    const std::string text = epochs.to_text();
+    const std::string text = shown_for_appender().epochs.to_text();
     // Durable, since what is below the recovery point is not walked again; an epoch begins rarely.
     auto written = replace_file(file_system, join_path(*directory, kLeaderEpochFileName), as_bytes(text), true);
     if (written) epochs_unwritten = false;
@@ -86,9 +86,10 @@ StorageResult<void> PartitionLogState::write_epochs(FileSystem& file_system) {
 
 StorageResult<std::vector<std::shared_ptr<File>>> PartitionLogState::write_aborted(FileSystem& file_system) {
     std::vector<std::shared_ptr<File>> written_files;
-    for (const AbortedTransaction& transaction : aborted.unwritten()) {
+    const LogView& view = shown_for_appender();
+    for (const AbortedTransaction& transaction : view.aborted.unwritten()) {
         // Rare enough to open the file each time.
-        const Segment& home = *segments[segment_index_for(transaction.last_offset)];
+        const Segment& home = *view.segments[view.segment_index_for(transaction.last_offset)];
         const std::string path = join_path(*directory, segment_file_name(home.base_offset(), ".txnindex"));
         auto file = file_system.open(path, OpenMode::create);
         if (!file) return std::unexpected(std::move(file.error()));
@@ -105,7 +106,8 @@ StorageResult<std::vector<std::shared_ptr<File>>> PartitionLogState::write_abort
         names_unsynced = true;
     }
     // All or none: one that is written again is recognised by recovery.
-    aborted.mark_written();
+    const MutexLock lock(core.view_mutex);
+    shown.aborted.mark_written();
     return written_files;
 }
 

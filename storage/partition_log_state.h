@@ -2,15 +2,14 @@
 
 #include <array>
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "protocol/mutex.h"
 #include "storage/aborted_transactions.h"
 #include "storage/leader_epochs.h"
 #include "storage/partition_log.h"
@@ -44,27 +43,27 @@ class TailPositions {
 class SyncSlot {
   public:
     void acquire() {
-        std::unique_lock lock(mutex_);
-        freed_.wait(lock, [this] { return !taken_; });
+        UniqueLock lock(mutex_);
+        // Whoever has the slot gives it back without any lock above those of a log.
+        while (taken_) freed_.wait_with_others(lock);
         taken_ = true;
     }
     [[nodiscard]] bool try_acquire() {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         return !std::exchange(taken_, true);
     }
     void release() {
         {
-            const std::lock_guard lock(mutex_);
+            const MutexLock lock(mutex_);
             taken_ = false;
         }
         freed_.notify_one();
     }
 
   private:
-    std::mutex mutex_;
-    std::condition_variable freed_;
-    // Guarded by mutex_.
-    bool taken_ = false;
+    Mutex mutex_{LockRank::log_sync_slot};
+    Condition freed_;
+    bool taken_ GUARDED_BY(mutex_) = false;
 };
 
 struct StagedBatch {
@@ -78,46 +77,8 @@ struct StagedBatch {
     std::int64_t undo = -1;
 };
 
-/// The heap half of a PartitionLog that has files.
-class PartitionLogState {
-  public:
-    /// More batches than this are not staged at once; a request frame holds fewer.
-    static constexpr std::size_t kMaximumStaged = 1 << 20;
-
-    explicit PartitionLogState(std::string directory)
-        : directory(std::make_shared<const std::string>(std::move(directory))) {}
-
-    const std::shared_ptr<const std::string> directory;
-
-    // Guarded by append_mutex_ ----------------------------------------------------------------------
-    std::vector<StagedBatch> staged;
-    std::vector<ProducerState::Undo> undo;
-    std::shared_ptr<FlushGroup> group;
-    /// What the next staged batch gets.
-    Offset next_offset{0};
-    LeaderEpoch last_staged_epoch{-1};
-    ProducerState producers;
-    /// A failed write left bytes behind the published end that could not be cut off yet.
-    bool tail_dirty = false;
-    /// The partition's directory exists.
-    bool directory_made = false;
-    /// Names in the directory changed since it was synced; the parent's too.
-    bool names_unsynced = false;
-    bool parent_unsynced = false;
-    bool epochs_unwritten = false;
-    /// Offsets of the .snapshot files in the directory, ascending.
-    std::vector<Offset> snapshots;
-    bool sync_failed = false;
-    /// Segments are being replaced by their compacted form: nobody removes any meanwhile.
-    bool cleaning = false;
-    /// See PartitionLog::checkpointed_end.
-    std::atomic<std::int64_t> checkpointed_end{0};
-    /// Appended (or found behind the recovery point at a start) since the last checkpoint. Read without the mutex.
-    std::atomic<std::uint64_t> bytes_since_checkpoint{0};
-    /// What the checkpoint file says of this log, or kNoOffset: where a recovery would begin to read.
-    Offset recovery_point_on_file = kNoOffset;
-
-    // Guarded by view_mutex_; written with append_mutex_ held too -------------------------------------
+/// What readers of a log look at.
+struct LogView {
     /// Ascending; the last one is active. Empty before the first append.
     std::vector<std::shared_ptr<Segment>> segments;
     TailPositions tail;
@@ -126,28 +87,84 @@ class PartitionLogState {
     /// Everything below it was compacted once.
     Offset first_dirty_offset = kNoOffset;
 
-    /// One sync at a time; taken before append_mutex_.
-    SyncSlot sync_slot;
-
-    [[nodiscard]] Segment& active() { return *segments.back(); }
+    [[nodiscard]] Segment& active() const { return *segments.back(); }
     /// Index of the segment that covers `offset` (or the first one, for lower offsets).
     [[nodiscard]] std::size_t segment_index_for(Offset offset) const;
     [[nodiscard]] std::uint64_t total_bytes() const;
+};
+
+/// The heap half of a PartitionLog that has files.
+class PartitionLogState {
+  public:
+    /// More batches than this are not staged at once; a request frame holds fewer.
+    static constexpr std::size_t kMaximumStaged = 1 << 20;
+
+    explicit PartitionLogState(LogCore& log_core)
+        : core(log_core), directory(std::make_shared<const std::string>(log_core.directory_path())) {}
+
+    /// The log that this is a half of.
+    LogCore& core;
+    const std::shared_ptr<const std::string> directory;
+
+    std::vector<StagedBatch> staged GUARDED_BY(core.append_mutex);
+    std::vector<ProducerState::Undo> undo GUARDED_BY(core.append_mutex);
+    std::shared_ptr<FlushGroup> group GUARDED_BY(core.append_mutex);
+    /// What the next staged batch gets.
+    Offset next_offset GUARDED_BY(core.append_mutex){0};
+    LeaderEpoch last_staged_epoch GUARDED_BY(core.append_mutex){-1};
+    ProducerState producers GUARDED_BY(core.append_mutex);
+    /// A failed write left bytes behind the published end that could not be cut off yet.
+    bool tail_dirty GUARDED_BY(core.append_mutex) = false;
+    /// The partition's directory exists.
+    bool directory_made GUARDED_BY(core.append_mutex) = false;
+    /// Names in the directory changed since it was synced; the parent's too.
+    bool names_unsynced GUARDED_BY(core.append_mutex) = false;
+    bool parent_unsynced GUARDED_BY(core.append_mutex) = false;
+    bool epochs_unwritten GUARDED_BY(core.append_mutex) = false;
+    /// Offsets of the .snapshot files in the directory, ascending.
+    std::vector<Offset> snapshots GUARDED_BY(core.append_mutex);
+    bool sync_failed GUARDED_BY(core.append_mutex) = false;
+    /// Segments are being replaced by their compacted form: nobody removes any meanwhile.
+    bool cleaning GUARDED_BY(core.append_mutex) = false;
+    /// See PartitionLog::checkpointed_end. Read without a lock.
+    std::atomic<std::int64_t> checkpointed_end{0};
+    /// Appended (or found behind the recovery point at a start) since the last checkpoint. Read without a lock.
+    std::atomic<std::uint64_t> bytes_since_checkpoint{0};
+    /// What the checkpoint file says of this log, or kNoOffset: where a recovery would begin to read.
+    Offset recovery_point_on_file GUARDED_BY(core.append_mutex) = kNoOffset;
+
+    /// Written with append_mutex held too.
+    LogView shown GUARDED_BY(core.view_mutex);
+    /// The same, for who holds append_mutex: without it nobody writes there.
+    [[nodiscard]] const LogView& shown_for_appender() const REQUIRES(core.append_mutex) NO_THREAD_SAFETY_ANALYSIS {
+        return shown;
+    }
+
+    /// One sync at a time; taken before append_mutex.
+    SyncSlot sync_slot;
+
+    /// The caller holds the locks by another name, which a development build checks: those of the log that has this state.
+    void assert_appender() const ASSERT_CAPABILITY(core.append_mutex) { core.append_mutex.assert_held(); }
+    void assert_viewer() const ASSERT_CAPABILITY(core.view_mutex) { core.view_mutex.assert_held(); }
+    /// Nobody else knows this state yet: what both locks guard is the caller's alone.
+    void assume_unpublished() const ASSERT_CAPABILITY(core.append_mutex) ASSERT_CAPABILITY(core.view_mutex) {}
+
     /// Writes the producers as they are before `log_end`, without what is only staged, into `<log_end>.snapshot`, and
     /// removes snapshots that are of no more use. Does nothing for a log that never saw a producer: what recovery makes
-    /// of a log without a snapshot at or below the checkpoint. The caller holds append_mutex_.
-    [[nodiscard]] StorageResult<void> write_snapshot(FileSystem& file_system, Offset log_end);
+    /// of a log without a snapshot at or below the checkpoint.
+    [[nodiscard]] StorageResult<void> write_snapshot(FileSystem& file_system, Offset log_end) REQUIRES(core.append_mutex);
     /// Durably. Waits for the device: at a start only, see LogSync.
-    [[nodiscard]] StorageResult<void> write_epochs(FileSystem& file_system);
+    [[nodiscard]] StorageResult<void> write_epochs(FileSystem& file_system) REQUIRES(core.append_mutex);
     /// Writes the aborted transactions that are in no file yet; the returned files are to be synced, because a
-    /// forgotten abort would show its records to read_committed consumers. The caller holds append_mutex_.
-    [[nodiscard]] StorageResult<std::vector<std::shared_ptr<File>>> write_aborted(FileSystem& file_system);
+    /// forgotten abort would show its records to read_committed consumers. 
+    [[nodiscard]] StorageResult<std::vector<std::shared_ptr<File>>> write_aborted(FileSystem& file_system)
+        REQUIRES(core.append_mutex) EXCLUDES(core.view_mutex);
 
   private:
     /// Ascending by producer id, as they were before what is staged.
-    [[nodiscard]] std::vector<ProducerEntry> published_producers() const;
+    [[nodiscard]] std::vector<ProducerEntry> published_producers() const REQUIRES(core.append_mutex);
     /// Whether the next recovery may look for the snapshot at this index, or Kafka would.
-    [[nodiscard]] bool is_useful_snapshot(std::size_t index) const;
+    [[nodiscard]] bool is_useful_snapshot(std::size_t index) const REQUIRES(core.append_mutex);
 };
 
 inline constexpr std::string_view kLeaderEpochFileName = "leader-epoch-checkpoint";

@@ -138,7 +138,7 @@ TEST_F(LogSyncTest, FailedSyncOfTheVolumeIsFinalForEveryLog) {
 TEST_F(LogSyncTest, LogThatSomebodyElseSyncsIsLeftOut) {
     append_to(kMany);
     {
-        LogSync elsewhere(world_.log(0), LogSync::Purpose::sync);
+        LogSync elsewhere(world_.log(0).core(), LogSync::Purpose::sync);
         ASSERT_TRUE(elsewhere.choose());
         ASSERT_TRUE(sync_all());
         EXPECT_EQ(world_.log(0).recovery_point(), Offset{0});
