@@ -45,10 +45,10 @@ enum class LockRank : std::uint8_t {
     http_jobs,
     expansion_worker,
     maintenance,
-    compactor,
     upkeep_bell,
     broker_loggers,
     log_lines,
+    worker,
 };
 
 inline constexpr std::string_view kLockNames[] = {
@@ -56,10 +56,10 @@ inline constexpr std::string_view kLockNames[] = {
     "group_settings", "fetch_sessions", "key_detection", "findings_hub", "event_stream", "http_exchange", "findings_topic",
     "log_directory", "log_sync_slot", "log_append", "log_view", "stale_checkpoints", "index_file", "open_files",
     "metadata_map", "log_flusher", "shown_partitions", "client_throttles", "connections", "key_queue", "reader_notes",
-    "published_topics", "current_config", "connection_quota", "http_jobs", "expansion_worker", "maintenance", "compactor",
-    "upkeep_bell", "broker_loggers", "log_lines",
+    "published_topics", "current_config", "connection_quota", "http_jobs", "expansion_worker", "maintenance",
+    "upkeep_bell", "broker_loggers", "log_lines", "worker",
 };
-static_assert(std::size(kLockNames) == static_cast<std::size_t>(LockRank::log_lines) + 1, "each lock has its name");
+static_assert(std::size(kLockNames) == static_cast<std::size_t>(LockRank::worker) + 1, "each lock has its name");
 
 [[nodiscard]] constexpr std::string_view name_of(LockRank rank) { return kLockNames[static_cast<std::size_t>(rank)]; }
 

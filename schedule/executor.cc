@@ -3,11 +3,11 @@
 #include <pthread.h>
 
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
+
+#include "protocol/mutex.h"
 
 namespace partita {
 namespace {
@@ -19,7 +19,7 @@ class ThreadWorker final : public Worker {
 
     ~ThreadWorker() override {
         {
-            const std::scoped_lock lock(mutex_);
+            const MutexLock lock(mutex_);
             stopping_ = true;
         }
         wake_.notify_one();
@@ -28,7 +28,7 @@ class ThreadWorker final : public Worker {
 
     void wake() override {
         {
-            const std::scoped_lock lock(mutex_);
+            const MutexLock lock(mutex_);
             woken_ = true;
         }
         wake_.notify_one();
@@ -41,8 +41,8 @@ class ThreadWorker final : public Worker {
     void run(const std::string& name) {
         // Only people who look at threads miss a name that cannot be set.
         (void)::pthread_setname_np(::pthread_self(), name.c_str());
-        std::unique_lock lock(mutex_);
-        const auto is_called = [this] { return woken_ || stopping_; };
+        UniqueLock lock(mutex_);
+        const auto is_called = [this]() REQUIRES(mutex_) { return woken_ || stopping_; };
         while (!stopping_) {
             woken_ = false;
             lock.unlock();
@@ -58,11 +58,10 @@ class ThreadWorker final : public Worker {
     }
 
     const Executor::Step step_;
-    std::mutex mutex_;
-    std::condition_variable wake_;
-    // Guarded by mutex_.
-    bool woken_ = false;
-    bool stopping_ = false;
+    Mutex mutex_{LockRank::worker};
+    Condition wake_;
+    bool woken_ GUARDED_BY(mutex_) = false;
+    bool stopping_ GUARDED_BY(mutex_) = false;
     // Last: it uses everything above.
     std::thread thread_;
 };

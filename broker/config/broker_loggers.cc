@@ -117,11 +117,11 @@ BrokerLoggers& broker_loggers() {
 }
 
 std::vector<ConfigEntry> BrokerLoggers::describe(const DescribeOptions& options) const {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto root = levels_.find(kRoot);
     const std::string root_level = root == levels_.end() ? std::string(name_of(log::level())) : root->second;
     std::vector<ConfigEntry> entries;
-    const auto add = [&](std::string_view name) {
+    const auto add = [&](std::string_view name) REQUIRES(mutex_) {
         if (!is_described(options, name)) {
             return;
         }
@@ -147,7 +147,7 @@ std::expected<void, ConfigError> BrokerLoggers::alter(std::span<const ConfigChan
     if (validate_only) {
         return {};
     }
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const ConfigChange& change : changes) {
         apply(change);
         if (change.operation == AlterOperation::set) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <expected>
-#include <mutex>
 #include <map>
 #include <optional>
 #include <span>
@@ -12,6 +11,7 @@
 #include "broker/config/config_changes.h"
 #include "broker/config/config_definition.h"
 #include "broker/config/describe_configs.h"
+#include "protocol/mutex.h"
 
 /// Log levels as kafka-configs --entity-type broker-loggers shows and sets them. Loggers have the names of Kafka's own
 /// that stand for the same part of a broker, so that what people know by heart works; their levels last until
@@ -29,9 +29,8 @@ class BrokerLoggers {
     [[nodiscard]] std::expected<void, ConfigError> alter(std::span<const ConfigChange> changes, bool validate_only);
 
   private:
-    mutable std::mutex mutex_;
-    // Guarded by mutex_.
-    std::map<std::string, std::string, std::less<>> levels_;
+    mutable Mutex mutex_{LockRank::broker_loggers};
+    std::map<std::string, std::string, std::less<>> levels_ GUARDED_BY(mutex_);
 };
 
 /// The one of this process.

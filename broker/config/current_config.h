@@ -1,10 +1,10 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <utility>
 
 #include "broker/config/broker_config.h"
+#include "protocol/mutex.h"
 
 namespace partita::config {
 
@@ -17,21 +17,20 @@ class CurrentConfig {
 
     /// Never null, and immutable: who needs several settings that belong together asks once.
     [[nodiscard]] std::shared_ptr<const BrokerConfig> get() const {
-        const std::scoped_lock lock(mutex_);
+        const MutexLock lock(mutex_);
         return config_;
     }
     /// For one setting.
     [[nodiscard]] std::shared_ptr<const BrokerConfig> operator->() const { return get(); }
 
     void replace(std::shared_ptr<const BrokerConfig> config) {
-        const std::scoped_lock lock(mutex_);
+        const MutexLock lock(mutex_);
         config_ = std::move(config);
     }
 
   private:
-    mutable std::mutex mutex_;
-    // Guarded by mutex_.
-    std::shared_ptr<const BrokerConfig> config_;
+    mutable Mutex mutex_{LockRank::current_config};
+    std::shared_ptr<const BrokerConfig> config_ GUARDED_BY(mutex_);
 };
 
 }  // namespace partita::config

@@ -169,7 +169,7 @@ std::string format_event(Level level, std::string_view area, std::string_view me
 }
 
 std::optional<std::uint64_t> RateLimiter::admit(std::string_view reason, Instant now) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     auto found = reasons_.find(reason);
     if (found == reasons_.end() && reasons_.size() >= kMaxReasons) {
         // Callers name reasons from a fixed list; should one not, its lines share a place rather than memory.

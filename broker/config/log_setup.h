@@ -4,7 +4,6 @@
 #include <expected>
 #include <initializer_list>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "protocol/mutex.h"
 #include "protocol/types.h"
 
 namespace partita::log {
@@ -92,8 +92,8 @@ private:
         std::uint64_t suppressed = 0;
     };
 
-    std::mutex mutex_;
-    std::map<std::string, State, std::less<>> reasons_;
+    Mutex mutex_{LockRank::log_lines};
+    std::map<std::string, State, std::less<>> reasons_ GUARDED_BY(mutex_);
 };
 
 }  // namespace partita::log

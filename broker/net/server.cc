@@ -113,7 +113,7 @@ ConnectionQuota::ConnectionQuota(std::shared_ptr<const config::BrokerConfig> con
       config_(std::move(config)), arrivals_(runtime::quota_windows(*config_)) {}
 
 void ConnectionQuota::follow(std::shared_ptr<const config::BrokerConfig> config) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     config_ = std::move(config);
 }
 
@@ -126,7 +126,7 @@ std::int32_t ConnectionQuota::limit_of(const std::string& address) const {
 }
 
 std::int64_t ConnectionQuota::arrive(Instant now) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     const std::int32_t rate = config_->max_connection_creation_rate;
     if (rate == std::numeric_limits<std::int32_t>::max()) {
         return 0;
@@ -137,7 +137,7 @@ std::int64_t ConnectionQuota::arrive(Instant now) {
 }
 
 ConnectionQuota::Decision ConnectionQuota::open(const std::string& address) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     std::int32_t& count = per_address_[address];
     if (count >= limit_of(address)) {
         if (count == 0) {
@@ -151,7 +151,7 @@ ConnectionQuota::Decision ConnectionQuota::open(const std::string& address) {
 }
 
 void ConnectionQuota::close(const std::string& address) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (const auto found = per_address_.find(address); found != per_address_.end()) {
         --total_;
         if (--found->second == 0) {
@@ -161,17 +161,17 @@ void ConnectionQuota::close(const std::string& address) {
 }
 
 bool ConnectionQuota::has_room() const {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     return total_ < config_->max_connections && total_ < max_by_descriptors_;
 }
 
 bool ConnectionQuota::lacks_descriptors() const {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     return total_ >= max_by_descriptors_;
 }
 
 std::int32_t ConnectionQuota::count() const {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     return total_;
 }
 

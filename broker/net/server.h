@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <expected>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "broker/net/refused_connections.h"
 #include "broker/runtime/loop/network_statistics.h"
 #include "broker/topics/client_rates.h"
+#include "protocol/mutex.h"
 
 namespace partita::net {
 
@@ -40,15 +40,14 @@ class ConnectionQuota {
     [[nodiscard]] std::int32_t count() const;
 
   private:
-    [[nodiscard]] std::int32_t limit_of(const std::string& address) const;
+    [[nodiscard]] std::int32_t limit_of(const std::string& address) const REQUIRES(mutex_);
 
     const std::int32_t max_by_descriptors_;
-    mutable std::mutex mutex_;
-    // Guarded by mutex_.
-    std::shared_ptr<const config::BrokerConfig> config_;
-    topics::ClientRates arrivals_;
-    std::unordered_map<std::string, std::int32_t> per_address_;
-    std::int32_t total_ = 0;
+    mutable Mutex mutex_{LockRank::connection_quota};
+    std::shared_ptr<const config::BrokerConfig> config_ GUARDED_BY(mutex_);
+    topics::ClientRates arrivals_ GUARDED_BY(mutex_);
+    std::unordered_map<std::string, std::int32_t> per_address_ GUARDED_BY(mutex_);
+    std::int32_t total_ GUARDED_BY(mutex_) = 0;
 };
 
 /// A socket that listens, as it is told to people and to tests.

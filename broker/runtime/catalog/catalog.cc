@@ -233,7 +233,7 @@ void Catalog::apply_config_change(const topics::CatalogChange& change, TopicTabl
 }
 
 std::shared_ptr<const TopicState> Catalog::watch_expansion(std::string_view topic, Now now) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     const std::shared_ptr<const TopicTable> table = around_.topics.table();
     const TopicState* found = table->find(topic);
     if (found == nullptr || found->expansion) {
@@ -253,12 +253,12 @@ void Catalog::publish(std::shared_ptr<const TopicTable> table) {
 }
 
 std::optional<ProducerId> Catalog::next_producer_id(Turn& turn) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (producer_ids_left_ == 0) {
-        const topics::Decision<topics::ProducerIdBlockReply> decision =
-            with_context(turn.now(), [&](const topics::CatalogContext& context) {
-                return core_.allocate_producer_ids(context);
-            });
+        const auto allocate = [](const topics::CatalogCore& core, const topics::CatalogContext& context) {
+            return core.allocate_producer_ids(context);
+        };
+        const topics::Decision<topics::ProducerIdBlockReply> decision = decide_now(turn.now(), allocate);
         if (decision.reply.error.failed() || !apply(&turn, decision.effects, turn.now())) {
             return std::nullopt;
         }

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <expected>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +18,7 @@
 #include "broker/topics/catalog_core.h"
 #include "broker/topics/internal_topics.h"
 #include "broker/topics/mutation_quotas.h"
+#include "protocol/mutex.h"
 #include "storage/file_system.h"
 #include "storage/metadata_store.h"
 
@@ -77,10 +77,9 @@ class Catalog {
     /// and the request is answered with a storage error.
     template <class Reply, class Decide>
     [[nodiscard]] std::optional<Reply> change(Turn& turn, Decide&& decide) {
-        const std::scoped_lock lock(mutex_);
+        const MutexLock lock(mutex_);
         const Now now = turn.now();
-        topics::Decision<Reply> decision =
-            with_context(now, [&](const topics::CatalogContext& context) { return decide(std::as_const(core_), context); });
+        topics::Decision<Reply> decision = decide_now(now, decide);
         if (!decision.effects.empty() && !apply(&turn, decision.effects, now)) {
             return std::nullopt;
         }
@@ -90,33 +89,51 @@ class Catalog {
     /// Decides on the catalog as it is now, and changes nothing.
     template <class Decide>
     auto look(Now now, Decide&& decide) {
-        const std::scoped_lock lock(mutex_);
-        return with_context(now, [&](const topics::CatalogContext& context) { return decide(std::as_const(core_), context); });
+        const MutexLock lock(mutex_);
+        return decide_now(now, decide);
     }
 
     /// A change for whoever takes steps of its own in between. Holds the catalog's lock. In this order: decide, claim, write,
     /// publish.
-    class Section {
+    class SCOPED_CAPABILITY Section {
       public:
-        explicit Section(Catalog& catalog) : catalog_(catalog), lock_(catalog.mutex_) {}
+        // Clang does not see that the lock of `catalog` is that of `catalog_`: the functions below assert it.
+        explicit Section(Catalog& catalog) ACQUIRE(catalog.mutex_) : catalog_(catalog) { catalog.mutex_.lock(); }
+        ~Section() RELEASE() NO_THREAD_SAFETY_ANALYSIS { catalog_.mutex_.unlock(); }
+        Section(const Section&) = delete;
+        Section& operator=(const Section&) = delete;
 
-        [[nodiscard]] const topics::CatalogSnapshot& snapshot() const { return *catalog_.core_.snapshot(); }
+        [[nodiscard]] const topics::CatalogSnapshot& snapshot() const {
+            catalog_.mutex_.assert_held();
+            return *catalog_.core_.snapshot();
+        }
         template <class Decide>
         auto decide(Now now, Decide&& decide) {
-            return catalog_.with_context(
-                now, [&](const topics::CatalogContext& context) { return decide(std::as_const(catalog_.core_), context); });
+            catalog_.mutex_.assert_held();
+            return catalog_.decide_now(now, decide);
         }
         /// Gives the new partitions their logs. False when a directory is in the way that cannot be moved: nothing is claimed.
-        [[nodiscard]] bool claim(const topics::Effects& effects) { return catalog_.states_.claim(effects, claimed_); }
+        [[nodiscard]] bool claim(const topics::Effects& effects) {
+            catalog_.mutex_.assert_held();
+            return catalog_.states_.claim(effects, claimed_);
+        }
         /// Until it was written.
-        void release_claims() { catalog_.states_.release(claimed_); }
+        void release_claims() {
+            catalog_.mutex_.assert_held();
+            catalog_.states_.release(claimed_);
+        }
         [[nodiscard]] const TopicState& claimed(const TopicId& topic) const { return *claimed_.at(topic); }
-        [[nodiscard]] bool write(const topics::Effects& effects, Now now) { return catalog_.write(effects, now); }
-        void publish(const topics::Effects& effects, Now now) { catalog_.follow(nullptr, effects, claimed_, now); }
+        [[nodiscard]] bool write(const topics::Effects& effects, Now now) {
+            catalog_.mutex_.assert_held();
+            return catalog_.write(effects, now);
+        }
+        void publish(const topics::Effects& effects, Now now) {
+            catalog_.mutex_.assert_held();
+            catalog_.follow(nullptr, effects, claimed_, now);
+        }
 
       private:
         Catalog& catalog_;
-        std::unique_lock<std::mutex> lock_;
         ClaimedTopics claimed_;
     };
 
@@ -130,7 +147,7 @@ class Catalog {
 
   private:
     template <class Decide>
-    auto with_context(Now now, Decide&& decide) {
+    auto decide_now(Now now, Decide&& decide) REQUIRES(mutex_) {
         const topics::CatalogSettings settings = this->settings();
         const topics::CatalogContext context{
             .now = now,
@@ -139,37 +156,39 @@ class Catalog {
             .log_end_offsets = [this](const topics::Topic& topic) { return log_end_offsets(topic); },
             .mutation_quotas = &mutation_quotas_,
         };
-        return decide(context);
+        return decide(std::as_const(core_), context);
     }
     [[nodiscard]] topics::CatalogSettings settings() const;
     [[nodiscard]] std::vector<Offset> log_end_offsets(const topics::Topic& topic) const;
-    [[nodiscard]] std::expected<void, StartError> adopt_found_topics(const Place& place, bool is_new, Now now);
-    [[nodiscard]] bool set_initial_cluster_configs(Now now);
+    [[nodiscard]] std::expected<void, StartError> adopt_found_topics(const Place& place, bool is_new, Now now)
+        REQUIRES(mutex_);
+    [[nodiscard]] bool set_initial_cluster_configs(Now now) REQUIRES(mutex_);
 
-    // With mutex_ held.
-    [[nodiscard]] bool apply(Turn* turn, const topics::Effects& effects, Now now);
-    [[nodiscard]] bool write(const topics::Effects& effects, Now now);
+    [[nodiscard]] bool apply(Turn* turn, const topics::Effects& effects, Now now) REQUIRES(mutex_);
+    [[nodiscard]] bool write(const topics::Effects& effects, Now now) REQUIRES(mutex_);
     /// Makes what was written visible: snapshot, topic table, logs, groups.
-    void follow(Turn* turn, const topics::Effects& effects, const ClaimedTopics& claimed, Now now);
+    void follow(Turn* turn, const topics::Effects& effects, const ClaimedTopics& claimed, Now now)
+        REQUIRES(mutex_);
     /// Has the coordinators of the topic that was made just now, if it is one of theirs, serve it.
-    void serve_coordinators(const TopicState& topic, Now now);
-    void tell_groups(const TopicTable& table, bool has_new_topics);
-    void delete_topic(Turn* turn, const topics::Topic& topic, const TopicTable& before, Now now);
-    void apply_change(TopicTable& table, const topics::CatalogChange& change, const ClaimedTopics& claimed);
-    void apply_config_change(const topics::CatalogChange& change, TopicTable& table);
-    void publish(std::shared_ptr<const TopicTable> table);
+    void serve_coordinators(const TopicState& topic, Now now) REQUIRES(mutex_);
+    void tell_groups(const TopicTable& table, bool has_new_topics) REQUIRES(mutex_);
+    void delete_topic(Turn* turn, const topics::Topic& topic, const TopicTable& before, Now now) REQUIRES(mutex_);
+    void apply_change(TopicTable& table, const topics::CatalogChange& change, const ClaimedTopics& claimed) REQUIRES(mutex_);
+    void apply_config_change(const topics::CatalogChange& change, TopicTable& table) REQUIRES(mutex_);
+    void publish(std::shared_ptr<const TopicTable> table) REQUIRES(mutex_);
 
     const Surroundings around_;
     std::string cluster_id_;
     std::unique_ptr<topics::ConfigRules> rules_;
-    std::mutex mutex_;
-    // Guarded by mutex_.
-    topics::CatalogCore core_;
-    TopicStates states_;
+    /// Made by `load`, and the same from then on.
     std::unique_ptr<Partition> partition_;
-    topics::MutationQuotas mutation_quotas_;
-    ProducerId next_producer_id_{0};
-    std::int64_t producer_ids_left_ = 0;
+
+    Mutex mutex_{LockRank::catalog};
+    topics::CatalogCore core_ GUARDED_BY(mutex_);
+    TopicStates states_ GUARDED_BY(mutex_);
+    topics::MutationQuotas mutation_quotas_ GUARDED_BY(mutex_);
+    ProducerId next_producer_id_ GUARDED_BY(mutex_){0};
+    std::int64_t producer_ids_left_ GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace partita::runtime

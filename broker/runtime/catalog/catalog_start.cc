@@ -29,7 +29,9 @@ std::expected<void, StartError> Catalog::load(const Place& place) {
     }
     partition_ = std::make_unique<Partition>(std::move(*log), fetch::PartitionKey{0});
 
-    const auto visit = [&](const KeyedRecord& record) -> StorageResult<void> {
+    // Nobody waits for it at a start.
+    const MutexLock lock(mutex_);
+    const auto visit = [&](const KeyedRecord& record) REQUIRES(mutex_) -> StorageResult<void> {
         if (auto done = core_.replay(record.key, record.value); !done) {
             return std::unexpected(corrupt_error(partition_->log->directory_path(), done.error().message));
         }
@@ -63,9 +65,9 @@ std::expected<void, StartError> Catalog::load(const Place& place) {
         return adopted;
     }
     const topics::Decision<topics::InitialiseReply> decision =
-        with_context(now, [&](const topics::CatalogContext& context) {
-            return core_.initialise(
-                fresh_cluster_id, topics::started_features(core_.snapshot()->finalized_features()), context);
+        decide_now(now, [&](const topics::CatalogCore& core, const topics::CatalogContext& context) {
+            return core.initialise(
+                fresh_cluster_id, topics::started_features(core.snapshot()->finalized_features()), context);
         });
     if ((!decision.effects.empty() && !apply(nullptr, decision.effects, now)) ||
         (is_new && !set_initial_cluster_configs(now))) {
@@ -84,9 +86,10 @@ bool Catalog::set_initial_cluster_configs(Now now) {
     for (const auto& [name, value] : initial) {
         resource.changes.push_back({.name = name, .operation = 0, .value = value});
     }
-    const auto decision = with_context(now, [&](const topics::CatalogContext& context) {
-        return core_.incremental_alter_configs(command, context);
-    });
+    const auto alter = [&](const topics::CatalogCore& core, const topics::CatalogContext& context) {
+        return core.incremental_alter_configs(command, context);
+    };
+    const auto decision = decide_now(now, alter);
     PARTITA_ASSERT(!decision.reply.resources.front().error.failed(), "the configs of a new cluster are valid");
     return decision.effects.empty() || apply(nullptr, decision.effects, now);
 }
@@ -101,15 +104,17 @@ std::expected<void, StartError> Catalog::adopt_found_topics(const Place& place, 
         return std::unexpected(StartError{"the directory " + place.directory + " was written by a Kafka, and cannot be taken over: " +
                                           found.error().message});
     }
+    const topics::CatalogPointer snapshot = core_.snapshot();
     // What the catalog has is claimed later; an adoption that was interrupted goes on here.
     std::erase_if(found->command.topics, [&](const topics::AdoptTopicsCommand::Topic& topic) {
-        const topics::Topic* known = core_.snapshot()->find_topic(topic.name);
+        const topics::Topic* known = snapshot->find_topic(topic.name);
         return known != nullptr && (known->id == topic.id || topic.id.is_zero());
     });
-    const auto adopt = [&](const topics::AdoptTopicsCommand& command) {
-        const auto decision = with_context(now, [&](const topics::CatalogContext& context) {
-            return topics::adopt_topics(core_.snapshot(), command, *rules_, context);
-        });
+    const auto adopt = [&](const topics::AdoptTopicsCommand& command) REQUIRES(mutex_) {
+        const auto decide = [&](const topics::CatalogCore& core, const topics::CatalogContext& context) {
+            return topics::adopt_topics(core.snapshot(), command, *rules_, context);
+        };
+        const auto decision = decide_now(now, decide);
         for (const topics::AdoptTopicsReply::Topic& topic : decision.reply.topics) {
             if (topic.error.failed()) {
                 log::warning("recovery", "a topic that was found is not adopted",
@@ -151,6 +156,7 @@ std::expected<void, StartError> Catalog::adopt_found_topics(const Place& place, 
 }
 
 std::expected<void, StartError> Catalog::load_topics() {
+    const MutexLock lock(mutex_);
     const topics::CatalogPointer catalog = core_.snapshot();
     auto dynamic = around_.config->with_dynamic(
         {.cluster_default = catalog->default_broker_configs(), .this_broker = catalog->broker_configs(around_.config->node_id)});
@@ -193,6 +199,7 @@ std::expected<void, StartError> Catalog::load_topics() {
 }
 
 std::expected<void, StartError> Catalog::load_coordinators() {
+    const MutexLock lock(mutex_);
     const std::shared_ptr<const TopicTable> table = around_.topics.table();
     around_.groups.reconfigure(group_settings(*around_.config.get()));
     tell_groups(*table, true);

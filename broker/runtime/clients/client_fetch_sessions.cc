@@ -21,7 +21,7 @@ std::optional<ClientFetchSessions::Begun> ClientFetchSessions::begin(std::int32_
     const std::int32_t id = random_session_id();
     Begun begun;
     begun.slots.reserve(partitions.size());
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (replaced_id != 0) {
         sessions_.remove(replaced_id);
     }
@@ -37,14 +37,14 @@ std::optional<ClientFetchSessions::Begun> ClientFetchSessions::begin(std::int32_
 }
 
 void ClientFetchSessions::end(std::int32_t id) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     sessions_.remove(id);
 }
 
 std::expected<fetch::SessionTurn, ErrorCode> ClientFetchSessions::go_on(std::int32_t id, std::int32_t epoch, bool uses_topic_ids,
                                                                         const SessionChanges& changes, Instant now,
                                                                         std::vector<SessionRead>& reads) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto session = sessions_.use(id, epoch, uses_topic_ids, now);
     if (!session) {
         return std::unexpected(session.error());
@@ -61,7 +61,7 @@ std::expected<fetch::SessionTurn, ErrorCode> ClientFetchSessions::go_on(std::int
 }
 
 bool ClientFetchSessions::answer(fetch::SessionTurn turn, std::span<const fetch::SessionNews> news) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     return sessions_.answer(turn, news);
 }
 

@@ -3,12 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <expected>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "broker/fetch/fetch_sessions.h"
+#include "protocol/mutex.h"
 #include "protocol/types.h"
 
 namespace partita::runtime {
@@ -54,9 +54,8 @@ class ClientFetchSessions {
     [[nodiscard]] bool answer(fetch::SessionTurn turn, std::span<const fetch::SessionNews> news);
 
   private:
-    std::mutex mutex_;
-    // Guarded by mutex_.
-    fetch::FetchSessions sessions_;
+    Mutex mutex_{LockRank::fetch_sessions};
+    fetch::FetchSessions sessions_ GUARDED_BY(mutex_);
 };
 
 }  // namespace partita::runtime

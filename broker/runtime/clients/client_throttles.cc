@@ -26,7 +26,7 @@ ClientThrottles::ClientThrottles(topics::QuotaWindows windows)
              topics::ClientRates(windows)} {}
 
 void ClientThrottles::follow(topics::CatalogPointer catalog) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     // Snapshots share what did not change.
     if (catalog_ && &catalog_->all_client_quotas() == &catalog->all_client_quotas()) return;
     catalog_ = std::move(catalog);
@@ -51,13 +51,13 @@ std::int64_t ClientThrottles::bounded(Throttled what, std::int64_t wait_ms) cons
 }
 
 std::int64_t ClientThrottles::use(Throttled what, const QuotaClient& client, double value, Now now) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto limit = quota(what, client);
     return limit ? bounded(what, rates(what).use(*limit, value, now.monotonic)) : 0;
 }
 
 std::int64_t ClientThrottles::use_or_leave(Throttled what, const QuotaClient& client, double value, Now now) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto limit = quota(what, client);
     if (!limit) return 0;
     const std::int64_t wait_ms = bounded(what, rates(what).use(*limit, value, now.monotonic));
@@ -67,7 +67,7 @@ std::int64_t ClientThrottles::use_or_leave(Throttled what, const QuotaClient& cl
 
 std::int64_t ClientThrottles::connect(std::string_view address, Now now) {
     constexpr Throttled kWhat = Throttled::connections;
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto limit = topics::quota_of_address(*catalog_, address, kKeys[static_cast<std::size_t>(kWhat)]);
     if (!limit) return 0;
     const std::int64_t wait_ms = bounded(kWhat, rates(kWhat).use(*limit, 1, now.monotonic));
@@ -78,7 +78,7 @@ std::int64_t ClientThrottles::connect(std::string_view address, Now now) {
 
 std::int32_t ClientThrottles::most_bytes_at_once(Throttled what, const QuotaClient& client) {
     constexpr std::int32_t kUnlimited = std::numeric_limits<std::int32_t>::max();
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto limit = quota(what, client);
     return limit ? static_cast<std::int32_t>(std::min<double>(kUnlimited, rates(what).most_at_once(*limit))) : kUnlimited;
 }

@@ -4,12 +4,12 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <string_view>
 
 #include "broker/config/broker_config.h"
 #include "broker/topics/client_rates.h"
+#include "protocol/mutex.h"
 #include "protocol/types.h"
 
 namespace partita::runtime {
@@ -60,18 +60,16 @@ class ClientThrottles {
     static constexpr std::size_t kKinds = 4;
 
     [[nodiscard]] static std::uint32_t bit(Throttled what) { return 1U << static_cast<unsigned>(what); }
-    /// `mutex_` is held.
-    [[nodiscard]] topics::ClientRates& rates(Throttled what) { return rates_[static_cast<std::size_t>(what)]; }
-    [[nodiscard]] std::optional<topics::QuotaInForce> quota(Throttled what, const QuotaClient& client) const;
+    [[nodiscard]] topics::ClientRates& rates(Throttled what) REQUIRES(mutex_) { return rates_[static_cast<std::size_t>(what)]; }
+    [[nodiscard]] std::optional<topics::QuotaInForce> quota(Throttled what, const QuotaClient& client) const REQUIRES(mutex_);
     [[nodiscard]] std::int64_t bounded(Throttled what, std::int64_t wait_ms) const;
 
     const topics::QuotaWindows windows_;
     // A bit for each kind of which somebody has a quota.
     std::atomic<std::uint32_t> limited_ = 0;
-    std::mutex mutex_;
-    // Guarded by mutex_.
-    topics::CatalogPointer catalog_;
-    std::array<topics::ClientRates, kKinds> rates_;
+    Mutex mutex_{LockRank::client_throttles};
+    topics::CatalogPointer catalog_ GUARDED_BY(mutex_);
+    std::array<topics::ClientRates, kKinds> rates_ GUARDED_BY(mutex_);
 };
 
 }  // namespace partita::runtime

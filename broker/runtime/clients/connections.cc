@@ -15,7 +15,7 @@ Connections::~Connections() { stop(); }
 void Connections::stop() {
     std::unique_ptr<Worker> ended;
     {
-        const std::scoped_lock lock(mutex_);
+        const MutexLock lock(mutex_);
         stopping_ = true;
         ended.swap(worker_);
     }
@@ -43,12 +43,12 @@ void Connections::note_locked(const ClientConnection& client, std::string_view c
 }
 
 void Connections::note(const ClientConnection& client, std::string_view client_id) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     note_locked(client, client_id);
 }
 
 void Connections::note_member(const ClientConnection& client, std::string_view client_id, std::string_view group, std::string_view member_id) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     note_locked(client, client_id);
     if (known_.contains(client.id)) {
         members_.note(group, member_id, client.id);
@@ -56,27 +56,27 @@ void Connections::note_member(const ClientConnection& client, std::string_view c
 }
 
 void Connections::closed(ConnectionId connection) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (known_.erase(connection) > 0) {
         members_.closed(connection);
     }
 }
 
 std::optional<ConnectionFacts> Connections::find(ConnectionId connection) const {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto known = known_.find(connection);
     return known == known_.end() ? std::nullopt : std::optional(known->second.facts);
 }
 
 std::optional<ConnectionFacts> Connections::coordinator_of(std::string_view group, std::string_view member_id) const {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto connection = members_.find(group, member_id);
     const auto known = connection ? known_.find(*connection) : known_.end();
     return known == known_.end() ? std::nullopt : std::optional(known->second.facts);
 }
 
 bool Connections::want_process(ConnectionId connection) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto known = known_.find(connection);
     if (known == known_.end() || !known->second.local || known->second.search == Search::done || stopping_) {
         return true;
@@ -94,17 +94,17 @@ bool Connections::want_process(ConnectionId connection) {
 }
 
 void Connections::look_up_by(Lookup lookup) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     lookup_ = std::move(lookup);
 }
 
 std::size_t Connections::size() const {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     return known_.size();
 }
 
 Connections::Wanted Connections::take_wanted() {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     Wanted taken;
     for (const ConnectionId id : std::exchange(wanted_, {})) {
         if (const auto known = known_.find(id); known != known_.end()) {
@@ -115,7 +115,7 @@ Connections::Wanted Connections::take_wanted() {
 }
 
 void Connections::note_found(const Wanted& wanted, const std::vector<std::optional<expansion::ProcessIdentity>>& found) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     for (std::size_t index = 0; index < wanted.size(); ++index) {
         // Found or not: who closed meanwhile is gone, and its port may be another's.
         if (const auto known = known_.find(wanted[index].first); known != known_.end()) {
@@ -141,7 +141,7 @@ Instant Connections::step() {
     const Lookup* lookup = nullptr;
     {
         // Whoever replaced it did so before the first wish.
-        const std::scoped_lock lock(mutex_);
+        const MutexLock lock(mutex_);
         lookup = &lookup_;
     }
     note_found(wanted, (*lookup)(sockets));

@@ -6,7 +6,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +15,7 @@
 #include "broker/expansion/identity.h"
 #include "broker/expansion/member_connections.h"
 #include "broker/runtime/clients/process_finder.h"
+#include "protocol/mutex.h"
 #include "schedule/executor.h"
 
 namespace partita::runtime {
@@ -88,20 +88,19 @@ class Connections {
     [[nodiscard]] Instant step();
     [[nodiscard]] Wanted take_wanted();
     void note_found(const Wanted& wanted, const std::vector<std::optional<expansion::ProcessIdentity>>& found);
-    void note_locked(const ClientConnection& client, std::string_view client_id);
+    void note_locked(const ClientConnection& client, std::string_view client_id) REQUIRES(mutex_);
 
     const Schedule schedule_;
     IdentityListener* listener_ = nullptr;
     std::atomic<std::uint64_t> next_id_ = 1;
 
-    mutable std::mutex mutex_;
-    // Guarded by mutex_.
-    std::map<expansion::ConnectionId, Known> known_;
-    expansion::MemberConnections members_;
-    std::vector<expansion::ConnectionId> wanted_;
-    std::unique_ptr<Worker> worker_;
-    Lookup lookup_ = [](std::span<const LocalConnection> connections) { return ProcessFinder().find(connections); };
-    bool stopping_ = false;
+    mutable Mutex mutex_{LockRank::connections};
+    std::map<expansion::ConnectionId, Known> known_ GUARDED_BY(mutex_);
+    expansion::MemberConnections members_ GUARDED_BY(mutex_);
+    std::vector<expansion::ConnectionId> wanted_ GUARDED_BY(mutex_);
+    std::unique_ptr<Worker> worker_ GUARDED_BY(mutex_);
+    Lookup lookup_ GUARDED_BY(mutex_) = [](std::span<const LocalConnection> connections) { return ProcessFinder().find(connections); };
+    bool stopping_ GUARDED_BY(mutex_) = false;
 
     // Of the steps: what they may still use before they rest, and until when they do.
     std::int64_t credit_ns_ = kBurstNs;

@@ -10,12 +10,12 @@
 namespace partita::runtime {
 
 void ShownPartitions::note_producer(const expansion::ClientIdentity& client) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     roles_.note(client).produces = true;
 }
 
 void ShownPartitions::note_consumer(const expansion::ClientIdentity& client) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     roles_.note(client).consumes = true;
 }
 
@@ -31,7 +31,7 @@ std::int32_t ShownPartitions::count_for(const TopicState& topic, const expansion
     if (own.produces || own.consumes) {
         roles = own;
     } else {
-        const std::scoped_lock lock(mutex_);
+        const MutexLock lock(mutex_);
         if (const expansion::ClientRoles* known = roles_.find(client)) {
             roles = *known;
         }

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 
 #include "broker/expansion/client_registry.h"
+#include "protocol/mutex.h"
 #include "protocol/types.h"
 
 namespace partita::runtime {
@@ -26,9 +26,8 @@ class ShownPartitions {
 
   private:
     GroupShards& groups_;
-    std::mutex mutex_;
-    // Guarded by mutex_.
-    expansion::ClientRoleTable roles_;
+    Mutex mutex_{LockRank::shown_partitions};
+    expansion::ClientRoleTable roles_ GUARDED_BY(mutex_);
 };
 
 }  // namespace partita::runtime

@@ -44,7 +44,7 @@ TopicExpansion::Wrote& TopicExpansion::note_producer(const TopicState& topic, co
 }
 
 void TopicExpansion::on_produce(const TopicState& topic, PartitionIndex partition, const Producer& producer, Now now) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto instance = expansion::ProducerInstance::of(producer.producer_id, producer.connection);
     const Wrote& wrote = note_producer(topic, instance, producer, now.monotonic);
     if (!fence_ || !fence_->is_open()) {
@@ -63,7 +63,7 @@ void TopicExpansion::on_produce(const TopicState& topic, PartitionIndex partitio
 void TopicExpansion::on_connection_closed(expansion::ConnectionId connection) {
     const auto facts = connections_.find(connection);
     const auto process = facts ? facts->process : std::nullopt;
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     readers_.on_closed(connection);
     nudged_.erase(connection);
     for (auto& [instance, wrote] : producers_.clients()) {
@@ -79,7 +79,7 @@ void TopicExpansion::on_connection_closed(expansion::ConnectionId connection) {
 
 TopicExpansion::FetchVerdict TopicExpansion::on_fetch(const TopicState& topic, PartitionIndex partition,
                                                       const Reader& reader, Offset fetch_offset, Offset end, Now now) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (nudge_end_ && now.monotonic < *nudge_end_ && nudged_.size() < kNudgedMax && nudged_.insert(reader.connection).second) {
         return {.error = ErrorCode::not_leader_or_follower};
     }
@@ -159,7 +159,7 @@ void TopicExpansion::note_fetched(const TopicState& topic, PartitionIndex parent
 }
 
 TopicExpansion::ProducerActivity TopicExpansion::producer_activity(Instant now) const {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     ProducerActivity activity{.silent_ms = {}, .known_for_ms = now - producers_known_since_};
     // Of those that share a name the one that wrote last.
     std::map<expansion::ClientIdentity, Instant> last;
@@ -174,13 +174,13 @@ TopicExpansion::ProducerActivity TopicExpansion::producer_activity(Instant now) 
 }
 
 bool TopicExpansion::has_open_window() const {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     return fence_ && fence_->is_open();
 }
 
 void TopicExpansion::open_fence(const TopicState& topic, std::int32_t epoch, std::int32_t old_count,
                                 std::int32_t new_count, Now now) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!fence_) {
         fence_.emplace();
     }
@@ -198,13 +198,13 @@ void TopicExpansion::open_fence(const TopicState& topic, std::int32_t epoch, std
 }
 
 void TopicExpansion::restore_fence(expansion::Fence fence) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     told_timeouts_ = fence.timeouts();
     fence_ = std::move(fence);
 }
 
 void TopicExpansion::cover_unknown_batches(const TopicState& topic) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (fence_) {
         fence_->cover_unknown([&](PartitionIndex partition, PartitionIndex parent) {
             return std::pair(log_of(topic, partition).log_start_offset(), log_of(topic, parent).log_end_offset());
@@ -216,13 +216,13 @@ void TopicExpansion::cover_unknown_batches(const TopicState& topic) {
 void TopicExpansion::exclude_ended_producers() {
     std::vector<expansion::ProcessIdentity> left;
     {
-        const std::scoped_lock lock(mutex_);
+        const MutexLock lock(mutex_);
         if (fence_ && fence_->is_open()) {
             left = fence_->producers().left_processes(kLeftProcessesMax);
         }
     }
     std::erase_if(left, [](const expansion::ProcessIdentity& process) { return !ProcessFinder::has_ended(process); });
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const expansion::ProcessIdentity& process : left) {
         if (fence_ && fence_->is_open()) {
             fence_->producers().on_ended(process);
@@ -232,7 +232,7 @@ void TopicExpansion::exclude_ended_producers() {
 
 TopicExpansion::Upkeep TopicExpansion::upkeep(const TopicState& topic, Now now) {
     exclude_ended_producers();
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     Upkeep upkeep;
     // It is opened a moment before the topic's new partitions are published.
     if (!fence_ || fence_->partition_count() > topic.topic->partition_count) {
@@ -268,23 +268,23 @@ TopicExpansion::Upkeep TopicExpansion::upkeep(const TopicState& topic, Now now) 
 }
 
 std::optional<std::string> TopicExpansion::encoded_fence() const {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     return fence_ ? std::optional(fence_->encode()) : std::nullopt;
 }
 
 void TopicExpansion::nudge(Instant now) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     nudge_end_ = now + kNudgeMs;
     nudged_.clear();
 }
 
 std::size_t TopicExpansion::nudged() const {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     return nudged_.size();
 }
 
 TopicExpansion::Status TopicExpansion::status() const {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     Status status;
     status.has_fence = fence_.has_value();
     if (fence_) {

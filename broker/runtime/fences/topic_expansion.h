@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,6 +12,7 @@
 #include "broker/expansion/fence.h"
 #include "broker/runtime/fences/fence_readers.h"
 #include "protocol/error_code.h"
+#include "protocol/mutex.h"
 
 namespace partita::runtime {
 
@@ -22,7 +22,7 @@ struct TopicState;
 /// and a nudge that is under way. Topics that need none of it have none: produce and fetch look at one null
 /// pointer.
 ///
-/// Thread-safe. Its lock is taken before that of a group shard and before those of logs, and after the catalog's.
+/// Thread-safe.
 class TopicExpansion {
   public:
     /// Consumers that one nudge remembers; when there are more, the rest is not nudged.
@@ -143,24 +143,26 @@ class TopicExpansion {
         Instant last;
     };
 
-    [[nodiscard]] FenceReaders::Judgement judge_reader(const TopicState& topic, PartitionIndex partition, const Reader& reader, Instant now);
+    [[nodiscard]] FenceReaders::Judgement judge_reader(const TopicState& topic, PartitionIndex partition, const Reader& reader, Instant now)
+        REQUIRES(mutex_);
     [[nodiscard]] FetchVerdict fence_limit(const TopicState& topic, PartitionIndex partition, PartitionIndex parent, const Reader& reader,
-                                           Offset fetch_offset, Offset end, Now now);
-    void note_fetched(const TopicState& topic, PartitionIndex parent, const Reader& reader, Offset fetch_offset, Instant now);
-    Wrote& note_producer(const TopicState& topic, const expansion::ProducerInstance& instance, const Producer& producer, Instant now);
+                                           Offset fetch_offset, Offset end, Now now) REQUIRES(mutex_);
+    void note_fetched(const TopicState& topic, PartitionIndex parent, const Reader& reader, Offset fetch_offset, Instant now)
+        REQUIRES(mutex_);
+    Wrote& note_producer(const TopicState& topic, const expansion::ProducerInstance& instance, const Producer& producer, Instant now)
+        REQUIRES(mutex_);
     void exclude_ended_producers();
 
     GroupShards& groups_;
     Connections& connections_;
-    mutable std::mutex mutex_;
-    // All guarded by mutex_.
-    expansion::RecentTable<expansion::ProducerInstance, Wrote, kProducersMax> producers_;
-    Instant producers_known_since_;
-    std::optional<expansion::Fence> fence_;
-    FenceReaders readers_;
-    std::uint64_t told_timeouts_ = 0;
-    std::optional<Instant> nudge_end_;
-    std::set<expansion::ConnectionId> nudged_;
+    mutable Mutex mutex_{LockRank::topic_growth};
+    expansion::RecentTable<expansion::ProducerInstance, Wrote, kProducersMax> producers_ GUARDED_BY(mutex_);
+    Instant producers_known_since_ GUARDED_BY(mutex_);
+    std::optional<expansion::Fence> fence_ GUARDED_BY(mutex_);
+    FenceReaders readers_ GUARDED_BY(mutex_);
+    std::uint64_t told_timeouts_ GUARDED_BY(mutex_) = 0;
+    std::optional<Instant> nudge_end_ GUARDED_BY(mutex_);
+    std::set<expansion::ConnectionId> nudged_ GUARDED_BY(mutex_);
 
     std::atomic<bool> dirty_ = false;
 };

@@ -64,20 +64,20 @@ FindingsHub::SubscriptionId FindingsHub::subscribe(Subscriber subscriber) {
 }
 
 FindingsHub::SubscriptionId FindingsHub::subscribe(Subscriber subscriber, std::vector<expansion::OpenFinding>& open) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     open = board_.open();
     subscribers_.emplace(++last_subscription_, std::move(subscriber));
     return last_subscription_;
 }
 
 void FindingsHub::unsubscribe(SubscriptionId subscription) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     subscribers_.erase(subscription);
 }
 
 void FindingsHub::settle(std::string_view source, std::span<const expansion::Finding> current, TimestampMs now) {
     // Held while subscribers hear of it, so that all of them hear the same order.
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     board_.settle(source, current, now);
     const std::vector<FindingEvent> events = board_.take_events();
     log_events(events);
@@ -114,12 +114,12 @@ void FindingsHub::log_events(std::span<const FindingEvent> events) {
 }
 
 std::vector<expansion::OpenFinding> FindingsHub::open() const {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     return board_.open();
 }
 
 std::size_t FindingsHub::refused() const {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     return board_.refused();
 }
 

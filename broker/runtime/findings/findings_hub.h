@@ -3,13 +3,13 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "broker/expansion/findings_board.h"
+#include "protocol/mutex.h"
 
 namespace partita::runtime {
 
@@ -47,10 +47,10 @@ class FindingsHub {
   private:
     static void log_events(std::span<const expansion::FindingEvent> events);
 
-    mutable std::mutex mutex_;
-    expansion::FindingsBoard board_;
-    std::map<SubscriptionId, Subscriber> subscribers_;
-    SubscriptionId last_subscription_ = 0;
+    mutable Mutex mutex_{LockRank::findings_hub};
+    expansion::FindingsBoard board_ GUARDED_BY(mutex_);
+    std::map<SubscriptionId, Subscriber> subscribers_ GUARDED_BY(mutex_);
+    SubscriptionId last_subscription_ GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace partita::runtime

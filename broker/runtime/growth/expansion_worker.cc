@@ -41,7 +41,7 @@ Reply ExpansionRequest::answered(ExpansionReply reply) const {
 void ExpansionWorker::submit(ExpansionRequest request) {
     bool is_taken = false;
     {
-        const std::scoped_lock lock(mutex_);
+        const MutexLock lock(mutex_);
         is_taken = !stopping_ && waiting_.size() < kWaitingMax;
         if (is_taken) {
             waiting_.push_back(std::move(request));
@@ -60,7 +60,7 @@ void ExpansionWorker::submit(ExpansionRequest request) {
 void ExpansionWorker::stop() {
     std::unique_ptr<Worker> ended;
     {
-        const std::scoped_lock lock(mutex_);
+        const MutexLock lock(mutex_);
         stopping_ = true;
         waiting_.clear();
         ended.swap(worker_);
@@ -70,7 +70,7 @@ void ExpansionWorker::stop() {
 Instant ExpansionWorker::step() {
     std::optional<ExpansionRequest> request;
     {
-        const std::scoped_lock lock(mutex_);
+        const MutexLock lock(mutex_);
         if (waiting_.empty()) {
             return kNever;
         }

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "broker/access/session.h"
 #include "broker/runtime/loop/reply.h"
 #include "broker/topics/catalog_commands.h"
+#include "protocol/mutex.h"
 #include "protocol/types.h"
 #include "schedule/executor.h"
 
@@ -80,11 +80,10 @@ class ExpansionWorker {
     Turns& turns_;
     Executor& executor_;
     Expansions& expansions_;
-    std::mutex mutex_;
-    // Guarded by mutex_.
-    std::deque<ExpansionRequest> waiting_;
-    bool stopping_ = false;
-    std::unique_ptr<Worker> worker_;
+    Mutex mutex_{LockRank::expansion_worker};
+    std::deque<ExpansionRequest> waiting_ GUARDED_BY(mutex_);
+    bool stopping_ GUARDED_BY(mutex_) = false;
+    std::unique_ptr<Worker> worker_ GUARDED_BY(mutex_);
 };
 
 }  // namespace partita::runtime

@@ -38,7 +38,7 @@ void FindingsTopic::on_event(const expansion::FindingEvent& event) {
     }
     const bool wanted = is_wanted(event.finding.subject.topic);
     Line line{.topic = event.finding.subject.topic, .json = expansion::event_json(event, expansion::KeyStyle::text)};
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (waiting_.size() == kWaitingMax) {
         ++left_out_;
         return;
@@ -61,7 +61,7 @@ void FindingsTopic::write_waiting() {
     std::vector<Line> lines;
     std::uint64_t left_out = 0;
     {
-        const std::scoped_lock lock(mutex_);
+        const MutexLock lock(mutex_);
         // The rest in a later turn, so that nobody waits long for this one.
         const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(std::min(waiting_.size(), kTurnRecordsMax));
         lines.assign(std::make_move_iterator(waiting_.begin()), std::make_move_iterator(end));

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +8,7 @@
 
 #include "broker/config/current_config.h"
 #include "broker/runtime/findings/findings_hub.h"
+#include "protocol/mutex.h"
 
 namespace partita::runtime {
 
@@ -65,12 +65,11 @@ class FindingsTopic {
     const Surroundings around_;
     std::optional<FindingsHub::SubscriptionId> subscription_;
 
-    std::mutex mutex_;
-    // Guarded by mutex_.
-    std::vector<Line> waiting_;
-    bool is_posted_ = false;
-    bool is_wanted_ = false;
-    std::uint64_t left_out_ = 0;
+    Mutex mutex_{LockRank::findings_topic};
+    std::vector<Line> waiting_ GUARDED_BY(mutex_);
+    bool is_posted_ GUARDED_BY(mutex_) = false;
+    bool is_wanted_ GUARDED_BY(mutex_) = false;
+    std::uint64_t left_out_ GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace partita::runtime

@@ -56,7 +56,7 @@ void KeyObserver::start() {
 
 void KeyObserver::stop() {
     {
-        const std::scoped_lock lock(queue_mutex_);
+        const MutexLock lock(queue_mutex_);
         stopping_ = true;
         is_asleep_ = false;
         // Within the lock, under which a step opens the gate: else it could do so behind this.
@@ -112,7 +112,7 @@ void KeyObserver::offer(const TopicState& topic, PartitionIndex partition, const
                   .batch = std::move(*taken)};
     bool wake = false;
     {
-        const std::scoped_lock lock(queue_mutex_);
+        const MutexLock lock(queue_mutex_);
         if (queue_.size() >= kQueueBatchesMax) {
             give_back(sample.batch.size_bytes(), sample.batch.record_count());
             is_open_.store(false, std::memory_order_relaxed);
@@ -128,7 +128,7 @@ void KeyObserver::offer(const TopicState& topic, PartitionIndex partition, const
 }
 
 void KeyObserver::connection_closed(expansion::ConnectionId connection) {
-    const std::scoped_lock lock(queue_mutex_);
+    const MutexLock lock(queue_mutex_);
     if (closed_.size() < kClosedMax) {
         closed_.push_back(connection);
     }
@@ -138,7 +138,7 @@ void KeyObserver::note_closed(const std::vector<expansion::ConnectionId>& closed
     if (closed.empty()) {
         return;
     }
-    const std::scoped_lock lock(detection_mutex_);
+    const MutexLock lock(detection_mutex_);
     detection_.for_each([&](const TopicId& id, expansion::TopicWatch& watch) {
         for (const expansion::ConnectionId connection : closed) {
             watch.on_closed(connection);
@@ -193,7 +193,7 @@ Instant KeyObserver::step() {
 }
 
 Instant KeyObserver::rest(Instant now) {
-    const std::scoped_lock lock(queue_mutex_);
+    const MutexLock lock(queue_mutex_);
     const bool is_quiet = quiet_rounds_ >= kQuietRounds && queue_.empty();
     // While there is traffic nobody is woken: samples are collected.
     is_asleep_ = is_quiet && !stopping_;
@@ -223,7 +223,7 @@ void KeyObserver::update_gate() {
     const std::size_t most = has_budget_ ? std::clamp(static_cast<std::size_t>(paid_records), kLeastQueueRecords, kQueueRecordsMax)
                                          : kQueueRecordsMax;
     queue_records_max_.store(most, std::memory_order_relaxed);
-    const std::scoped_lock lock(queue_mutex_);
+    const MutexLock lock(queue_mutex_);
     is_open_.store(may_open && !stopping_ && queue_records_.load(std::memory_order_relaxed) < most / 2 &&
                        queue_bytes_.load(std::memory_order_relaxed) < kQueueBytesMax / 2 && queue_.size() < kQueueBatchesMax / 2,
                    std::memory_order_relaxed);
@@ -233,7 +233,7 @@ void KeyObserver::work(Now now) {
     std::vector<Sample> samples;
     std::vector<expansion::ConnectionId> closed;
     {
-        const std::scoped_lock lock(queue_mutex_);
+        const MutexLock lock(queue_mutex_);
         samples.swap(queue_);
         closed.swap(closed_);
     }
@@ -283,7 +283,7 @@ std::size_t KeyObserver::observe(const std::vector<Sample>& samples, TimestampMs
 
 std::size_t KeyObserver::observe(const Sample& sample) {
     const std::vector<expansion::TopicEpoch> epochs = epochs_of(*sample.topic);
-    const std::scoped_lock lock(detection_mutex_);
+    const MutexLock lock(detection_mutex_);
     const expansion::TopicWatch* known = detection_.find(sample.topic->id);
     if (known != nullptr && known->epoch_count() > epochs.size()) {
         // Another reactor's sample overtook this one, which was sent before the topic grew: it proves nothing.
@@ -314,7 +314,7 @@ void KeyObserver::look_for_curiosity(const TopicTable& table, TimestampMs now) {
         interval.store(0, std::memory_order_relaxed);
     }
     is_curious_ = watched_.empty();
-    const std::scoped_lock lock(detection_mutex_);
+    const MutexLock lock(detection_mutex_);
     detection_.for_each([&](const TopicId& id, const expansion::TopicWatch& watch) {
         const TopicState* topic = table.find(id);
         if (topic == nullptr) {
@@ -331,7 +331,7 @@ void KeyObserver::settle(Now now) {
     look_for_curiosity(*table, now.wall);
     for (auto watched = watched_.begin(); watched != watched_.end();) {
         settle_topic(watched->first, *table, watched->second, now);
-        const std::scoped_lock lock(detection_mutex_);
+        const MutexLock lock(detection_mutex_);
         watched = detection_.find(watched->first) == nullptr ? watched_.erase(watched) : std::next(watched);
     }
 }
@@ -341,7 +341,7 @@ void KeyObserver::settle_topic(const TopicId& id, const TopicTable& table, Watch
     std::vector<expansion::Finding> findings;
     std::vector<expansion::CountSwitch> switches;
     {
-        const std::scoped_lock lock(detection_mutex_);
+        const MutexLock lock(detection_mutex_);
         if (topic == nullptr) {
             detection_.forget(id);
         } else if (detection_.find(id) != nullptr) {
@@ -429,7 +429,7 @@ KeyObserver::Statistics KeyObserver::statistics() const {
                           .bytes = bytes_.load(std::memory_order_relaxed),
                           .undecodable = undecodable_.load(std::memory_order_relaxed),
                           .busy_ns = busy_ns_.load(std::memory_order_relaxed)};
-    const std::scoped_lock lock(detection_mutex_);
+    const MutexLock lock(detection_mutex_);
     statistics.topics = detection_.topic_count();
     statistics.producers = detection_.producer_count();
     statistics.keys = detection_.key_count();

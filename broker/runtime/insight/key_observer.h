@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "broker/expansion/detection.h"
 #include "broker/runtime/findings/findings_hub.h"
 #include "broker/runtime/partitions/topic_table.h"
+#include "protocol/mutex.h"
 #include "schedule/executor.h"
 
 namespace partita::runtime {
@@ -100,7 +100,7 @@ class KeyObserver {
     /// Calls `look` with the watch of the topic, or with null. Nothing is observed meanwhile.
     template <class Look>
     auto with_watch(const TopicId& topic, Look look) const {
-        const std::scoped_lock lock(detection_mutex_);
+        const MutexLock lock(detection_mutex_);
         return look(detection_.find(topic));
     }
 
@@ -172,16 +172,17 @@ class KeyObserver {
     std::atomic<std::uint64_t> taken_ = 0;
     std::atomic<std::uint64_t> done_ = 0;
 
-    std::mutex queue_mutex_;
-    // Guarded by queue_mutex_.
-    std::vector<Sample> queue_;
-    std::vector<expansion::ConnectionId> closed_;
-    bool stopping_ = false;
-    bool is_asleep_ = false;
+    Mutex queue_mutex_{LockRank::key_queue};
+    std::vector<Sample> queue_ GUARDED_BY(queue_mutex_);
+    std::vector<expansion::ConnectionId> closed_ GUARDED_BY(queue_mutex_);
+    bool stopping_ GUARDED_BY(queue_mutex_) = false;
+    bool is_asleep_ GUARDED_BY(queue_mutex_) = false;
 
     // Of the steps; the watches are looked at by others.
-    mutable std::mutex detection_mutex_;
-    expansion::Detection detection_;
+    mutable Mutex detection_mutex_{LockRank::key_detection};
+    expansion::Detection detection_ GUARDED_BY(detection_mutex_);
+
+    // Of the steps alone.
     std::map<TopicId, Watched> watched_;
     std::int64_t credit_ns_ = kBurstNs;
     /// There is a topic that is not settled.

@@ -89,14 +89,14 @@ void ReaderObserver::start() {
     sources_.topics.table()->for_each([&](const TopicState& topic) {
         if (!topic.topic->expansions.empty()) leave(growth_note(topic, {}));
     });
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     worker_ = executor_.start("reader-observer", [this] { return step(); });
 }
 
 void ReaderObserver::stop() {
     std::unique_ptr<Worker> ended;
     {
-        const std::scoped_lock lock(mutex_);
+        const MutexLock lock(mutex_);
         ended.swap(worker_);
     }
 }
@@ -120,7 +120,7 @@ ReaderObserver::Note ReaderObserver::growth_note(const TopicState& topic, std::v
 }
 
 void ReaderObserver::leave(Note note) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     const bool is_growth = std::holds_alternative<Grown>(note.what);
     // Growths are few, and everything else is nothing without them.
     if (notes_.size() < kNotesMax || is_growth) notes_.push_back(std::move(note));
@@ -193,7 +193,7 @@ void ReaderObserver::on_commit(const TopicState& topic, std::string_view group, 
                                std::optional<expansion::Inversions::Positions> before, TimestampMs now) {
     (void)connections_.want_process(connection);
     if (before) {
-        const std::scoped_lock lock(mutex_);
+        const MutexLock lock(mutex_);
         if (positioned_.size() == kPositionedMax) positioned_.clear();
         positioned_.insert(position_key(topic, group));
     }
@@ -209,12 +209,12 @@ std::size_t ReaderObserver::position_key(const TopicState& topic, std::string_vi
 }
 
 bool ReaderObserver::wants_positions(const TopicState& topic, std::string_view group) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     return !positioned_.contains(position_key(topic, group));
 }
 
 bool ReaderObserver::is_watching() {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     return is_watching_;
 }
 
@@ -241,7 +241,7 @@ void ReaderObserver::on_group_deleted(std::string_view group) {
     if (!is_watching()) return;
     {
         // One that comes by the name begins anew.
-        const std::scoped_lock lock(mutex_);
+        const MutexLock lock(mutex_);
         positioned_.clear();
     }
     leave({.topic = {}, .what = GroupDeleted{std::string(group)}, .name = {}});
@@ -250,7 +250,7 @@ void ReaderObserver::on_group_deleted(std::string_view group) {
 Instant ReaderObserver::step() {
     const Now now = sources_.clock.now();
     {
-        const std::scoped_lock lock(mutex_);
+        const MutexLock lock(mutex_);
         if (!is_watching_) {
             next_round_ = kNever;
         } else if (next_round_ == kNever || (rests_ && has_news_)) {
@@ -265,7 +265,7 @@ Instant ReaderObserver::step() {
     const std::shared_ptr<const TopicTable> table = sources_.topics.table();
     (void)settle_round(*table, now);
     least_ms_ = static_cast<std::int64_t>(static_cast<double>(sources_.clock.thread_processor_ns() - before_ns) / 1e6 / kShare);
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (is_watching_) {
         plan_round_locked(sources_.clock.now().monotonic);
     } else {
@@ -275,7 +275,7 @@ Instant ReaderObserver::step() {
 }
 
 RoundPacing::Pause ReaderObserver::next_pause(std::int64_t least_ms, Instant now) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     return next_pause_locked(least_ms, now);
 }
 
@@ -323,7 +323,7 @@ void ReaderObserver::apply(Watched& watched, Note& note) {
 void ReaderObserver::take_notes(Instant now) {
     std::deque<Note> notes;
     {
-        const std::scoped_lock lock(mutex_);
+        const MutexLock lock(mutex_);
         notes.swap(notes_);
     }
     for (Note& note : notes) {
@@ -400,20 +400,20 @@ void ReaderObserver::note_rest(bool is_news) {
     for (const auto& [id, watched] : watched_) {
         if (watched.changes_at) changes_at = std::min(changes_at.value_or(*watched.changes_at), *watched.changes_at);
     }
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     is_watching_ = !watched_.empty() || !notes_.empty();
     has_news_ = has_news_ || is_undecided || is_news;
     changes_at_ = changes_at;
 }
 
 void ReaderObserver::settle(const TopicTable& table, Now now) {
-    const std::scoped_lock lock(settle_mutex_);
+    const MutexLock lock(settle_mutex_);
     for (const Subject& subject : subjects(table, now.monotonic)) look(subject, now);
     note_rest(false);
 }
 
 bool ReaderObserver::settle_round(const TopicTable& table, Now now, std::int64_t budget_ns) {
-    const std::scoped_lock lock(settle_mutex_);
+    const MutexLock lock(settle_mutex_);
     const std::int64_t began_ns = sources_.clock.thread_processor_ns();
     std::vector<Subject> due = subjects(table, now.monotonic);
     std::erase_if(due, [&](const Subject& subject) { return !is_due(subject, now.monotonic); });

@@ -6,7 +6,6 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <span>
@@ -26,6 +25,7 @@
 #include "broker/runtime/insight/round_pacing.h"
 #include "broker/runtime/insight/topic_plan.h"
 #include "broker/runtime/partitions/topic_table.h"
+#include "protocol/mutex.h"
 #include "schedule/executor.h"
 
 namespace partita::runtime {
@@ -199,15 +199,13 @@ class ReaderObserver {
     };
 
     [[nodiscard]] Instant step();
-    void plan_round_locked(Instant now);
-    [[nodiscard]] RoundPacing::Pause next_pause_locked(std::int64_t least_ms, Instant now);
+    void plan_round_locked(Instant now) REQUIRES(mutex_);
+    [[nodiscard]] RoundPacing::Pause next_pause_locked(std::int64_t least_ms, Instant now) REQUIRES(mutex_);
     void leave(Note note);
     /// Of a topic that is already known to have grown so often it says nothing new.
     [[nodiscard]] static Note growth_note(const TopicState& topic, std::vector<std::pair<std::string, std::string>> joins);
     [[nodiscard]] static std::size_t position_key(const TopicState& topic, std::string_view group);
     [[nodiscard]] bool is_watching();
-
-    // With settle_mutex_ held.
 
     /// A watched topic; in the table, or deleted.
     struct Subject {
@@ -218,14 +216,14 @@ class ReaderObserver {
         Instant order;
     };
     /// Takes the notes; then all watched topics that the table knows as grown.
-    [[nodiscard]] std::vector<Subject> subjects(const TopicTable& table, Instant now);
+    [[nodiscard]] std::vector<Subject> subjects(const TopicTable& table, Instant now) REQUIRES(settle_mutex_);
     /// The topic was deleted, or something may have changed about it since the last look.
     [[nodiscard]] static bool is_due(const Subject& subject, Instant now);
     /// Settles what holds about it.
-    void look(const Subject& subject, Now now);
-    void take_notes(Instant now);
+    void look(const Subject& subject, Now now) REQUIRES(settle_mutex_);
+    void take_notes(Instant now) REQUIRES(settle_mutex_);
     /// Whether there is anything to come back for, and when.
-    void note_rest(bool is_news);
+    void note_rest(bool is_news) REQUIRES(settle_mutex_);
     static void apply(Watched& watched, Note& note);
     /// Notes the joins that the facts show, puts those that were noted into the facts, and forgets those that ended.
     static void keep_joins(Watched& watched, std::vector<expansion::GroupFacts>& groups);
@@ -243,23 +241,21 @@ class ReaderObserver {
     std::atomic<std::uint64_t> changes_ = 0;
     std::atomic<std::uint64_t> looks_ = 0;
 
-    /// One settles at a time. Taken before every other lock here.
-    std::mutex settle_mutex_;
-    // Guarded by settle_mutex_.
-    std::map<TopicId, Watched> watched_;
+    /// One settles at a time.
+    Mutex settle_mutex_{LockRank::reader_settle};
+    std::map<TopicId, Watched> watched_ GUARDED_BY(settle_mutex_);
 
-    std::mutex mutex_;
-    // Guarded by mutex_.
-    std::deque<Note> notes_;
+    Mutex mutex_{LockRank::reader_notes};
+    std::deque<Note> notes_ GUARDED_BY(mutex_);
     /// Hashes of topic, number of growths and group.
-    std::unordered_set<std::size_t> positioned_;
-    bool is_watching_ = false;
-    bool has_news_ = false;
-    bool is_resting_ = false;
-    RoundPacing pacing_;
+    std::unordered_set<std::size_t> positioned_ GUARDED_BY(mutex_);
+    bool is_watching_ GUARDED_BY(mutex_) = false;
+    bool has_news_ GUARDED_BY(mutex_) = false;
+    bool is_resting_ GUARDED_BY(mutex_) = false;
+    RoundPacing pacing_ GUARDED_BY(mutex_);
     /// When the first of the watched topics changes by time alone.
-    std::optional<Instant> changes_at_;
-    std::unique_ptr<Worker> worker_;
+    std::optional<Instant> changes_at_ GUARDED_BY(mutex_);
+    std::unique_ptr<Worker> worker_ GUARDED_BY(mutex_);
 
     // Of the steps.
     Instant next_round_ = kNever;

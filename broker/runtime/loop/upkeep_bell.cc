@@ -5,7 +5,7 @@
 namespace partita::runtime {
 
 void UpkeepBell::listen(Worker* worker) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     worker_ = worker;
     if (worker_ != nullptr) {
         worker_->wake();
@@ -18,14 +18,14 @@ void UpkeepBell::data_written() {
     if (written_.exchange(true, std::memory_order_acq_rel)) {
         return;
     }
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (worker_ != nullptr) {
         worker_->wake();
     }
 }
 
 void UpkeepBell::ring(bool Heard::*what) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     heard_.*what = true;
     if (worker_ != nullptr) {
         worker_->wake();
@@ -33,7 +33,7 @@ void UpkeepBell::ring(bool Heard::*what) {
 }
 
 UpkeepBell::Heard UpkeepBell::take_heard() {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     return std::exchange(heard_, {});
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <atomic>
-#include <mutex>
 
+#include "protocol/mutex.h"
 #include "schedule/executor.h"
 
 namespace partita::runtime {
@@ -46,10 +46,9 @@ class UpkeepBell {
   private:
     void ring(bool Heard::*what);
 
-    std::mutex mutex_;
-    // Guarded by mutex_.
-    Worker* worker_ = nullptr;
-    Heard heard_;
+    Mutex mutex_{LockRank::upkeep_bell};
+    Worker* worker_ GUARDED_BY(mutex_) = nullptr;
+    Heard heard_ GUARDED_BY(mutex_);
     // Outside of the mutex, so that waking what is awake costs next to nothing.
     std::atomic<bool> written_ = false;
     /// A kill may have come between a deletion and the look for its rows.

@@ -3,9 +3,9 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 
 #include "broker/runtime/partitions/topic_table.h"
+#include "protocol/mutex.h"
 
 namespace partita::runtime {
 
@@ -14,7 +14,7 @@ class PublishedTopics {
   public:
     /// Never null once the catalog was loaded.
     [[nodiscard]] std::shared_ptr<const TopicTable> table() const {
-        const std::scoped_lock lock(mutex_);
+        const MutexLock lock(mutex_);
         return table_;
     }
     /// Grows with every table: whoever keeps one sees by it whether there is another. Costs one load.
@@ -22,16 +22,15 @@ class PublishedTopics {
 
     void publish(std::shared_ptr<const TopicTable> table) {
         {
-            const std::scoped_lock lock(mutex_);
+            const MutexLock lock(mutex_);
             table_ = std::move(table);
         }
         version_.fetch_add(1, std::memory_order_acq_rel);
     }
 
   private:
-    mutable std::mutex mutex_;
-    // Guarded by mutex_.
-    std::shared_ptr<const TopicTable> table_;
+    mutable Mutex mutex_{LockRank::published_topics};
+    std::shared_ptr<const TopicTable> table_ GUARDED_BY(mutex_);
     std::atomic<std::uint64_t> version_ = 0;
 };
 

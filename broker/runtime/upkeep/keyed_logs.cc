@@ -33,7 +33,7 @@ Offset KeyedLogs::folded_until(const PartitionLog& log) const {
 }
 
 StorageResult<void> KeyedLogs::fold() {
-    const std::scoped_lock lock(store_mutex_);
+    const MutexLock lock(store_mutex_);
     if (auto folded = fold_keyed_logs(logs(), store_); !folded) {
         return std::unexpected(std::move(folded.error()));
     }
@@ -41,7 +41,7 @@ StorageResult<void> KeyedLogs::fold() {
 }
 
 StorageResult<void> KeyedLogs::forget_deleted() {
-    const std::scoped_lock lock(store_mutex_);
+    const MutexLock lock(store_mutex_);
     const auto names = store_.logs();
     if (!names) {
         return std::unexpected(names.error());

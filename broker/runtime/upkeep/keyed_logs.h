@@ -1,10 +1,10 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "broker/runtime/partitions/published_topics.h"
+#include "protocol/mutex.h"
 #include "storage/metadata_store.h"
 #include "storage/partition_log.h"
 
@@ -29,7 +29,7 @@ class KeyedLogs {
     /// For work that may write to the store itself.
     template <class Work>
     auto while_nobody_writes(Work&& work) {
-        const std::scoped_lock lock(store_mutex_);
+        const MutexLock lock(store_mutex_);
         return work();
     }
 
@@ -37,8 +37,8 @@ class KeyedLogs {
     const std::shared_ptr<PartitionLog> catalog_log_;
     const PublishedTopics& topics_;
     MetadataStore& store_;
-    /// Taken before the locks of group shards.
-    std::mutex store_mutex_;
+    /// Held by whoever writes to the store.
+    Mutex store_mutex_{LockRank::keyed_logs};
 };
 
 }  // namespace partita::runtime

@@ -68,7 +68,7 @@ Instant Maintenance::step() {
     const UpkeepBell::Heard heard = around_.bell.take_heard();
     std::optional<StorageResult<void>> checkpointed;
     if (heard.flusher_done) {
-        const std::scoped_lock lock(mutex_);
+        const MutexLock lock(mutex_);
         checkpointed = std::exchange(checkpointed_, {});
     }
     const Now now = around_.schedule.clock.now();
@@ -269,7 +269,7 @@ void Maintenance::begin_checkpoint() {
     around_.flusher.request_checkpoint(around_.logs.volume(), around_.logs.logs_to_checkpoint(),
                                          [this](const StorageResult<void>& checkpointed) {
                                              {
-                                                 const std::scoped_lock lock(mutex_);
+                                                 const MutexLock lock(mutex_);
                                                  checkpointed_ = checkpointed;
                                              }
                                              around_.bell.flusher_done();

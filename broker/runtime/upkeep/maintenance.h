@@ -1,11 +1,11 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
 #include "broker/config/current_config.h"
+#include "protocol/mutex.h"
 #include "protocol/types.h"
 #include "schedule/executor.h"
 #include "storage/file_system.h"
@@ -105,10 +105,9 @@ class Maintenance {
 
     const Surroundings around_;
     std::unique_ptr<Worker> worker_;
-    std::mutex mutex_;
-    // Guarded by mutex_.
+    Mutex mutex_{LockRank::maintenance};
     /// How the checkpoint went that the flusher made.
-    std::optional<StorageResult<void>> checkpointed_;
+    std::optional<StorageResult<void>> checkpointed_ GUARDED_BY(mutex_);
 
     // Of the steps.
     Job sync_;
