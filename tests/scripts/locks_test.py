@@ -1,8 +1,9 @@
-"""Tests of what holds the broker's locks: clang's check of what they guard (scripts/tidy --locks)."""
+"""Tests of what holds the broker's locks: clang's check of what they guard (scripts/tidy --locks), and the table of their order."""
 
 import importlib.machinery
 import importlib.util
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -107,8 +108,28 @@ class Broker(unittest.TestCase):
         tidy = importlib.util.module_from_spec(importlib.util.spec_from_loader("tidy", loader))
         loader.exec_module(tidy)
         rooms = tidy.rooms_with_locks(tidy.Tree(PROJECT))
-        self.assertIn("broker/http", rooms)
-        self.assertIn("broker/http/session.cc", rooms["broker/http"])
+        for room in ("schedule", "storage", "broker/config", "broker/runtime/catalog", "broker/runtime/insight", "broker/net", "broker/http"):
+            self.assertTrue(rooms.get(room), room)
+
+
+class LockOrder(unittest.TestCase):
+    RANKS = re.search(r"enum class LockRank[^{]*\{(.*?)\};", (PROJECT / "protocol/lock_rank.h").read_text(), re.S).group(1)
+    RANKS = re.findall(r"(?m)^\s*(\w+),", RANKS)
+
+    def test_table_of_the_architecture_lists_all_locks_in_their_order(self):
+        text = (PROJECT / "ARCHITECTURE.md").read_text()
+        section = text.split("## Locks", 1)[1].split("\n## ", 1)[0]
+        self.assertEqual(self.RANKS, re.findall(r"(?m)^\| `(\w+)` \|", section))
+
+    def test_every_rank_has_one_lock_and_every_lock_a_rank(self):
+        used = []
+        for room in ("protocol", "schedule", "storage", "broker"):
+            for path in (PROJECT / room).rglob("*"):
+                if path.suffix in (".h", ".cc") and path.name != "mutex.h":
+                    used += re.findall(r"\{LockRank::(\w+)\}", path.read_text())
+        # Those of coordinators are std::mutex still.
+        coming = ["group_settings", "group_shard"]
+        self.assertEqual(sorted(self.RANKS), sorted(used + coming))
 
 
 if __name__ == "__main__":

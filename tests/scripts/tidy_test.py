@@ -55,6 +55,12 @@ class Tidy(unittest.TestCase):
         for word in words:
             self.assertIn(word, lines[0])
 
+    def test_lock_without_a_rank_is_a_complaint(self):
+        self.assert_complaint({"storage/a.h": HEADER + "struct A { std::mutex mutex; };\n"}, "storage/a.h:2: std::mutex", "a rank")
+        self.assert_complaint({"broker/net/a.cc": "void f() { const std::scoped_lock lock(mutex_); }\n"}, "broker/net/a.cc:1: std::scoped_lock")
+        self.assert_clean({"protocol/mutex.h": HEADER + "struct A { std::mutex mutex; };\n",
+                           "tests/a.h": HEADER + "struct A { std::mutex mutex; };\n"})
+
     def test_error_that_may_be_dropped_is_a_complaint(self):
         declared = "StorageResult<void> save(const std::string& path);\n"
         self.assert_complaint({"storage/a.h": HEADER + declared}, "storage/a.h:2: ", "[[nodiscard]]")

@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 
 #include <cerrno>
+#include <cstdlib>
+#include <future>
 #include <thread>
 
+#include "tests/support/faulty_file_system.h"
 #include "tests/support/storage_fixture.h"
 
 namespace partita {
@@ -54,6 +57,38 @@ TEST_F(LogDirectoryTest, DataOfAnUnknownTopicIdIsSetAsideAndKept) {
     world_.kill();
     EXPECT_EQ(world_.log().log_end_offset(), Offset{1});
     EXPECT_EQ(directories_ending("-stray"), 1u);
+}
+
+// The directory holds its lock while it renames. A first append, which holds that of its log, once waited for it: against the order
+// in which the directory takes the locks of logs, and as long as a disk takes.
+TEST(LogDirectory, FirstAppendWaitsForNoRemovalOfAnotherPartition) {
+    std::string place = ::testing::TempDir() + "partita-directory-XXXXXX";
+    ASSERT_NE(::mkdtemp(place.data()), nullptr);
+    test::FaultyFileSystem system;
+    {
+        OpenFiles files(system, 8);
+        const auto config = std::make_shared<const LogConfig>();
+        const auto topic = std::make_shared<const LogTopic>(LogTopic{"t", {{1, 2, 3}}});
+        auto directory = LogDirectory::open(system, files, place, {.recovery_threads = 1, .default_config = config, .now = {1}});
+        ASSERT_TRUE(directory);
+        const auto logs = (*directory)->claim_range(topic, PartitionIndex{0}, PartitionIndex{2}, config);
+        ASSERT_TRUE(logs);
+        const auto append = [&](std::size_t partition) {
+            auto batch = make_batch({});
+            return (*logs)[partition]->append(batch, {.leader_epoch = {0}, .now = {1}}).has_value();
+        };
+        ASSERT_TRUE(append(0));
+        std::future<bool> appended;
+        bool is_done = false;
+        system.before(test::FileOperation::rename, "-delete", [&] {
+            appended = std::async(std::launch::async, append, 1);
+            is_done = appended.wait_for(std::chrono::seconds(10)) == std::future_status::ready;
+        });
+        ASSERT_TRUE((*directory)->remove((*logs)[0]));
+        EXPECT_TRUE(is_done);
+        EXPECT_TRUE(appended.get());
+    }
+    ASSERT_TRUE(remove_recursively(system, place));
 }
 
 TEST_F(LogDirectoryTest, OpeningANewDirectoryWaitsForNoDevice) {
