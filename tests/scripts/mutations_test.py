@@ -1,16 +1,17 @@
-"""The bugs that tests/histories/mutations puts into the broker on purpose still fit its sources."""
+"""The bugs that tests put into the broker on purpose still fit its sources."""
 
 import pathlib
 import subprocess
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PATCHES = sorted((ROOT / "tests" / "histories" / "mutations").glob("*.patch"))
+PATCHES = sorted((ROOT / "tests").glob("*/mutations/*.patch"))
 
 
 class Mutations(unittest.TestCase):
     def test_there_are_some(self):
-        self.assertGreaterEqual(len(PATCHES), 3)
+        for place in ("histories", "simulation"):
+            self.assertGreaterEqual(sum(patch.parts[-3] == place for patch in PATCHES), 3, place)
 
     def test_each_applies_to_the_sources(self):
         for patch in PATCHES:
