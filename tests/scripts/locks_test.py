@@ -127,9 +127,7 @@ class LockOrder(unittest.TestCase):
             for path in (PROJECT / room).rglob("*"):
                 if path.suffix in (".h", ".cc") and path.name != "mutex.h":
                     used += re.findall(r"\{LockRank::(\w+)\}", path.read_text())
-        # Those of coordinators are std::mutex still.
-        coming = ["group_settings", "group_shard"]
-        self.assertEqual(sorted(self.RANKS), sorted(used + coming))
+        self.assertEqual(sorted(self.RANKS), sorted(used))
 
 
 if __name__ == "__main__":

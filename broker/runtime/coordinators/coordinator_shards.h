@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +15,7 @@
 #include "broker/runtime/coordinators/coordinator_host.h"
 #include "broker/runtime/loop/reply.h"
 #include "broker/runtime/partitions/turn.h"
+#include "protocol/mutex.h"
 
 namespace partita {
 class MetadataStore;
@@ -43,7 +43,7 @@ class UpkeepBell;
 /// What a kind adds is a class that derives from this one: how a core is made, and who hears of what became durable. Its .cc includes
 /// `coordinator_shards_impl.h` and instantiates this class; nobody else does.
 ///
-/// Locks: a shard's comes after the catalog's and before those of logs. No shard's lock is taken with another one's of the same kind.
+/// No shard's lock is taken with another one's.
 template <coordination::CoordinatorCore Core>
 class CoordinatorShards : public CoordinatorHost {
   public:
@@ -127,15 +127,14 @@ class CoordinatorShards : public CoordinatorHost {
         Reply (*encode)(const PendingReply& pending, const Result& result);
     };
     struct Shard {
-        std::mutex mutex;
-        // All guarded by mutex.
-        std::unique_ptr<Core> core;
-        std::shared_ptr<Partition> partition;
-        typename Core::Effects effects;
-        std::unordered_map<std::uint64_t, Waiting> waiting;
-        State state = State::gone;
+        Mutex mutex{LockRank::group_shard};
+        std::unique_ptr<Core> core GUARDED_BY(mutex);
+        std::shared_ptr<Partition> partition GUARDED_BY(mutex);
+        typename Core::Effects effects GUARDED_BY(mutex);
+        std::unordered_map<std::uint64_t, Waiting> waiting GUARDED_BY(mutex);
+        State state GUARDED_BY(mutex) = State::gone;
         /// Topics that were deleted while it was rebuilt.
-        std::vector<std::pair<std::string, TopicId>> missed_deletions;
+        std::vector<std::pair<std::string, TopicId>> missed_deletions GUARDED_BY(mutex);
         /// Grows with everything that is persisted, so that readers see without the lock whether they are up to date.
         std::atomic<std::uint64_t> version = 1;
         /// For readers without the lock; the largest number when there is no deadline.
@@ -144,35 +143,34 @@ class CoordinatorShards : public CoordinatorHost {
 
     /// In the order of their partitions. They stay while anybody may use them, also when the topic is deleted.
     [[nodiscard]] const std::vector<std::unique_ptr<Shard>>& shards() const { return shards_; }
-    /// With the shard's lock held. For commands without replies: persists their effects, or throws the shard's memory away and says
+    /// For commands without replies: persists their effects, or throws the shard's memory away and says
     /// false.
-    [[nodiscard]] bool settle_records(Shard& shard, Turn* turn, Now now);
+    [[nodiscard]] bool settle_records(Shard& shard, Turn* turn, Now now) REQUIRES(shard.mutex);
 
   private:
     using ReplyToken = coordination::ReplyToken;
     using AnyReply = coordination::Reply<Result>;
 
-    // With the shard's lock held, where not said otherwise.
-
     [[nodiscard]] ReplyToken new_token() { return {next_token_.fetch_add(1, std::memory_order_relaxed)}; }
-    /// Takes the lock.
     template <class Look, class Command>
-    [[nodiscard]] std::optional<typename Command::Result> ask_in(Shard& shard, Turn& turn, Look&& look, Command command);
+    [[nodiscard]] std::optional<typename Command::Result> ask_in(Shard& shard, Turn& turn, Look&& look, Command command)
+        EXCLUDES(shard.mutex);
     /// A core that knows what the log of the partition says. Reads the disk, and wants no lock.
     [[nodiscard]] StorageResult<std::unique_ptr<Core>> rebuild(const Partition& partition);
-    void begin_serving(Shard& shard, std::unique_ptr<Core> core, Now now);
+    void begin_serving(Shard& shard, std::unique_ptr<Core> core, Now now) REQUIRES(shard.mutex);
     /// Nothing is known any more: of a log that is gone, or until it is rebuilt.
-    void make_empty(Shard& shard, State state, Now now);
-    void set_state(Shard& shard, State state);
+    void make_empty(Shard& shard, State state, Now now) REQUIRES(shard.mutex);
+    void set_state(Shard& shard, State state) REQUIRES(shard.mutex);
     /// Does what the effects say, see there. The result that belongs to `own`, if any, is returned instead of sent.
-    std::optional<Result> settle(Shard& shard, Turn* turn, Now now, std::optional<ReplyToken> own);
-    [[nodiscard]] std::vector<coordination::OutwardWriteOutcome> carry_out_writes(Shard& shard, Turn* turn, Now now);
-    [[nodiscard]] bool persist(Shard& shard, Turn* turn, Now now);
-    void throw_away(Shard& shard, Now now);
+    std::optional<Result> settle(Shard& shard, Turn* turn, Now now, std::optional<ReplyToken> own) REQUIRES(shard.mutex);
+    [[nodiscard]] std::vector<coordination::OutwardWriteOutcome> carry_out_writes(Shard& shard, Turn* turn, Now now)
+        REQUIRES(shard.mutex);
+    [[nodiscard]] bool persist(Shard& shard, Turn* turn, Now now) REQUIRES(shard.mutex);
+    void throw_away(Shard& shard, Now now) REQUIRES(shard.mutex);
     /// Answers everybody who waits with NOT_COORDINATOR.
-    void turn_away(Shard& shard);
-    void send(Shard& shard, AnyReply& reply);
-    void update_deadline(Shard& shard);
+    void turn_away(Shard& shard) REQUIRES(shard.mutex);
+    void send(Shard& shard, AnyReply& reply) REQUIRES(shard.mutex);
+    void update_deadline(Shard& shard) REQUIRES(shard.mutex);
 
     const Surroundings around_;
     std::vector<std::unique_ptr<Shard>> shards_;
@@ -186,7 +184,7 @@ template <coordination::CoordinatorCore Core>
 template <auto encode, class Command>
 void CoordinatorShards<Core>::execute(Turn& turn, std::string_view key, const PendingReply& pending, Command command) {
     Shard& shard = *shards_[shard_of(key)];
-    const std::scoped_lock lock(shard.mutex);
+    const MutexLock lock(shard.mutex);
     command.reply_to = new_token();
     shard.waiting.emplace(command.reply_to.value,
                           Waiting{pending, [](const PendingReply& waiting, const Result& result) {
@@ -209,7 +207,7 @@ std::optional<typename Command::Result> CoordinatorShards<Core>::look_and_ask(Tu
 template <coordination::CoordinatorCore Core>
 template <class Look, class Command>
 std::optional<typename Command::Result> CoordinatorShards<Core>::ask_in(Shard& shard, Turn& turn, Look&& look, Command command) {
-    const std::scoped_lock lock(shard.mutex);
+    const MutexLock lock(shard.mutex);
     look(std::as_const(*shard.core));
     command.reply_to = new_token();
     shard.core->decide(command, turn.now(), shard.effects);

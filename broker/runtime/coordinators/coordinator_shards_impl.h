@@ -39,7 +39,7 @@ bool CoordinatorShards<Core>::attach(std::span<const std::shared_ptr<Partition>>
             return false;
         }
         for (std::size_t index = 0; index < shards_.size(); ++index) {
-            const std::scoped_lock lock(shards_[index]->mutex);
+            const MutexLock lock(shards_[index]->mutex);
             turn_away(*shards_[index]);
             shards_[index]->partition = partitions[index];
         }
@@ -47,7 +47,10 @@ bool CoordinatorShards<Core>::attach(std::span<const std::shared_ptr<Partition>>
     }
     for (const std::shared_ptr<Partition>& partition : partitions) {
         auto shard = std::make_unique<Shard>();
-        shard->partition = partition;
+        {
+            const MutexLock lock(shard->mutex);
+            shard->partition = partition;
+        }
         shard->deadline_ms = kNoCoordinatorDeadlineMs;
         shards_.push_back(std::move(shard));
     }
@@ -64,7 +67,7 @@ template <coordination::CoordinatorCore Core>
 void CoordinatorShards<Core>::forget_all(Now now) {
     attached_.store(false, std::memory_order_release);
     for (const std::unique_ptr<Shard>& shard : shards_) {
-        const std::scoped_lock lock(shard->mutex);
+        const MutexLock lock(shard->mutex);
         set_state(*shard, State::gone);
         throw_away(*shard, now);
         update_deadline(*shard);
@@ -74,11 +77,16 @@ void CoordinatorShards<Core>::forget_all(Now now) {
 template <coordination::CoordinatorCore Core>
 StorageResult<void> CoordinatorShards<Core>::load(Now now) {
     for (const std::unique_ptr<Shard>& shard : shards_) {
-        auto rebuilt = rebuild(*shard->partition);
+        std::shared_ptr<Partition> partition;
+        {
+            const MutexLock lock(shard->mutex);
+            partition = shard->partition;
+        }
+        auto rebuilt = rebuild(*partition);
         if (!rebuilt) {
             return std::unexpected(rebuilt.error());
         }
-        const std::scoped_lock lock(shard->mutex);
+        const MutexLock lock(shard->mutex);
         begin_serving(*shard, std::move(*rebuilt), now);
     }
     attached_.store(true, std::memory_order_release);
@@ -88,7 +96,7 @@ StorageResult<void> CoordinatorShards<Core>::load(Now now) {
 template <coordination::CoordinatorCore Core>
 void CoordinatorShards<Core>::serve(Now now) {
     for (const std::unique_ptr<Shard>& shard : shards_) {
-        const std::scoped_lock lock(shard->mutex);
+        const MutexLock lock(shard->mutex);
         if (shard->partition->log->log_end_offset() == Offset{0}) {
             begin_serving(*shard, make_core(), now);
         } else {
@@ -108,7 +116,7 @@ bool CoordinatorShards<Core>::rebuild_lost() {
     for (const std::unique_ptr<Shard>& shard : shards_) {
         std::shared_ptr<Partition> partition;
         {
-            const std::scoped_lock lock(shard->mutex);
+            const MutexLock lock(shard->mutex);
             if (shard->state != State::rebuilding) {
                 continue;
             }
@@ -116,7 +124,7 @@ bool CoordinatorShards<Core>::rebuild_lost() {
         }
         // Without the lock: nobody appends to the log of a shard in this state.
         auto rebuilt = rebuild(*partition);
-        const std::scoped_lock lock(shard->mutex);
+        const MutexLock lock(shard->mutex);
         if (shard->state != State::rebuilding || shard->partition != partition) {
             continue;
         }
@@ -201,7 +209,7 @@ void CoordinatorShards<Core>::topic_deleted(Turn* turn, const coordination::Topi
         return;
     }
     for (const std::unique_ptr<Shard>& shard : shards_) {
-        const std::scoped_lock lock(shard->mutex);
+        const MutexLock lock(shard->mutex);
         if (shard->state == State::rebuilding) {
             shard->missed_deletions.emplace_back(event.name, event.topic_id);
             continue;
@@ -223,7 +231,7 @@ void CoordinatorShards<Core>::tick(Turn& turn, Now now) {
         if (shard->deadline_ms.load(std::memory_order_relaxed) > now.monotonic.value) {
             continue;
         }
-        const std::scoped_lock lock(shard->mutex);
+        const MutexLock lock(shard->mutex);
         shard->core->tick(now, shard->effects);
         settle(*shard, &turn, now, std::nullopt);
     }
@@ -250,7 +258,7 @@ void CoordinatorShards<Core>::fail_waiting(Turn& turn) {
         return;
     }
     for (const std::unique_ptr<Shard>& shard : shards_) {
-        const std::scoped_lock lock(shard->mutex);
+        const MutexLock lock(shard->mutex);
         shard->core->fail_waiting(ErrorCode::not_coordinator, shard->effects);
         settle(*shard, &turn, turn.now(), std::nullopt);
     }

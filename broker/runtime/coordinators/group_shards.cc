@@ -12,7 +12,7 @@ namespace partita::runtime {
 template class CoordinatorShards<groups::GroupCoordinator>;
 
 std::unique_ptr<groups::GroupCoordinator> GroupShards::make_core() {
-    const std::scoped_lock lock(settings_mutex_);
+    const MutexLock lock(settings_mutex_);
     auto coordinator = std::make_unique<groups::GroupCoordinator>(config_);
     if (cluster_) {
         // Nobody knows which topics are new to expressions that were resolved before.
@@ -22,7 +22,7 @@ std::unique_ptr<groups::GroupCoordinator> GroupShards::make_core() {
 }
 
 void GroupShards::bring_up_to_date(groups::GroupCoordinator& core) {
-    const std::scoped_lock lock(settings_mutex_);
+    const MutexLock lock(settings_mutex_);
     core.reconfigure(config_);
     if (cluster_) {
         core.cluster_changed(cluster_, true);
@@ -51,7 +51,7 @@ void GroupShards::on_persisted(std::span<const groups::Record> records) {
 template <class Change>
 void GroupShards::for_each_core(Change change) {
     for (const std::unique_ptr<Shard>& shard : shards()) {
-        const std::scoped_lock lock(shard->mutex);
+        const MutexLock lock(shard->mutex);
         if (shard->core) {
             change(*shard->core);
         }
@@ -60,7 +60,7 @@ void GroupShards::for_each_core(Change change) {
 
 void GroupShards::reconfigure(const groups::GroupConfig& config) {
     {
-        const std::scoped_lock lock(settings_mutex_);
+        const MutexLock lock(settings_mutex_);
         config_ = config;
     }
     for_each_core([&](groups::GroupCoordinator& core) { core.reconfigure(config); });
@@ -68,7 +68,7 @@ void GroupShards::reconfigure(const groups::GroupConfig& config) {
 
 void GroupShards::cluster_changed(groups::ClusterPointer cluster, bool has_new_topics) {
     {
-        const std::scoped_lock lock(settings_mutex_);
+        const MutexLock lock(settings_mutex_);
         cluster_ = cluster;
     }
     for_each_core([&](groups::GroupCoordinator& core) { core.cluster_changed(cluster, has_new_topics); });
@@ -98,7 +98,7 @@ std::vector<std::vector<groups::TopicReader>> GroupShards::readers_of(std::span<
     std::vector<std::vector<groups::TopicReader>> readers(questions.size());
     for (std::size_t index = 0; index < shard_count(); ++index) {
         Shard& shard = *shards()[index];
-        const std::scoped_lock lock(shard.mutex);
+        const MutexLock lock(shard.mutex);
         if (shard.state == State::rebuilding) {
             continue;
         }
@@ -122,7 +122,7 @@ void GroupShards::refresh_readers(KnownReaders& known, std::string_view topic, c
         if (shard.version.load(std::memory_order_acquire) == remembered.version) {
             continue;
         }
-        const std::scoped_lock lock(shard.mutex);
+        const MutexLock lock(shard.mutex);
         if (shard.state == State::rebuilding) {
             continue;
         }
@@ -137,7 +137,7 @@ std::optional<std::string> GroupShards::protocol_of(std::string_view group_id) {
         return std::nullopt;
     }
     Shard& shard = *shards()[shard_of(group_id)];
-    const std::scoped_lock lock(shard.mutex);
+    const MutexLock lock(shard.mutex);
     return shard.core->protocol_of(group_id);
 }
 
@@ -146,7 +146,7 @@ std::optional<groups::MemberHoldings> GroupShards::holdings_of(std::string_view 
         return std::nullopt;
     }
     Shard& shard = *shards()[shard_of(group_id)];
-    const std::scoped_lock lock(shard.mutex);
+    const MutexLock lock(shard.mutex);
     return shard.core->holdings_of(group_id, member_id);
 }
 
@@ -159,7 +159,7 @@ bool GroupShards::change_offsets(Turn* turn, std::span<const std::string> group_
     for (std::size_t index = 0; index < by_shard.size(); ++index) {
         Shard& shard = *shards()[index];
         for (std::size_t next = 0; next < by_shard[index].size();) {
-            const std::scoped_lock lock(shard.mutex);
+            const MutexLock lock(shard.mutex);
             while (next < by_shard[index].size() && shard.effects.records.size() < kSeedRecordsMax) {
                 change(*shard.core, by_shard[index][next++], shard.effects);
             }

@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -86,14 +85,14 @@ class GroupShards final : public CoordinatorShards<groups::GroupCoordinator> {
     /// Runs `change` for each group, with its shard locked, and persists what came of it. False when that failed.
     template <class Change>
     [[nodiscard]] bool change_offsets(Turn* turn, std::span<const std::string> group_ids, Now now, Change change);
-    /// With the shard's lock held.
-    [[nodiscard]] std::vector<std::vector<groups::TopicReader>> readers_in(Shard& shard, std::span<groups::TopicQuestion> questions);
+    [[nodiscard]] std::vector<std::vector<groups::TopicReader>> readers_in(Shard& shard, std::span<groups::TopicQuestion> questions)
+        REQUIRES(shard.mutex);
 
     CommitListener* commits_ = nullptr;
-    std::mutex settings_mutex_;
-    // Guarded by settings_mutex_, as a core that is rebuilt needs them on another thread.
-    groups::GroupConfig config_;
-    groups::ClusterPointer cluster_;
+    /// Apart from the shards' locks, as a core that is rebuilt needs these on another thread.
+    Mutex settings_mutex_{LockRank::group_settings};
+    groups::GroupConfig config_ GUARDED_BY(settings_mutex_);
+    groups::ClusterPointer cluster_ GUARDED_BY(settings_mutex_);
     std::atomic<std::uint64_t> membership_version_ = 1;
     std::atomic<std::uint64_t> groups_visited_ = 0;
 };
