@@ -143,8 +143,8 @@ def test_a_group_on_latest_is_told_exactly_what_it_skipped(broker, unique):
     topic, group = unique("topic"), unique("group")
     insight.create(broker, topic, 3)
     lines = Lines(broker)
-    # Long enough to be seen without the new partitions: that is told 10 to 16 s after the growth.
-    reader = Reader(broker, group, [topic], 22_000, **{"auto.offset.reset": "latest"})
+    # Long enough to be seen without the new partitions: that is told ten seconds after the growth, which comes soon after this.
+    reader = Reader(broker, group, [topic], 14_000, **{"auto.offset.reset": "latest"})
     harness.wait_until(lambda: reader.assigned == 3, 20, "an assignment")
     harness.wait_until(lambda: produce(broker, topic, 50) and reader.keys, 20, "the reader reads")
     insight.grow(broker, topic, 6)
