@@ -6,11 +6,11 @@
 
 namespace partita::net {
 
-/// The kinds of transport that there are. A connection keeps its own in its own memory, because an allocation of its own would cost
-/// every idle connection more than a plain transport is large.
+/// One transport of any kind. A connection keeps it in its own memory, because a separate allocation would cost every idle
+/// connection more than a plain transport is large.
 using AnyTransport = std::variant<PlainTransport>;
 
-/// Whatever kind it is; valid as long as `any` stays where it is.
+/// The transport in `any`, whatever its kind. Valid as long as `any` stays where it is.
 [[nodiscard]] inline Transport& transport_of(AnyTransport& any) {
     return std::visit([](Transport& transport) -> Transport& { return transport; }, any);
 }

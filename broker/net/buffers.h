@@ -8,12 +8,12 @@
 
 namespace partita::net {
 
-/// Bytes of request frames held by all connections together. Growth of a buffer beyond the smallest
-/// size needs room here; a connection that gets none stops reading until others have let go, so that
-/// many large requests at once cost waiting and not memory.
+/// Counts the bytes of all read buffers of all reactors against one limit. A buffer larger than the smallest size is
+/// allocated only while there is room below the limit. A connection that gets none stops reading until others give memory
+/// back, so that many large requests at once cost waiting and not memory. Thread-safe.
 class RequestMemory {
   public:
-    /// `limit_bytes` of 0 or less stands for no limit (Kafka's queued.max.request.bytes=-1).
+    /// With a `limit_bytes` of 0 or less there is no limit.
     explicit RequestMemory(std::int64_t limit_bytes) : limit_bytes_(limit_bytes) {}
 
     [[nodiscard]] bool try_take(std::size_t bytes) {
@@ -25,7 +25,7 @@ class RequestMemory {
         }
         return true;
     }
-    /// For the smallest buffers, which everybody gets; counted all the same.
+    /// Takes the bytes even beyond the limit: for buffers of the smallest size, which every connection gets.
     void take_always(std::size_t bytes) {
         taken_bytes_.fetch_add(static_cast<std::int64_t>(bytes), std::memory_order_relaxed);
     }
@@ -39,7 +39,7 @@ class RequestMemory {
     std::atomic<std::int64_t> taken_bytes_ = 0;
 };
 
-/// A buffer that a connection reads into. `begin..end` is filled and not parsed yet.
+/// A buffer that a connection reads into. The bytes from `begin` to `end` were received and are not parsed yet.
 struct ReadBuffer {
     std::unique_ptr<std::byte[]> data;
     std::size_t capacity = 0;
@@ -50,9 +50,9 @@ struct ReadBuffer {
     [[nodiscard]] std::size_t free_space() const { return capacity - end; }
 };
 
-/// One reactor's stock of read buffers, in sizes of powers of two. What served requests lie in is retired, comes back at the
-/// end of the turn, and is used again while it is warm: memory touched for the first time costs more than receiving and
-/// checking the bytes that go into it. All calls on one thread.
+/// One reactor's stock of read buffers, whose sizes are powers of two. A buffer that holds served requests is retired; it comes
+/// back to the pool at the end of the turn and is used again while the processor's caches still have it: memory touched for the
+/// first time costs more than receiving and checking the bytes that go into it. Only the reactor's thread calls it.
 class BufferPool {
   public:
     static constexpr std::size_t kSmallestBytes = 64 * 1024;
@@ -67,13 +67,14 @@ class BufferPool {
     /// smallest size, which keeps everybody able to make progress).
     [[nodiscard]] std::unique_ptr<ReadBuffer> take(std::size_t capacity);
     void give_back(std::unique_ptr<ReadBuffer> buffer);
-    /// Gives back a buffer that requests of this turn may still point into.
+    /// Gives back, at the end of the turn, a buffer that requests of this turn may still point into.
     void retire(std::unique_ptr<ReadBuffer> buffer);
-    /// Their sum since the last `end_turn`.
+    /// The capacity of all buffers retired since the last `end_turn`.
     [[nodiscard]] std::size_t retired_bytes() const { return retired_bytes_; }
-    /// What was retired can be used again. True when there was anything.
+    /// Puts the retired buffers back into the pool. The reactor calls this once per turn, when no request points into them any
+    /// more. Returns whether any buffer was retired.
     bool end_turn();
-    /// Frees what is pooled, except a few small buffers. For quiet times.
+    /// Frees the pooled buffers except a few small ones. The reactor calls this when it was quiet for a while.
     void trim();
     [[nodiscard]] std::size_t pooled_bytes() const { return pooled_bytes_; }
 

@@ -22,35 +22,36 @@ class NetReactor;
 
 /// One client connection: a Conversation, the Transport that carries it, and the events that drive both.
 ///
-/// Requests are served as they are parsed; several in one read are served in one turn and answered in one write. While the
-/// conversation serves nothing, nothing is received.
+/// It serves requests as it parses them. Requests that came in one read are served in one turn and answered in one write.
+/// While the conversation may serve no request, the connection receives nothing.
 ///
-/// An idle connection holds no buffer. Owned by its NetReactor; all calls on its reactor's thread.
+/// An idle connection holds no buffer. Its NetReactor owns it, and only that reactor's thread calls it.
 class Connection final : public runtime::ReplyReceiver, public std::enable_shared_from_this<Connection> {
   public:
     using Siblings = std::list<std::shared_ptr<Connection>>;
-    /// How long a request may wait for request memory. Halves of requests can hold all of it so that none of
-    /// them can be completed; closing the one that waited longest lets the others go on.
+    /// How long a connection may wait for request memory before it is closed. Incomplete requests can hold all of that memory,
+    /// so that none of them can be completed; closing the connection that waited longest lets the others go on.
     static constexpr std::int64_t kStarvedMsMax = 10'000;
 
-    /// What a connection is made of, and what it takes along to another reactor.
+    /// What a connection is made from, and what it takes along to another reactor.
     struct Belongings {
         Socket socket;
-        /// Over that socket.
+        /// Sends and receives over `socket`.
         AnyTransport transport;
         runtime::ClientConnection client;
-        /// What was received and not served yet; null when that is nothing.
+        /// Bytes that were received and not served yet; null when there are none.
         std::unique_ptr<ReadBuffer> buffer;
     };
 
     Connection(NetReactor& owner, Belongings belongings);
     ~Connection() override;
 
-    /// Registers with the reactor and begins to read. `place` is its own among those of its reactor.
+    /// Registers with the reactor and begins to read. `place` is this connection's position in the reactor's list.
     void start(Siblings::iterator place);
-    /// Leaves for another reactor as soon as no request of it is under way. Nothing is served before.
+    /// Moves to another reactor as soon as all requests taken so far are answered. No further request is served here.
     void move_to(NetReactor& target);
-    /// Serves requests that were read but had to wait; called when the obstacle went away.
+    /// Serves requests that were received but had to wait. Called when the reason to wait may be gone: a reply was sent, the time
+    /// to rest is over, or there may be request memory again.
     void resume();
     void close(std::string_view reason);
 
@@ -58,17 +59,18 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     void send_ready() override;
     void read_again() override;
 
-    /// Among the connections of its reactor; the end of them once it has left.
+    /// The position in the reactor's list; the list's end once the connection was removed from it.
     [[nodiscard]] Siblings::iterator place() const { return place_; }
-    /// Gives its place up, for `end`.
+    /// Returns the position and replaces it by `end`.
     [[nodiscard]] Siblings::iterator leave(Siblings::iterator end) { return std::exchange(place_, end); }
     [[nodiscard]] Instant last_active() const { return last_active_; }
     void set_last_active(Instant now) { last_active_ = now; }
     [[nodiscard]] bool is_everything_answered() const { return conversation_.is_everything_answered(); }
     [[nodiscard]] const runtime::ClientConnection& client() const { return client_; }
-    /// What it has cost its reactor since the last call, see placement::choose.
+    /// What this connection has cost its reactor since the last call, for placement::choose: bytes, and placement::kRequestWork
+    /// for each request.
     [[nodiscard]] std::uint64_t take_work() { return std::exchange(work_, 0); }
-    /// A reply is ready, and the client took nothing of what was sent since this was asked the last time.
+    /// True when a reply is ready and the client has taken none of the sent bytes since the last call.
     [[nodiscard]] bool is_stuck();
 
   private:
@@ -87,7 +89,7 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     /// False when the connection was closed.
     [[nodiscard]] bool serve(const Conversation::Request& request);
     void rest(std::int64_t duration_ms);
-    /// True when it has left, and this object is done.
+    /// True when the connection has moved: this object must not be used any more.
     bool move_if_due();
     /// False when the connection was closed.
     [[nodiscard]] bool send_some();
@@ -98,19 +100,20 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     AnyTransport transport_;
     runtime::ClientConnection client_;
     Conversation conversation_;
-    // Null for a connection that reads what is new only.
+    // Null until the connection sends older records.
     std::unique_ptr<ReadAhead> read_ahead_;
     std::uint64_t id_ = 0;
     Siblings::iterator place_;
-    // Handed to the transport in all, and what of it had arrived at the last look of `is_stuck`.
+    // Bytes that the transport took in all, and how many of them the client had taken at the last call of `is_stuck`.
     std::uint64_t total_sent_bytes_ = 0;
     std::uint64_t taken_bytes_ = 0;
     Instant last_active_;
     std::uint64_t work_ = 0;
     NetReactor* moving_to_ = nullptr;
-    // Since when there is no memory for the rest of its request.
+    // Since when the connection waits for request memory.
     Instant starved_since_ = kNotStarved;
-    // Events that were asked for: `on_readable`, by the socket or by `read_again`; the socket takes bytes; `send_ready`.
+    // Which events were asked for and have not come yet: bytes to read (from the socket, or `read_again` of the reactor), room
+    // to write, and `send_ready` of the reactor.
     bool waits_for_bytes_ = false;
     bool waits_for_space_ = false;
     bool send_requested_ = false;

@@ -15,30 +15,32 @@
 
 namespace partita::net {
 
-/// What is said on one connection, without the socket that carries it: bytes come in, requests go out to be served, replies come
-/// in, and what is to be sent goes out. It decides which request may be served and when the connection may leave its reactor;
-/// time comes in as a value.
+/// The protocol of one connection without its socket. The connection hands in received bytes and takes out requests to serve; it
+/// hands in replies and takes out what to send. The conversation decides which request may be served and when the connection may
+/// move to another reactor. Time comes in as a value. Only the connection's reactor calls it.
 ///
-/// Requests are served one after the other. As with Kafka's muted channel, none is served behind one that is parked (a waiting
-/// fetch, a join, a sync), nor while the connection rests after a reply that told the client to wait, nor while more than
-/// `kQueuedReplyBytesMax` wait to be sent, nor while `kPipelinedRequestsMax` wait for their replies. Then the connection receives
-/// nothing either, and TCP pushes back on the client. Replies leave in the order of the requests.
+/// Requests are served one after the other. As with Kafka's muted channel, no request is served
+/// - behind one that is parked (a waiting fetch, a join, a sync),
+/// - while the connection rests after a reply that told the client to wait,
+/// - while `kQueuedReplyBytesMax` or more bytes of replies wait to be sent,
+/// - while `kPipelinedRequestsMax` requests wait for their replies.
+/// Then the connection receives nothing either, and TCP pushes back on the client. Replies leave in the order of the requests.
 class Conversation {
   public:
     static constexpr std::size_t kQueuedReplyBytesMax = 4 * 1024 * 1024;
     static constexpr std::size_t kPipelinedRequestsMax = 1024;
 
     struct Request {
-        /// Without its size. Lives until the end of the turn.
+        /// The frame without its size prefix. The bytes live until the end of the turn.
         MutableBytes frame;
-        /// Where its reply belongs.
+        /// The slot that the reply has to fill.
         std::uint64_t slot = 0;
     };
 
-    /// `buffer`, which may be null, has what was received before on another reactor.
+    /// `buffer` holds what the connection received before, on another reactor. It may be null.
     explicit Conversation(std::unique_ptr<ReadBuffer> buffer = nullptr) : reader_(std::move(buffer)) {}
 
-    /// Bytes: see FrameReader. Only while it `may_serve`.
+    /// Receiving, as FrameReader says. Call these only while `may_serve`.
     [[nodiscard]] MutableBytes room(BufferPool& pool) { return reader_.room(pool); }
     void received(std::size_t bytes) { reader_.received(bytes); }
     [[nodiscard]] std::size_t frame_bytes() const { return reader_.frame_bytes(); }
@@ -48,37 +50,40 @@ class Conversation {
         return phase_ == Phase::open && parked_slot_ == kNone && !is_resting() && replies_.queued_bytes() < kQueuedReplyBytesMax &&
                replies_.size() < kPipelinedRequestsMax;
     }
-    /// The next request to be served. None while it is not complete, or while nothing may be served. The error closes the
-    /// connection, with a reason for the log.
+    /// Takes the next request to serve. Empty when no whole request was received, or while none may be served. The error is the
+    /// reason, for the log, why the caller has to close the connection.
     [[nodiscard]] std::expected<std::optional<Request>, std::string> next_request(std::int32_t frame_bytes_max);
 
-    /// No request is served until this slot is filled; nothing happens when it is filled already.
+    /// Serves no request until `slot` is filled. Does nothing when it is filled already.
     void park(std::uint64_t slot);
     [[nodiscard]] bool is_parked() const { return parked_slot_ != kNone; }
-    /// Nothing is served before `until`, of several the latest, which is answered.
+    /// Serves no request before `until`, or before the latest time if called several times. Returns that time.
     Instant rest(Instant until);
     [[nodiscard]] bool is_resting() const { return rests_until_ != kNotResting; }
-    /// It is `now`: a rest may be over.
+    /// Ends the rest if its time has come. The connection calls this before it looks for requests again.
     void advance(Instant now);
-    /// Nothing is served any more. Replies of earlier requests still leave; the last slot is filled with one that closes.
+    /// Serves no further request. Replies to earlier ones still leave; the caller fills the last slot with a reply that closes
+    /// the connection.
     void serve_no_more();
 
-    /// The reply for a slot. False when nobody waits for it any more: then nothing happens.
+    /// Puts the reply into its slot. False, and no effect, when the conversation is over or the slot does not exist any more.
     bool fill(std::uint64_t slot, runtime::Reply&& reply);
-    /// Replies: see ReplyQueue.
+    /// Sending, as ReplyQueue says.
     [[nodiscard]] ReplyQueue::Next next_to_send(std::span<Bytes, ReplyQueue::kGatheredMax> parts) { return replies_.next(parts); }
     void sent(std::size_t bytes) { replies_.sent(bytes); }
     [[nodiscard]] bool is_reply_ready() const { return replies_.is_front_ready(); }
     [[nodiscard]] bool is_everything_answered() const { return replies_.empty(); }
 
-    /// The connection wants to go to another reactor: nothing is served until it went. Without effect when it is about to end.
+    /// Serves no further request, because the connection is to move to another reactor. No effect when the connection is ending.
     void prepare_to_leave();
-    /// It wants to, no request of it is under way, and it does not rest.
+    /// True when the connection is to move, every request is answered, and it does not rest.
     [[nodiscard]] bool may_leave() const { return phase_ == Phase::leaving && replies_.empty() && !is_resting(); }
-    /// It went: what was received and not served yet goes along, null when that is nothing. This conversation is over.
+    /// Ends this conversation because the connection moves. Returns the bytes received and not served yet, null when there is no
+    /// buffer. Only when `may_leave`.
     [[nodiscard]] std::unique_ptr<ReadBuffer> leave();
 
-    /// Nothing is served, filled or sent any more. The buffer goes back at the end of the turn.
+    /// Ends the conversation: no request is served and no slot filled any more. The buffer goes back to `pool` at the end of
+    /// the turn.
     void end(BufferPool& pool);
     [[nodiscard]] bool is_over() const { return phase_ == Phase::over; }
 

@@ -12,42 +12,46 @@
 
 namespace partita::net {
 
-/// Cuts the bytes of a connection into frames: a size in four bytes, then so many bytes. Knows no socket.
+/// Cuts the received bytes of a connection into frames: four bytes with a size, then as many bytes as the size says.
 ///
-/// The connection asks for `room`, receives into it, says `received`, and takes frames until there is none. A frame stays
-/// where it was received, and its bytes live until the end of the turn in which it was taken. Memory follows bytes received
-/// and never bytes declared, but for two guesses: a client that sent a large frame is expected to send another one, and one that had
-/// sent as much as there was room for is given twice the room, up to `kReachBytesMax`, until it uses less than half of it.
+/// The connection asks for `room`, receives into it, calls `received`, and takes frames with `next` until there is none. A frame
+/// stays where it was received, and its bytes live until the end of the turn in which it was taken. Memory follows the bytes
+/// received and never the bytes declared, with two exceptions. A client that sent a large frame is expected to send another one
+/// like it. A client that filled its room gets twice as much the next time, up to `kReachBytesMax`; when it uses less than half
+/// of its room, it gets half as much.
 class FrameReader {
   public:
     static constexpr std::size_t kSizePrefixBytes = 4;
-    /// The largest frame that is expected before any of it came.
+    /// The largest buffer that is taken for an expected frame before any byte of it came.
     static constexpr std::size_t kExpectedBytesMax = 4 * 1024 * 1024;
-    /// Of several frames so much is received at once.
+    /// How much of several smaller frames is received at once, at most.
     static constexpr std::size_t kReachBytesMax = 512 * 1024;
 
-    /// `buffer`, which may be null, has what was received before.
+    /// `buffer` holds what was received before. It may be null.
     explicit FrameReader(std::unique_ptr<ReadBuffer> buffer = nullptr) : buffer_(std::move(buffer)) {}
 
-    /// Where the next bytes go: at least up to where the frame ends that is being received or, by its predecessor's size,
-    /// expected, if it is not too large for that. Empty while the request memory is used up. After all whole frames were taken.
+    /// Where the connection receives the next bytes. The room reaches at least to the end of the present frame if that is not
+    /// too large; a frame of which nothing came yet is expected to be as large as the one before. Empty while the request
+    /// memory is used up. Call it after all whole frames were taken.
     [[nodiscard]] MutableBytes room(BufferPool& pool);
-    /// `bytes` of that room were filled. Once for each `room`.
+    /// Says that the first `bytes` of the room were filled. Call it once for each `room`.
     void received(std::size_t bytes);
 
-    /// Takes the next whole frame, without its size; none while it is not complete. The error closes the connection and says why,
-    /// for the log: a frame that is larger than `frame_bytes_max`, or that is none.
+    /// Takes the next whole frame without its size prefix; empty while there is none. The error is the reason, for the log, why
+    /// the caller has to close the connection: the size is negative or above `frame_bytes_max`, or these are the first bytes of
+    /// HTTP or TLS.
     [[nodiscard]] std::expected<std::optional<MutableBytes>, std::string> next(std::int32_t frame_bytes_max);
 
-    /// Size of the frame that was found last, whole or not; 0 at first. The next one is expected to be as large.
+    /// Size of the frame found last, with its prefix, whether it is whole or not; 0 before the first one. The next frame is
+    /// expected to be as large.
     [[nodiscard]] std::size_t frame_bytes() const { return frame_bytes_; }
-    /// Received and not taken.
+    /// Bytes received and not taken.
     [[nodiscard]] std::size_t waiting_bytes() const { return buffer_ ? buffer_->filled() : 0; }
 
-    /// An idle connection holds no buffer.
+    /// Gives the buffer back unless bytes wait in it, because an idle connection is to hold no buffer.
     void release_if_empty(BufferPool& pool);
     void release(BufferPool& pool);
-    /// For the connection's next reactor; null when nothing is waiting.
+    /// Gives up the buffer, for the connection's next reactor; null when there is none.
     [[nodiscard]] std::unique_ptr<ReadBuffer> take_buffer() { return std::move(buffer_); }
 
   private:
@@ -55,7 +59,7 @@ class FrameReader {
 
     std::unique_ptr<ReadBuffer> buffer_;
     std::size_t frame_bytes_ = 0;
-    // What was given last, and how much is worth receiving at once.
+    // The size of the last `room`, and how much is worth receiving at once.
     std::uint32_t room_bytes_ = 0;
     std::uint32_t reach_bytes_ = BufferPool::kSmallestBytes;
 };

@@ -8,14 +8,15 @@
 
 namespace partita::net {
 
-/// How much of the machine's processors nobody used of late, from /proc/uptime. One reactor's.
+/// Measures how much of the machine's processors was idle since the last reading, from /proc/uptime. Each reactor has its own;
+/// only the reactor's thread calls it.
 class IdleProcessors {
   public:
-    /// /proc/uptime counts in hundredths of a second: over a shorter time it says nothing.
+    /// The shortest time between two readings. /proc/uptime counts hundredths of a second and says nothing about a shorter time.
     static constexpr std::int64_t kLeastMs = 100;
-    /// A reading from before this is another story.
+    /// The longest time between two readings: too much may have happened since an older one.
     static constexpr std::int64_t kMostMs = 500;
-    /// What is said of a machine that does not tell: one whole processor.
+    /// The answer when /proc/uptime cannot be read: one whole processor.
     static constexpr std::int32_t kUnknownPermille = 1000;
 
     IdleProcessors() = default;
@@ -23,8 +24,8 @@ class IdleProcessors {
     IdleProcessors(const IdleProcessors&) = delete;
     IdleProcessors& operator=(const IdleProcessors&) = delete;
 
-    /// Idle time of all processors since the last reading, in thousandths of one. Empty for the first reading in a while, and
-    /// when the last one is so near that it stays.
+    /// How much was idle since the last reading, all processors together, in thousandths of one processor. Empty when the last
+    /// reading is less than `kLeastMs` old (it stays the last one), and when there is none younger than `kMostMs`.
     [[nodiscard]] std::optional<std::int32_t> read(Instant now);
 
     /// The second number of /proc/uptime in milliseconds: the idle time of all processors. Empty for anything else.

@@ -17,19 +17,20 @@
 
 namespace partita::net {
 
-/// Told when a connection ends, so that limits per address can be kept.
+/// Hears of each connection that ended. The server counts connections per address by it.
 class ConnectionObserver {
   public:
     virtual ~ConnectionObserver() = default;
-    /// From the thread of the connection's reactor.
+    /// Called once for each adopted connection, on the thread of its reactor.
     virtual void connection_closed(const runtime::ClientConnection& client) = 0;
 };
 
-/// The connections of one reactor, their buffers and their idle timeouts. Registered as a turn
-/// participant behind the Turn: buffers of served requests come back once their appends are written.
+/// The connections of one reactor, their buffers and their idle timeouts. It is a turn participant behind the Turn, so that the
+/// buffers of served requests come back only after their appends were written. Only the reactor's thread calls it, except where
+/// a function says otherwise.
 class NetReactor final : public runtime::TurnParticipant {
   public:
-    /// Buffers of served requests in one turn; more and the turn ends early.
+    /// When the buffers of served requests reach this many bytes, the turn ends early.
     static constexpr std::size_t kTurnBytesMax = 8 * 1024 * 1024;
     static constexpr std::int64_t kTrimAfterMs = 10'000;
     static constexpr std::size_t kScratchBytes = 64 * 1024;
@@ -37,20 +38,21 @@ class NetReactor final : public runtime::TurnParticipant {
     NetReactor(runtime::Services& services, runtime::Turn& turn, RequestMemory& memory, ConnectionObserver& observer,
                std::int32_t frame_bytes_max, std::int64_t idle_ms_max);
 
-    /// From now on the load is measured and told, and when it is too much, connections go to another one of `peers` (by
-    /// the indices of their reactors). Before the reactor runs; `loads` and `peers` live as long as the reactors.
+    /// Makes this reactor measure its load and tell it to `loads`. When the load is too high, it hands connections to another one
+    /// of `peers`, which are in the order of their reactors' indices. The server calls this before the reactor runs; `loads` and
+    /// `peers` live as long as the reactors.
     void share_load(ReactorLoads& loads, std::span<const std::unique_ptr<NetReactor>> peers, const placement::Limits& limits);
 
-    /// Takes over a connected socket that speaks in plain. On this reactor's thread.
+    /// Takes over a connected socket without encryption.
     void adopt(Socket socket, runtime::ClientConnection client);
-    /// Takes over a connection that another reactor gave up. On this reactor's thread.
+    /// Takes over a connection that another reactor gave up.
     void adopt(Connection::Belongings belongings);
 
     void end_turn(Now now) override;
     [[nodiscard]] std::optional<Instant> next_deadline() override;
 
-    /// From now on no further request is served, only replies are sent: otherwise clients whose waiting
-    /// requests are answered at a stop would send them again, and again be waited for.
+    /// Serves no further request and only sends replies. Otherwise clients whose waiting requests are answered at a stop would
+    /// send new ones, and the stop would wait for these too.
     void begin_drain() { draining_ = true; }
     [[nodiscard]] bool is_draining() const { return draining_; }
     /// Closes every connection, at shutdown.
@@ -64,37 +66,39 @@ class NetReactor final : public runtime::TurnParticipant {
     [[nodiscard]] BufferPool& pool() { return pool_; }
     [[nodiscard]] std::int32_t frame_bytes_max() const { return frame_bytes_max_; }
     [[nodiscard]] std::shared_ptr<Connection> share(Connection& connection);
-    /// For what a transport cannot send from a file: valid until the next call of anything here.
+    /// Memory to copy from files that a transport cannot send without copying. Valid until the next call of any function here.
     [[nodiscard]] MutableBytes scratch();
-    /// `connection` waits for request memory; it is resumed after a moment.
+    /// Resumes `connection`, which waits for request memory, after a moment.
     void add_starved(Connection& connection);
-    /// `connection` is resumed at that time.
+    /// Resumes `connection` at the time `until`.
     void add_resting(Connection& connection, Instant until);
     void touch(Connection& connection);
     void forget(Connection& connection);
-    /// `connection` gave up everything that it has, for `target`.
+    /// Passes on to `target` the belongings that `connection` gave up. If the socket cannot be passed on, it is closed with a
+    /// log line.
     void hand_over(Connection& connection, Connection::Belongings belongings, NetReactor& target);
     void finish_turn_if_full();
     void log_closed(const runtime::ClientConnection& client, std::string_view reason);
     void count_received(std::size_t bytes) { received_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
     void count_sent(std::size_t bytes) { sent_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
 
+    // Any thread may ask.
     [[nodiscard]] std::uint64_t received_bytes() const { return received_bytes_.load(std::memory_order_relaxed); }
     [[nodiscard]] std::uint64_t sent_bytes() const { return sent_bytes_.load(std::memory_order_relaxed); }
 
   private:
-    // Least recently active first. Each knows its place.
+    // Least recently active first. Each connection knows its position.
     using Connections = Connection::Siblings;
 
     void close_idle(Now now);
     void remove(Connection& connection);
-    /// At the end of a window; hands connections over when this reactor has been busy for longer than one.
+    /// Called at the end of each window. Hands connections over when this reactor was busy in this window and in the one before.
     void measure_load(Instant now);
     struct Activity {
         std::vector<std::shared_ptr<Connection>> connections;
         std::vector<std::uint64_t> work;
     };
-    /// Of connections that were active of late, since the last call.
+    /// The connections that were active of late, and what each has cost since the last call.
     [[nodiscard]] Activity take_activity(Instant now);
 
     runtime::Services& services_;
@@ -107,8 +111,8 @@ class NetReactor final : public runtime::TurnParticipant {
     std::vector<std::byte> scratch_;
     std::vector<std::weak_ptr<Connection>> starved_;
     std::optional<Instant> resume_starved_at_;
-    // Connections that rest because of a quota, by the time of their end: one entry per throttled reply, and a connection
-    // that rests is not served, so it has few.
+    // Connections that rest because of a quota, by the time at which their rest ends. There is one entry per throttled reply; a
+    // connection that rests is not served, so it has few.
     std::multimap<Instant, std::weak_ptr<Connection>> resting_;
     std::optional<Instant> trim_at_;
     // Null when connections stay where they are.

@@ -11,70 +11,72 @@
 
 namespace partita::net {
 
-/// Which reactor serves a connection.
+/// Decides which reactor serves a connection.
 ///
-/// Connections that have little to do share the first reactor: a record then goes from its producer to a consumer that waits
-/// for it within one turn of one thread. On another reactor the consumer would have to be woken, and waking a core that
-/// sleeps takes longer than everything else on the way. A reactor that is busy hands connections to one that is not. One that
-/// sleeps is only woken for them while the machine has a processor to spare: else it would take one from the clients, who are
-/// what everybody waits for then.
+/// Connections that have little to do share the first reactor: a record then goes from its producer to a waiting consumer
+/// within one turn of one thread. On another reactor the consumer would have to be woken, and waking a sleeping core takes
+/// longer than everything else on the way. A busy reactor hands connections to one that is not busy. A sleeping reactor is
+/// woken for them only while the machine has a processor to spare: otherwise it would take that processor from the clients, for
+/// which everybody waits then.
 ///
-/// Pure functions of what was measured: no clock, no thread.
+/// These are pure functions of what was measured: they know no clock and no thread.
 namespace placement {
 
-/// What a reactor's thread used of one processor in its last window of measurement.
+/// How much of one processor a reactor's thread used in its last window of measurement, in thousandths.
 struct Load {
     std::int32_t busy_permille = 0;
     Instant measured{};
 };
 
-/// Long enough to tell load from a single large request, short against what a person notices.
+/// The length of a window: long enough to tell load from a single large request, short against what a person notices.
 inline constexpr std::int64_t kWindowMs = 50;
-/// A reactor measures at the end of its turns, and one that sleeps has none: what it said longer ago is no longer true.
+/// How long a measured load is believed. A reactor measures at the end of its turns, and a sleeping reactor has none: after this
+/// time its load counts as 0.
 inline constexpr std::int64_t kValidMs = 3 * kWindowMs;
-/// Spare processors are measured by reactors that are busy, and less often (IdleProcessors).
+/// How long a measured `Spare` is believed. Only busy reactors measure it, and less often than loads (see IdleProcessors).
 inline constexpr std::int64_t kSpareValidMs = 500;
 struct Limits {
-    /// With so much, new connections go elsewhere, and old ones are handed over.
+    /// From this load on a reactor is busy: new connections go to another one, and it hands over old ones.
     std::int32_t busy_permille = 800;
-    /// Handing over pays only to a reactor that has so much less to do.
+    /// A busy reactor hands over only to one whose load is lower by this much.
     std::int32_t gap_permille = 300;
-    /// After handing over, the loads have to show what it did.
+    /// How long a reactor waits before it hands over again, until the loads show the effect.
     std::int64_t settle_ms = 4 * kWindowMs;
-    /// A reactor with less to do sleeps.
+    /// A reactor with a lower load counts as asleep.
     std::int32_t awake_permille = 50;
-    /// What has to be idle of one processor before a reactor that sleeps gets work.
+    /// How much of one processor must be idle before a sleeping reactor gets work.
     std::int32_t spare_permille = 300;
 };
-/// What serving a request costs beside its bytes, as bytes.
+/// What serving a request costs beside its bytes, in units of bytes.
 inline constexpr std::uint64_t kRequestWork = 16 * 1024;
 
-/// What the processors of the machine did not use, in thousandths of one. Nothing was to spare while nobody has measured.
+/// How much the processors of the machine were idle, in thousandths of one processor. 0 until somebody has measured.
 struct Spare {
     std::int32_t permille = 0;
     Instant measured{};
 };
 
-/// The first reactor that is not busy; if all are, the one with the least to do. Without a processor to spare of those only
-/// that are awake; the first one when none is.
+/// The index of the first reactor that is not busy; if all are, of the one with the lowest load. Without a processor to spare,
+/// only the first reactor and those that are awake are considered.
 [[nodiscard]] std::size_t for_new_connection(std::span<const Load> loads, const Spare& spare, const Limits& limits, Instant now);
 
 struct Relief {
     std::size_t target = 0;
-    /// Of the work of the reactor that hands over.
+    /// The share of the busy reactor's work that it should hand over.
     std::int32_t share_permille = 0;
 };
-/// Empty when `busy` is not, when all others have nearly as much to do, or sleep and no processor is to spare.
+/// What the reactor with index `busy` should hand over, and to which one. Empty when that reactor is not busy, and when each
+/// other one has nearly as much to do, or sleeps while no processor is to spare.
 [[nodiscard]] std::optional<Relief> relief_of(std::span<const Load> loads, const Spare& spare, std::size_t busy, const Limits& limits,
                                               Instant now);
 
-/// Of connections with so much work each, which to hand over (by index): together at most `share_permille` of all work,
-/// with the largest that fit. A connection that is most of the load by itself stays where it is.
+/// Which connections to hand over, as indices into `work` (the work of each connection). Takes the largest first, as long as they
+/// fit, and together at most `share_permille` of all work. A connection that is most of the load by itself stays where it is.
 [[nodiscard]] std::vector<std::size_t> choose(std::span<const std::uint64_t> work, std::int32_t share_permille);
 
 }  // namespace placement
 
-/// The loads of all reactors, told by each and read by all. Thread-safe.
+/// The loads of all reactors: each reactor tells its own, and all read them. Thread-safe.
 class ReactorLoads {
   public:
     explicit ReactorLoads(std::size_t reactors) : told_(reactors) {}

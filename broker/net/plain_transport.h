@@ -4,13 +4,13 @@
 
 namespace partita::net {
 
-/// Bytes as they are, over a connected stream socket.
+/// Sends and receives bytes as they are, over a connected stream socket.
 class PlainTransport final : public Transport {
   public:
-    /// More parts are sent by the next call.
+    /// One call of `send` sends this many parts at most.
     static constexpr std::size_t kPartsMax = 64;
 
-    /// `descriptor` stays the caller's, open for as long as this is used.
+    /// The caller owns `descriptor` and keeps it open as long as this transport is used.
     explicit PlainTransport(int descriptor) : descriptor_(descriptor) {}
 
     [[nodiscard]] Moved receive(MutableBytes room) override;
@@ -19,7 +19,7 @@ class PlainTransport final : public Transport {
     [[nodiscard]] Moved send_file(File& file, std::uint64_t position, std::size_t bytes) override;
     [[nodiscard]] bool is_over() override;
     [[nodiscard]] std::size_t bytes_on_the_way() override;
-    /// TCP says it when the socket is closed.
+    /// Nothing to say: TCP tells the peer when the socket is closed.
     void shut_down() override {}
 
   private:

@@ -7,21 +7,23 @@
 
 namespace partita::net {
 
-/// Before older records are sent, has the kernel bring what follows when they were not in the page cache: a reader of the disk would
-/// otherwise hold the reactor with every send. One per connection that reads older records.
+/// Asks the kernel to read ahead for a connection that reads older records, when these are not in the page cache. Otherwise each
+/// send would hold the reactor until the disk has answered. Each connection that reads older records has its own.
 class ReadAhead {
   public:
-    /// How far ahead of a reader is read, and how much more at once.
+    /// How far ahead of the reader the kernel is asked to read, and how much with one request.
     static constexpr std::uint64_t kBytes = 8 * 1024 * 1024;
     static constexpr std::uint64_t kStepBytes = 2 * 1024 * 1024;
-    /// What is sent at once at most.
+    /// How much the connection sends with one call, at most.
     static constexpr std::uint64_t kSendBytes = 1024 * 1024;
 
-    /// The connection calls this before it sends what follows `position` of the slice's file. Not for a slice that is recent.
+    /// The connection calls this before it sends the slice from `position` of its file on. It does not call it for a recent
+    /// slice.
     void before_sending(const FileSlice& slice, std::uint64_t position);
 
   private:
-    // Up to where the present slice was looked at; the file that was read ahead (only compared), and up to where.
+    // Up to which position of the file the present slice was looked at; which file was read ahead (only compared), and up to
+    // where.
     std::uint64_t looked_at_end_ = 0;
     const File* file_ = nullptr;
     std::uint64_t end_ = 0;

@@ -11,12 +11,12 @@
 
 namespace partita::net {
 
-/// Connections that an address made too quickly (`connection_creation_rate`, KIP-612): they are not served, and closed only
-/// after the time that Kafka tells an address to wait, so that a client that tries again at once is slowed down. On the
-/// thread of `context`.
+/// Holds connections that an address made too quickly (`connection_creation_rate`, KIP-612). They are not served, and are closed
+/// only after the time for which Kafka makes an address wait: this slows down a client that connects again at once. Only the
+/// thread of `context` calls it.
 class RefusedConnections {
   public:
-    /// Connections that are held; beyond them the one is closed whose time is nearest.
+    /// How many connections are held at most. When one more comes, the one that is due next is closed.
     static constexpr std::size_t kHeldMax = 1024;
 
     RefusedConnections(boost::asio::io_context& context, Clock& clock) : clock_(clock), timer_(context) {}
@@ -24,7 +24,7 @@ class RefusedConnections {
     RefusedConnections(const RefusedConnections&) = delete;
     RefusedConnections& operator=(const RefusedConnections&) = delete;
 
-    /// `socket` may belong to another context: it is taken out of it.
+    /// Holds `socket`, which may belong to another context, for `wait_ms` and then closes it.
     void hold(Socket socket, Instant now, std::int64_t wait_ms);
     void close_all();
 

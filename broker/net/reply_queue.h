@@ -10,11 +10,11 @@
 
 namespace partita::net {
 
-/// The replies of a connection, in the order of its requests, whenever they become ready: each request takes a slot, its reply
-/// fills it, and what is to be sent next is told piece by piece. Knows no socket.
+/// Puts the replies of a connection into the order of its requests. Each request takes a slot, its reply fills the slot whenever
+/// it is ready, and `next` tells piece by piece what to send. It knows no socket.
 class ReplyQueue {
   public:
-    /// The bytes of so many replies go out in one send.
+    /// How many replies one send gathers at most.
     static constexpr std::size_t kGatheredMax = 64;
 
     enum class Kind : std::uint8_t {
@@ -25,10 +25,10 @@ class ReplyQueue {
     };
     struct Next {
         Kind kind = Kind::nothing;
-        /// In the memory that was given to `next`, pointing into the replies.
+        /// In the memory that the caller gave to `next`. The parts point into the replies.
         std::span<const Bytes> parts;
         std::size_t parts_bytes = 0;
-        /// A file follows at once.
+        /// True when a file follows at once.
         bool more_follows = false;
         /// Valid until the next call of `sent`.
         const FileSlice* slice = nullptr;
@@ -38,23 +38,23 @@ class ReplyQueue {
 
     /// Takes the slot of the next request. Numbers ascend by one and are never used again.
     [[nodiscard]] std::uint64_t take_slot();
-    /// False when the slot is no longer there or never was: then nothing happens. A slot is filled once.
+    /// Puts the reply into its slot. False, and no effect, when the slot is gone or was never taken. A slot is filled once.
     bool fill(std::uint64_t slot, runtime::Reply&& reply);
-    /// Its reply is there, or was.
+    /// True when the slot has its reply, and also when that was sent already.
     [[nodiscard]] bool is_filled(std::uint64_t slot) const;
 
     [[nodiscard]] bool empty() const { return slots_.empty(); }
     [[nodiscard]] std::size_t size() const { return slots_.size(); }
-    /// Of filled slots, and not sent whole.
+    /// The bytes of all replies that are ready and not yet sent whole.
     [[nodiscard]] std::size_t queued_bytes() const { return queued_bytes_; }
     [[nodiscard]] bool is_front_ready() const { return !slots_.empty() && slots_[0].ready; }
 
-    /// What is to be sent now; `parts` is memory for the answer. The same again until `sent` is called.
+    /// What to send now; `parts` is memory for the answer. The answer stays the same until `sent` is called.
     [[nodiscard]] Next next(std::span<Bytes, kGatheredMax> parts);
-    /// `bytes` of what `next` answered last went out, as many as it named at most.
+    /// Says that the first `bytes` of what `next` named last went out.
     void sent(std::size_t bytes);
 
-    /// All that a reply brings to the connection, files included.
+    /// The bytes that a reply puts on the connection, including those from files.
     [[nodiscard]] static std::size_t total_bytes(const runtime::Reply& reply);
 
   private:
@@ -72,7 +72,7 @@ class ReplyQueue {
     Ring<Slot> slots_;
     std::uint64_t first_slot_ = 0;
     std::size_t queued_bytes_ = 0;
-    // Progress within the first reply: its bytes, its files, and the bytes of the present file.
+    // How much of the first reply was sent: of its own bytes, how many files whole, and bytes of the present file.
     std::size_t sent_bytes_ = 0;
     std::uint32_t sent_pieces_ = 0;
     std::uint32_t sent_of_piece_ = 0;

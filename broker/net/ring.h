@@ -9,12 +9,13 @@
 
 namespace partita::net {
 
-/// A queue in one block of memory: small for a connection that had one request at a time, and reused for as many as most
-/// clients have under way. (A std::deque asks for another block with every handful of elements that pass through it.)
+/// A queue in one block of memory. It stays small for a connection with one request at a time, and keeps its memory for as many
+/// requests as most clients have under way. (A std::deque asks for a new block with every handful of elements that pass through
+/// it.)
 template <class T>
 class Ring {
   public:
-    /// For so many elements an emptied ring keeps its memory.
+    /// An emptied ring keeps its memory when that is for this many elements at most.
     static constexpr std::size_t kKeptMax = 16;
 
     [[nodiscard]] bool empty() const { return size_ == 0; }
@@ -23,7 +24,7 @@ class Ring {
     [[nodiscard]] T& operator[](std::size_t index) { return elements_[(first_ + index) & (capacity_ - 1)]; }
     [[nodiscard]] const T& operator[](std::size_t index) const { return elements_[(first_ + index) & (capacity_ - 1)]; }
 
-    /// A new last element. Moves the others when there is no room.
+    /// Appends an element. Moves the others when there is no room.
     T& emplace_back() {
         if (size_ == capacity_) grow();
         return (*this)[size_++];

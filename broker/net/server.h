@@ -19,23 +19,23 @@ namespace partita::net {
 /// Counts connections against `max.connections`, `max.connections.per.ip` and its overrides. Thread-safe.
 class ConnectionQuota {
   public:
-    /// `descriptors_for_connections`: more would leave none for log files.
+    /// `descriptors_for_connections` is the number of connections beyond which no file descriptors would be left for log files.
     ConnectionQuota(std::shared_ptr<const config::BrokerConfig> config, std::size_t descriptors_for_connections);
 
-    /// From now on the limits are those of `config`. Connections beyond them live on, as in Kafka.
+    /// Takes the limits of `config` from now on. Connections beyond them live on, as in Kafka.
     void follow(std::shared_ptr<const config::BrokerConfig> config);
 
     enum class Decision : std::uint8_t { accepted, too_many_from_address };
     /// Counts a connection from `address` (numeric) unless its address has too many.
     [[nodiscard]] Decision open(const std::string& address);
     void close(const std::string& address);
-    /// A connection came. How long it is not looked at because more come than `max.connection.creation.rate` allows
-    /// (KIP-612): meanwhile none is accepted. 0 for not at all.
+    /// Counts a new connection against `max.connection.creation.rate` (KIP-612). Returns for how many milliseconds the acceptor
+    /// has to leave it alone and accept no other; 0 when the rate is kept.
     [[nodiscard]] std::int64_t arrive(Instant now);
-    /// False while `max.connections` are open, or as many as there are descriptors for: then nothing is
-    /// accepted (as in Kafka, whose acceptor waits).
+    /// False while `max.connections` are open, or as many as there are descriptors for. The server then accepts nothing (as in
+    /// Kafka, whose acceptor waits).
     [[nodiscard]] bool has_room() const;
-    /// There is no room because the process may not open more files, rather than by a setting.
+    /// True when there is no room because the process may not open more files.
     [[nodiscard]] bool lacks_descriptors() const;
     [[nodiscard]] std::int32_t count() const;
 
@@ -50,28 +50,28 @@ class ConnectionQuota {
     std::int32_t total_ GUARDED_BY(mutex_) = 0;
 };
 
-/// A socket that listens, as it is told to people and to tests.
+/// A listening socket, as the broker names it to people and to tests.
 struct BoundListener {
     std::string name;
     std::string address;
     std::uint16_t port = 0;
 };
 
-/// The Kafka listeners of the broker: opens them, accepts, and places connections on the reactors (see placement.h).
+/// The Kafka listeners of the broker. It opens them, accepts connections, and places these on the reactors (see placement.h).
 class Server final : public ConnectionObserver, public runtime::NetworkStatistics {
   public:
     explicit Server(runtime::Services& services, const placement::Limits& limits = {});
     ~Server() override;
 
-    /// Binds and listens. The error is one line that says what to do (port taken, address not ours,
-    /// no permission). Nothing is accepted yet.
+    /// Binds and listens, but accepts nothing yet. The error is one line that says what to do (port taken, address not ours, no
+    /// permission).
     [[nodiscard]] std::expected<std::vector<BoundListener>, std::string> open();
 
-    /// Starts to accept, on the first reactor.
+    /// Begins to accept connections, on the first reactor's loop.
     void start();
-    /// Stops accepting. Connections live on. On the first reactor's thread.
+    /// Stops accepting; open connections live on. Call it on the first reactor's thread.
     void stop_accepting();
-    /// Connections of one reactor, on its thread.
+    /// The connections of one reactor. Use it on that reactor's thread only.
     [[nodiscard]] NetReactor& net_reactor(std::size_t index) { return *reactors_[index]; }
 
     void connection_closed(const runtime::ClientConnection& client) override;

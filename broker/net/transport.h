@@ -9,12 +9,12 @@
 
 namespace partita::net {
 
-/// What carries the bytes of one connection. The connection calls it on its reactor's thread, a few times in a turn and never per
-/// record. No call waits: what cannot be done now is answered with `would_block`, and the connection calls again when the event
+/// Carries the bytes of one connection. The connection calls it on its reactor's thread, a few times per turn and never per
+/// record. No call waits: a call that can do nothing now answers `would_block`, and the connection calls again when the event
 /// loop says that the socket is ready.
 ///
-/// A transport does not own the socket below it: the connection closes that, and moves it to another event loop, of which the
-/// transport notices nothing.
+/// A transport does not own the socket below it. The connection closes the socket, and may move it to another event loop without
+/// the transport noticing.
 class Transport {
   public:
     enum class Status : std::uint8_t {
@@ -32,25 +32,26 @@ class Transport {
 
     /// Receives into the front of `room`, which is not empty.
     [[nodiscard]] virtual Moved receive(MutableBytes room) = 0;
-    /// Sends (the beginning of) `parts`, one behind the other. `more_follows`: the next call comes at once, so that what does
-    /// not fill a packet may wait for it.
+    /// Sends (the beginning of) `parts`, one after the other. With `more_follows` the next call comes at once, so that bytes
+    /// which do not fill a packet may wait for it.
     [[nodiscard]] virtual Moved send(std::span<const Bytes> parts, bool more_follows) = 0;
 
-    /// Whether `send_file` can send this file. A transport that has to see the bytes (encryption) never can.
+    /// True when `send_file` can send this file. A transport that has to see the bytes (encryption) never can.
     [[nodiscard]] virtual bool can_send(const File& file) const = 0;
-    /// Sends (the beginning of) `bytes` bytes from `position` without copying them. Only of a file that it can send.
+    /// Sends (the beginning of) `bytes` bytes from `position` without copying them. Only for a file that it `can_send`.
     [[nodiscard]] virtual Moved send_file(File& file, std::uint64_t position, std::size_t bytes) = 0;
 
-    /// True when the peer went away. Takes no bytes from what it sent.
+    /// True when the peer went away. Leaves what the peer sent unread.
     [[nodiscard]] virtual bool is_over() = 0;
-    /// Bytes that were sent and that the peer did not take yet; what cannot be told is 0.
+    /// How many sent bytes the peer has not taken yet; 0 when that is not known.
     [[nodiscard]] virtual std::size_t bytes_on_the_way() = 0;
-    /// Says goodbye where the transport has words for it, once, before the connection closes the socket.
+    /// Tells the peer that the stream ends, if the transport's protocol has a message for that. The connection calls it once,
+    /// before it closes the socket.
     virtual void shut_down() = 0;
 };
 
-/// Sends (the beginning of) `bytes` bytes of `file` from `position`, by the transport's own means where it has any, and
-/// otherwise as much as fits into `scratch` by reading it. What was read and not taken is read again by the next call.
+/// Sends (the beginning of) `bytes` bytes of `file` from `position`: without copying if the transport can, otherwise by reading
+/// as much as fits into `scratch`. Bytes that were read and not sent are read again by the next call.
 [[nodiscard]] Transport::Moved send_from_file(Transport& transport, File& file, std::uint64_t position, std::size_t bytes,
                                               MutableBytes scratch);
 
