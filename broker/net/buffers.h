@@ -71,8 +71,8 @@ class BufferPool {
     void retire(std::unique_ptr<ReadBuffer> buffer);
     /// The capacity of all buffers retired since the last `end_turn`.
     [[nodiscard]] std::size_t retired_bytes() const { return retired_bytes_; }
-    /// Puts the retired buffers back into the pool. The reactor calls this once per turn, when no request points into them any
-    /// more. Returns whether any buffer was retired.
+    /// Puts the retired buffers back into the pool. The NetReactor calls this at the end of a turn, when no request points into
+    /// them any more. Returns whether any buffer was retired.
     bool end_turn();
     /// Frees the pooled buffers except a few small ones. The reactor calls this when it was quiet for a while.
     void trim();

@@ -5,7 +5,7 @@
 
 namespace partita::runtime {
 
-/// What /metrics counts of requests. Whoever serves one adds to it, from any thread.
+/// What /metrics counts about requests. Whoever serves a request adds to the counters, from any thread.
 struct Counters {
     std::atomic<std::uint64_t> requests = 0;
     std::atomic<std::uint64_t> produced_bytes = 0;

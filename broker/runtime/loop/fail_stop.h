@@ -4,8 +4,8 @@
 
 namespace partita::runtime {
 
-/// A device failed to make data durable: what the page cache holds can no longer be trusted. Ends the process without a clean
-/// mark, so that the next start recovers.
+/// Ends the process without a clean mark, so that the next start recovers. For a device that failed to make data durable: the
+/// page cache can no longer be trusted then.
 [[noreturn]] void fail_stop(const StorageError& error);
 
 }  // namespace partita::runtime

@@ -7,8 +7,8 @@
 
 namespace partita::runtime {
 
-/// Log lines about what clients or devices can make happen many times a second: one of a kind a second, which says how many were
-/// left out. Thread-safe.
+/// Writes log lines about failures that clients or devices can cause many times a second. At most one line of each kind is
+/// written per second, and it says how many were left out. Thread-safe.
 class FailureLog {
   public:
     explicit FailureLog(Clock& clock) : clock_(clock) {}
@@ -18,7 +18,8 @@ class FailureLog {
     /// A coordinator's records could not be written or read.
     void coordinator_append_failed(std::string_view log_name, std::string_view reason);
     void accept_failed(std::string_view reason);
-    /// `client`: address and port. The kind of the reason is what stands before its first digit: the numbers are a stranger's choice.
+    /// `client` is an address and port. The text before the first digit of `reason` decides its kind, because a stranger may have
+    /// chosen the numbers.
     void connection_closed(std::string_view client, std::string_view listener, std::string_view reason);
 
   private:

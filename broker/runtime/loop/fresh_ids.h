@@ -6,9 +6,9 @@
 
 namespace partita::runtime {
 
-/// A UUID that nobody had before (version 4): for topics and clusters.
+/// A new random UUID (version 4), for topics and clusters.
 [[nodiscard]] TopicId fresh_uuid();
-/// The same in its usual form of 36 characters: for member ids.
+/// A new random UUID in its usual form of 36 characters, for member ids.
 [[nodiscard]] std::string fresh_uuid_text();
 
 }  // namespace partita::runtime

@@ -4,7 +4,7 @@
 
 namespace partita::runtime {
 
-/// What the network side counts, for metrics. Any thread may ask.
+/// What the Kafka listeners count, for metrics. Any thread may ask.
 class NetworkStatistics {
   public:
     virtual ~NetworkStatistics() = default;

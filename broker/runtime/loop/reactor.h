@@ -18,37 +18,39 @@ class io_context;
 
 namespace partita::runtime {
 
-/// What a reactor knows of a connection. Implemented in broker/net.
+/// A connection as its reactor sees it. broker/net implements it; only the reactor's thread calls it.
 class ReplyReceiver {
   public:
     virtual ~ReplyReceiver() = default;
-    /// Fills a slot; the reply leaves when all slots before it are filled and `send_ready` runs.
+    /// Puts the reply into its slot. It leaves with a `send_ready`, once all slots before it are filled.
     virtual void fill_slot(std::uint64_t slot, Reply&& reply) = 0;
-    /// Sends whatever is ready, in one write where possible. Called once per loop turn at most.
+    /// Sends the replies that are ready, in one write where possible. The reactor calls this at the end of a turn, once for each
+    /// `request_send`.
     virtual void send_ready() = 0;
-    /// Reads what is probably there already; after `request_read`.
+    /// Reads bytes that have probably arrived already. The reactor calls this once for each `request_read`.
     virtual void read_again() = 0;
 };
 
-/// Work that is done at the end of every loop turn, in order of registration: staged appends are
-/// written, waiting fetches are woken. A source may also have a deadline.
+/// Work that the reactor has done at the end of every turn, for example writing staged appends and waking waiting fetches. The
+/// reactor calls its participants in the order in which they were added.
 class TurnParticipant {
   public:
     virtual ~TurnParticipant() = default;
-    /// Runs at the end of a turn, before replies are sent.
+    /// Called at the end of a turn before the replies are sent, and again after they were sent, because sending may let further
+    /// requests be served: twice per turn or more often.
     virtual void end_turn(Now now) = 0;
-    /// When the reactor must run a turn even if nothing happens on its sockets.
+    /// When the reactor must run a turn even if nothing happens on its sockets; empty for no such time.
     [[nodiscard]] virtual std::optional<Instant> next_deadline() = 0;
 };
 
 /// One thread, one event loop, run to completion.
 ///
-/// A loop turn handles what is ready (bounded), then lets the participants finish their work, then
-/// sends all replies that became ready. Requests are thus batched by the load itself: appends of all
-/// connections served in a turn reach the kernel in one write per partition, replies of a connection
-/// leave in one write. Nothing here waits for a disk.
+/// A turn handles the events that are ready (a bounded number), lets the participants finish their work, and then sends all
+/// replies that became ready. The load itself thus makes the batches: appends of all connections served in a turn reach the
+/// kernel in one write per partition, and the replies of a connection leave in one write. Nothing here waits for a disk.
 ///
-/// Everything but `post`, `deliver` and `wake_at` belongs to the reactor's own thread.
+/// Any thread may call `stop`, `post`, `deliver`, `wake_at` and `receiver_count`. Everything else belongs to the reactor's own
+/// thread; participants and receivers may be added before it runs.
 class Reactor {
   public:
     Reactor(std::uint32_t index, Clock& clock);
@@ -59,9 +61,8 @@ class Reactor {
     [[nodiscard]] std::uint32_t index() const { return index_; }
     [[nodiscard]] boost::asio::io_context& context();
 
-    /// Runs until `stop`. The calling thread becomes the reactor's thread.
+    /// Runs turns until `stop`. The calling thread becomes the reactor's thread.
     void run();
-    /// From any thread.
     void stop();
     /// One turn that waits for nothing, for whoever runs the reactor instead of `run`; the calling thread is the reactor's meanwhile.
     /// Answers when the next one is due, unless something is posted before: `kAtOnce` while there may be more to do.
@@ -69,30 +70,32 @@ class Reactor {
     /// Runs `work` on the reactor's thread, in order of posting. From any thread.
     void post(std::function<void()> work);
 
-    /// Hands a reply to its connection, on whatever thread this is called. Dropped when the
+    /// Hands a reply to the connection that `target` names, through that connection's reactor. The reply is dropped when the
     /// connection is gone.
     static void deliver(std::span<const std::unique_ptr<Reactor>> reactors, const ReplyTarget& target,
                         Reply&& reply);
 
-    /// Makes sure that a turn runs at `deadline` or before. From any thread.
+    /// Makes sure that a turn runs at `deadline` or before.
     void wake_at(Instant deadline);
 
     void add_participant(TurnParticipant& participant) { participants_.push_back(&participant); }
 
-    /// Connections. Ids are never used again.
+    /// Registers a connection and gives it an id, which is never used again. The receiver stays valid until `remove_receiver`.
     std::uint64_t add_receiver(ReplyReceiver& receiver);
     void remove_receiver(std::uint64_t id);
-    /// Asks for `send_ready` at the end of this turn.
+    /// Asks for a call of `send_ready` at the end of this turn.
     void request_send(std::uint64_t id) { to_send_.push_back(id); }
-    /// Asks for `read_again` at the beginning of the next turn, which then waits for nothing. Cheaper than an event for a
-    /// connection of which more is expected; what is ready elsewhere has its turn nevertheless.
+    /// Asks for a call of `read_again` at the beginning of the next turn, which then does not wait for events. For a connection
+    /// that expects more bytes this is cheaper than an event of the socket. Events of other connections are still served in
+    /// each turn.
     void request_read(std::uint64_t id) { to_read_.push_back(id); }
 
-    /// The clock as read when the current event began.
+    /// The time as read when the current event began.
     [[nodiscard]] Now now() const { return now_; }
     void refresh_now() { now_ = clock_.now(); }
 
-    /// Finishes the turn early, because its buffers are full. Only from the top of an event.
+    /// Finishes the turn early; a NetReactor does this when the buffers of its turn are full. Call it only where no request is
+    /// being served.
     void finish_turn();
 
     [[nodiscard]] std::size_t receiver_count() const { return receiver_count_.load(std::memory_order_relaxed); }

@@ -4,7 +4,7 @@
 
 namespace partita::runtime {
 
-/// Why the broker does not start: one line for the user, who can act on it.
+/// Why the broker does not start: one line on which the user can act.
 struct StartError {
     std::string message;
 };

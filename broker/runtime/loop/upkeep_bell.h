@@ -13,13 +13,16 @@ class UpkeepBell {
   public:
     // For everybody ------------------------------------------------------------------------------
 
-    /// Something was appended or removed: there is work sooner or later. Cheap: it is called for every produce.
+    /// Call this after something was appended or removed, which makes work sooner or later. It is cheap, for every produce
+    /// calls it.
     void data_written();
-    /// A log start was moved by a client: it is checkpointed soon, so that a crash does not bring the records back.
+    /// Call this after a client has moved a log start (DeleteRecords). The thread checkpoints soon, so that a crash does not
+    /// bring the records back.
     void log_start_moved() { ring(&Heard::log_start_moved); }
-    /// A coordinator could not write, and is to be rebuilt from its log.
+    /// Call this after a coordinator could not write: the thread rebuilds it from its log.
     void coordinator_lost() { ring(&Heard::coordinator_lost); }
-    /// The next look for space to be freed also looks for rows of deleted topics.
+    /// Call this after a topic was deleted: when the thread frees space the next time, it also removes the rows of deleted topics
+    /// from the metadata store.
     void topic_deleted() { topic_deleted_.store(true, std::memory_order_relaxed); }
 
     // For the upkeep worker ----------------------------------------------------------------------

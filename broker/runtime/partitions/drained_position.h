@@ -4,29 +4,30 @@
 
 namespace partita::runtime {
 
-/// Offset of the first record at or behind `from` that a consumer could be given, or the end of what it may read when
-/// there is none: a group that committed `from` has done everything below the result.
+/// The offset of the first record at or after `from` that a consumer could be given; without one, the end of what the consumer
+/// may read. A group that committed `from` has thus processed everything below the result.
 ///
-/// What lies between a commit and the log end need not be anything for the group: transaction markers, records of aborted
-/// transactions (with `read_committed`), holes that compaction left. Reads batch headers only, at most about
-/// `kDrainedScanBytesMax`; what lies behind counts as deliverable, and so does what cannot be read.
+/// Between a commit and the log end there may be nothing for the group: transaction markers, records of aborted transactions
+/// (with `read_committed`), holes that compaction left. The function reads batch headers only, at most about
+/// `kDrainedScanBytesMax` bytes. What lies after these counts as deliverable, and so does what cannot be read.
 [[nodiscard]] Offset first_deliverable(const PartitionLog& log, Offset from, bool read_committed);
 
 inline constexpr std::size_t kDrainedScanBytesMax = 1 << 20;
 
-/// The same for many positions, of many logs: what lies between two positions is read once, however many groups are there,
-/// and at most about `kBytesMax` in all; what lies behind counts as deliverable. Reads the disk.
+/// The same (without `read_committed`) for many positions in many logs. What lies between two positions is read once, however
+/// many groups have committed there, and at most about `kBytesMax` bytes are read in all; what lies after these counts as
+/// deliverable. Reads the disk.
 class DrainedPositions {
   public:
     static constexpr std::size_t kBytesMax = std::size_t{32} << 20;
 
-    /// Positions of one log come one behind the other, ascending.
+    /// Ask for all positions of one log one after the other, ascending.
     [[nodiscard]] Offset first_deliverable(const PartitionLog& log, Offset from);
     [[nodiscard]] std::size_t bytes_read() const { return bytes_read_; }
 
   private:
     const PartitionLog* log_ = nullptr;
-    // Of that log: nothing in between is deliverable.
+    // In `log_`, nothing between these two is deliverable.
     Offset from_;
     Offset result_;
     std::size_t bytes_read_ = 0;

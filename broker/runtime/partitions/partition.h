@@ -11,17 +11,17 @@
 
 namespace partita::runtime {
 
-/// A partition as the running broker sees it: its log, and who waits for it. Lives as long as anybody
-/// refers to it; a deleted partition's log answers `closed`.
+/// A partition as the running broker sees it: its log, and who waits for it. It lives as long as anybody refers to it; the log
+/// of a deleted partition answers `closed`.
 struct Partition {
     Partition(std::shared_ptr<PartitionLog> log, fetch::PartitionKey key) : log(std::move(log)), key(key) {}
 
-    /// The epoch that appends carry and clients are told: 0 on this broker, which never loses leadership,
+    /// The leader epoch that appends carry and that clients are told. It is 0, because this broker never loses leadership,
     /// unless the log came from a Kafka that had counted further.
     [[nodiscard]] LeaderEpoch leader_epoch() const {
         return log->has_files() ? std::max(log->latest_leader_epoch(), LeaderEpoch{0}) : LeaderEpoch{0};
     }
-    /// What a request that names its leader epoch is told (KIP-320); -1 asks for no check.
+    /// The error for a request that names the leader epoch `named` (KIP-320); -1 asks for no check.
     [[nodiscard]] ErrorCode judge_leader_epoch(LeaderEpoch named) const {
         if (named == kNoLeaderEpoch) {
             return ErrorCode::none;
@@ -33,12 +33,12 @@ struct Partition {
     }
 
     const std::shared_ptr<PartitionLog> log;
-    /// Unique in the life of the process.
+    /// Unique in the process, and never used again.
     const fetch::PartitionKey key;
 
-    /// One bit per reactor with fetches parked here. A reactor sets and clears only its own.
-    /// Order: the waiter sets its bit and then looks at the log end once more; the writer publishes
-    /// the log end and then looks at the bits (both sequentially consistent), so one of them sees the other.
+    /// One bit for each reactor that has fetches waiting for this partition. A reactor sets and clears only its own bit.
+    /// The waiter sets its bit and then looks at the log end once more; the writer publishes the log end and then looks at the
+    /// bits. Both are sequentially consistent, so that one of them sees the other.
     std::atomic<std::uint64_t> waiting_reactors = 0;
     static constexpr std::uint32_t kReactorsMax = 64;
 

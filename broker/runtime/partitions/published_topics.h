@@ -9,15 +9,15 @@
 
 namespace partita::runtime {
 
-/// The table of topics that is in force. The catalog replaces it, everybody else reads it. Thread-safe.
+/// The topic table in force. The catalog replaces it, and everybody else reads it. Thread-safe.
 class PublishedTopics {
   public:
-    /// Never null once the catalog was loaded.
+    /// Never null once the catalog has loaded its topics.
     [[nodiscard]] std::shared_ptr<const TopicTable> table() const {
         const MutexLock lock(mutex_);
         return table_;
     }
-    /// Grows with every table: whoever keeps one sees by it whether there is another. Costs one load.
+    /// Grows with every new table. Whoever keeps a table sees by this whether there is a newer one, for the cost of one load.
     [[nodiscard]] std::uint64_t version() const { return version_.load(std::memory_order_acquire); }
 
     void publish(std::shared_ptr<const TopicTable> table) {

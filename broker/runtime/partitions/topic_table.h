@@ -14,14 +14,14 @@ namespace partita::runtime {
 
 class TopicExpansion;
 
-/// A topic as the running broker sees it: the catalog's view, the settings in force, the logs.
-/// Immutable; a change makes another one that shares the partitions.
+/// A topic as the running broker sees it: the catalog's view, the settings in force, and the partitions. It is immutable; a
+/// change makes a new one that shares the partitions.
 struct TopicState {
     topics::TopicPointer topic;
     std::shared_ptr<const config::TopicConfig> config;
     std::vector<std::shared_ptr<Partition>> partitions;
-    /// Null while nothing about the topic's growth needs watching, which is one look for produce and fetch. Shared by
-    /// the states of a topic from then on.
+    /// Null while nothing about the topic's growth needs watching, so that produce and fetch look at one pointer only. From
+    /// then on all states of the topic share it.
     std::shared_ptr<TopicExpansion> expansion;
 
     [[nodiscard]] Partition* partition(std::int32_t index) const {
@@ -31,8 +31,8 @@ struct TopicState {
     }
 };
 
-/// All topics at one moment, immutable, replaced whole. The states are spread over shards that
-/// consecutive tables share, so a change of one topic among thousands copies a small part.
+/// All topics at one moment. A published table is immutable and replaced whole. The states are spread over shards that
+/// consecutive tables share, so that the change of one topic among thousands copies a small part.
 class TopicTable {
   public:
     static constexpr std::size_t kShards = 64;
@@ -45,10 +45,10 @@ class TopicTable {
         const topics::Topic* topic = catalog->find_topic(name);
         return topic == nullptr ? nullptr : find(topic->id);
     }
-    /// Of a topic that the catalog has. Null for one that it has not.
+    /// The state of the topic; null when the table has no such topic.
     [[nodiscard]] std::shared_ptr<const TopicState> share(const TopicId& id) const;
 
-    /// For the one who makes the next table.
+    // Only for the catalog, while it makes the next table.
     void put(std::shared_ptr<const TopicState> state);
     void remove(const TopicId& id);
 

@@ -18,31 +18,32 @@ class PublishedTopics;
 class Turn;
 class Turns;
 
-/// A batch that a request staged.
+/// A batch that a request has staged in the log of a partition.
 struct StagedPartition {
     Partition* partition;
     const TopicState* topic;
     StagedAppend append;
     std::size_t size_bytes;
     std::int32_t record_count;
-    /// The request's own note: which part of its reply this is.
+    /// For the request itself: which part of its reply this batch belongs to.
     std::size_t reply_index;
 };
 
-/// A request whose appends are written at the end of the turn. Recycled, so its vectors keep their memory.
+/// A request whose appends are written at the end of the turn. The turn uses these objects again, so that their vectors keep
+/// their memory.
 struct StagedRequest {
     PendingReply pending;
     std::vector<StagedPartition> partitions;
-    /// In the turn's arena.
+    /// What `finish` needs of the request; in the turn's arena.
     void* message = nullptr;
-    /// Runs after all staged batches were flushed; their results can be asked for.
+    /// The turn calls this after it flushed all staged batches, whose results can then be asked for.
     void (*finish)(StagedRequest& request, Turn& turn) = nullptr;
 };
 
 /// A partition that a fetch waits for, and what the fetch saw of it.
 struct WaitFor {
     std::shared_ptr<Partition> partition;
-    /// The log end that the fetch has seen, and the last stable offset.
+    /// The log end and the last stable offset that the fetch has seen.
     Offset seen_end;
     Offset stable_end;
     std::int64_t countable_bytes;
@@ -60,51 +61,51 @@ struct FetchWait {
 class WaitingFetch {
   public:
     virtual ~WaitingFetch() = default;
-    /// Reads again and replies with whatever is there. The turn calls this at its end, and nothing of the fetch after it.
+    /// Reads again and replies with whatever is there. The turn calls this at its end, and afterwards calls the fetch no more.
     virtual void complete(Turn& turn) = 0;
-    /// Reads again and replies if the answer is due by what it saw; otherwise says what it still waits for. The turn calls
-    /// this at its end when a partition changed in a way that nobody could count.
+    /// Reads again. Replies and returns empty if the answer is due; otherwise returns what the fetch still waits for. The turn
+    /// calls this at its end when a partition changed in a way that cannot be counted in bytes.
     [[nodiscard]] virtual std::optional<FetchWait> look(Turn& turn) = 0;
 };
 
-/// What one reactor does within one loop turn: the memory of its requests, the appends that wait to
-/// be written together, and the fetches that wait for appends.
+/// One reactor's part of the request path: the memory of the requests of a turn, the appends to be written together at its end,
+/// and the fetches that wait for appends. Only the reactor's thread calls it.
 ///
 /// Topic states and partitions found through `topics()` stay valid until the end of the turn.
 class Turn final : public TurnParticipant {
   public:
-    /// One of `turns`, through which it tells the others.
+    /// `turns` has this turn and those of the other reactors, and passes appends on to them.
     Turn(Turns& turns, const PublishedTopics& topics, Reactor& reactor);
 
     [[nodiscard]] Reactor& reactor() { return reactor_; }
     [[nodiscard]] Arena& arena() { return arena_; }
     [[nodiscard]] Now now() const { return reactor_.now(); }
 
-    /// The newest table: a topic whose creation was acknowledged before this call is in it.
+    /// The newest topic table: it has every topic whose creation was acknowledged before this call.
     [[nodiscard]] const TopicTable& topics();
-    /// The same, to be kept beyond the turn.
+    /// The same table, for callers that keep it beyond the turn.
     [[nodiscard]] const std::shared_ptr<const TopicTable>& shared_topics();
 
-    /// A request that stages appends. Valid until its `finish` returned.
+    /// Begins a request that stages appends. The reference is valid until its `finish` has returned.
     [[nodiscard]] StagedRequest& begin_staged_request();
-    /// Notes that `partition` has something to flush.
+    /// Makes the end of the turn flush what was staged in `partition`.
     void mark_dirty(Partition& partition);
 
-    /// `partition` was appended to by this thread outside of staged requests (coordinators).
+    /// Wakes fetches after this thread has appended `size_bytes` to `partition` outside of staged requests, as coordinators do.
     void appended(Partition& partition, std::size_t size_bytes);
-    /// From another reactor, through `Reactor::post`.
+    /// Wakes fetches after another reactor has appended. That reactor posts the call to this one (Turns::post_append).
     void on_foreign_append(fetch::PartitionKey partition, const fetch::FetchWaiters::Growth& growth);
-    /// Something about the partition changed that a fetch must see (deletion, log start).
+    /// Wakes fetches after the partition changed in a way that they must see (deletion, log start).
     void on_change(fetch::PartitionKey partition);
 
     /// Parks a fetch. Returns its id for `cancel_fetch`.
     fetch::WaiterId park_fetch(std::unique_ptr<WaitingFetch> fetch, const FetchWait& wait);
     void cancel_fetch(fetch::WaiterId waiter);
-    /// For shutdown: every waiting fetch is answered in this turn.
+    /// Answers every waiting fetch in this turn, for shutdown.
     void complete_all_fetches();
 
     void end_turn(Now now) override;
-    /// At once while a fetch that looked has to look again.
+    /// Now, while a fetch that has looked must look again.
     [[nodiscard]] std::optional<Instant> next_deadline() override { return woken_.empty() ? waiters_.next_deadline() : now().monotonic; }
 
     [[nodiscard]] std::size_t waiting_fetches() const { return fetches_.size(); }
@@ -118,10 +119,10 @@ class Turn final : public TurnParticipant {
     void flush_appends();
     void complete_fetches();
     void wake(const fetch::FetchWaiters::Woken& woken);
-    /// Tells the partitions that this reactor waits for them.
     [[nodiscard]] static fetch::FetchWaiters::Wait counted(const FetchWait& wait);
+    /// Sets this reactor's bit in the partitions.
     void show_interest(const FetchWait& wait);
-    /// Lets a fetch look again that missed an append between its read and its bit.
+    /// Lets a fetch look again if an append came between its read and the setting of the bit.
     void look_once_more(const FetchWait& wait);
     void forget_interest(const Waited& waited);
 
@@ -131,7 +132,7 @@ class Turn final : public TurnParticipant {
     Arena arena_;
     std::uint64_t table_version_ = 0;
     std::shared_ptr<const TopicTable> table_;
-    // Tables of earlier requests of this turn, which still point into them.
+    // Older tables, into which earlier requests of this turn still point.
     std::vector<std::shared_ptr<const TopicTable>> retained_tables_;
 
     std::vector<std::unique_ptr<StagedRequest>> staged_;
@@ -140,10 +141,10 @@ class Turn final : public TurnParticipant {
 
     fetch::FetchWaiters waiters_;
     std::unordered_map<fetch::WaiterId, Waited> fetches_;
-    // Those of the next `complete_fetches`, and the memory in which it goes through them.
+    // The fetches that the next `complete_fetches` wakes, and the list that it is going through.
     std::vector<fetch::FetchWaiters::Woken> woken_;
     std::vector<fetch::FetchWaiters::Woken> waking_;
-    /// Nobody waits on: the broker stops.
+    /// The broker stops: a woken fetch is answered and waits no longer.
     bool answers_all_ = false;
 };
 

@@ -12,8 +12,8 @@
 
 namespace partita::runtime {
 
-/// The reactors of a broker, each with its turn, and how one thread tells the others. Everything but `clear` may be called from
-/// any thread.
+/// The reactors of a broker, each with its turn, and the ways from one thread to the others. Any thread may call everything but
+/// `clear`; what a returned Reactor or Turn allows is said there.
 class Turns {
   public:
     /// One to `Partition::kReactorsMax` reactors.
@@ -24,19 +24,19 @@ class Turns {
 
     [[nodiscard]] const std::vector<std::unique_ptr<Reactor>>& reactors() const { return reactors_; }
     [[nodiscard]] Turn& of(std::size_t reactor) const { return *turns_[reactor]; }
-    /// The one that does what is done by one alone: timers of coordinators, topics that the broker makes itself.
+    /// The reactor for work that only one of them does: timers of coordinators, topics that the broker makes itself.
     [[nodiscard]] Reactor& first_reactor() const { return *reactors_.front(); }
     [[nodiscard]] Turn& first() const { return *turns_.front(); }
 
     void deliver(const ReplyTarget& target, Reply&& reply) { Reactor::deliver(reactors_, target, std::move(reply)); }
-    /// Tells another reactor's waiting fetches of an append.
+    /// Tells the waiting fetches of another reactor about an append.
     void post_append(std::uint32_t reactor, fetch::PartitionKey partition, const fetch::FetchWaiters::Growth& growth);
-    /// Tells every reactor's waiting fetches that the partition changed.
+    /// Tells the waiting fetches of all reactors that the partition changed in a way that they must see.
     void post_change(const Partition& partition);
-    /// Every waiting fetch is answered, each in the next turn of its reactor.
+    /// Answers every waiting fetch, each in the next turn of its reactor.
     void complete_all_fetches();
 
-    /// Lets go of all requests that wait, and of the logs that they hold. No reactor runs any more.
+    /// Drops all waiting requests and releases the logs that they hold. Only when no reactor runs any more.
     void clear() { turns_.clear(); }
 
   private:
