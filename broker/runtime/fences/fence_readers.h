@@ -16,51 +16,54 @@ namespace partita::runtime {
 
 class Connections;
 
-/// Who reads one fenced topic: the connections that fetch it, and for each the groups whose member it may be (see `expansion::attribute`).
+/// Keeps who reads one fenced topic: the connections that fetch it, and for each of them the groups whose member it may be (see
+/// `expansion::attribute`).
 ///
-/// Belongs to a TopicExpansion, whose lock guards it.
+/// It belongs to a TopicExpansion, whose lock guards it.
 class FenceReaders {
   public:
-    /// Connections that are told apart. One beyond it is judged alone: it may then be held where the others would have shown that it is
-    /// in no group.
+    /// How many connections are told apart. One more is judged without the others: it may then be held where they would have
+    /// shown that it is in no group.
     static constexpr std::size_t kReadersMax = 1024;
-    /// Partitions that members held lately, of all together. With more, nobody is excluded for what it fetches.
+    /// How many partitions that members held lately are remembered, of all members together. With more, what a connection fetches
+    /// excludes it from no group.
     static constexpr std::size_t kHoldingsMax = 100'000;
-    /// So long an answer stands that names a group. One that names none is asked for anew with each fetch.
+    /// How long an answer stands. An answer that names no group, or is undecided, is worked out anew with each fetch.
     static constexpr std::int64_t kJudgeMs = 1'000;
-    /// A connection that nothing was kept from for so long is not held any more.
+    /// A connection from which nothing was kept for this long does not count as held any more.
     static constexpr std::int64_t kHeldMs = 10'000;
 
     FenceReaders(GroupShards& groups, Connections& connections) : groups_(groups), connections_(connections) {}
 
     struct Judgement {
         expansion::Attribution::Kind kind = expansion::Attribution::Kind::no_group;
-        /// Groups whose member it may be and that have the partition, or had it lately. Valid until the next call.
+        /// The groups whose member the connection may be, and whose members have the partition or had it lately. Valid until the
+        /// next call.
         std::vector<const groups::TopicReader*> groups;
-        /// The kernel was asked for a process that may decide it: see Connections::want_process.
+        /// True when the kernel was asked for a process that may decide between these groups: see Connections::want_process.
         bool is_undecided = false;
     };
-    /// Notes that the connection fetches the partition, and says for whom.
+    /// Notes that the connection fetches the partition, and says for which groups it does.
     [[nodiscard]] Judgement judge(std::string_view topic, const TopicId& topic_id, PartitionIndex partition, std::string_view client_id,
                                   std::string_view address, expansion::ConnectionId connection, Instant now);
-    /// Records of the partition were kept from the connection, which `judgement` was about.
+    /// Notes that records of the partition were kept from the connection, by this `judgement` of it.
     void note_held(expansion::ConnectionId connection, PartitionIndex partition, const Judgement& judgement, Instant now);
     void on_closed(expansion::ConnectionId connection) { readings_.erase(connection); }
 
-    /// H52: connections that are held as members of groups that they may not be of.
+    /// H52: connections that are held for several groups, although each of them can be in one of these groups at most.
     [[nodiscard]] std::vector<expansion::Finding> findings(std::string_view topic, Instant now) const;
-    /// The process behind a reader, as far as it is known: "java (pid 4711, shop.jar)".
+    /// The process behind a reader: "java (pid 4711, shop.jar)". Empty when it is not known.
     [[nodiscard]] std::string program_of(expansion::ConnectionId connection) const;
 
   private:
     struct Reading {
         expansion::ConnectionFacts client;
         std::map<PartitionIndex, expansion::PartitionSpan> fetched;
-        // The answer that stands.
+        // The last answer about the connection, and when it was given.
         expansion::Attribution::Kind kind = expansion::Attribution::Kind::no_group;
         std::vector<std::string> groups;
         Instant judged{-kJudgeMs};
-        // What was kept from it.
+        // When records of which partitions were kept from it last, and whom it was taken for.
         std::map<PartitionIndex, Instant> held;
         std::string held_as;
     };
@@ -72,7 +75,7 @@ class FenceReaders {
     [[nodiscard]] bool has_partition(const groups::TopicReader& group, const Reading& reading, PartitionIndex partition) const;
     [[nodiscard]] expansion::GroupMember member_of(const groups::TopicReader& group, const groups::TopicReader::Member& member,
                                                    Instant now) const;
-    /// Fills the answer of the reading. True when the kernel may know better soon.
+    /// Works out the answer for the reading. True when the kernel was asked and may decide it soon.
     bool attribute(Reading& reading, Instant now);
     [[nodiscard]] std::vector<expansion::ReadingConnection> readers_like(Reading& subject);
 
@@ -80,9 +83,9 @@ class FenceReaders {
     Connections& connections_;
     GroupShards::KnownReaders known_;
     std::map<expansion::ConnectionId, Reading> readings_;
-    /// One that found no place.
+    /// The reading of a connection beyond `kReadersMax`, until the next one.
     Reading guest_;
-    /// When a member was seen holding a partition last.
+    /// When each member was last seen with each of its partitions.
     std::map<MemberKey, std::map<PartitionIndex, Instant>> holdings_;
     std::size_t holding_count_ = 0;
     bool holdings_overflowed_ = false;

@@ -23,17 +23,18 @@ class PublishedTopics;
 class Turns;
 class UpkeepBell;
 
-/// What is kept of the growth of all topics (a `TopicExpansion` each, where there is something to keep), and the files in which
-/// fences outlive the process: `partita-fences/TOPIC_ID` of the data directory.
+/// Makes what is kept about the growth of topics (one `TopicExpansion` for each topic that needs it), and keeps the files in
+/// which fences outlive the process: `partita-fences/TOPIC_ID` in the data directory.
 ///
-/// Thread-safe, but for `load`, `state_for` and `finish_load`, which belong to whoever holds the catalog.
+/// Thread-safe, with two exceptions: only the catalog calls `load`, `state_for` and `finish_load`, and only the upkeep thread
+/// calls `upkeep`.
 class Fences final : public CommitListener, public IdentityListener {
   public:
-    /// Stored fences larger than it are refused; far above what `FenceMarks` can hold for 10,000 partitions.
+    /// A larger file of a fence is not read. This is far above what `FenceMarks` can hold for 10,000 partitions.
     static constexpr std::size_t kStoredFenceBytesMax = std::size_t{1} << 30;
     static constexpr std::int64_t kUpkeepMs = 1000;
 
-    /// What fences are made of: who reads a topic, and who is at the other end of connections.
+    /// The parts that tell who reads a topic, and who is at the other end of connections.
     struct Readers {
         GroupShards& groups;
         Connections& connections;
@@ -43,43 +44,44 @@ class Fences final : public CommitListener, public IdentityListener {
 
     // Start --------------------------------------------------------------------------------------
 
-    /// Reads the stored fences. Before the topics are made.
+    /// Reads the stored fences. The catalog calls this before it makes the states of topics.
     void load();
-    /// What a topic needs now: the same as before when it had something, null when it needs nothing.
-    /// `is_new`: the topic is being created, so nobody can have written to it yet.
+    /// The `TopicExpansion` of a topic: `before` when it has one already, null when it needs none. `is_new` says that the topic
+    /// is being created, so that nobody can have written to it yet.
     [[nodiscard]] std::shared_ptr<TopicExpansion> state_for(const topics::Topic& topic, const config::TopicConfig& config,
                                                             const std::shared_ptr<TopicExpansion>& before, bool is_new, Now now);
-    /// For a topic whose growth is to be watched whatever its mode.
+    /// A new `TopicExpansion`, for a topic whose growth is to be watched whatever its mode.
     [[nodiscard]] std::shared_ptr<TopicExpansion> new_state(Instant producers_known_since);
-    /// All topics were made: fences that none of them took are removed.
+    /// Removes the stored fences of topics that no longer exist. The catalog calls this when the states of all topics are made.
     void finish_load();
 
     // Growing ------------------------------------------------------------------------------------
 
-    /// The topic grew: its fence opens if the record of the expansion says so. Before the new partitions are visible.
+    /// Opens a fence if the record of the topic's last expansion says so. Called before anybody sees the new partitions.
     void open(const TopicState& topic, Now now);
     void topic_deleted(const TopicId& id);
 
     // Waking -------------------------------------------------------------------------------------
 
-    /// Fetches that the topic's fence holds look again. Cheap while no fence exists.
+    /// Makes the fetches that the topic's fence holds look again. Cheap while no fence exists.
     void on_commit(std::string_view topic) override {
         if (count() > 0) {
             wake_held(topic);
         }
     }
-    /// Fetches that any fence holds look again.
+    /// Makes the fetches that any fence holds look again.
     void identities_changed() override;
-    /// Every consumer of the topic, which has a `TopicExpansion`, is made to refresh its metadata; those that wait at once.
+    /// Makes every consumer of the topic refresh its metadata, those with a waiting fetch at once. The topic has a
+    /// `TopicExpansion`.
     void nudge(const TopicState& topic, Now now);
 
     // Upkeep -------------------------------------------------------------------------------------
 
-    /// When `upkeep` has something to do; far away while no fence exists.
+    /// When the upkeep thread has to call `upkeep` next; far away while no fence exists.
     [[nodiscard]] Instant next_upkeep() const;
-    /// Closes windows, stores fences. Blocks on the disk.
+    /// Closes the windows that are due, stores changed fences, and settles findings about them. Blocks on the disk.
     void upkeep(Now now);
-    /// Stores every fence, at an orderly stop.
+    /// Stores every fence. The broker calls this at an orderly stop.
     void store_all();
 
     // Looking ------------------------------------------------------------------------------------
@@ -100,12 +102,12 @@ class Fences final : public CommitListener, public IdentityListener {
     const Readers readers_;
     FindingsHub& findings_;
     UpkeepBell& upkeep_;
-    /// Read at the start, until their topics take them.
+    /// Fences read at the start, until their topics take them.
     std::map<TopicId, expansion::Fence> loaded_;
     std::atomic<int> count_ = 0;
     std::atomic<std::uint64_t> timeouts_ = 0;
     std::atomic<std::int64_t> next_upkeep_ms_ = 0;
-    /// Topics with open findings about their fences. Of the upkeep thread.
+    /// Topics with open findings about their fences. Only the upkeep thread uses this.
     std::set<TopicId> told_findings_;
 };
 

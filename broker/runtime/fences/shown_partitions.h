@@ -11,16 +11,16 @@ namespace partita::runtime {
 class GroupShards;
 struct TopicState;
 
-/// The test control that shows the new partitions of a topic to its producers and its consumers at different times
-/// (`partita.visibility.*`): who is which, and how many partitions a client is shown. Thread-safe.
+/// The test control that shows the new partitions of a topic to its producers and to its consumers at different times
+/// (`partita.visibility.*`). It remembers which clients produce and which consume. Thread-safe.
 class ShownPartitions {
   public:
     explicit ShownPartitions(GroupShards& groups) : groups_(groups) {}
 
     void note_producer(const expansion::ClientIdentity& client);
     void note_consumer(const expansion::ClientIdentity& client);
-    /// How many partitions of the topic this client is shown in metadata. `own` is what it did over the connection that asks; as long as that
-    /// is nothing, it is taken for what clients of its name and address did.
+    /// How many partitions of the topic metadata shows to this client. `own` says what the client did over the connection that
+    /// asks. If it did nothing yet, what clients of the same name and address did counts instead.
     [[nodiscard]] std::int32_t count_for(const TopicState& topic, const expansion::ClientIdentity& client,
                                          const expansion::ClientRoles& own, Now now);
 

@@ -18,19 +18,18 @@ namespace partita::runtime {
 
 struct TopicState;
 
-/// What a running broker keeps about the growth of one topic: who writes to it (modes guarded and fenced), its fence,
-/// and a nudge that is under way. Topics that need none of it have none: produce and fetch look at one null
-/// pointer.
+/// What a running broker keeps about the growth of one topic: who writes to it (modes guarded and fenced), its fence, and a nudge
+/// under way. A topic that needs none of this has no TopicExpansion, so that produce and fetch look at one null pointer.
 ///
 /// Thread-safe.
 class TopicExpansion {
   public:
-    /// Consumers that one nudge remembers; when there are more, the rest is not nudged.
+    /// How many consumers one nudge reaches; further ones are not nudged.
     static constexpr std::size_t kNudgedMax = 4096;
-    /// A consumer that fetches within this time of a nudge is nudged.
+    /// A nudge reaches the consumers that fetch within this time.
     static constexpr std::int64_t kNudgeMs = 30'000;
 
-    /// Long before everything: producers are known from the topic's first record on.
+    /// A time long before everything: all producers are known, from the topic's first record on.
     static constexpr Instant kSinceItsCreation{-(std::int64_t{1} << 60)};
 
     TopicExpansion(GroupShards& groups, Connections& connections, Instant producers_known_since)
@@ -38,9 +37,9 @@ class TopicExpansion {
 
     // Produce ------------------------------------------------------------------------------------
 
-    /// Producers that are remembered; the one that was silent for longest makes room.
+    /// How many producers are remembered. The one that was silent for longest makes room for a new one.
     static constexpr std::size_t kProducersMax = 1000;
-    /// Processes of producers that left whose end is looked for in one `upkeep`.
+    /// How many processes of disconnected producers one `upkeep` checks for having ended.
     static constexpr std::size_t kLeftProcessesMax = 64;
 
     struct Producer {
@@ -49,9 +48,10 @@ class TopicExpansion {
         std::string_view client_id;
         std::string_view address;
     };
-    /// Before a batch for `partition` is staged, on the thread that stages it.
+    /// Notes the producer, and marks the batch in the fence. Called before the batch for `partition` is staged, on the thread
+    /// that stages it.
     void on_produce(const TopicState& topic, PartitionIndex partition, const Producer& producer, Now now);
-    /// A connection that wrote to the topic or read it has ended. Who it was is still known to `Connections`.
+    /// Called when a connection that wrote to the topic or read it has ended, while `Connections` still knows it.
     void on_connection_closed(expansion::ConnectionId connection);
 
     // Fetch --------------------------------------------------------------------------------------
@@ -65,15 +65,16 @@ class TopicExpansion {
     struct FetchVerdict {
         /// NOT_LEADER_OR_FOLLOWER for one fetch of each consumer that is nudged.
         ErrorCode error = ErrorCode::none;
-        /// Nothing at or above it may be returned.
+        /// The fetch must return nothing at or above this offset.
         std::optional<Offset> limit;
-        /// Whether that is so will be known in a moment: a fetch that can wait should. `Fences::identities_changed` wakes it.
+        /// True when it will soon be known whether the limit holds for this reader. A fetch that can wait should do so;
+        /// `Fences::identities_changed` wakes it.
         bool is_undecided = false;
-        /// It may be in no group, and so the answer shows where the log ends: a program that reads to the end must not take the limit for
-        /// it. Members are shown the limit, as if there were nothing more.
+        /// True when the reader may be in no group: the answer then shows the true end of the log, because a program that reads
+        /// to the end must not take the limit for the end. Members are shown the limit, as if there were nothing more.
         bool shows_end = false;
     };
-    /// What a fetch at `fetch_offset` of a partition whose log ends at `end` may have.
+    /// What a fetch at `fetch_offset` may return of a partition whose log ends at `end`.
     [[nodiscard]] FetchVerdict on_fetch(const TopicState& topic, PartitionIndex partition, const Reader& reader,
                                         Offset fetch_offset, Offset end, Now now);
 
@@ -85,35 +86,37 @@ class TopicExpansion {
     };
     [[nodiscard]] ProducerActivity producer_activity(Instant now) const;
     [[nodiscard]] bool has_open_window() const;
-    /// The topic grew, and mode fenced is in force. Before the new partitions are visible.
+    /// Opens the fence because the topic grows in mode fenced. Called before anybody sees the new partitions.
     void open_fence(const TopicState& topic, std::int32_t epoch, std::int32_t old_count, std::int32_t new_count, Now now);
-    /// From storage, at the start.
+    /// Takes over a stored fence, at the start.
     void restore_fence(expansion::Fence fence);
-    /// After a start that followed no orderly stop: see Fence::cover_unknown.
+    /// Called at a start that follows no orderly stop: see Fence::cover_unknown.
     void cover_unknown_batches(const TopicState& topic);
 
     // Keeping ------------------------------------------------------------------------------------
 
     struct Upkeep {
-        /// To be stored. Empty: remove what is stored, the fence is over.
+        /// The encoded fence, to be stored; empty when it has not changed since it was stored.
         std::optional<std::string> store;
+        /// The fence is over: what is stored of it is to be removed.
         bool is_over = false;
+        /// Why the window was closed by this call; `none` when it was not.
         expansion::Fence::WindowState closed = expansion::Fence::WindowState::none;
         std::uint64_t new_timeouts = 0;
-        /// Everything that holds about readers of the fence.
+        /// All findings that hold now about readers of the fence.
         std::vector<expansion::Finding> findings;
     };
-    /// Closes a window that is due, forgets what holds nobody, and hands out what changed since the last time. Called
-    /// by maintenance.
+    /// Closes a window that is due, forgets what holds nobody, and hands out what changed since the last call. Fences::upkeep
+    /// calls this on the upkeep thread.
     [[nodiscard]] Upkeep upkeep(const TopicState& topic, Now now);
-    /// What the disk should say now, whatever was stored before. Empty without a fence.
+    /// The fence as it should be stored now, changed or not. Empty without a fence.
     [[nodiscard]] std::optional<std::string> encoded_fence() const;
-    /// Storing failed: the next `upkeep` gives it again.
+    /// Called when storing failed: the next `upkeep` hands the fence out again.
     void not_stored() { dirty_.store(true, std::memory_order_relaxed); }
 
     // Controls and looking -----------------------------------------------------------------------
 
-    /// Every consumer of the topic is made to refresh its metadata, once each, by its next fetch.
+    /// Makes every consumer of the topic refresh its metadata: each gets one error with its next fetch (see FetchVerdict::error).
     void nudge(Instant now);
     [[nodiscard]] std::size_t nudged() const;
 
@@ -128,16 +131,17 @@ class TopicExpansion {
         /// Groups that the fence gave up waiting for.
         std::set<std::string> released;
         std::vector<expansion::Fence::Outsider> unattributed;
-        /// Producers for which the window is kept open: those that are not proven to know the new count, the first few of `unproven_count`.
+        /// The first `kUnprovenShown` of the `unproven_count` producers for which the window is kept open, because they are not
+        /// proven to know the new count.
         std::vector<expansion::ProducerWindow::Unproven> unproven;
         std::size_t unproven_count = 0;
     };
-    /// Unproven producers that `status` spells out.
+    /// How many unproven producers `status` lists.
     static constexpr std::size_t kUnprovenShown = 16;
     [[nodiscard]] Status status() const;
 
   private:
-    /// What was seen of a producer.
+    /// A producer, and when it wrote last.
     struct Wrote {
         expansion::Writer writer;
         Instant last;

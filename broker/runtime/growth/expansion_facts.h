@@ -14,24 +14,24 @@ namespace partita::runtime {
 class GroupShards;
 struct PlanSources;
 
-/// A topic that a request wants to grow, and Kafka's rules allow.
+/// A topic that a request wants to grow, and that Kafka's rules let grow.
 struct WantedGrowth {
     topics::TopicPointer topic;
     std::int32_t new_count = 0;
 };
 
-/// Topics whose groups are gathered by one pass over all groups: bounds what is in memory at once.
+/// For how many topics one pass over all groups gathers readers. It bounds what is in memory at once.
 inline constexpr std::size_t kGrowthsPerPass = 32;
 
-/// Gathers what the modes and the record of the expansions need to know, for at most `kGrowthsPerPass` topics. Takes time with
-/// the groups, once, and with what those of them say that read the topics. Takes the locks of groups one by one, reads logs
-/// (mode guarded: from the disk, if need be), and holds no lock that others wait for meanwhile: not for a reactor, and not
-/// with the catalog's lock. `all`: everything that the request wants to grow,
-/// ascending by name.
+/// Gathers the facts that the modes and the record of the expansions need, for at most `kGrowthsPerPass` topics. The time it
+/// takes grows with the number of groups (one pass), and with what the groups say that read the topics. It takes the locks of
+/// group shards one by one and reads logs (in mode guarded from the disk, if need be), so neither a reactor nor a holder of the
+/// catalog's lock may call it. While it reads it holds no lock that others wait for. `all` is everything that the request wants
+/// to grow, ascending by name.
 [[nodiscard]] std::vector<GrowthFacts> gather_growth_facts(const PlanSources& sources, std::span<const WantedGrowth> wanted,
                                                            std::span<const WantedGrowth> all, Now now);
 
-/// Groups that read the topic and are not in the list, which is ascending.
+/// True when a group reads the topic that is not in `known`, which is ascending.
 [[nodiscard]] bool has_new_readers(GroupShards& groups, const topics::Topic& topic, std::span<const std::string> known);
 
 }  // namespace partita::runtime

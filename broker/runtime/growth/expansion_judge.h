@@ -10,38 +10,38 @@
 #include "broker/expansion/plan.h"
 #include "broker/topics/catalog_commands.h"
 
-/// How the modes judge an expansion that Kafka's rules allow. Pure: facts come in, a verdict comes out. The guard's rules and
-/// texts are in broker/expansion/guard.h.
+/// How the expansion modes judge an expansion that Kafka's rules allow. Pure functions: facts come in, a verdict comes out. The
+/// guard's rules and texts are in broker/expansion/guard.h.
 namespace partita::runtime {
 
 /// What was gathered about one topic that a request wants to grow.
 struct GrowthFacts {
-    /// As it was then.
+    /// The topic as it was when the facts were gathered.
     topics::TopicPointer topic;
     std::int32_t new_count = 0;
     config::ExpansionMode mode = config::ExpansionMode::faithful;
     /// partita.expansion.guard.override
     bool is_guard_overridden = false;
-    /// False while a coordinator is rebuilt: groups may be missing.
+    /// False while a coordinator is being rebuilt: groups may be missing then.
     bool are_groups_known = true;
-    /// Mode fenced: producers may not all know of the growth before this one.
+    /// Mode fenced: some producers may not know of the growth before this one yet.
     bool window_is_open = false;
     expansion::PlannedTopic planned;
-    /// Mode guarded.
+    /// Set in mode guarded.
     std::optional<expansion::GuardFacts> guard;
 };
 
 struct GrowthVerdict {
     topics::JudgedExpansion judged;
-    /// The refusal stands unless the same request is a confirmation of an earlier one; then `confirm`.
+    /// The client may confirm by sending the refused request again: the caller then calls `confirm`.
     bool may_be_confirmed = false;
 };
 
 [[nodiscard]] GrowthVerdict judge_growth(const GrowthFacts& facts, topics::RequestOrigin requested_by);
-/// The client asked a second time.
+/// Turns a refusal into a permission, because the client has confirmed it by a second request.
 void confirm(GrowthVerdict& verdict);
 
-/// Pairs of groups and other topics whose partitions their members hold one for one with the topic's.
+/// Pairs of a group and another topic, where the group's members hold the same partitions of that topic as of the one that grows.
 using AlignedJoins = std::vector<std::pair<std::string, std::string>>;
 [[nodiscard]] AlignedJoins aligned_joins(const GrowthFacts& facts);
 

@@ -10,20 +10,20 @@
 #include "broker/groups/topic_readers.h"
 #include "broker/topics/catalog_commands.h"
 
-/// An expansion as a list of steps, and the one place that walks along it. Who takes the steps is handed in: the broker, or a
-/// simulation that crashes between any two of them.
+/// An expansion as a list of steps, and the only function that carries the list out. The caller hands in who takes the steps: the
+/// broker, or a simulation that crashes between any two of them.
 namespace partita::runtime {
 
-/// A topic that was judged and may grow. Pointers of what was judged, so that who takes the steps sees whether it still is so.
+/// A topic that was judged and may grow.
 struct GrowingTopic {
-    /// As it was judged.
+    /// The topic as it was judged. A different pointer in the catalog shows that the topic has changed since.
     topics::TopicPointer before;
     std::int32_t new_count = 0;
     topics::JudgedExpansion judged;
 
-    /// The epoch that its growth will have.
+    /// The number of the epoch that this growth begins.
     [[nodiscard]] std::int32_t epoch() const { return static_cast<std::int32_t>(before->expansions.size()) + 1; }
-    /// Groups that get offset 0 in the new partitions.
+    /// The groups that get offset 0 in the new partitions.
     [[nodiscard]] std::span<const std::string> seeded_groups() const {
         return judged.circumstances ? std::span<const std::string>(judged.circumstances->seeded_groups) : std::span<const std::string>();
     }
@@ -31,42 +31,42 @@ struct GrowingTopic {
 
 struct ExpansionStep {
     enum class Kind : std::uint8_t {
-        /// Offset 0 for the new partitions is committed in every group that reads the topic (modes safe-offsets and fenced).
-        /// Undone: these offsets are taken back.
+        /// Commits offset 0 for the new partitions in every group that reads the topic (modes safe-offsets and fenced).
+        /// Undoing takes these offsets back.
         seed,
-        /// A group that began to read the topic meanwhile has no seed: then the facts are out of date.
+        /// Looks whether another group has begun to read the topic: it would have no seed, so the facts are out of date.
         look_for_new_readers,
-        /// From here on nobody else changes the catalog. It must still be as it was judged. Undone: unlocked.
+        /// Locks the catalog, so that nobody else changes it. The topics must still be as they were judged. Undoing unlocks it.
         lock_catalog,
-        /// The new partitions get their logs, which nobody sees. Undone: let go.
+        /// Gives the new partitions their logs, which nobody sees yet. Undoing releases them.
         claim_partitions,
-        /// The catalog's record is in its log: this is the moment at which the topics have grown. Nothing behind it can fail.
+        /// Writes the record into the catalog's log. With that the topics have grown, and no later step can fail.
         write_catalog,
-        /// Mode fenced: before anybody sees the new partitions.
+        /// Mode fenced: opens the fence, before anybody sees the new partitions.
         open_fence,
-        /// Everybody sees the new partitions.
+        /// Shows the new partitions to everybody.
         publish,
         unlock_catalog,
-        /// Readers of the topic are watched from now on.
+        /// Has the readers of the topic watched from now on.
         watch_readers,
-        /// One line in the broker's log says what share of the keys moves.
+        /// Writes one line into the broker's log that says what share of the keys moves, or that the topic has no keys.
         tell,
     };
     Kind kind = Kind::seed;
-    /// Index of the topic; 0 for steps that are about all of them.
+    /// The index of the topic; 0 for steps that are about all topics.
     std::size_t topic = 0;
 
     friend bool operator==(const ExpansionStep&, const ExpansionStep&) = default;
 };
 
-/// The steps for these topics, which grow all or none.
+/// The steps for these topics, which grow together or not at all.
 [[nodiscard]] std::vector<ExpansionStep> steps_of(std::span<const GrowingTopic> topics);
 
 enum class StepOutcome : std::uint8_t {
     done,
-    /// What was judged is not so any more. Nothing happened; facts are to be gathered anew.
+    /// Something changed since the topics were judged. Nothing has happened; the caller gathers the facts anew.
     moved,
-    /// Something could not be written. Nothing happened.
+    /// Something could not be written. Nothing has happened.
     failed,
 };
 
@@ -74,20 +74,20 @@ class ExpansionActions {
   public:
     virtual ~ExpansionActions() = default;
     [[nodiscard]] virtual StepOutcome take(const ExpansionStep& step) = 0;
-    /// Of a step before `write_catalog`, which may have been taken in part.
+    /// Undoes a step up to and including `write_catalog`. The last one may have been taken in part, or not at all.
     virtual void undo(const ExpansionStep& step) = 0;
 };
 
-/// Takes the steps one by one. The first that is not done ends it, and what was taken is undone, last things first.
+/// Takes the steps one by one. At the first one that is not `done` it stops, undoes that step and all before it, the last first,
+/// and returns the outcome of that step.
 [[nodiscard]] StepOutcome carry_out(std::span<const ExpansionStep> steps, ExpansionActions& actions);
 
-/// What the seeds of a growth look like in a group; `group_id` and `metadata` are for the caller to set (see
-/// `groups::seed_metadata`).
+/// The seeds that a growth gives to a group. The caller sets `group_id` and `metadata` (see `groups::seed_metadata`).
 [[nodiscard]] groups::SeedOffsets seeds_of(const GrowingTopic& topic);
-/// What a crash between the seeds and the catalog's record leaves in groups that read the topic: seeds of the next epoch, for
-/// partitions that there are not. A start takes them back.
+/// The seeds that a crash between `seed` and `write_catalog` leaves in groups that read the topic: they are of the next epoch,
+/// and for partitions that do not exist. The next start removes them.
 [[nodiscard]] groups::SeedOffsets orphaned_seeds_of(const topics::Topic& topic);
-/// The epoch that such seeds are marked with.
+/// The epoch with which such seeds are marked.
 [[nodiscard]] inline std::int32_t next_epoch(const topics::Topic& topic) { return static_cast<std::int32_t>(topic.expansions.size()) + 1; }
 
 }  // namespace partita::runtime

@@ -22,11 +22,11 @@ class Expansions;
 /// What became of a CreatePartitions request.
 struct ExpansionReply {
     topics::CreatePartitionsReply reply;
-    /// The change could not be written, and nothing has happened.
+    /// True when the change could not be written: then nothing has happened.
     bool is_not_written = false;
 };
 
-/// A CreatePartitions request that owns what it says: its connection serves nothing else until it is answered.
+/// A CreatePartitions request that owns all its data. Its connection serves no other request until this one is answered.
 struct ExpansionRequest {
     struct Wish {
         std::string name;
@@ -34,7 +34,7 @@ struct ExpansionRequest {
         std::optional<std::vector<std::vector<BrokerId>>> assignments;
     };
     std::vector<Wish> wishes;
-    /// What else the client asked for and is told of: topics that it may not alter.
+    /// The answers for topics that the client asked for and may not alter.
     std::vector<topics::ExpandedTopic> refused;
     bool validate_only = false;
     access::PrincipalPointer principal = access::Principal::anonymous();
@@ -42,18 +42,19 @@ struct ExpansionRequest {
     /// See topics::MutatingClient.
     bool may_be_refused_by_quota = false;
     topics::RequestOrigin requested_by;
-    /// When it came, and how long it may wait for its turn.
+    /// When the request came, and for how long it may wait for its turn.
     Instant received;
     std::int32_t timeout_ms = 0;
 
     PendingReply pending;
-    /// Makes the reply of what became of the wishes; called once, by `answered`.
+    /// Encodes the reply; `answered` calls it once.
     Reply (*encode)(const PendingReply& pending, const ExpansionReply& reply) = nullptr;
 
-    /// The reply, with what was refused before. On the worker's thread, or on the asker's when the request waits no more.
+    /// The encoded reply, including `refused`. Called on the worker's thread, or on the thread that submitted the request when
+    /// there is no room for it.
     [[nodiscard]] Reply answered(ExpansionReply reply) const;
 
-    /// The same as a command, which borrows from this.
+    /// The request as a command for the catalog, which borrows from this object.
     [[nodiscard]] topics::CreatePartitionsCommand command() const;
 };
 
@@ -62,7 +63,7 @@ struct ExpansionRequest {
 /// first request; a broker on which nobody adds partitions has none.
 class ExpansionWorker {
   public:
-    /// Requests that wait for their turn; more are answered REQUEST_TIMED_OUT at once.
+    /// How many requests may wait for their turn. A further one is answered REQUEST_TIMED_OUT at once.
     static constexpr std::size_t kWaitingMax = 1000;
 
     ExpansionWorker(Turns& turns, Executor& executor, Expansions& expansions)

@@ -32,21 +32,22 @@ class Turn;
 class Turns;
 struct TopicState;
 
-/// What the running broker does about expansions beyond what Kafka does: the modes of partita.expansion.mode, and the
-/// test controls. The rules are in broker/expansion; here are the facts they need and the order of the steps.
+/// What the running broker does about expansions beyond what Kafka does: the modes of partita.expansion.mode, and the test
+/// controls. The rules are in broker/expansion; this class provides the facts that they need and the order of the steps.
 ///
-/// CreatePartitions in every mode goes along one line, on a thread of its own (see ExpansionWorker):
-///   1. Kafka's rules are asked, and what would grow is noted (a moment with the catalog's lock);
-///   2. facts about these topics are gathered, without any lock that others wait for (expansion_facts.h);
-///   3. they are judged (expansion_judge.h, pure), and the catalog decides, if it still is as it was in 1 (with its lock);
-///   4. what may grow becomes a list of steps, and one executor takes them (expansion_steps.h): seeds, the catalog's record,
-///      fence, publication. When the catalog, or who reads the topic, changed meanwhile, all of it begins again.
-/// A crash between the seeds and the record leaves seeds for partitions that do not exist; the next start removes them before
-/// anybody is served. When the record cannot be written, they are removed at once.
+/// A CreatePartitions request takes the same way in every mode, on a thread of its own (see ExpansionWorker):
+///   1. It notes which topics of the request exist and would grow (from the published table, without a lock).
+///   2. It gathers facts about these topics, without any lock that others wait for (expansion_facts.h).
+///   3. It judges the facts (expansion_judge.h, pure), and the catalog decides by Kafka's rules and by the verdict, if the topics
+///      are still as they were in 1 (with the catalog's lock).
+///   4. What may grow becomes a list of steps, which one executor takes (expansion_steps.h): seeds, the catalog's record, fence,
+///      publication. When the topics changed, or other groups read them, the request begins again at 1.
+/// A crash between the seeds and the record leaves seeds for partitions that do not exist; the next start removes them before it
+/// serves anybody. When the record cannot be written, the seeds are removed at once.
 class Expansions {
   public:
-    /// After a power failure the newest seeds may be lost while their expansion is not: a start that follows no
-    /// orderly stop seeds again for expansions of the last minutes.
+    /// A power failure may lose the newest seeds but not their expansion. A start that follows no orderly stop therefore gives
+    /// the seeds of an expansion again that is younger than this.
     static constexpr std::int64_t kSeedAgainMs = 600'000;
 
     struct Parts {
@@ -62,21 +63,22 @@ class Expansions {
 
     // Start --------------------------------------------------------------------------------------
 
-    /// Topics and groups are there, nobody is served yet: takes back what a crash left half done, and covers
-    /// what it left unknown.
+    /// Repairs what a crash has left half done or unknown; does nothing after an orderly stop (`was_clean`). The broker calls
+    /// this when topics and groups are loaded and nobody is served yet.
     void recover(bool was_clean, Now now);
     // CreatePartitions ---------------------------------------------------------------------------
 
-    /// From a reactor; the reply comes later.
+    /// Hands the request to the worker thread, which delivers the reply later. Any reactor may call this.
     void submit(ExpansionRequest request) { worker_.submit(std::move(request)); }
-    /// No request is begun any more, and what was begun is done. From any thread but a reactor.
+    /// Lets the worker finish its present request and begin no other one. Any thread but a reactor's may call this.
     void stop() { worker_.stop(); }
     /// Serves one request, on the calling thread. Blocks on the disk.
     [[nodiscard]] ExpansionReply expand(const ExpansionRequest& request);
-    /// How often facts are gathered anew because the catalog, or who reads the topics, changed meanwhile.
+    /// How many times a request is attempted, because topics or their readers changed meanwhile, before it is answered
+    /// REQUEST_TIMED_OUT.
     static constexpr int kAttemptsMax = 5;
 
-    /// Steps; see expansion_steps.h.
+    // Steps of a request; see expansion_steps.h.
     [[nodiscard]] bool seed(const GrowingTopic& topic, Now now);
     void take_back_seeds(const GrowingTopic& topic, Now now);
 
@@ -86,11 +88,11 @@ class Expansions {
         std::int32_t epoch = 0;
         std::int32_t first = 0;
         std::int32_t end = 0;
-        /// Groups that still have a seed that nobody committed over, with the number of such partitions.
+        /// Groups with seeds that nobody has committed over, and the number of partitions with such seeds.
         std::vector<std::pair<std::string, std::size_t>> groups;
     };
-    /// Takes back the seeds of an epoch, for good: no later start gives them again. Empty when it cannot be written; then what was not
-    /// removed stays, and can be removed again by the next call.
+    /// Removes the seeds of an epoch for good: no later start gives them again. Returns how many were removed. Empty when
+    /// something could not be written; then the remaining seeds stay, and another call can remove them.
     [[nodiscard]] std::optional<std::size_t> remove_seeds(Turn& turn, const topics::Topic& topic, std::int32_t epoch);
   private:
     class Attempt;

@@ -7,8 +7,8 @@
 
 namespace partita::runtime {
 
-/// Makes the plan from the broker's own logs. Reads all of them, so it is for a thread of its own; produces and fetches
-/// go on meanwhile.
+/// Makes a plan from the broker's own logs. It reads the whole topic, so it needs a thread of its own; produces and fetches go on
+/// meanwhile.
 [[nodiscard]] std::expected<expansion::PlanOutcome, expansion::PlanError> run_local_plan(
     const PlanSources& sources, const expansion::PlannedTopic& facts, const expansion::PlanOptions& options,
     const expansion::PlanProgress& progress);
