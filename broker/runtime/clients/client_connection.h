@@ -16,18 +16,18 @@ namespace partita::runtime {
 
 class TopicExpansion;
 
-/// What connections have in common that came by the same address of the broker.
+/// What connections to the same address of the broker have in common.
 struct ListenerView {
     std::string name;
-    /// What clients are told as our address.
+    /// The address of the broker that these clients are told.
     config::AdvertisedAddress advertised;
-    /// Versions of APIs that are still in development are offered and served (`unstable.api.versions.enable`).
+    /// True when versions of APIs that are still in development are offered and served (`unstable.api.versions.enable`).
     bool unstable_versions = false;
 
     friend bool operator==(const ListenerView&, const ListenerView&) = default;
 };
 
-/// What is known of the client behind a connection; lives as long as the connection.
+/// What is known about the client behind a connection. It lives as long as the connection.
 struct ClientConnection {
     expansion::ConnectionId id;
     /// When it was accepted.
@@ -36,24 +36,25 @@ struct ClientConnection {
     std::shared_ptr<const ListenerView> listener;
     /// Who the client is, as far as that was checked.
     access::Session session;
-    /// As Kafka prints it in group descriptions: "/127.0.0.1".
+    /// The client's address as Kafka prints it in group descriptions: "/127.0.0.1".
     std::string host;
     /// From ApiVersions v3 on (KIP-511); empty before.
     std::string software_name;
     std::string software_version;
     std::uint16_t port = 0;
-    /// Our end of a connection from this machine, as a number ("127.0.0.1"); empty for others. With the client's end it names the client's
-    /// socket to the kernel.
+    /// The broker's end of a connection from this machine, as a numeric address ("127.0.0.1"); empty for other connections.
+    /// Both ends together name the client's socket to the kernel.
     std::string local_address;
     std::uint16_t local_port = 0;
-    /// What this connection's client was noted to do: see handlers/client_roles.h. Who did either is known to `Connections`.
+    /// Whether the client was noted to produce or to consume over this connection: see handlers/client_roles.h. `Connections`
+    /// knows every connection with one of these.
     bool noted_producer = false;
     bool noted_consumer = false;
-    /// Stands for the member of a group for which it spoke last; 0 when there is none.
+    /// A hash of the group member for which the connection spoke last; 0 when there is none.
     std::uint64_t noted_member = 0;
-    /// What is to be told when this connection ends, each once: what keeps the growth of topics that it wrote to or reads.
+    /// Who hears that this connection has ended, each once: the TopicExpansions of topics that it wrote to or reads.
     std::vector<std::weak_ptr<TopicExpansion>> expansions;
-    /// The fetch that this connection waits for, so that it ends with the connection.
+    /// The waiting fetch of this connection, which is cancelled when the connection ends.
     std::optional<fetch::WaiterId> parked_fetch;
 };
 

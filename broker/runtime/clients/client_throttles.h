@@ -17,7 +17,7 @@ namespace partita::runtime {
 /// `quota.window.num` and `quota.window.size.seconds`.
 [[nodiscard]] topics::QuotaWindows quota_windows(const config::BrokerConfig& config);
 
-/// What a quota limits, per second.
+/// What a quota limits.
 enum class Throttled : std::uint8_t {
     produced_bytes,     ///< producer_byte_rate: bytes of Produce requests
     fetched_bytes,      ///< consumer_byte_rate: bytes of Fetch replies
@@ -25,35 +25,35 @@ enum class Throttled : std::uint8_t {
     connections,        ///< connection_creation_rate: connections that an address makes
 };
 
-/// Whom quotas tell apart: the name of the principal, and what the client calls itself.
+/// What quotas tell clients apart by: the name of the principal, and the client id.
 struct QuotaClient {
     std::string_view user;
     std::string_view client_id;
 };
 
-/// Holds clients to their quotas of rates. Thread-safe. Where nobody has a quota of a kind, that kind costs one load.
+/// Holds clients to their quotas on rates. Thread-safe. A kind of which nobody has a quota costs one load (`limits`).
 ///
-/// Whoever gets a time back tells the client to wait for so long (ThrottleTimeMs) and lets its connection rest
-/// (RequestContext::throttle): the client may not know how to wait.
+/// A caller that gets a time back tells the client to wait for so long (ThrottleTimeMs), and lets the connection rest
+/// (RequestContext::throttle), because the client may not know how to wait.
 class ClientThrottles {
   public:
     explicit ClientThrottles(topics::QuotaWindows windows);
 
-    /// From now on the quotas of this catalog hold. Cheap when they are the ones that hold already.
+    /// Takes the quotas of this catalog from now on. Cheap when they have not changed.
     void follow(topics::CatalogPointer catalog);
 
-    /// Somebody has a quota of that kind.
+    /// True when somebody has a quota of that kind.
     [[nodiscard]] bool limits(Throttled what) const {
         return (limited_.load(std::memory_order_relaxed) & bit(what)) != 0;
     }
 
-    /// Counts what a client used. How long it has to wait, in milliseconds: 0 when it need not.
+    /// Counts what a client used. Returns for how many milliseconds the client has to wait; 0 for not at all.
     [[nodiscard]] std::int64_t use(Throttled what, const QuotaClient& client, double value, Now now);
-    /// Counts the bytes of a reply. When the client has to wait it gets an empty one instead, and nothing is counted.
+    /// The same for the bytes of a reply, but counts nothing when the client has to wait: it gets an empty reply then.
     [[nodiscard]] std::int64_t use_or_leave(Throttled what, const QuotaClient& client, double value, Now now);
-    /// The same for the connections of an address in its numeric form: it waits while the connection is not served.
+    /// The same for a connection from an address (numeric). A connection that has to wait is not served, and not counted.
     [[nodiscard]] std::int64_t connect(std::string_view address, Now now);
-    /// The most that the client can get at once without having to wait for certain. Very much without a quota.
+    /// How many bytes the client can get at once without certainly having to wait; the largest number without a quota.
     [[nodiscard]] std::int32_t most_bytes_at_once(Throttled what, const QuotaClient& client);
 
   private:
@@ -65,7 +65,7 @@ class ClientThrottles {
     [[nodiscard]] std::int64_t bounded(Throttled what, std::int64_t wait_ms) const;
 
     const topics::QuotaWindows windows_;
-    // A bit for each kind of which somebody has a quota.
+    // One bit for each kind of which somebody has a quota.
     std::atomic<std::uint32_t> limited_ = 0;
     Mutex mutex_{LockRank::client_throttles};
     topics::CatalogPointer catalog_ GUARDED_BY(mutex_);

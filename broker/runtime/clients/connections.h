@@ -22,11 +22,11 @@ namespace partita::runtime {
 
 struct ClientConnection;
 
-/// Hears when more is known of who is at the other end of connections.
+/// Hears when more is known about who is at the other end of connections.
 class IdentityListener {
   public:
     virtual ~IdentityListener() = default;
-    /// From the thread that asked the kernel, which holds no lock.
+    /// Called on the thread that asked the kernel, without a lock.
     virtual void identities_changed() = 0;
 };
 
@@ -36,7 +36,7 @@ class IdentityListener {
 /// Thread-safe. Its lock is the innermost: nothing is called while it is held.
 class Connections {
   public:
-    /// Connections that are known; of one beyond it nothing is said, which excludes nobody.
+    /// How many connections are known. About a further one nothing is said, so that nobody is excluded by it.
     static constexpr std::size_t kKnownMax = 16'384;
     /// The worker works for one part in so many of the time; what it saved it may work at once, up to `kBurstNs`, since fetches may wait for it.
     static constexpr std::int64_t kRestFactor = 20;
@@ -50,28 +50,30 @@ class Connections {
     void set_listener(IdentityListener& listener) { listener_ = &listener; }
     void stop();
 
-    /// For a connection that was accepted.
+    /// A new id, for a connection that was accepted.
     [[nodiscard]] expansion::ConnectionId next_id() { return {next_id_.fetch_add(1, std::memory_order_relaxed)}; }
-    /// The connection's client sent something that matters. Called once per connection; after that nobody needs to.
+    /// Makes the connection known, because its client produces or reads. One call per connection is enough.
     void note(const ClientConnection& client, std::string_view client_id);
-    /// The connection speaks for a member of a group.
+    /// Notes that the connection speaks for a member of a group, and makes it known.
     void note_member(const ClientConnection& client, std::string_view client_id, std::string_view group, std::string_view member_id);
     void closed(expansion::ConnectionId connection);
 
-    /// Of an open connection that was noted.
+    /// The facts about an open connection that was noted.
     [[nodiscard]] std::optional<expansion::ConnectionFacts> find(expansion::ConnectionId connection) const;
-    /// Of the connection over which the member speaks to its coordinator.
+    /// The facts about the connection over which the member speaks to its coordinator.
     [[nodiscard]] std::optional<expansion::ConnectionFacts> coordinator_of(std::string_view group, std::string_view member_id) const;
 
-    /// The process behind the connection is of interest: the kernel is asked soon, once. True when there is nothing to wait for: it is known, or
-    /// known not to be found. When answers came, the listener is told, from the thread that asked.
+    /// Has the process behind the connection looked up soon, once. True when there is nothing to wait for: the process is
+    /// known, or it will not be known (the client is on another machine, the connection is not noted, or the kernel did not
+    /// tell). When answers have come, the thread that asked tells the listener.
     bool want_process(expansion::ConnectionId connection);
 
     [[nodiscard]] std::size_t size() const;
 
-    /// Who is asked for the processes of connections; the kernel otherwise (`ProcessFinder`). Called on the thread that asks, without a lock.
+    /// Finds the processes behind connections: the kernel (`ProcessFinder`), or what a test puts in its place. Called on the
+    /// thread that asks, without a lock.
     using Lookup = std::function<std::vector<std::optional<expansion::ProcessIdentity>>(std::span<const LocalConnection>)>;
-    /// For tests, before the first wish.
+    /// Replaces the lookup. For tests, before the first `want_process`.
     void look_up_by(Lookup lookup);
 
   private:

@@ -21,29 +21,29 @@ struct LocalConnection {
     std::uint16_t broker_port = 0;
 };
 
-/// Asks the kernel which processes connections of this machine belong to: sock_diag(7) for the socket's inode, /proc for who holds it.
-/// Blocks for milliseconds, so no reactor calls it. One thread at a time.
+/// Asks the kernel which processes connections from this machine belong to: sock_diag(7) tells the socket's inode, /proc who
+/// holds it. It blocks for milliseconds, so no reactor may call it. One thread at a time.
 class ProcessFinder {
   public:
-    /// Descriptors looked at in one call, of all processes together; what is not found within them is not known.
+    /// How many descriptors of all processes together one call looks at. A process that is not found within these is not known.
     static constexpr std::size_t kDescriptorsMax = 200'000;
-    /// Bytes of a command line that are read.
+    /// How many bytes of a command line are read.
     static constexpr std::size_t kCommandLineBytesMax = 16'384;
-    /// Longest name of a program that is told.
+    /// The longest name of a program in an answer.
     static constexpr std::size_t kProgramBytesMax = 64;
 
-    /// For each connection its process, in the same order. Empty where nothing is known: the process belongs to somebody whose descriptors
-    /// may not be seen, lives in another container, is gone, or only forwards (docker-proxy, ssh: `is_forwarder`). Of several processes that
-    /// hold a socket, after a fork, it is the oldest.
+    /// The process of each connection, in the same order. Empty where it is not known: its descriptors may not be seen by this
+    /// user, it runs in another container, it is gone, or it only forwards (docker-proxy, ssh: `is_forwarder`). When several
+    /// processes hold the socket, after a fork, the answer is the oldest.
     [[nodiscard]] std::vector<std::optional<expansion::ProcessIdentity>> find(std::span<const LocalConnection> connections,
                                                                               std::size_t descriptors_max = kDescriptorsMax);
-    /// The process has ended. False also when that cannot be told.
+    /// True when the process has ended; false also when that cannot be told.
     [[nodiscard]] static bool has_ended(const expansion::ProcessIdentity& process);
 
-    /// What an interpreter runs, of a command line whose arguments end with zero bytes each: the jar, script, module or main class, without
-    /// its directory. Empty for other programs, and for code given on the command line.
+    /// What an interpreter runs, by its command line (each argument ends with a zero byte): the jar, script, module or main
+    /// class, without its directory. Empty for other programs, and for code given on the command line.
     [[nodiscard]] static std::string program_of(std::string_view command_line);
-    /// Connections of such a process are somebody else's.
+    /// True for the name of a program that forwards connections: those of its process belong to somebody else.
     [[nodiscard]] static bool is_forwarder(std::string_view name);
 };
 

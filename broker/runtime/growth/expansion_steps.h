@@ -31,7 +31,7 @@ struct GrowingTopic {
 
 struct ExpansionStep {
     enum class Kind : std::uint8_t {
-        /// Commits offset 0 for the new partitions in every group that reads the topic (modes safe-offsets and fenced).
+        /// Commits offset 0 for the new partitions in every group that reads the topic (in every mode but faithful).
         /// Undoing takes these offsets back.
         seed,
         /// Looks whether another group has begun to read the topic: it would have no seed, so the facts are out of date.

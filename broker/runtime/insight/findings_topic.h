@@ -19,18 +19,19 @@ class Turn;
 class Turns;
 class UpkeepBell;
 
-/// Writes every event of a finding to the topic `__partita_expansions`, as one record: the key is the topic that the finding
-/// is about, the value the event as JSON (broker/expansion/event_json.h). The topic is an ordinary one of one partition,
-/// made for the first event about a topic that has grown, with what was told before; whoever deletes it has it made again by
-/// the next. A broker on which nobody adds partitions thus shows the topics that its users made, and no other.
+/// Writes every event of a finding to the topic `__partita_expansions`, as one record: the key is the topic that the finding is
+/// about, the value is the event as JSON (broker/expansion/event_json.h). It is an ordinary topic of one partition. The broker
+/// makes it for the first event about a topic that has grown, and then writes the earlier events, too. If somebody deletes it,
+/// the next event makes it again. A broker on which nobody adds partitions thus shows only the topics that its users made.
 ///
-/// `partita.events.topic.enable=false` keeps the broker from making it: then the events are on the other channels alone.
+/// With `partita.events.topic.enable=false` the broker neither makes nor writes the topic, and the events are on the other
+/// channels alone.
 class FindingsTopic {
   public:
     static constexpr std::string_view kName = "__partita_expansions";
-    /// Events that wait to be written; more are left out, and the log says how many.
+    /// How many events may wait to be written. Further ones are left out, and the log says how many.
     static constexpr std::size_t kWaitingMax = 10'000;
-    /// Records of one batch.
+    /// How many records a batch has at most.
     static constexpr std::size_t kBatchRecordsMax = 500;
 
     struct Surroundings {
@@ -44,9 +45,9 @@ class FindingsTopic {
     };
     explicit FindingsTopic(const Surroundings& surroundings) : around_(surroundings) {}
 
-    /// Hears of events from now on. The reactors exist.
+    /// Begins to hear of events. The reactors exist already.
     void start();
-    /// Hears of no more events; what waits for a reactor that does not run any more is not written.
+    /// Hears of no more events. Events that still wait are not written if the first reactor does not run any more.
     void stop();
 
   private:
@@ -56,9 +57,9 @@ class FindingsTopic {
     };
 
     void on_event(const expansion::FindingEvent& event);
-    /// On the first reactor.
+    /// Writes some of the waiting events. Runs on the first reactor.
     void write_waiting();
-    /// The events topic exists, or the event is a reason to make it.
+    /// True when the events topic exists, or when an event about `topic` is a reason to make it.
     [[nodiscard]] bool is_wanted(std::string_view topic) const;
     [[nodiscard]] bool write(Turn& turn, std::vector<Line> lines);
 

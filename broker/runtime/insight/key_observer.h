@@ -26,16 +26,18 @@ class PublishedTopics;
 class Turns;
 struct ClientConnection;
 
-/// Looks at what producers send, aside of the threads that serve them: the keys of produced batches (of compressed ones the
-/// batch) are copied into a queue, a thread of its own looks at them (decompressing if need be), and settles the findings
-/// that follow on the broker's board.
+/// Looks at what producers send, beside the threads that serve them. Reactors copy the keys of produced batches (of a
+/// compressed batch all of it) into a queue. A thread of its own looks at them, decompressing if need be, and settles the
+/// findings that follow on the broker's board.
 ///
-/// It has a budget of processor time, `partita.detection.processor.percent` of what the whole broker uses; what is saved may be spent at
-/// once, up to `kBurstNs`. So with little traffic every record is seen, and with much a sample. A topic is settled when its producers
-/// are all known, none of them is stale, and it is not compacted: then only a change could be news, and any sample shows
-/// it. When all topics are settled, which is asked while samples are looked at, the budget is a `kSettledDivisor`-th of that and
-/// `kSettledBurstNs`; when it gets short while others are not, one batch in `kQuietInterval` of a settled topic is enough. A
-/// topic that is new or grew is not settled from its first batch on. A batch that is not looked at costs its producer's request one load and one branch.
+/// The thread has a budget of processor time: `partita.detection.processor.percent` of what the whole broker uses. It may save
+/// up to `kBurstNs` and spend that at once, so that with little traffic it sees every record, and with much traffic a sample.
+///
+/// A topic is settled when all its producers are known, none of them is stale, and it is not compacted: then only a change
+/// would be news, and any sample shows a change. A topic that is new or has grown is not settled, from its first batch on. When
+/// all topics are settled, the budget is divided by `kSettledDivisor` and the savings are limited to `kSettledBurstNs`. While
+/// some are not settled and the budget is short, one batch in `kQuietInterval` of a settled topic is taken. A batch that is not
+/// looked at costs the producer's request one load and one branch.
 class KeyObserver {
   public:
     static constexpr std::int64_t kBurstNs = 10'000'000;
@@ -43,22 +45,22 @@ class KeyObserver {
     static constexpr std::int64_t kSettledBurstNs = 2'000'000;
     /// Larger batches are not looked at.
     static constexpr std::size_t kBatchBytesMax = std::size_t{1} << 20;
-    /// What waits in the queue at most, more is not taken; and of records what the budget pays for, since a copy that is not
-    /// looked at helps nobody.
+    /// What may wait in the queue; more is not taken, except one batch into an empty queue. The number of records is also limited
+    /// to what the budget pays for, because a copy that nobody looks at is of no use.
     static constexpr std::size_t kQueueBytesMax = std::size_t{8} << 20;
     static constexpr std::size_t kQueueBatchesMax = 4096;
     static constexpr std::size_t kQueueRecordsMax = 100'000;
-    /// Ends of connections that wait to be noted. Of one beyond it the producer falls silent instead.
+    /// How many ends of connections may wait to be noted. A further one is not noted: its producer just falls silent.
     static constexpr std::size_t kClosedMax = 16'384;
-    /// Producers of a topic whose processes are asked for at a time.
+    /// For how many producers of a topic the processes are asked at a time.
     static constexpr std::size_t kProcessesMax = 16;
-    /// Before it is known what a record costs: more than it takes to know a topic's producers.
+    /// How many records may wait before the thread knows what one costs. It is more than it takes to know a topic's producers.
     static constexpr std::size_t kFirstQueueRecords = 10'000;
-    /// Records between two questions whether all topics are settled.
+    /// After how many records the thread looks again whether all topics are settled.
     static constexpr std::size_t kRecordsPerLook = 2'000;
     static constexpr std::uint8_t kQuietInterval = 16;
-    /// How often the queue is looked at while there is traffic, how often findings are settled, and how often
-    /// without any traffic, for conditions that time brings about.
+    /// How often the thread looks at the queue while there is traffic, how often it settles findings, and how often it does so
+    /// without any traffic, for conditions that come about with time.
     static constexpr std::int64_t kCollectMs = 50;
     static constexpr std::int64_t kSettleMs = 1000;
     static constexpr std::int64_t kIdleMs = 5000;
@@ -75,19 +77,19 @@ class KeyObserver {
     KeyObserver(const Surroundings& surroundings, FindingsHub& findings);
     ~KeyObserver();
 
-    /// Begins when the settings allow it.
+    /// Starts the thread. Batches are taken while `partita.detection.enable` is true.
     void start();
     /// Ends the worker after its present batch. Nothing is offered any more.
     void stop();
 
-    /// Whether a batch may be offered now. One load.
+    /// True when a batch may be offered now. Costs one load.
     [[nodiscard]] bool is_open() const { return is_open_.load(std::memory_order_relaxed); }
-    /// A batch that was staged: takes a copy, or not. From any reactor. That its write can still fail does not matter: the
-    /// producer did send it.
+    /// Takes a copy of a staged batch, or not. Any reactor may call this. It does not matter that the write of the batch can
+    /// still fail, because the producer did send it.
     void offer(const TopicState& topic, PartitionIndex partition, const ClientConnection& client, std::string_view client_id,
                Bytes batch, TimestampMs now);
 
-    /// A connection that produced has ended. From any reactor.
+    /// Notes that a connection which produced has ended. Any reactor may call this.
     void connection_closed(expansion::ConnectionId connection);
 
     /// Batches that were ever taken, and of these the ones that were looked at or dropped, first come first served. A batch is taken before
@@ -97,7 +99,7 @@ class KeyObserver {
 
     /// What is known of a topic's producers. Empty when nothing is.
     [[nodiscard]] std::vector<expansion::ProducerReport> producers(const TopicId& topic) const;
-    /// Calls `look` with the watch of the topic, or with null. Nothing is observed meanwhile.
+    /// Calls `look` with the watch of the topic, or with null if it has none. The thread observes nothing meanwhile.
     template <class Look>
     auto with_watch(const TopicId& topic, Look look) const {
         const MutexLock lock(detection_mutex_);
@@ -110,7 +112,7 @@ class KeyObserver {
         std::uint64_t bytes = 0;
         /// Batches that could not be read to their end.
         std::uint64_t undecodable = 0;
-        /// Processor time spent.
+        /// The thread's processor time.
         std::uint64_t busy_ns = 0;
         std::size_t topics = 0;
         std::size_t producers = 0;
@@ -135,13 +137,13 @@ class KeyObserver {
     /// When the next step is due, unless a sample wakes it before.
     [[nodiscard]] Instant rest(Instant now);
     void work(Now now);
-    /// Looks at samples for as long as the budget lasts. The records that were seen.
+    /// Looks at samples as long as the budget lasts. Returns how many records it saw.
     [[nodiscard]] std::size_t observe(const std::vector<Sample>& samples, TimestampMs now);
     [[nodiscard]] std::size_t observe(const Sample& sample);
-    /// Asks every topic whether it is settled.
+    /// Finds out which topics are settled, and sets `is_curious_` and the intervals accordingly.
     void look_for_curiosity(const TopicTable& table, TimestampMs now);
     void note_closed(const std::vector<expansion::ConnectionId>& closed);
-    /// Has the processes of producers found, of topics that grew, and tells those that are known.
+    /// For a topic that has grown: asks for the processes of its producers, and tells the watch those that are known.
     void note_processes(const topics::Topic& topic, expansion::TopicWatch& watch);
     void settle(Now now);
     void settle_topic(const TopicId& id, const TopicTable& table, Watched& watched, Now now);
@@ -149,7 +151,7 @@ class KeyObserver {
     void set_interval(const TopicState& topic, bool is_settled);
     void refill(std::int64_t now_ns);
     void update_gate();
-    /// False when the queue has no room: the gate is closed then.
+    /// Reserves room in the queue. False when there is none; then it has closed the gate.
     [[nodiscard]] bool reserve(std::size_t bytes, std::size_t records);
     void give_back(std::size_t bytes, std::size_t records);
     [[nodiscard]] static std::size_t slot_of(const TopicId& topic) { return topic.bytes[14]; }
@@ -159,12 +161,12 @@ class KeyObserver {
     std::unique_ptr<Worker> worker_;
 
     std::atomic<bool> is_open_ = false;
-    /// Of topics that share a slot the most curious one decides.
+    /// One batch in so many is taken, by a topic's slot. Of topics that share a slot, one that is not settled decides.
     static constexpr std::size_t kSlots = 256;
     std::array<std::atomic<std::uint8_t>, kSlots> intervals_{};
     std::array<std::atomic<std::uint8_t>, kSlots> counters_{};
 
-    /// Reserved before a batch is copied, as if all of it were.
+    /// Room is reserved before a batch is copied, as if all of it were copied.
     std::atomic<std::size_t> queue_bytes_ = 0;
     std::atomic<std::size_t> queue_records_ = 0;
     std::atomic<std::size_t> queue_records_max_ = kFirstQueueRecords;
@@ -185,9 +187,9 @@ class KeyObserver {
     // Of the steps alone.
     std::map<TopicId, Watched> watched_;
     std::int64_t credit_ns_ = kBurstNs;
-    /// There is a topic that is not settled.
+    /// Some topic is not settled, or none is known yet.
     bool is_curious_ = true;
-    /// False: every record is looked at, whatever it costs.
+    /// When false, the thread looks at every record, whatever it costs.
     bool has_budget_ = true;
     /// What looking at a record has cost lately.
     double record_cost_ns_ = 300;

@@ -10,13 +10,13 @@ namespace partita::runtime {
 
 /// Records of partition logs, read through the page cache a megabyte at a time.
 ///
-/// Checks the checksum of each batch. What is damaged is reported and left out: a batch that can be told from its
-/// neighbours alone, otherwise the rest of its segment. A log that was deleted meanwhile ends its range.
+/// It checks the checksum of each batch. It reports what is damaged and leaves it out: only the batch where it can be told from
+/// its neighbours, otherwise the rest of the segment. When the log was deleted meanwhile, the range ends there.
 class LogRecordSource final : public expansion::RecordSource {
   public:
     static constexpr std::uint32_t kReadBytes = 1 << 20;
 
-    /// By partition index.
+    /// `logs` are by partition index.
     explicit LogRecordSource(std::vector<std::shared_ptr<PartitionLog>> logs) : logs_(std::move(logs)) {}
 
     [[nodiscard]] std::expected<void, std::string> read(const expansion::ScanRange& range,

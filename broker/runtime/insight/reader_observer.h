@@ -37,23 +37,24 @@ struct ClientConnection;
 /// a worker of its own. Topics that never grew cost one look at their history and nothing else; without a topic that grew
 /// it rests.
 ///
-/// Thread-safe. A request leaves a note and goes on: what follows from it is worked out when findings are settled, one topic after the
-/// other. The lock of the notes is the innermost: nothing is called, and nothing long is done, while it is held.
+/// Thread-safe. A request leaves a note and goes on; the observer works out what follows when it settles findings, one topic
+/// after the other. The lock of the notes is the innermost: while it is held, nothing is called and nothing long is done.
 class ReaderObserver {
   public:
     /// Joins remembered of one topic.
     static constexpr std::size_t kJoinsMax = 1024;
     /// Of one core: after each round it rests so long that it stays below this.
     static constexpr double kShare = 0.015;
-    /// Processor time after which a round ends, when the topic that it is at is done: as much as `kShare` gives it for the time between
-    /// two rounds. Topics that are left go on waiting. So the share holds over every few seconds, however many topics grew at once.
+    /// Processor time after which a round ends, once its present topic is done: as much as `kShare` gives for the time between
+    /// two rounds. The topics that are left wait for the next round. So the share holds over every few seconds, however many
+    /// topics grew at once.
     static constexpr std::int64_t kRoundNs = 15'000'000;
     /// A topic about which nothing changed is looked at again when something can come about, or end, by time alone
     /// (`ConsumerWatch::next_change`), and so often, for what nobody tells of.
     static constexpr std::int64_t kLookAgainMs = 60'000;
-    /// Groups of which it is remembered that their positions were told; beyond it they are asked for again.
+    /// For how many groups it is remembered that their positions were told. When there are more, all are asked for them again.
     static constexpr std::size_t kPositionedMax = 65'536;
-    /// Notes that wait to be settled; more are not taken.
+    /// How many notes may wait to be settled. Further ones are not taken, except those about growths.
     static constexpr std::size_t kNotesMax = 100'000;
 
     ReaderObserver(const PlanSources& sources, Connections& connections, FindingsHub& findings, Executor& executor)
@@ -66,35 +67,38 @@ class ReaderObserver {
     [[nodiscard]] static bool watches(const TopicState& topic) {
         return !topic.topic->expansions.empty() && !topic.topic->internal;
     }
-    /// After the table that says so was published, and before the client knows that asked for it. `joins`: groups and other
-    /// topics whose partitions their members held one for one with the topic's, as gathered before it grew.
+    /// Called after the table in which the topic has grown was published, and before the client that asked for it is told.
+    /// `joins` are pairs of a group and another topic whose members held the same partitions of both, as gathered before the
+    /// growth.
     void topic_grew(const TopicState& topic, std::span<const std::pair<std::string, std::string>> joins);
 
-    // For topics that are watched, after the request was answered. See ConsumerWatch. Who is behind the connection is looked up.
+    // Called for topics that are watched, with what was answered; see ConsumerWatch. These also ask for the process behind the
+    // connection.
     void on_offset_fetch(const TopicState& topic, std::string_view group, const expansion::ClientIdentity& client,
                          const ClientConnection& connection, PartitionIndex partition, Offset committed, TimestampMs now);
-    /// `timestamp` is as it was asked, `answered` kNoOffset when no record is that young.
+    /// `timestamp` is that of the request; `answered` is kNoOffset when no record is that young.
     void on_list_offsets(const TopicState& topic, const expansion::ClientIdentity& client, expansion::ConnectionId connection,
                          PartitionIndex partition, std::int64_t timestamp, Offset answered);
-    /// On the thread of the reactor of that index. A fetch that says what the reader's last one said costs a hash and a
-    /// comparison: no lock, no allocation.
+    /// Called on the thread of the reactor with the index `reactor`. A fetch that says the same as the reader's last one costs a
+    /// hash and a comparison: no lock, no allocation.
     void on_fetch(std::uint32_t reactor, const TopicState& topic, std::string_view client_id, const ClientConnection& connection,
                   PartitionIndex partition, Offset from, TimestampMs now);
-    /// The next commit of the group should come with what it had committed before: of what it committed before the topic grew nothing
-    /// else tells.
+    /// True when the next `on_commit` of the group should come with the group's positions `before` that commit: nothing else
+    /// tells what the group had committed before the topic grew.
     [[nodiscard]] bool wants_positions(const TopicState& topic, std::string_view group);
     /// `before`: see `Inversions::on_commit`.
     void on_commit(const TopicState& topic, std::string_view group, const expansion::ClientIdentity& client,
                    expansion::ConnectionId connection, std::span<const expansion::ConsumerWatch::Commit> commits,
                    std::optional<expansion::Inversions::Positions> before, TimestampMs now);
-    /// A member is about to leave its group, on its own wish or an administrator's. What it holds is looked up: between two looks it may
-    /// have come, read and gone. `connection`: the one that asks, which counts as the member's when that is not known.
+    /// Called when a member is about to leave its group, because it wants to or an administrator does. It looks up what the
+    /// member holds, because the member may have come, read and gone between two rounds. `connection` is the one that asks; it
+    /// counts as the member's when that is not known.
     void on_leave(const TopicTable& table, std::string_view group, std::string_view member_id, expansion::ConnectionId connection,
                   TimestampMs now);
     void on_group_deleted(std::string_view group);
 
-    /// Settles the findings of all watched topics by that table, which need not be the newest: it says nothing of topics
-    /// that grew after it, and so their findings stay as they are. From any thread.
+    /// Settles the findings of all watched topics as of `table`, which need not be the newest: the findings of topics that grew
+    /// after it stay as they are. Any thread may call this.
     void settle(const TopicTable& table, Now now);
     /// The same for those about which something may have changed, until so much processor time of the calling thread is spent; at least
     /// one. Those that readers asked for come first, but none waits for more than `kLookAgainMs` behind others of these. What the
@@ -107,7 +111,7 @@ class ReaderObserver {
     [[nodiscard]] std::uint64_t looks() const { return looks_.load(std::memory_order_relaxed); }
 
   private:
-    /// What findings are made of, as numbers that change with it.
+    /// Numbers that change whenever the findings of a topic may change.
     struct Circumstances {
         std::uintptr_t state = 0;
         std::uint64_t requests = 0;
@@ -119,11 +123,11 @@ class ReaderObserver {
     struct Watched {
         Watched(std::string topic, Instant now) : waits_since(now), readers(std::move(topic)) {}
 
-        /// Requests that were noted, as a count.
+        /// How many notes were taken about the topic.
         std::uint64_t requests = 0;
-        /// Readers asked something since the last look.
+        /// True when readers asked something since the last look.
         bool was_asked = false;
-        /// The last look, or when it began to be watched.
+        /// Since when the topic waits for a look: since the last one, or since it is watched.
         Instant waits_since;
         /// When it was looked at last, what was found then, and when that changes by time alone.
         Circumstances circumstances;
@@ -133,18 +137,18 @@ class ReaderObserver {
         bool is_held_by_fence = false;
 
         expansion::ConsumerWatch readers;
-        /// Groups and the other topics whose partitions their members held one for one with the topic's when it grew, or
-        /// since. The assignment that follows looks otherwise, and the join is broken all the same.
+        /// Pairs of a group and another topic whose members held the same partitions of both topics when this one grew, or since
+        /// then. The next assignment may look different, but the join is broken nevertheless.
         std::set<std::pair<std::string, std::string>> joins;
         /// `ExpansionEpoch::catalog_sequence` of the growth that is watched: older catalogs do not know it.
         std::int64_t grown_at = 0;
     };
-    /// What a request, or the growth of a topic, leaves to be settled.
+    // What a request, or the growth of a topic, leaves to be settled.
     struct Grown {
         std::vector<expansion::EarlierExpansion> growths;
         std::int64_t catalog_sequence = 0;
         std::vector<std::pair<std::string, std::string>> joins;
-        /// Groups that read the topic at the newest one, when all of them are known.
+        /// The groups that read the topic at its newest growth, when all of them are known.
         std::optional<std::set<std::string>> readers;
     };
     struct OffsetFetched {
@@ -191,10 +195,10 @@ class ReaderObserver {
         std::string group;
     };
     struct Note {
-        /// Of every topic, when a group was deleted.
+        /// Not used when a group was deleted, which is about every topic.
         TopicId topic;
         std::variant<OffsetFetched, OffsetsListed, Fetched, Committed, Left, GroupDeleted, Grown> what;
-        /// Of a topic that grew.
+        /// The name of a topic that grew; empty in other notes.
         std::string name;
     };
 
@@ -202,7 +206,7 @@ class ReaderObserver {
     void plan_round_locked(Instant now) REQUIRES(mutex_);
     [[nodiscard]] RoundPacing::Pause next_pause_locked(std::int64_t least_ms, Instant now) REQUIRES(mutex_);
     void leave(Note note);
-    /// Of a topic that is already known to have grown so often it says nothing new.
+    /// The note of a topic's growths. It says nothing new about growths that are known already.
     [[nodiscard]] static Note growth_note(const TopicState& topic, std::vector<std::pair<std::string, std::string>> joins);
     [[nodiscard]] static std::size_t position_key(const TopicState& topic, std::string_view group);
     [[nodiscard]] bool is_watching();
@@ -212,7 +216,7 @@ class ReaderObserver {
         std::map<TopicId, Watched>::iterator entry;
         const TopicState* topic = nullptr;
         Circumstances circumstances;
-        /// The least is looked at first.
+        /// The topic with the least is looked at first.
         Instant order;
     };
     /// Takes the notes; then all watched topics that the table knows as grown.
@@ -225,7 +229,7 @@ class ReaderObserver {
     /// Whether there is anything to come back for, and when.
     void note_rest(bool is_news) REQUIRES(settle_mutex_);
     static void apply(Watched& watched, Note& note);
-    /// Notes the joins that the facts show, puts those that were noted into the facts, and forgets those that ended.
+    /// Notes the joins that the facts show, adds the noted ones to the facts, and forgets those that ended.
     static void keep_joins(Watched& watched, std::vector<expansion::GroupFacts>& groups);
     [[nodiscard]] std::vector<expansion::Finding> findings_of(const TopicState& topic, Watched& watched, TimestampMs now);
     void forget_deleted_groups(const std::vector<expansion::GroupFacts>& groups, expansion::ConsumerWatch& readers);
@@ -235,9 +239,9 @@ class ReaderObserver {
     FindingsHub& findings_;
     Executor& executor_;
 
-    /// By reactor, of whose thread each is; made when a topic that has grown is first read there.
+    /// One memory per reactor, which only that reactor's thread uses. It is made when a grown topic is first read there.
     std::array<std::unique_ptr<expansion::FetchMemory>, Partition::kReactorsMax> memories_;
-    /// Counts what makes every reader's next fetch worth noting.
+    /// Grows with every change after which the next fetch of every reader is worth noting.
     std::atomic<std::uint64_t> changes_ = 0;
     std::atomic<std::uint64_t> looks_ = 0;
 
