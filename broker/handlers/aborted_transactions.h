@@ -6,9 +6,9 @@
 
 namespace partita::handlers {
 
-/// The aborted transactions that a reader of committed records must know to read the slice, which begins with the batch
-/// that holds `from`: those that overlap it, and no later ones, which come with the records that they are about. None for
-/// an empty slice. `bound` is what the slice was bounded by. Reads the headers of the slice's batches when there are any.
+/// The aborted transactions that a reader of committed records must know to read `slice`: those that overlap it. Later ones come
+/// with the records that they are about. The slice begins with the batch that holds `from`, and was bounded by `bound`; for an
+/// empty slice there are none. Reads the headers of the slice's batches if there are such transactions.
 [[nodiscard]] ArenaVector<FetchResponse::AbortedTransaction> aborted_transactions_of(Arena& arena, const PartitionLog& log,
                                                                                      Offset from, const FileSlice& slice,
                                                                                      Offset bound);

@@ -11,7 +11,7 @@
 
 namespace partita::handlers {
 
-/// The text of a refusal as replies carry it, kept in the arena. Null on success.
+/// The text of a refusal for a reply, copied into the arena; null when there is no text.
 [[nodiscard]] inline std::optional<std::string_view> message_of(const topics::CatalogError& error, Arena& arena) {
     if (!error.message) {
         return std::nullopt;
@@ -19,12 +19,12 @@ namespace partita::handlers {
     return arena.copy(*error.message);
 }
 
-/// What is said when a change of the catalog could not be written; nothing has changed then.
+/// The error message when a change of the catalog could not be written; nothing has changed then.
 inline constexpr std::string_view kCatalogNotWritten =
     "The change could not be written to the broker's disk and was not made.";
 
-/// Who asks, for the quota on creating and deleting partitions (KIP-599). From `refused_since` on the versions of the
-/// request know THROTTLING_QUOTA_EXCEEDED; older ones are served, and the client waits.
+/// The client of a request, for the quota on creating and deleting partitions (KIP-599). Versions of the request from
+/// `refused_since` on know THROTTLING_QUOTA_EXCEEDED; older ones are served, and the client waits.
 [[nodiscard]] inline topics::MutatingClient mutating_client(const runtime::RequestContext& context,
                                                             std::int16_t refused_since) {
     return {.user = context.principal().name(),
@@ -32,7 +32,8 @@ inline constexpr std::string_view kCatalogNotWritten =
             .may_be_refused = context.version() >= refused_since};
 }
 
-/// Kafka's controller refuses what has no time left when it comes: only requests with such a timeout can see that here.
+/// True when Kafka's controller would refuse the request because it has no time left on arrival. Here this happens only to
+/// requests whose timeout is 0 or less.
 [[nodiscard]] inline bool has_no_time(std::int32_t timeout_ms) { return timeout_ms <= 0; }
 
 /// Replies, and tells the client to wait for as long as its quota says.

@@ -8,9 +8,9 @@
 #include "broker/handlers/services.h"
 #include "protocol/error_code.h"
 
-/// May the client of a request do what it asks for? Every handler asks here, once for each resource and before it tells or changes
-/// anything of it. What it may ask is what the row of its API says (registry.cc): another question is a fault of ours, and with
-/// rules in force it ends the process.
+/// Whether the client of a request may do what it asks for. Every handler asks here for each resource, before it tells or
+/// changes anything of it. A handler may only ask what the row of its API lists (registry.cc): another question is a bug of the
+/// broker, and with rules in force it ends the process.
 
 namespace partita::handlers {
 
@@ -23,17 +23,17 @@ namespace detail {
     return context.services.authorizer.allows_everything() || detail::is_allowed_by_rules(context, need, name);
 }
 
-/// On the cluster as a whole.
+/// The same for the cluster as a whole.
 [[nodiscard]] inline bool authorize_cluster(const runtime::RequestContext& context, const access::Permission& permission) {
     return authorize(context, permission, access::kClusterName);
 }
 
-/// On at least one resource of the type.
+/// True when the client may do this to at least one resource of the type.
 [[nodiscard]] inline bool authorize_any(const runtime::RequestContext& context, const access::Need& need) {
     return context.services.authorizer.allows_everything() || detail::is_allowed_by_rules(context, need, std::nullopt);
 }
 
-/// For the fields `...AuthorizedOperations` of replies.
+/// The operations that the client may do to the resource, as the bits of the `...AuthorizedOperations` fields of replies.
 [[nodiscard]] std::int32_t authorized_operations(const runtime::RequestContext& context, access::ResourceType type,
                                                  std::string_view name);
 

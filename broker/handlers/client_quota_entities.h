@@ -6,7 +6,7 @@
 
 namespace partita::handlers {
 
-/// An entity as the replies of both quota requests carry it, kept in the arena.
+/// An entity in the form of the replies to DescribeClientQuotas and AlterClientQuotas, copied into the arena.
 template <class EntityData>
 [[nodiscard]] Array<EntityData> entity_data(Arena& arena, const topics::QuotaEntity& entity) {
     ArenaVector<EntityData> data(arena, entity.size());

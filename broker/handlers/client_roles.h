@@ -14,7 +14,8 @@
 #include "broker/runtime/fences/shown_partitions.h"
 #include "broker/runtime/partitions/turn.h"
 
-/// Who a request comes from, for what fences and hidden partitions make of it: see Fences and ShownPartitions.
+/// Handlers note here what the client of a request does, so that fences and hidden partitions can tell clients apart: see Fences,
+/// ShownPartitions and Connections.
 
 namespace partita::handlers {
 
@@ -22,7 +23,7 @@ namespace partita::handlers {
     return {std::string(context.client_id), context.client.host};
 }
 
-/// The client writes. Noted once per connection.
+/// Notes that the client writes. Does something once per connection.
 inline void note_producer(runtime::RequestContext& context) {
     if (!context.client.noted_producer) [[unlikely]] {
         context.client.noted_producer = true;
@@ -31,7 +32,7 @@ inline void note_producer(runtime::RequestContext& context) {
     }
 }
 
-/// The client reads. Noted once per connection.
+/// Notes that the client reads. Does something once per connection.
 inline void note_consumer(runtime::RequestContext& context) {
     if (!context.client.noted_consumer) [[unlikely]] {
         context.client.noted_consumer = true;
@@ -40,7 +41,7 @@ inline void note_consumer(runtime::RequestContext& context) {
     }
 }
 
-/// The topic's growth is kept, and it wants to know when the connection ends.
+/// Has `expansion` told when the connection ends.
 inline void tell_when_closed(runtime::RequestContext& context, const std::shared_ptr<runtime::TopicExpansion>& expansion) {
     auto& told = context.client.expansions;
     const bool is_known = std::ranges::any_of(told, [&](const std::weak_ptr<runtime::TopicExpansion>& known) {
@@ -52,7 +53,7 @@ inline void tell_when_closed(runtime::RequestContext& context, const std::shared
     }
 }
 
-/// The connection speaks for the member. Noted when it is another one than before.
+/// Notes that the connection speaks for the member, if it spoke for another one before.
 inline void note_member(runtime::RequestContext& context, std::string_view group_id, std::string_view member_id) {
     if (member_id.empty()) {
         return;
@@ -65,7 +66,7 @@ inline void note_member(runtime::RequestContext& context, std::string_view group
     }
 }
 
-/// How many partitions of the topic metadata show this client. The true count, but for a test control.
+/// How many partitions of the topic metadata shows to this client: all of them, unless a test control hides some.
 [[nodiscard]] inline std::int32_t visible_partitions(runtime::RequestContext& context, const runtime::TopicState& topic) {
     const config::TopicConfig& config = *topic.config;
     if (config.visibility_producers_delay_ms == 0 && config.visibility_consumers_delay_ms == 0) [[likely]] {

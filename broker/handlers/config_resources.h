@@ -12,17 +12,17 @@
 
 namespace partita::handlers {
 
-/// DescribeConfigs of a group, a client metrics subscription or the broker's loggers. Groups and subscriptions need not
-/// exist: without configs of their own they have the defaults.
+/// DescribeConfigs for a group, a client metrics subscription or the broker's loggers. Groups and subscriptions need not exist:
+/// without configs of their own they have the defaults.
 [[nodiscard]] std::expected<std::vector<config::ConfigEntry>, config::ConfigError> describe_other_resource(
     runtime::RequestContext& context, const topics::ConfigResource& resource, const config::DescribeOptions& options);
 
-/// With what a client is refused that may not do this to the configs of a resource (`describe_configs` or `alter_configs`); NONE when
-/// it may, and for types that nobody knows, which are refused otherwise.
+/// The error for a client that may not do `operation` (`describe_configs` or `alter_configs`) to the configs of the resource.
+/// NONE when it may, and for unknown types of resources, which the caller refuses with another error.
 [[nodiscard]] ErrorCode refusal_of_configs(const runtime::RequestContext& context, const topics::ConfigResource& resource,
                                            access::Operation operation);
 
-/// IncrementalAlterConfigs of the broker's loggers, whose levels are no part of the catalog.
+/// IncrementalAlterConfigs for the broker's loggers, whose levels are not in the catalog.
 [[nodiscard]] topics::CatalogError alter_broker_loggers(runtime::RequestContext& context,
                                                         const topics::ResourceToAlter& resource, bool validate_only);
 

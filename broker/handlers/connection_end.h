@@ -7,10 +7,11 @@
 
 namespace partita::handlers {
 
-/// Everybody who knows the connection forgets it. From the thread of its reactor, once for each that was accepted.
+/// Makes every part that knows the connection forget it. The server calls this once for each connection that it has served, on
+/// the thread of the connection's reactor.
 void connection_closed(runtime::Services& services, const runtime::ClientConnection& client);
 
-/// Counts a connection that the broker closes because of what its client did, and says so in the log.
+/// Counts a connection that the broker closes because of what its client did, and writes a log line (FailureLog).
 void log_closed_connection(runtime::Services& services, const runtime::ClientConnection& client, std::string_view reason);
 
 }  // namespace partita::handlers

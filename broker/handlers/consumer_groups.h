@@ -4,8 +4,8 @@
 
 namespace partita::handlers {
 
-/// Consumer groups of KIP-848 are served: `group.coordinator.rebalance.protocols` names "consumer" and the cluster
-/// stands at group.version 1. Otherwise Kafka answers their requests with UNSUPPORTED_VERSION.
+/// True when consumer groups of KIP-848 are served: `group.coordinator.rebalance.protocols` names "consumer", and the cluster has
+/// group.version 1. Otherwise Kafka answers their requests with UNSUPPORTED_VERSION.
 [[nodiscard]] bool consumer_protocol_is_enabled(runtime::RequestContext& context);
 
 }  // namespace partita::handlers

@@ -37,13 +37,13 @@ struct FetchTarget {
     std::int32_t max_bytes = 0;
     /// Null unless the growth of the topic is watched.
     const runtime::TopicState* watched_topic = nullptr;
-    /// Of a fetch in a session: its place there, and what the session's client was told last.
+    /// For a fetch in a session: the partition's slot in the session, and what the client was told last about the partition.
     fetch::SessionSlot slot;
     Offset sent_high_watermark = kNoOffset;
     Offset sent_log_start_offset = kNoOffset;
 };
 
-/// What one read of a target gave.
+/// What one read of a target has found.
 struct FetchOutcome {
     ErrorCode error = ErrorCode::none;
     Offset high_watermark = kNoOffset;
@@ -51,13 +51,13 @@ struct FetchOutcome {
     Offset log_start_offset = kNoOffset;
     EpochEnd diverging{kNoLeaderEpoch, kNoOffset};
     FileSlice slice;
-    /// A fence keeps records from the reader: see TopicExpansion. Appends do not change that, commits do.
+    /// True when a fence keeps records from the reader: see TopicExpansion. Commits change that, appends do not.
     bool held = false;
-    /// Whether it does is known in a moment.
+    /// True when it will be known in a moment whether the fence does so.
     bool is_undecided = false;
 };
 
-/// What a fetch holds while it is served. A thread keeps what earlier fetches had, so that the next one asks for no memory.
+/// The memory of a fetch while it is served. Each thread keeps that of earlier fetches, so that the next one allocates nothing.
 struct FetchMemory {
     static constexpr std::size_t kKeptMax = 16;
     static constexpr std::size_t kKeptPartitionsMax = 1024;
@@ -88,7 +88,8 @@ struct FetchMemory {
     }
 };
 
-/// One fetch, from its request to its answer: what it reads, what it found, and what it still waits for. Its reactor's thread calls it.
+/// One fetch, from its request to its answer: what it reads, what it has found, and what it still waits for. Only the thread of
+/// its reactor calls it.
 class FetchOperation final : public runtime::WaitingFetch {
   public:
     explicit FetchOperation(runtime::Services& services) : services_(services), memory_(FetchMemory::take()) {}
@@ -103,37 +104,38 @@ class FetchOperation final : public runtime::WaitingFetch {
     std::int32_t min_bytes = 0;
     std::int32_t max_bytes = 0;
     bool read_committed = false;
-    /// When it is answered whatever there is, once it waits.
+    /// When a waiting fetch is answered with whatever there is.
     Instant deadline;
-    /// The request names the broker that it comes from. Nobody follows the only one, so nobody is served that way.
+    /// True when the request comes from a broker that wants to follow (it names its id). This broker has no followers, so such a
+    /// request is refused.
     bool from_follower = false;
     BrokerId leader_id;
     /// Set when the growth of some topic is watched.
     std::optional<expansion::ClientIdentity> client;
     expansion::ConnectionId connection;
-    /// Set when somebody has a quota on what is fetched.
+    /// The client, when somebody has a quota on fetched bytes.
     struct ThrottledClient {
         access::PrincipalPointer principal;
         std::string client_id;
     };
     std::optional<ThrottledClient> throttled_client;
 
-    /// None without a session.
+    /// Empty without a session.
     std::optional<fetch::SessionTurn> session;
-    /// The answer tells what is new only.
+    /// True when the answer has only what is new.
     bool incremental = false;
 
-    /// Keeps topics alive that targets point into, while waiting.
+    /// Keeps the topics alive into which targets point, while the fetch waits.
     std::shared_ptr<const runtime::TopicTable> table;
-    /// Names that no topic has, while waiting.
+    /// Names of targets that nothing else keeps: those from a session, and while the fetch waits those of unknown topics.
     std::vector<std::unique_ptr<std::string>> owned_names;
 
     [[nodiscard]] std::vector<FetchTarget>& targets() { return memory_.targets; }
-    /// Reads every target, as far as the limits go.
+    /// Reads every target, as far as the byte limits go.
     void read(runtime::Turn& turn);
-    /// Whether the answer is due by what the last read found, and not only at the deadline.
+    /// True when the answer is due now by what the last read found, and not only at the deadline.
     [[nodiscard]] bool must_answer_now() const;
-    /// Makes the names of targets live as long as this.
+    /// Makes the names of unknown topics live as long as this operation. Called before the fetch waits.
     void own_names();
     void complete(runtime::Turn& turn) override {
         read(turn);
@@ -147,24 +149,25 @@ class FetchOperation final : public runtime::WaitingFetch {
         send(turn);
         return std::nullopt;
     }
-    /// What is missing to an answer, by the last read.
+    /// What the fetch has to wait for, by what the last read found.
     [[nodiscard]] runtime::FetchWait wait() const;
-    /// Answers with what the last read found. Once.
+    /// Answers with what the last read found. Call it once.
     void send(runtime::Turn& turn);
 
   private:
-    /// What the answer counts for in quotas: its records, and about what is said around them.
+    /// What the answer counts in quotas, in bytes: its records, and about as much as the fields around them take.
     [[nodiscard]] std::int64_t answer_bytes() const;
-    /// True when a quota makes the client wait and the empty answer is out that says so.
+    /// True when a quota makes the client wait: then the empty answer that says so was sent.
     [[nodiscard]] bool throttle(runtime::Turn& turn);
     [[nodiscard]] FetchOutcome read_target(const FetchTarget& target, std::int64_t budget, bool minimum_one_batch, Now now) const;
-    /// What the topic's expansion lets the reader have; the upper bound of what may be read. Sets an error when there
-    /// is one.
+    /// Asks the topic's expansion what the reader may have. Returns the upper bound of what may be read, and sets the error of
+    /// `outcome` if there is one.
     [[nodiscard]] Offset judge_expansion(const FetchTarget& target, Offset upper_bound, FetchOutcome& outcome, Now now) const;
     [[nodiscard]] std::int32_t session_id() const { return session ? session->session_id : 0; }
-    /// Tells the session what the answer will say. False when the fetch is superseded: then the answer is an error.
+    /// Tells the session what the answer will say. False when a later fetch has moved the session on: then the answer is an
+    /// error.
     [[nodiscard]] bool tell_session();
-    /// Whether the answer has the partition at all.
+    /// True when the answer has to include the partition.
     [[nodiscard]] bool has_news(const FetchTarget& target, const FetchOutcome& outcome) const;
     void fill(Arena& arena, const FetchTarget& target, FetchOutcome& outcome, FetchResponse::PartitionData& data,
               std::vector<FileSlice>& slices) const;

@@ -9,10 +9,11 @@
 
 namespace partita::handlers {
 
-/// The epoch of the metadata quorum, which never elects: that of a Kafka started for the first time.
+/// The epoch of the metadata quorum. It never changes, because nobody is ever elected here: that of a Kafka started for the first
+/// time.
 inline constexpr std::int32_t kQuorumEpoch = 1;
 
-/// Directory id of the only voter. Made from the cluster's id, so it lasts as long as the data directory.
+/// The directory id of the only voter. It is made from the cluster's id, so it lasts as long as the data directory.
 [[nodiscard]] Uuid voter_directory_id(const runtime::Services& services);
 
 /// Where a controller would be reached.
@@ -21,17 +22,18 @@ struct QuorumEndpoint {
     config::AdvertisedAddress address;
 };
 
-/// The controller listener that the configuration names, though nothing listens there; without one the address
-/// at which this client reached the broker.
+/// The controller listener that the configuration names, although nothing listens there. Without one, the address at which this
+/// client has reached the broker.
 [[nodiscard]] QuorumEndpoint quorum_endpoint(runtime::RequestContext& context);
 
-/// What AddRaftVoter and RemoveRaftVoter are refused with.
+/// The error with which AddRaftVoter and RemoveRaftVoter are refused.
 struct VoterRefusal {
     ErrorCode code = ErrorCode::none;
     std::string message;
 };
 
-/// The check of the cluster id that both begin with. Null asks for none.
+/// The refusal when the request names another cluster id; both requests begin with this check. A request with a null id asks
+/// for no check.
 [[nodiscard]] std::optional<VoterRefusal> cluster_id_refusal(const runtime::Services& services,
                                                              const std::optional<std::string_view>& named);
 

@@ -10,10 +10,10 @@
 
 namespace partita::handlers {
 
-/// Serves one request: decodes it, acts, and answers, defers or closes (see RequestContext).
+/// Serves one request: decodes it, acts, and then answers, defers, parks or closes (see RequestContext).
 using Handler = void (*)(runtime::RequestContext& context);
 
-/// What a request of an API may need, in the order in which it is asked. None is asked for what a row does not list.
+/// The permissions that requests of an API may need, in the order in which handlers ask for them. They ask for no other.
 class Needs {
   public:
     static constexpr std::size_t kMax = 3;
@@ -31,29 +31,29 @@ class Needs {
     std::size_t count_;
 };
 
-/// One API that this broker serves, and all that is said of it: docs/apis.md shows the same rows.
+/// One API that this broker serves. docs/apis.md shows the same rows.
 struct ServedApi {
     ApiKey key;
     Handler handler;
-    /// What the client must be allowed to do. Each is asked for every resource that a request names or would be told of, or
-    /// only where the request needs it: WRITE TRANSACTIONAL_ID by who has one. Empty where Kafka asks for nothing: what comes
-    /// before authentication, and tokens, of which owners decide.
+    /// What the client must be allowed to do. The handler asks each of them for every resource that the request names or that the
+    /// answer would tell of, or only where the request needs it (WRITE TRANSACTIONAL_ID of a producer that has such an id). Empty
+    /// where Kafka asks for nothing: for APIs that come before authentication, and for tokens, about which their owners decide.
     Needs needs;
 
-    /// With its versions, which are all that Apache Kafka 4.3.1 accepts.
+    /// The API with its versions: all that Apache Kafka 4.3.1 accepts.
     [[nodiscard]] const ApiInfo& api() const { return *find_api(key); }
 };
 
 /// All served APIs, ascending by key: what ApiVersions advertises, and nothing else.
 [[nodiscard]] std::span<const ServedApi> served_apis();
-/// Null for one that is not served.
+/// Null for an API that is not served.
 [[nodiscard]] const ServedApi* find_served_api(ApiKey key);
 
-/// Serves a request of a key that its header was parsed with. A request that this broker does not
-/// serve closes the connection, as Kafka does with a key it does not know.
+/// Passes a request to the handler of its API, which its parsed header names. A request of an API that this broker does not serve
+/// closes the connection, as Kafka does with a key it does not know.
 void dispatch(runtime::RequestContext& context);
 
-// One per file NN_name.cc.
+// The handlers, one per file NN_name.cc.
 void produce(runtime::RequestContext& context);
 void fetch(runtime::RequestContext& context);
 void list_offsets(runtime::RequestContext& context);

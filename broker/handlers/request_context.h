@@ -21,11 +21,11 @@ class Turn;
 struct QuotaClient;
 struct Services;
 
-/// One request being served, on the reactor of its connection. Lives for the call of its handler;
-/// message structs decoded from it live until the end of the loop turn.
+/// One request while it is served, on the reactor of its connection. It lives as long as the call of its handler; message structs
+/// decoded from it live until the end of the turn.
 ///
-/// A handler does exactly one of: `reply`, `reply_nothing`, `close_connection`, or `defer`/`park` with
-/// the reply delivered later through Turns::deliver.
+/// A handler calls exactly one of: `reply`, `reply_nothing`, `close_connection`, or `defer` or `park`, after which somebody
+/// delivers the reply through Turns::deliver.
 class RequestContext {
   public:
     RequestContext(Services& services, Turn& turn, ClientConnection& client, PendingReply pending,
@@ -35,21 +35,22 @@ class RequestContext {
     Services& services;
     Turn& turn;
     ClientConnection& client;
-    /// Empty when the header has null. Borrowed from the request buffer.
+    /// Empty when the header has null. It points into the request buffer.
     std::string_view client_id;
-    /// Behind the header. Produce patches record batches in place, hence mutable. Valid until the end
-    /// of the turn.
+    /// The bytes after the header. They are mutable because Produce patches record batches in place. Valid until the end of the
+    /// turn.
     MutableBytes body;
     /// False for ApiVersions in a version from the future, whose body must not be read (KIP-511).
     bool version_supported = true;
-    /// Header and body, as they came.
+    /// The size of header and body, as they came.
     std::size_t request_bytes = 0;
 
-    /// Who asks, and on which of the broker's addresses. The connection's; see access::Session for how long they hold.
+    /// Who asks, and at which of the broker's addresses. These belong to the connection; see access::Session for how long they
+    /// are valid.
     [[nodiscard]] const access::Session& session() const { return client.session; }
     [[nodiscard]] const access::Principal& principal() const { return *client.session.principal; }
     [[nodiscard]] const ListenerView& listener() const { return *client.listener; }
-    /// Whose quotas hold for this request. Borrowed from the request and the session.
+    /// Whose quotas hold for this request. It points into the request and the session.
     [[nodiscard]] QuotaClient quota_client() const;
 
     [[nodiscard]] const ApiInfo& api() const { return *pending_.api; }
@@ -58,8 +59,8 @@ class RequestContext {
     [[nodiscard]] Arena& arena();
     [[nodiscard]] Now now() const;
 
-    /// Decodes the body into the turn's arena. Null when it is malformed: then the connection is closed,
-    /// as Kafka does, with one log line, and the handler must return at once.
+    /// Decodes the body into the turn's arena. Null when it is malformed: then this closes the connection with one log line, as
+    /// Kafka does, and the handler must return at once.
     template <class Request>
     [[nodiscard]] Request* decode() {
         return static_cast<Request*>(decode_as(Request::schema));
@@ -69,34 +70,35 @@ class RequestContext {
     void reply(const Response& response) {
         reply_as(Response::schema, &response);
     }
-    /// In another version than the request's: only for ApiVersions.
+    /// Replies in another version than the request's: only for ApiVersions.
     template <class Response>
     void reply_in_version(std::int16_t version, const Response& response) {
         pending_.api_version = version;
         reply_as(Response::schema, &response);
     }
-    /// Before the request is answered, deferred or parked: a quota makes the client wait. The reply tells it to, and the
-    /// connection rests for as long, whether the client does or not. Of several quotas the longest wait counts.
+    /// Makes the client wait because of a quota: the reply tells it to, and the connection rests for as long, whether the client
+    /// waits or not. Of several quotas the longest wait counts. Call it before the request is answered, deferred or parked.
     void throttle(std::int64_t duration_ms);
-    /// From here on the time counts that this request takes, for quotas on `request_percentage`.
+    /// Begins to measure the time that this request takes, for quotas on `request_percentage`. `dispatch` calls this.
     void measure_time();
-    /// No quota on time holds for this request, as in Kafka for Produce with acks=0.
+    /// Exempts this request from quotas on time, as Kafka does with Produce with acks=0.
     void forget_time() { started_ns_.reset(); }
-    /// For acks=0: the request is done and nothing is sent.
+    /// Ends the request without a reply, for acks=0.
     void reply_nothing();
-    /// Closes the connection without an answer, with `reason` for the log.
+    /// Closes the connection without an answer to this request, with `reason` for the log. Replies to earlier requests still
+    /// leave.
     void close_connection(std::string_view reason);
 
-    /// The reply comes later. Requests behind it on the connection are served meanwhile; their
-    /// replies wait for this one.
+    /// Announces that the reply comes later. Further requests of the connection are served meanwhile; their replies wait for this
+    /// one.
     [[nodiscard]] PendingReply defer();
-    /// The reply comes later, and no further request of the connection is served before (Kafka mutes the
-    /// channel): waiting fetches, joins and syncs.
+    /// Announces that the reply comes later, and that no further request of the connection is served before (Kafka mutes the
+    /// channel): for waiting fetches, joins, syncs and the like.
     [[nodiscard]] PendingReply park();
 
     enum class Outcome : std::uint8_t { none, replied, nothing, closed, deferred, parked };
     [[nodiscard]] Outcome outcome() const { return outcome_; }
-    /// Only for the connection, after the outcome `replied`.
+    /// The reply, after the outcome `replied`. Only the connection calls this.
     [[nodiscard]] Reply take_reply() { return std::move(reply_); }
     [[nodiscard]] const PendingReply& pending() const { return pending_; }
     [[nodiscard]] std::string_view close_reason() const { return close_reason_; }
@@ -113,7 +115,8 @@ class RequestContext {
     std::string close_reason_;
 };
 
-/// A whole reply frame. Record fields marked external are filled from `slices` by index.
+/// Encodes a whole reply frame. Record fields marked external are filled from `slices` by index. A response that its version
+/// cannot carry is logged, and the reply then closes the connection.
 [[nodiscard]] Reply encode_reply(const PendingReply& pending, const Schema& schema, const void* response,
                                  std::span<FileSlice> slices = {});
 

@@ -4,7 +4,7 @@
 
 namespace partita::handlers {
 
-/// Texts of a Kafka without `authorizer.class.name`: describing has another one than changing.
+/// The texts with which a Kafka without `authorizer.class.name` refuses to describe and to change ACLs.
 inline constexpr std::string_view kNoAuthorizerToDescribe = "No Authorizer is configured on the broker";
 inline constexpr std::string_view kNoAuthorizerToChange = "No Authorizer is configured.";
 

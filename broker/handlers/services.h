@@ -36,16 +36,18 @@ class Turns;
 class UpkeepBell;
 struct Counters;
 
-/// The parts of the running broker that requests of either protocol may use. Whoever uses one includes its header: what a handler
-/// may touch stands in its includes. All parts outlive the listeners; each says itself which threads may call it.
+/// The parts of the running broker that requests of either protocol (Kafka's and HTTP) may use. Whoever uses a part includes
+/// its header, so that the includes of a handler show what it uses. All parts outlive the listeners; each says itself which
+/// threads may call it.
 struct Services {
     const BrokerId node_id;
     const std::string& cluster_id;
-    /// Where the logs lie, as an absolute path: the one log directory that clients are told of.
+    /// The directory of the logs as an absolute path: the only log directory that clients are told.
     const std::string& log_directory;
-    /// Requests are served.
+    /// True while the broker is ready to serve requests.
     const std::atomic<bool>& is_ready;
-    /// Of the HTTP side and of the data, by the settings that DescribeConfigs shows; empty when they were not announced.
+    /// Where the HTTP side and the data are, as the settings that DescribeConfigs shows. Empty unless Broker::announce_places was
+    /// called.
     const config::ConfigMap& places;
 
     config::CurrentConfig& config;

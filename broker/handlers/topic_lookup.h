@@ -9,15 +9,16 @@
 
 namespace partita::handlers {
 
-/// A topic that a request names, or why it is not there. Valid until the end of the turn.
+/// A topic that a request names, or the error that answers for it. Valid until the end of the turn.
 struct TopicLookup {
     const runtime::TopicState* state = nullptr;
     ErrorCode error = ErrorCode::none;
 };
 
-/// The topic, if the client has what it needs for it (see authorize). Requests name topics by id from some version on: an
-/// unknown id is UNKNOWN_TOPIC_ID, for ids are no secret. Of a name the client learns TOPIC_AUTHORIZATION_FAILED before it
-/// learns whether the topic is there, and then UNKNOWN_TOPIC_OR_PARTITION.
+/// Finds the topic, if the client is allowed what it `need`s (see authorize). Requests name topics by id from some version on:
+/// an unknown id is answered UNKNOWN_TOPIC_ID, because ids are no secret. For a name, a client without the permission is
+/// answered TOPIC_AUTHORIZATION_FAILED, so that it does not learn whether the topic exists; only then
+/// UNKNOWN_TOPIC_OR_PARTITION is possible.
 [[nodiscard]] TopicLookup find_topic(runtime::RequestContext& context, std::string_view name, const TopicId& id, bool by_id,
                                      const access::Need& need);
 
