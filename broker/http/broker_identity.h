@@ -10,7 +10,8 @@ struct Services;
 
 namespace partita::http {
 
-/// Which broker an answer is about. Several may run on a machine, and a port may be another one's than it was.
+/// Says which broker an answer comes from. Several brokers may run on a machine, and a port may now belong to another one than
+/// before.
 ///
 ///     {"node_id": 1, "cluster_id": "MkU3OEVBNTcwNTJENDM2Qk", "kafka": "localhost:9092", "data_directory": "/var/lib/partita"}
 ///
@@ -18,7 +19,7 @@ namespace partita::http {
 /// `Partita-Broker: node=1; cluster=MkU3OEVBNTcwNTJENDM2Qk; kafka=localhost:9092; data=/var/lib/partita`.
 class BrokerIdentity {
   public:
-    /// `kafka`: where clients connect to it; empty when it has no listener.
+    /// `kafka` is where clients connect to the broker; empty when it has no listener.
     BrokerIdentity(const runtime::Services& services, std::string kafka);
 
     [[nodiscard]] const nlohmann::ordered_json& json() const { return *json_; }

@@ -12,20 +12,20 @@
 
 namespace partita::http {
 
-/// Somebody who wants events: a connection with a stream of lines, or a WebSocket.
+/// A client that wants events: over a connection with a stream of lines, or over a WebSocket.
 class EventSink {
   public:
     virtual ~EventSink() = default;
-    /// Takes a line without its end, or not: false when the client is gone, or so slow that a megabyte waits for it. Never
-    /// blocks. From any thread.
+    /// Takes a line (without a line end) to send. False when the client is gone, or so slow that a megabyte waits for it. Never
+    /// blocks. Any thread may call it.
     [[nodiscard]] virtual bool offer(const std::string& line) = 0;
     [[nodiscard]] virtual bool is_gone() const = 0;
-    /// Nothing more will come.
+    /// Ends the stream: no more lines will come.
     virtual void end() = 0;
 };
 
-/// Carries the events of findings to everybody who asked for them. A client that is too slow is let go, so that it can tell
-/// a gap from silence.
+/// Sends the events of findings to all clients that asked for them. A client that is too slow is disconnected, so that it can
+/// tell a gap from silence.
 class EventFeed {
   public:
     static constexpr std::size_t kSinksMax = 64;
@@ -35,10 +35,10 @@ class EventFeed {
     EventFeed(const EventFeed&) = delete;
     EventFeed& operator=(const EventFeed&) = delete;
 
-    /// Sends what is open, as events of kind "opened" with sequence 0, then every event from then on. False when there are
-    /// `kSinksMax` already, none of which is gone, and after `stop`.
+    /// Sends the open findings to `sink` as events of kind "opened" with sequence 0, and then every new event. False when there
+    /// are `kSinksMax` sinks already, none of which is gone, and after `stop`.
     [[nodiscard]] bool add(std::shared_ptr<EventSink> sink);
-    /// Ends every stream and lets go of the sinks; no other is taken.
+    /// Ends every stream, releases the sinks, and takes no more of them.
     void stop();
 
   private:

@@ -11,11 +11,11 @@ namespace partita::http {
 
 using UpgradeRequest = boost::beast::http::request<boost::beast::http::string_body>;
 
-/// Whether the request wants to become a WebSocket.
+/// True when the request asks for a WebSocket.
 [[nodiscard]] bool wants_upgrade(const UpgradeRequest& request);
 
-/// Makes the connection a WebSocket (RFC 6455) and adds it to the feed: one text message for each event. What the client
-/// sends is read and ignored. The socket lives as long as the feed or one of its own operations knows it. On the
+/// Makes the connection a WebSocket (RFC 6455) and adds it to the feed: one text message per event. What the client sends is
+/// read and ignored. The socket lives as long as the feed or one of its own operations refers to it. Call it on the
 /// connection's reactor.
 void open_event_socket(boost::asio::ip::tcp::socket socket, UpgradeRequest request, const std::shared_ptr<EventFeed>& feed);
 

@@ -34,46 +34,48 @@ struct Request {
     }
 };
 
-/// Null when a percent sign is not followed by two hex digits.
+/// Parses the target of a request line. Null when a percent sign is not followed by two hex digits.
 [[nodiscard]] std::optional<Request> parse_target(std::string_view target);
 
-/// Whether a browser sent the request for a page of another site. What the `Origin` header says is compared with the `Host`
-/// header; pages of this machine count as its own. Such pages could else press the test controls of a broker on the
+/// True when a browser sent the request for a page of another site: the `Origin` header differs from the `Host` header. Pages
+/// of this machine count as the broker's own. Otherwise pages of other sites could use the test controls of a broker on a
 /// developer's machine, and read its events through a WebSocket, to which the same-origin policy does not apply (RFC 6455,
 /// section 10.2).
 [[nodiscard]] bool is_of_foreign_page(std::string_view origin, std::string_view host);
 
-/// Whether the `Host` header names this broker and not somebody's site: an IP address, a name of one label (localhost, a
-/// container's), one below localhost, one of `own_names`, or nothing. A page whose own name was made to lead to a
-/// developer's machine (DNS rebinding) is of the broker's origin for its browser, and for `is_of_foreign_page`; but it cannot
-/// hide that name.
+/// True when the `Host` header names this broker and not another site: it is an IP address, a name of one label (localhost, a
+/// container's), a name below localhost, one of `own_names`, or empty. A site can make its own name lead to a developer's
+/// machine (DNS rebinding): its page then has the broker's origin for the browser, and for `is_of_foreign_page`, but the `Host`
+/// header still shows the site's name.
 [[nodiscard]] bool is_own_host(std::string_view host, std::span<const std::string> own_names);
 
-/// A request and its answer, which is given once: whole, or in pieces. It may be given later and from another
-/// thread; whoever lets go of an exchange without an answer leaves the client with a closed connection.
+/// A request and its answer, which is given once: whole, or in pieces. It may be given later and from any thread. If an
+/// exchange is destroyed without an answer, the connection is closed.
 class Exchange {
   public:
     virtual ~Exchange() = default;
 
     [[nodiscard]] virtual const Request& request() const = 0;
     virtual void respond(Status status, std::string_view content_type, std::string body) = 0;
-    /// Status 405: the path is known, and served by `allowed` only, as the header `Allow` lists it: "GET, HEAD" (RFC 9110,
-    /// section 15.5.6).
+    /// Answers with status 405: the path exists, but takes only the methods in `allowed`, which the header `Allow` lists: "GET,
+    /// HEAD" (RFC 9110, section 15.5.6).
     virtual void refuse_method(std::string_view allowed) = 0;
-    /// The answer comes in pieces: `begin`, any number of `write`, `end`.
+    /// Begins an answer in pieces: `begin`, any number of `write`, `end`.
     virtual void begin(Status status, std::string_view content_type) = 0;
-    /// Waits while more than a megabyte is on its way, so not from a reactor. False: the client is gone.
+    /// Sends a piece. It waits while more than a megabyte waits to be sent, so no reactor may call it. False when the client is
+    /// gone.
     [[nodiscard]] virtual bool write(std::string piece) = 0;
     virtual void end() = 0;
-    /// As `write`, but never waits: false when the client is gone, or when there is no room.
+    /// Sends a piece as `write`, but never waits: false when the client is gone, or when a megabyte waits already.
     [[nodiscard]] virtual bool offer(std::string piece) = 0;
-    /// The client closed its connection, or the server stops: the answer is wanted no longer. Any thread.
+    /// True when nobody wants the answer any more, because the client closed its connection or the server stops. Any thread may
+    /// ask.
     [[nodiscard]] virtual bool is_gone() const = 0;
 };
 
 using ExchangePointer = std::shared_ptr<Exchange>;
 
-/// {"error": "..."} with the sentence.
+/// Answers with {"error": "..."} and the sentence in it.
 void respond_error(Exchange& exchange, Status status, std::string_view sentence);
 
 }  // namespace partita::http

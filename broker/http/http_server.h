@@ -13,13 +13,16 @@ struct Services;
 
 namespace partita::http {
 
-/// The HTTP side: health, metrics (Prometheus text), and what is under `/v1` (see resources.h). Loopback by default.
+/// The HTTP side: health, metrics (Prometheus text), and the resources under `/v1` (see resources.h). By default it listens on
+/// loopback only.
 ///
-/// It never keeps the broker from running: a taken port costs one warning. When it is the default one, as with a second broker
-/// on a machine, any free port serves instead; one that was asked for is off then. Clients find out by the broker's setting
-/// partita.http.advertised. Every answer names its broker (broker_identity.h). Served on
-/// the first reactor, except for the few jobs that take longer (see jobs.h); at most `kConnectionsMax` connections,
-/// and bounds for each in session.h, so that nobody can hold anything of the broker's.
+/// It never keeps the broker from running: a taken port costs one warning. If that is the default port, as with a second broker
+/// on a machine, the server takes any free port instead; if the port was asked for, the HTTP side is off. Clients find the
+/// address in the broker's setting partita.http.advertised. Every answer names its broker (broker_identity.h).
+///
+/// The first reactor serves all requests, except for the few that take longer (see jobs.h). There are at most `kConnectionsMax`
+/// connections, besides the WebSockets of events (EventFeed::kSinksMax), and session.h bounds each of them, so that no client can
+/// exhaust the broker.
 class HttpServer {
   public:
     static constexpr std::size_t kConnectionsMax = 64;
@@ -27,12 +30,13 @@ class HttpServer {
     HttpServer(runtime::Services& services, const runtime::NetworkStatistics& network);
     ~HttpServer();
 
-    /// Binds. `port` is from the command line: empty for the configured address, "off" for none, else a number. `kafka` is
-    /// where clients connect to this broker. Returns the address listened on, empty when there is none (with a warning in the
-    /// log if it should be).
+    /// Binds and listens. `port` comes from the command line: empty for the configured address, "off" for none, otherwise a
+    /// number. `kafka` is where clients connect to this broker. Returns the address on which the server listens, empty when
+    /// there is none; if there should be one, the log has a warning.
     [[nodiscard]] std::string open(const std::string& port, const std::string& kafka);
+    /// Begins to accept connections.
     void start();
-    /// Stops accepting and closes what is open. On the first reactor's thread.
+    /// Stops accepting and closes all connections. Call it on the first reactor's thread.
     void stop();
 
   private:

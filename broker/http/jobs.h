@@ -10,7 +10,7 @@
 
 namespace partita::http {
 
-/// Work that takes longer than a reactor may: each job has a thread of its own, and there are few at a time.
+/// Runs work that would hold a reactor for too long: each job on a thread of its own, and only a few at a time.
 class Jobs {
   public:
     static constexpr std::size_t kJobsMax = 2;
@@ -20,10 +20,10 @@ class Jobs {
     Jobs(const Jobs&) = delete;
     Jobs& operator=(const Jobs&) = delete;
 
-    /// False when `kJobsMax` are running, or when the server stops. `job` should end soon after `is_stopping`.
+    /// Starts `job`. False when `kJobsMax` jobs are running, or when the server stops. A job should end soon after `is_stopping`.
     [[nodiscard]] bool start(std::function<void()> job);
     [[nodiscard]] bool is_stopping() const { return stopping_.load(std::memory_order_acquire); }
-    /// Waits for those that run.
+    /// Takes no more jobs, and waits for those that run.
     void stop();
 
   private:

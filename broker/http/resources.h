@@ -13,7 +13,7 @@ class BrokerIdentity;
 class EventFeed;
 class Jobs;
 
-/// What resources look at. They run on the first reactor and must not block it: what takes long is a job.
+/// What resources may use. Resources run on the first reactor and must not block it: work that takes long is a job.
 struct Surroundings {
     runtime::Services& services;
     const runtime::NetworkStatistics& network;

@@ -15,22 +15,23 @@
 
 namespace partita::http {
 
-/// One connection: reads requests one after the other, and writes their answers whenever they come.
+/// One HTTP connection: it reads requests one after the other, and writes each answer when it comes.
 ///
-/// Everything of a session happens on its reactor; an `Exchange` given to `serve` may be used from any thread.
+/// A session belongs to the first reactor's thread. Any thread may use the `Exchange` that a session gives to `serve`.
 class Session : public std::enable_shared_from_this<Session> {
   public:
     static constexpr std::size_t kRequestBytesMax = 16 * 1024;
-    /// Pieces of an answer that wait to be sent.
+    /// How many bytes of an answer's pieces may wait to be sent.
     static constexpr std::size_t kQueuedBytesMax = 1 << 20;
+    /// How long the client may take to send a request, and to take what one write sends.
     static constexpr int kTimeoutSeconds = 10;
 
     using Serve = std::function<void(const ExchangePointer&)>;
-    /// Takes over a connection that wants to become something else, when it may.
+    /// Takes over a connection that becomes a WebSocket.
     using Upgrade = std::function<void(boost::asio::ip::tcp::socket, boost::beast::http::request<boost::beast::http::string_body>)>;
     using Closed = std::function<void(const std::shared_ptr<Session>&)>;
 
-    /// `own_names` outlive the session; see `is_own_host`. So does `identity`, the header Partita-Broker of every answer.
+    /// `own_names` (see `is_own_host`) and `identity`, the header Partita-Broker of every answer, outlive the session.
     Session(boost::asio::ip::tcp::socket socket, const std::vector<std::string>& own_names, const std::string& identity, Serve serve,
             Upgrade upgrade, Closed closed)
         : stream_(std::move(socket)), own_names_(own_names), identity_(identity), serve_(std::move(serve)), upgrade_(std::move(upgrade)),
@@ -47,7 +48,8 @@ class Session : public std::enable_shared_from_this<Session> {
     };
 
     void on_request();
-    /// Why the request is not served, whatever it asks for; empty when it is. Browsers can be led here by anybody's page.
+    /// Why the request is not served, whatever it asks for; empty when it is served. Any page can make a browser send requests
+    /// here.
     [[nodiscard]] std::string_view refusal(const Request& request) const;
     void hand_over();
     void watch_for_close();
@@ -72,7 +74,7 @@ class Session : public std::enable_shared_from_this<Session> {
     boost::beast::http::response<boost::beast::http::empty_body> header_;
     std::optional<boost::beast::http::response_serializer<boost::beast::http::empty_body>> serializer_;
     std::weak_ptr<Answer> answer_;
-    /// Requests served: a late event of an earlier one is none of the current one's.
+    /// How many requests were served. It tells late events of an earlier request from those of the current one.
     std::uint64_t served_ = 0;
     std::deque<Piece> pieces_;
     bool is_answering_ = false;
