@@ -23,7 +23,7 @@ struct DynamicBrokerConfigs {
     ConfigMap this_broker;
 };
 
-/// Who may speak a group protocol; a set of bits of `group.coordinator.rebalance.protocols`.
+/// Which group protocols are enabled, by `group.coordinator.rebalance.protocols`.
 struct RebalanceProtocols {
     bool classic = true;
     bool consumer = true;
@@ -33,22 +33,22 @@ struct RebalanceProtocols {
     friend bool operator==(const RebalanceProtocols&, const RebalanceProtocols&) = default;
 };
 
-/// The settings of a broker, typed and checked; immutable once made, so it is shared between threads
-/// as `std::shared_ptr<const BrokerConfig>` and replaced whole when a dynamic config changes.
+/// The settings of a broker, typed and checked. A BrokerConfig is immutable once made: threads share it as
+/// `std::shared_ptr<const BrokerConfig>`, and it is replaced whole when a dynamic config changes.
 ///
-/// The fields are the configs that this broker acts on, with Kafka's names (dots are underscores) and
-/// units last. A default-constructed BrokerConfig has every default. All other configs are reachable
-/// by name through `value`.
+/// The fields have Kafka's names (with underscores for dots), units last. The broker acts on most of them; some of Kafka's are
+/// checked and described only, such as `socket_send_buffer_bytes` and `num_io_threads`. A default-constructed BrokerConfig has
+/// every default. All other configs are reachable by name through `value`.
 ///
-/// Defaults, bounds, texts and who may change a config while the broker runs stand in the definition alone
-/// (broker_definitions_*.cc). A field of a plain type follows from its name: see config_binding.h.
+/// Only the definition of a config (broker_definitions_*.cc) tells its default, bounds, text, and who may change it while the
+/// broker runs. The name of a field of a plain type tells its config: see config_binding.h.
 struct BrokerConfig {
     BrokerConfig();
 
     // Identity and places.
     BrokerId node_id{};
     std::optional<std::string> broker_rack;
-    /// The first is used for everything that is written once (catalog, locks).
+    /// Only the first directory is used.
     std::vector<std::string> log_dirs;
     ListenerSettings listeners;
 
@@ -64,7 +64,7 @@ struct BrokerConfig {
     std::int64_t connections_max_idle_ms{};
     std::int32_t max_connections{};
     std::int32_t max_connections_per_ip{};
-    /// Host or address and its own limit, of `max.connections.per.ip.overrides`.
+    /// Hosts or addresses with limits of their own, from `max.connections.per.ip.overrides`.
     std::vector<std::pair<std::string, std::int32_t>> max_connections_per_ip_overrides;
     std::int32_t max_connection_creation_rate{};
     std::int32_t queued_max_requests{};
@@ -84,8 +84,8 @@ struct BrokerConfig {
     bool events_topic_enable{};  ///< partita.events.topic.enable
     bool delete_topic_enable{};
     std::int32_t num_partitions{};
-    /// As configured. One node holds one replica, so callers treat larger values as 1 for internal
-    /// topics, and refuse a user's topic as a one-broker Kafka does.
+    /// As configured. A single node can hold one replica only, so callers treat larger values as 1 for internal topics, and
+    /// refuse a user's topic as a Kafka with one broker does.
     std::int32_t default_replication_factor{};
 
     // Logs; everything that a topic config can override is in TopicConfig.
@@ -143,7 +143,7 @@ struct BrokerConfig {
     bool transaction_partition_verification_enable{};
 
     // Ours.
-    /// Host and port of the HTTP side; an empty host is every interface, no value switches it off.
+    /// Host and port of the HTTP side. An empty host stands for every interface; without a value the HTTP side is off.
     std::optional<AdvertisedAddress> http_listener;
 
     /// The value of any broker config: this broker's dynamic value, else the cluster's, else the static
@@ -154,18 +154,18 @@ struct BrokerConfig {
     [[nodiscard]] const ConfigMap& given() const { return given_; }
     [[nodiscard]] const DynamicBrokerConfigs& dynamic() const { return dynamic_; }
 
-    /// From values given at start. Fails on the first invalid value; unknown names are kept for
-    /// DescribeConfigs and otherwise without effect.
+    /// Makes the config from the values given at the start. Fails on the first invalid value. Unknown names are kept for
+    /// DescribeConfigs and have no other effect.
     [[nodiscard]] static std::expected<BrokerConfig, ConfigError> from(ConfigMap given);
 
-    /// The same broker with other dynamic configs. Unknown or invalid ones fail; see config_changes.h
-    /// for the checks that Kafka makes when they are altered.
+    /// The same broker config with other dynamic configs. Fails on unknown or invalid ones; see config_changes.h for the checks
+    /// that Kafka makes when they are altered.
     [[nodiscard]] std::expected<BrokerConfig, ConfigError> with_dynamic(DynamicBrokerConfigs dynamic) const;
 
 private:
     struct Unfilled {};
     explicit BrokerConfig(Unfilled) {}
-    /// Of values that were checked: `given` at the start, `effective` with the dynamic ones.
+    /// Makes the config from checked values: those `given` at the start, and the `effective` ones with the dynamic values.
     [[nodiscard]] static std::expected<BrokerConfig, ConfigError> of_checked(ConfigMap given, const ConfigMap& effective);
 
     ConfigMap given_;
@@ -193,8 +193,8 @@ struct LoadedBrokerConfig {
     std::vector<std::string> unknown_names;
 };
 
-/// Reads everything. An error names the key, the value and what is allowed, in one line, and is meant
-/// to end the start with exit code 2.
+/// Reads all inputs. The error is one line that names the key, the value and what is allowed; the caller ends the start with exit
+/// code 2.
 [[nodiscard]] std::expected<LoadedBrokerConfig, ConfigError> load_broker_config(const ConfigInputs& inputs);
 
 }  // namespace partita::config

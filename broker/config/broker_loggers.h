@@ -13,19 +13,18 @@
 #include "broker/config/describe_configs.h"
 #include "protocol/mutex.h"
 
-/// Log levels as kafka-configs --entity-type broker-loggers shows and sets them. Loggers have the names of Kafka's own
-/// that stand for the same part of a broker, so that what people know by heart works; their levels last until
-/// the process ends.
+/// Log levels as kafka-configs --entity-type broker-loggers shows and sets them. A logger has the name of Kafka's logger for the
+/// same part of a broker, so that the names that people know work. The levels last until the process ends.
 namespace partita::config {
 
-/// Levels that a client set, on top of the log's. Thread-safe; one per process, since the log is.
+/// The levels that clients have set, in place of the log's own. Thread-safe. There is one per process, as there is one log.
 class BrokerLoggers {
   public:
     /// "root" and all loggers, ascending by name.
     [[nodiscard]] std::vector<ConfigEntry> describe(const DescribeOptions& options) const;
 
-    /// All changes or none. Errors and texts are those of Kafka 4.3.1: INVALID_CONFIG for unknown loggers and levels,
-    /// INVALID_REQUEST for operations other than SET and DELETE. Names are unique and values there: that was checked.
+    /// Makes all changes or none. Errors and texts are those of Kafka 4.3.1: INVALID_CONFIG for unknown loggers and levels,
+    /// INVALID_REQUEST for operations other than SET and DELETE. The caller has checked that names are unique and values present.
     [[nodiscard]] std::expected<void, ConfigError> alter(std::span<const ConfigChange> changes, bool validate_only);
 
   private:
@@ -33,7 +32,7 @@ class BrokerLoggers {
     std::map<std::string, std::string, std::less<>> levels_ GUARDED_BY(mutex_);
 };
 
-/// The one of this process.
+/// The object of this process.
 [[nodiscard]] BrokerLoggers& broker_loggers();
 
 }  // namespace partita::config

@@ -14,26 +14,26 @@ namespace partita::config {
 
 struct BrokerConfig;
 
-/// Types, ranges and the rules between configs that Kafka checks before it starts and again before a
-/// dynamic config is accepted, with its texts (those of its `require` begin with "requirement failed: ").
-/// `effective` holds what was given; names that nobody defines are not looked at.
+/// Checks types, ranges and the rules between configs, as Kafka does before it starts and again before it accepts a dynamic
+/// config. The error has Kafka's text (those of its `require` begin with "requirement failed: "). `effective` has the values
+/// that were given; names that nobody defines are ignored.
 [[nodiscard]] std::expected<void, ConfigError> check_broker_values(const ConfigMap& effective);
 
-/// `max.connections.per.ip.overrides`: host:count,...
+/// Parses `max.connections.per.ip.overrides`: host:count,...
 [[nodiscard]] std::expected<std::vector<std::pair<std::string, std::int32_t>>, ConfigError>
 parse_connection_overrides(std::string_view text);
 
-/// "NAME:VALUE,..." as Kafka reads maps; `config` is named in the error. A later key replaces an earlier one.
+/// Parses "NAME:VALUE,..." as Kafka reads maps. A later key replaces an earlier one. The error names `config`.
 [[nodiscard]] std::expected<std::vector<std::pair<std::string, std::string>>, ConfigError> parse_map(
     std::string_view config, std::string_view text);
 
-/// "host:port", "[v6]:port" or ":port".
+/// Parses "host:port", "[v6]:port" or ":port". Empty for anything else.
 [[nodiscard]] std::optional<AdvertisedAddress> parse_host_and_port(std::string_view text);
 
-/// Whether a log directory, as it was given, takes no new partitions: `cordoned.log.dirs` (KIP-1066).
+/// True when a log directory (written as in the config) takes no new partitions: `cordoned.log.dirs` (KIP-1066).
 [[nodiscard]] bool is_cordoned(const BrokerConfig& config, std::string_view directory);
 
-/// The short name of a server-side assignor that may be given by its class; empty when it is neither.
+/// The short name of a server-side assignor that is given by its short name or by its class; empty for any other text.
 [[nodiscard]] std::string_view consumer_assignor_name(std::string_view given);
 
 }  // namespace partita::config

@@ -12,7 +12,7 @@
 /// asks no client for metrics, and this one has none.
 namespace partita::config {
 
-/// Judges a complete set of configs of a subscription. `is_regex` says whether a pattern is a regular expression.
+/// Checks a complete set of configs of a subscription. `is_regex` says whether a pattern is a regular expression. The error is
 /// INVALID_REQUEST for unknown names and intervals out of bounds, INVALID_CONFIG for the rest, with Kafka's texts.
 [[nodiscard]] std::expected<void, ConfigError> validate_client_metrics_configs(
     std::string_view subscription, const ConfigMap& overrides, const std::function<bool(std::string_view)>& is_regex);

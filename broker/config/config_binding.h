@@ -10,7 +10,7 @@
 
 namespace partita::config {
 
-/// A config whose parsed value a field of `Config` takes over as it is.
+/// Ties a config to a field of `Config`, which takes over the parsed value as it is.
 template <class Config>
 struct ConfigBinding {
     std::string name;
@@ -28,7 +28,7 @@ constexpr std::string_view member_name() {
     return function.substr(function.rfind(':') + 1);
 }
 
-/// The binding of a field to the config of its name: underscores stand for dots, `prefix` is left out in the field's name.
+/// Ties a field to the config whose name is `prefix` and the field's name, with dots for underscores.
 template <class Config, auto Member>
 ConfigBinding<Config> bind(std::string_view prefix = {}) {
     std::string name(prefix);

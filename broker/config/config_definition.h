@@ -18,8 +18,7 @@ namespace partita::config {
 /// not the canonical ones: Kafka stores what the client sent.
 using ConfigMap = std::map<std::string, std::string, std::less<>>;
 
-/// A refusal in the form in which a client or a start-up line shows it. `message` is Kafka's text
-/// where Kafka has one.
+/// Why a config was refused, as a client or the error line of a start shows it. `message` is Kafka's text where Kafka has one.
 struct ConfigError {
     ErrorCode code = ErrorCode::invalid_config;
     std::string message;
@@ -97,9 +96,11 @@ struct ConfigDefinition {
     /// Canonical text of the default; empty means null, see `required`.
     std::optional<std::string_view> default_value;
     Validator validator{};
-    /// Described only when it was given: Kafka's internal configs, and those that exist only dynamically.
+    /// True for configs that are described only when they were given: Kafka's internal ones, and those that exist only
+    /// dynamically.
     bool internal = false;
-    /// Kafka defines no default and does not start without it. This broker does (node.id, for one).
+    /// True when Kafka defines no default and does not start without a value. This broker has a default (for node.id, for
+    /// example).
     bool required = false;
     UpdateMode update_mode = UpdateMode::read_only;
     /// One or two plain sentences.
@@ -139,14 +140,14 @@ struct TopicConfigDefinition {
 [[nodiscard]] std::expected<ConfigValue, ConfigError> parse_config_value(const ConfigDefinition& definition,
                                                                         std::optional<std::string_view> text);
 
-/// Parses without validating: type errors only.
+/// Parses the text of a value without validating it: only type errors are possible.
 [[nodiscard]] std::expected<ConfigValue, ConfigError> parse_config_type(std::string_view name, ConfigType type,
                                                                        std::string_view text);
 
 /// Kafka's text of a value (lists joined by ",", doubles as Java prints them); empty for null.
 [[nodiscard]] std::optional<std::string> config_value_text(const ConfigValue& value);
 
-/// What may be given, in words, for start-up errors: "an integer of at least 1", "one of: a, b".
+/// The allowed values in words, for errors of a start: "an integer of at least 1", "one of: a, b".
 [[nodiscard]] std::string allowed_values(const ConfigDefinition& definition);
 
 }  // namespace partita::config

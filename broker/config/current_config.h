@@ -8,19 +8,19 @@
 
 namespace partita::config {
 
-/// The broker's settings as they are in force: those of the start, until the catalog puts others in their place. Thread-safe.
+/// The broker's settings in force: those of the start, until the catalog replaces them. Thread-safe.
 class CurrentConfig {
   public:
     explicit CurrentConfig(std::shared_ptr<const BrokerConfig> config) : config_(std::move(config)) {}
     CurrentConfig(const CurrentConfig&) = delete;
     CurrentConfig& operator=(const CurrentConfig&) = delete;
 
-    /// Never null, and immutable: who needs several settings that belong together asks once.
+    /// Never null, and immutable. A caller that needs several settings from the same moment calls this once.
     [[nodiscard]] std::shared_ptr<const BrokerConfig> get() const {
         const MutexLock lock(mutex_);
         return config_;
     }
-    /// For one setting.
+    /// For callers that need one setting only.
     [[nodiscard]] std::shared_ptr<const BrokerConfig> operator->() const { return get(); }
 
     void replace(std::shared_ptr<const BrokerConfig> config) {

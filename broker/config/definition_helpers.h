@@ -7,7 +7,7 @@
 
 #include "broker/config/config_definition.h"
 
-/// Words in which the definition tables are written. For those tables alone.
+/// Short names and functions for the definition tables, and for nothing else.
 namespace partita::config {
 
 inline constexpr std::nullopt_t kNone = std::nullopt;

@@ -20,7 +20,7 @@ struct SynonymEntry {
     friend bool operator==(const SynonymEntry&, const SynonymEntry&) = default;
 };
 
-/// One config in the shape of DescribeConfigs (versions 0 and before derive IsDefault from `source`).
+/// One config in the form of DescribeConfigs.
 struct ConfigEntry {
     std::string name;
     /// Null for sensitive configs and for those that have no value.
@@ -28,7 +28,7 @@ struct ConfigEntry {
     bool read_only = false;
     ConfigSource source = ConfigSource::default_config;
     bool sensitive = false;
-    /// In falling precedence, the one in effect first. Filled only when asked for.
+    /// The places in falling precedence, the one in effect first. Filled only when asked for.
     std::vector<SynonymEntry> synonyms;
     ConfigType type = ConfigType::unknown;
     /// Filled only when asked for.
@@ -36,7 +36,7 @@ struct ConfigEntry {
 };
 
 struct DescribeOptions {
-    /// Names asked for; nothing means all. Names that do not exist are left out, as Kafka does.
+    /// The names that were asked for; without a value, all. Names that do not exist are left out, as Kafka does.
     std::optional<std::vector<std::string>> names;
     bool include_synonyms = false;
     bool include_documentation = false;
@@ -46,24 +46,24 @@ struct DescribeOptions {
 [[nodiscard]] std::vector<ConfigEntry> describe_topic_configs(const ConfigMap& overrides, const BrokerConfig& broker,
                                                               const DescribeOptions& options);
 
-/// Configs of this broker (resource name is its id), ascending by name. `places` are shown as if they were given, unless they were:
-/// what a broker knows of itself only when it runs.
+/// Configs of this broker (its id is the resource name), ascending by name. `places` are values that a broker knows only when it
+/// runs; they are shown unless such a config was given.
 [[nodiscard]] std::vector<ConfigEntry> describe_broker_configs(const BrokerConfig& broker, const DescribeOptions& options,
                                                                const ConfigMap& places = {});
 
-/// The cluster's dynamic defaults (empty resource name): only what was set there.
+/// The dynamic defaults of the cluster (the resource name is empty): only what was set there.
 [[nodiscard]] std::vector<ConfigEntry> describe_default_broker_configs(const BrokerConfig& broker,
                                                                        const DescribeOptions& options);
 
-// For the rooms' other kinds of configs ---------------------------------------------------------------
+// For files that describe configs of other resources --------------------------------------------------
 
-/// Whether the options ask for a config of this name.
+/// True when the options ask for a config of this name.
 [[nodiscard]] bool is_described(const DescribeOptions& options, std::string_view name);
 
 /// All places that give a broker config a value, in falling precedence, its default last.
 [[nodiscard]] std::vector<SynonymEntry> describe_broker_synonyms(const BrokerConfig& broker, std::string_view name);
 
-/// The entry with its source, which is that of the first synonym, and with the synonyms where they are asked for.
+/// Returns `entry` with its source, which is that of the first synonym, and with the synonyms if the options ask for them.
 [[nodiscard]] ConfigEntry with_synonyms(ConfigEntry entry, std::vector<SynonymEntry> synonyms,
                                         const DescribeOptions& options);
 

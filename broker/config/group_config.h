@@ -10,13 +10,13 @@
 #include "broker/config/config_definition.h"
 #include "broker/config/describe_configs.h"
 
-/// Configs of groups (KIP-848, KIP-1240): what kafka-configs --entity-type groups sets for one group in place of the
-/// broker's `group.*` configs. Those of share and streams groups are kept and described only.
+/// Configs of groups (KIP-848, KIP-1240): kafka-configs --entity-type groups sets them for one group in place of the broker's
+/// `group.*` configs. Those of share and streams groups are kept and described, but have no effect.
 namespace partita::config {
 
 struct GroupConfigDefinition {
     ConfigDefinition definition;
-    /// The broker config that counts without an own value; empty where the definition's default does.
+    /// The broker config that counts when the group has no value; empty where the definition's default counts.
     std::string_view broker_config;
     /// Broker configs that bound the value; empty for no bound.
     std::string_view minimum_config;
@@ -28,13 +28,14 @@ struct GroupConfigDefinition {
 /// Null when there is no such config.
 [[nodiscard]] const GroupConfigDefinition* find_group_config(std::string_view name);
 
-/// Judges a complete set of configs of a group. Unknown names, values out of bounds, and a session timeout that does not
-/// exceed the heartbeat interval (the broker's value counts for what is not given) are INVALID_CONFIG with Kafka's texts.
+/// Checks a complete set of configs of a group. The error is INVALID_CONFIG with Kafka's text for unknown names, values out of
+/// bounds, and a session timeout that does not exceed the heartbeat interval (the broker's value counts for one that is not
+/// given).
 [[nodiscard]] std::expected<void, ConfigError> validate_group_configs(const ConfigMap& overrides,
                                                                       const BrokerConfig& broker);
 
-/// What counts for a group: its own value, else the broker's, else the default. A value of an older day that lies beyond
-/// the broker's present bounds is brought within them. `name` must be defined.
+/// The value in force for a group: its own, else the broker's, else the default. An older value outside of the broker's present
+/// bounds is brought within them. `name` must be defined.
 [[nodiscard]] ConfigValue group_config_value(const ConfigMap& overrides, const BrokerConfig& broker,
                                              std::string_view name);
 

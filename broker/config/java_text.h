@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-/// How Java reads and prints the values that Kafka's configs hold. Kafka's answers carry Java's texts, so
-/// they must be matched to the character.
+/// Reads and prints values of configs as Java does. Kafka's answers contain Java's texts, so these functions must match them to
+/// the character.
 namespace partita::config::java {
 
-/// Without leading and trailing characters up to and including the space (String.trim).
+/// The text without leading and trailing characters up to and including U+0020 (String.trim).
 [[nodiscard]] std::string_view trim(std::string_view text);
 
 /// Integer.parseInt and its sisters: an optional sign and decimal digits, nothing else, within bounds.
@@ -33,7 +33,7 @@ namespace partita::config::java {
 /// List.toString: "[a, b]".
 [[nodiscard]] std::string list_text(const std::vector<std::string>& items);
 
-/// ASCII letters only.
+// The case of ASCII letters only.
 [[nodiscard]] bool equal_ignoring_case(std::string_view left, std::string_view right);
 [[nodiscard]] std::string to_upper(std::string_view text);
 [[nodiscard]] std::string to_lower(std::string_view text);

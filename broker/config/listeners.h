@@ -30,7 +30,7 @@ struct Endpoint {
     friend bool operator==(const Endpoint&, const Endpoint&) = default;
 };
 
-/// Host and port as they are told to clients.
+/// Host and port as clients are told them.
 struct AdvertisedAddress {
     std::string host;
     std::uint16_t port = 0;
@@ -51,17 +51,17 @@ struct Listener {
 
 /// What the listener configs together say.
 struct ListenerSettings {
-    /// To be opened, in the order given. Controller listeners are not among them: this broker is its
-    /// own controller and needs no socket for it.
+    /// The listeners to open, in the order given, without controller listeners: this broker is its own controller and needs no
+    /// socket for that.
     std::vector<Listener> listeners;
-    /// As given in `advertised.listeners`; empty when that is not set.
+    /// The items of `advertised.listeners`; empty when that is not set.
     std::vector<Endpoint> advertised;
     /// True when neither `listeners` nor `advertised.listeners` is set, so that clients are told the
     /// address they came to.
     bool listeners_by_default = true;
     std::string inter_broker_listener_name = "PLAINTEXT";
     std::vector<std::string> controller_listener_names;
-    /// The first of `listeners` that is a controller's: what tools are told, though it is not opened.
+    /// The first controller listener in `listeners`. Tools are told it, although it is not opened.
     std::optional<Endpoint> controller_endpoint;
     std::map<std::string, SecurityProtocol, std::less<>> security_protocols;
 };

@@ -21,15 +21,15 @@ enum class CompressionSetting : std::int8_t { producer, uncompressed, gzip, snap
 /// `partita.expansion.mode` of a topic: see docs/expansion.md.
 enum class ExpansionMode : std::int8_t { faithful, safe_offsets, guarded, fenced };
 
-/// As configs spell it: "safe-offsets".
+/// The mode as configs spell it: "safe-offsets".
 [[nodiscard]] std::string_view expansion_mode_name(ExpansionMode mode);
 
-/// A delay that never ends by itself.
+/// The value of a delay that never ends by itself.
 inline constexpr std::int64_t kUntilReleased = -1;
 
-/// The settings that a partition acts on, as the topic's own values, the broker's and the defaults give
-/// them together. A default-constructed TopicConfig has every default of Kafka 4.3.1; they stand in topic_definitions.cc
-/// alone. A field of a plain type follows from its name: see config_binding.h.
+/// The settings in force for a topic: its own values, else the broker's, else the defaults. A default-constructed TopicConfig has
+/// every default of Kafka 4.3.1; these are defined in topic_definitions.cc alone. The name of a field of a plain type tells its
+/// config: see config_binding.h.
 struct TopicConfig {
     TopicConfig();
 
@@ -77,28 +77,28 @@ private:
     explicit TopicConfig(Unfilled) {}
 };
 
-/// Null: the config takes its value from the broker. Items of a request, in the order they came.
+/// One config in a request. A null `value` means that the config takes its value from the broker.
 struct NamedValue {
     std::string name;
     std::optional<std::string> value;
 };
 
-/// The view that counts for a partition. `overrides` were accepted by `validate_topic_configs` earlier; the
-/// error is for a catalog of another version that holds something we cannot read.
+/// The settings in force for a topic with these overrides, which `validate_topic_configs` has accepted earlier. The error is
+/// for a catalog that another version wrote and that has a value which this version cannot read.
 [[nodiscard]] std::expected<TopicConfig, ConfigError> effective_topic_config(const ConfigMap& overrides,
                                                                             const BrokerConfig& broker);
 
-/// One value by itself. Unknown name: INVALID_CONFIG `Unknown topic config name: X`.
+/// Checks one value by itself. An unknown name is INVALID_CONFIG with `Unknown topic config name: X`.
 [[nodiscard]] std::expected<ConfigValue, ConfigError> validate_topic_config(std::string_view name,
                                                                            std::string_view value);
 
-/// A complete set of overrides with Kafka's rules between configs (max.compaction.lag.ms not below
+/// Checks a complete set of overrides, also by Kafka's rules between configs (max.compaction.lag.ms is not below
 /// min.compaction.lag.ms, tiered storage needs the broker's, and so on).
 [[nodiscard]] std::expected<void, ConfigError> validate_topic_configs(const ConfigMap& overrides,
                                                                      const BrokerConfig& broker);
 
-/// The configs of a CreateTopics item as the overrides to store. Last of duplicate names wins. A null
-/// value is refused with INVALID_CONFIG, as everything that `validate_topic_configs` refuses.
+/// The overrides to store for the configs of a CreateTopics item. The last of duplicate names wins. A null value is refused with
+/// INVALID_CONFIG, and so is everything that `validate_topic_configs` refuses.
 [[nodiscard]] std::expected<ConfigMap, ConfigError> topic_configs_of_creation(std::span<const NamedValue> configs,
                                                                              const BrokerConfig& broker);
 
