@@ -15,23 +15,23 @@
 
 namespace partita::runtime {
 
-/// A whole broker but for its listeners: makes the parts, starts them and stops them. It does nothing else, and no part knows it;
-/// what requests may use is handed out as `Services`. One for the program and one for the tests.
+/// A whole broker except its listeners: it makes the parts, starts them and stops them. It does nothing else, and no part knows
+/// it. `Services` has what requests may use. The program and the tests use the same class.
 ///
-/// Locks of reactors are held for memory work and page-cache writes only. Their order: catalog, topic's expansion, group shard,
-/// log; the upkeep thread holds the metadata store's before a group shard's.
+/// Locks that reactors take are held for work in memory and writes to the page cache only. They are taken in this order: catalog,
+/// TopicExpansion, group shard, log. The upkeep thread takes the metadata store's lock before that of a group shard.
 class Broker {
   public:
     struct Options {
         std::shared_ptr<const config::BrokerConfig> config;
-        /// One per reactor that will run.
+        /// How many reactors will run.
         std::size_t reactor_count = 1;
         Storage::Options storage = {};
         /// Time, and where the work beside the reactors runs.
         Schedule schedule = real_schedule();
         /// Who may do what; null: everybody everything. Outlives the broker.
         const access::Rules* access_rules = nullptr;
-        /// The process ends when somebody deletes the data directory.
+        /// True to end the process when somebody deletes the data directory (DirectoryWatch).
         bool watches_directory = true;
     };
 
@@ -44,16 +44,17 @@ class Broker {
     [[nodiscard]] Services& services();
     [[nodiscard]] Storage& storage();
 
-    /// Where this broker has its HTTP side ("off" when there is none) and its data, for clients that ask for its settings:
-    /// DescribeConfigs shows `partita.http.advertised`, unless that was given, and `partita.data.directory`. Said before a reactor runs.
+    /// Makes DescribeConfigs show where this broker has its HTTP side (`http`, "off" when there is none) and its data, as
+    /// `partita.http.advertised`, unless that was given, and `partita.data.directory`. Call it before a reactor runs.
     void announce_places(const std::string& http);
     /// Starts the workers beside the reactors, which run when this returned. Listeners are open.
     void start();
-    /// What the readiness probe says.
+    /// Sets what the readiness probe answers.
     void set_ready(bool ready) { is_ready_.store(ready, std::memory_order_release); }
-    /// Answers everything that waits in coordinators and fetches. On the first reactor's thread.
+    /// Answers all requests that wait in coordinators, and all waiting fetches. Call it on the first reactor's thread, at a stop.
     void answer_waiting_requests();
-    /// Writes everything out, closes the logs and leaves the clean mark. After all reactors stopped.
+    /// Writes everything out, closes the logs and leaves the clean mark. Call it after all reactors have stopped. False when that
+    /// failed: the log says why, and the next start recovers.
     [[nodiscard]] bool close();
 
   private:

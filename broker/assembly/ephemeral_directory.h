@@ -9,23 +9,23 @@
 
 namespace partita::runtime {
 
-/// A fresh directory that goes with its owner: at once when this is destroyed, and at the next `create` when the owner was
-/// killed. Whose owner lives is told by a lock on the directory itself, which the kernel drops with the process, whatever
-/// container it ran in; ids of processes would be used again.
+/// A new directory that is removed with its owner: at once when this object is destroyed, or by the next `create` of this user
+/// when the owner was killed. A lock on the directory itself shows whether the owner lives. The kernel drops the lock with the
+/// process, in whatever container that ran; process ids, in contrast, are used again.
 class EphemeralDirectory {
   public:
-    /// Every such directory begins with this, and nothing else may.
+    /// The names of all such directories begin with this, and no other names may.
     static constexpr std::string_view kNamePrefix = "partita-ephemeral-";
 
     struct Created;
-    /// Removes what this user's killed brokers left below any of `parents`, then makes a directory in the first that has
-    /// room for one. Null when none has.
+    /// Removes what killed brokers of this user have left below any of `parents`, and then makes a directory in the first
+    /// parent in which it can. Empty when it can in none.
     [[nodiscard]] static std::optional<Created> create(std::span<const std::string> parents);
 
     EphemeralDirectory(EphemeralDirectory&& other) noexcept
         : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
     EphemeralDirectory& operator=(EphemeralDirectory&&) = delete;
-    /// Removes it with everything below.
+    /// Removes the directory with everything in it.
     ~EphemeralDirectory();
 
     [[nodiscard]] const std::string& path() const { return path_; }
@@ -41,7 +41,7 @@ class EphemeralDirectory {
 
 struct EphemeralDirectory::Created {
     EphemeralDirectory directory;
-    /// Directories of killed brokers that were removed.
+    /// How many directories of killed brokers were removed.
     std::size_t swept = 0;
 };
 
