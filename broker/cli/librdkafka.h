@@ -8,8 +8,8 @@
 
 namespace partita::cli {
 
-/// librdkafka, loaded when a command first needs it: the broker's start and size do not pay for it. Only its
-/// header is needed to build.
+/// The functions of librdkafka, which is loaded only when a command needs it, so that the broker's start and size do not pay
+/// for it. The build needs only its header.
 ///
 /// Each member is the library's function of the same name without `rd_kafka_`.
 struct Librdkafka {
@@ -31,10 +31,10 @@ struct Librdkafka {
 #define PARTITA_DECLARE(name) decltype(&::rd_kafka_##name) name = nullptr;
     PARTITA_LIBRDKAFKA_FUNCTIONS(PARTITA_DECLARE)
 #undef PARTITA_DECLARE
-    /// rd_kafka_new, whose short name is a word of the language.
+    /// rd_kafka_new, whose short name is a keyword of C++.
     decltype(&::rd_kafka_new) new_handle = nullptr;
 
-    /// Errors say what to install.
+    /// Loads the library. The error says what to install.
     [[nodiscard]] static std::expected<std::unique_ptr<Librdkafka>, std::string> load();
 };
 

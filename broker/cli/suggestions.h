@@ -7,8 +7,8 @@
 /// "Did you mean" for the command line.
 namespace partita::cli {
 
-/// A sentence about the first word of the line that nothing takes, where a command or an option is called nearly so: "did you mean
-/// plan?". Null when all words were taken, or none is near. After a parse that failed.
+/// Suggests a command or option whose name is close to the first word of the line that the parser could not use: "did you mean
+/// plan?". Call it after a parse that failed. Empty when the parser could use all words, or no name is close.
 [[nodiscard]] std::optional<std::string> suggestion(const CLI::App& application);
 
 }  // namespace partita::cli
