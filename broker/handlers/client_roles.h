@@ -53,7 +53,7 @@ inline void tell_when_closed(runtime::RequestContext& context, const std::shared
     }
 }
 
-/// Notes that the connection speaks for the member, if it spoke for another one before.
+/// Notes that the connection speaks for the member. Does something only when it spoke for another one, or none, before.
 inline void note_member(runtime::RequestContext& context, std::string_view group_id, std::string_view member_id) {
     if (member_id.empty()) {
         return;

@@ -89,7 +89,7 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     /// False when the connection was closed.
     [[nodiscard]] bool serve(const Conversation::Request& request);
     void rest(std::int64_t duration_ms);
-    /// True when the connection has moved: this object must not be used any more.
+    /// Moves the connection if it may leave now. True when it has moved: then this object must not be used any more.
     bool move_if_due();
     /// False when the connection was closed.
     [[nodiscard]] bool send_some();

@@ -22,8 +22,8 @@ class Connections;
 /// It belongs to a TopicExpansion, whose lock guards it.
 class FenceReaders {
   public:
-    /// How many connections are told apart. One more is judged without the others: it may then be held where they would have
-    /// shown that it is in no group.
+    /// How many connections are remembered. Nothing is remembered of a further one, and with so many no group is concluded by
+    /// elimination, because some readers may be unknown: a connection may then be held although it is in none of its groups.
     static constexpr std::size_t kReadersMax = 1024;
     /// How many partitions that members held lately are remembered, of all members together. With more, what a connection fetches
     /// excludes it from no group.

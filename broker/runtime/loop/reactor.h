@@ -49,8 +49,8 @@ class TurnParticipant {
 /// replies that became ready. The load itself thus makes the batches: appends of all connections served in a turn reach the
 /// kernel in one write per partition, and the replies of a connection leave in one write. Nothing here waits for a disk.
 ///
-/// Any thread may call `stop`, `post`, `deliver`, `wake_at` and `receiver_count`. Everything else belongs to the reactor's own
-/// thread; participants and receivers may be added before it runs.
+/// Any thread may call `index`, `context` (to make sockets for this reactor), `stop`, `post`, `deliver`, `wake_at` and
+/// `receiver_count`. Everything else belongs to the reactor's own thread; participants may be added before it runs.
 class Reactor {
   public:
     Reactor(std::uint32_t index, Clock& clock);
