@@ -181,7 +181,7 @@ private:
 struct ConfigInputs {
     /// Content of server.properties, if a file was named.
     std::optional<std::string> properties;
-    /// Environment as "NAME=value"; only KAFKA_* is looked at.
+    /// The environment as "NAME=value"; only KAFKA_* and CLUSTER_ID count (see properties.h).
     std::vector<std::string> environment;
     /// "key=value" of each --override.
     std::vector<std::string> overrides;

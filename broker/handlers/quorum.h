@@ -22,8 +22,8 @@ struct QuorumEndpoint {
     config::AdvertisedAddress address;
 };
 
-/// The controller listener that the configuration names, although nothing listens there. Without one, the address at which this
-/// client has reached the broker.
+/// The controller listener that the configuration names, although nothing listens there. Where the configuration names none, or
+/// a wildcard as its host, the address counts that this client is told.
 [[nodiscard]] QuorumEndpoint quorum_endpoint(runtime::RequestContext& context);
 
 /// The error with which AddRaftVoter and RemoveRaftVoter are refused.

@@ -37,10 +37,10 @@ struct Request {
 /// Parses the target of a request line. Null when a percent sign is not followed by two hex digits.
 [[nodiscard]] std::optional<Request> parse_target(std::string_view target);
 
-/// True when a browser sent the request for a page of another site: the `Origin` header differs from the `Host` header. Pages
-/// of this machine count as the broker's own. Otherwise pages of other sites could use the test controls of a broker on a
-/// developer's machine, and read its events through a WebSocket, to which the same-origin policy does not apply (RFC 6455,
-/// section 10.2).
+/// True when a browser sent the request for a page of another site: the names in the `Origin` and `Host` headers differ (ports do
+/// not count), or `Origin` is "null". Pages of this machine count as the broker's own. Without this check, pages of other sites
+/// could use the test controls of a broker on a developer's machine, and read its events through a WebSocket, to which the
+/// same-origin policy does not apply (RFC 6455, section 10.2).
 [[nodiscard]] bool is_of_foreign_page(std::string_view origin, std::string_view host);
 
 /// True when the `Host` header names this broker and not another site: it is an IP address, a name of one label (localhost, a

@@ -74,7 +74,8 @@ class BufferPool {
     /// Puts the retired buffers back into the pool. The NetReactor calls this at the end of a turn, when no request points into
     /// them any more. Returns whether any buffer was retired.
     bool end_turn();
-    /// Frees the pooled buffers except a few small ones. The reactor calls this when it was quiet for a while.
+    /// Frees the pooled buffers except a few small ones. The NetReactor calls this after a quiet time, and `take` when the
+    /// request memory is used up.
     void trim();
     [[nodiscard]] std::size_t pooled_bytes() const { return pooled_bytes_; }
 

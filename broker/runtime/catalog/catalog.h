@@ -61,7 +61,7 @@ class Catalog {
     };
     /// Replays the log, adopts topics that a real Kafka left in the directory (see topic_adoption.h), and gives a new cluster its id.
     [[nodiscard]] std::expected<void, StartError> load(const Place& place);
-    /// Opens the logs of all topics and publishes the first table.
+    /// Opens the logs of all topics and publishes the table with them.
     [[nodiscard]] std::expected<void, StartError> load_topics();
     /// Sets up the coordinators, if there are any yet.
     [[nodiscard]] std::expected<void, StartError> load_coordinators();

@@ -50,7 +50,7 @@ class FenceReaders {
     void note_held(expansion::ConnectionId connection, PartitionIndex partition, const Judgement& judgement, Instant now);
     void on_closed(expansion::ConnectionId connection) { readings_.erase(connection); }
 
-    /// H52: connections that are held for several groups, although each of them can be in one of these groups at most.
+    /// H52: connections that are held because each may be a member of several groups, and nothing tells of which.
     [[nodiscard]] std::vector<expansion::Finding> findings(std::string_view topic, Instant now) const;
     /// The process behind a reader: "java (pid 4711, shop.jar)". Empty when it is not known.
     [[nodiscard]] std::string program_of(expansion::ConnectionId connection) const;

@@ -69,8 +69,9 @@ struct CatalogNames {
 /// The same verdict in a sentence or two, for error_message of a validate_only request that would succeed. Pure.
 [[nodiscard]] std::string plan_sentence(const expansion::PlannedTopic& facts);
 
-/// The offset of the first record of each partition with a timestamp at or after `since`; the log's end where there is none.
-/// It reads one batch of each partition, so no reactor may call it.
+/// The offset of the first record of each partition with a timestamp at or after `since`; the log's end where there is none, and
+/// the log's start where that cannot be read. Empty when there is no such topic. It reads one batch of each partition, so no
+/// reactor may call it.
 [[nodiscard]] std::vector<Offset> offsets_since(const PublishedTopics& topics, std::string_view topic, TimestampMs since);
 
 }  // namespace partita::runtime

@@ -12,7 +12,7 @@ namespace partita::runtime {
 /// The topic table in force. The catalog replaces it, and everybody else reads it. Thread-safe.
 class PublishedTopics {
   public:
-    /// Never null once the catalog has loaded its topics.
+    /// Never null after Catalog::load.
     [[nodiscard]] std::shared_ptr<const TopicTable> table() const {
         const MutexLock lock(mutex_);
         return table_;
