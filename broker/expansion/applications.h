@@ -16,7 +16,8 @@ namespace partita::expansion {
 /// these are usually called. Empty for anything else.
 [[nodiscard]] std::string_view mirroring_program(std::string_view group_or_client);
 
-/// MirrorMaker 2 notes there which offset of this cluster is which one of the other: "mm2-offset-syncs.<cluster>.internal".
+/// MirrorMaker 2 records in such a topic which offset of this cluster corresponds to which offset of the other cluster:
+/// "mm2-offset-syncs.<cluster>.internal".
 [[nodiscard]] bool is_mirror_topic(std::string_view topic);
 
 }  // namespace partita::expansion

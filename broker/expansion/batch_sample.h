@@ -9,28 +9,29 @@
 #include "broker/expansion/topic_watch.h"
 #include "protocol/record_batch.h"
 
-/// What a TopicWatch wants to know of the records of one batch, copied so that it can be looked at elsewhere and later.
-/// Keys are all that is copied of records that are not compressed: a few bytes of each, whatever their values weigh. A
-/// compressed batch is copied as it is, since decompressing is what should happen elsewhere.
+/// What a TopicWatch wants to know of the records of one batch, copied so that another thread can look at it later. Of
+/// an uncompressed batch only the keys are copied: a few bytes for each record, whatever its value weighs. A compressed
+/// batch is copied whole, because decompressing is the work that should happen elsewhere.
 namespace partita::expansion {
 
 class BatchSample {
   public:
-    /// Records of one batch that are kept; the ones behind them are not looked at.
+    /// Records of one batch that are looked at; later records of the batch are skipped.
     static constexpr std::size_t kRecordsMax = 20'000;
-    /// Bytes that are decompressed for them.
+    /// At most this many bytes of a compressed batch are decompressed.
     static constexpr std::size_t kDecompressedBytesMax = std::size_t{16} << 20;
 
-    /// Errors: of records that are not compressed, those of RecordReader::next. Compressed ones are judged by `for_each`.
+    /// Fails as RecordReader::next does on an uncompressed batch. A compressed batch is judged only by `for_each`.
     [[nodiscard]] static std::expected<BatchSample, BatchError> take(const Batch& batch);
 
-    /// Memory that it holds.
+    /// Bytes of memory that the sample holds.
     [[nodiscard]] std::size_t size_bytes() const { return bytes_.size(); }
-    /// As declared for compressed batches.
+    /// For a compressed batch: the count that its header declares.
     [[nodiscard]] std::size_t record_count() const { return record_count_; }
 
-    /// Calls `use(const SentRecord&)` for every record, with the keys valid during the call. `partition` is not in the sample.
-    /// Errors: of compressed batches, those of parse_batch and RecordReader::next; records before the bad one were handed out.
+    /// Calls `use(const SentRecord&)` for every record; its key is valid during the call. The caller gives the
+    /// partition because the sample does not hold it. Fails on a damaged compressed batch, as parse_batch and
+    /// RecordReader::next do; `use` has then seen the records before the damage.
     template <class Use>
     [[nodiscard]] std::expected<void, BatchError> for_each(PartitionIndex partition, Use use) const {
         if (is_whole_batch_) {
@@ -46,7 +47,7 @@ class BatchSample {
     BatchSample() = default;
 
     void append(const RecordView& record);
-    /// The record at `position`, which moves behind it.
+    /// Reads the record at `position` and moves `position` behind it.
     [[nodiscard]] SentRecord read(std::size_t& position, PartitionIndex partition) const;
     [[nodiscard]] static SentRecord sent(const RecordView& record, PartitionIndex partition) {
         return {.key = record.key,

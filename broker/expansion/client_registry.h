@@ -11,23 +11,23 @@
 
 #include "protocol/types.h"
 
-/// Clients as a broker can tell them apart, and what is remembered of them. Pure and bounded: who was noted
-/// longest ago makes room.
+/// Clients as a broker can tell them apart, and what it remembers of them. Pure and bounded: the client that was noted
+/// longest ago is forgotten first.
 namespace partita::expansion {
 
-/// What a client calls itself, and where it comes from ("/127.0.0.1"): names, which several clients may share. See identity.h for what
-/// they cannot share.
+/// What a client calls itself, and its address ("/127.0.0.1"). Several clients may share both; identity.h has what they
+/// cannot share.
 struct ClientIdentity {
     std::string client_id;
     std::string address;
     friend auto operator<=>(const ClientIdentity&, const ClientIdentity&) = default;
 };
 
-/// Values by who was noted, at most `Capacity` of them.
+/// One value per client, for the `Capacity` clients that were noted last.
 template <class Client, class Value, std::size_t Capacity>
 class RecentTable {
   public:
-    /// The value of the client, made when there is none. It counts as noted now.
+    /// Returns the client's value, creating it when there is none, and marks the client as the one noted last.
     Value& note(const Client& client) {
         if (const auto known = by_client_.find(client); known != by_client_.end()) {
             order_.splice(order_.end(), order_, known->second);
@@ -50,13 +50,13 @@ class RecentTable {
         const auto known = by_client_.find(client);
         return known == by_client_.end() ? nullptr : &known->second->second;
     }
-    /// In the order in which they were noted last.
+    /// Ordered by when each was noted last, the oldest first.
     [[nodiscard]] const std::list<std::pair<Client, Value>>& clients() const { return order_; }
     [[nodiscard]] std::list<std::pair<Client, Value>>& clients() { return order_; }
     [[nodiscard]] std::size_t size() const { return by_client_.size(); }
-    /// The next new one makes the first of `clients` go.
+    /// The next new client removes the first of `clients`.
     [[nodiscard]] bool is_full() const { return by_client_.size() == Capacity; }
-    /// Some client had to make room.
+    /// At least one client was removed to make room.
     [[nodiscard]] bool has_overflowed() const { return overflowed_; }
     void clear() {
         by_client_.clear();
@@ -74,7 +74,7 @@ class RecentTable {
 template <class Value, std::size_t Capacity>
 using ClientTable = RecentTable<ClientIdentity, Value, Capacity>;
 
-/// What a client was seen doing. A client may be both.
+/// What a client was seen doing; both may be true.
 struct ClientRoles {
     bool produces = false;
     bool consumes = false;

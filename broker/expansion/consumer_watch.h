@@ -19,8 +19,8 @@
 #include "broker/expansion/reading_connections.h"
 #include "protocol/types.h"
 
-/// What is known of the readers of one topic that has grown, from the requests they send, and the hazards that follow.
-/// Pure: requests, time and facts of the broker come in as arguments. One caller at a time.
+/// Follows the readers of one topic that has grown, by the requests they send, and finds the hazards that follow. Pure:
+/// the caller passes requests, time and facts of the broker as arguments. One caller at a time.
 namespace partita::expansion {
 
 class ConsumerWatch {
@@ -30,18 +30,20 @@ class ConsumerWatch {
 
     explicit ConsumerWatch(std::string topic) : topic_(std::move(topic)) {}
 
-    /// Every expansion of the topic that is known, ascending. What was noted of earlier ones stays. Does nothing when they are as before.
-    /// `readers`: all groups that read the topic at the newest one; null when that is not known, and then those of the first look count.
+    /// Takes all known expansions of the topic, ascending. Does nothing unless the topic has grown since the last call;
+    /// what was noted before stays. `readers`: all groups that read the topic when it grew last; null when that is not
+    /// known, and then the groups in the facts of the next `findings` count as its readers.
     void set_growths(std::span<const EarlierExpansion> growths, const std::set<std::string>* readers = nullptr);
 
-    // Requests, after they were answered -----------------------------------------------------------
+    // Requests. The caller reports each one after it was answered ----------------------------------
 
-    /// OffsetFetch answered `committed` for a partition; kNoOffset when there is none. `is_member`: the connection speaks for a member.
+    /// OffsetFetch answered `committed` for a partition, or kNoOffset for none. `is_member`: the connection speaks for
+    /// a member.
     void on_offset_fetch(std::string_view group, ConnectionId connection, bool is_member, const ClientIdentity& client,
                          PartitionIndex partition, Offset committed, TimestampMs now);
-    /// ListOffsets answered an offset, or kNoOffset; `timestamp` is as it was asked.
+    /// ListOffsets answered an offset, or kNoOffset. `timestamp` is the one in the request.
     void on_list_offsets(const ClientIdentity& client, PartitionIndex partition, std::int64_t timestamp, Offset answered);
-    /// A Fetch that began at `from`.
+    /// A Fetch asked for records from `from` on.
     void on_fetch(ConnectionId connection, const ClientIdentity& client, PartitionIndex partition, Offset from, TimestampMs now);
     /// An OffsetCommit that was accepted, all of its partitions of this topic at once; `before` and `keys_sent` as in
     /// `Inversions::on_commit`.
@@ -52,7 +54,7 @@ class ConsumerWatch {
     void on_leave(std::string_view group, std::string_view member_id, ConnectionId connection, TimestampMs born,
                   const ClientIdentity& client, std::span<const PartitionIndex> partitions, TimestampMs now);
 
-    /// `ReaderFacts::moved_keys` will be looked at.
+    /// The next `findings` will look at `ReaderFacts::moved_keys`, so the caller has to fill it.
     [[nodiscard]] bool needs_keys() const { return inversions_.has_news(); }
     /// Something that was noted waits for time or evidence: `findings` should be asked again soon.
     [[nodiscard]] bool is_undecided() const { return resets_.is_undecided() || inversions_.has_news(); }
@@ -62,9 +64,9 @@ class ConsumerWatch {
     /// The first moment after the last call of `findings` at which time alone can make something else hold; none when it cannot.
     [[nodiscard]] std::optional<TimestampMs> next_change() const { return next_change_; }
 
-    /// Groups of which something is remembered that the end of the group ends.
+    /// Groups of which something is remembered that must be forgotten when the group is deleted (see `forget_group`).
     [[nodiscard]] std::set<std::string> groups_told() const;
-    /// The group was deleted: one that comes by its name is another.
+    /// The group was deleted: a later group of the same name is another one.
     void forget_group(const std::string& group);
 
   private:

@@ -9,22 +9,25 @@
 
 #include "broker/expansion/topic_watch.h"
 
-/// The watches of all topics together, with bounds for the whole broker. Pure; one caller at a time.
+/// The TopicWatch of every topic, with bounds for the whole broker. Pure; one caller at a time.
 namespace partita::expansion {
 
 class Detection {
   public:
-    /// Topics that are watched; the one whose last record was seen longest ago makes room.
+    /// Topics that are watched. For a further one, the topic whose records were observed longest ago is forgotten.
     static constexpr std::size_t kTopicsMax = 256;
-    /// Keys in the index of one topic, and of all: beyond it the largest index is halved. About 300 bytes each.
+    /// Keys in the index of one topic, and in all of them together: beyond the total the largest index is halved. About
+    /// 300 bytes each.
     static constexpr std::size_t kTopicKeysMax = 16'384;
     static constexpr std::size_t kKeysMax = 131'072;
-    /// Producers of all topics, about 7 KB each.
+    /// Producers of all topics together, about 7 KB each. Beyond it, the topic with the most producers forgets its most
+    /// silent one.
     static constexpr std::size_t kProducersMax = 2'048;
 
-    /// The watch of a topic, made when there is none. `epochs` are its counts now. Valid until the next call.
+    /// Returns the topic's watch, creating it when there is none. `epochs` are the topic's partition counts, the one in
+    /// force last. The reference is valid until the next call.
     [[nodiscard]] TopicWatch& watch(const TopicId& topic, std::string_view name, std::span<const TopicEpoch> epochs);
-    /// After records were observed: brings everything below its bounds.
+    /// Enforces the bounds above. The caller calls it after it reported records.
     void keep_bounds();
 
     [[nodiscard]] const TopicWatch* find(const TopicId& topic) const;

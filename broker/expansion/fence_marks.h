@@ -9,15 +9,15 @@
 
 namespace partita::expansion {
 
-/// For the batches of one new partition: how far its parent had grown when they came.
+/// For the batches of one new partition: where its parent's log ended when each of them came.
 ///
-/// A mark says: records at `first` and above, up to the next mark, wait for everything of the parent below
-/// `parent_end`. Both numbers only grow from mark to mark. A batch that comes while the parent stands still
-/// needs no mark of its own.
+/// A mark says: records from `first` up to the next mark wait for everything of the parent below `parent_end`. Both
+/// numbers only grow from mark to mark. A batch that comes while the parent's end has not moved needs no mark of its
+/// own.
 class FenceMarks {
   public:
-    /// Beyond it, marks are joined by two: the records of the first then wait as long as those of the second. They
-    /// may wait for more than they must, never for less.
+    /// Beyond this, neighbouring marks are joined in pairs: the records of the first then wait as long as those of the
+    /// second. So they may wait for more than they must, never for less.
     static constexpr std::size_t kMarksMax = 4096;
 
     struct Mark {
@@ -26,26 +26,27 @@ class FenceMarks {
         friend bool operator==(const Mark&, const Mark&) = default;
     };
 
-    /// To be called before a batch gets its offset: `end` is at or below that offset, and the parent's end is
-    /// read now. Both must be at or above those of the last call. True when something changed.
+    /// The caller calls it before a batch gets its offset: `end` is at or below that offset, and `parent_end` is read
+    /// at that moment. Neither may be below its value in the last call. True when something changed.
     bool add(Offset end, Offset parent_end);
 
-    /// Nothing is known of batches behind the last mark: all that is there waits for `parent_end`.
+    /// Makes all records behind the last mark, of which nothing is known, wait for `parent_end`; without marks, all
+    /// records from `start` on.
     void cover_unknown(Offset start, Offset parent_end);
 
-    /// Offset of the first record that must wait for a reader that has done everything of the parent below
-    /// `drained`. Empty when there is none.
+    /// Offset of the first record that must wait for a reader that has processed everything of the parent below
+    /// `drained`. Empty when no record has to wait.
     [[nodiscard]] std::optional<Offset> first_held(Offset drained) const;
-    /// Everything of the parent that the records below `offset` wait for is below the result.
+    /// Records below `offset` wait for nothing of the parent at or above the result.
     [[nodiscard]] Offset boundary_at(Offset offset) const;
 
-    /// Drops what cannot hold anybody any more: the parent's records below `parent_start` are gone, and so are
-    /// the partition's own below `start`.
+    /// Drops marks that cannot hold anybody any more: the parent has no records below `parent_start`, and the partition
+    /// none below `start`.
     void forget(Offset start, Offset parent_start);
 
     [[nodiscard]] bool empty() const { return marks_.empty(); }
     [[nodiscard]] std::span<const Mark> marks() const { return marks_; }
-    /// For marks that were stored. False when they do not grow or are too many: then nothing is taken.
+    /// Takes marks that were stored. False when they do not grow or are too many: then the old marks stay.
     [[nodiscard]] bool restore(std::vector<Mark> marks);
 
   private:

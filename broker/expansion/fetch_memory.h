@@ -7,22 +7,25 @@
 #include "broker/expansion/identity.h"
 #include "protocol/types.h"
 
-/// Which fetches say nothing that was not said before.
+/// Filters out fetches that tell nothing new.
 namespace partita::expansion {
 
-/// A consumer fetches again and again, and tells the same: that it reads this partition, and goes forward. What was noted of
-/// the last so many readers keeps their further fetches from being noted again. Pure, one thread at a time.
+/// A consumer fetches again and again, and mostly tells the same: that it reads a partition and goes forward. This
+/// remembers what was noted of recent readers, so that such fetches need not be noted again. Pure; one thread at a
+/// time.
 class FetchMemory {
   public:
-    /// Readers of partitions that are remembered; of two that share a place the later one stays.
+    /// Readers of partitions that are remembered. When two have the same place in the table, the later one takes it.
     static constexpr std::size_t kReaders = 1024;
-    /// An unchanged reader is noted so often, so that it is known to be there (ConsumerWatch::kSilentMs).
+    /// An unchanged reader is noted again after this time, so that it is known to be still there
+    /// (ConsumerWatch::kSilentMs).
     static constexpr std::int64_t kRepeatMs = 10'000;
 
-    /// Stands for a connection, a topic and a partition, with 64 good bits.
+    /// A 64-bit hash that stands for a connection, a topic and a partition.
     [[nodiscard]] static std::uint64_t reader_of(ConnectionId connection, const TopicId& topic, PartitionIndex partition);
 
-    /// Whether a fetch of `from` is to be noted; then it is remembered. `changes` counts what makes everybody's next fetch worth noting.
+    /// Whether the caller should note a fetch of `from`; if so it is remembered. `changes` counts events that make
+    /// everybody's next fetch worth noting.
     [[nodiscard]] bool is_news(std::uint64_t reader, Offset from, std::uint64_t changes, TimestampMs now) {
         Noted& noted = noted_[reader % kReaders];
         const bool is_same = noted.reader == reader && noted.changes == changes && from >= noted.from &&

@@ -10,7 +10,7 @@
 
 #include "protocol/types.h"
 
-/// The words in which everything here speaks about expansions: hazards, and findings of them.
+/// The vocabulary of everything that speaks about expansions: hazards, and findings of them.
 ///
 /// A *hazard* is something that can go wrong when a topic grows; the table below is the list, and its ids
 /// ("H03") never change meaning. A *finding* says that a hazard applies to something in particular, with
@@ -88,7 +88,7 @@ enum class HazardId : std::uint8_t {
 /// A line of the catalogue.
 struct Hazard {
     HazardId id;
-    /// How bad it usually is; a finding may be milder or worse, with its reason in its condition.
+    /// Its usual severity. A finding may be milder or worse, and then gives the reason in its condition.
     Severity severity;
     Evidence evidence;
     /// A few words: "keys move".
@@ -104,7 +104,7 @@ struct Hazard {
 /// The hazard of "H03"; null for anything else.
 [[nodiscard]] std::optional<HazardId> parse_hazard_id(std::string_view text);
 
-/// What a finding is about. Empty strings and nulls mean "not about one in particular".
+/// What a finding is about. Empty strings and nulls: it is not about one in particular.
 struct Subject {
     std::string topic;
     std::optional<PartitionIndex> partition;
@@ -114,16 +114,17 @@ struct Subject {
     /// "10.0.0.7", where the client comes from.
     std::string client_address;
     std::optional<ProducerId> producer_id;
-    /// The client's end of its connection, where nothing else tells it from others of its name.
+    /// The client's port, where nothing else tells the client from others of its name.
     std::optional<std::uint16_t> client_port;
-    /// The process behind the connection, when it is one of this machine: "java (pid 4711, shop.jar)". It describes, and tells no two subjects
-    /// apart: it may become known while a finding is open.
+    /// The process behind the connection, when it runs on this machine and is known: "java (pid 4711, shop.jar)". A
+    /// description only: it does not tell two subjects apart, because it may become known while a finding is open.
     std::string program;
 
     friend bool operator==(const Subject&, const Subject&) = default;
 };
 
-/// A key that proves the condition. Keys are bytes; how they are shown (text, hex, hash) is the renderer's.
+/// A key that proves the condition. It is kept as bytes; whoever renders the finding decides how to show it (text, hex,
+/// hash).
 struct ExampleKey {
     std::string key;
     /// Where the key lies before and after, as far as the finding knows.
@@ -149,32 +150,34 @@ struct Finding {
 
     HazardId id = HazardId::keys_move;
     Severity severity = Severity::info;
-    /// Empty: that of the hazard. A possibility, or a hazard that something holds off, is called what it is.
+    /// Empty: the hazard's own title. Set where the finding is only a possibility, or where something holds the hazard
+    /// off.
     std::string_view title;
     Subject subject;
     /// One or two sentences with the facts: who, what, how many.
     std::string condition;
-    /// How often it applies: records, keys, groups... as the condition says.
+    /// How often the condition applies: to records, keys, groups, as the condition says.
     std::int64_t count = 0;
     std::vector<FindingNumber> numbers;
     std::vector<ExampleKey> examples;
     std::string advice;
 
-    /// Keeps the example when there is room, cut to `kExampleKeyBytesMax`.
+    /// Keeps the example, cut to `kExampleKeyBytesMax`, when there is room.
     void add_example(std::string_view key, std::optional<PartitionIndex> from, std::optional<PartitionIndex> to);
     friend bool operator==(const Finding&, const Finding&) = default;
 };
 
-/// Title of H08 where nothing is proven about the producers: no more is known than that they could differ.
+/// Title of H08 when nothing is proven about the producers: all that is known is that they could place keys
+/// differently.
 inline constexpr std::string_view kMayPart = "producers may place keys differently";
 
-/// A finding with severity and advice from the catalogue.
+/// Makes a finding with the severity and advice of the catalogue.
 [[nodiscard]] Finding make_finding(HazardId id, Subject subject, std::string condition, std::int64_t count = 1);
 
-/// A few words for people: its own title, else the hazard's.
+/// The finding's own title if it has one, else the hazard's.
 [[nodiscard]] std::string_view title_of(const Finding& finding);
 
-/// The worst severity of all; null for no findings.
+/// The worst severity among the findings; null when there are none.
 [[nodiscard]] std::optional<Severity> worst_severity(std::span<const Finding> findings);
 
 }  // namespace partita::expansion

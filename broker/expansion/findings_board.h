@@ -14,7 +14,7 @@
 #include "protocol/types.h"
 
 /// The findings that hold at this moment, and the events of their lives. Every channel (log, topic, HTTP, WebSocket,
-/// metrics) shows what this board says. Pure; one caller at a time.
+/// metrics) shows what this board holds. Pure; one caller at a time.
 namespace partita::expansion {
 
 struct FindingEvent {
@@ -29,7 +29,7 @@ struct FindingEvent {
     std::uint64_t sequence = 0;
     Kind kind = Kind::opened;
     TimestampMs time;
-    /// When the finding opened. A finding that comes back after it was closed opens again.
+    /// When the finding opened. A finding that comes back after it was closed opens again, with a new time.
     TimestampMs opened;
     /// Of `closed` alone: the condition still holds, but a worse finding took its place on a full board.
     bool is_displaced = false;
@@ -45,35 +45,37 @@ struct OpenFinding {
     TimestampMs changed;
 };
 
-/// Observers say what holds now, completely and as often as they like; the board finds out what is new, what changed
-/// and what is over. A finding is the same as before when its id and its subject are.
+/// Observers (sources) tell the board what holds now, completely and as often as they like. The board works out what is
+/// new, what changed and what is over. Two findings are the same when their ids and their subjects are.
 ///
-/// On a full board severity decides who has a place: a worse finding displaces a milder one, the newest of the mildest first.
-/// While there are findings without a place, the board says so itself, by a finding of its own (H60, as bad as the worst of
-/// them) that needs no place. They open when a place is free and their source is settled again.
+/// On a full board severity decides who has a place: a worse finding displaces a milder one, and of the mildest the
+/// newest goes first. While some findings have no place, the board opens a finding of its own (H60, as bad as the worst
+/// of them), which needs no place. A finding without a place opens when a place is free and its source calls `settle`
+/// again.
 class FindingsBoard {
   public:
     /// Open findings of all sources.
     static constexpr std::size_t kOpenMax = 2000;
-    /// Events that nobody has taken yet. Whoever settles takes them soon: more are an error of the caller. One call makes at
-    /// most one for each finding that closes, for each that is displaced, for each that opens, and one of the board itself.
+    /// Events that nobody has taken yet. Whoever calls `settle` must call `take_events` soon: more events than this are
+    /// an error of the caller. One `settle` makes at most one event for each finding that closes, is displaced or
+    /// opens, and one for the board's own finding.
     static constexpr std::size_t kEventsMax = 4 * kOpenMax;
-    /// The least time between two `updated` events of a finding. A change in between is told at the first `settle`
-    /// after it; one for the worse at once.
+    /// The least time between two `updated` events of one finding. A change in between is told by the first `settle`
+    /// after that time; a change for the worse at once.
     static constexpr std::int64_t kUpdateIntervalMs = 5000;
 
-    /// All findings that hold now as far as `source` can tell ("producers of orders"). What it said before and does not
-    /// say now closes. Sources that are never settled again keep their findings open.
-    /// If the same finding is in `current` twice, the first one counts.
+    /// Takes all findings that hold now according to `source` ("producers of orders"). Closes those that the source
+    /// told before and does not tell now; a source that never calls again keeps its findings open. If `current` has the
+    /// same finding twice, the first one counts.
     void settle(std::string_view source, std::span<const Finding> current, TimestampMs now);
 
     /// The events since the last call, in order.
     [[nodiscard]] std::vector<FindingEvent> take_events();
     /// Everything open: the worst first, then by id, then by topic.
     [[nodiscard]] std::vector<OpenFinding> open() const;
-    /// Those of the sources: without the board's own.
+    /// Open findings of all sources, without the board's own.
     [[nodiscard]] std::size_t open_count() const { return open_count_; }
-    /// Findings that hold, as far as their sources said last, and have no place.
+    /// Findings that hold, according to what their sources told last, and have no place.
     [[nodiscard]] std::size_t refused() const;
 
   private:
@@ -89,15 +91,16 @@ class FindingsBoard {
     using Findings = std::map<std::string, Held>;
     struct Source {
         Findings findings;
-        /// What it said and has no place, by severity.
+        /// How many of its findings have no place, by severity.
         SeverityCounts refused{};
     };
-    /// A finding of a settle that is not open yet.
+    /// A finding in the `current` of a settle that is not open yet.
     struct Newcomer {
         std::string key;
         const Finding* finding = nullptr;
     };
-    /// Who may have to make room: the first to go stands last. Made for one settle, when it is needed.
+    /// An open finding that may have to make room; the first to go stands last. Made at most once per settle, when it
+    /// is needed.
     struct Place {
         Severity severity = Severity::info;
         TimestampMs opened;
@@ -105,14 +108,14 @@ class FindingsBoard {
         std::string key;
     };
 
-    /// Closes what is over, updates what goes on, and gives back what is new.
+    /// Closes what is over, updates what goes on, and returns what is new.
     [[nodiscard]] std::vector<Newcomer> settle_known(Source& source, std::span<const Finding> current, TimestampMs now);
     void open_worst_first(Source& source, std::vector<Newcomer> newcomers, TimestampMs now);
     [[nodiscard]] std::vector<Place> places();
     /// True when a milder finding made room.
     [[nodiscard]] bool displace(std::vector<Place>& places, Severity severity, TimestampMs now);
     void update_finding(Held& held, const Finding& finding, TimestampMs now);
-    /// The board's own finding follows what is refused.
+    /// Opens, updates or closes the board's own finding, by how many findings have no place.
     void settle_overflow(TimestampMs now);
     FindingEvent& emit(FindingEvent::Kind kind, const Finding& finding, TimestampMs opened, TimestampMs now);
 

@@ -11,12 +11,13 @@
 #include "broker/expansion/reader_facts.h"
 #include "protocol/types.h"
 
-/// Hazards of groups that follow from what they hold and have committed, whatever they ask for. Pure. The work is linear in the
-/// partitions that groups have committed and hold.
+/// Hazards of groups that follow from what their members hold and what they have committed, whatever requests they
+/// send. Pure. The work is linear in the partitions that groups have committed and hold.
 namespace partita::expansion {
 
-/// H03, live: a group reads a partition that an expansion added, and has records from before that expansion to read in the partitions
-/// that were there. Of several expansions the newest counts whose partitions it reads. Ends when the group committed the cut of each.
+/// H03, live: a group reads a partition that an expansion added, and still has records from before that expansion to
+/// read in the older partitions. Of several expansions, the newest one counts of whose partitions the group holds or
+/// has committed one. Ends when the group has committed up to the cut in each older partition.
 void find_backlogs(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings);
 
 /// H04 of producers that have switched or are gone: what they placed by the old count is not read by every group. While a group has such
@@ -24,7 +25,8 @@ void find_backlogs(const std::string& topic, const ReaderFacts& facts, std::vect
 /// they are gone.
 void find_stale_leftovers(const std::string& topic, const ReaderFacts& facts, LookTime& time, std::vector<Finding>& findings);
 
-/// H30: offsets that the expansion gave to a group stand. Ends when the group committed over all of them, or they were taken back.
+/// H30: an offset that the expansion gave to a group still stands. Ends when the group has committed over all such
+/// offsets, or when they were taken back.
 void find_seeds(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings);
 
 /// H22: a group has members with partitions of the topic, and none of them has a new partition that holds records. Remembers which

@@ -13,15 +13,15 @@
 #include "broker/expansion/finding.h"
 #include "protocol/types.h"
 
-/// Whether a topic may grow: what the modes refuse, and in which words. Pure: the facts come in.
+/// Decides whether a topic may grow: what the modes refuse, and with which words. Pure: the caller passes the facts.
 namespace partita::expansion {
 
-/// What stands against an expansion now.
+/// One reason that speaks against an expansion now.
 struct Blocker {
     HazardId id;
     /// A clause without a full stop: "group billing has not read 1200 records".
     std::string reason;
-    /// The one that the reason is about; empty where it is about none.
+    /// The group that the reason is about; empty where it is about none.
     std::string group = {};
     friend bool operator==(const Blocker&, const Blocker&) = default;
 };
@@ -29,13 +29,13 @@ struct Blocker {
 /// A group that reads the topic.
 struct GuardedGroup {
     std::string group_id;
-    /// Records that its members could still be given, over all partitions.
+    /// Records that the group's members could still be given, over all partitions.
     std::int64_t unread_records = 0;
-    /// Partitions with records for which it has committed nothing.
+    /// Partitions with records for which the group has committed nothing.
     std::int32_t uncommitted_partitions = 0;
-    /// Its members are a Kafka Streams application.
+    /// The group's members are a Kafka Streams application.
     bool is_streams = false;
-    /// Other topics of the same count whose partitions its members hold index by index with this one's.
+    /// Other topics with the same count: its members hold the same partition indexes of them as of this one.
     std::vector<std::string> copartitioned_with;
 };
 
@@ -44,11 +44,11 @@ struct GuardFacts {
     std::int32_t old_count = 0;
     std::int32_t new_count = 0;
     std::int64_t quiet_ms = 0;
-    /// Producers of the topic with the time since their last batch. Those beyond `quiet_ms` may be left out.
+    /// Producers of the topic with the milliseconds since their last batch. Those beyond `quiet_ms` may be left out.
     std::vector<std::pair<ClientIdentity, std::int64_t>> producers;
-    /// For how long producers have been noted: a broker that just started knows nothing of the time before.
+    /// For how long the broker has noted producers: a broker that has just started knows nothing of the time before.
     std::int64_t producers_known_for_ms = 0;
-    /// Records were written to the topic at all.
+    /// Some record was ever written to the topic.
     bool has_records = false;
     std::vector<PartitionIndex> open_transactions;
     std::vector<GuardedGroup> groups;
@@ -56,32 +56,33 @@ struct GuardFacts {
     std::optional<std::string> owning_application;
 };
 
-/// Everything that stands against it, worst first. Empty: the topic is drained, and may grow in mode `guarded`.
+/// All blockers, worst first. Empty: the topic is drained, and may grow in mode `guarded`.
 [[nodiscard]] std::vector<Blocker> find_blockers(const GuardFacts& facts);
 
-/// Blockers that a refusal spells out; the rest is counted.
+/// Blockers that the text of a refusal spells out; it only counts the others.
 inline constexpr std::size_t kSpelledBlockersMax = 6;
-/// How long a refused request waits for its confirmation.
+/// After a refusal, a client has this long to confirm by repeating its request.
 inline constexpr std::int64_t kConfirmationMs = 60'000;
 
-/// The error_message of a refused CreatePartitions: what stands against it, and how to do it all the same.
+/// The error_message of a refused CreatePartitions: what stands against it, and how to grow the topic all the same.
 [[nodiscard]] std::string guard_refusal(const GuardFacts& facts, const std::vector<Blocker>& blockers);
-/// Modes other than faithful do not let Kafka's own topics grow.
+/// The error_message for Kafka's own topics: only mode faithful lets them grow.
 [[nodiscard]] std::string internal_topic_refusal(std::string_view topic);
-/// Mode `fenced`: why N to M cannot be fenced, or empty when it can.
+/// Mode `fenced`: the error_message when growing from `old_count` to `new_count` cannot be fenced; empty when it can.
 [[nodiscard]] std::optional<std::string> fence_refusal(std::string_view topic, std::int32_t old_count,
                                                        std::int32_t new_count, bool window_is_open);
 
-/// Requests that were refused and may be confirmed by asking again. Only who read a refusal can mean to go on in spite of it, so
-/// each client confirms its own.
+/// Requests that were refused and that the same client may confirm by repeating them. Each client confirms its own
+/// refusals, because only who has read a refusal can mean to go on in spite of it.
 class Confirmations {
   public:
-    /// Refusals remembered, one for each topic and client; the oldest makes room.
+    /// Refusals that are remembered, one for each topic and client; for a further one the oldest is forgotten.
     static constexpr std::size_t kRefusalsMax = 1000;
 
-    /// True when the same was refused to the same client within `kConfirmationMs` before: it is confirmed, and forgotten.
-    /// Otherwise the refusal is remembered. `requester` is whatever tells clients apart that are programs of a moment, such as
-    /// two runs of kafka-topics, which have no connection in common.
+    /// True when the same request was refused to the same client within the last `kConfirmationMs`: it is now
+    /// confirmed, and the refusal is forgotten. Otherwise remembers the refusal. `requester` is any text that tells
+    /// clients apart; it must not depend on the connection, because two runs of a tool such as kafka-topics have
+    /// different ones.
     [[nodiscard]] bool confirm(std::string_view topic, std::int32_t new_count, std::string_view requester, Instant now);
 
   private:

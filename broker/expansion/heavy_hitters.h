@@ -22,20 +22,20 @@ class HeavyHitters {
         std::int64_t error = 0;
     };
 
-    /// Longer keys are told apart by their hash alone and kept up to `kKeyBytesMax`.
+    /// Longer keys are told apart by their hash alone, and only their first `kKeyBytesMax` bytes are kept.
     static constexpr std::size_t kKeyBytesMax = 128;
 
     explicit HeavyHitters(std::size_t capacity);
 
-    /// `hash` tells keys apart (64 good bits).
+    /// `hash` tells keys apart: all of its 64 bits have to be good.
     void add(std::uint64_t hash, std::string_view key, std::int64_t weight);
-    /// The `capacity` heaviest, heaviest first.
+    /// The `capacity` heaviest keys, heaviest first.
     [[nodiscard]] std::vector<Item> items() const;
 
   private:
     struct Counter {
         std::uint64_t hash = 0;
-        /// What is left of its weight: that is `weight - purged_`.
+        /// What the purges have left of the weight: `items` reports `left + purged_`.
         std::int64_t left = 0;
         std::int64_t error = 0;
         std::string key;

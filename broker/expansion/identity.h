@@ -8,24 +8,28 @@
 
 /// Who is who: what a broker can know of the programs that talk to it.
 ///
-/// A client id and an address are no identity: librdkafka calls everybody `rdkafka`. What cannot be shared is a connection, and an
-/// idempotent producer's id; what the kernel knows of a connection from this machine is the process behind it.
+/// A client id and an address are no identity: every librdkafka is called `rdkafka` by default. Two clients cannot
+/// share a connection, or an idempotent producer's id; and of a connection from this machine the kernel knows the
+/// process behind it.
 namespace partita::expansion {
 
-/// One connection from accept to close. Given in the order in which connections were accepted, and never again in a run.
+/// One connection from accept to close. The broker numbers connections as it accepts them, and reuses no number while
+/// it runs.
 struct ConnectionId : StrongInt<struct ConnectionIdTag, std::uint64_t> {
     friend constexpr auto operator<=>(ConnectionId, ConnectionId) = default;
 };
 inline constexpr ConnectionId kNoConnection{0};
 
-/// A process on the broker's machine, as its kernel tells. Process ids come again; with the time of the start they do not.
+/// A process on the broker's machine, as its kernel tells. The kernel reuses process ids, but not together with the
+/// time of the start.
 struct ProcessIdentity {
     std::int32_t pid = 0;
-    /// Clock ticks from the start of the machine.
+    /// Clock ticks between the start of the machine and the start of the process.
     std::uint64_t start_ticks = 0;
     /// What the kernel calls it: "java".
     std::string name;
-    /// What an interpreter runs, for people: "shop.jar", "billing.py". Never arguments, which may be secrets. Empty when it is none.
+    /// What an interpreter runs, for people: "shop.jar", "billing.py". Never arguments, which may be secrets. Empty
+    /// when the process is no interpreter.
     std::string program;
 
     /// The same process; the names are for people.
@@ -42,7 +46,7 @@ struct ConnectionFacts {
     std::string client_id;
     /// As Kafka prints it: "/127.0.0.1".
     std::string address;
-    /// The client's.
+    /// The client's port.
     std::uint16_t port = 0;
     /// From ApiVersions; empty for clients that do not say.
     std::string software_name;
@@ -54,7 +58,8 @@ struct ConnectionFacts {
 /// "billing (/10.0.0.7:51234, librdkafka 2.3.0)", and with its process "billing (/127.0.0.1:51234, java (pid 4711, shop.jar))".
 [[nodiscard]] std::string to_string(const ConnectionFacts& connection);
 
-/// Addresses of one machine may differ by the protocol that a name happened to be resolved for.
+/// True when two addresses may be of one machine: they may differ by the protocol that a name happened to be resolved
+/// for.
 [[nodiscard]] bool may_be_one_host(const std::string& one, const std::string& other);
 
 }  // namespace partita::expansion

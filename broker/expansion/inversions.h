@@ -17,33 +17,34 @@
 #include "broker/partitioners/families.h"
 #include "protocol/types.h"
 
-/// Proof that a group was through with a newer record of a key before an older one (H06), from its commits and from the order in
-/// which records of the key came. Pure; one caller at a time.
+/// Proves that a group had processed a newer record of a key before an older one (H06), from the group's commits and
+/// from the order in which the key's records were written. Pure; one caller at a time.
 namespace partita::expansion {
 
 struct ReaderFacts;
 class GroupIndex;
 
-/// A key, and how it went between partitions.
+/// A key, and its steps from partition to partition.
 struct MovedKey {
     std::string key;
     std::vector<KeyStep> steps;
 };
-/// The steps that an expansion caused: the key was first seen in the partition that it left at an earlier count, or one of the families
-/// puts it there at an earlier count (a key that a producer with the old count brought). Neither keys that producers scatter without
-/// regard to counts are among them, nor steps back: those are of two producers, or of batches of one that overtook each other under way,
-/// and then the older place has the older record all the same.
+/// Selects the steps that an expansion caused. A step counts when the key was first seen in the old partition at an
+/// earlier count and in the new one at a later count, or when one of the families places the key so (a producer with
+/// the old count may have written it later). Left out are keys that producers scatter without regard to counts, and
+/// steps back to an earlier partition: those come from two producers, or from batches of one producer that overtook
+/// each other under way, and then the earlier partition still has the older record.
 [[nodiscard]] std::vector<MovedKey> growth_steps(const KeyIndex& keys, partitioners::FamilySet families,
                                                  std::span<const std::int32_t> counts);
 
 class Inversions {
   public:
     static constexpr std::size_t kGroupsMax = 4096;
-    /// Positions that are remembered, of all groups.
+    /// Positions that are remembered, for all groups together.
     static constexpr std::size_t kPositionsMax = 200'000;
     /// Commits that wait to be judged.
     static constexpr std::size_t kAdvancesMax = 65'536;
-    /// Keys of all groups.
+    /// Keys with a proof, of all groups together.
     static constexpr std::size_t kInvertedKeysMax = 4096;
 
     struct Commit {
@@ -59,19 +60,20 @@ class Inversions {
     [[nodiscard]] bool has_news() const { return !requests_.empty(); }
     /// Judges the commits that were noted, in the order in which they came, and forgets them. Those that wait for keys stay.
     void prove(const ReaderFacts& facts, const GroupIndex& groups);
-    /// H06 of every group. What was delivered in the wrong order stays so: it ends when retention has removed the older records.
+    /// H06 of every group. What was delivered in the wrong order stays so; a finding ends when retention has removed
+    /// the older records.
     void find(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings);
     void forget_group(const std::string& group);
     void add_groups_told(std::set<std::string>& groups) const;
 
   private:
-    /// What a group had committed when the last request that was judged came.
+    /// What a group had committed when its last judged request came.
     struct Known {
         Positions positions;
-        /// Where it says nothing, the group had nothing.
+        /// `positions` has every partition in which the group had committed.
         bool is_complete = false;
     };
-    /// A partition in which the commit went forward.
+    /// A partition in which a commit moved forward.
     struct Advance {
         PartitionIndex partition;
         Offset before;
@@ -89,7 +91,7 @@ class Inversions {
         PartitionIndex to;
         Offset later;
     };
-    /// One step of a key, where commits of its newer record look for it.
+    /// One step of a key, sorted by the place of its newer record, which commits are compared with.
     struct Crossing {
         PartitionIndex to;
         Offset later;

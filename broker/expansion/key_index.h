@@ -16,15 +16,16 @@ namespace partita::expansion {
 /// A key's records in one partition.
 struct KeyPlacement {
     PartitionIndex partition;
-    /// The topic's expansions in force when the first and the newest of them were written; 0 before the first.
+    /// The topic's epochs in which the first and the newest of these records were written; 0 before the first
+    /// expansion.
     std::int32_t first_epoch = 0;
     std::int32_t epoch = 0;
     Offset first;
     Offset last;
     std::int64_t records = 0;
-    /// When the newest one was seen, counted in records of the topic: tells the order between partitions.
+    /// When the newest of these records was seen, counted in records of the topic: gives the order between partitions.
     std::uint64_t last_seen = 0;
-    /// The newest one is a tombstone.
+    /// The newest of these records is a tombstone.
     bool is_tombstone = false;
 };
 
@@ -34,7 +35,8 @@ struct IndexedKey {
     std::vector<KeyPlacement> placements;
 };
 
-/// Of a key that lay in several partitions within one epoch: one of these, with its newest record of that epoch.
+/// One of the partitions in which a key lay within one epoch, when there were several; `last` is its newest record of
+/// that epoch there.
 struct PastPlacement {
     std::int32_t epoch = 0;
     PartitionIndex partition;
@@ -47,7 +49,7 @@ struct KeyStep {
     PartitionIndex to;
     Offset earlier;
     Offset later;
-    /// At an earlier count of the topic the key was first seen in `from`, and at a later one in `to`.
+    /// The key was first seen in `from` at an earlier count of the topic, and in `to` at a later one.
     bool is_with_growth = false;
 };
 
@@ -57,14 +59,14 @@ struct KeyStep {
 /// of about 1 / sqrt(limit).
 class KeyIndex {
   public:
-    /// Longer keys are counted and not kept.
+    /// Longer keys are counted but not kept.
     static constexpr std::size_t kKeyBytesMax = 256;
-    /// Partitions remembered for one key; the one used longest ago makes room.
+    /// Partitions remembered for one key; for a further one, the partition used longest ago is forgotten.
     static constexpr std::size_t kPlacementsMax = 4;
     static constexpr std::size_t kHeavyKeysMax = 64;
-    /// Steps remembered for one key; the oldest makes room.
+    /// Steps remembered for one key; for a further one, the oldest is forgotten.
     static constexpr std::size_t kStepsMax = 8;
-    /// Past placements remembered for one key; the oldest makes room.
+    /// Past placements remembered for one key; for a further one, the oldest is forgotten.
     static constexpr std::size_t kPastMax = 8;
 
     /// At most `keys_max` >= 2 keys.
@@ -72,7 +74,7 @@ class KeyIndex {
 
     struct Record {
         Bytes key;
-        /// 64 good bits over the key.
+        /// A hash of the key with 64 good bits.
         std::uint64_t key_hash = 0;
         PartitionIndex partition;
         std::int32_t epoch = 0;
@@ -85,24 +87,25 @@ class KeyIndex {
     /// By hash. Keys with equal hashes of 64 bits count as one.
     [[nodiscard]] const std::unordered_map<std::uint64_t, IndexedKey>& keys() const { return keys_; }
     [[nodiscard]] const IndexedKey* find(std::uint64_t key_hash) const;
-    /// Where the key lay in several partitions within one epoch, as far as its placements do not tell it any more, since a later epoch
-    /// wrote over what they knew, or one of them made room. Empty for almost every key.
+    /// Partitions in which the key lay together with others within one epoch and which its placements no longer show,
+    /// because a later epoch wrote over them or they were forgotten. Empty for almost every key.
     [[nodiscard]] std::span<const PastPlacement> past(std::uint64_t key_hash) const;
-    /// Placements and past tell every key that lay in several partitions within one epoch, with the newest record of that epoch in each.
+    /// Placements and past together show every key that lay in several partitions within one epoch, with the newest
+    /// record of that epoch in each.
     [[nodiscard]] bool has_whole_past() const { return !lost_past_; }
-    /// Calls `visit(const IndexedKey&, std::span<const KeyStep>)` for the keys that have been in several partitions: of each two
-    /// the first step and the newest one, oldest first. Without a look at the other keys.
+    /// Calls `visit(const IndexedKey&, std::span<const KeyStep>)` for every key that was in several partitions: for
+    /// each two partitions the first and the newest step, oldest first. Does not pass over the other keys.
     template <class Visit>
     void for_each_moved(Visit visit) const {
         for (const auto& [hash, steps] : steps_) visit(keys_.at(hash), std::span<const KeyStep>(steps));
     }
-    /// Every distinct key that was seen is here.
+    /// True while every distinct key that was seen is in the index.
     [[nodiscard]] bool is_complete() const { return halvings_ == 0 && long_keys_ == 0; }
-    /// One of so many keys is in the sample.
+    /// The index keeps about one of this many keys.
     [[nodiscard]] std::int64_t sampling() const { return std::int64_t{1} << halvings_; }
     /// Distinct keys: exact when complete, else an estimate.
     [[nodiscard]] std::int64_t distinct_keys() const { return static_cast<std::int64_t>(keys_.size()) << halvings_; }
-    /// Distinct keys with records in each partition of `partition_count`, estimated likewise.
+    /// For each of the `partition_count` partitions: distinct keys with records there, exact or estimated as above.
     [[nodiscard]] std::vector<std::int64_t> distinct_keys_by_partition(std::int32_t partition_count) const;
     /// Records whose key was too long to keep.
     [[nodiscard]] std::int64_t long_keys() const { return long_keys_; }
@@ -116,7 +119,7 @@ class KeyIndex {
 
   private:
     void note_step(std::uint64_t key_hash, const KeyStep& step);
-    /// The placement is about to lose what it knows of its epoch.
+    /// `losing` is about to lose what it says about its epoch; keeps that in `past_`.
     void keep_past(std::uint64_t key_hash, const std::vector<KeyPlacement>& placements, const KeyPlacement& losing);
     void make_room(std::uint64_t key_hash, std::vector<KeyPlacement>& placements);
     [[nodiscard]] bool is_sampled(std::uint64_t hash) const { return halvings_ == 0 || hash >> (64 - halvings_) == 0; }

@@ -14,19 +14,19 @@
 /// The distinct keys of a topic and where their records lie, in bounded memory.
 namespace partita::expansion {
 
-/// How many of a key's records lie in one partition. `epoch` is the topic's expansion in force when they were
-/// written (0 before the first), since a key may rightly lie elsewhere in every epoch.
+/// How many of a key's records lie in one partition. `epoch` is the topic's epoch in which they were written (0 before
+/// the first expansion), since a key may rightly lie elsewhere in every epoch.
 struct Placement {
     PartitionIndex partition;
     std::int32_t epoch = 0;
     std::int64_t records = 0;
-    /// The newest record here is a tombstone.
+    /// The newest of these records is a tombstone.
     bool is_deleted = false;
-    /// Chain of the key's further placements: index + 1 into the table's list, 0 for none.
+    /// The key's next placement: index + 1 into the table's list, 0 for none.
     std::uint32_t next = 0;
 };
 
-/// One line of the cache, since a topic has more keys than any cache holds.
+/// Fills exactly one cache line, because a topic has more keys than any cache holds.
 struct alignas(64) KeyEntry {
     std::uint64_t hash = 0;
     std::string_view key;
@@ -49,7 +49,8 @@ class KeyTable {
         std::size_t key_bytes_max = std::size_t{128} << 20;
         /// A longer key is not kept; `oversized_keys` counts its records.
         std::size_t key_size_max = std::size_t{4} << 20;
-        /// Places of keys besides their first one. More are not kept; `lost_placements` counts their records.
+        /// Placements of keys besides the first of each. Further ones are not kept; `lost_placements` counts their
+        /// records.
         std::size_t more_placements_max = 1'000'000;
     };
 
@@ -57,23 +58,23 @@ class KeyTable {
 
     [[nodiscard]] static std::uint64_t hash_of(Bytes key);
 
-    /// Called once, when the table is still exact and about to become a sample.
+    /// `notice` is called once: while the table is still exact, right before it becomes a sample.
     void before_sampling(std::function<void()> notice) { before_sampling_ = std::move(notice); }
 
-    /// Takes a record; `hash` is `hash_of(key)`. False when the key is not in the sample, or too long.
+    /// Adds a record; `hash` is `hash_of(key)`. False when the key is not kept: it is not in the sample, or too long.
     bool add(Bytes key, std::uint64_t hash, PartitionIndex partition, std::int32_t epoch, std::size_t bytes,
              bool is_tombstone);
 
-    // Before a record is taken, for whoever knows several of them ahead: each step asks the memory for what the next one
-    // reads, so that the waits of many keys pass at the same time. They change nothing.
+    // Prefetching, for a caller that knows several records ahead: each step asks the memory for what the next step
+    // reads, so that the waits of many keys overlap. These calls change nothing.
     void prefetch_slot(std::uint64_t hash) const {
         if (is_sampled(hash)) __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]);
     }
-    /// The entry that is most likely the key's; null when there is none. As long as nothing is added.
+    /// The entry that is most likely the key's; null when there is none. Valid until something is added.
     [[nodiscard]] const KeyEntry* prefetch_entry(std::uint64_t hash) const;
     static void prefetch_key(const KeyEntry& entry) { __builtin_prefetch(entry.key.data()); }
 
-    /// All keys seen are here.
+    /// True while every key that was seen is in the table.
     [[nodiscard]] bool is_exact() const { return halvings_ == 0 && oversized_keys_ == 0; }
     /// One of 2^halvings keys is in the sample.
     [[nodiscard]] int halvings() const { return halvings_; }
@@ -95,16 +96,17 @@ class KeyTable {
 
     [[nodiscard]] std::int64_t oversized_keys() const { return oversized_keys_; }
     [[nodiscard]] std::int64_t lost_placements() const { return lost_placements_; }
-    /// Heap memory in use, about.
+    /// Approximate heap memory in use.
     [[nodiscard]] std::size_t memory_bytes() const;
 
   private:
     template <class Value>
     using Table = std::vector<Value, HugePageAllocator<Value>>;
-    /// Keys lie in chunks that do not move; few keys take little.
+    /// Keys lie in chunks that do not move. The first chunks are small, so that few keys take little memory.
     static constexpr std::size_t kChunkBytesMin = std::size_t{64} << 10;
     static constexpr std::size_t kChunkBytesMax = std::size_t{8} << 20;
-    /// From so many entries on, room for all is reserved at once: a growing table is not copied again and again.
+    /// With more entries than this, the table reserves room for all at once, so that it is not copied again and again
+    /// while it grows.
     static constexpr std::size_t kGrowingEntriesMax = std::size_t{64} << 10;
 
     [[nodiscard]] bool is_sampled(std::uint64_t hash) const { return halvings_ == 0 || hash >> (64 - halvings_) == 0; }
@@ -117,7 +119,8 @@ class KeyTable {
 
     Limits limits_;
     std::function<void()> before_sampling_;
-    /// High half: of the hash; low half: index + 1 into entries_; 0 is free. At most half full.
+    /// High half: high half of the hash; low half: index + 1 into entries_; 0 is free. At most half of the slots are
+    /// used.
     Table<std::uint64_t> slots_;
     Table<KeyEntry> entries_;
     std::vector<Placement> more_;

@@ -46,13 +46,14 @@ class Lineage {
     [[nodiscard]] Share moved_share() const;
     /// Keys that go to a new partition: (M - N) / M, which is the least that any even spread must move.
     [[nodiscard]] Share old_to_new_share() const;
-    /// Keys that go from one old partition to another: (N - g) / M. Order is put at risk and no balance won.
+    /// Keys that go from one old partition to another: (N - g) / M. These moves put order at risk and balance nothing.
     [[nodiscard]] Share old_to_old_share() const;
 
-    /// Old partitions whose keys may be found in `partition` after the expansion, ascending: all p with
-    /// p = partition mod g. N / g of them; for an old partition it is one of its own parents.
+    /// Old partitions whose keys may be found in `partition` after the expansion, ascending: all p with p = partition
+    /// mod g. There are N / g of them; an old partition is one of its own parents.
     [[nodiscard]] std::vector<PartitionIndex> parents(PartitionIndex partition) const;
-    /// Partitions in which keys of the old `partition` may be found afterwards, ascending. M / g of them.
+    /// Partitions in which keys of the old `partition` may be found after the expansion, ascending. There are M / g of
+    /// them.
     [[nodiscard]] std::vector<PartitionIndex> children(PartitionIndex partition) const;
 
   private:
@@ -69,7 +70,7 @@ class Lineage {
 /// The nearest of `better_targets`; of two equally near ones the greater, since a count never shrinks.
 [[nodiscard]] std::optional<std::int32_t> nearest_better_target(std::int32_t old_count, std::int32_t new_count);
 
-/// Where the warnings send their readers.
+/// The document that warnings refer their readers to.
 inline constexpr std::string_view kExpansionGuide = "docs/expansion.md";
 
 /// One line for the log at the expansion of a keyed topic: N, M, the share of keys that move, how much

@@ -15,10 +15,10 @@ namespace partita::expansion {
 /// Over which connection each member of a group speaks to its coordinator. Pure; one caller at a time.
 class MemberConnections {
   public:
-    /// Members that are remembered. Of one beyond it the connection is not known, and so nothing is excluded by it.
+    /// Members that are remembered. The connection of a further member is unknown, so it excludes nobody.
     static constexpr std::size_t kMembersMax = 16'384;
 
-    /// The member was heard over the connection.
+    /// The coordinator heard the member over this connection.
     void note(std::string_view group, std::string_view member_id, ConnectionId connection) {
         Member member{std::string(group), std::string(member_id)};
         if (const auto known = connections_.find(member); known != connections_.end()) {

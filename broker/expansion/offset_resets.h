@@ -18,9 +18,9 @@
 
 /// What groups do in new partitions where they have no committed offset: H20 and H21. Pure; one caller at a time.
 ///
-/// Three requests make a reset: OffsetFetch names the group and answers that there is none, ListOffsets answers an offset, and a Fetch
-/// begins there. The first one comes over another connection than the other two, and of these none names the group: what ties them
-/// together is `ReaderOwners`.
+/// Three requests make a reset: OffsetFetch names the group and answers that it has no offset, ListOffsets answers an
+/// offset, and a Fetch begins there. The first comes over another connection than the other two, which do not name the
+/// group; `ReaderOwners` ties them together.
 namespace partita::expansion {
 
 class OffsetResets {
@@ -33,36 +33,40 @@ class OffsetResets {
     static constexpr std::size_t kPlainStartsMax = kStartsMax / 2;
     static constexpr std::size_t kSkipsMax = 4096;
     static constexpr std::size_t kResettingMax = 4096;
-    /// Who is told that there is no offset begins to read within this time, or does not because of it.
+    /// A client that was told that its group has no offset begins to read within this time, or does not begin because
+    /// of that answer.
     static constexpr std::int64_t kBeginMs = 60'000;
-    /// A start is tied to a group no sooner, so that others that it could be had their time to show; and to one of several no sooner than
-    /// after the second, when all is known that will be.
+    /// A start is tied to a group by elimination, or to several groups, only after kJudgeMs, so that other connections
+    /// that could be the member's had time to show. While evidence may still change, the decision waits for up to
+    /// kEvidenceMs.
     static constexpr std::int64_t kJudgeMs = 2'000;
     static constexpr std::int64_t kEvidenceMs = 10'000;
-    /// A client that asked for offsets, got none, and did nothing for so long with the partition is not going to.
+    /// A client that asked for offsets, got none, and has not read the partition for this long is not going to.
     static constexpr std::int64_t kNoneCrashMs = 10'000;
-    /// Times that members of a group come, find no offset and leave, before it looks as if they had to.
+    /// Members of a group that come, find no offset and leave this many times look as if they had to leave.
     static constexpr int kCrashesMin = 2;
 
-    /// OffsetFetch answered `committed` for a partition that an expansion added; kNoOffset when there is none. `is_member`: who asked
-    /// speaks for a member, and does not just look.
+    /// OffsetFetch answered `committed` for a partition that an expansion added; kNoOffset when the group has none.
+    /// `is_member`: whoever asked speaks for a member, and is not just looking.
     void on_offset_fetch(std::string_view group, ConnectionId speaker, bool is_member, const ClientIdentity& client, PartitionIndex partition,
                          Offset committed, TimestampMs now);
-    /// The topic grew, and the groups read it then.
+    /// The topic grew, adding the partitions from `first_partition` on; `readers` are the groups that read it then.
     void on_growth(std::int32_t first_partition, const std::set<std::string>& readers);
-    /// A member of the group leaves, which speaks for itself over the connection.
+    /// A member of the group leaves; `speaker` is the connection over which it spoke for itself.
     void on_leave(std::string_view group, ConnectionId speaker, const ClientIdentity& client);
-    /// ListOffsets. `timestamp` is as it was asked: -1 for the latest offset, -2 for the earliest, or a time. kNoOffset when no record is
-    /// that young.
+    /// ListOffsets answered `answered`, or kNoOffset when no record is that young. `timestamp` is the one in the
+    /// request: -1 for the latest offset, -2 for the earliest, or a time.
     void on_list_offsets(const ClientIdentity& client, PartitionIndex partition, std::int64_t timestamp, Offset answered);
     /// `is_first`: the connection had not fetched the partition before.
     void on_fetch(ConnectionId connection, const ClientIdentity& client, PartitionIndex partition, Offset from, bool is_first, TimestampMs now);
     void on_commit(const std::string& group, PartitionIndex partition, Offset offset);
 
-    /// Ties what was noted to groups, as far as it can be.
+    /// Ties what was noted to groups, as far as possible by now.
     void settle(const ReaderFacts& facts, GroupIndex& groups, ReaderOwners& owners, TimestampMs now);
-    /// H20: OffsetFetch said "none", ListOffsets said o > 0, and the client fetched from o on: o records (less those that retention
-    /// took before) were never read by the group. Exact. Ends when somebody of the group goes back, or when the records are gone.
+    /// H20: OffsetFetch answered "none", ListOffsets answered o > 0, and the client fetched from o on. So the group
+    /// never read the o records before it, less those that retention had removed. Exact when one group is proven to
+    /// have skipped them; when it may have been one of several groups, a finding of severity warn says so. Ends when a
+    /// member of the group goes back, or when the records are gone.
     void find_skips(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings) const;
     /// H21: members of a group found no offset, again and again, and left without asking where to begin.
     void find_crashes(const std::string& topic, LookTime& time, std::vector<Finding>& findings) const;
@@ -77,12 +81,12 @@ class OffsetResets {
     /// A client that asked for a group's offset and got none.
     struct Ask {
         TimestampMs asked = kNoTimestamp;
-        /// Who asked last.
+        /// The connection that asked last.
         ConnectionId speaker;
         bool is_member = false;
-        /// It left, or neither it nor somebody with the partition was in the group at a look since.
+        /// The client left, or a look since then found neither it nor anybody with the partition in the group.
         bool is_gone = false;
-        /// How often it went.
+        /// How often the client was found gone.
         int crashes = 0;
 
         void goes() {
@@ -91,7 +95,7 @@ class OffsetResets {
         }
     };
     using AskKey = std::tuple<ClientIdentity, PartitionIndex, std::string>;
-    /// An answer to that client.
+    /// An offset that ListOffsets answered to such a client.
     struct Listing {
         Offset offset;
         ResetWay way = ResetWay::latest;
@@ -104,12 +108,13 @@ class OffsetResets {
         PartitionIndex partition;
         Offset from;
         ResetWay way = ResetWay::latest;
-        /// It was told that offset, and what lies before it is skipped. Otherwise it is only known to have begun there.
+        /// ListOffsets had told the client this offset, so what lies before it is skipped. False: it is only known that
+        /// reading began there.
         bool skips = false;
         TimestampMs time;
-        /// That have none, and did not commit behind it.
+        /// Groups of this client that have no offset there and did not commit behind `from`.
         std::vector<std::string> groups;
-        /// Of these it is one, or none: nothing more is to come.
+        /// The reader belongs to one of `groups` or to none, and no more evidence is to come.
         bool is_ambiguous = false;
     };
     /// A connection reads what somebody skipped, or seems to skip.
@@ -130,7 +135,7 @@ class OffsetResets {
     [[nodiscard]] bool may_have_gone_back(const Start& start, ReaderOwners& owners, TimestampMs now) const;
     /// The group, or one of several that it is among, began there.
     void note_beginning(const std::string& group, PartitionIndex partition, Offset from);
-    /// Somebody of the group reads, or will read, from there.
+    /// A member of the group reads, or will read, from `offset`.
     void group_goes_to(const std::string& group, PartitionIndex partition, Offset offset);
     [[nodiscard]] bool settle_return(const Return& back, ReaderOwners& owners, TimestampMs now);
     void settle_asks(GroupIndex& groups, TimestampMs now);
@@ -139,21 +144,22 @@ class OffsetResets {
     void find_ambiguous_skips(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings) const;
 
     std::map<AskKey, Ask> asks_;
-    /// The newest of each client and partition.
+    /// The newest answers for each client and partition.
     std::map<std::pair<ClientIdentity, PartitionIndex>, std::vector<Listing>> listings_;
     std::vector<Start> starts_;
     /// The lowest offset that a group committed in a partition since the last look.
     std::map<std::pair<PartitionIndex, std::string>, Offset> commits_;
     std::vector<Return> returns_;
     SkipTable skips_{kSkipsMax};
-    /// The lowest offset at which the group is known to have begun: of a later beginning only what lies before it is certain.
+    /// The lowest offset at which the group is known to have begun: only what lies before it was certainly skipped.
     std::map<std::pair<PartitionIndex, std::string>, Offset> lowest_;
-    /// Groups of which somebody, maybe, asked where to begin: their policy is not "none".
+    /// Groups of which a member may have asked where to begin: their policy is not "none".
     std::set<std::string> resetting_;
 
     static constexpr std::size_t kGrowthsMax = 16;
     static constexpr std::size_t kGrownGroupsMax = 65'536;
-    /// Of each growth, by where its partitions begin: who read the topic then. The oldest ones make room.
+    /// For each growth, by the first partition that it added: the groups that read the topic then. For a further one,
+    /// the oldest is forgotten.
     std::map<std::int32_t, std::set<std::string>> grown_;
 };
 

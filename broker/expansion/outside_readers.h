@@ -11,7 +11,7 @@
 /// Hazards of clients that read in no group. Pure.
 namespace partita::expansion {
 
-/// All connections that no group explains, and that nothing tells apart: of one client id, address and process.
+/// All connections of one client id, address and process that belong to no group; nothing tells them apart.
 struct OutsideReader {
     ClientIdentity client;
     std::optional<ProcessIdentity> process;

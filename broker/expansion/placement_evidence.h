@@ -19,25 +19,26 @@ enum class PlacementKind : std::uint8_t {
     one_partition,
     /// One family (or families that cannot be told apart here) explains the placements.
     decided,
-    /// It was named by whoever asks, not found.
+    /// The caller named the family; it was not found.
     given,
     /// Fewer than `kEvidenceKeysMin` keys, or several families that agree by chance.
     too_few_keys,
-    /// Two families, each with keys of its own.
+    /// Each of two families explains keys that the other does not.
     mixed,
-    /// Keys lie in many partitions: they do not decide.
+    /// Keys lie in several partitions each: they do not decide the partition.
     keys_ignored,
-    /// All keys lie in one of several partitions, and no family says so. Either it was chosen, or keys are ignored by a
-    /// producer that stayed there.
+    /// All keys lie in one of several partitions, and no family explains that. Either somebody chose the partition, or
+    /// a producer that ignores keys stayed there.
     all_in_one_partition,
-    /// Keys that came again came to their partition, or all came to one, beyond chance (placement_odds.h), and no family says
-    /// why: partitions were given explicitly, or by a partitioner that nobody knows.
+    /// Keys that came again came to the same partition, or all came to one, beyond chance (placement_odds.h), and no
+    /// family explains that: producers gave partitions explicitly, or used a partitioner that is not known here.
     explicit_or_custom,
     /// Nothing known explains the placements.
     unknown,
 };
 
-/// Distinct keys until a class may be declared: a sibling rule of the same hash survives n keys with probability
+/// Distinct keys that are needed before a class is declared: a sibling rule of the same hash survives n keys with
+/// probability
 /// (1/2 + 1/2N)^n, below one in ten million for 40 keys even at N = 3.
 inline constexpr std::int64_t kEvidenceKeysMin = 40;
 /// Share of the keys that a class must explain; a few explicit partitions do not hide the truth.
@@ -47,11 +48,11 @@ inline constexpr std::size_t kEvidenceKeysMax = 20'000;
 
 struct PlacementEvidence {
     PlacementKind kind = PlacementKind::no_keys;
-    /// Set for decided and given, and for mixed (the one with more keys).
+    /// Set for `decided`, `given`, and `mixed` (the family with more keys).
     std::optional<partitioners::Family> family;
-    /// Families that no placement at the old count tells from `family`, itself included.
+    /// Families that place every key as `family` does at the old count, itself included.
     partitioners::FamilySet alternatives;
-    /// For mixed: the other one.
+    /// For `mixed`: the other family.
     std::optional<partitioners::Family> second;
     /// Distinct keys looked at, and how many of them `family` (and `second`) explains.
     std::int64_t keys = 0;
@@ -64,7 +65,7 @@ struct PlacementEvidence {
     std::int64_t keys_in_fullest_partition = 0;
     std::int64_t bytes = 0;
 
-    /// Alternatives that part from `family` at that count.
+    /// The alternatives that place some key differently from `family` at that count.
     [[nodiscard]] partitioners::FamilySet parting_at(std::int32_t partition_count) const;
     [[nodiscard]] bool has_family() const { return family.has_value() && kind != PlacementKind::mixed; }
 };
