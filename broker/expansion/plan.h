@@ -17,12 +17,12 @@ namespace partita::expansion {
 
 // Facts ----------------------------------------------------------------------------------------------
 
-/// A group that reads the topic, as far as it can be known from outside.
+/// A group that reads the topic, as far as the planner can know it.
 struct GroupFacts {
     struct Member {
         std::string client_id;
         std::string client_host;
-        /// Partitions of the topic that it holds.
+        /// Partitions of the topic that the member holds.
         std::vector<PartitionIndex> assigned;
         /// Empty where it does not matter.
         std::string member_id;
@@ -30,25 +30,26 @@ struct GroupFacts {
     struct OtherTopic {
         std::string name;
         std::int32_t partition_count = 0;
-        /// With the topic's old count, each member holds (or held, when the topic grew) the same partitions of both.
+        /// When the topic has its old count, each member holds the same partitions of both topics (or held them, when
+        /// the topic grew).
         bool is_aligned = false;
     };
 
     std::string group_id;
-    /// Kafka's name of its state; empty when unknown.
+    /// Kafka's name of the group's state; empty when unknown.
     std::string state;
     /// "consumer", "connect"; empty for a group that only stores offsets.
     std::string protocol_type;
-    /// Its assignor: "range", "cooperative-sticky", "stream"; empty when it has none.
+    /// The group's assignor: "range", "cooperative-sticky", "stream"; empty when it has none.
     std::string protocol;
     std::vector<Member> members;
     /// Committed offsets by partition; kNoOffset where there is none. May be shorter than the topic.
     std::vector<Offset> committed;
     /// Topics besides this one that its members subscribe to.
     std::vector<OtherTopic> other_topics;
-    /// Of a Streams application: existing `<group>-...-changelog` and `-repartition` topics.
+    /// For a Streams application: its existing `<group>-...-changelog` and `-repartition` topics.
     std::vector<std::string> internal_topics;
-    /// Partitions whose committed offset an expansion gave, and that nobody committed over.
+    /// Partitions whose committed offset an expansion gave to the group and nobody has committed over.
     std::int64_t seeded_partitions = 0;
 };
 
@@ -79,29 +80,30 @@ struct PlannedTopic {
     std::string name;
     std::int32_t old_count = 1;
     std::int32_t new_count = 2;
-    /// One of Kafka's own three.
+    /// One of the three topics that Kafka makes for itself.
     bool is_internal = false;
     bool is_compacted = false;
-    /// The policy also deletes.
+    /// cleanup.policy also contains "delete".
     bool is_deleted_by_age = true;
-    /// retention.ms; -1 for ever.
+    /// retention.ms; -1 keeps records for ever.
     std::int64_t retention_ms = -1;
-    /// Groups are given offset 0 in new partitions (modes safe-offsets and fenced).
+    /// An expansion gives groups offset 0 in new partitions (modes safe-offsets and fenced).
     bool seeds_offsets = false;
     std::vector<PartitionFacts> partitions;
     std::vector<EarlierExpansion> earlier;
-    /// The application whose changelog or repartition topic this is, by its name.
+    /// The name of the application whose changelog or repartition topic this is.
     std::optional<std::string> owning_application;
-    /// All changes of the count since creation are in `earlier`.
+    /// `earlier` has every change of the count since the topic was created.
     bool is_history_known = false;
     std::vector<GroupFacts> groups;
     /// Empty when nobody watches producers.
     std::vector<ProducerFacts> producers;
-    /// Topics by which MirrorMaker 2 keeps its books in this cluster.
+    /// Topics in which MirrorMaker 2 keeps its books in this cluster.
     std::vector<std::string> mirror_topics;
-    /// Facts of groups, configs or transactions that could not be had, each a clause: "groups: not authorized".
+    /// Facts about groups, configs or transactions that could not be obtained, each as a clause: "groups: not
+    /// authorized".
     std::vector<std::string> unknown_facts;
-    /// The time of the question.
+    /// When the plan was asked for.
     TimestampMs now{0};
 };
 
@@ -109,25 +111,25 @@ struct PlannedTopic {
 struct ScanFacts {
     std::int64_t records = 0;
     std::int64_t bytes = 0;
-    /// Everything between log start and log end, as they were when the scan began, was read.
+    /// Everything was read that lay between log start and log end when the scan began.
     bool is_complete = false;
-    /// Batches that could not be read, with the first one's place and reason.
+    /// Batches that could not be read; place and reason of the first one.
     std::int64_t damaged_batches = 0;
     std::string first_damage;
-    /// Why it is not complete, if somebody wanted it so: "--records".
+    /// Why the scan is not complete, when the caller limited it: "--records".
     std::string limited_by;
 };
 
 // The plan -------------------------------------------------------------------------------------------
 
 enum class Verdict : std::uint8_t {
-    /// Nothing worse than good to know.
+    /// No finding is worse than `info`.
     safe,
     /// Something is at risk.
     findings,
     /// Something breaks.
     blocked,
-    /// Keys are there and what happens to them is not known, or the log could not be read.
+    /// The topic has keys and what happens to them is not known, or the log could not be read.
     unknown,
 };
 /// "safe", "findings", "blocked", "unknown".
@@ -140,7 +142,7 @@ struct MovedKeys {
     double key_share = 0;
     double record_share = 0;
     double byte_share = 0;
-    /// Of the keys, those that move between two old partitions.
+    /// How many of the keys move between two old partitions.
     std::int64_t keys_among_old = 0;
 };
 
@@ -148,7 +150,7 @@ struct PlannedPartition {
     static constexpr std::size_t kParentsMax = 64;
 
     PartitionIndex partition;
-    /// The first `kParentsMax` of them, ascending; `parent_count` counts all.
+    /// The first `kParentsMax` parents, ascending; `parent_count` counts all.
     std::vector<PartitionIndex> parents;
     std::int32_t parent_count = 0;
     PartitionCensus counts;
@@ -159,14 +161,14 @@ struct PlannedGroup {
     std::string state;
     std::string protocol;
     std::int64_t members = 0;
-    /// Offsets between its commits and the log ends; partitions without a commit count from their start.
+    /// Offsets between the group's commits and the log ends; a partition without a commit counts from its log start.
     std::int64_t lag = 0;
-    /// Backlog records whose keys move; null when not known.
+    /// Records of the backlog whose keys move; null when not known.
     std::optional<std::int64_t> moved_backlog;
 };
 
 struct Plan {
-    /// Grows when a member of the JSON changes its meaning; additions do not count.
+    /// Grows when a member of the JSON changes its meaning. A new member does not count.
     static constexpr int kSchemaVersion = 1;
     static constexpr std::size_t kGroupsMax = 1000;
 
@@ -179,7 +181,7 @@ struct Plan {
     /// Null when the log was not read.
     std::optional<ScanFacts> scanned;
     std::int64_t distinct_keys = 0;
-    /// 0: exact. Else the standard deviation of `distinct_keys` and of the shares of keys.
+    /// The standard deviation of `distinct_keys` and of the shares of keys; 0 when they are exact.
     double key_error = 0;
     std::int64_t keyed_records = 0;
     PlacementEvidence evidence;
@@ -187,7 +189,7 @@ struct Plan {
     std::string partitioner_explained;
     /// Null when not known.
     std::optional<MovedKeys> moved;
-    /// What arithmetic says of evenly hashed keys.
+    /// The share that arithmetic gives for evenly hashed keys.
     Share expected_key_share;
     std::vector<PlannedPartition> partitions;
     std::vector<PlannedGroup> groups;
@@ -196,16 +198,16 @@ struct Plan {
     std::vector<std::string> unknown_facts;
 };
 
-/// Judges with what the log says. `census` was fed with the scan.
+/// Judges with the content of the log: the caller has passed the whole scan to `census`.
 [[nodiscard]] Plan make_plan(const PlannedTopic& topic, const KeyCensus& census, const PlacementEvidence& evidence,
                              const ScanFacts& scan);
-/// Judges without the log: arithmetic, groups, configuration. What needs keys is left open, so the verdict is never
-/// better than `unknown` for a topic with records.
+/// Judges without the log, by arithmetic, groups and configuration. Whatever needs keys stays open, so the verdict for
+/// a topic with records is never better than `unknown`.
 [[nodiscard]] Plan make_plan_without_scan(const PlannedTopic& topic);
 
-/// Why this can be no plan at all, in a sentence; null when N to M is an expansion. M is bounded by `kPlanCountMax`.
+/// In a sentence, why N to M cannot be planned; null when it is an expansion with M <= `kPlanCountMax`.
 [[nodiscard]] std::optional<std::string> target_problem(std::string_view topic, std::int32_t old_count, std::int64_t new_count);
-/// Partitions that a broker grants one request, and more than any plan is made for.
+/// No plan is made for more partitions than this: a broker grants no request more.
 inline constexpr std::int32_t kPlanCountMax = 100'000;
 
 }  // namespace partita::expansion

@@ -6,16 +6,17 @@
 
 #include "broker/expansion/plan.h"
 
-/// What a broker of ours knows beyond a topic's log and groups, and what that makes of a plan: its mode, and who writes. Pure.
+/// What one of our brokers knows beyond a topic's log and groups, the mode and who writes, and how that changes a plan.
+/// Pure.
 namespace partita::expansion {
 
 /// What the topic's mode (partita.expansion.mode) makes of its hazards.
 enum class Protection : std::uint8_t {
-    /// Nothing: faithful, safe-offsets.
+    /// faithful, safe-offsets: the mode does nothing against hazards.
     none,
-    /// Mode guarded: refused unless the topic is drained and silent.
+    /// guarded: growing is refused unless the topic is drained and silent.
     guarded,
-    /// Mode fenced: order is kept by holding records back.
+    /// fenced: records are held back, which keeps the order.
     fenced,
 };
 
@@ -24,7 +25,7 @@ struct Refusal {
     HazardId id = HazardId::keys_move;
     /// A clause: "group billing has not read 1200 records".
     std::string reason;
-    /// The group that it is about; empty where it is about none.
+    /// The group that the reason is about; empty where it is about none.
     std::string group = {};
 };
 
@@ -32,22 +33,22 @@ struct Refusal {
 struct KeyedProducer {
     /// As people know it: "billing (/10.0.0.7, librdkafka 2.3.0)".
     std::string name;
-    /// Since its last record.
+    /// Milliseconds since its last record.
     std::int64_t silent_ms = 0;
-    /// Its connection has closed. Who connects again may still have the count of before.
+    /// Its connection has closed. The program may connect again and still use the old count.
     bool is_closed = false;
 };
 
 struct ProtectionFacts {
     Protection protection = Protection::none;
-    /// What the mode would refuse the same request with at this moment.
+    /// The refusals that the mode would answer to the same request at this moment.
     std::vector<Refusal> refusals;
     std::vector<KeyedProducer> producers;
 };
 
-/// Judges the plan anew with them. What the mode refuses blocks, so that plan and broker agree: a hazard that stands already is told
-/// once, with what it says of it and why it is refused; what it takes care of is good to
-/// know; and a topic to which somebody writes keys is not safe unless its mode is.
+/// Judges the plan anew with these facts, so that plan and broker agree. What the mode refuses becomes a blocking
+/// finding; a hazard that the plan already has is told once, with the reason of the refusal added. What the mode takes
+/// care of becomes `info`. A topic to which somebody writes keys is not safe unless its mode protects it.
 void protect_plan(Plan& plan, const ProtectionFacts& facts);
 
 }  // namespace partita::expansion

@@ -14,8 +14,8 @@
 #include "broker/expansion/plan.h"
 #include "broker/partitioners/clients.h"
 
-/// How a plan is made from a log, wherever the log is: look at the newest records, find the partitioner, count
-/// everything, judge. Pure: records come in through `RecordSource`.
+/// Makes a plan from a log, wherever the log is: looks at the newest records, finds the partitioner, counts everything,
+/// judges. Pure: records come in through `RecordSource`.
 namespace partita::expansion {
 
 /// Offsets [from, end) of one partition.
@@ -26,7 +26,7 @@ struct ScanRange {
     friend bool operator==(const ScanRange&, const ScanRange&) = default;
 };
 
-/// What a source gives of a record. The key is valid during the call.
+/// One record as a source hands it out. The key is valid during the call.
 struct SourceRecord {
     Offset offset;
     std::optional<Bytes> key;
@@ -38,36 +38,36 @@ struct SourceRecord {
 class RecordSink {
   public:
     virtual ~RecordSink() = default;
-    /// False: stop reading.
+    /// Takes a record. False: the source shall stop reading.
     [[nodiscard]] virtual bool record(const SourceRecord& record) = 0;
-    /// Something at about this offset could not be read and was left out.
+    /// Notes that something at about this offset could not be read and was left out.
     virtual void damage(Offset offset, std::string_view reason) = 0;
 };
 
 class RecordSource {
   public:
     virtual ~RecordSource() = default;
-    /// Hands the records of the range to the sink in the order of their offsets, without those that are no data
-    /// (transaction markers). An error is a sentence, and ends the plan.
+    /// Hands the data records of the range to the sink, in the order of their offsets; transaction markers are left
+    /// out. An error is a sentence, and ends the plan.
     [[nodiscard]] virtual std::expected<void, std::string> read(const ScanRange& range, RecordSink& sink) = 0;
 };
 
 struct PlanOptions {
-    /// Overrides what the data says.
+    /// The partitioner to assume; overrides what the data says.
     std::optional<partitioners::ClientPartitioner> partitioner;
-    /// The newest records only: at most so many, over all partitions.
+    /// Read at most this many records over all partitions, the newest ones.
     std::optional<std::int64_t> records_max;
-    /// Where to begin in each partition, for whoever wants only a part of the time; empty for all of it.
+    /// Where to begin in each partition, for a caller that wants only a part of the time; empty: at the log starts.
     std::vector<Offset> since;
     KeyTable::Limits limits;
 };
 
-/// Offsets read so far and in all; false cancels. Called often, from the thread that reads.
+/// `run_plan` calls it often, on its own thread, with the offsets read so far and in all; false cancels.
 using PlanProgress = std::function<bool(std::int64_t done, std::int64_t total)>;
 
 struct PlanOutcome {
     Plan plan;
-    /// What was counted, for those who list the keys.
+    /// What was counted, for callers that list the keys.
     std::unique_ptr<KeyCensus> census;
 };
 
@@ -84,11 +84,12 @@ struct PlanError {
 /// Cuts the ranges to their newest offsets so that at most `records` remain; long ranges are cut before short ones.
 void limit_ranges(std::vector<ScanRange>& ranges, std::int64_t records);
 
-/// Records looked at to find a partitioner before everything is counted.
+/// Records that `run_plan` looks at to find a partitioner, before it counts everything.
 inline constexpr std::int64_t kSampleRecords = 20'000;
 
-/// One line for each key: key, old and new partition, separated by tabs; the partitions are "?" when not known.
-/// Bytes below 0x20, 0x7f, '\' and bytes that are no UTF-8 are written as \xNN, so a line is always one line.
+/// Writes one line for each key: key, old and new partition, separated by tabs; a partition is "?" when not known.
+/// Bytes below 0x20, 0x7f, '\' and bytes that are not valid UTF-8 are written as \xNN, so that a key never breaks its
+/// line.
 void write_key_lines(const KeyCensus& census, KeyStyle style, const std::function<bool(std::string_view)>& write);
 
 }  // namespace partita::expansion

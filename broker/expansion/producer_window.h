@@ -14,8 +14,8 @@
 
 namespace partita::expansion {
 
-/// One producer, by what no other can share: its id when it is idempotent, and otherwise its connection, since no client library lets two
-/// producers write over one.
+/// One producer, identified by what no other can share: its id when it is idempotent, otherwise its connection, because
+/// no client library lets two producers write over one connection.
 struct ProducerInstance {
     ProducerId producer_id = kNoProducerId;
     ConnectionId connection;
@@ -26,48 +26,50 @@ struct ProducerInstance {
     friend auto operator<=>(const ProducerInstance&, const ProducerInstance&) = default;
 };
 
-/// What is known of one producer besides.
+/// What else is known of a producer.
 struct Writer {
     ClientIdentity client;
-    /// Over which it wrote last; kNoConnection since that closed.
+    /// The connection over which it wrote last; kNoConnection once that has closed.
     ConnectionId connection;
-    /// Behind the last connection of which it was known.
+    /// The process behind its last connection whose process was known.
     std::optional<ProcessIdentity> process;
 };
 
 /// Which producers may still place keys by the count before an expansion. Pure; one caller at a time.
 ///
-/// A producer is proven by writing to a new partition, and settled once it had time to get rid of what it placed before. What a closed
-/// connection's producer proved stays proven. One that closed without may come back with what it knew, over another connection that cannot be
-/// told to be the same: it counts as unproven for ever, unless its process has ended.
+/// A producer is proven when it writes to a new partition, and settled `kSettleMs` later, when it had time to send what
+/// it had placed before. The proof outlasts the connection. A producer whose connection closed without a proof may come
+/// back over another connection, which nobody can recognise, and still use the old count: it stays unproven for ever,
+/// unless its process has ended.
 class ProducerWindow {
   public:
-    /// Producers that are told apart. With more there is no proof.
+    /// Producers that are told apart. With more, nothing is ever proven.
     static constexpr std::size_t kProducersMax = 1000;
-    /// How long after its proof a producer may still send batches that it placed by the old count: Kafka's default delivery.timeout.ms.
+    /// How long after its proof a producer may still send batches that it placed by the old count: Kafka's default
+    /// delivery.timeout.ms.
     static constexpr std::int64_t kSettleMs = 120'000;
 
-    /// It wrote to the topic before the expansion.
+    /// The producer wrote to the topic before the expansion.
     void know(const ProducerInstance& producer, Writer writer);
-    /// It writes; `proves` when to a new partition.
+    /// The producer writes. `proves`: to a new partition.
     void on_produce(const ProducerInstance& producer, const Writer& writer, bool proves, TimestampMs now);
     void on_closed(ConnectionId connection, const std::optional<ProcessIdentity>& process);
-    /// The process behind an open connection is known.
+    /// The process behind an open connection has become known.
     void on_process(ConnectionId connection, const ProcessIdentity& process);
-    /// Whoever left with the process does not come back.
+    /// The process has ended: its producers whose connections closed without a proof will not come back.
     void on_ended(const ProcessIdentity& process);
 
-    /// Each producer that is known is proven and settled, and there was one.
+    /// There was at least one producer, and every one that is known is proven and settled.
     [[nodiscard]] bool is_proven(TimestampMs now) const;
 
     struct Unproven {
         ProducerInstance producer;
         Writer writer;
     };
-    /// Up to `most` of those that are not proven, in order of their instances.
+    /// Up to `most` of the producers that are not proven, ordered by instance.
     [[nodiscard]] std::vector<Unproven> unproven(std::size_t most) const;
     [[nodiscard]] std::size_t unproven_count() const;
-    /// Processes of producers whose connections closed before a proof, each once, at most `most`.
+    /// Processes of producers whose connections closed before a proof: each once, up to `most`.
     [[nodiscard]] std::vector<ProcessIdentity> left_processes(std::size_t most) const;
     [[nodiscard]] bool has_overflowed() const { return has_overflowed_; }
     void clear() { *this = {}; }
@@ -80,11 +82,11 @@ class ProducerWindow {
     [[nodiscard]] static bool is_settled(const State& state, TimestampMs now) {
         return state.proven != kNoTimestamp && now.value - state.proven.value >= kSettleMs;
     }
-    /// False when there is none.
+    /// Forgets producers that are settled and closed when the table is full. False when that freed no place.
     [[nodiscard]] bool make_room(TimestampMs now);
 
     std::map<ProducerInstance, State> producers_;
-    /// Proven, settled and closed ones made room.
+    /// Some proven, settled and closed producers were forgotten to make room.
     bool has_forgotten_proven_ = false;
     bool has_overflowed_ = false;
 };

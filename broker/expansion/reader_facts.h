@@ -17,22 +17,22 @@
 #include "broker/expansion/stale_writes.h"
 #include "protocol/types.h"
 
-/// What a broker knows of a topic that has grown, and of those who read it, besides their requests. Pure.
+/// What a broker knows, besides their requests, of a topic that has grown and of those who read it. Pure.
 namespace partita::expansion {
 
-/// What can be looked up of connections.
+/// Looks up what is known of connections.
 class ConnectionDirectory {
   public:
     virtual ~ConnectionDirectory() = default;
-    /// Of an open connection.
+    /// An open connection; empty when there is none of this id.
     [[nodiscard]] virtual std::optional<ConnectionFacts> find(ConnectionId connection) const = 0;
-    /// Of the connection over which the member speaks to its coordinator.
+    /// The connection over which the member speaks to its coordinator; empty when it is closed or unknown.
     [[nodiscard]] virtual std::optional<ConnectionFacts> coordinator_of(std::string_view group, std::string_view member_id) const = 0;
-    /// The process behind the connection is being looked for.
+    /// True while the broker is looking for the process behind the connection.
     [[nodiscard]] virtual bool is_looking_for(ConnectionId connection) const = 0;
 };
 
-/// At one moment. What the spans point to is the caller's.
+/// The facts at one moment. The caller owns what the spans point to.
 struct ReaderFacts {
     /// Every expansion that is known, ascending; at least one.
     std::span<const EarlierExpansion> growths;
@@ -52,7 +52,7 @@ struct ReaderFacts {
     [[nodiscard]] const EarlierExpansion& last_growth() const { return growths.back(); }
 };
 
-/// 0 for partitions beyond the list.
+/// The offset of the partition; 0 for a partition beyond the list.
 [[nodiscard]] inline Offset offset_at(std::span<const Offset> offsets, PartitionIndex partition) {
     const auto index = static_cast<std::size_t>(partition.value);
     return index < offsets.size() ? offsets[index] : Offset{0};
@@ -70,14 +70,15 @@ struct ReaderFacts {
     return later == growths.begin() ? nullptr : &*std::prev(later);
 }
 
-/// Groups by name, with what their members are called and hold; each is looked at once. Valid as long as the list is.
+/// Groups by name, with the clients and partitions of their members. Looks at each group at most once. Valid as long as
+/// the list is.
 class GroupIndex {
   public:
     explicit GroupIndex(std::span<const GroupFacts> groups) {
         groups_.reserve(groups.size());
         for (const GroupFacts& group : groups) groups_.emplace(group.group_id, Known{.facts = &group});
     }
-    /// Null for one that does not read the topic.
+    /// Null for a group that does not read the topic.
     [[nodiscard]] const GroupFacts* find(std::string_view group) const {
         const auto found = groups_.find(group);
         return found == groups_.end() ? nullptr : found->second.facts;

@@ -19,22 +19,25 @@
 #include "broker/expansion/reader_facts.h"
 #include "protocol/types.h"
 
-/// Who fetches a topic, over which connection, and what is known of the members of groups that it could be. Pure; one caller at a time.
+/// Who fetches a topic, over which connection, and which members of groups each connection may belong to. Pure; one
+/// caller at a time.
 namespace partita::expansion {
 
-/// A reader that fetched nothing for so long no longer counts as one.
+/// A connection that fetched nothing for this long no longer counts as a reader.
 inline constexpr std::int64_t kReaderSilentMs = 60'000;
-/// Who was in a group is remembered for longer, so that the last fetches of a member that left are not taken for a stranger's.
+/// Members are remembered for longer after they left, so that the last fetches of such a member are not taken for a
+/// stranger's.
 inline constexpr std::int64_t kMemberMemoryMs = 2 * kReaderSilentMs;
 
 /// What one connection fetched of the topic.
 struct Reading {
     struct Partition {
-        /// Since the last growth; kNotRead before the first fetch.
+        /// The lowest offset fetched since the last growth; kNotRead before the first fetch.
         Offset earliest = kNotRead;
         TimestampMs first = kNoTimestamp;
         TimestampMs last = kNoTimestamp;
-        /// What was read of before earlier growths, after them: from there to the cut, oldest first.
+        /// After earlier growths, records of before them were read: from the lowest offset up to the cut, one pair per
+        /// growth, oldest first.
         std::vector<std::pair<Offset, Offset>> before_growths;
     };
     static constexpr Offset kNotRead{INT64_MAX};
@@ -42,23 +45,23 @@ struct Reading {
     ClientIdentity client;
     std::map<PartitionIndex, Partition> partitions;
     TimestampMs last = kNoTimestamp;
-    /// As it was known last; empty when nobody could tell.
+    /// As last known; empty when nobody could tell.
     std::optional<ConnectionFacts> facts;
     bool is_open = true;
-    /// Its member was told while it was open.
+    /// Its member was determined while it was open.
     bool was_judged_open = false;
 };
 
 class ReadingConnections {
   public:
-    /// Connections; beyond it those that were silent for longest make room.
+    /// Connections that are remembered; beyond this the ones that were silent for longest are forgotten.
     static constexpr std::size_t kReadingsMax = 4096;
-    /// Earlier growths of which a connection's reading is remembered.
+    /// Earlier growths for which a connection's reading is remembered.
     static constexpr std::size_t kGrowthsMax = 16;
 
     /// True when the connection had not fetched the partition before.
     bool on_fetch(ConnectionId connection, const ClientIdentity& client, PartitionIndex partition, Offset from, TimestampMs now);
-    /// The topic grows; `previous` is the growth before, null when there was none.
+    /// The topic grows; `previous` is the growth before this one, null when there was none.
     void on_growth(const EarlierExpansion* previous);
     /// Looks up who they are, and forgets those that are gone.
     void refresh(const ConnectionDirectory& directory, LookTime& time);
@@ -66,20 +69,21 @@ class ReadingConnections {
     [[nodiscard]] const std::map<ConnectionId, Reading>& all() const { return readings_; }
 
   private:
-    /// Forgets an eighth of them.
+    /// Forgets the eighth of the connections that was silent for longest.
     void make_room();
 
     std::map<ConnectionId, Reading> readings_;
 };
 
-/// Members of groups, with what they held lately, of clients that matter; and those who spoke for a group without being seen in it.
+/// Members of groups with what they held lately, as far as their client ids fetch; and clients that spoke for a group
+/// without having been seen in it.
 class MemberHistory {
   public:
-    /// Members, and speakers, beyond which no more are remembered.
+    /// With more members, or more speakers, than this, no further ones are remembered.
     static constexpr std::size_t kMembersMax = 16'384;
     static constexpr std::size_t kSpeakersMax = 4096;
 
-    /// Somebody asked or committed for the group over that connection.
+    /// A client asked for offsets of the group, or committed, over this connection.
     void on_speaker(std::string_view group, ConnectionId connection, const ClientIdentity& client, PartitionIndex partition,
                     TimestampMs now);
     /// A member leaves, with these partitions; it may have come since the last look. `born`: when the connection over which it spoke for
@@ -117,24 +121,25 @@ class MemberHistory {
     std::map<SpeakerKey, Speaker> speakers_;
 };
 
-/// Whose fetches those of a connection are, as far as it can be known at one moment.
+/// To whom the fetches of a connection belong, as far as it can be known at one moment.
 struct ReaderOwner {
     Attribution::Kind kind = Attribution::Kind::no_group;
     AttributionBasis basis = AttributionBasis::none;
-    /// Those that it may read in, ascending; one for `member`. None for `one_of`: any.
+    /// The groups that it may read in, ascending: exactly one for `member`. Empty for `one_of` means any group.
     std::vector<std::string> groups;
-    /// More may be known soon: a process is being looked for.
+    /// More may be known soon: the broker is still looking for a process.
     bool may_change = false;
 };
 
-/// Answers for one moment, each worked out once.
+/// Answers for one moment; each answer is worked out once.
 class ReaderOwners {
   public:
-    /// Readers times members of one client id (and process) that are compared; of more nothing is told apart.
+    /// Readers times members of one client id (and process) that are compared; with more, nothing is told apart.
     static constexpr std::size_t kPairsMax = 4096;
 
     ReaderOwners(ReadingConnections& readings, const MemberHistory& members, const ConnectionDirectory& directory, TimestampMs now);
-    /// Of a connection that was seen to fetch; of another one nothing is known, and it may be anybody.
+    /// The owner of a connection that was seen to fetch. Of any other connection nothing is known: it may belong to
+    /// anybody.
     [[nodiscard]] const ReaderOwner& of(ConnectionId connection);
 
   private:

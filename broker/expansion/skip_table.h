@@ -12,8 +12,8 @@
 #include "broker/expansion/identity.h"
 #include "protocol/types.h"
 
-/// Which groups skipped the first records of which partitions (H20). Every fetch asks whether somebody has skipped what it reads. Pure
-/// and bounded.
+/// Which groups skipped the first records of which partitions (H20). Every fetch asks whether somebody skipped what it
+/// reads, so that question is cheap. Pure and bounded.
 namespace partita::expansion {
 
 /// How a client without a committed offset found where to begin.
@@ -37,8 +37,9 @@ class SkipTable {
 
     explicit SkipTable(std::size_t most) : most_(most) {}
 
-    /// What the group skipped before, it may have read from there on since: the records before that are certain. Beyond the bound one
-    /// of the entries makes room.
+    /// Notes that the group skipped everything below `skip.from`. Of an earlier skip the lower `from` stays, because
+    /// the group may have read on from there: only the records before it were certainly skipped. For an entry beyond
+    /// the bound, another one is forgotten.
     void add(const std::string& group, PartitionIndex partition, Skip skip) {
         if (const auto known = skips_.find({partition, group}); known != skips_.end()) {
             if (known->second.from < skip.from) {
@@ -51,18 +52,18 @@ class SkipTable {
         highest_[partition] = std::max(highest_[partition], skip.from);
         skips_.insert_or_assign({partition, group}, std::move(skip));
     }
-    /// Somebody may have skipped what a reader from there is given. One look at a map.
+    /// True when some group may have skipped records that a reader at `from` is given. Costs one look at a map.
     [[nodiscard]] bool may_be_skipped(PartitionIndex partition, Offset from) const {
         const auto highest = highest_.find(partition);
         return highest != highest_.end() && from < highest->second;
     }
-    /// The connection that skipped reads from there itself.
+    /// The connection reads at `from`: what it skipped above that, it reads now.
     void connection_reads(ConnectionId connection, PartitionIndex partition, Offset from) {
         for (auto skip = skips_.lower_bound({partition, {}}); skip != skips_.end() && skip->first.first == partition;) {
             skip = skip->second.connection == connection && from < skip->second.from ? skips_.erase(skip) : std::next(skip);
         }
     }
-    /// The group reads, or will read, from there.
+    /// The group reads, or will read, from `offset`: what it skipped above that is no longer skipped.
     void group_goes_to(const std::string& group, PartitionIndex partition, Offset offset) {
         const auto skip = skips_.find({partition, group});
         if (skip != skips_.end() && offset < skip->second.from) skips_.erase(skip);
@@ -79,7 +80,7 @@ class SkipTable {
   private:
     const std::size_t most_;
     std::map<PartitionGroup, Skip> skips_;
-    /// The highest `from` of each partition, or more.
+    /// For each partition, at least the highest `from` of its entries.
     std::map<PartitionIndex, Offset> highest_;
 };
 

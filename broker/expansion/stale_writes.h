@@ -9,9 +9,9 @@
 #include "broker/expansion/client_registry.h"
 #include "protocol/types.h"
 
-/// Where records lie that producers placed by an earlier count after the topic had grown. They stay where they are when the producer
-/// switches, or is gone: a group that has newer records of their keys before its eyes can still be given them too late. Pure and
-/// bounded: who wrote longest ago makes room.
+/// Where records lie that producers placed by an earlier count after the topic had grown. These records stay there when
+/// the producer switches or is gone: a group that already has newer records of the same keys may still be given them,
+/// too late. Pure and bounded: the client that wrote longest ago is forgotten first.
 namespace partita::expansion {
 
 class StaleWrites {
@@ -20,17 +20,17 @@ class StaleWrites {
     /// Partitions of all writers together.
     static constexpr std::size_t kPlacesMax = 4096;
 
-    /// What one client wrote so after one expansion.
+    /// What one client wrote by an earlier count after one expansion.
     struct Writer {
         ClientIdentity client;
         std::int32_t old_count = 0;
         std::int32_t new_count = 0;
         std::int64_t records = 0;
-        /// How long after the expansion the last of them came.
+        /// Milliseconds between the expansion and the last of these records.
         std::int64_t last_after_ms = 0;
-        /// The last of them in each partition.
+        /// The last of these records in each partition.
         std::map<PartitionIndex, Offset> last;
-        /// It has not switched yet, and is not silent: H04 is told of it as a producer.
+        /// The client has not switched yet and is not silent: H04 then tells of it as a producer.
         bool is_at_it = false;
         /// When it will have been silent for too long, if it is at it and nothing more comes.
         TimestampMs silent_from = kNoTimestamp;
@@ -54,11 +54,11 @@ class StaleWrites {
             ++places_;
         }
     }
-    /// In the order in which they wrote last.
+    /// Ordered by when each wrote last, the oldest first.
     [[nodiscard]] const std::list<Writer>& writers() const { return writers_; }
 
   private:
-    /// Moved to the end, and made when there is none.
+    /// Finds the client's entry, or makes one, and moves it to the end.
     Writer& writer_of(const ClientIdentity& client, std::int32_t old_count, std::int32_t new_count) {
         for (auto known = writers_.rbegin(); known != writers_.rend(); ++known) {
             if (known->new_count == new_count && known->client == client) {

@@ -18,15 +18,15 @@
 #include "broker/partitioners/clients.h"
 #include "protocol/types.h"
 
-/// What is known of one topic's producers and keys from the records they send, and the hazards that follow. Pure:
-/// records, time and facts of the broker come in as arguments. One caller at a time.
+/// Follows the producers and keys of one topic, by the records they send, and finds the hazards that follow. Pure: the
+/// caller passes records, time and facts of the broker as arguments. One caller at a time.
 namespace partita::expansion {
 
-/// Who sends records, as far as a broker can tell. An idempotent producer is its id, any other one its connection: two that call themselves
-/// the same are two.
+/// Who sends records, as far as a broker can tell. An idempotent producer is identified by its id, any other by its
+/// connection: two producers of the same name are two.
 struct ProducerIdentity {
-    /// Of a producer that is not idempotent. kNoConnection also stands for all those of a name whose connections have closed: what they did
-    /// with keys is kept together, and nothing else of them.
+    /// The connection of a producer that is not idempotent. kNoConnection also stands for all producers of one name
+    /// whose connections have closed: what they did with keys is kept together, and little else.
     ConnectionId connection;
     std::string client_id;
     /// As Kafka prints it: "/127.0.0.1".
@@ -36,7 +36,7 @@ struct ProducerIdentity {
     std::string software_version;
     /// -1 for producers that are not idempotent.
     ProducerId producer_id = kNoProducerId;
-    /// The client's end of the connection; 0 where that does not stand for the producer.
+    /// The client's port; 0 where it does not identify the producer.
     std::uint16_t port = 0;
 
     friend auto operator<=>(const ProducerIdentity&, const ProducerIdentity&) = default;
@@ -44,7 +44,7 @@ struct ProducerIdentity {
 /// "billing (/10.0.0.7, librdkafka 2.3.0)". Producers of one name look the same here: see TopicWatch::name_of.
 [[nodiscard]] std::string to_string(const ProducerIdentity& producer);
 
-/// One count that the topic has or had; epoch e is element e of a list.
+/// One partition count that the topic has or had. Lists of them are indexed by epoch.
 struct TopicEpoch {
     std::int32_t partition_count = 0;
     TimestampMs time = kNoTimestamp;
@@ -53,7 +53,7 @@ struct TopicEpoch {
 };
 
 struct SentRecord {
-    /// Null without key.
+    /// Null: a record without a key.
     std::optional<Bytes> key;
     bool has_value = true;
     PartitionIndex partition;
@@ -76,26 +76,28 @@ struct TopicFacts {
 /// What is known of one producer, for people and the API.
 struct ProducerReport {
     ProducerIdentity identity;
-    /// The process behind it, when it is on the broker's machine and known: "java (pid 4711, shop.jar)".
+    /// The process behind the producer, when it runs on the broker's machine and is known: "java (pid 4711, shop.jar)".
     std::string program;
-    /// Its connection has closed; and for how many closed ones of a name it stands, 0 for a single producer.
+    /// The producer's connection has closed. `closed_connections`: how many closed connections of one name this report
+    /// stands for, 0 for a single producer.
     bool is_closed = false;
     std::int64_t closed_connections = 0;
     ProducerVerdict verdict;
     partitioners::FamilySet known_families;
-    /// What its software does by default; no proof.
+    /// The family that its software uses by default; no proof.
     std::optional<partitioners::Family> expected_family;
     std::int64_t keyed_records = 0;
     std::int64_t keyless_records = 0;
-    /// Since the last expansion: records that only an old count explains, and whether that still goes on.
+    /// Records since the last expansion that only an old count explains, and whether the producer still sends such
+    /// records.
     std::int64_t stale_records = 0;
     bool is_stale = false;
-    /// The first record since the last expansion that only the new count explains.
+    /// When the first record since the last expansion came that only the new count explains.
     TimestampMs switched = kNoTimestamp;
     TimestampMs last_seen = kNoTimestamp;
 };
 
-/// A producer's first proof of the count in force, for the topic's history.
+/// The first proof since an expansion that a producer uses the new count, for the topic's history.
 struct CountSwitch {
     std::int32_t epoch = 0;
     ProducerIdentity producer;
@@ -107,35 +109,39 @@ struct CountSwitch {
 
 class TopicWatch {
   public:
-    /// Producers that are told apart; the one that was silent for longest makes room.
+    /// Producers that are told apart; for a further one, the one that was silent for longest is forgotten.
     static constexpr std::size_t kProducersMax = 256;
-    /// A producer that sent nothing for so long no longer counts as one.
+    /// A producer that sent nothing for this long no longer counts as active.
     static constexpr std::int64_t kSilentMs = 600'000;
-    /// A topic to which somebody wrote within that time is written to; after it, it was.
+    /// A topic counts as written to for this long after its last record.
     static constexpr std::int64_t kWritingMs = 60'000;
-    /// Proofs of the old count so soon after one of the new are batches that were under way; they open nothing.
+    /// Proofs of the old count within this time after a proof of the new one come from batches that were under way:
+    /// they open no finding.
     static constexpr std::int64_t kSettleMs = 5'000;
-    /// Twice the longest usual metadata age (sarama: 10 minutes): whoever has not learned by then never will.
+    /// Twice the longest usual metadata age (sarama: 10 minutes): a producer that has not learned of the growth by then
+    /// never will.
     static constexpr std::int64_t kNeverMs = 1'200'000;
-    /// Switches that wait to be taken.
+    /// Switches that wait for `take_switches`; further ones are dropped.
     static constexpr std::size_t kSwitchesMax = 1000;
 
     TopicWatch(std::string name, std::span<const TopicEpoch> epochs, std::size_t keys_max);
 
-    /// The topic's counts now; does nothing when they are as before.
+    /// Takes the topic's counts as they are now; does nothing when they have not changed.
     void set_epochs(std::span<const TopicEpoch> epochs);
     void observe(const ProducerIdentity& producer, const SentRecord& record, TimestampMs now);
-    /// A connection has closed. A producer that was known by it is over: what it did with keys joins that of others of its name, unless it is
-    /// stale, which is told until it would have fallen silent.
+    /// A connection has closed, and so a producer that was identified by it has ended: what it did with keys joins that
+    /// of others of its name. A producer that sent stale records since the last expansion stays, closed, until it
+    /// counts as silent.
     void on_closed(ConnectionId connection);
-    /// The process behind a producer's connection is known.
+    /// The process behind a producer's connection has become known.
     void on_process(ConnectionId connection, const ProcessIdentity& process);
-    /// Open connections of producers whose process nobody told, at most `most`.
+    /// Open connections of producers whose process is not known, up to `most`.
     [[nodiscard]] std::vector<ConnectionId> unknown_processes(std::size_t most) const;
 
     /// Everything that holds now: H04, H05, H08, H09, H11, H12, H40, H41.
     [[nodiscard]] std::vector<Finding> findings(const TopicFacts& facts, TimestampMs now) const;
-    /// Every record is worth a look: somebody is not known yet, or the topic grew and somebody has not switched.
+    /// Every record is worth a look: some producer is not known yet, or the topic grew and some producer has not
+    /// switched.
     [[nodiscard]] bool is_curious(std::int64_t window_ms, TimestampMs now) const;
 
     [[nodiscard]] const std::string& name() const { return name_; }
@@ -143,16 +149,17 @@ class TopicWatch {
     [[nodiscard]] std::size_t producer_count() const { return producers_.size(); }
     [[nodiscard]] std::size_t epoch_count() const { return epochs_.size(); }
     [[nodiscard]] const KeyIndex& keys() const { return keys_; }
-    /// The key index must get smaller.
+    /// Halves the key index; Detection calls this when all indexes together are too large.
     void halve_keys() { keys_.halve(); }
-    /// All producers taken together: what the topic's keys say.
+    /// The verdict on all producers together: what the topic's keys say.
     [[nodiscard]] ProducerVerdict verdict() const { return everybody_.verdict(); }
     [[nodiscard]] partitioners::FamilySet known_families() const { return everybody_.known_families(); }
-    /// Drops the producer that was silent for longest. There is one.
+    /// Forgets the producer that was silent for longest. There must be one.
     void forget_a_producer();
 
     [[nodiscard]] std::vector<CountSwitch> take_switches();
-    /// Who placed records by an earlier count since the topic first grew, also of earlier expansions and of producers that are gone.
+    /// The clients that placed records by an earlier count since the topic first grew, after earlier expansions and
+    /// producers that are gone included.
     [[nodiscard]] std::vector<StaleWrites::Writer> stale_writers(TimestampMs now) const;
 
   private:
@@ -170,12 +177,12 @@ class TopicWatch {
         std::vector<ExampleKey> stale_keys;
         TimestampMs switched = kNoTimestamp;
         TimestampMs last_new = kNoTimestamp;
-        /// The proofs of the old count are not a rest of batches under way.
+        /// The producer sends by the old count, and not only batches that were under way when it switched.
         bool is_stale = false;
         std::int64_t records = 0;
         bool used_new_partition = false;
         std::set<PartitionIndex> partitions;
-        /// Where its last record went, and the number of that visit among those of all producers.
+        /// The partition of its last record, and the number of that visit among the visits of all producers.
         PartitionIndex partition;
         std::uint32_t visit = 0;
     };
@@ -191,7 +198,7 @@ class TopicWatch {
     void note_proof(CountProof proof, const ProducerIdentity& identity, Producer& producer, const SentRecord& record,
                     TimestampMs now);
     [[nodiscard]] bool is_active(const Producer& producer, TimestampMs now) const;
-    /// Where the topic's partitioner puts the key at a count; empty when it is not known or not sure.
+    /// Where the topic's partitioner puts the key at this count; empty when the partitioner is not known well enough.
     [[nodiscard]] std::optional<PartitionIndex> place(std::string_view key, std::int32_t partition_count) const;
     [[nodiscard]] bool is_move_explained(const IndexedKey& key, std::span<const PastPlacement> past) const;
 
@@ -206,12 +213,13 @@ class TopicWatch {
     void find_missed_tombstones(std::vector<Finding>& findings, const TopicFacts& facts) const;
     [[nodiscard]] std::string choosing_producers(TimestampMs now) const;
     [[nodiscard]] Subject subject_of(const ProducerIdentity& identity, const Producer& producer) const;
-    /// As `to_string`, with what tells the producer from others of its name: its program, its port or its producer id.
+    /// As `to_string`, with what distinguishes the producer from others of its name: its program, its port or its
+    /// producer id.
     [[nodiscard]] std::string name_of(const ProducerIdentity& identity, const Producer& producer) const;
     void keep_as_past(ProducerIdentity identity, Producer&& producer);
     /// " (of a sample of one in 8 keys)", or nothing.
     [[nodiscard]] std::string sampling_note() const;
-    /// Every record that the topic was ever given was looked at, and every key is kept: what is counted is all there is.
+    /// Every record that the topic was ever given was looked at, and every key is kept: so counts are complete.
     [[nodiscard]] bool has_seen_everything(const TopicFacts& facts) const;
     /// Sets count and numbers of a finding about `found` keys of the index.
     void count_keys(Finding& finding, std::string_view name, std::int64_t found, bool is_exact) const;
@@ -224,7 +232,7 @@ class TopicWatch {
     std::vector<CountSwitch> switches_;
     StaleWrites stale_writes_;
     std::uint32_t visits_ = 0;
-    /// Looked at, with keys and without.
+    /// Records that were looked at, with and without keys.
     std::int64_t records_ = 0;
 };
 
