@@ -207,7 +207,7 @@ struct Plan {
 
 /// In a sentence, why N to M cannot be planned; null when it is an expansion with M <= `kPlanCountMax`.
 [[nodiscard]] std::optional<std::string> target_problem(std::string_view topic, std::int32_t old_count, std::int64_t new_count);
-/// No plan is made for more partitions than this: a broker grants no request more.
+/// The largest count that a plan is made for.
 inline constexpr std::int32_t kPlanCountMax = 100'000;
 
 }  // namespace partita::expansion

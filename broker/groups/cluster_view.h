@@ -11,14 +11,14 @@
 
 namespace partita::groups {
 
-/// Settings of one group that replace the broker's (`consumer.*` of the GROUP resource).
+/// What `consumer.*` configs of the GROUP resource set for one group; each replaces the broker's setting.
 struct ConsumerGroupOverrides {
     std::optional<std::int32_t> session_timeout_ms;
     std::optional<std::int32_t> heartbeat_interval_ms;
     std::optional<std::int32_t> assignment_interval_ms;
 };
 
-/// The cluster at one moment, as consumer groups need it: topics, and what is set for groups. Immutable.
+/// The cluster at one moment, as consumer groups need it: topics, and configs of groups. Immutable.
 class ClusterView {
 public:
     struct Topic {

@@ -29,7 +29,7 @@ struct JoinGroup {
     /// In the member's order of preference.
     std::span<const Protocol> protocols;
     std::int32_t session_timeout_ms = 0;
-    /// JoinGroup v0 has none: pass the session timeout.
+    /// JoinGroup v0 has none: the handler passes the session timeout.
     std::int32_t rebalance_timeout_ms = 0;
     std::string_view client_id;
     std::string_view client_host;
@@ -50,7 +50,7 @@ struct SyncGroup {
     Generation generation;
     std::string_view member_id;
     std::optional<std::string_view> group_instance_id;
-    /// Only since v5; checked when given.
+    /// Since v5; checked when given.
     std::optional<std::string_view> protocol_type;
     std::optional<std::string_view> protocol_name;
     /// From the leader; ignored from others.
@@ -102,7 +102,7 @@ struct OffsetCommit {
     Generation generation{-1};
     std::string_view member_id;
     std::optional<std::string_view> group_instance_id;
-    /// Versions 2 to 4 only; -1 means the broker's retention.
+    /// Versions 2 to 4 only; -1 stands for the broker's retention.
     std::int64_t retention_time_ms = -1;
     std::span<const Topic> topics;
     std::int16_t api_version = 0;
@@ -119,7 +119,7 @@ struct OffsetFetch {
     };
     struct Group {
         std::string_view group_id;
-        /// Since v9; unset and -1 from those who do not say who they are.
+        /// Since v9; unset, with epoch -1, when the client does not say who it is.
         std::optional<std::string_view> member_id;
         std::int32_t member_epoch = -1;
         /// Unset: all topics that the group has offsets for.
@@ -143,7 +143,7 @@ struct OffsetDelete {
     ReplyToken reply_to;
 };
 
-/// KIP-848: a member says that it is there, what it wants and what it has, and hears what it shall have.
+/// KIP-848: a member says that it is alive, what it wants and what it holds, and learns what it shall hold.
 struct ConsumerGroupHeartbeat {
     using Result = ConsumerHeartbeatResult;
     std::string_view group_id;
@@ -153,7 +153,7 @@ struct ConsumerGroupHeartbeat {
     std::int32_t member_epoch = 0;
     std::optional<std::string_view> instance_id;
     std::optional<std::string_view> rack_id;
-    // What follows is unset (the timeout -1) when it did not change since the last heartbeat.
+    // The following fields are unset (the timeout -1) when they have not changed since the member's last heartbeat.
     std::int32_t rebalance_timeout_ms = -1;
     std::optional<std::span<const std::string_view>> topic_names;
     std::optional<std::string_view> topic_regex;
@@ -162,7 +162,7 @@ struct ConsumerGroupHeartbeat {
     std::string_view client_id;
     std::string_view client_host;
     std::int16_t api_version = 0;
-    /// Random text, the id of a member that comes without one (v0).
+    /// Random text: the id for a member that comes without one (v0).
     std::string_view fresh_member_id;
     ReplyToken reply_to;
 };

@@ -15,7 +15,8 @@ struct CommittedOffset {
     LeaderEpoch leader_epoch = kNoLeaderEpoch;
     std::string metadata;
 
-    /// Committed for a topic of this name that is gone. Commits of old requests know no topic id, and belong to any.
+    /// The offset was committed for another topic of this name, which is gone. Commits of old requests know no topic id
+    /// and belong to any.
     [[nodiscard]] bool is_of_other_topic(const TopicId& wanted) const {
         return !topic_id.is_zero() && !wanted.is_zero() && topic_id != wanted;
     }

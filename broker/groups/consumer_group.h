@@ -20,9 +20,9 @@
 #include "broker/groups/cluster_view.h"
 #include "protocol/types.h"
 
-/// State of a consumer group of KIP-848 and the rules that concern nothing but this state. It changes only by the
-/// records that are persisted (`apply`), both when they are made and when they are replayed, so a group in
-/// memory and a group from the log cannot differ.
+/// State of a consumer group of KIP-848, and the rules that concern only this state. Only `apply` of a record changes
+/// it, both when the record is made and when it is replayed; so a group in memory and a group from the log cannot
+/// differ.
 
 namespace partita::groups {
 
@@ -46,13 +46,13 @@ struct ConsumerMember {
     const std::string id;
     MemberSubscription subscription;
     MemberProgress progress;
-    /// Where the group wants it; unset until it was part of a target assignment.
+    /// The assignment that the group wants the member to have; unset until the member was part of a target assignment.
     std::optional<assignors::Assignment> target;
 
     Timer session_timer;
     /// Runs while the member has partitions to give up.
     Timer rebalance_timer;
-    /// A classic member was told to rejoin, or to fetch its assignment.
+    /// Run while a classic member that was told to rejoin, or to fetch its assignment, has not done so.
     Timer join_timer;
     Timer sync_timer;
 
@@ -62,7 +62,7 @@ struct ConsumerMember {
 
 struct ResolvedRegex {
     std::set<std::string> topics;
-    /// Of the metadata that it was resolved with.
+    /// The version of the cluster metadata that the expression was resolved with.
     std::int64_t version = 0;
     TimestampMs timestamp;
 };
@@ -78,8 +78,8 @@ public:
     ConsumerGroup(const ConsumerGroup&) = delete;
     ConsumerGroup& operator=(const ConsumerGroup&) = delete;
 
-    // The one way to change it. Records of members that are not there make them; tombstones of what is not there do
-    // nothing, because compaction may have removed what they belong to.
+    // The only way to change the group. A record of a member that is not there creates the member; a tombstone of
+    // something that is not there does nothing, because compaction may have removed what it belongs to.
 
     void apply(const ConsumerGroupEpochRecord& record);
     void apply(const ConsumerMemberRecord& record);
@@ -87,7 +87,7 @@ public:
     void apply(const TargetAssignmentRecord& record);
     void apply(const CurrentAssignmentRecord& record);
     void apply(const RegularExpressionRecord& record);
-    /// Everything but the tombstone of the group itself, which is the business of who holds the group.
+    /// Removes what the tombstone names, except the group itself: that is done by whoever holds the group.
     void apply(const ConsumerGroupTombstone& record);
 
     [[nodiscard]] std::int32_t epoch() const { return epoch_; }
@@ -103,19 +103,19 @@ public:
     }
     [[nodiscard]] std::size_t size() const { return members_.size(); }
     [[nodiscard]] bool empty() const { return members_.empty(); }
-    /// A member that joins. It is nothing before its records follow, which they must at once.
+    /// Finds the member or adds an empty one. The caller must apply the records of a new member at once.
     ConsumerMember& find_or_add(std::string_view member_id);
     [[nodiscard]] ConsumerMember* find(std::string_view member_id) const;
     [[nodiscard]] ConsumerMember* find_static(std::string_view instance_id) const;
 
-    /// Who has the partition, or still has to give it up. Null when it is free.
+    /// The member that has the partition, or has yet to give it up. Null when the partition is free.
     [[nodiscard]] const ConsumerMember* owner(const TopicId& topic_id, std::int32_t partition) const;
 
     [[nodiscard]] std::size_t classic_member_count() const { return classic_members_; }
-    /// Some protocol of these is supported by all members that speak the classic protocol.
+    /// One of these protocols is supported by all members that speak the classic protocol.
     [[nodiscard]] bool supports_classic(std::string_view protocol_type, std::span<const std::string_view> names) const;
 
-    /// The assignor that most members who name one prefer.
+    /// The assignor that most members name, of those who name one.
     [[nodiscard]] std::optional<std::string> preferred_assignor() const;
 
     /// How many members subscribe with this expression.
@@ -127,9 +127,9 @@ public:
         return resolved_;
     }
     [[nodiscard]] bool is_subscribed_to(std::string_view topic) const;
-    /// Of all members, by name and by expression, whether they exist or not; ascending.
+    /// The topics that members subscribe to by name or by expression, existing or not; ascending.
     [[nodiscard]] std::vector<std::string_view> subscribed_topics() const;
-    /// What the member is subscribed to and exists, ascending.
+    /// The existing topics that the member subscribes to, ascending.
     [[nodiscard]] std::vector<TopicId> subscribed_topic_ids(const ConsumerMember& member, const ClusterView& cluster) const;
 
     /// The version of the metadata that `metadata_hash` was compared with last; -1 after a start.
@@ -151,7 +151,7 @@ private:
     TextMap<ConsumerMember*> by_instance_id_;
     std::unordered_map<TopicId, std::unordered_map<std::int32_t, const ConsumerMember*>> owners_;
     std::size_t classic_members_ = 0;
-    // How many members say so.
+    // How many members name each of these.
     TextMap<std::size_t> topic_names_;
     TextMap<std::size_t> regexes_;
     TextMap<std::size_t> classic_protocols_;

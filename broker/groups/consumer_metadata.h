@@ -10,18 +10,18 @@
 #include "broker/groups/results.h"
 #include "protocol/types.h"
 
-/// What members of classic groups of consumers put into JoinGroup and SyncGroup, in terms of consumer groups. Clients
-/// make these bytes, so anything may be in them.
+/// Translates what members of classic groups of consumers put into JoinGroup and SyncGroup into the terms of consumer
+/// groups. Clients make these bytes, so they may contain anything.
 
 namespace partita::groups {
 
 struct ClassicSubscription {
-    /// As in the bytes: answers in other versions would not be understood.
+    /// The version in the bytes; the member would not understand an answer in another one.
     std::int16_t version = 0;
     /// Ascending, without repetition.
     std::vector<std::string> topic_names;
     std::optional<std::string> rack_id;
-    /// Of topics that exist.
+    /// Only partitions of topics that exist.
     assignors::Assignment owned;
     bool has_user_data = false;
 };
@@ -29,14 +29,14 @@ struct ClassicSubscription {
 /// Unset when the bytes are no subscription.
 [[nodiscard]] std::optional<ClassicSubscription> read_subscription(Bytes metadata, const ClusterView& cluster);
 
-/// Partitions of topics that exist. Unset when the bytes are no assignment; no bytes are an empty one.
+/// What an assignment says, for topics that exist.
 struct ClassicAssignment {
     assignors::Assignment assignment;
     bool has_user_data = false;
 };
 [[nodiscard]] std::optional<ClassicAssignment> read_assignment(Bytes bytes, const ClusterView& cluster);
 
-/// Topics that do not exist any more are left out.
+/// Leaves out topics that no longer exist.
 [[nodiscard]] OwnedBytes write_assignment(const assignors::Assignment& assignment, std::int16_t version,
                                           const ClusterView& cluster);
 

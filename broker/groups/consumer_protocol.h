@@ -11,18 +11,18 @@
 
 namespace partita::groups {
 
-/// Protocol type of Kafka's consumers; only for it does the coordinator look into members' metadata.
+/// Protocol type of Kafka's consumers: the only one for which the coordinator looks into members' metadata.
 inline constexpr std::string_view kConsumerProtocolType = "consumer";
 
-/// Topics of a ConsumerProtocolSubscription, borrowed from `metadata`. Every version starts with what version 0
-/// consists of (version, topics, user data), so later versions need not be known.
+/// The topics of a ConsumerProtocolSubscription, borrowed from `metadata`. Every version starts with the fields of
+/// version 0 (version, topics, user data), so the coordinator need not know later versions.
 ///
-/// Unset when the bytes are something else. Such metadata is carried like any other; the group just does not know
-/// its topics. (Kafka does so too when the bytes end early, but leaves the
-/// join unanswered for good when, for example, they announce more topics than they hold.)
+/// Unset when the bytes are something else. The coordinator carries such metadata like any other; it just does not know
+/// the group's topics. (Kafka does the same when the bytes end early, but when, for example, they announce more topics
+/// than they hold, it never answers the join.)
 [[nodiscard]] std::optional<std::vector<std::string_view>> subscribed_topics(Bytes metadata);
 
-/// What one member holds, kept in memory that the next member's assignment uses again.
+/// What one member holds. Kept and reused, so that reading the next member's assignment needs no new memory.
 class Holdings {
   public:
     struct Topic {
@@ -32,13 +32,13 @@ class Holdings {
     };
 
     void clear();
-    /// The topic whose partitions follow. `name` outlives what is asked of it here.
+    /// Begins a topic; the partitions that follow belong to it. The caller keeps `name` alive while it uses the result.
     void begin_topic(std::string_view name);
     void add(PartitionIndex partition);
-    /// Puts the partitions of the topic begun last in order.
+    /// Sorts the partitions of the topic that was begun last, and removes repetitions.
     void end_topic();
 
-    /// As they came; a topic that an assignment names twice is here twice.
+    /// In the order of the assignment; a topic that it names twice is here twice.
     [[nodiscard]] std::span<const Topic> topics() const { return topics_; }
     /// Ascending, each once.
     [[nodiscard]] std::span<const PartitionIndex> partitions_of(const Topic& topic) const {
@@ -50,8 +50,9 @@ class Holdings {
     std::vector<PartitionIndex> partitions_;
 };
 
-/// Replaces `holdings` by a ConsumerProtocolAssignment, whose names it borrows. Nothing of bytes that are something else.
-/// Every version starts with what version 0 consists of (version, topics with partitions, user data).
+/// Replaces `holdings` by the content of a ConsumerProtocolAssignment, whose names it borrows; makes it empty when the
+/// bytes are something else. Every version starts with the fields of version 0 (version, topics with partitions, user
+/// data).
 void read_holdings(Bytes assignment, Holdings& holdings);
 
 }  // namespace partita::groups

@@ -24,22 +24,25 @@
 
 namespace partita::groups {
 
-/// A member that joins for the first time cannot send heartbeats (it does not know its id), and a client that gave
-/// up and came back is a new member again. So the first JoinGroup waits for at most this long.
+/// The first JoinGroup of a new member waits for at most this long: the member cannot send heartbeats, because it does
+/// not know its id, and a client that gave up and comes back is another new member.
 inline constexpr std::int32_t kNewMemberJoinTimeoutMs = 300'000;
 
-/// Ids given out with MEMBER_ID_REQUIRED that may be outstanding in one group. Kafka has no limit but the session
-/// timeout; a client that never comes back with its id would let memory grow. More get GROUP_MAX_SIZE_REACHED.
+/// Ids given out with MEMBER_ID_REQUIRED that may be outstanding in one group; beyond it clients get
+/// GROUP_MAX_SIZE_REACHED. Kafka has no such limit, only the session timeout, so clients that never come back with
+/// their ids would make memory grow.
 inline constexpr std::size_t kMaxPendingMembers = 65'536;
 
-/// Longest text that a record (and a reply) can hold. A member id that a client's name would make longer is refused.
+/// Longest text that a record (and a reply) can hold. A member id that would be longer, because the client's name is
+/// long, is refused.
 inline constexpr std::size_t kMaxTextBytes = 32'767;
 
-/// Protocols that one member may name. Clients name a handful; the vote takes time with the square of it.
+/// Protocols that one member may name. Clients name a handful; the time of the vote grows with the square of this
+/// number.
 inline constexpr std::size_t kMaxProtocolsPerMember = 128;
 
-/// A rebalance nobody rejoined is tried again after the rebalance timeout, but not more often than this:
-/// members may have asked for a timeout of 0.
+/// A rebalance that nobody rejoined is tried again after the rebalance timeout, but at the earliest after this: members
+/// may have asked for a timeout of 0.
 inline constexpr std::int32_t kMinRebalanceRetryMs = 100;
 
 /// First version of JoinGroup in which a dynamic member has to come with an id (KIP-394).
@@ -51,7 +54,7 @@ inline constexpr std::int16_t kCommitVersionKnowingUnknownGroups = 9;
 /// First version of DescribeGroups that says GROUP_ID_NOT_FOUND (KIP-1043).
 inline constexpr std::int16_t kDescribeVersionKnowingUnknownGroups = 6;
 
-/// Expressions of a group are looked up anew at most this often, whatever happens to topics.
+/// Expressions of a group are resolved again at most once in this time, however often topics change.
 inline constexpr std::int64_t kMinRegexRefreshIntervalMs = 10'000;
 
 /// First version of ConsumerGroupHeartbeat in which the member chooses its id (KIP-1082).
@@ -59,7 +62,7 @@ inline constexpr std::int16_t kHeartbeatVersionWithMemberIds = 1;
 /// First version of OffsetCommit for members of consumer groups.
 inline constexpr std::int16_t kCommitVersionKnowingMemberEpochs = 9;
 
-/// Why a request is not served.
+/// Why a request is refused.
 struct Refusal {
     ErrorCode error = ErrorCode::none;
     std::string message;
@@ -173,20 +176,21 @@ private:
     void accept_heartbeat(const ConsumerGroupHeartbeat& command, std::string_view member_id, Group& group, Now now,
                           Effects& effects);
     [[nodiscard]] std::string supported_assignors() const;
-    /// A new place under `member_id`; the place of the same static member before, if there is one, goes over to it.
+    /// A place in the group under `member_id`. `previous`, the place that the same static member had before, goes over
+    /// to it.
     ConsumerMember& take_place(std::string_view member_id, ConsumerMember* previous, Group& group, Effects& effects);
-    /// Persists what the member says of itself, when that changed. Says whether its topic names changed.
+    /// Persists what the member says of itself, when that has changed. True when its topic names changed.
     bool update_subscription(Group& group, std::string_view member_id, MemberSubscription subscription, Effects& effects);
     void restart_consumer_session(Group& group, ConsumerMember& member, Now now);
     [[nodiscard]] std::int32_t session_timeout_ms(const Group& group) const;
 
     // consumer_assignment.cc
-    /// A group epoch for every change that may change the assignment.
+    /// Lifts the group epoch when `bump` is set, or when the metadata of the group's topics has changed.
     void update_group_epoch(Group& group, bool bump, Effects& effects);
     [[nodiscard]] std::int64_t compute_metadata_hash(const Group& group);
     void update_target_assignment(Group& group, Now now, Effects& effects);
     void compute_target_assignment(Group& group, Now now, Effects& effects);
-    /// One step of the member towards its target. `owned`: what it says that it has.
+    /// Leads the member one step towards its target. `owned`: what the member says that it has.
     void lead_on(Group& group, ConsumerMember& member, bool subscription_changed,
                  const std::optional<std::span<const assignors::TopicPartitions>>& owned, Now now, Effects& effects);
 
@@ -195,7 +199,7 @@ private:
         bool changed = false;
         /// The new expression's topics are known, so the group can be assigned anew at once.
         bool is_resolved = false;
-        /// Time to look for the topics of all expressions of the group, after the reply.
+        /// The topics of all the group's expressions shall be resolved, after the reply.
         bool resolve = false;
     };
     [[nodiscard]] std::optional<Refusal> refuse_regex(std::string_view before, std::string_view after,
@@ -207,7 +211,7 @@ private:
 
     // consumer_leave.cc
     void leave_consumer_group(const ConsumerGroupHeartbeat& command, Now now, Effects& effects);
-    /// Removes the members; the group may become a classic one by that.
+    /// Removes the members; the group may thereby become a classic one.
     void fence_members(Group& group, std::span<ConsumerMember* const> members, Now now, Effects& effects);
     void remove_consumer_member(Group& group, std::string_view member_id, Effects& effects);
 
@@ -222,13 +226,13 @@ private:
     // migration.cc
     [[nodiscard]] std::optional<Refusal> refuse_upgrade(const ClassicGroup& group) const;
     void upgrade_group(Group& group, Now now, Effects& effects);
-    /// All members but these speak the classic protocol, and the group may become a classic one without these.
+    /// Without these members, all others speak the classic protocol and the group may become a classic one.
     [[nodiscard]] bool can_downgrade(const Group& group, std::span<ConsumerMember* const> without) const;
     void downgrade_group(Group& group, std::span<ConsumerMember* const> without, bool rebalance, Now now,
                          Effects& effects);
 
     // consumer_replay.cc
-    /// Applies the record to the group and persists it. Its views are copied.
+    /// Applies the record to the group and persists it. Copies the views of `record`.
     template <class R>
     void change(Group& group, R record, Effects& effects);
     /// The tombstones of everything that a consumer group persisted, in the order that Kafka's replay wants.
@@ -247,7 +251,7 @@ private:
 
     [[nodiscard]] Group* find_group(std::string_view group_id);
     Group& create_group(std::string_view group_id, TimestampMs now);
-    /// In the order of ids, for everything whose order can be seen.
+    /// Ascending by id, for everything whose order can be seen.
     [[nodiscard]] std::vector<Group*> groups_in_order() const;
 
     template <class R>
@@ -256,17 +260,17 @@ private:
     }
 
     GroupConfig config_;
-    // Before everything that holds timers: they leave the queue when they are destroyed.
+    // Declared before everything that holds timers, because timers leave the queue when they are destroyed.
     TimerQueue timers_;
     Timer expiration_timer_;
-    // Likewise before what is listed in it.
+    // Declared before the groups that it lists, for the same reason.
     ReaderIndex reader_index_;
     TextMap<std::unique_ptr<Group>> groups_;
     std::uint64_t groups_visited_ = 0;
     bool loaded_ = false;
     /// Never null.
     ClusterPointer cluster_;
-    /// Of the cluster when topics were created last: expressions that were resolved before are out of date.
+    /// The cluster's version when topics were created last: expressions that were resolved before that are out of date.
     std::int64_t version_with_new_topics_ = 0;
     /// Hashes of topics that groups are subscribed to, for this version of the cluster.
     TextMap<std::int64_t> topic_hashes_;

@@ -26,7 +26,7 @@
 
 namespace partita::groups {
 
-/// A name that a member supports, with what it says to the assignor of that name.
+/// A protocol (assignor) that a member supports, with the metadata that the member sends for it.
 struct MemberProtocol {
     std::string name;
     OwnedBytes metadata;
@@ -50,10 +50,10 @@ struct Member {
     std::optional<ReplyToken> waiting_join;
     /// The SyncGroup that waits for the leader's assignment.
     std::optional<ReplyToken> waiting_sync;
-    /// Did not send SyncGroup in this generation yet.
+    /// The member has not sent SyncGroup in this generation yet.
     bool owes_sync = false;
-    /// Not yet part of any generation. Such a member may be dropped while its JoinGroup waits: nobody
-    /// can tell whether the client is still there, and without an id it would come back as another member.
+    /// The member is in no generation yet. It may be dropped while its JoinGroup waits: nobody can tell whether the
+    /// client is still there, and without an id it would come back as another member.
     bool is_new = false;
     Timer session_timer;
 
@@ -69,7 +69,7 @@ private:
     OwnedBytes assignment_;
 };
 
-/// An id that was given out with MEMBER_ID_REQUIRED and did not come back yet.
+/// A member id that was given out with MEMBER_ID_REQUIRED and that no client has come back with yet.
 struct PendingMember {
     PendingMember(Group& group, std::string_view member_id)
         : id(member_id), timer(TimerKind::pending_member, &group, nullptr, this) {}
@@ -95,7 +95,7 @@ struct ClassicGroup {
     Member* leader = nullptr;
     std::int32_t waiting_joins = 0;
     std::int32_t owed_syncs = 0;
-    /// Somebody came during the initial delay, which is reason to extend it.
+    /// A member joined during the initial delay, which is a reason to extend it.
     bool new_member_added = false;
     std::int32_t initial_delay_ms = 0;
     std::int32_t initial_remaining_ms = 0;
@@ -126,25 +126,27 @@ struct ClassicGroup {
     [[nodiscard]] std::size_t size() const { return members_.size(); }
     [[nodiscard]] Member* find(std::string_view member_id) const;
     [[nodiscard]] Member* find_static(std::string_view instance_id) const;
-    /// Who the member id and instance id belong to, or UNKNOWN_MEMBER_ID or FENCED_INSTANCE_ID.
+    /// `none` when the group has the member, under the instance id if one is given; else UNKNOWN_MEMBER_ID or
+    /// FENCED_INSTANCE_ID.
     [[nodiscard]] ErrorCode validate(std::string_view member_id, std::optional<std::string_view> instance_id) const;
     /// A new member, not waiting for anything. The first one becomes the leader.
     Member& add(std::string_view member_id, std::optional<std::string_view> instance_id,
                 std::string_view member_protocol_type, std::vector<MemberProtocol> protocols);
-    /// Removes the member or the pending member of that id, with its timers. The replies it waits for must
-    /// have been given before.
+    /// Removes the member or pending member of that id, with its timers. The caller must have answered the requests
+    /// that wait for it.
     void remove(std::string_view member_id);
     void rename(Member& member, std::string_view new_id);
     void set_protocols(Member& member, std::span<const JoinGroup::Protocol> protocols);
     void assign(Member& member, Bytes assignment);
-    /// What the member told the assignor in force, or its favourite one while there is none; null when it named none.
+    /// The metadata that the member sent for the protocol in force, or for its favourite one while there is none; null
+    /// when it sent none.
     [[nodiscard]] const OwnedBytes* metadata_of(const Member& member) const;
-    /// Longest of all members; 0 without members.
+    /// The longest rebalance timeout of all members; 0 without members.
     [[nodiscard]] std::int32_t rebalance_timeout_ms() const;
     [[nodiscard]] bool all_joined() const {
         return std::cmp_equal(members_.size(), waiting_joins) && pending.empty();
     }
-    /// Makes a member that rejoined the leader unless the leader did. False when nobody rejoined.
+    /// Makes a member that rejoined the leader, unless the leader itself rejoined. False when nobody rejoined.
     [[nodiscard]] bool elect_joined_leader();
 
     // Protocols
@@ -154,7 +156,8 @@ struct ClassicGroup {
     /// voter decides a tie. Only for a group with members.
     [[nodiscard]] std::string select_protocol() const;
     [[nodiscard]] bool uses_consumer_protocol() const;
-    /// Reads the topics of all members from their metadata. After every change of `protocol` and `protocol_type`.
+    /// Reads the topics of all members from their metadata. To be called after every change of `protocol` or
+    /// `protocol_type`.
     void update_topics();
     /// True also when a group of consumers does not know its topics: then nothing is known to be unused.
     [[nodiscard]] bool is_subscribed_to(std::string_view topic) const;

@@ -31,15 +31,17 @@ namespace partita::groups {
 /// Which way a group with members may change its type (`group.consumer.migration.policy`).
 enum class MigrationPolicy : std::uint8_t { bidirectional, upgrade, downgrade, disabled };
 
-/// By its name in any case; what is none counts as "disabled", which allows least.
+/// The policy of this name, in any case; an unknown name counts as "disabled", which allows least.
 [[nodiscard]] MigrationPolicy migration_policy(std::string_view name);
 
-/// What the first rebalance of a classic group waits for company at least; a shorter `group.initial.rebalance.delay.ms`,
-/// zero above all, counts as this. A join that was answered within its own request would leave out whoever starts beside
-/// it, who then waits for the first one's next heartbeat (three seconds with most clients). A member that comes
-/// meanwhile, or got an id to come with, makes the rebalance wait once more. docs/performance.md has the figures.
+/// The first rebalance of a classic group waits at least this long for more members; a shorter
+/// `group.initial.rebalance.delay.ms`, zero above all, counts as this. If a join were answered within its own request,
+/// a member that starts at the same moment would be left out and would wait for the first one's next heartbeat (three
+/// seconds with most clients). When a member comes during the wait, or got an id to come with, the rebalance waits once
+/// more. docs/performance.md has the figures.
 inline constexpr std::int32_t kShortestInitialDelayMs = 3;
-/// Nobody asked for that wait, so it ends here at the latest, however many still come.
+/// When the configured delay is shorter than that, the whole wait ends after this at the latest, however many members
+/// still come.
 inline constexpr std::int32_t kUnaskedInitialDelayMaxMs = 30;
 
 /// The broker's settings that concern groups and offsets, with Kafka's defaults.
@@ -63,19 +65,20 @@ struct GroupConfig {
     std::vector<std::string> consumer_assignors{"uniform", "range"};  ///< group.consumer.assignors
 };
 
-/// All groups whose state lives in ONE partition of `__consumer_offsets`: membership of classic
-/// groups (JoinGroup protocol) and of consumer groups (KIP-848), migration between them, committed offsets. It behaves as the group coordinator of Apache Kafka 4.3.1.
+/// All groups whose state lives in ONE partition of `__consumer_offsets`: membership of classic groups (JoinGroup
+/// protocol) and of consumer groups (KIP-848), migration between them, committed offsets. It behaves as the group
+/// coordinator of Apache Kafka 4.3.1.
 ///
 /// A coordination::CoordinatorCore, see there for the rules of its life. JoinGroup and SyncGroup may be answered by a later call (of
 /// anybody, or `tick`); everything else is answered by its own call.
 ///
-/// State changes at once, before the records are durable. That is safe because nobody hears of
-/// it earlier: replies of later calls must not overtake the records of earlier ones. When persisting
-/// fails, call `fail_waiting`, answer what was in the lost effects with an error, throw the
-/// object away and build another one from the log.
+/// State changes at once, before the records are durable. That is safe because nobody hears of it earlier: the shell
+/// must not let replies of later calls overtake the records of earlier ones. When persisting fails, the shell calls
+/// `fail_waiting`, answers what was in the lost effects with an error, throws the object away and builds another one
+/// from the log.
 ///
-/// Disconnecting clients are no event here: as in Kafka a member lives until it leaves or its session ends. A
-/// reply whose connection is gone is simply dropped by the shell.
+/// A client that disconnects is no event here: as in Kafka, a member lives until it leaves or its session ends. The
+/// shell drops a reply whose connection is gone.
 class GroupCoordinator {
 public:
     using Record = groups::Record;
@@ -97,7 +100,7 @@ public:
 
     /// Puts one record of the log into the state. Only before `loaded`.
     void replay(const Record& record);
-    /// The log was replayed: sessions of known members start now.
+    /// The log has been replayed: sessions of the members begin now.
     void loaded(Now now, Effects& effects);
 
     /// Answers the command, or lets it wait; see `commands.h` for what can be asked and `results.h` for the answers.
@@ -107,41 +110,43 @@ public:
 
     /// Every group that reads the topic, ascending by id.
     [[nodiscard]] std::vector<TopicReader> readers_of(std::string_view topic, const TopicId& topic_id);
-    /// The same for several topics at once: one answer for each question, in their order. Topics differ. Takes time with what
-    /// the members of the groups that read the topics say, once, and with what is answered; see TopicQuestion. Groups that changed
-    /// since anybody asked last are looked at besides, for the index (`reader_index.h`) that the first question begins.
+    /// The same for several different topics at once: one answer for each question, in their order. The time grows with
+    /// what members of the groups that read these topics say (it is looked at once), and with the answers; see
+    /// TopicQuestion. The first question builds an index (`reader_index.h`); each later one also looks at the groups
+    /// that changed since the question before.
     [[nodiscard]] std::vector<std::vector<TopicReader>> readers_of(std::span<TopicQuestion> questions);
     /// The same, by asking every group and no index. For tests of `readers_of`.
     [[nodiscard]] std::vector<std::vector<TopicReader>> readers_by_asking_all(std::span<TopicQuestion> questions) const;
     /// Groups that `readers_of` looked at so far, for its index and for its answers. For tests.
     [[nodiscard]] std::uint64_t groups_visited() const;
-    /// The assignor that the group's generation uses ("range", "stream"); the empty text while it has none, and of groups
-    /// that name none. Null when there is no such group.
+    /// The assignor of the group's generation ("range", "stream"); empty while the group has none, and for groups that
+    /// never name one. Null when there is no such group.
     [[nodiscard]] std::optional<std::string> protocol_of(std::string_view group_id) const;
-    /// What the member has of all topics. Null when there is no such member.
+    /// Everything that the member holds, of all topics. Null when there is no such member.
     [[nodiscard]] std::optional<MemberHoldings> holdings_of(std::string_view group_id, std::string_view member_id) const;
-    /// What the group committed under the topic's id (or without any id); nothing when there is no such group.
+    /// The offsets that the group committed under the topic's id (or without any id); empty when there is no such
+    /// group.
     [[nodiscard]] std::map<PartitionIndex, Offset> committed_in(std::string_view group_id, std::string_view topic,
                                                                 const TopicId& topic_id) const;
-    /// Commits offset 0 where the group has no offset under the topic's id. Nothing that is there is overwritten, so it
-    /// may be repeated. A group that is not known is made, as by a commit from outside. No reply.
+    /// Commits offset 0 where the group has no offset under the topic's id. It overwrites nothing, so it may be
+    /// repeated. Makes a group that is not known, as a commit from outside of a group does. No reply.
     void seed_offsets(const SeedOffsets& command, Now now, Effects& effects);
-    /// Takes back what `seed_offsets` gave with the same command, where it still is as it was given. Returns the
+    /// Takes back the offsets that `seed_offsets` gave with the same command, where they are unchanged. Returns the
     /// number of offsets removed. No reply.
     std::size_t remove_seeds(const SeedOffsets& command, Effects& effects);
 
-    /// The cluster that consumer groups look at from now on; groups that a change concerns find it at the next
-    /// heartbeat of any member. Before the first call there are no topics. `has_new_topics`: since the last call some
-    /// were created.
+    /// Sets the cluster that consumer groups look at from now on; groups that the change concerns notice it at the next
+    /// heartbeat of any member. Before the first call there are no topics. `has_new_topics`: topics were created since
+    /// the last call.
     void cluster_changed(ClusterPointer cluster, bool has_new_topics);
 
     /// Runs every timer that is due. Calling early or often is harmless.
     void tick(Now now, Effects& effects);
-    /// When `tick` is needed next; unset when nothing waits.
+    /// When the shell has to call `tick` next; unset when nothing waits.
     [[nodiscard]] std::optional<Instant> next_deadline() const;
 
-    /// Answers every waiting join and sync with `error` and nothing else; the replies depend on no
-    /// record. For shutting down (NOT_COORDINATOR) and for throwing the object away.
+    /// Answers every waiting join and sync with `error` and does nothing else; these replies depend on no record. The
+    /// shell calls it at shutdown (NOT_COORDINATOR) and before it throws the object away.
     void fail_waiting(ErrorCode error, Effects& effects);
 
     /// Takes effect for later calls.

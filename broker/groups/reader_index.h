@@ -13,11 +13,12 @@
 #include "broker/groups/committed_offset.h"
 #include "protocol/types.h"
 
-/// Which groups have to do with a topic, so that nobody passes over all groups to ask who reads one.
+/// Which groups have to do with a topic, so that asking who reads one does not pass over all groups.
 ///
-/// Every group has a `ReaderListing`, and whatever changes what the group names notes it there: that is a flag and costs nothing
-/// more. The next question first looks again at the groups that changed (`GroupCoordinator::Core::readers_of`), so a broker whose
-/// topics never grow has no index, and one that is asked pays for what was said since it was asked last.
+/// Every group has a `ReaderListing`. Whatever changes the topics that the group names marks the listing as out of
+/// date, which is a flag and costs nothing more. The next question first lists the groups that changed anew
+/// (`GroupCoordinator::Core::readers_of`). So a broker whose topics never grow has no index, and each question pays for
+/// the groups that changed since the question before.
 
 namespace partita::groups {
 
@@ -28,17 +29,17 @@ class ReaderListing;
 /// The offsets that one group has of one topic, with its name.
 using NamedOffsets = std::pair<const std::string, PartitionOffsets>;
 
-/// What the index knows of one group and one topic. It may name a group that has nothing to do with the topic, and never leaves
-/// one out: topics are found by a hash.
+/// What the index knows of one group and one topic. Topics are found by a hash, so the index may name a group that has
+/// nothing to do with the topic, but it never leaves one out.
 struct ListedReader {
     const Group* group = nullptr;
-    /// What the group committed of the topic; null when nothing.
+    /// The offsets that the group committed in the topic; null when there are none.
     const PartitionOffsets* offsets = nullptr;
     /// A member subscribes to the topic or holds a partition of it, as far as its bytes can be read.
     bool is_named_by_members = false;
 };
 
-/// Not for several threads. Must outlive its listings. About 60 bytes for each group and topic.
+/// Not thread-safe. Must outlive its listings. Takes about 60 bytes for each pair of group and topic.
 class ReaderIndex {
   public:
     /// Most groups of a topic, topics of a group, and listings: more end the process, for all of them are counted in 32 bits.
@@ -49,8 +50,8 @@ class ReaderIndex {
     ReaderIndex(const ReaderIndex&) = delete;
     ReaderIndex& operator=(const ReaderIndex&) = delete;
 
-    /// Calls `visit(const ListedReader&)` for the groups that are listed under the name or, by what members hold, under the id;
-    /// in no order, and one may come twice. Only while no listing is out of date.
+    /// Calls `visit(const ListedReader&)` for the groups that are listed under the name, or under the id (for what
+    /// members hold), in no order; a group may come twice. The caller must have called `update` before.
     template <class Visit>
     void for_each(std::string_view name, const TopicId& id, Visit&& visit) const {
         for (const std::uint64_t key : {key_of(name), key_of(id)}) {
@@ -60,14 +61,15 @@ class ReaderIndex {
         }
     }
 
-    /// Calls `list(ReaderListing&)` for every listing that is out of date; each is empty by then, and up to date afterwards.
+    /// Calls `list(ReaderListing&)` for every listing that is out of date. The listing is empty then; `list` enters the
+    /// group's topics.
     template <class List>
     void update(List&& list);
 
   private:
     friend class ReaderListing;
 
-    /// One group of a topic, and where in the group's list the topic stands.
+    /// One group of a topic; `place` is the topic's position in the group's own list.
     struct Slot {
         ReaderListing* listing = nullptr;
         const NamedOffsets* offsets = nullptr;
@@ -89,7 +91,7 @@ class ReaderIndex {
     std::vector<ReaderListing*> outdated_;
 };
 
-/// One group's entries in the index. Destroying it removes them. New ones are out of date.
+/// One group's entries in the index. A new listing is out of date. Destroying a listing removes its entries.
 class ReaderListing {
   public:
     ReaderListing(ReaderIndex& index, const Group& group);
@@ -97,13 +99,14 @@ class ReaderListing {
     ReaderListing(const ReaderListing&) = delete;
     ReaderListing& operator=(const ReaderListing&) = delete;
 
-    /// What the group's members say or hold, or which topics it has offsets of, may be something else now.
+    /// To be called whenever the group's members may name or hold other topics than before, or the group has offsets of
+    /// other topics.
     void note_change();
 
     [[nodiscard]] const Group& group() const { return group_; }
     [[nodiscard]] bool is_outdated() const { return outdated_at_ != kUpToDate; }
 
-    // For who brings it up to date. `offsets` stay where they are until the next change.
+    // For the `list` of ReaderIndex::update. `offsets` must stay where they are until the next change.
     void add_offsets(const NamedOffsets& offsets);
     void add_members(std::string_view name);
     void add_members(const TopicId& id);
@@ -114,7 +117,7 @@ class ReaderListing {
 
     struct Place {
         ReaderIndex::Topic* topic = nullptr;
-        /// Of this group's slot in the topic.
+        /// The position of this group's slot in the topic.
         std::uint32_t position = 0;
     };
 
@@ -125,7 +128,7 @@ class ReaderListing {
     ReaderIndex& index_;
     const Group& group_;
     std::vector<Place> places_;
-    /// Place in the index's list of those that are out of date.
+    /// Position in the index's list of listings that are out of date.
     std::uint32_t outdated_at_ = kUpToDate;
 };
 
@@ -147,7 +150,8 @@ void ReaderIndex::update(List&& list) {
     }
 }
 
-/// The offsets of one group, by topic and in the order of names. Topics come and go through here, so that the index hears of it.
+/// The offsets of one group, by topic and in the order of names. All changes of the set of topics go through it, so
+/// that the index hears of them.
 class TopicOffsets {
   public:
     using Map = std::map<std::string, PartitionOffsets, std::less<>>;

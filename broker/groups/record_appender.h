@@ -12,9 +12,9 @@ namespace partita::groups {
 
 /// Adds a record to a batch for `__consumer_offsets`, with the key and the value that `encode_record` gives.
 ///
-/// Committed offsets are what a busy coordinator writes: hundreds of thousands a second, ten fields each. They are written
-/// in place, without the tables and without a copy; everything else goes through `encode_record` and `scratch`. Errors as
-/// there; then the batch is as it was.
+/// A busy coordinator writes committed offsets: hundreds of thousands a second, ten fields each. They are therefore
+/// encoded in place, without the tables and without a copy; all other records go through `encode_record` and `scratch`.
+/// Errors as there; then the batch is as it was.
 [[nodiscard]] std::expected<void, EncodeError> append_record(const Record& record, TimestampMs timestamp,
                                                              ByteBuffer& scratch, BatchBuilder& batch);
 

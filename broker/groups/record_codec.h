@@ -21,14 +21,14 @@ struct EncodedRecord {
     std::optional<Bytes> value;
 };
 
-/// Encodes into `buffer`, whose former content goes; the result is borrowed from it. Fails only for texts
-/// above 32,767 bytes and groups above 2 GiB, which can be no record: then the change cannot be persisted.
+/// Encodes into `buffer`, replacing its former content; the result borrows from it. Fails only for texts above 32,767
+/// bytes and groups above 2 GiB, which fit into no record: such a change cannot be persisted.
 [[nodiscard]] std::expected<EncodedRecord, EncodeError> encode_record(const Record& record, ByteBuffer& buffer);
 
-/// Reads a record of the log. Texts and bytes of the result are borrowed from `key` and `value`, arrays from `arena`.
+/// Reads a record of the log. Texts and bytes of the result borrow from `key` and `value`, arrays from `arena`.
 ///
-/// Empty for records of other types (share groups, streams groups, future ones), which are
-/// not for this coordinator. An error for bytes that are none of this.
+/// Empty for records of other types (share groups, streams groups, future ones), which are not for this coordinator.
+/// Fails for bytes that are no record at all.
 [[nodiscard]] std::expected<std::optional<Record>, DecodeError> decode_record(Bytes key, std::optional<Bytes> value,
                                                                               Arena& arena);
 

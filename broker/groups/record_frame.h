@@ -25,7 +25,7 @@ template <class Message>
     return {};
 }
 
-/// Encodes a key, and a value behind it; both are cut out at the end, because the buffer may move while it grows.
+/// Encodes a key and, behind it, a value. Both are cut out at the end, because the buffer may move while it grows.
 template <class Key>
 [[nodiscard]] std::expected<EncodedRecord, EncodeError> tombstone(std::int16_t type, const Key& key, ByteBuffer& buffer) {
     if (auto done = append(type, key, kKeyVersion, buffer); !done) {

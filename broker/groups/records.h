@@ -88,7 +88,7 @@ struct ConsumerMemberRecord {
     MemberSubscription subscription;
 };
 
-/// The target assignment of all members stands for this group epoch.
+/// This group epoch is the one that the target assignment of all members was computed for.
 struct TargetAssignmentEpochRecord {
     std::string_view group_id;
     std::int32_t epoch = 0;

@@ -69,13 +69,13 @@ struct LeaveResult {
         std::optional<std::string> group_instance_id;
         ErrorCode error = ErrorCode::none;
     };
-    /// Of the whole request. Before v3 the handler answers with the error of the only member instead.
+    /// The error of the whole request. Before v3 the handler answers with the error of the only member instead.
     ErrorCode error = ErrorCode::none;
     std::vector<Member> members;
 };
 
 struct OffsetCommitResult {
-    /// Of every partition when `partition_errors` is empty.
+    /// The error of every partition when `partition_errors` is empty.
     ErrorCode error = ErrorCode::none;
     /// Empty, or one error for each partition in the order of the command.
     std::vector<ErrorCode> partition_errors;
@@ -107,7 +107,7 @@ struct OffsetFetchResult {
 };
 
 struct OffsetDeleteResult {
-    /// Of the whole request; then `topics` is empty.
+    /// The error of the whole request; when set, `topics` is empty.
     ErrorCode error = ErrorCode::none;
     struct Partition {
         PartitionIndex partition;
@@ -146,7 +146,7 @@ struct ConsumerGroupDescribeResult {
         std::string client_host;
         std::vector<std::string> topic_names;
         std::string topic_regex;
-        /// What it has, with what it has yet to give up. Only topics that exist.
+        /// The partitions that the member has, including those that it has yet to give up. Only topics that exist.
         std::vector<Topic> assignment;
         std::vector<Topic> target_assignment;
         bool is_classic = false;
@@ -172,7 +172,7 @@ struct DescribeGroupsResult {
         std::optional<std::string> group_instance_id;
         std::string client_id;
         std::string client_host;
-        /// Of the chosen protocol; empty unless the group is Stable.
+        /// The metadata for the chosen protocol; empty unless the group is Stable.
         OwnedBytes metadata;
         OwnedBytes assignment;
     };

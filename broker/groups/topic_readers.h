@@ -10,9 +10,8 @@
 
 /// What groups have to do with one topic: who reads it, how far, and offsets that an expansion gives them.
 ///
-/// A group reads a topic when one of its members subscribes to it or holds a partition of it, or when the group
-/// has a committed offset for it. Every kind of group that gets members answers here, so that those who ask need
-/// not know the kinds.
+/// A group reads a topic when one of its members subscribes to it or holds a partition of it, or when the group has a
+/// committed offset for it. These types serve groups of every kind, so that whoever asks need not know the kinds.
 
 namespace partita::groups {
 
@@ -30,14 +29,15 @@ struct TopicReader {
         std::vector<PartitionIndex> assigned;
     };
 
-    /// A topic besides the one asked for that a member subscribes to, as far as that can be read, and that exists.
+    /// A topic besides the one asked for that exists and that a member subscribes to, as far as its metadata can be
+    /// read.
     struct OtherTopic {
         bool operator==(const OtherTopic&) const = default;
 
         std::string name;
         std::int32_t partition_count = 0;
-        /// It has the count that the question names, more than one, and each member of the group holds the same partitions of
-        /// both; at least one is held.
+        /// The topic has the count that the question names, which is more than one, and each member of the group holds
+        /// the same partitions of both topics; at least one partition is held.
         bool is_aligned = false;
     };
 
@@ -48,14 +48,14 @@ struct TopicReader {
     std::string protocol;
     /// Members that subscribe to the topic or hold a partition of it, in the group's order.
     std::vector<Member> members;
-    /// Committed under the topic's id (or without any id).
+    /// Offsets that the group committed under the topic's id (or without any id).
     std::map<PartitionIndex, Offset> committed;
-    /// Those of `committed` that an expansion gave and nobody committed over, ascending.
+    /// The partitions of `committed` whose offset an expansion gave and nobody has committed over, ascending.
     std::vector<PartitionIndex> seeds;
     /// What `TopicQuestion::others` asked for, ascending by name.
     std::vector<OtherTopic> other_topics;
 
-    /// Its members run Kafka Streams, whose tasks are bound to partition counts.
+    /// The group's members run Kafka Streams, whose tasks are bound to partition counts.
     [[nodiscard]] bool is_streams() const { return protocol == "stream"; }
 
     bool operator==(const TopicReader&) const = default;
@@ -68,7 +68,7 @@ struct TopicReader {
     }
 };
 
-/// One member of a group, with what it has now.
+/// One member of a group, with the partitions that it has now.
 struct MemberHoldings {
     struct Topic {
         std::string name;
@@ -78,29 +78,30 @@ struct MemberHoldings {
     std::string client_id;
     /// As the broker names it in group descriptions: "/127.0.0.1".
     std::string client_host;
-    /// Those that exist.
+    /// Only topics that exist.
     std::vector<Topic> topics;
 };
 
-/// Who reads this topic? Several questions are answered by one pass over the groups that read the topics, which takes what members said apart once.
+/// The question who reads a topic. The coordinator answers several questions in one pass over the groups that read the
+/// topics, and parses what members said only once.
 struct TopicQuestion {
     enum class Others : std::uint8_t {
         none,
-        /// Those that are aligned, up to `aligned_max` of all groups together, and of each group the first one all the same:
-        /// enough to tell whether there are any.
+        /// The aligned ones: at most `aligned_max` over all groups together, but for each group at least the first one,
+        /// which is enough to tell whether there are any.
         aligned,
         all,
     };
     std::string_view topic;
     TopicId topic_id;
     Others others = Others::none;
-    /// Other topics of this count can be aligned.
+    /// Other topics are aligned only if they have this count.
     std::int32_t partition_count = 0;
-    /// Every shard that answers takes what it told off it.
+    /// Every shard that answers subtracts what it told.
     std::size_t aligned_max = 0;
 };
 
-/// Gives a group the committed offset 0 for partitions that it has none for.
+/// Gives a group the committed offset 0 for the partitions for which it has no offset.
 struct SeedOffsets {
     std::string_view group_id;
     std::string_view topic;
@@ -112,7 +113,7 @@ struct SeedOffsets {
     std::string_view metadata;
 };
 
-/// What the offsets that expansion `epoch` of a topic gave away are marked with.
+/// The metadata that marks offsets which expansion `epoch` of a topic gave away.
 [[nodiscard]] std::string seed_metadata(std::int32_t epoch);
 
 }  // namespace partita::groups
