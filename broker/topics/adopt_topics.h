@@ -14,13 +14,13 @@ namespace partita::topics {
 struct AdoptTopicsCommand {
     struct Topic {
         std::string name;
-        /// Zero: its directories name none, and it gets a fresh one.
+        /// Zero when the topic's directories name no id: then it gets a fresh one.
         TopicId id;
         std::int32_t partition_count = 0;
         ConfigMap configs;
     };
     std::vector<Topic> topics;
-    /// Producers in the logs have ids below it.
+    /// Greater than every producer id in the logs.
     ProducerId next_producer_id{0};
 };
 
@@ -28,15 +28,15 @@ struct AdoptTopicsReply {
     struct Topic {
         std::string name;
         CatalogError error;
-        /// Configs that mean nothing here, or have a value that cannot be.
+        /// Configs that mean nothing here, or have an impossible value.
         std::vector<std::string> left_out_configs;
     };
     /// In the order of the command.
     std::vector<Topic> topics;
 };
 
-/// Takes them into the catalog, under the ids that they have. Judged one by one. Not a client's request: there are no limits
-/// per request.
+/// Takes the topics into the catalog, under the ids that they have. Judges them one by one. Since no client asks for
+/// this, there is no limit per request.
 [[nodiscard]] Decision<AdoptTopicsReply> adopt_topics(const CatalogPointer& catalog, const AdoptTopicsCommand& command,
                                                       const ConfigRules& rules, const CatalogContext& context);
 

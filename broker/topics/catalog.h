@@ -17,7 +17,7 @@ namespace partita::topics {
 /// Names and texts of configs in ascending order of names (the same type as in `broker/config`).
 using ConfigMap = std::map<std::string, std::string, std::less<>>;
 
-/// Names of the topics that Kafka calls internal, and of the log that may not be a topic at all.
+/// Names of the topics that Kafka calls internal, and of Kafka's metadata log, whose name no topic may have.
 inline constexpr std::string_view kOffsetsTopicName = "__consumer_offsets";
 inline constexpr std::string_view kTransactionTopicName = "__transaction_state";
 inline constexpr std::string_view kShareGroupTopicName = "__share_group_state";
@@ -26,7 +26,7 @@ inline constexpr std::string_view kClusterMetadataTopicName = "__cluster_metadat
 /// True for the three topics that Metadata flags as internal.
 [[nodiscard]] bool is_internal_topic(std::string_view name);
 
-/// Who asked for a change, as far as the connection told.
+/// Who asked for a change, as far as is known from the connection.
 struct RequestOrigin {
     std::string client_id;
     /// From ApiVersions v3 on; empty from clients that do not say.
@@ -34,7 +34,7 @@ struct RequestOrigin {
     std::string software_version;
     /// Address of the peer, without its port.
     std::string address;
-    /// "User:alice"; Kafka's name for nobody in particular without authentication.
+    /// "User:alice"; without authentication Kafka's name for clients that nobody checked.
     std::string principal;
 
     friend bool operator==(const RequestOrigin&, const RequestOrigin&) = default;
@@ -54,9 +54,9 @@ struct GroupAtCut {
     friend bool operator==(const GroupAtCut&, const GroupAtCut&) = default;
 };
 
-/// What was known and decided when a topic grew.
+/// What was known and decided when a topic grew, as it is recorded.
 struct ExpansionCircumstances {
-    /// Bounds of what is kept; texts are cut, groups beyond the bound are only counted.
+    /// Bounds of what is recorded: longer texts are cut, further groups are only counted.
     static constexpr std::size_t kTextBytesMax = 1024;
     static constexpr std::size_t kGroupsMax = 1000;
     static constexpr std::size_t kFindingsMax = 64;
@@ -68,13 +68,13 @@ struct ExpansionCircumstances {
     std::string verdict;
     /// Ids of the findings behind the verdict ("H03"), ascending.
     std::vector<std::string> findings;
-    /// What let the expansion pass in spite of the verdict; empty for nothing.
+    /// What let the expansion pass in spite of the verdict; empty when nothing had to.
     std::string override_used;
     /// Ascending by id.
     std::vector<GroupAtCut> groups;
-    /// Of all groups, those beyond `kGroupsMax` too.
+    /// The number of all groups, including those beyond `kGroupsMax`.
     std::int32_t group_count = 0;
-    /// Groups that were given offset 0 in the new partitions, ascending; none after these were taken back.
+    /// Groups that were given offset 0 in the new partitions, ascending; emptied when these offsets were taken back.
     std::vector<std::string> seeded_groups;
 
     friend bool operator==(const ExpansionCircumstances&, const ExpansionCircumstances&) = default;
@@ -82,14 +82,14 @@ struct ExpansionCircumstances {
 
 /// The moment from which a producer provably placed keys by the new count.
 struct ProducerSwitch {
-    /// A producer is known by what its connection says.
+    /// The producer as its connection names it.
     std::string client_id;
     std::string address;
     /// When the first record came that only the new count explains.
     TimestampMs time = kNoTimestamp;
     PartitionIndex partition;
     Offset offset = kNoOffset;
-    /// Records before it that only the old count explains.
+    /// Records before `time` that only the old count explains.
     std::int64_t stale_records = 0;
 
     friend bool operator==(const ProducerSwitch&, const ProducerSwitch&) = default;
@@ -98,7 +98,7 @@ struct ProducerSwitch {
 /// One change of a topic's partition count. Kafka keeps no such history; everything that explains
 /// where a key's records lie needs it.
 struct ExpansionEpoch {
-    /// Producers whose switch is kept; more are not recorded.
+    /// Producers whose switch is recorded; further ones are not.
     static constexpr std::size_t kProducerSwitchesMax = 1000;
 
     /// 1 for the first expansion of a topic, then dense. (Epoch 0 is the topic's creation, which has no
@@ -115,9 +115,9 @@ struct ExpansionEpoch {
     /// Log end offset of each old partition at the cut, by partition index. Entries at the end that are
     /// zero are left out, so an expansion of an empty topic costs nothing. See `log_end_offset`.
     std::vector<Offset> log_end_offsets;
-    /// Null when the expansion was recorded before circumstances were.
+    /// Null when the expansion was recorded by a version that did not record circumstances.
     std::shared_ptr<const ExpansionCircumstances> circumstances;
-    /// Ascending by client id and address, each pair once. Grows after the expansion.
+    /// Ascending by client id and address, each pair once. More are added after the expansion.
     std::vector<ProducerSwitch> producer_switches;
 
     /// Where the old partition ended when the topic grew. 0 for partitions that were empty then.
@@ -163,7 +163,7 @@ class CatalogSnapshot {
     /// Null when there is no such topic. The pointer lives as long as this snapshot.
     [[nodiscard]] const Topic* find_topic(std::string_view name) const { return topics_.find(name).get(); }
     [[nodiscard]] const Topic* find_topic(const TopicId& id) const { return topics_.find(id).get(); }
-    /// The same as an owner, for work that outlives the snapshot.
+    /// As find_topic, but sharing ownership, for work that outlives the snapshot.
     [[nodiscard]] TopicPointer share_topic(std::string_view name) const { return topics_.find(name); }
     [[nodiscard]] TopicPointer share_topic(const TopicId& id) const { return topics_.find(id); }
 
@@ -178,12 +178,12 @@ class CatalogSnapshot {
 
     /// 22 characters of base64url; empty until the data directory was given its identity.
     [[nodiscard]] const std::string& cluster_id() const { return cluster_id_; }
-    /// One more for every change that was accepted since the catalog exists. Survives restarts.
+    /// Incremented by every change that was accepted since the catalog was created. Survives restarts.
     [[nodiscard]] std::int64_t sequence() const { return sequence_; }
     /// The first producer id that was never handed out in a block.
     [[nodiscard]] ProducerId next_producer_id() const { return next_producer_id_; }
     [[nodiscard]] const FeatureLevels& finalized_features() const { return *finalized_features_; }
-    /// Epoch that goes with the features in ApiVersions: grows with the catalog.
+    /// The epoch of the features in ApiVersions: it grows with the catalog.
     [[nodiscard]] std::int64_t finalized_features_epoch() const { return sequence_; }
 
     /// Dynamic configs for every broker (kafka-configs --entity-type brokers --entity-default).
@@ -196,12 +196,12 @@ class CatalogSnapshot {
     [[nodiscard]] const ConfigMap& client_metrics_configs(std::string_view name) const {
         return configs_of(name, client_metrics_);
     }
-    /// All resources of a kind that have configs, ascending by name. The default of brokers is "".
+    /// All resources of a kind that have configs, ascending by name. The name "" stands for the default of brokers.
     using ConfigsByName = std::map<std::string, ConfigMap, std::less<>>;
     [[nodiscard]] const ConfigsByName& all_broker_configs() const { return *brokers_; }
     [[nodiscard]] const ConfigsByName& all_group_configs() const { return *groups_; }
     [[nodiscard]] const ConfigsByName& all_client_metrics_configs() const { return *client_metrics_; }
-    /// By entity and by user; see client_quotas.h and scram_credentials.h for what the texts mean.
+    /// By the text of an entity, and by user: see client_quotas.h and scram_credentials.h for these texts.
     [[nodiscard]] const ConfigsByName& all_client_quotas() const { return *client_quotas_; }
     [[nodiscard]] const ConfigsByName& all_scram_credentials() const { return *scram_credentials_; }
 

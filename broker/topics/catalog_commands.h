@@ -14,8 +14,8 @@
 #include "protocol/error_code.h"
 #include "protocol/types.h"
 
-/// What goes into the catalog core and what comes out. Commands borrow from the request; replies and
-/// effects own what they hold.
+/// What goes into the catalog core and what comes out. Commands borrow from the request; replies and effects own what
+/// they hold.
 namespace partita::topics {
 
 // Bounds ---------------------------------------------------------------------------------------------
@@ -43,7 +43,7 @@ struct CatalogError {
 /// Why persisted records are no catalog.
 struct CatalogReplayError {
     enum class Kind {
-        /// Bytes that nobody wrote so: damage.
+        /// Bytes that no version of the program writes: damage.
         corrupt,
         /// Written by a newer version of the program.
         newer_version,
@@ -81,27 +81,28 @@ class ConfigRules {
   public:
     virtual ~ConfigRules() = default;
 
-    /// Judges a complete set of overrides of a resource, as it would be after the change; `current` is
-    /// the set before it. Existence of the resource is not asked about. `none` to accept.
+    /// Judges the complete set of a resource's overrides as it would be after the change; `current` is the set before
+    /// it. Does not ask whether the resource exists. `none` accepts.
     [[nodiscard]] virtual CatalogError validate(const ConfigResource& resource, const ConfigMap& overrides,
                                                 const ConfigMap& current) const = 0;
     /// Whether values are comma-separated lists, so that APPEND and SUBTRACT work.
     [[nodiscard]] virtual bool is_list(ConfigResourceType type, std::string_view name) const = 0;
-    /// What a list has when the resource sets nothing: the base for APPEND and SUBTRACT.
+    /// The value of a list that the resource does not set: what APPEND and SUBTRACT start from.
     [[nodiscard]] virtual std::optional<std::string> default_value(ConfigResourceType type,
                                                                    std::string_view name) const = 0;
 };
 
 // Surroundings ---------------------------------------------------------------------------------------
 
-/// The broker configs that the catalog acts on; taken anew for every command, since some may change.
+/// The broker configs that the catalog acts on. The shell passes them anew with every command, since some may change.
 struct CatalogSettings {
     /// Registered brokers. One node: its own id. All of them are alive.
     std::vector<BrokerId> brokers{BrokerId{1}};
     std::int32_t num_partitions = 1;
     std::int32_t default_replication_factor = 1;
     bool delete_topic_enable = true;
-    /// False when all log directories are cordoned (KIP-1066): then only assignments that name the broker place partitions.
+    /// False when all log directories are cordoned (KIP-1066): then a partition is placed only by an assignment that
+    /// names the broker.
     bool takes_new_partitions = true;
     std::int32_t offsets_topic_num_partitions = 50;
     std::int32_t offsets_topic_segment_bytes = 104857600;
@@ -118,18 +119,18 @@ class MutationQuotas;
 struct CatalogContext {
     Now now;
     const CatalogSettings& settings;
-    /// A fresh random id (version 4). Ids that are zero, reserved or in use are asked for anew.
+    /// Returns a fresh random id (version 4). The core asks again when the id is zero, reserved or in use.
     std::function<TopicId()> next_topic_id;
-    /// Log end offsets of a topic's partitions, by index, read at the cut. Fewer entries than partitions
-    /// mean that the rest is empty. May be unset where no expansion can happen.
+    /// Returns the log end offsets of a topic's partitions, by index; the core calls it at the cut. Partitions beyond
+    /// the result are empty. May be unset where no expansion can happen.
     std::function<std::vector<Offset>(const Topic&)> log_end_offsets;
-    /// What clients used of their controller_mutation_rate, see mutation_quotas.h. Null where nobody counts.
+    /// What clients have used of their controller_mutation_rate, see mutation_quotas.h. Null where that is not counted.
     MutationQuotas* mutation_quotas = nullptr;
 };
 
 // Effects --------------------------------------------------------------------------------------------
 
-/// A record of the catalog's log: replaces the earlier ones of its key; without value it removes them.
+/// A record of the catalog's log. It replaces earlier records of its key; without a value it removes them.
 struct CatalogRecord {
     std::string key;
     std::optional<std::string> value;
@@ -141,16 +142,17 @@ struct CatalogChange {
         topic_created,
         topic_deleted,
         topic_expanded,
-        /// More is known of an earlier expansion; counts are as they were.
+        /// An earlier expansion was recorded in more detail; partition counts did not change.
         expansion_annotated,
         topic_reconfigured,
         configs_changed,
         identity_changed,
     };
     Kind kind = Kind::topic_created;
-    /// Null for topic_created and for what is no topic.
+    /// Null for topic_created, and for changes that concern no topic.
     TopicPointer before;
-    /// Null for topic_deleted and for what is no topic. The newest expansion is `after->expansions.back()`.
+    /// Null for topic_deleted, and for changes that concern no topic. The newest expansion is
+    /// `after->expansions.back()`.
     TopicPointer after;
     /// For configs_changed.
     ConfigResourceType resource_type = ConfigResourceType::unknown;
@@ -158,12 +160,12 @@ struct CatalogChange {
 };
 
 struct Effects {
-    /// To be persisted together, all or none.
+    /// The shell has to persist them together, all or none.
     std::vector<CatalogRecord> records;
     std::vector<CatalogChange> changes;
     /// The catalog after the change; null when nothing changes.
     CatalogPointer next;
-    /// The sequence of the snapshot that the command looked at.
+    /// The sequence of the snapshot that the command was decided on.
     std::int64_t base_sequence = 0;
 
     [[nodiscard]] bool empty() const { return next == nullptr; }
@@ -200,12 +202,13 @@ struct TopicToCreate {
     std::vector<NamedConfig> configs;
 };
 
-/// Who creates and deletes partitions, for the quota that counts them.
+/// The client that creates or deletes partitions, for the quota that counts them.
 struct MutatingClient {
     /// The name of its principal.
     std::string_view user;
     std::string_view client_id;
-    /// Newer versions of the requests are refused beyond the quota; older ones are served, and the client waits.
+    /// Beyond the quota, newer versions of the requests are refused; older ones are served, and the client waits
+    /// afterwards.
     bool may_be_refused = false;
 };
 
@@ -218,12 +221,12 @@ struct CreateTopicsCommand {
 struct CreatedTopic {
     std::string name;
     CatalogError error;
-    /// Of the new topic (of the existing one for `auto_create_topic`). Zero on errors. With
-    /// validate_only Kafka answers an id as well, one that never comes to life.
+    /// The id of the new topic (of the existing one for `auto_create_topic`). Zero on errors. With validate_only the
+    /// reply has an id too, as Kafka's, but no topic will have it.
     TopicId id;
     std::int32_t num_partitions = -1;
     std::int16_t replication_factor = -1;
-    /// The overrides stored; the handler derives the effective configs from them.
+    /// The overrides that were stored; the handler derives the effective configs from them.
     ConfigMap configs;
 };
 
@@ -241,7 +244,8 @@ struct TopicReference {
 
 struct DeleteTopicsCommand {
     std::vector<TopicReference> topics;
-    /// Decides between INVALID_REQUEST (below 3) and TOPIC_DELETION_DISABLED.
+    /// Below 3 a request is refused with INVALID_REQUEST while deletion is disabled, from 3 on with
+    /// TOPIC_DELETION_DISABLED.
     std::int16_t request_version = 6;
     MutatingClient client;
     /// The request came with no time left: every topic is refused with REQUEST_TIMED_OUT, unless deletion is disabled.
@@ -261,13 +265,13 @@ struct DeleteTopicsReply {
 
 /// What the shell judged about one expansion before the command, from facts that it gathered.
 struct JudgedExpansion {
-    /// `none` lets it happen.
+    /// The error to refuse the expansion with; `none` lets it happen.
     CatalogError refusal;
-    /// What to record of it; see `bounded_circumstances`. Null for nothing.
+    /// The circumstances to record, see `bounded_circumstances`; null for none.
     std::shared_ptr<const ExpansionCircumstances> circumstances;
 };
 
-/// What exceeds the bounds of `ExpansionCircumstances` is cut, and lists are put in order.
+/// Cuts what exceeds the bounds of `ExpansionCircumstances`, and sorts its lists.
 [[nodiscard]] std::shared_ptr<const ExpansionCircumstances> bounded_circumstances(ExpansionCircumstances known);
 
 struct TopicToExpand {
@@ -276,7 +280,8 @@ struct TopicToExpand {
     std::int32_t count = 0;
     /// Brokers of each new partition; null to let the broker choose.
     std::optional<std::vector<std::vector<BrokerId>>> assignments;
-    /// Counts once Kafka's rules allow the expansion, also with validate_only. Null when nobody judged it.
+    /// The judgement, which counts once Kafka's rules allow the expansion, also with validate_only. Null when nobody
+    /// judged it.
     const JudgedExpansion* judged = nullptr;
 };
 
@@ -296,7 +301,7 @@ struct CreatePartitionsReply {
     std::int64_t throttle_ms = 0;
 };
 
-/// Switches of producers that were proven since the last command, all of one topic's epoch.
+/// The switches of producers, all in one epoch of one topic, that were proven since the last command.
 struct RecordProducerSwitchesCommand {
     TopicId topic_id;
     std::int32_t epoch = 0;
@@ -304,9 +309,9 @@ struct RecordProducerSwitchesCommand {
 };
 
 struct RecordProducerSwitchesReply {
-    /// None when the topic or the epoch is gone. Producers that are recorded already count as none.
+    /// 0 when the topic or the epoch is gone. Producers that are recorded already do not count.
     std::int32_t recorded = 0;
-    /// Refused because of `ExpansionEpoch::kProducerSwitchesMax`.
+    /// Switches that were not recorded because of `ExpansionEpoch::kProducerSwitchesMax`.
     std::int32_t beyond_bound = 0;
 };
 
@@ -314,7 +319,7 @@ enum class AlterOperation : std::int8_t { set = 0, remove = 1, append = 2, subtr
 
 struct ConfigChange {
     std::string_view name;
-    /// A number that is none of `AlterOperation` is refused.
+    /// A number that is not an `AlterOperation` is refused.
     std::int8_t operation = 0;
     std::optional<std::string_view> value;
 };

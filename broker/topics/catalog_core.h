@@ -21,8 +21,8 @@ class CatalogImage;
 
 /// Decides everything that changes the catalog: a pure state machine without clock, files or threads.
 ///
-/// How to use it. A command looks at the current snapshot and answers a `Decision`: the reply, and the
-/// `Effects`. Nothing has changed yet. The shell
+/// How to use it. A command looks at the current snapshot and returns a `Decision`: the reply and the `Effects`.
+/// Nothing has changed yet. The shell
 ///   1. appends `effects.records` to the catalog's log as ONE record batch, so that all or none of them
 ///      survive (an expansion is a topic record and an epoch record; half of it must not exist);
 ///   2. calls `commit(effects)`, which makes `effects.next` the current snapshot;
@@ -48,9 +48,8 @@ class CatalogCore {
     /// which they were written; keys may come in any order (LMDB gives them sorted, the log's tail
     /// follows). Errors: bytes that are no catalog record, or written by a newer version.
     [[nodiscard]] std::expected<void, CatalogReplayError> replay(Bytes key, std::optional<Bytes> value);
-    /// Ends the replay: checks that what was read is a whole catalog (names unique, epochs complete)
-    /// and makes it the current snapshot. To be called once, before the first command, also when there
-    /// was nothing to replay.
+    /// Ends the replay: checks that the records form a whole catalog (unique names, complete epochs) and makes it the
+    /// current snapshot. The shell calls it once, before the first command, also when there was nothing to replay.
     [[nodiscard]] std::expected<void, CatalogReplayError> finish_replay();
 
     /// Never null after `finish_replay`.
@@ -58,59 +57,57 @@ class CatalogCore {
 
     // Commands -----------------------------------------------------------------------------------
 
-    /// Gives a new data directory its cluster id and finalized features. When the catalog has a
-    /// cluster id already it is kept, and only changed features are written; no records if neither.
+    /// Gives a new data directory its cluster id and finalized features. An existing cluster id is kept, and then only
+    /// changed features are written; no records when there are none.
     [[nodiscard]] Decision<InitialiseReply> initialise(std::string_view cluster_id, const FeatureLevels& features,
                                                        const CatalogContext& context) const;
 
-    /// CreateTopics. Topics are judged one by one: failures do not stop others. The order of results is
-    /// Kafka's: topics of the request in order, then each name that came more than once, once, then
-    /// __cluster_metadata. A request of more than 10,000 partitions, or that needs more than 10,000 of
-    /// Kafka's records, fails as a whole.
+    /// CreateTopics. Topics are judged one by one: failures do not stop others. Results are in Kafka's order: the
+    /// topics of the request, then each name that came more than once, once, then __cluster_metadata. A request for
+    /// more than 10,000 partitions, or one that needs more than 10,000 of Kafka's records, fails as a whole.
     [[nodiscard]] Decision<CreateTopicsReply> create_topics(const CreateTopicsCommand& command,
                                                             const CatalogContext& context) const;
 
-    /// A topic that Metadata or a coordinator wants on first use, with the configs that Kafka gives to
-    /// internal topics. Already there: no records, `none` and its id. One of `CreatedTopic`'s errors
-    /// otherwise; never an error for the three internal names. Whether auto-creation is allowed
-    /// (auto.create.topics.enable, the request's flag) is the caller's to judge; internal topics
-    /// are created regardless.
+    /// Creates a topic that Metadata or a coordinator needs on first use; internal topics get the configs that Kafka
+    /// gives them. When the topic exists, the result is `none` with its id, and no records. Otherwise errors as in
+    /// `CreatedTopic`, but none for the three internal names. The caller decides whether auto-creation is allowed
+    /// (auto.create.topics.enable, the request's flag); internal topics are created regardless.
     [[nodiscard]] Decision<CreatedTopic> auto_create_topic(std::string_view name, const CatalogContext& context) const;
 
-    /// DeleteTopics, by names and ids mixed. Kafka shuffles its results; here refusals come first, then
-    /// deletions in the order of the request.
+    /// DeleteTopics, with names and ids mixed. Kafka shuffles its results; here refusals come first, then deletions in
+    /// the order of the request.
     [[nodiscard]] Decision<DeleteTopicsReply> delete_topics(const DeleteTopicsCommand& command,
                                                             const CatalogContext& context) const;
 
-    /// CreatePartitions. Results: duplicates first, then topics in the order of the request. An expansion
-    /// that Kafka allows may be refused by what was judged before (`TopicToExpand::judged`). One that happens asks
-    /// `context.log_end_offsets` once, and records the answer and the judged circumstances in the same atomic
+    /// CreatePartitions. Results: duplicates first, then topics in the order of the request. The judgement
+    /// (`TopicToExpand::judged`) may refuse an expansion that Kafka allows. For an expansion that happens, the core
+    /// calls `context.log_end_offsets` once, and records the result and the judged circumstances in the same atomic
     /// group as the new count.
     [[nodiscard]] Decision<CreatePartitionsReply> create_partitions(const CreatePartitionsCommand& command,
                                                                     const CatalogContext& context) const;
 
-    /// Adds to an earlier expansion which producers have switched to the new count. No records when
-    /// there is nothing new: a producer's first switch stands.
+    /// Adds producers that have switched to the new count to an earlier expansion. A producer's first switch stands: no
+    /// records when nothing is new.
     [[nodiscard]] Decision<RecordProducerSwitchesReply> record_producer_switches(
         const RecordProducerSwitchesCommand& command) const;
 
-    /// No group has offsets from that expansion any more: `seeded_groups` of its circumstances is empty. No records when it was. The
-    /// reply is those that it named.
+    /// Empties `seeded_groups` of that expansion's circumstances: no group has offsets from it any more. No records
+    /// when it was empty. Returns the groups that it named.
     [[nodiscard]] Decision<std::vector<std::string>> forget_seeded_groups(const TopicId& topic, std::int32_t epoch) const;
 
     /// IncrementalAlterConfigs (KIP-339) of topics, brokers, groups and client metrics subscriptions.
     /// Resources are judged one by one; within one resource all or nothing is changed.
     [[nodiscard]] Decision<AlterConfigsReply> incremental_alter_configs(const IncrementalAlterConfigsCommand& command,
                                                                         const CatalogContext& context) const;
-    /// The legacy AlterConfigs: what a resource does not name is deleted.
+    /// The legacy AlterConfigs: removes the configs of a resource that the request does not name.
     [[nodiscard]] Decision<AlterConfigsReply> alter_configs(const AlterConfigsCommand& command,
                                                             const CatalogContext& context) const;
 
-    /// Reserves `kProducerIdBlockSize` producer ids that were never given out before, also not by
-    /// earlier runs. The rest of a block is lost at a restart, as in Kafka.
+    /// Reserves `kProducerIdBlockSize` producer ids that were never given out before, not even by earlier runs. A
+    /// restart loses the rest of a block, as in Kafka.
     [[nodiscard]] Decision<ProducerIdBlockReply> allocate_producer_ids(const CatalogContext& context) const;
 
-    /// Makes `effects.next` the current snapshot. Asserts that the effects were decided on the current one.
+    /// Makes `effects.next` the current snapshot. Asserts that the effects were decided on the present one.
     void commit(const Effects& effects);
 
   private:

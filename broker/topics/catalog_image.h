@@ -14,14 +14,13 @@
 
 namespace partita::topics {
 
-/// What persisted records say, while they are being read. A snapshot is made once, at the end, since
-/// keys come in no order that means something: an expansion may come before its topic.
+/// Collects what persisted records say while they are replayed. The snapshot is made once, at the end, because the
+/// order of keys means nothing: an expansion may come before its topic.
 class CatalogImage {
   public:
     [[nodiscard]] std::expected<void, CatalogReplayError> replay(Bytes key, std::optional<Bytes> value);
 
-    /// Checks that the records fit together: unique names, complete expansion histories, nothing that
-    /// belongs to no topic.
+    /// Checks that the records fit together: unique names, complete expansion histories, no record without its topic.
     [[nodiscard]] std::expected<CatalogPointer, CatalogReplayError> finish();
 
   private:
@@ -32,7 +31,7 @@ class CatalogImage {
 
     [[nodiscard]] std::expected<void, CatalogReplayError> check_expansions(const Topic& topic,
                                                                            const Expansions& expansions) const;
-    /// Gives the switches of a topic to its expansions.
+    /// Attaches the producers' switches of a topic to its expansions.
     [[nodiscard]] std::expected<void, CatalogReplayError> place_switches(const Topic& topic, Expansions& expansions);
 
     std::unordered_map<TopicId, Topic> topics_;

@@ -29,7 +29,7 @@
 /// All records of one change are one atomic group (one batch). Every change writes a record of type 4.
 namespace partita::topics {
 
-/// Texts of configs travel as bytes: Kafka's limit for them is wider than that of strings here.
+/// Configs travel as bytes, because Kafka allows longer values than the strings of this encoding.
 struct CatalogConfigEntry {
     std::string_view name;
     Bytes value;
@@ -64,7 +64,7 @@ struct CatalogExpansionRecord {
     std::int64_t time_ms = -1;
     std::int64_t catalog_sequence = 0;
     Array<std::int64_t> log_end_offsets;
-    /// False when the shell had none to give.
+    /// False when the shell gave no circumstances.
     bool has_circumstances = false;
     std::string_view client_id;
     std::string_view software_name;
@@ -118,7 +118,7 @@ struct CatalogIdentityRecord {
     static const Schema schema;
 };
 
-/// Of all records but expansions.
+/// The version of all records but expansions.
 inline constexpr std::int16_t kCatalogRecordVersion = 0;
 inline constexpr std::int16_t kExpansionRecordVersion = 1;
 
@@ -146,7 +146,7 @@ struct ProducerSwitchKey {
 using CatalogKey = std::variant<TopicKey, ExpansionKey, ConfigsKey, StateKey, IdentityKey, ProducerSwitchKey>;
 
 [[nodiscard]] std::string encode_key(const CatalogKey& key);
-/// Texts of the key are views into `bytes`. A type that is not in the table is a newer version's.
+/// Texts of the key are views into `bytes`. A type that is not in the table comes from a newer version.
 [[nodiscard]] std::expected<CatalogKey, CatalogReplayError> decode_key(Bytes bytes);
 
 // Records --------------------------------------------------------------------------------------------

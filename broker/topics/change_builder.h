@@ -12,8 +12,8 @@
 
 namespace partita::topics {
 
-/// Collects what one command changes: the next snapshot, its records and the news of it, always the
-/// three together. Without any change nothing is copied and `finish` gives empty effects.
+/// Collects what one command changes: the next snapshot, its records and its changes, always together. Without any
+/// change it copies nothing, and `finish` returns empty effects.
 class ChangeBuilder {
   public:
     explicit ChangeBuilder(const CatalogPointer& base) : base_(base) {}
@@ -27,13 +27,13 @@ class ChangeBuilder {
     void delete_topic(const TopicPointer& topic);
     /// `after` has one more expansion and the new count.
     void expand_topic(const TopicPointer& before, Topic after);
-    /// `after` differs in one epoch, which has the producers named in `added` in addition.
+    /// `after` differs in one epoch: it also has the producers in `added`.
     void record_switches(const TopicPointer& before, Topic after, std::int32_t epoch,
                          std::span<const ProducerSwitch> added);
-    /// `after` differs in what is kept of that epoch besides its producers.
+    /// `after` differs in what that epoch records besides its producers.
     void annotate_expansion(const TopicPointer& before, Topic after, std::int32_t epoch);
     void reconfigure_topic(const TopicPointer& before, ConfigMap configs);
-    /// Of a broker, group or client metrics subscription.
+    /// Sets the configs of a broker, group or client metrics subscription.
     void set_configs(ConfigResourceType type, std::string_view name, ConfigMap configs);
     void set_next_producer_id(ProducerId id);
     void set_identity(std::string_view cluster_id, const FeatureLevels& features);
@@ -49,24 +49,24 @@ class ChangeBuilder {
     Effects effects_;
 };
 
-/// Id of a new topic: neither zero, nor one that Kafka reserves, nor in use.
+/// The id for a new topic: not zero, not reserved by Kafka, and not in use.
 [[nodiscard]] TopicId fresh_topic_id(const CatalogContext& context, const CatalogSnapshot& catalog);
 
-/// Kafka's rules for the brokers of one partition that a client assigns by hand; `expected_replicas` is
-/// the replica count of the partitions before. Null when they hold.
+/// Checks Kafka's rules for the brokers that a client assigns to one partition by hand; `expected_replicas` is the
+/// replica count of the partitions before. Null when they hold.
 [[nodiscard]] std::optional<std::string> assignment_problem(std::span<const BrokerId> brokers,
                                                             std::optional<std::size_t> expected_replicas,
                                                             const CatalogSettings& settings);
 
-/// Kafka's refusal of a value that is too long; null when it is not.
+/// Kafka's refusal when a value is too long; null when none is.
 [[nodiscard]] std::optional<CatalogError> config_value_problem(const ConfigMap& configs);
 
-/// Texts of clients are kept up to `ExpansionCircumstances::kTextBytesMax`.
+/// Cuts a client's text to `ExpansionCircumstances::kTextBytesMax`.
 inline void cut_text(std::string& text) {
     if (text.size() > ExpansionCircumstances::kTextBytesMax) text.resize(ExpansionCircumstances::kTextBytesMax);
 }
 
-/// Why nothing is placed while all log directories are cordoned.
+/// Kafka's text when nothing can be placed because all log directories are cordoned.
 inline constexpr std::string_view kNoPlace =
     "All brokers are currently fenced, or have all their log directories cordoned.";
 inline constexpr std::string_view kDuplicateTopicName = "Duplicate topic name.";

@@ -12,13 +12,13 @@
 #include "broker/topics/catalog.h"
 #include "broker/topics/catalog_commands.h"
 
-/// Client quotas (KIP-546): what kafka-configs sets for users, client ids and addresses. They are stored and described
-/// here; client_rates.h and mutation_quotas.h count what clients use.
+/// Client quotas (KIP-546): what kafka-configs sets for users, client ids and addresses. This file stores and describes
+/// them; client_rates.h and mutation_quotas.h count what clients use.
 namespace partita::topics {
 
-/// Whom a quota is for: type ("user", "client-id", "ip") to name; no name is the default of the type.
+/// Whom a quota is for: types ("user", "client-id", "ip") to names; no name stands for the default of the type.
 using QuotaEntity = std::map<std::string, std::optional<std::string>, std::less<>>;
-/// Ascending by key. What the catalog stores for an entity.
+/// Quotas by key, ascending: what the catalog stores for an entity.
 using QuotaValues = std::map<std::string, double, std::less<>>;
 
 struct QuotaOperation {
@@ -28,7 +28,7 @@ struct QuotaOperation {
 };
 
 struct QuotaAlteration {
-    /// As it came: a type that is named twice counts with its last name, as in Kafka.
+    /// As the request has it: when it names a type twice the last name counts, as in Kafka.
     QuotaEntity entity;
     std::vector<QuotaOperation> operations;
 };
@@ -43,8 +43,8 @@ struct AlteredQuotas {
     CatalogError error;
 };
 
-/// One result per entity, in the order of the request. An entity that comes twice keeps what its first alteration did
-/// and is answered with a refusal.
+/// One result per entity, in the order of the request. When an entity comes twice, its first alteration takes effect,
+/// and the result is a refusal.
 struct AlterClientQuotasReply {
     std::vector<AlteredQuotas> entities;
 };
@@ -64,14 +64,14 @@ struct DescribedQuotas {
     QuotaValues values;
 };
 
-/// The entities that have all types of the filter, matching; with `strict` only those that have no other type.
+/// The entities that have all types of the filter, each matching; with `strict` only those without any other type.
 [[nodiscard]] std::expected<std::vector<DescribedQuotas>, CatalogError> describe_client_quotas(
     const CatalogSnapshot& catalog, std::span<const QuotaFilterComponent> filter, bool strict);
 
-/// Whether the catalog can hold quotas under this name: for what was stored, by whomever.
+/// True when the catalog can hold quotas under this name: checks names that were stored, by any version.
 [[nodiscard]] bool is_quota_entity(std::string_view name);
 
-/// A quota of exactly this entity, if it has one.
+/// The quota of exactly this entity; empty when it has none.
 [[nodiscard]] std::optional<double> client_quota(const CatalogSnapshot& catalog, const QuotaEntity& entity,
                                                  std::string_view key);
 
@@ -79,18 +79,19 @@ struct DescribedQuotas {
 struct QuotaInForce {
     /// What may be used per second; above 0.
     double rate = 0;
-    /// Whose use is counted together: all clients of a user, all of a client id, or one client id of a user.
+    /// Clients with the same bucket are counted together: all clients of a user, all of a client id, or one client id
+    /// of a user.
     std::string bucket;
 
     friend bool operator==(const QuotaInForce&, const QuotaInForce&) = default;
 };
 
-/// The most specific quota, in Kafka's order: user and client id, user and any client id, user; then the same for any
-/// user; then the client id, and any client id. None when nobody limits this client.
+/// The most specific quota for a client, in Kafka's order: user and client id; user and any client id; user; then the
+/// same three for any user; then the client id; any client id. Empty when no quota limits the client.
 [[nodiscard]] std::optional<QuotaInForce> quota_of_client(const CatalogSnapshot& catalog, std::string_view user,
                                                           std::string_view client_id, std::string_view key);
 
-/// The quota of an address in its numeric form, or that of any address, which holds for each by itself.
+/// The quota of an address in numeric form, else the one for any address, which holds for each address by itself.
 [[nodiscard]] std::optional<QuotaInForce> quota_of_address(const CatalogSnapshot& catalog, std::string_view address,
                                                            std::string_view key);
 

@@ -11,7 +11,7 @@
 #include "broker/topics/client_quotas.h"
 #include "protocol/types.h"
 
-/// What clients use per second, held against their quotas (KIP-13, KIP-124, KIP-219, KIP-612): bytes produced, bytes
+/// What clients use per second, compared with their quotas (KIP-13, KIP-124, KIP-219, KIP-612): bytes produced, bytes
 /// fetched, share of a request thread, connections made.
 namespace partita::topics {
 
@@ -20,18 +20,18 @@ struct QuotaWindows {
     std::int64_t size_ms = 1000;
 };
 
-/// A rate per second over the windows of the last while, by Kafka's formula: a window begins with the first use after the
-/// one before it ended, so there may be pauses between windows; the present one counts for as long as it lasted, and
-/// windows that never were count as empty ones. A client that was quiet may therefore use in one moment what its quota
-/// allows it in all windows but one.
+/// A rate per second over the latest windows, by Kafka's formula. A window begins with the first use after the window
+/// before it ended, so there may be pauses between windows. The present window counts for as long as it has lasted;
+/// windows that never began count as empty. So a client that was quiet may use at once what its quota allows in all
+/// windows but one.
 class WindowedRate {
   public:
     explicit WindowedRate(QuotaWindows windows) : windows_(windows) {}
 
-    /// `value` may be negative: that takes back what was recorded and did not happen.
+    /// A negative `value` takes back what was recorded and did not happen.
     void record(double value, Instant now);
     [[nodiscard]] double per_second(Instant now);
-    /// The time that the rate is taken over. At least a millisecond.
+    /// The time over which the rate is taken; at least 1 ms.
     [[nodiscard]] std::int64_t span_ms(Instant now);
 
   private:
@@ -44,7 +44,7 @@ class WindowedRate {
     void forget_old(Instant now);
 
     QuotaWindows windows_;
-    // One more than are counted: the oldest reaches into the time that is looked at.
+    // One window more than is counted, because the oldest one reaches into the time that is looked at.
     std::vector<Window> used_;
     std::size_t current_ = 0;
 };
@@ -52,17 +52,17 @@ class WindowedRate {
 /// The rates of all clients that have one kind of quota.
 class ClientRates {
   public:
-    /// Clients whose rates are kept. Beyond them the one is forgotten that was quiet for longest.
+    /// Clients whose rates are kept. Beyond it, the client that was quiet for longest is forgotten.
     static constexpr std::size_t kClientsMax = 10'000;
 
     explicit ClientRates(QuotaWindows windows) : windows_(windows) {}
 
-    /// Adds to what a client used. How long it has to wait until its rate is its quota again; 0 when it is not above.
+    /// Records what a client used. Returns the milliseconds until its rate is within its quota again; 0 when it is.
     [[nodiscard]] std::int64_t use(const QuotaInForce& quota, double value, Instant now);
-    /// Takes back what did not happen after all.
+    /// Takes back what `use` recorded and did not happen.
     void take_back(const QuotaInForce& quota, double value, Instant now);
 
-    /// The most that a client can use at once without having to wait for certain.
+    /// A client that uses more than this at once certainly has to wait.
     [[nodiscard]] double most_at_once(const QuotaInForce& quota) const;
 
     [[nodiscard]] std::size_t client_count() const { return by_bucket_.size(); }
@@ -72,7 +72,7 @@ class ClientRates {
         std::string bucket;
         WindowedRate rate;
     };
-    // The one that used something last comes first.
+    // Ordered by last use, the latest first.
     using Clients = std::list<Client>;
 
     [[nodiscard]] WindowedRate& rate_of(std::string_view bucket);

@@ -9,7 +9,7 @@
 #include "broker/topics/catalog.h"
 #include "broker/topics/catalog_commands.h"
 
-/// Feature levels (KIP-584, KIP-1022): which there are, and how UpdateFeatures moves them.
+/// Feature levels (KIP-584, KIP-1022): which exist, and how UpdateFeatures changes them.
 namespace partita::topics {
 
 inline constexpr std::string_view kMetadataVersion = "metadata.version";
@@ -22,15 +22,15 @@ struct Feature {
     std::string_view name;
     std::int16_t minimum_level;
     std::int16_t maximum_level;
-    /// What a new cluster starts with, and an old one whose broker learns the feature.
+    /// The level in a new cluster, and in an old one when its broker first knows the feature.
     std::int16_t initial_level;
 };
 
-/// Ascending by name. What is not in it is not served: clients switch behaviour on by these levels.
+/// Ascending by name. A feature that is missing here is not served; clients enable behaviour by these levels.
 [[nodiscard]] std::span<const Feature> served_features();
 
-/// The levels that a data directory starts with: those it has, and the initial ones of what is new to it. A level
-/// that was brought down to 0 is kept as 0.
+/// The levels that a data directory starts with: its stored levels, and the initial level of each feature that is new
+/// to it. A stored level 0 stays 0.
 [[nodiscard]] FeatureLevels started_features(const FeatureLevels& stored);
 
 /// 0 for a feature that is off or unknown.
@@ -44,19 +44,19 @@ struct FeatureUpdate {
 };
 
 struct UpdateFeaturesCommand {
-    /// The last of several for one feature counts.
+    /// When a feature comes more than once, its last update counts.
     std::vector<FeatureUpdate> updates;
     bool validate_only = false;
 };
 
 struct UpdateFeaturesReply {
-    /// One failure fails them all.
+    /// One failure fails all updates.
     CatalogError error;
     /// Ascending by name; empty on failure.
     std::vector<std::string> updated;
 };
 
-/// `node` is named in texts as the controller that judges.
+/// `node` is the controller that the texts name.
 [[nodiscard]] Decision<UpdateFeaturesReply> update_features(const CatalogPointer& catalog,
                                                             const UpdateFeaturesCommand& command, BrokerId node);
 

@@ -15,11 +15,11 @@ class Cursor;
 
 namespace partita::topics {
 
-/// What a Kafka has written of its topics into the log `__cluster_metadata`, put together record by record, so that a
+/// Puts together, record by record, what a Kafka wrote about its topics into the log `__cluster_metadata`, so that a
 /// directory that it left can be served with the settings that its topics had.
 ///
-/// Topics, their configs and producer ids are all that is taken: what else is there (brokers, quotas, credentials, ACLs)
-/// says nothing of the data in the directory.
+/// It takes only topics, their configs and producer ids: the rest (brokers, quotas, credentials, ACLs) says nothing
+/// about the data in the directory.
 class KafkaMetadata {
   public:
     struct Topic {
@@ -29,16 +29,16 @@ class KafkaMetadata {
         ConfigMap configs;
     };
 
-    /// Partitions of one topic, far above what a cluster of Kafka holds: a record that names more is none.
+    /// Partitions of one topic, far more than a Kafka cluster holds: a record that names more is not valid.
     static constexpr std::int32_t kPartitionsMax = 1'000'000;
 
-    /// Takes the value of one record of the log or of a snapshot of it, in their order. False when it is no such record.
-    /// Kinds that are not taken are passed over, whatever their version.
+    /// Takes the value of one record of the log, or of its snapshot, in their order. False when it is not such a
+    /// record. Skips kinds that are not needed, whatever their version.
     [[nodiscard]] bool apply(Bytes record);
 
     /// By name.
     [[nodiscard]] std::vector<Topic> topics() const;
-    /// No producer id at or above it was given out.
+    /// No id at or above this one was given to a producer.
     [[nodiscard]] ProducerId next_producer_id() const { return next_producer_id_; }
 
   private:
@@ -46,7 +46,7 @@ class KafkaMetadata {
         std::string name;
         std::int32_t partition_count = 0;
     };
-    // What follows the frame of a record. False when it ends too early.
+    // Each reads what follows the frame of a record. False when it ends too early.
     [[nodiscard]] bool apply_topic(Cursor& cursor);
     [[nodiscard]] bool apply_partition(Cursor& cursor);
     [[nodiscard]] bool apply_config(Cursor& cursor);

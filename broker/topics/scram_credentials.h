@@ -12,8 +12,8 @@
 #include "broker/topics/catalog.h"
 #include "broker/topics/catalog_commands.h"
 
-/// SCRAM credentials of users (KIP-554): kept for the day a listener asks for them, described by mechanism and
-/// iterations only.
+/// SCRAM credentials of users (KIP-554): stored until a listener needs them, and described only by mechanism and
+/// iterations.
 namespace partita::topics {
 
 enum class ScramMechanism : std::int8_t { unknown = 0, sha_256 = 1, sha_512 = 2 };
@@ -33,7 +33,7 @@ struct ScramUpsertion {
     std::string_view user;
     std::int8_t mechanism = 0;
     std::int32_t iterations = 0;
-    /// Unset when the client's bytes make no credential; then this is the refusal.
+    /// Unset when the client's bytes make no credential; that user is then refused.
     std::optional<ScramCredential> credential;
 };
 
@@ -67,7 +67,7 @@ struct DescribedScramUser {
     std::map<ScramMechanism, std::int32_t> iterations;
 };
 
-/// No users ask for all that have credentials. Ascending by name.
+/// Without users, describes all that have credentials. Ascending by name.
 [[nodiscard]] std::vector<DescribedScramUser> describe_scram_credentials(const CatalogSnapshot& catalog,
                                                                          std::span<const std::string_view> users);
 

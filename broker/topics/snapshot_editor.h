@@ -11,12 +11,12 @@
 
 namespace partita::topics {
 
-/// Makes the next snapshot from one that is shared. Used by the core and by replay, nowhere else.
+/// Makes the next snapshot from a shared one. Only the core and the replay use it.
 class SnapshotEditor {
   public:
     explicit SnapshotEditor(const CatalogSnapshot& base) : draft_(std::make_shared<CatalogSnapshot>(base)) {}
 
-    /// What was made so far; later edits are visible through it.
+    /// The snapshot made so far; later edits are visible through it.
     [[nodiscard]] const CatalogSnapshot& draft() const { return *draft_; }
 
     void add_topics(std::vector<TopicPointer> topics);
@@ -25,7 +25,7 @@ class SnapshotEditor {
     void erase_topic(const Topic& topic);
     /// Configs of a broker, group or client metrics subscription; an empty map removes the resource.
     void set_configs(ConfigResourceType type, std::string_view name, ConfigMap configs);
-    /// All resources of a type at once.
+    /// Replaces the configs of all resources of a type.
     void set_all_configs(ConfigResourceType type, CatalogSnapshot::ConfigsByName configs);
     void set_next_producer_id(ProducerId id) { draft_->next_producer_id_ = id; }
     void set_identity(std::string cluster_id, FeatureLevels features);

@@ -14,7 +14,7 @@ namespace partita::topics {
 struct Topic;
 using TopicPointer = std::shared_ptr<const Topic>;
 
-/// The topics of one snapshot: found by name or by id through hashes, and walked in the order of names.
+/// The topics of one snapshot: found by name or by id through hashes, and visited in the order of names.
 ///
 /// A copy shares everything with the original; an edit of a copy replaces only what it touches (one
 /// bucket of about 16 topics in each of three hashes, one chunk of at most 128 in the ordered list) and
@@ -63,7 +63,7 @@ class TopicIndex {
     };
 
     TopicIndex() = default;
-    /// From all topics at once, in any order; names and ids are unique.
+    /// Takes all topics at once, in any order; names and ids must be unique.
     explicit TopicIndex(std::vector<TopicPointer> topics);
 
     [[nodiscard]] std::size_t size() const { return size_; }
@@ -71,8 +71,8 @@ class TopicIndex {
     /// Null when there is none.
     [[nodiscard]] const TopicPointer& find(std::string_view name) const;
     [[nodiscard]] const TopicPointer& find(const TopicId& id) const;
-    /// The first topic by name, other than `name` itself, whose name equals `name` once every '.' in both is
-    /// taken for '_'. Null when there is none.
+    /// The first topic by name, other than `name` itself, whose name equals `name` when every '.' in both is read as
+    /// '_'. Null when there is none.
     [[nodiscard]] const TopicPointer& find_colliding(std::string_view name) const;
 
     [[nodiscard]] Iterator begin() const { return {this, 0, 0}; }
@@ -84,7 +84,7 @@ class TopicIndex {
     void insert(TopicPointer topic);
     /// Replaces the topic of the same name and id.
     void replace(TopicPointer topic);
-    /// Removes a topic that is there.
+    /// Removes a topic that must be there.
     void erase(const Topic& topic);
 
   private:
