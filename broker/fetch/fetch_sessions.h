@@ -34,12 +34,13 @@ struct SessionPartition {
     Offset sent_log_start_offset = kNoOffset;
 };
 
-/// A partition's place in its session. It means that partition until a request of the session forgets it.
+/// A partition's place in its session. It stays the same until a request of the session forgets the partition; then it
+/// may be reused.
 struct SessionSlot {
     std::uint32_t index = 0;
 };
 
-/// What an answer tells of one partition, and the session remembers.
+/// What an answer says about one partition; the session remembers it.
 struct SessionNews {
     SessionSlot slot;
     Offset high_watermark;
@@ -47,7 +48,8 @@ struct SessionNews {
     bool has_records = false;
 };
 
-/// One fetch of a session, by the epoch that follows it. It is superseded when a later request has moved the session on.
+/// One fetch of a session, identified by the session epoch that follows it. A later request of the session supersedes
+/// it.
 struct SessionTurn {
     std::int32_t session_id = 0;
     std::int32_t next_epoch = 0;
@@ -78,10 +80,10 @@ class FetchSession {
         }
     }
 
-    /// Remembers what an answer told. Each slot is one of a partition that was not forgotten since.
+    /// Remembers what an answer said. The partition of each slot must still be in the session.
     void note_answer(std::span<const SessionNews> news);
 
-    /// After 2^31-1 comes 1: epoch 0 means "new session".
+    /// Moves to the next epoch. After 2^31-1 comes 1, because epoch 0 means "new session".
     void advance_epoch() { next_epoch_ = next_epoch_ == INT32_MAX ? 1 : next_epoch_ + 1; }
 
   private:
@@ -97,7 +99,7 @@ class FetchSession {
     bool uses_topic_ids_;
     std::int32_t next_epoch_ = 1;
     Order order_;
-    // By the index of a slot. Forgotten ones point to the end and are used again.
+    // Indexed by slot. The slot of a forgotten partition points to the end and is reused.
     std::vector<Order::iterator> by_slot_;
     std::vector<SessionSlot> free_slots_;
     std::unordered_map<TopicPartitionName, Order::iterator, NameHash> by_name_;
@@ -115,17 +117,17 @@ class FetchSessions {
 
     explicit FetchSessions(std::size_t slots) : slots_(slots) {}
 
-    /// A session for `partition_count` partitions with the fresh positive `id`, or null when there is
-    /// no slot or the id is taken. Like whatever else gives out a session, it may be used until the next call.
+    /// Makes a session for `partition_count` partitions with the fresh positive `id`. Null when there is no slot, or
+    /// the id is taken. The pointer, like every other one to a session, is valid until the next call.
     FetchSession* create(std::int32_t id, bool uses_topic_ids, std::size_t partition_count, Instant now);
 
-    /// Looks up the session of an incremental request, and moves it on. Errors are Kafka's top-level ones:
+    /// Finds the session of an incremental request and advances its epoch. Errors are Kafka's top-level ones:
     /// fetch_session_id_not_found, invalid_fetch_session_epoch, fetch_session_topic_id_error.
     [[nodiscard]] std::expected<FetchSession*, ErrorCode> use(std::int32_t id, std::int32_t epoch, bool uses_topic_ids, Instant now);
 
-    /// Remembers what the answer to a fetch tells. False, and nothing is remembered, when the fetch was superseded
-    /// meanwhile: then Kafka answers invalid_fetch_session_epoch (IncrementalFetchContext). A session that is gone
-    /// has nobody who would be told twice.
+    /// Remembers what the answer to a fetch says. False, and nothing is remembered, when a later request has superseded
+    /// the fetch: Kafka then answers invalid_fetch_session_epoch (IncrementalFetchContext). True when the session is
+    /// gone: there is nothing to remember.
     [[nodiscard]] bool answer(SessionTurn turn, std::span<const SessionNews> news);
 
     void remove(std::int32_t id);

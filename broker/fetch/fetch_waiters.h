@@ -11,22 +11,22 @@
 
 namespace partita::fetch {
 
-/// Names a partition for waiting purposes. The shell gives every partition one number for its
-/// lifetime and never uses it again.
+/// Names a partition for waiting purposes. The shell gives every partition a number for its lifetime and never reuses
+/// it.
 struct PartitionKey : StrongInt<struct PartitionKeyTag, std::uint64_t> {
     friend constexpr auto operator<=>(PartitionKey, PartitionKey) = default;
 };
 
-/// Names a waiting fetch. Never used again by the same FetchWaiters.
+/// Names a waiting fetch. The same FetchWaiters never reuses it.
 struct WaiterId : StrongInt<struct WaiterIdTag, std::uint64_t> {
     friend constexpr auto operator<=>(WaiterId, WaiterId) = default;
 };
 
-/// How much longer than a client asked for an empty fetch waits: a fiftieth, at most 10 ms, and one for the clock, whose
-/// milliseconds are cut, so that no answer is early. A record that is written about as often as fetches end (500 ms are
-/// the default of clients, and a favourite of programs) is then in the answer instead of a moment behind an empty one.
-/// After an empty answer the Java consumer of Kafka 4.0 to 4.3 with `group.protocol=consumer` may not fetch for as long as its
-/// poll lasts (KAFKA-20780).
+/// How much longer than the client asked an empty fetch waits: a fiftieth, at most 10 ms, plus 1 ms because the clock
+/// cuts off fractions of milliseconds and no answer may be early. When records are written about as often as fetches
+/// end (500 ms is the default of clients, and popular with programs), the record is then in the answer instead of just
+/// behind an empty one. After an empty answer the Java consumer of Kafka 4.0 to 4.3 with `group.protocol=consumer` may
+/// not fetch again for as long as its poll lasts (KAFKA-20780).
 [[nodiscard]] constexpr std::int32_t grace_ms(std::int32_t max_wait_ms) {
     constexpr std::int32_t kShare = 50;
     constexpr std::int32_t kMostMs = 10;
@@ -41,9 +41,9 @@ struct WaiterId : StrongInt<struct WaiterIdTag, std::uint64_t> {
 ///  - a partition changed in a way that only a new read can tell (deleted, start moved, failed; records of transactions
 ///    became visible);
 ///  - its deadline passed.
-/// Then its id comes out of the call that made it so, with the reason, exactly once, and the shell reads again: what
-/// the reply holds is decided by that read, not here. A fetch that was only told to look, and saw too little, goes on
-/// waiting under its id (`resume`).
+/// The call that makes a condition true then returns the fetch's id with the reason, exactly once, and the shell reads
+/// again: that read decides what the reply holds. A fetch that only had to look, and saw too little, goes on waiting
+/// under the same id (`resume`).
 ///
 /// A pure core: one caller at a time, no clock, no I/O. Costs grow with the partitions that have
 /// waiters, not with the partitions that exist.
@@ -54,7 +54,7 @@ class FetchWaiters {
         /// The most that this partition may count towards `missing_bytes`; its own fetch limit less
         /// what was already readable when the wait began.
         std::int64_t countable_bytes = 0;
-        /// The last stable offset that the fetch saw, and whether it was the end. For read_committed.
+        /// The last stable offset that the fetch saw, and whether it was the log end. For read_committed.
         Offset stable_end{0};
         bool is_stable = true;
     };
@@ -71,17 +71,18 @@ class FetchWaiters {
     /// What an append did to a partition.
     struct Growth {
         std::int64_t bytes = 0;
-        /// The last stable offset after it, and whether that is the end: no transaction hides anything.
+        /// The last stable offset after the append, and whether it is the log end, so that no transaction hides
+        /// anything.
         Offset stable_end;
         bool is_stable = true;
     };
 
     enum class Reason : std::uint8_t {
-        /// The bytes are there: the answer is due, whatever limits make of it.
+        /// The bytes are there: the answer is due, however little the limits let it hold.
         enough,
         /// Only a read can tell whether the answer is due.
         look,
-        /// The time is over, or the broker stops.
+        /// The deadline has passed, or the broker stops.
         over,
     };
     struct Woken {
@@ -92,17 +93,17 @@ class FetchWaiters {
 
     /// Starts a wait. A partition that is named more than once counts once.
     WaiterId add(Wait wait);
-    /// Goes on with a wait that came out with `Reason::look`, under the same id.
+    /// Goes on with a wait that ended with `Reason::look`, under the same id.
     void resume(WaiterId waiter, Wait wait);
 
-    /// Ends a wait without an answer (the connection is gone). Unknown ids are ignored, since the
-    /// wait may have ended in the same turn.
+    /// Ends a wait without an answer, because the connection is gone. Ignores unknown ids, since the wait may have
+    /// ended in the same turn.
     void cancel(WaiterId waiter);
 
-    /// `partition` grew. Whoever waits no longer is appended to `woken`, here and below.
+    /// `partition` grew. This call and those below append the waits that end to `woken`.
     void on_append(PartitionKey partition, const Growth& growth, std::vector<Woken>& woken);
 
-    /// Everybody who waits for `partition` has to look.
+    /// `partition` changed: every fetch that waits for it has to look.
     void on_change(PartitionKey partition, std::vector<Woken>& woken);
 
     /// Ends all waits whose deadline is at or before `now`.
@@ -111,12 +112,12 @@ class FetchWaiters {
     /// Ends every wait, for shutdown.
     void complete_all(std::vector<Woken>& woken);
 
-    /// When `advance` has something to do next; empty when nothing waits.
+    /// When the shell has to call `advance` next; empty when nothing waits.
     [[nodiscard]] std::optional<Instant> next_deadline();
 
     [[nodiscard]] bool waits_for(PartitionKey partition) const { return by_partition_.contains(partition); }
     [[nodiscard]] std::size_t size() const { return waiters_.size(); }
-    /// Deadlines that are held, those of ended waits included: at most a constant more than twice `size`.
+    /// Deadlines that are held, those of ended waits included: at most twice `size` plus a constant.
     [[nodiscard]] std::size_t deadline_count() const { return deadlines_.size(); }
 
   private:
@@ -125,7 +126,7 @@ class FetchWaiters {
         std::vector<WaitedPartition> partitions;
         std::int64_t missing_bytes;
         Isolation isolation;
-        /// Which of the deadlines under its id is its own: each time that it waits on makes another.
+        /// Tells the wait's own deadline from earlier ones under the same id: each `resume` makes another deadline.
         std::uint64_t turn;
     };
     struct Deadline {
