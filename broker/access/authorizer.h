@@ -15,11 +15,13 @@ struct Requester {
     std::string_view address;
 };
 
-/// Rules about who may do what, such as a list of ACLs. Asked by all reactors at once: it has to be thread-safe, and quick.
+/// Rules about who may do what, such as a list of ACLs. All reactors ask them at once: they have to be thread-safe, and
+/// quick.
 class Rules {
   public:
     virtual ~Rules() = default;
-    /// May the requester do this to the resource of that name? Without a name: to at least one of them.
+    /// True when the requester may do this to the resource of that name; without a name, when the requester may do it
+    /// to at least one resource.
     [[nodiscard]] virtual bool allows(const Requester& requester, Permission permission,
                                       std::optional<std::string_view> name) const = 0;
 };

@@ -67,8 +67,8 @@ inline constexpr Permission kDescribeToken{Operation::describe, ResourceType::de
 inline constexpr Permission kCreateTokensOfUser{Operation::create_tokens, ResourceType::user};
 inline constexpr Permission kDescribeTokensOfUser{Operation::describe_tokens, ResourceType::user};
 
-/// What a request needs for one resource: a permission on it, or where Kafka lets that be enough, another one on the cluster,
-/// which is looked at first.
+/// What a request needs for one resource: a permission on it, or, where Kafka lets that be enough, another one on the
+/// cluster. The permission on the cluster is looked at first.
 struct Need {
     constexpr Need() = default;
     // A permission is the usual need.
@@ -83,22 +83,22 @@ struct Need {
 
 inline constexpr Need kCreateTopicOrInCluster{kCreateTopic, kCreateInCluster};
 inline constexpr Need kDescribeGroupOrCluster{kDescribeGroup, kDescribeCluster};
-/// Who may write to any topic may also ask for a producer's id.
+/// A client that may write to any topic may also ask for a producer id.
 inline constexpr Need kWriteTopicOrIdempotently{kWriteTopic, kIdempotentWrite};
-/// Replicas ask too, and are known by CLUSTER_ACTION.
+/// Replicas send this request too; they have CLUSTER_ACTION.
 inline constexpr Need kDescribeTopicOrClusterAction{kDescribeTopic, kClusterAction};
 
 /// In Kafka's words: "READ TOPIC", "CREATE TOPIC or CREATE CLUSTER".
 [[nodiscard]] std::string to_text(Permission permission);
 [[nodiscard]] std::string to_text(const Need& need);
 
-/// The operations that a resource of the type knows, ascending by code. No permission has another one.
+/// The operations that a resource of the type knows, ascending by code. A permission on the type has one of these.
 [[nodiscard]] std::span<const Operation> operations_of(ResourceType type);
 /// All of them as the bit field of replies: bit n stands for the operation with code n.
 [[nodiscard]] std::int32_t all_operation_bits(ResourceType type);
 [[nodiscard]] constexpr std::int32_t operation_bit(Operation operation) { return std::int32_t{1} << static_cast<int>(operation); }
 
-/// What a client is told that lacks a permission on a resource of the type: TOPIC_AUTHORIZATION_FAILED and the like.
+/// The error for a client that lacks a permission on a resource of the type: TOPIC_AUTHORIZATION_FAILED and the like.
 [[nodiscard]] ErrorCode refusal(ResourceType type);
 
 }  // namespace partita::access

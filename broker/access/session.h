@@ -8,16 +8,18 @@ namespace partita::access {
 
 class Principal;
 
-/// Null only where a header says so.
+/// Never null, unless a header says so.
 using PrincipalPointer = std::shared_ptr<const Principal>;
 
-/// Who somebody is, immutable. One is made where it was checked (by TLS or SASL), for all requests of a connection; the only one
-/// that nobody has to check is `anonymous`. So a name that can be read here was either proven, or is Kafka's for who proved none.
+/// Who a client is; immutable. Whoever checks the client's identity (TLS or SASL) makes one, for all requests of the
+/// connection; only `anonymous` needs no check. So a name in a Principal was proven, or is Kafka's name for clients
+/// that proved none.
 class Principal {
   public:
     Principal(std::string type, std::string name) : type_(std::move(type)), name_(std::move(name)) {}
 
-    /// Kafka's User:ANONYMOUS: whoever was not asked who they are. Lives as long as the program; copies of the pointer count nothing.
+    /// Kafka's User:ANONYMOUS, for clients that were not asked who they are. Lives as long as the program; copying the
+    /// pointer counts no reference.
     [[nodiscard]] static PrincipalPointer anonymous();
 
     /// "User".
@@ -32,9 +34,9 @@ class Principal {
     std::string name_;
 };
 
-/// What was established about the client at the other end of a connection. The connection owns its session, from accept on;
-/// authentication will replace it, on the connection's reactor and between two requests. So a request sees one session as long as
-/// it is served. What outlives that call (a fetch that waits) keeps the principal.
+/// What was established about the client at the other end of a connection. The connection owns its session, from accept
+/// on; authentication will replace it, on the connection's reactor and between two requests. So a request sees one
+/// session as long as it is served. Work that outlives the request, such as a fetch that waits, keeps the principal.
 struct Session {
     /// Never null.
     PrincipalPointer principal = Principal::anonymous();

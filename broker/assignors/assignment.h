@@ -19,11 +19,11 @@ struct TopicPartitions {
 /// What one member has or shall have: ascending by topic id, no topic twice, no topic without partitions.
 using Assignment = std::vector<TopicPartitions>;
 
-/// Brings topics and partitions that came in any order into the order of an Assignment.
+/// Sorts topics and partitions, which may be in any order, into the order of an Assignment.
 [[nodiscard]] Assignment normalized(Assignment assignment);
 
 [[nodiscard]] std::size_t partition_count(const Assignment& assignment);
-/// Null when the assignment has nothing of the topic.
+/// Null when the assignment has no partition of the topic.
 [[nodiscard]] const TopicPartitions* find_topic(const Assignment& assignment, const TopicId& topic_id);
 
 }  // namespace partita::assignors

@@ -2,7 +2,7 @@
 
 #include "broker/assignors/assignor.h"
 
-/// Inside of this room: the two cases of the uniform assignor.
+/// Private to this room: the two cases of the uniform assignor.
 
 namespace partita::assignors {
 
@@ -12,8 +12,8 @@ namespace partita::assignors {
 /// Members with subscriptions of their own.
 [[nodiscard]] GroupAssignment assign_uniformly_to_individuals(const GroupSpec& group);
 
-/// The index in `group.topics` of each topic of `previous` that still exists, and its partitions that
-/// exist: `visit(std::uint32_t topic, std::span<const std::int32_t> partitions)`, ascending by topic.
+/// Calls `visit(std::uint32_t topic, std::span<const std::int32_t> partitions)` for each topic of `previous` that still
+/// exists, ascending: `topic` is its index in `group.topics`, `partitions` are those that still exist.
 template <class Visit>
 void for_each_existing(const GroupSpec& group, const Assignment& previous, Visit&& visit) {
     std::uint32_t topic = 0;

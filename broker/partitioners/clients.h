@@ -8,11 +8,11 @@
 
 #include "broker/partitioners/families.h"
 
-/// The partitioners of clients by the names that people know: which family hashes their keys, and what they do with
-/// records that have none.
+/// The partitioners of clients, by the names that people know: which family hashes their keys, and what they do with
+/// records without a key.
 namespace partita::partitioners {
 
-/// What happens to a record whose key is null, or empty.
+/// Where a record goes whose key is null, or empty.
 enum class KeylessRule : std::uint8_t {
     /// The empty key is hashed like any other.
     hashed,
@@ -29,31 +29,31 @@ enum class KeylessRule : std::uint8_t {
 struct ClientPartitioner {
     /// "java", "librdkafka", "sarama" ...
     std::string_view name;
-    /// Null when keys play no part in the choice.
+    /// Null when the partitioner does not look at keys.
     std::optional<Family> family;
     KeylessRule null_key = KeylessRule::hashed;
     KeylessRule empty_key = KeylessRule::hashed;
-    /// Which class or setting it is, and who else uses it.
+    /// The class or setting that it is, and which other clients use it.
     std::string_view description;
     std::span<const std::string_view> aliases;
 };
 
-/// Every known one; the first of each client is its default.
+/// Every known partitioner; the first of each client is its default.
 [[nodiscard]] std::span<const ClientPartitioner> client_partitioners();
 
-/// Finds by the id of a family, by name or by alias. Letters of either case, '_' and '-' are the same. A family by its id
-/// hashes empty keys and has no rule for null ones (they count as empty).
+/// Finds a partitioner by its name, by an alias or by the id of a family. Ignores case; '_' and '-' are the same. For
+/// the id of a family the result hashes empty keys, and treats a null key as an empty one.
 [[nodiscard]] std::optional<ClientPartitioner> find_partitioner(std::string_view name);
 
-/// Names to suggest for one that is unknown, nearest first, at most three; those that are not near are left out.
+/// Known names that are near an unknown one, nearest first, at most three.
 [[nodiscard]] std::vector<std::string_view> similar_partitioners(std::string_view name);
 
 /// Where the partitioner puts a record with this key (null: no key); null when the key does not decide.
 [[nodiscard]] std::optional<PartitionIndex> partition_of(const ClientPartitioner& partitioner, std::optional<Bytes> key,
                                                          std::int32_t partition_count);
 
-/// What clients with this software name (ApiVersions v3 and up) do unless they were told otherwise. A prior, never
-/// a proof: bindings give names of their own, and partitioners are a setting.
+/// What clients with this software name (ApiVersions v3 and up) do by default. A first guess, never a proof: bindings
+/// choose names of their own, and partitioners are a setting.
 [[nodiscard]] std::optional<Family> expected_family(std::string_view client_software_name);
 
 }  // namespace partita::partitioners

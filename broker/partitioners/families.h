@@ -26,15 +26,15 @@ enum class Hash : std::uint8_t {
     h31,
     xxh32,
     xxh64,
-    /// murmur2 of the key without its last 8 bytes: Kafka Streams writes windowed keys so, and places them by the key
-    /// without the window.
+    /// murmur2 of the key without its last 8 bytes: Kafka Streams appends the window to a key, and places the record by
+    /// the key alone.
     murmur2_time_window,
-    /// The same with 16 bytes: session windows.
+    /// The same without the last 16 bytes: session windows.
     murmur2_session_window,
 };
 inline constexpr std::size_t kHashCount = 11;
 
-/// From a hash to a partition of n.
+/// How a hash becomes one of n partitions.
 enum class Rule : std::uint8_t {
     /// (h & 0x7fffffff) % n: Java's toPositive.
     positive,
@@ -76,23 +76,25 @@ struct FamilyDefinition {
     std::string_view used_by;
 };
 
-/// All families, in the order of the enum, which is also the order of likelihood among equals.
+/// All families, in the order of the enum, which among families that explain the same keys is also the order of
+/// likelihood.
 [[nodiscard]] std::span<const FamilyDefinition> families();
 [[nodiscard]] const FamilyDefinition& definition(Family family);
 /// The family of an id; null for anything else (names of clients: see clients.h).
 [[nodiscard]] std::optional<Family> family_by_id(std::string_view id);
 
-/// A family that cannot have written a key gives this instead of a partition: the window families need keys that
-/// are at least as long as their window.
+/// The result for a key that the family cannot have written: the window families need keys that are at least as long as
+/// their window.
 inline constexpr PartitionIndex kNoPartition{-1};
 
 [[nodiscard]] std::uint32_t hash_of(Hash hash, Bytes key);
-/// False when no key of this length comes from that hash.
+/// False when no key of this length can have this hash.
 [[nodiscard]] bool is_applicable(Hash hash, std::size_t key_size);
-/// n >= 1; anything else is an error of the caller.
+/// `partition_count` >= 1; anything else is an error of the caller.
 [[nodiscard]] PartitionIndex apply(Rule rule, std::uint32_t hash, std::int32_t partition_count);
 
-/// Where the family puts the key among `partition_count` >= 1 partitions; kNoPartition when it cannot be.
+/// Where the family puts the key among `partition_count` >= 1 partitions; kNoPartition when it cannot have written the
+/// key.
 [[nodiscard]] PartitionIndex partition_of(Family family, Bytes key, std::int32_t partition_count);
 
 /// A set of families: a value of four bytes.
@@ -128,13 +130,13 @@ class FamilySet {
     std::uint32_t bits_ = 0;
 };
 
-/// The families that put this key into this partition of `partition_count`, out of `candidates`. Each hash is taken once,
-/// and only if a candidate needs it.
+/// The families of `candidates` that put this key into this partition of `partition_count`. Computes each hash at most
+/// once, and only if a candidate needs it.
 [[nodiscard]] FamilySet families_that_agree(Bytes key, PartitionIndex partition, std::int32_t partition_count,
                                             FamilySet candidates = FamilySet::all());
 
-/// True when the two put every key into the same partition at this count, so that no observation tells them apart. Rules
-/// of one hash are equal at 1 and 2; positive and unsigned are at every power of two; everything is at 1.
+/// True when both put every key into the same partition at this count, so that no observation distinguishes them. All
+/// rules of one hash are equivalent at 1 and 2, positive and unsigned at every power of two, and everything at 1.
 [[nodiscard]] bool are_equivalent(Family one, Family other, std::int32_t partition_count);
 /// All families that are equivalent to this one at the count, itself included.
 [[nodiscard]] FamilySet equivalence_class(Family family, std::int32_t partition_count);

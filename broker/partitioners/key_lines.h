@@ -18,8 +18,8 @@ struct KeyLineError {
     std::string_view fault;
 };
 
-/// Keys as lines of text in, partitions as lines of text out: one line for each key, "-" where the key does not decide
-/// (see clients.h). Input comes in pieces that may end anywhere; only an unfinished line is kept.
+/// Maps keys, one per line of text, to partitions, one per line: "-" where the key does not decide (see clients.h).
+/// Input comes in pieces that may end anywhere; the mapper keeps only an unfinished line.
 class KeyLineMapper {
   public:
     enum class Notation : std::uint8_t {
