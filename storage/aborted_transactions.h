@@ -8,9 +8,9 @@
 
 namespace partita {
 
-/// One entry of Kafka's `.txnindex`: version int16 = 0, producer id, first offset, last offset (of the
-/// marker) and last stable offset at that moment, int64 each; 34 bytes. It lies in the index of the segment
-/// that holds the marker.
+/// One entry of Kafka's `.txnindex`: version int16 = 0, then producer id, first offset, last offset (of the marker) and
+/// the last stable offset at that moment, int64 each; 34 bytes. The entry lies in the index of the segment that holds
+/// the marker.
 struct AbortedTransaction {
     static constexpr std::size_t kEncodedBytes = 34;
 
@@ -27,18 +27,18 @@ struct AbortedTransaction {
 /// The aborted transactions of a log, ascending by last offset. Pure; the log loads and writes the files.
 class AbortedTransactions {
   public:
-    /// Ignored when one with this last offset, or a later one, is known (replay after a crash).
+    /// Does nothing when a transaction with this last offset, or a later one, is known (replay after a crash).
     void add(const AbortedTransaction& transaction);
     [[nodiscard]] std::vector<AbortedTransactionSummary> overlapping(Offset from, Offset to) const;
     void truncate_from_start(Offset start);
     void truncate_from_end(Offset end);
-    /// Those that are not in a file yet.
+    /// The transactions that no file holds yet.
     [[nodiscard]] std::vector<AbortedTransaction> unwritten() const;
     void mark_written() { written_ = entries_.size(); }
     [[nodiscard]] std::size_t size() const { return entries_.size(); }
     /// Ascending by last offset.
     [[nodiscard]] const std::vector<AbortedTransaction>& entries() const { return entries_; }
-    /// Forgets the one whose marker was at `last_offset`: compaction left nothing of it.
+    /// Forgets the transaction whose marker was at `last_offset`, because compaction left nothing of it.
     void remove(Offset last_offset);
 
   private:

@@ -13,22 +13,23 @@
 
 namespace partita {
 
-/// Follows the transactions of a log, from its start, and tells whose batches never happened. Pure.
+/// Follows the transactions of a log from its start, and tells which batches belong to aborted ones. Pure.
 class CleanedTransactions {
   public:
     /// `aborted`: all aborted transactions of the log that end at or behind the first batch that will be shown.
     explicit CleanedTransactions(std::vector<AbortedTransaction> aborted);
 
-    /// For every batch that is no control batch, in the order of the log: whether it is of an aborted transaction.
+    /// Whether the batch belongs to an aborted transaction. The caller passes every batch except control batches, in
+    /// the order of the log.
     [[nodiscard]] bool is_aborted(const BatchHeader& header);
 
     struct Marker {
-        /// No batch of its transaction was seen: the marker says nothing any more.
+        /// No batch of the marker's transaction was seen, so the marker says nothing any more.
         bool is_needless = false;
-        /// It ended an aborted transaction.
+        /// The marker ended an aborted transaction.
         bool is_abort = false;
     };
-    /// For every control batch.
+    /// The caller passes every control batch, in the order of the log.
     [[nodiscard]] Marker end_transaction(const Batch& batch);
 
   private:
@@ -39,28 +40,28 @@ class CleanedTransactions {
     std::size_t next_aborted_ = 0;
     /// Open aborted transactions, and whether a batch of each was seen.
     std::unordered_map<ProducerId, bool> aborting_;
-    /// Producers of which a batch of a transaction that is not aborted was seen.
+    /// Producers with a batch that was seen of a transaction that is not aborted.
     std::unordered_set<ProducerId> committing_;
 };
 
 /// Decides what stays of every batch of a compacted log. Pure: bytes in, bytes out. Kafka's rules:
 ///
-/// - A record stays while no later one with its key is known; records behind what the keys cover always stay,
-///   records without a key never (they got in before the topic was compacted).
-/// - Tombstones, and markers of transactions of which nothing is left, stay until the delete horizon of their batch: now +
-///   delete.retention.ms, written into the batch by the first cleaning that meets them (KIP-534), so that a
-///   consumer that reads from the start within that time sees them.
-/// - Batches of aborted transactions go; their markers go a cleaning later.
-/// - What stays keeps its offset, its batch's base and last offset, producer, sequence and codec. A batch whose records are all gone
-///   goes too, except, without records, the last one of each active producer (its sequence must survive) and the
-///   last of a segment (so that the log has no hole where recovery would look for lost data; Kafka keeps only the
-///   last of a cleaning).
+/// - Records behind what the keys cover stay. Of the others, a record stays while no later record with its key is known,
+///   and a record without a key goes (it was written before the topic was compacted).
+/// - Tombstones, and markers of transactions of which nothing is left, stay until the delete horizon of their batch, so
+///   that a consumer that reads from the start within that time sees them. The first cleaning that meets them writes
+///   the horizon, now + delete.retention.ms, into the batch (KIP-534).
+/// - Batches of aborted transactions go; their markers go in a later cleaning.
+/// - What stays keeps its offset, and its batch's base and last offset, producer, sequence and codec. A batch whose
+///   records are all gone goes too. Two stay without records: the last batch of each active producer, whose sequence
+///   must survive, and the last batch of a segment, so that the log has no hole where recovery would look for lost data
+///   (Kafka keeps only the last batch of a cleaning).
 class BatchCleaner {
   public:
     struct Settings {
         TimestampMs now{0};
         std::int64_t delete_retention_ms = 0;
-        /// Every record below it had its key noted in the keys.
+        /// The keys know every record below this offset.
         Offset covered_until{0};
     };
     enum class Fate : std::uint8_t { kept, rewritten, emptied, dropped };
@@ -68,22 +69,22 @@ class BatchCleaner {
         Fate fate = Fate::kept;
         std::int64_t records_read = 0;
         std::int64_t records_kept = 0;
-        /// The marker of an aborted transaction went: nothing is left of it.
+        /// The marker of an aborted transaction was removed: nothing is left of the transaction.
         bool forgot_abort = false;
     };
 
-    /// `keys` must outlive the cleaner. `producers`: the active ones.
+    /// `keys` must outlive the cleaner. `producers` are the active ones.
     BatchCleaner(const KeyOffsets& keys, const std::vector<ProducerEntry>& producers,
                  std::vector<AbortedTransaction> aborted, const Settings& settings);
 
-    /// Appends to `out` what stays of `batch`. Batches are shown from the log's first to its last. The error is that of a batch
-    /// that cannot be read; `out` is unchanged then.
+    /// Appends to `out` what stays of `batch`. The caller passes the log's batches from the first to the last. Fails
+    /// when the batch cannot be read, and then leaves `out` unchanged.
     [[nodiscard]] std::expected<Outcome, BatchError> clean(const Batch& batch, bool is_last_of_segment,
                                                            std::vector<std::byte>& out);
 
   private:
     struct LastBatch {
-        /// kNoOffset: only its markers are known.
+        /// kNoOffset when only markers of the producer are known.
         Offset last_offset = kNoOffset;
         ProducerEpoch epoch{-1};
     };

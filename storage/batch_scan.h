@@ -10,13 +10,13 @@
 
 namespace partita {
 
-/// Reads whole batches of a file one after the other and judges their CRC: the slow, careful sibling of
-/// HeaderWalk, for recovery. Reads in pieces that stay in the processor's cache.
+/// Reads the whole batches of a file one after the other and checks their CRC: the slow, careful sibling of HeaderWalk,
+/// for recovery. Reads in pieces that fit into the processor's cache.
 class BatchScan {
   public:
     static constexpr std::size_t kReadBytes = 256 * 1024;
-    /// A header that claims more gets that much memory only after the CRC was found right in pieces: one wrong bit of a
-    /// length must not read the rest of a segment into memory.
+    /// For a batch that claims to be larger, memory is allocated only after its CRC was found right piece by piece: one
+    /// wrong bit of a length must not read the rest of a segment into memory.
     static constexpr std::size_t kBelievedBytes = 4 * 1024 * 1024;
 
     enum class Found { batch, end, bad };
@@ -24,15 +24,15 @@ class BatchScan {
         Found found = Found::end;
         /// Valid until the next step.
         Batch batch;
-        /// Of the batch, or of what is not one.
+        /// Where the batch begins, or what is no batch.
         std::uint64_t position = 0;
-        /// Why it is bad.
+        /// Why there is no good batch.
         BatchError error = BatchError::truncated;
     };
 
     BatchScan(File& file, std::uint64_t position, std::uint64_t end) : file_(file), position_(position), end_(end) {}
 
-    /// After `bad` or `end` it answers the same again.
+    /// Once it has answered `bad` or `end`, every further call answers the same.
     [[nodiscard]] StorageResult<Step> next();
 
   private:
@@ -50,12 +50,13 @@ class BatchScan {
 /// What stands behind a bad batch.
 struct DamagedTail {
     bool all_zero = true;
-    /// There is a whole batch with a right CRC and an offset at or above `expected`.
+    /// There is a whole batch with a right CRC and an offset at or above `expected`, or too much that looks like one.
     bool holds_batches = false;
 };
 
-/// Looks through `[position, end)`, at every byte, for a batch that could be saved, in pieces of `BatchScan::kReadBytes`. What
-/// only looks like one, over and over again, ends the search as if it were: the tail is then set aside and not lost.
+/// Looks at every byte of `[position, end)` for a batch that could be saved, in pieces of `BatchScan::kReadBytes`. When
+/// too many places only look like batches, the search ends as if it had found one: the tail is then set aside and not
+/// lost.
 [[nodiscard]] StorageResult<DamagedTail> inspect_damaged_tail(File& file, std::uint64_t position, std::uint64_t end,
                                                               Offset expected);
 

@@ -15,34 +15,34 @@ struct CleaningPosition {
     /// Everything below it was cleaned (cleaner-offset-checkpoint); kNoOffset when nothing was.
     Offset first_dirty_offset = kNoOffset;
     Offset log_start_offset{0};
-    /// Nothing at or above it is touched: records of open transactions, data that is not synced, and what somebody
-    /// else still needs as it is.
+    /// A cleaning touches nothing at or above this offset: records of open transactions, data that is not synced, and
+    /// what somebody still needs unchanged.
     Offset clean_below{0};
 };
 
-/// The part of a log that a cleaning would take in.
+/// The part of a log that a cleaning would compact now.
 struct DirtyRange {
     Offset first_dirty{0};
     Offset first_uncleanable{0};
     std::uint64_t clean_bytes = 0;
     std::uint64_t dirty_bytes = 0;
-    /// A record in it waited longer than max.compaction.lag.ms.
+    /// A record in the range has waited longer than max.compaction.lag.ms.
     bool is_overdue = false;
 
-    /// Share of the log that a cleaning would read for the first time.
+    /// The share of the log that a cleaning would compact for the first time.
     [[nodiscard]] double dirty_ratio() const;
     [[nodiscard]] bool is_worth_cleaning(double min_cleanable_dirty_ratio) const;
 };
 
-/// Pure; Kafka's rules. The active segment, the last of `segments`, is never cleaned, nor is a segment with a record younger
-/// than min.compaction.lag.ms, nor anything behind one. `first_timestamps[i]` is the greatest timestamp of the
-/// first batch of segment i, kNoTimestamp when unknown; it may be shorter than `segments`.
+/// Applies Kafka's rules. Pure. The active segment, the last of `segments`, is never cleaned; nor is a segment with a
+/// record younger than min.compaction.lag.ms, nor any segment behind it. `first_timestamps[i]` is the greatest
+/// timestamp of the first batch of segment i, kNoTimestamp when unknown; it may be shorter than `segments`.
 [[nodiscard]] DirtyRange find_dirty_range(std::span<const SegmentSummary> segments,
                                           std::span<const TimestampMs> first_timestamps,
                                           const CleaningPosition& position, const LogConfig& config, TimestampMs now);
 
-/// Neighbours that become one segment: their numbers add up to at most segment.bytes, segment.index.bytes
-/// and 2^31-1 offsets, and to at most kMostSegmentsInGroup segments. Returns the length of each group; together they are `segments`.
+/// Groups neighbouring segments that become one: together they have at most segment.bytes, segment.index.bytes, 2^31-1
+/// offsets and kMostSegmentsInGroup segments. Returns the length of each group; the groups cover all of `segments`.
 inline constexpr std::size_t kMostSegmentsInGroup = 64;
 [[nodiscard]] std::vector<std::size_t> group_segments(std::span<const SegmentSummary> segments,
                                                       const LogConfig& config);

@@ -10,9 +10,8 @@
 
 namespace partita {
 
-/// An open file. Positions are explicit, so one File serves any number of threads at a time.
-/// Nothing here buffers: what `write_at` accepted survives a crash of the process; only what
-/// `sync_data` accepted survives a crash of the machine.
+/// An open file. Callers pass positions, so any number of threads may use one File at a time. It buffers nothing: what
+/// `write_at` accepted survives a crash of the process; only what `sync_data` accepted survives a crash of the machine.
 class File {
   public:
     virtual ~File() = default;
@@ -30,20 +29,21 @@ class File {
     /// Makes the content and the size durable (fdatasync). A failure has kind `sync_failed`.
     [[nodiscard]] virtual StorageResult<void> sync_data() = 0;
 
-    /// Allocates blocks for `[position, position + length)` without changing the size. Later writes
-    /// there are cheaper and cannot run out of space. A file system that cannot do it reports success.
+    /// Allocates blocks for `[position, position + length)` without changing the size. Later writes there are cheaper
+    /// and cannot run out of space. Succeeds without doing anything on a file system that cannot do it.
     [[nodiscard]] virtual StorageResult<void> reserve(std::uint64_t position, std::uint64_t length) = 0;
 
     [[nodiscard]] virtual StorageResult<std::uint64_t> size() = 0;
 
-    /// Whether the page cache has the first and the last byte of the range, and so probably what lies between. Does not wait for
-    /// the disk. True where the system cannot tell.
+    /// True when the page cache has the first and the last byte of the range, and so probably what lies between, or
+    /// when the system cannot tell. Does not wait for the disk.
     [[nodiscard]] virtual bool is_cached(std::uint64_t position, std::uint64_t length) = 0;
 
-    /// Asks for the range to be brought into the page cache and does not wait for it. What cannot be read shows when it is.
+    /// Asks the system to read the range into the page cache, and does not wait. Failures only show when the range is
+    /// read.
     virtual void read_ahead(std::uint64_t position, std::uint64_t length) = 0;
 
-    /// For sendfile; -1 where there is no descriptor (tests), then the caller uses `read_at`.
+    /// The descriptor for sendfile; -1 where there is none (tests): the caller then uses `read_at`.
     [[nodiscard]] virtual int descriptor() const = 0;
 };
 
@@ -60,9 +60,9 @@ class Volume {
     /// Writes out everything that was written, created, renamed or removed there so far, by anybody: quicker than syncing
     /// hundreds of files one by one, slower than syncing a few.
     ///
-    /// True: all of it is durable, and no write-back failed since the volume was opened or last synced. False: the system
-    /// does not promise that here, so that everything has to be synced by itself, which is quick now. A failure has kind
-    /// `sync_failed`.
+    /// True: all of it is durable, and no write-back failed since the volume was opened or last synced. False: the
+    /// system does not promise that here, so the caller has to sync every file by itself, which is quick now. A failure
+    /// has kind `sync_failed`.
     [[nodiscard]] virtual StorageResult<bool> sync() = 0;
 };
 
@@ -103,14 +103,14 @@ class FileSystem {
     [[nodiscard]] virtual StorageResult<bool> exists(const std::string& path) = 0;
     /// Size of a file that need not be open.
     [[nodiscard]] virtual StorageResult<std::uint64_t> file_size(const std::string& path) = 0;
-    /// Opens (creating it) and locks `path` against every other process and every other lock of
-    /// this one; does not wait. Kind `locked` when somebody else holds it. `content` replaces what
-    /// the file says, so that whoever is refused can read who holds it.
+    /// Opens `path`, creating it if necessary, and locks it against every other process and every other lock of this
+    /// one. Does not wait: fails with kind `locked` when somebody else holds the lock. `content` replaces what the file
+    /// says, so that whoever is refused can read who holds it.
     [[nodiscard]] virtual StorageResult<std::unique_ptr<FileLock>> lock(const std::string& path,
                                                                         const std::string& content) = 0;
 };
 
-/// The real one. Stateless: one instance serves the process.
+/// The file system of the operating system. Stateless: one instance serves the process.
 class PosixFileSystem final : public FileSystem {
   public:
     StorageResult<std::shared_ptr<File>> open(const std::string& path, OpenMode mode) override;
@@ -125,12 +125,13 @@ class PosixFileSystem final : public FileSystem {
     StorageResult<std::unique_ptr<FileLock>> lock(const std::string& path, const std::string& content) override;
 };
 
-/// Whole content of a small file. `limit_bytes` bounds what is allocated: a larger file is an error.
+/// Reads the whole content of a small file. A file larger than `limit_bytes` is an error, so the limit bounds the
+/// allocation.
 [[nodiscard]] StorageResult<std::string> read_whole_file(FileSystem& file_system, const std::string& path,
                                                          std::size_t limit_bytes);
 
-/// The slow half of a durable `replace_file`: writes `path` + kTemporarySuffix and syncs it. Renaming it to `path`
-/// is the other half. For callers that must not wait for the device where they decide whether to rename.
+/// The slow half of a durable `replace_file`: writes `path` + kTemporarySuffix and syncs it. The caller then renames it
+/// to `path`. For callers that decide whether to rename under a lock and must not wait for the device there.
 inline constexpr std::string_view kTemporarySuffix = ".tmp";
 [[nodiscard]] StorageResult<void> write_replacement(FileSystem& file_system, const std::string& path, Bytes content,
                                                     bool durable);

@@ -9,15 +9,15 @@
 
 namespace partita {
 
-/// The last offset of every key, in bounded memory: what a cleaning knows of the part of a log that it has read.
+/// The last offset of every key of the part of a log that a cleaning has read, in bounded memory.
 ///
-/// Keys are told apart by 128 bits of two SipHashes whose secrets the caller draws, so that nobody can make two
-/// keys collide, and chance does not (Kafka trusts an MD5 in the same way). Memory grows with the keys; growing
-/// holds the old table and the new one, and both together stay within the bound. Pure.
+/// Keys are distinguished by 128 bits of two SipHashes whose secrets the caller draws, so nobody can make two keys
+/// collide, and chance will not (Kafka trusts an MD5 in the same way). Memory grows with the keys; while the table
+/// grows, the old and the new one together stay within the bound. Pure.
 class KeyOffsets {
   public:
     static constexpr std::size_t kSlotBytes = 24;
-    /// However small the bound is.
+    /// The table has at least this many slots, however small the bound is.
     static constexpr std::size_t kFewestSlots = 16;
 
     struct Secrets {
@@ -32,13 +32,13 @@ class KeyOffsets {
 
     KeyOffsets(const Limits& limits, const Secrets& secrets);
 
-    /// Notes that `key` stands at `offset`; offsets come in ascending order. False when the key is a new one and
-    /// there is no more room: nothing is noted then.
+    /// Notes that `key` stands at `offset`; the caller passes ascending offsets. False when the key is new and there is
+    /// no room: nothing is noted then.
     [[nodiscard]] bool put(Bytes key, Offset offset);
     [[nodiscard]] std::optional<Offset> find(Bytes key) const;
 
     [[nodiscard]] std::size_t size() const { return size_; }
-    /// How many keys fit.
+    /// The number of keys that fit.
     [[nodiscard]] std::size_t capacity() const { return capacity_; }
     [[nodiscard]] std::size_t memory_bytes() const { return slots_.size() * kSlotBytes; }
 
@@ -50,7 +50,7 @@ class KeyOffsets {
     static_assert(sizeof(Slot) == kSlotBytes);
 
     [[nodiscard]] Slot hash_of(Bytes key) const;
-    /// Where a key with this hash is, or would go.
+    /// The slot that holds a key with this hash, or where it would go.
     [[nodiscard]] std::size_t place_of(const Slot& wanted) const;
     void grow();
 

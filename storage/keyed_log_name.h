@@ -10,12 +10,12 @@ namespace partita {
 
 class PartitionLog;
 
-/// What a keyed log is called in the metadata store: its directory and the id of its topic. So a topic that is deleted
-/// and made anew begins without rows, and nobody has to wait until those of the old one are gone.
+/// The name of a keyed log in the metadata store: its directory and the id of its topic. So a topic that is deleted and
+/// made anew begins without rows, and nobody has to wait until those of the old one are gone.
 [[nodiscard]] std::string keyed_log_name(const PartitionLog& log);
 [[nodiscard]] std::string keyed_log_name(std::string_view directory_name, const TopicId& topic);
 
-/// The topic that such a name is of; empty for other names.
+/// The topic that such a name belongs to; empty for other names.
 [[nodiscard]] std::optional<TopicId> topic_of_keyed_log(std::string_view name);
 
 }  // namespace partita

@@ -9,15 +9,16 @@
 
 namespace partita {
 
-/// Walks over the decided records of a keyed log, one batch at a time.
+/// Reads the records of a keyed log one batch at a time, without those of aborted transactions.
 class KeyedLogReader {
   public:
     /// Reads `[from, to)`; `from` is the start of a batch or lies in one.
     KeyedLogReader(const PartitionLog& log, Offset from, Offset to, const KeyedLogOptions& options);
 
-    /// Hands out the records of the next data batch; false at the end. Afterwards `position` is the end of that batch.
+    /// Passes the records of the next data batch to `visitor`; false at the end. Then `position` is the end of that
+    /// batch.
     [[nodiscard]] StorageResult<bool> next_batch(const KeyedRecordVisitor& visitor);
-    /// Everything below it was handed out.
+    /// Every record below this offset was passed to a visitor or left out.
     [[nodiscard]] Offset position() const { return position_; }
 
   private:

@@ -11,21 +11,21 @@
 
 namespace partita {
 
-/// The last value of every key of a log: what is left of its news on their way into the store.
+/// The last value of every key of a log: what a fold keeps of the log's records until it writes them to the store.
 ///
-/// A busy log says the same keys over and over, hundreds of thousands of times a second. Keys and values lie in one arena,
-/// and a value takes the place of the last one where it fits, so that a key that is already known costs a lookup and a copy,
-/// and memory follows the number of keys and not that of records.
+/// A busy log has the same keys again and again, hundreds of thousands of records a second. Keys and values lie in one
+/// arena, and a value replaces the last one in place where it fits. So a known key costs a lookup and a copy, and
+/// memory follows the number of keys, not of records.
 class LastValues {
   public:
-    /// No value: a tombstone, which is a change like any other. Returns the bytes of memory that it took; 0 when the key
-    /// was known and the value found room. Neither may reach 4 GiB.
+    /// Sets the key's value; no value is a tombstone, which is a change like any other. Returns the bytes of memory
+    /// that it took: 0 when the key was known and the value fitted. Key and value must be smaller than 4 GiB.
     std::size_t assign(Bytes key, std::optional<Bytes> value);
 
     [[nodiscard]] std::size_t size() const { return entries_.size(); }
 
-    /// All of them by their keys' bytes, ascending: neighbours share pages of the store. Borrowed until the next
-    /// `assign`.
+    /// All changes in ascending order of their keys' bytes, so that neighbours share pages of the store. Borrowed until
+    /// the next `assign`.
     [[nodiscard]] std::vector<KeyedChange> ascending() const;
 
   private:
@@ -45,7 +45,8 @@ class LastValues {
 
     Arena arena_;
     std::vector<Entry> entries_;
-    /// Open addressing: a power of two of places of entries, plus one; 0 is empty. At most half are used.
+    /// Open addressing; a power of two of slots. Each holds an index into `entries_` plus one; 0 is empty. At most half
+    /// are used.
     std::vector<std::uint32_t> slots_;
 };
 

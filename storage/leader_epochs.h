@@ -15,15 +15,15 @@ class LeaderEpochs {
     /// The file never has more lines than there were restarts; a longer one is not ours.
     static constexpr std::size_t kMaximumEntries = 1'000'000;
 
-    /// Notes that `epoch` appends at `offset`. True when that is news (the file is to be written).
+    /// Notes that `epoch` begins at `offset`. True when that is new, and the file has to be written.
     bool assign(LeaderEpoch epoch, Offset offset);
     /// See PartitionLog::offset_for_leader_epoch.
     [[nodiscard]] EpochEnd end_of(LeaderEpoch epoch, Offset log_end) const;
     [[nodiscard]] LeaderEpoch at(Offset offset) const;
     [[nodiscard]] LeaderEpoch latest() const;
-    /// Forgets epochs that begin at or above `end` (the log was cut there).
+    /// Forgets epochs that begin at or above `end`, where the log was cut.
     bool truncate_from_end(Offset end);
-    /// Forgets epochs that ended at or below `start`; the one that covers it begins there now.
+    /// Forgets epochs that ended at or below `start`; the one that covers `start` begins there now.
     bool truncate_from_start(Offset start);
     [[nodiscard]] const std::vector<EpochStart>& entries() const { return entries_; }
 

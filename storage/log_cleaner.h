@@ -10,37 +10,39 @@
 
 /// Compaction of one log: what PartitionLog::clean does.
 ///
-/// The decisions are pure and made elsewhere: what is cleaned (cleaning_rules.h), and what stays of a batch
-/// (batch_cleaner.h). Here are the files:
+/// Pure code decides elsewhere what is cleaned (cleaning_rules.h) and what stays of a batch (batch_cleaner.h). This
+/// code handles the files:
 ///
 ///   1. The dirty segments are read, and the last offset of every key is noted, until the memory for keys is full.
-///   2. All segments below the point reached are read again from the log's start. What stays of a group of neighbours is written to
-///      `<base>.log.cleaned`, with its indexes beside it, and synced.
+///   2. All segments below the point reached are read again from the log's start. What stays of a group of neighbours is
+///      written to `<base>.log.cleaned`, with its indexes beside it, and synced.
 ///   3. The `.cleaned` files become `.swap`, the log last; the directory is synced. From here on the swap counts.
 ///   4. The files of the other old segments are removed, the `.swap` files take the names of the first one, the log last;
 ///      the directory is synced.
 ///
-/// A start after a crash removes what is `.cleaned`, and finishes what has a `.log.swap` (swap_recovery.h). Names
-/// and order are Kafka's, so that either finishes what the other began. Names change under the append mutex, and only while
-/// the log is not deleted, as its directory's name may be another topic's afterwards; the device is waited for without it. Readers keep the
-/// old files until they are done.
+/// A start after a crash removes `.cleaned` files and finishes a swap that has a `.log.swap` (swap_recovery.h). Names
+/// and order are Kafka's, so that either broker finishes what the other began. Names change under the append mutex, and
+/// only while the log is not deleted, because its directory's name may belong to another topic afterwards. Nobody waits
+/// for the device under that mutex. Readers keep the old files until they are done.
 namespace partita {
 
 struct CleaningOptions {
     TimestampMs now{0};
-    /// Nothing at or above it is touched: for logs whose checkpoint has not yet taken over what is there.
+    /// The cleaning touches nothing at or above this offset: for logs whose checkpoint does not yet cover what is
+    /// there.
     Offset keep_from{std::numeric_limits<std::int64_t>::max()};
     KeyOffsets::Limits key_limits;
     KeyOffsets::Secrets key_secrets;
     /// Bytes collected before they are written: log.cleaner.io.buffer.size.
     std::size_t write_bytes = 524288;
-    /// Asked now and then; false ends the cleaning early with kind `closed`. What was swapped stays so.
+    /// The cleaner calls it now and then; false ends the cleaning early with kind `closed`. Segments that were swapped
+    /// stay swapped.
     std::function<bool()> may_go_on;
 };
 
 struct CleaningReport {
     Offset first_dirty{0};
-    /// Everything below it is clean now. Equal to `first_dirty` when there was nothing to do.
+    /// Everything below this offset is clean now. Equal to `first_dirty` when there was nothing to do.
     Offset clean_until{0};
     std::size_t segments_before = 0;
     std::size_t segments_after = 0;

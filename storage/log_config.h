@@ -9,7 +9,7 @@ namespace partita {
 struct LogConfig {
     /// segment.bytes: a segment that would grow beyond it is rolled first.
     std::int64_t segment_bytes = 1073741824;
-    /// segment.ms: rolled when a batch is this much later than the segment's first one.
+    /// segment.ms: a segment is rolled when a batch is this much later than the segment's first one.
     std::int64_t segment_ms = 604800000;
     /// segment.jitter.ms: each segment's limit is shortened by less than this, so that many
     /// partitions do not roll at once.
@@ -25,9 +25,9 @@ struct LogConfig {
     bool delete_old_segments = true;
     /// cleanup.policy contains "compact": of every key the last value is kept, see log_cleaner.h.
     bool compact = false;
-    /// min.cleanable.dirty.ratio: cleaned when more than this share of the log was never cleaned.
+    /// min.cleanable.dirty.ratio: a log is cleaned when more than this share of it was never cleaned.
     double min_cleanable_dirty_ratio = 0.5;
-    /// min.compaction.lag.ms: segments with a record younger than this are left alone.
+    /// min.compaction.lag.ms: a segment with a record younger than this is not cleaned.
     std::int64_t min_compaction_lag_ms = 0;
     /// max.compaction.lag.ms: a record older than this that was never cleaned makes a cleaning due.
     std::int64_t max_compaction_lag_ms = 9223372036854775807;
