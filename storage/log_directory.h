@@ -21,17 +21,18 @@ namespace partita {
 /// format) and
 /// `.kafka_cleanshutdown`. A directory written by Kafka is accepted; its other files are left alone.
 ///
-/// The recovery point on file is where the log's last checkpoint ended (PartitionLog::checkpointed_end). A start that finds
-/// less than that writes the file anew before anybody appends. The files know partitions by name: one that is made under
-/// a name that they have for another topic gets a mark in its directory, and until the files were written again and
-/// the mark is gone, a start after a crash takes nothing from them for it.
+/// The recovery point on file is where the log's last checkpoint ended (PartitionLog::checkpointed_end). When a start
+/// finds less than that point promises, it writes the file anew before anybody appends. The checkpoint files know
+/// partitions by name. When a partition is made under a name that they still have for another topic, its directory gets
+/// a mark: as long as the mark is there, a start after a crash takes nothing from these files for it. The mark goes
+/// when the files have been written again.
 ///
-/// Order at the clean stop: all logs are synced and closed together, then the checkpoints are written and
-/// synced, and only when all of it succeeded the clean mark. At the start the mark is removed first
-/// (and the removal synced), so a crash during recovery is never taken for a clean stop.
+/// Order at a clean stop: all logs are synced and closed together; then the checkpoints are written and synced; the
+/// clean mark comes last, and only when everything before succeeded. A start removes the mark first (and syncs the
+/// removal), so that a crash during recovery is never taken for a clean stop.
 ///
-/// Deleting a partition renames its directory to `<name>.<id>-delete` before anything is unlinked:
-/// a crash cannot bring half of it back, and leftovers are found at the next start.
+/// Deleting a partition renames its directory to `<name>.<random>-delete` before any file is unlinked, so that a crash
+/// cannot bring half of it back. The next start finds leftovers.
 ///
 /// Thread-safe; calls that touch the disk say so.
 class LogDirectory {
@@ -40,9 +41,9 @@ class LogDirectory {
     static constexpr int kFormatVersion = 1;
 
     struct Options {
-        /// Partitions are opened on so many threads.
+        /// The number of threads that open partitions.
         std::size_t recovery_threads = 2;
-        /// Used for logs found on disk until their topic is claimed.
+        /// The config of logs found on disk, until their topic is claimed.
         std::shared_ptr<const LogConfig> default_config;
         TimestampMs now{0};
     };
@@ -63,7 +64,7 @@ class LogDirectory {
                                                                            OpenFiles& open_files,
                                                                            const std::string& path,
                                                                            const Options& options);
-    /// Does not write a clean mark; see `close`.
+    /// Writes no clean mark; see `close`.
     ~LogDirectory();
     LogDirectory(const LogDirectory&) = delete;
     LogDirectory& operator=(const LogDirectory&) = delete;
@@ -71,30 +72,30 @@ class LogDirectory {
     [[nodiscard]] const OpenReport& open_report() const { return open_report_; }
     [[nodiscard]] const std::string& path() const { return environment_.directory; }
 
-    /// The log of a partition of a topic that the catalog knows. The one found on disk if its
-    /// partition.metadata names the same topic id (or names none, as old Kafka directories), else a
-    /// new, empty one. A directory of the same name that belongs to another topic id is renamed first:
-    /// for deletion when the removal of that topic was announced, else to `<name>.<id>-stray`, as Kafka
-    /// does, and reported by `take_new_strays`: it may be somebody's data. Touches the disk only then.
+    /// The log of a partition of a topic that the catalog knows: the one found on disk if its partition.metadata names
+    /// the same topic id (or none, as in old Kafka directories), else a new, empty one. A directory of the same name
+    /// that belongs to another topic id is renamed first: for deletion when the removal of that topic was announced,
+    /// else to `<name>.<random>-stray`, as Kafka does; `take_new_strays` reports it, because it may be somebody's data.
+    /// Touches the disk only to rename, or to write a missing topic id.
     ///
-    /// A directory that could not be opened at the start is an error, or, for a partition that is made only now and so
-    /// cannot be what it holds, a stray too.
+    /// When the directory could not be opened at the start: an error, or, for a partition that is only made now and so
+    /// cannot be what the directory holds, a stray too.
     enum class Unreadable : std::uint8_t { is_an_error, is_a_stray };
     [[nodiscard]] StorageResult<std::shared_ptr<PartitionLog>> claim(std::shared_ptr<const LogTopic> topic,
                                                                      PartitionIndex partition,
                                                                      std::shared_ptr<const LogConfig> config,
                                                                      Unreadable unreadable = Unreadable::is_an_error);
 
-    /// `claim` of the partitions from `first` up to, not including, `end`. The new ones share a block of memory.
+    /// `claim` for the partitions [first, end). The new logs share a block of memory.
     [[nodiscard]] StorageResult<std::vector<std::shared_ptr<PartitionLog>>> claim_range(
         const std::shared_ptr<const LogTopic>& topic, PartitionIndex first, PartitionIndex end,
         const std::shared_ptr<const LogConfig>& config, Unreadable unreadable = Unreadable::is_an_error);
 
-    /// Takes back a claim of partitions that come to nothing after all: their topic was not made, or does not grow. What was
-    /// found on disk is there to be claimed again.
+    /// Takes back the claim of partitions that are not needed after all, because their topic was not made or does not
+    /// grow. Logs that were found on disk can be claimed again.
     void release(std::span<const std::shared_ptr<PartitionLog>> logs);
 
-    /// Logs found on disk that nobody claimed: topics of a Kafka directory to adopt, or strays.
+    /// Logs found on disk that nobody has claimed: topics of a Kafka directory to adopt, or strays.
     struct Unclaimed {
         std::string topic;
         TopicId topic_id;
@@ -107,61 +108,61 @@ class LogDirectory {
     struct Stray {
         std::string directory;
         std::string renamed_to;
-        /// It could not be opened; else it names another topic id.
+        /// The directory could not be opened. Otherwise it names another topic id.
         bool is_unreadable = false;
     };
-    /// Those since the last call.
+    /// The strays since the last call.
     [[nodiscard]] std::vector<Stray> take_new_strays();
 
-    /// Deleting a topic is: announce, let the catalog forget it, `remove` its partitions, conclude. After a crash
-    /// in between, what belongs to an announced topic that nobody claims is deleted
-    /// (`remove_announced`), where other unclaimed directories are left alone. Best effort: when the
-    /// note cannot be written (disk full), such a crash leaves a directory that is reported as
-    /// unclaimed. Also to be concluded when the catalog kept the topic.
+    /// To delete a topic, the caller announces the removal, lets the catalog forget the topic, calls `remove` for its
+    /// partitions, and concludes. After a crash in between, `remove_announced` deletes what belongs to an announced
+    /// topic that nobody claims; other unclaimed directories are left alone. Best effort: when the note cannot be
+    /// written (disk full), such a crash leaves a directory that is reported as unclaimed. The caller also concludes
+    /// when the catalog kept the topic.
     void announce_removals(std::span<const TopicId> topics);
     void conclude_removals(std::span<const TopicId> topics);
-    /// At the start, when all topics were claimed: sets aside what an interrupted deletion left.
+    /// At the start, when all topics were claimed: sets aside what interrupted deletions left.
     [[nodiscard]] StorageResult<void> remove_announced();
 
-    /// Deletes a partition: it fails with `closed` from now on and its name is free at once. The
-    /// space is freed by `purge_removed`. Renames a directory.
+    /// Deletes a partition: its log fails with `closed` from now on, and its name is free at once. Renames a directory;
+    /// `purge_removed` frees the space.
     [[nodiscard]] StorageResult<void> remove(const std::shared_ptr<PartitionLog>& log);
-    /// Unlinks what `remove` set aside. Slow for large topics: for a background thread. What fails is
-    /// kept for the next call.
+    /// Unlinks what `remove` set aside. Slow for large topics: for a background thread. What cannot be unlinked is kept
+    /// for the next call.
     [[nodiscard]] StorageResult<void> purge_removed();
 
     /// Every claimed log that has files.
     [[nodiscard]] std::vector<std::shared_ptr<PartitionLog>> logs_with_files() const;
     /// Logs with unsynced data, for the background sync.
     [[nodiscard]] std::vector<std::shared_ptr<PartitionLog>> logs_to_sync() const;
-    /// What the directory lies on, for `sync_logs`. Opened before anything was written.
+    /// The volume that the directory lies on, for `sync_logs`. It was opened before anything was written.
     [[nodiscard]] Volume& volume() { return *volume_; }
-    /// Logs that were appended to since their last checkpoint.
+    /// Logs with appends since their last checkpoint.
     [[nodiscard]] std::vector<std::shared_ptr<PartitionLog>> logs_to_checkpoint() const;
 
-    /// About so much a start after a crash would have to read.
+    /// About how many bytes a start after a crash would have to read.
     [[nodiscard]] std::uint64_t bytes_since_checkpoint() const;
 
-    /// Writes the two checkpoint files from what the logs say now. Blocks on the device. A failure
-    /// is harmless (the old files stay) and may be retried.
+    /// Writes recovery points and log starts, as the logs have them now, to their checkpoint files. Blocks on the
+    /// device. After a failure the old files stay, which is harmless, and the caller may try again.
     [[nodiscard]] StorageResult<void> write_checkpoints();
 
-    /// Writes down how far every log is compacted. After a cleaning; blocks on the device. A failure costs a
-    /// repeated cleaning after the next start.
+    /// Writes down how far every log is compacted. To be called after a cleaning; blocks on the device. A failure costs
+    /// a repeated cleaning after the next start.
     [[nodiscard]] StorageResult<void> write_cleaner_checkpoint();
 
-    /// Closes all logs, writes checkpoints, and last the clean mark. After a failure there is no
-    /// mark and the next start recovers. Call once; then only destroy.
+    /// Closes all logs, writes checkpoints, and last the clean mark. After a failure there is no mark, and the next
+    /// start recovers. The caller calls it once, and then only destroys the directory.
     [[nodiscard]] StorageResult<void> close();
 
   private:
-    /// Index: the partition; empty where nobody claimed it.
+    /// Indexed by partition; null where nobody claimed it.
     using Partitions = std::vector<std::shared_ptr<PartitionLog>>;
     /// Topic and partition, as the checkpoint files name them.
     using PartitionKey = std::pair<std::string, std::int32_t>;
     /// A name under which the checkpoint files may tell of a partition that is gone.
     struct Stale {
-        /// Counts what was noted.
+        /// The value of `stale_count_` when it was noted last.
         std::uint64_t since = 0;
         /// cleaner-offset-checkpoint may tell of it too.
         bool is_cleaned = false;
@@ -175,7 +176,7 @@ class LogDirectory {
     [[nodiscard]] StorageResult<bool> take_clean_mark();
     [[nodiscard]] StorageResult<void> load_partitions(const Options& options) EXCLUDES(mutex_);
     [[nodiscard]] StorageResult<OffsetCheckpoint> read_checkpoint(std::string_view name);
-    /// After a recovery that found less than they vouch for. Durably.
+    /// Writes the checkpoint files durably, after a recovery that found less than they promise.
     [[nodiscard]] StorageResult<void> replace_recovery_points();
     /// The log is claimed no more.
     void forget_claim(const std::shared_ptr<PartitionLog>& log) REQUIRES(mutex_);
@@ -210,7 +211,7 @@ class LogDirectory {
     std::unique_ptr<FileLock> lock_;
     std::unique_ptr<Volume> volume_;
     OpenReport open_report_;
-    /// It was there before, or is new: no broker of ours had left its format version.
+    /// No broker of ours had left its format version: the directory is new, or another broker's.
     bool is_foreign_ = false;
 
     /// Held by who writes checkpoint files.

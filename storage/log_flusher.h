@@ -17,16 +17,16 @@ namespace partita {
 
 /// Syncs logs as a worker of its own, so that no reactor waits for a device.
 ///
-/// Group commit: while one sync of a log runs, everybody who asks for that log waits for the next
-/// one, which serves them all. A request covers what was published before it was made, so the
-/// order is: append (result good), `request_sync`, reply in the callback. flush.messages=1 is
-/// exactly that; larger values and flush.ms are the caller counting or timing before it asks.
+/// Group commit: while a sync of a log runs, all further requests for that log wait for the next sync, which serves
+/// them together. A request covers what was published before it was made, so a caller appends first (with a good
+/// result), then calls `request_sync`, and replies in the callback. flush.messages=1 is exactly that; for larger values
+/// and for flush.ms the caller counts or times before it asks.
 ///
-/// A failed sync is final for the process (see StorageError::Kind::sync_failed): it is latched,
-/// every later request fails with it at once, and the owner must stop serving.
+/// A failed sync is final for the process (see StorageError::Kind::sync_failed): every later request fails with it at
+/// once, and the owner must stop serving.
 ///
-/// Bound: at most kMaximumWaiting requests wait; a further one is refused (the caller answers with
-/// a storage error), which means that the device is hopelessly behind.
+/// Bound: at most kMaximumWaiting requests wait. A further one is refused, and the caller answers with a storage error:
+/// the device is hopelessly behind.
 class LogFlusher {
   public:
     using Callback = std::function<void(const StorageResult<Offset>&)>;
@@ -43,8 +43,8 @@ class LogFlusher {
     /// and may call `request_sync`. False when the bound is reached; then it is never called.
     [[nodiscard]] bool request_sync(std::shared_ptr<PartitionLog> log, Callback callback);
 
-    /// For the background bound on loss: syncs without telling anybody, when nobody waits for a reply. The logs lie on
-    /// `volume`, and share what waits for the device (`sync_logs`). Logs that wait already are not queued twice.
+    /// Syncs logs in the background while no request waits; this bounds what a power failure can cost. The logs lie on
+    /// `volume` and share what waits for the device (`sync_logs`). A log that already waits is not queued twice.
     void request_background_sync(Volume& volume, std::vector<std::shared_ptr<PartitionLog>> logs);
 
     /// The same, and a checkpoint of each log (PartitionLog::checkpoint). Then calls `done` from the worker's step: it must
@@ -60,7 +60,8 @@ class LogFlusher {
 
     struct Counters {
         std::uint64_t requests = 0;
-        /// Logs that were synced, for requests or in the background, where many share what waits for the device.
+        /// Logs that were synced, for requests or in the background. In the background many logs share what waits for
+        /// the device.
         std::uint64_t syncs = 0;
     };
     [[nodiscard]] Counters counters() const;
@@ -75,9 +76,9 @@ class LogFlusher {
     struct Group {
         Volume* volume = nullptr;
         std::unordered_set<std::shared_ptr<PartitionLog>> logs;
-        /// So many waiting requests came before it.
+        /// The number of waiting requests that came before this group.
         std::size_t behind = 0;
-        /// Of a checkpoint; else empty.
+        /// Set for a checkpoint; else empty.
         std::function<void(const StorageResult<void>&)> checkpoint_done;
 
         [[nodiscard]] bool is_empty() const { return logs.empty() && !checkpoint_done; }

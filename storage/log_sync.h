@@ -13,20 +13,22 @@ namespace partita {
 
 /// One sync of one log, in steps, so that thousands of logs can share what waits for the device (`sync_logs`).
 ///
-/// What is to be made durable is chosen, and small caches are written to the page cache, under the append mutex;
-/// everything that waits for the device happens without it, because producers take that mutex on reactor threads.
-/// The steps, in this order: `choose`; the content becomes durable (`sync_content`, or `stage_epochs` and the sync of
-/// the whole volume); `rename_epochs`; the names become durable (`sync_names`, or the volume again); `conclude`. A step
-/// that fails ends the attempt and puts back what `choose` took, so that the next sync tries again.
+/// `choose` selects what becomes durable and writes small caches to the page cache, under the append mutex. Everything
+/// that waits for the device happens without that mutex, because producers take it on reactor threads. The steps, in
+/// this order: `choose`; the content becomes durable (`sync_content`, or `stage_epochs` and a sync of the whole
+/// volume); `rename_epochs`; the names become durable (`sync_names` and `sync_parent`, or the volume again);
+/// `conclude`. When a step fails, the caller ends the attempt with `put_back`, which returns what `choose` took, so
+/// that the next sync tries again.
 class LogSync {
   public:
     enum class Purpose {
         sync,
-        /// The same for somebody who waits: the log gets ready for the next one.
+        /// The same for a caller that waits: the log also prepares for the next such sync.
         awaited_sync,
-        /// And what a start after a crash believes unread once the checkpoint file names the end: producers, and indexes.
+        /// As `sync`, and also writes what a start after a crash trusts unread once the checkpoint file has this end:
+        /// producers and indexes.
         checkpoint,
-        /// Writes everything that a start after a clean stop believes unread, and closes the log.
+        /// Writes everything that a start after a clean stop trusts unread, and closes the log.
         close,
     };
 
@@ -37,24 +39,24 @@ class LogSync {
     LogSync& operator=(const LogSync&) = delete;
 
     [[nodiscard]] bool is_begun() const { return begun_; }
-    /// All steps, for one log alone. Returns where the sync ended.
+    /// Takes all steps for this log alone. Returns where the sync ended.
     [[nodiscard]] StorageResult<Offset> run();
 
     [[nodiscard]] StorageResult<void> choose();
-    /// Something is to become durable. False: `conclude` is all that is left.
+    /// True when something is to become durable. False: only `conclude` is left.
     [[nodiscard]] bool has_work() const;
     [[nodiscard]] StorageResult<void> sync_content();
-    /// Writes the new epochs beside the old ones. A full disk is no failure: see `put_off_epochs`.
+    /// Writes the new epochs beside the old ones. A full disk is no failure, except for a close: see `put_off_epochs`.
     [[nodiscard]] StorageResult<void> stage_epochs(bool durable);
     [[nodiscard]] StorageResult<void> rename_epochs();
     [[nodiscard]] bool has_unsynced_names() const { return sync_names_ || sync_parent_; }
     [[nodiscard]] bool has_unsynced_parent() const { return sync_parent_; }
-    /// Those in the partition's own directory, and its name in the directory of all logs.
+    /// Syncs the names in the partition's own directory; `sync_parent` syncs its name in the directory of all logs.
     [[nodiscard]] StorageResult<void> sync_names();
     [[nodiscard]] StorageResult<void> sync_parent();
     /// Moves the recovery point and returns where the sync ended, or closes the log.
     [[nodiscard]] StorageResult<Offset> conclude();
-    /// The attempt failed; returns what is to be told of it.
+    /// Ends a failed attempt; returns the error to report.
     [[nodiscard]] StorageError put_back(StorageError error);
 
   private:
@@ -63,7 +65,7 @@ class LogSync {
     [[nodiscard]] StorageResult<void> write_caches_for_good() REQUIRES(state_.core.append_mutex);
     [[nodiscard]] StorageResult<void> write_caches_of_checkpoint() REQUIRES(state_.core.append_mutex);
     [[nodiscard]] StorageResult<void> sync_segment(Segment& segment);
-    /// Retention, or a client, was faster.
+    /// True when retention or a client has removed the segment meanwhile.
     [[nodiscard]] bool is_removed(const std::shared_ptr<Segment>& segment) const;
     [[nodiscard]] StorageResult<void> put_off_epochs(StorageError error);
     [[nodiscard]] StorageError closed_error() const { return {StorageError::Kind::closed, 0, "the log is closed"}; }
@@ -73,12 +75,12 @@ class LogSync {
     const Purpose purpose_;
     bool begun_ = false;
     Offset end_{0};
-    /// What a start may believe unread once this sync succeeded.
+    /// A start may trust everything below this offset unread once this sync has succeeded.
     Offset vouched_end_{0};
-    /// What a checkpoint takes off `bytes_since_checkpoint`.
+    /// The bytes that a checkpoint subtracts from `bytes_since_checkpoint`.
     std::uint64_t checkpointed_bytes_ = 0;
-    /// What could not be written for a start to believe it, a full disk for example: the sync goes on without, and a
-    /// checkpoint then tells of it.
+    /// Why something that a start would trust could not be written, for example on a full disk. The sync goes on
+    /// without it; a checkpoint then reports this error.
     std::optional<StorageError> caches_failure_;
     std::vector<std::shared_ptr<Segment>> unsynced_;
     std::shared_ptr<Segment> active_;
@@ -89,15 +91,16 @@ class LogSync {
     bool sync_parent_ = false;
 };
 
-/// With fewer logs than this each is synced by itself: then nobody waits for what others wrote to the same volume.
+/// With fewer logs than this each is synced by itself, so that nobody waits for what others wrote to the same volume.
 inline constexpr std::size_t kFewestSyncedTogether = 64;
 /// More logs than this are synced in several rounds, which bounds the memory.
 inline constexpr std::size_t kMostSyncedTogether = 16384;
 
-/// Syncs (or closes) many logs of one directory, which lies on `volume`: two syncs of the whole volume in place of
-/// several for each log, or, where the volume cannot vouch for itself, one by one. Logs that somebody else is syncing at
-/// the moment are left out of a sync, and checkpointed after the others; deleted ones are left out. Goes on after a failure of one log, and
-/// returns the first one, or one of kind `sync_failed` when there is any. Blocks on the device.
+/// Syncs (or closes) many logs of one directory, which lies on `volume`: with two syncs of the whole volume in place of
+/// several for each log, or one log after the other where the volume cannot vouch for itself. Skips deleted logs. A log
+/// that somebody else is syncing is left out of a sync, and gets its checkpoint after the others. Goes on after a
+/// failure of one log, and returns the first failure, or one of kind `sync_failed` when there is any. Blocks on the
+/// device.
 [[nodiscard]] StorageResult<void> sync_logs(Volume& volume, std::span<const std::shared_ptr<PartitionLog>> logs,
                                             LogSync::Purpose purpose);
 

@@ -20,9 +20,9 @@
 ///                short key: log number uint32, 0, key             -> CRC-32C, value
 ///                long key:  log number uint32, 1, hash uint64, slot uint16
 ///                                                       -> CRC-32C, key length uint32, key, value
-/// The checksum of a row covers its key and what follows the checksum. The slot tells long keys of the
-/// same hash apart: a key is in whichever slot holds it, new ones take the lowest free slot. Rows are in
-/// the order of logs, so that a fold of one group's offsets touches few pages.
+/// The checksum of a row covers its key and what follows the checksum. The slot distinguishes long keys of the same
+/// hash: a key stays in the slot that holds it, a new one takes the lowest free slot. Rows are ordered by log, so that
+/// a fold of one group's offsets touches few pages.
 namespace partita::metadata_rows {
 
 inline constexpr std::size_t kPrefixBytes = 5;
@@ -89,7 +89,7 @@ struct Row {
     Bytes value;
 };
 
-/// Takes a row apart and checks it. Empty when it is damaged.
+/// Splits a row into key and value. Empty when the row is damaged.
 inline std::optional<Row> decode_row(Bytes row_key, Bytes row_value) {
     if (row_key.size() < kPrefixBytes || row_value.size() < kCrcBytes) return std::nullopt;
     const Bytes content = row_value.subspan(kCrcBytes);

@@ -19,17 +19,18 @@ struct MDB_txn;
 namespace partita {
 
 struct MetadataStoreOptions {
-    /// Address space and apparent (sparse) size of the file at first. Grown by doubling.
+    /// Address space, and apparent (sparse) size of the file, at first. Doubled when the map grows.
     std::uint64_t map_size_bytes = 64ULL << 20;
-    /// Growing stops here; a fold that needs more fails with an error of kind `io` and ENOSPC.
+    /// The map does not grow beyond this; a fold that needs more fails with kind `io` and ENOSPC.
     std::uint64_t max_map_size_bytes = 256ULL << 30;
-    /// Walk all pages of the file before LMDB touches them: see `open`. Reads the whole file once.
+    /// Check all pages of the file before LMDB uses them, see `open`. Reads the whole file once.
     bool verify_pages = true;
-    /// Tests make keys collide with it. Hash of keys that are too long for LMDB.
+    /// The hash for keys that are too long for LMDB; tests replace it to make keys collide.
     std::function<std::uint64_t(Bytes)> long_key_hash;
-    /// Tests fail transactions with it: an error number, as the device would give it at a commit, or 0.
+    /// Called before a commit; tests make transactions fail with it. Returns an error number, as the device would give
+    /// it, or 0.
     std::function<int()> commit_fault;
-    /// The name that a log of a file of format 1 has from now on. Without it names stay as they are.
+    /// The present name of a log that a file of format 1 names `old_name`. Without it names stay as they are.
     std::function<std::string(std::string_view old_name)> upgraded_name;
 };
 
@@ -45,7 +46,7 @@ struct LogFold {
     std::string_view log;
     /// At most one change per key. All bytes must live until `fold` returns.
     std::span<const KeyedChange> changes;
-    /// Every record of the log below it is in the store now (exclusive end).
+    /// The store now has every record of the log below this offset.
     Offset folded_until{0};
 };
 
@@ -68,14 +69,13 @@ struct LogFold {
 ///   `kMaxValueBytes`.
 /// - The map grows ahead, when four fifths are used, and whenever a transaction does not fit.
 ///
-/// Threads: one thread at a time folds, forgets and closes; loads may run on other threads at the same
-/// time. Calls block on the device: never on a reactor. One environment per file and process (a rule of LMDB), and
-/// never across a fork.
+/// Threads: one thread at a time folds, forgets and closes; others may load at the same time. Calls block on the
+/// device, so reactors must not make them. LMDB allows one environment per file and process, and none across a fork.
 class MetadataStore {
   public:
-    /// Format of rows, keys and names. A file with a greater number is refused with kind `newer_format`. Format 1
-    /// named logs by their directories alone, so that a topic that was deleted and made anew found the rows of the
-    /// old one: `open` makes format 2 of it in one transaction (`MetadataStoreOptions::upgraded_name`).
+    /// Format of rows, keys and names. A file with a greater number is refused with kind `newer_format`. Format 1 named
+    /// logs by their directories alone, so a topic that was deleted and made anew found the rows of the old one; `open`
+    /// converts it to format 2 in one transaction (`MetadataStoreOptions::upgraded_name`).
     static constexpr std::uint32_t kFormatVersion = 2;
     static constexpr std::size_t kMaxLogNameLength = 300;
     static constexpr std::size_t kMaxKeyBytes = 1 << 20;
@@ -84,9 +84,9 @@ class MetadataStore {
     static constexpr std::size_t kMaxInlineKeyBytes = 500;
     static constexpr std::string_view kFileName = "data.mdb";
 
-    /// Opens the store in `directory`. Where there is none yet, nothing is written: the store is empty, and the first
-    /// fold makes it (directory included, not its parent), since that costs several device syncs that a
-    /// start need not wait for.
+    /// Opens the store in `directory`. When there is none yet, `open` writes nothing and the store is empty. The first
+    /// fold then creates it (directory included, not its parent): that costs several device syncs, which a start need
+    /// not wait for.
     ///
     /// Before LMDB maps the file its length is checked against its two meta pages, and (with
     /// `verify_pages`) every reachable page against the format: LMDB itself trusts the file, so that a truncated one
@@ -104,11 +104,11 @@ class MetadataStore {
     MetadataStore(const MetadataStore&) = delete;
     MetadataStore& operator=(const MetadataStore&) = delete;
 
-    /// Return false to stop early (`load` then succeeds). The bytes are valid only during the call. Must not
-    /// call the store.
+    /// A visitor returns false to stop early (`load` then succeeds). The bytes are valid only during the call, which
+    /// must not call the store.
     using Visitor = std::function<bool(Bytes key, Bytes value)>;
 
-    /// Hands out every key of the log, in an order that is fixed but means nothing. A log that was never
+    /// Passes every key of the log to `visitor`, in an order that is fixed but means nothing. A log that was never
     /// folded has none.
     [[nodiscard]] StorageResult<void> load(std::string_view log, const Visitor& visitor) const;
 
@@ -126,13 +126,13 @@ class MetadataStore {
     [[nodiscard]] StorageResult<void> fold(std::span<const LogFold> folds);
     [[nodiscard]] StorageResult<void> fold(const LogFold& one) { return fold(std::span(&one, 1)); }
 
-    /// Removes everything of a log (its topic was deleted). Nothing happens when it is not there.
+    /// Removes everything of a log whose topic was deleted. Does nothing when the store does not have the log.
     [[nodiscard]] StorageResult<void> forget(std::string_view log);
 
     /// Copies of the file's figures, for metrics.
     struct Statistics {
         std::uint64_t map_size_bytes = 0;
-        /// Pages in use, in bytes: what growing ahead looks at.
+        /// Bytes of the pages in use; the map grows by this figure.
         std::uint64_t used_bytes = 0;
         std::uint64_t rows = 0;
         std::uint64_t map_growths = 0;
@@ -151,7 +151,7 @@ class MetadataStore {
     [[nodiscard]] StorageResult<void> open_tables();
     [[nodiscard]] StorageResult<void> grow_to(std::uint64_t map_size_bytes);
     [[nodiscard]] StorageResult<void> grow_ahead();
-    /// Runs `work` in a write transaction, again with a larger map when it did not fit.
+    /// Runs `work` in a write transaction, and again with a larger map when it did not fit.
     [[nodiscard]] StorageResult<void> write(const std::function<int(Writer&)>& work, std::string_view purpose);
     [[nodiscard]] StorageError error(std::string_view operation, int code) const;
     [[nodiscard]] std::uint64_t hash_long_key(Bytes key) const;
@@ -159,7 +159,7 @@ class MetadataStore {
     const std::string directory_;
     const std::string path_;
     const MetadataStoreOptions options_;
-    /// Null until there is a file. Set by the folding thread, under map_mutex_ for the others.
+    /// Null until there is a file. The folding thread sets it, under map_mutex_ because others read it.
     MDB_env* environment_ = nullptr;
     unsigned int logs_table_ = 0;
     unsigned int rows_table_ = 0;

@@ -21,8 +21,8 @@ namespace partita {
     return {bytes.size(), const_cast<std::byte*>(bytes.data())};
 }
 
-/// The rows of the metadata store inside one write transaction. All calls answer LMDB's codes, so that
-/// MDB_MAP_FULL reaches whoever can grow the map. Damage found on the way is MDB_CORRUPTED.
+/// The rows of the metadata store inside one write transaction. All calls return LMDB's codes, so that MDB_MAP_FULL
+/// reaches the caller that can grow the map. Damage that is found on the way is MDB_CORRUPTED.
 class MetadataStore::Writer {
   public:
     Writer(MDB_txn* transaction, MDB_dbi logs_table, MDB_dbi rows_table, std::function<std::uint64_t(Bytes)> hash)
@@ -33,16 +33,16 @@ class MetadataStore::Writer {
     [[nodiscard]] int get(MDB_dbi table, Bytes key, std::optional<Bytes>& value);
     [[nodiscard]] int put(MDB_dbi table, Bytes key, Bytes value);
 
-    /// The row of a log; a new one (with a number of its own) when it has none.
+    /// Finds the row of a log, or makes one with a new number.
     [[nodiscard]] int open_log(std::string_view name, metadata_rows::LogRow& log);
     [[nodiscard]] int store_log(std::string_view name, const metadata_rows::LogRow& log);
-    /// Gives every log the name that `name_of` has for its present one; two must not become one. Rows know their log
-    /// by its number and stay.
+    /// Renames every log to what `name_of` returns for its present name; two logs must not get one name. Rows know
+    /// their log by its number, and stay.
     [[nodiscard]] int rename_logs(MDB_dbi logs_table, const std::function<std::string(std::string_view)>& name_of);
     /// Removes a log and all its rows.
     [[nodiscard]] int remove_log(std::string_view name);
 
-    /// Both keep `log.rows` right.
+    /// Both keep `log.rows` correct.
     [[nodiscard]] int put_row(metadata_rows::LogRow& log, Bytes key, Bytes value);
     [[nodiscard]] int remove_row(metadata_rows::LogRow& log, Bytes key);
 

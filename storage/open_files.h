@@ -12,8 +12,8 @@ namespace partita {
 
 class OpenFiles;
 
-/// The place of one file in an `OpenFiles`. Owned by whoever owns the file's name (a segment);
-/// must be destroyed before the pool. Costs 56 bytes while the file is closed.
+/// The place of one file in an `OpenFiles`. The owner of the file's name (a segment) owns it and must destroy it before
+/// the pool. Costs 56 bytes while the file is closed.
 class FileSlot {
   public:
     FileSlot() = default;
@@ -31,14 +31,13 @@ class FileSlot {
     FileSlot* next_ = nullptr;
 };
 
-/// Keeps at most `limit` files open, closing the least recently used: 20,000 partitions work under
-/// 256 descriptors, at the price of an open (2 us) per miss.
+/// Keeps at most `limit` files open and closes the least recently used one: 20,000 partitions work under 256
+/// descriptors, at the price of an open (2 us) per miss.
 ///
-/// Handles are shared: a file that was evicted stays open until the last handle goes, so a
-/// sendfile in progress never loses its descriptor. Descriptors in use are therefore bounded by
-/// `limit` plus the handles held outside; callers hold one per request in progress.
-/// Closing a file loses nothing: its dirty pages stay in the page cache, and Linux (4.16 and later)
-/// reports a write-back error to the next fsync of any descriptor of that inode.
+/// Handles are shared: a file that was evicted stays open until the last handle goes, so a sendfile in progress never
+/// loses its descriptor. So at most `limit` descriptors plus the handles held outside are in use; callers hold one per
+/// request in progress. Closing a file loses nothing: its dirty pages stay in the page cache, and Linux (4.16 and
+/// later) reports a write-back error to the next fsync of any descriptor of that inode.
 ///
 /// Thread-safe. The path is computed only on a miss. Files are opened outside the lock.
 class OpenFiles {
@@ -52,11 +51,11 @@ class OpenFiles {
     [[nodiscard]] StorageResult<std::shared_ptr<File>> acquire(FileSlot& slot,
                                                                const std::function<std::string()>& path,
                                                                bool create = false);
-    /// The slot answers with the file that its path names now until it is unpinned or destroyed, whatever becomes of
-    /// the path. For files that are about to be replaced while somebody may still read them.
+    /// Until the slot is unpinned or destroyed, it returns the file that its path names now, whatever becomes of the
+    /// path. For files that are about to be replaced while somebody may still read them.
     [[nodiscard]] StorageResult<void> pin(FileSlot& slot, const std::function<std::string()>& path);
     void unpin(FileSlot& slot);
-    /// Forgets the slot's file; open handles stay valid. To be called before a rename or removal.
+    /// Forgets the slot's file; open handles stay valid. The caller calls it before a rename or removal.
     void release(FileSlot& slot);
 
     [[nodiscard]] std::size_t open_count() const;
