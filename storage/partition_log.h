@@ -22,9 +22,9 @@ struct CleaningReport;
 struct DirtyRange;
 
 struct AppendContext {
-    /// Written into the batch; never lower than that of an earlier append.
+    /// Written into the batch; never lower than in an earlier append.
     LeaderEpoch leader_epoch{0};
-    /// Arrival time: rolls by segment.ms when a batch carries no timestamp, and ages producers.
+    /// Time of arrival: decides about segment.ms when a batch carries no timestamp, and ages producers.
     TimestampMs now{0};
 };
 
@@ -33,7 +33,7 @@ enum class AppendFailure {
     out_of_order_sequence,
     /// Kafka's INVALID_PRODUCER_EPOCH(47).
     invalid_producer_epoch,
-    /// Kafka's INVALID_TXN_STATE(48): plain batch of a producer that has an open transaction here.
+    /// Kafka's INVALID_TXN_STATE(48): a plain batch of a producer that has an open transaction here.
     invalid_transaction_state,
     /// Kafka's CORRUPT_MESSAGE(2): not one well-formed v2 batch.
     malformed_batch,
@@ -49,25 +49,25 @@ struct AppendError {
     std::string message;
 };
 
-/// Outcome of one flush, shared by everything it wrote. Immutable once the flush returned.
+/// Outcome of one flush, shared by all appends that it wrote. Immutable once the flush returned.
 struct FlushGroup {
     bool resolved = false;
-    /// Batches below it are in the log; those at or above it failed with `error`.
+    /// Batches below this offset are in the log; those at or above it failed with `error`.
     Offset published_end{0};
     AppendError error;
 };
 
-/// A batch that has its offsets. It is not in the log, and must not be acknowledged, before
-/// `flush_staged` returned and `result()` is a value.
+/// A batch that has been given offsets. It is in the log, and may be acknowledged, only after `flush_staged` returned
+/// and `result()` is a value.
 struct StagedAppend {
     Offset base_offset{0};
     Offset last_offset{0};
-    /// An idempotent producer sent this batch before: nothing is written, `base_offset` and
-    /// `log_append_time` are those of the first time.
+    /// An idempotent producer sent this batch before: nothing is written, and offsets and `duplicate_timestamp` are
+    /// those of the first time.
     bool duplicate = false;
     /// Timestamp of the original for duplicates, kNoTimestamp otherwise.
     TimestampMs duplicate_timestamp = kNoTimestamp;
-    /// Empty for a duplicate whose original is already in the log.
+    /// Null for a duplicate whose original is already in the log.
     std::shared_ptr<const FlushGroup> group;
 
     /// To be called after `flush_staged` returned on this thread.
@@ -82,16 +82,16 @@ struct ReadFailure {
 };
 
 struct ReadLimits {
-    /// Nothing at or above it is returned: high watermark, last stable offset, or log end.
+    /// Nothing at or above this offset is returned. Callers pass high watermark, last stable offset, or log end.
     Offset upper_bound;
     std::uint32_t max_bytes = 1048576;
     /// Return the first batch whole even if it is larger than `max_bytes`.
     bool minimum_one_batch = false;
 };
 
-/// A run of bytes of one segment, ready for sendfile. Starts at a batch that contains the wanted
-/// offset (its base offset may be lower: never trimmed). The last batch may be cut off by
-/// `max_bytes`, as Kafka does; clients drop a partial batch. Never ends before the first batch does.
+/// A run of bytes of one segment, ready for sendfile. It starts at the batch that contains the wanted offset; that
+/// batch is never trimmed, so its base offset may be lower. `max_bytes` may cut off the last batch, as in Kafka;
+/// clients drop a partial batch. It never ends before the first batch does.
 struct FileSlice {
     /// Null when the slice is empty.
     std::shared_ptr<File> file;
@@ -101,10 +101,10 @@ struct FileSlice {
     Offset base_offset{0};
     /// Size of the first batch: what `minimum_one_batch` guaranteed.
     std::uint32_t first_batch_size = 0;
-    /// The slice lies in the newest segment and was written by this process a short while ago:
-    /// assume that the page cache has it.
+    /// This process wrote the slice a short while ago, into the newest segment: the caller may assume that the page
+    /// cache has it.
     bool is_recent = false;
-    /// Where the segment's published bytes end or the bound lies; `size` could grow to it.
+    /// Bytes up to the end of what is published in the segment, or to the bound: `size` could grow to this.
     std::uint32_t available_bytes = 0;
 };
 
@@ -150,14 +150,14 @@ struct AbortedTransactionSummary {
     Offset first_offset;
 };
 
-/// What stood where a log was cut.
+/// What recovery found where it cut a log.
 enum class CutKind : std::uint8_t {
     nothing,
-    /// Space that was made ready behind the records and never written to, as a rule.
+    /// As a rule, space that was reserved behind the records and never written to.
     zeros,
-    /// A batch that was not written to its end, and nothing behind it.
+    /// The beginning of a batch, and nothing behind it.
     torn_batch,
-    /// Anything else: it was there once, and is damaged or has lost what belongs in front of it.
+    /// Anything else: data that was once good and is damaged, or lost what belongs in front of it.
     damage,
 };
 
@@ -166,23 +166,24 @@ struct RecoveryReport {
     std::string directory;
     bool was_clean = false;
     std::uint64_t segments = 0;
-    /// Bytes whose CRC was checked because nothing vouched for them.
+    /// Bytes whose CRC was checked because no checkpoint vouched for them.
     std::uint64_t scanned_bytes = 0;
     /// Bytes removed from the log, and where the first of them stood.
     std::uint64_t cut_bytes = 0;
     std::string cut_segment;
     std::uint64_t cut_position = 0;
     CutKind cut_kind = CutKind::nothing;
-    /// The same for people: "torn batch", "wrong CRC", ... Empty when nothing was cut.
+    /// The kind of the cut in words: "torn batch", "wrong CRC", ... Empty when nothing was cut.
     std::string cut_reason;
     /// Files that now hold what was cut and could be good data; empty for a plain torn tail.
     std::vector<std::string> set_aside;
     std::uint64_t rebuilt_indexes = 0;
-    /// The recovery point on file vouches for what is not there (any more), and must not be believed by the next start.
+    /// The recovery point on file promises data that is not there, or no longer there; the next start must not believe
+    /// it.
     bool recovery_point_is_void = false;
-    /// What the checkpoint files say under its name is of an earlier topic.
+    /// What the checkpoint files have under the partition's name belongs to an earlier topic.
     bool is_newer_than_checkpoint = false;
-    /// Compacted segments whose replacement of others was interrupted and is finished now.
+    /// Compacted segments whose replacement of old ones was interrupted, and was finished now.
     std::uint64_t finished_swaps = 0;
     std::uint64_t producers = 0;
     Offset log_start_offset{0};
@@ -208,7 +209,7 @@ struct RecoveryReport {
 /// Thread-safe; see LogCore for what is locked how long. Calls that touch the disk say so.
 class PartitionLog {
   public:
-    /// No input or output happens here.
+    /// Touches no disk.
     PartitionLog(const LogEnvironment& environment, std::shared_ptr<const LogTopic> topic, PartitionIndex partition,
                  std::shared_ptr<const LogConfig> config);
     ~PartitionLog();
@@ -217,15 +218,14 @@ class PartitionLog {
 
     // Appending ----------------------------------------------------------------------------------
 
-    /// Checks the producer's sequence, gives offsets to `batch` (exactly one v2 batch, validated by
-    /// the caller), writes base offset and leader epoch into it, and queues it. `batch` must stay
-    /// valid and unchanged until the caller's own `flush_staged` returned; every successful `stage`
-    /// must be followed by one. No input or output.
+    /// Checks the producer's sequence, gives offsets to `batch` (exactly one v2 batch, validated by the caller), writes
+    /// base offset and leader epoch into it, and queues it. The caller keeps `batch` valid and unchanged until its own
+    /// `flush_staged` returned, and must call that after every successful `stage`. Touches no disk.
     [[nodiscard]] std::expected<StagedAppend, AppendError> stage(MutableBytes batch, const AppendContext& context);
 
-    /// Writes everything staged by anybody, with one gathered write per segment touched, and
-    /// publishes it. When it returns, every StagedAppend that this thread got before is resolved,
-    /// whoever wrote it. Writes to the disk (page cache).
+    /// Writes all batches that anybody has staged, with one gathered write per segment touched, and publishes them.
+    /// When it returns, every StagedAppend that this thread got before is resolved, whoever wrote it. Writes to the
+    /// disk (page cache).
     void flush_staged();
 
     /// `stage`, `flush_staged` and `result` in one.
@@ -233,9 +233,9 @@ class PartitionLog {
 
     // Reading ------------------------------------------------------------------------------------
 
-    /// Finds the bytes to send for a fetch at `from`. `from` equal to the log end gives an empty
-    /// slice; below the log start or above the log end is out of range. Reads at most one index
-    /// interval of batch headers; none at all near the end of the log.
+    /// Finds the bytes to send for a fetch at `from`. `from` equal to the log end gives an empty slice; below the log
+    /// start or above the log end it is out of range. Reads the batch headers of at most one index interval; none at
+    /// all near the end of the log.
     [[nodiscard]] std::expected<FileSlice, ReadFailure> read(Offset from, const ReadLimits& limits) const;
 
     [[nodiscard]] Offset log_start_offset() const { return core_.log_start_offset(); }
@@ -246,19 +246,20 @@ class PartitionLog {
     [[nodiscard]] Offset last_stable_offset() const {
         return core_.last_stable_offset();
     }
-    /// First offset of the newest segment; a fetch parked below it should be answered (Kafka's case
-    /// "fetch offset is on an older segment").
+    /// First offset of the newest segment; the caller should answer a fetch that waits below it (Kafka's case "fetch
+    /// offset is on an older segment").
     [[nodiscard]] Offset active_segment_base() const;
 
-    /// First record with a timestamp at or after `target`, below `upper_bound`. Empty when there is
-    /// none. Reads (and decompresses) one batch.
+    /// The first record with a timestamp at or after `target`, below `upper_bound`. Empty when there is none. Reads
+    /// (and decompresses) one batch.
     [[nodiscard]] StorageResult<std::optional<TimestampedOffset>> offset_for_timestamp(TimestampMs target,
                                                                                        Offset upper_bound) const;
     /// The record with the greatest timestamp (ListOffsets -3). Empty for an empty log.
     [[nodiscard]] StorageResult<std::optional<TimestampedOffset>> offset_of_max_timestamp() const;
 
-    /// Kafka's OffsetForLeaderEpoch: the largest epoch at or below `epoch` and where it ends;
-    /// {-1, -1} when `epoch` is above the latest or nothing is known.
+    /// Kafka's OffsetForLeaderEpoch: the largest epoch at or below `epoch` and where it ends; `epoch` itself, ending
+    /// where the first known epoch begins, when it is below that; {-1, -1} when it is above the latest or none is
+    /// known.
     [[nodiscard]] EpochEnd offset_for_leader_epoch(LeaderEpoch epoch) const;
     [[nodiscard]] std::vector<EpochStart> leader_epochs() const;
     /// kNoLeaderEpoch when nothing was ever appended.
@@ -275,31 +276,30 @@ class PartitionLog {
 
     // Keeping it small ---------------------------------------------------------------------------
 
-    /// Moves the log start to `offset` (DeleteRecords) and removes segments that lie wholly below
-    /// it. False when `offset` is above the high watermark. At or below the log start: nothing
-    /// happens. Durable once the directory's log-start checkpoint is written.
+    /// Moves the log start to `offset` (DeleteRecords) and removes segments that lie wholly below it. Does nothing when
+    /// `offset` is at or below the log start; false when it is above the high watermark. Durable once the directory's
+    /// log-start checkpoint is written.
     [[nodiscard]] StorageResult<bool> delete_records_before(Offset offset);
 
-    /// Removes what the config's retention no longer keeps; returns what was removed. Files are
-    /// unlinked at once: readers in progress hold the descriptor, so Kafka's file.delete.delay.ms
-    /// has nothing to protect here.
+    /// Removes the segments that the config's retention no longer keeps; returns them. Files are unlinked at once:
+    /// readers in progress hold the descriptors, so Kafka's file.delete.delay.ms has nothing to protect here.
     ///
-    /// Nothing at or above `keep_from` goes, whatever the config says: for logs whose checkpoint has not
-    /// yet taken over what is there.
+    /// Segments with a record at or above `keep_from` stay, whatever the config says: for logs whose checkpoint does
+    /// not yet cover what is there.
     [[nodiscard]] StorageResult<std::vector<SegmentSummary>> apply_retention(
         TimestampMs now, Offset keep_from = {std::numeric_limits<std::int64_t>::max()});
 
-    /// What a cleaning would take in now, see cleaning_rules.h. Nothing at or above `keep_from` counts. Reads one
-    /// batch header of each dirty segment, where max.compaction.lag.ms is set.
+    /// The part of the log that a cleaning would compact now, see cleaning_rules.h, below `keep_from`. When
+    /// max.compaction.lag.ms is set, reads one batch header of each dirty segment.
     [[nodiscard]] StorageResult<DirtyRange> dirty_range(
         TimestampMs now, Offset keep_from = {std::numeric_limits<std::int64_t>::max()}) const;
 
-    /// Compacts the log up to the end of its dirty range: see log_cleaner.h. Slow; appends and reads go on
-    /// meanwhile. One at a time. Once in a log's life its recovery point must have been written down before, so that
-    /// recovery knows the log from one that somebody put here.
+    /// Compacts the log up to the end of its dirty range: see log_cleaner.h. Slow; appends and reads go on meanwhile.
+    /// One call at a time. Before a log is cleaned for the first time, its recovery point must have been written to the
+    /// checkpoint file, so that recovery can tell the log from one that somebody put here.
     [[nodiscard]] StorageResult<CleaningReport> clean(const CleaningOptions& options);
 
-    /// Everything below it was compacted once; kNoOffset when nothing was.
+    /// Everything below this offset was compacted; kNoOffset when nothing was.
     [[nodiscard]] Offset first_dirty_offset() const;
 
     /// Forgets producers that were idle for longer than producer.id.expiration.ms. Cheap.
@@ -312,20 +312,20 @@ class PartitionLog {
     /// Everything below it survives a crash of the machine.
     [[nodiscard]] Offset recovery_point() const { return core_.recovery_point(); }
     [[nodiscard]] bool has_unsynced_data() const { return recovery_point() < log_end_offset(); }
-    /// Makes everything published durable. Blocks on the device: for flusher threads. Appends and
-    /// reads go on meanwhile.
+    /// Makes everything that is published durable. Blocks on the device: for flusher threads. Appends and reads go on
+    /// meanwhile.
     [[nodiscard]] StorageResult<Offset> sync();
-    /// `sync`, which also writes the producer snapshot, leader epochs and index entries, and makes those durable. Where
-    /// only one of them fails the log is synced nevertheless.
+    /// As `sync`, and also writes the producer snapshot, leader epochs and index entries, and makes them durable. When
+    /// only one of these fails, the log is synced nevertheless.
     [[nodiscard]] StorageResult<Offset> checkpoint();
-    /// Where the last checkpoint ended. LogDirectory::write_checkpoints writes it down as the log's recovery point:
-    /// below it a start after a crash believes the files, as after a clean stop, and reads no batch.
+    /// Where the last checkpoint ended. LogDirectory::write_checkpoints writes it down as the log's recovery point: a
+    /// start after a crash trusts the files below it, as after a clean stop, and reads no batch there.
     [[nodiscard]] Offset checkpointed_end() const;
-    /// Appended to since the last `checkpoint`, or recovered after a crash. Cheap.
+    /// True when the log was appended to since the last `checkpoint`, or recovered after a crash. Cheap.
     [[nodiscard]] bool needs_checkpoint() const { return checkpointed_end() != log_end_offset(); }
-    /// About so much a start after a crash would have to read. Cheap.
+    /// About how many bytes a start after a crash would have to read. Cheap.
     [[nodiscard]] std::uint64_t bytes_since_checkpoint() const;
-    /// The checkpoint file has this recovery point from now on. For the directory.
+    /// The directory calls it when the checkpoint file has this recovery point.
     void note_recovery_point_on_file(Offset offset);
 
     // Whole life ---------------------------------------------------------------------------------
@@ -344,14 +344,14 @@ class PartitionLog {
     /// For LogSync.
     [[nodiscard]] LogCore& core() { return core_; }
 
-    /// Opens an existing directory: trusts what the clean point vouches for, walks the rest, cuts a
-    /// damaged tail, rebuilds what can be rebuilt. To be called once, before any other use.
+    /// Opens an existing directory: trusts what the hints vouch for, walks over the rest, cuts a damaged tail, rebuilds
+    /// what can be rebuilt. The directory calls it once, before any other use.
     struct OpenHints {
-        /// The last stop was clean: files are trusted without a look at their content.
+        /// The last stop was clean: files are trusted without reading their content.
         bool clean = false;
         /// Another broker wrote the directory.
         bool is_foreign = false;
-        /// From the checkpoint files; kNoOffset when they do not name this partition.
+        /// From the checkpoint files; kNoOffset when these do not name the partition.
         Offset recovery_point = kNoOffset;
         Offset log_start_offset = kNoOffset;
         Offset first_dirty_offset = kNoOffset;
@@ -359,11 +359,11 @@ class PartitionLog {
     };
     [[nodiscard]] StorageResult<RecoveryReport> open_existing(const OpenHints& hints);
 
-    /// Syncs, writes indexes, snapshot and epochs, trims reservations and closes the files. Later
-    /// appends fail with `closed`; reads too.
+    /// Syncs, writes indexes, snapshot and epochs, trims reservations and closes the files. Later appends and reads
+    /// fail with `closed`.
     [[nodiscard]] StorageResult<void> close();
 
-    /// Every later call fails with `closed`; files are let go (not removed: the directory does that).
+    /// Makes every later call fail with `closed` and closes the files. The directory removes them.
     void mark_deleted();
 
   private:

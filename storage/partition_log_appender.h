@@ -17,15 +17,15 @@ class LogAppender {
 
     explicit LogAppender(PartitionLogState& state);
 
-    /// Writes all that is staged, publishes what was written, and resolves the group.
+    /// Writes all staged batches, publishes what was written, and resolves the group.
     void write_staged();
-    /// Gives everything staged up.
+    /// Gives up all staged batches.
     void fail_staged(std::string message);
-    /// Makes a new active segment at the log end. The directory exists.
+    /// Makes a new active segment at the log end. The directory must exist.
     [[nodiscard]] StorageResult<void> roll(TimestampMs now);
-    /// Directory, first segment, and a clean tail: what a write needs.
+    /// Sees to what a write needs: the directory, a first segment, and a clean tail.
     [[nodiscard]] StorageResult<void> prepare(TimestampMs now);
-    /// From the open transactions and the log end.
+    /// Computes the last stable offset from the open transactions and the log end, and publishes it.
     void publish_last_stable_offset();
 
   private:

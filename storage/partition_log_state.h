@@ -18,7 +18,8 @@
 
 namespace partita {
 
-/// Where the newest batches of the active segment lie, so that consumers at the end of a log cost no read.
+/// Where the newest batches of the active segment lie, so that a fetch near the end of a log need not read to find its
+/// batch.
 class TailPositions {
   public:
     static constexpr std::size_t kBatches = 16;
@@ -30,7 +31,7 @@ class TailPositions {
 
     void clear() { count_ = 0; }
     void push(const Entry& entry) { entries_[count_++ % kBatches] = entry; }
-    /// The batch that holds `offset`, which is below the log end; empty when it is too old.
+    /// The batch that holds `offset`, which must be below the log end. Empty when the batch is too old.
     [[nodiscard]] std::optional<Entry> find(Offset offset) const;
 
   private:
@@ -38,8 +39,8 @@ class TailPositions {
     std::size_t count_ = 0;
 };
 
-/// Held by whoever syncs a log. Not a mutex, as one thread holds those of thousands of logs at once (`sync_logs`) and
-/// then only tries to get each, so that two such threads cannot wait for each other.
+/// Held by whoever syncs a log. Not a mutex: one thread holds those of thousands of logs at once (`sync_logs`). It only
+/// tries to get each, so two such threads cannot wait for each other.
 class SyncSlot {
   public:
     void acquire() {
@@ -68,7 +69,7 @@ class SyncSlot {
 
 struct StagedBatch {
     MutableBytes bytes;
-    /// With its final base offset.
+    /// Has its final base offset.
     BatchHeader header;
     TimestampMs now;
     LeaderEpoch leader_epoch;
@@ -84,7 +85,7 @@ struct LogView {
     TailPositions tail;
     LeaderEpochs epochs;
     AbortedTransactions aborted;
-    /// Everything below it was compacted once.
+    /// Everything below this offset was compacted.
     Offset first_dirty_offset = kNoOffset;
 
     [[nodiscard]] Segment& active() const { return *segments.back(); }
@@ -169,7 +170,8 @@ class PartitionLogState {
 
 inline constexpr std::string_view kLeaderEpochFileName = "leader-epoch-checkpoint";
 inline constexpr std::string_view kPartitionMetadataFileName = "partition.metadata";
-/// Says by being there that what the checkpoint files have under the partition's name is of an earlier topic.
+/// The presence of this file says: what the checkpoint files have under the partition's name belongs to an earlier
+/// topic.
 inline constexpr std::string_view kNewerThanCheckpointName = "partita-newer-than-checkpoint";
 
 /// "version: 0\ntopic_id: <22 characters>\n".

@@ -11,8 +11,9 @@ namespace partita {
 // Kafka's `<offset>.snapshot`: version int16 = 1, CRC-32C uint32 of what follows it, number of entries
 // int32, then per producer: id int64, epoch int16, last sequence int32, last offset int64, offset delta
 // int32, timestamp int64, coordinator epoch int32, start of the open transaction int64 (-1: none).
-// Only the newest batch of a producer is kept there, so after a clean restart only a repetition of that
-// one is recognised, as with Kafka; after a crash the batches since the snapshot are known again.
+// Only the newest batch of each producer is stored. So after a clean restart only a repetition of that batch is
+// recognised, as with Kafka; after a crash the batches behind the snapshot are known again, because recovery reads
+// them.
 
 [[nodiscard]] std::vector<std::byte> encode_producer_snapshot(const std::vector<ProducerEntry>& entries);
 

@@ -16,10 +16,10 @@
 
 namespace partita {
 
-/// One batch that a producer wrote, as far as a repetition of it must be recognised.
+/// One batch that a producer wrote: what is needed to recognise a repetition.
 struct ProducerBatch {
     Sequence last_sequence{-1};
-    /// last - first, also across the wrap of the sequence.
+    /// Last offset minus first offset; also the difference of the sequences, which may wrap.
     std::int32_t offset_delta = 0;
     Offset last_offset{-1};
     TimestampMs timestamp = kNoTimestamp;
@@ -38,13 +38,13 @@ struct ProducerEntry {
     ProducerEpoch producer_epoch{-1};
     std::uint8_t batch_count = 0;
     std::int32_t coordinator_epoch = -1;
-    /// Of the newest batch or marker.
+    /// Timestamp of the newest batch or marker.
     TimestampMs last_timestamp = kNoTimestamp;
-    /// When this process saw it last: expiry counts from here, so that records with old timestamps do
-    /// not make their producer forgotten at once.
+    /// When this process last saw the producer. Expiry counts from here, so that records with old timestamps do not
+    /// make their producer forgotten at once.
     TimestampMs last_seen = kNoTimestamp;
     Offset current_transaction_start = kNoOffset;
-    /// The first `batch_count`, oldest first.
+    /// The first `batch_count` are in use, oldest first.
     std::array<ProducerBatch, kRetainedBatches> batches{};
 
     [[nodiscard]] Sequence last_sequence() const;
@@ -58,26 +58,25 @@ struct ControlMarker {
     std::int32_t coordinator_epoch = -1;
 };
 
-/// Reads the marker of a control batch; nothing when it is another kind of control record.
+/// Reads the marker of a control batch; empty for control records of other kinds.
 [[nodiscard]] std::optional<ControlMarker> parse_control_marker(const Batch& batch);
 
 struct CompletedTransaction {
     ProducerId producer_id;
     Offset first_offset;
-    /// Of the marker.
+    /// Offset of the marker.
     Offset last_offset;
     bool is_aborted = false;
 };
 
-/// Idempotence and open transactions of one partition. Pure: no file, clock or lock; iterates in the
-/// order of producer ids.
+/// Idempotence and open transactions of one partition. Pure: no file, clock or lock.
 ///
-/// A batch is checked against a copy of its producer's entry (`prepare`), and the new entry is taken
-/// with `commit` once the batch is staged; what `commit` returns undoes it with `restore`.
+/// The log checks a batch against its producer's entry with `prepare`, and stores the new entry with `commit` once the
+/// batch is staged. `restore` undoes that with what `commit` returned.
 class ProducerState {
   public:
-    /// A partition that has seen more producers than this forgets the eighth that was idle longest
-    /// (never one with an open transaction); for those any next sequence is accepted.
+    /// A partition that has seen more producers than this forgets as many as an eighth of this number, the ones that
+    /// were idle longest (never one with an open transaction). From a forgotten producer any next sequence is accepted.
     static constexpr std::size_t kMaximumProducers = 100'000;
 
     struct Duplicate {
@@ -94,13 +93,13 @@ class ProducerState {
         std::optional<ProducerEntry> entry;
     };
     enum class Origin {
-        /// From a client: sequences are judged.
+        /// From a client: sequences are checked.
         client,
-        /// From our own log while it is replayed: taken as it is.
+        /// From our own log during a replay: accepted unchecked.
         replay,
     };
 
-    /// `header` has its final base offset. `marker` for control batches that carry one.
+    /// `header` must have its final base offset. `marker` is set for control batches that carry one.
     [[nodiscard]] std::expected<std::variant<Update, Duplicate>, AppendError> prepare(
         const BatchHeader& header, const std::optional<ControlMarker>& marker, TimestampMs now, Origin origin) const;
     Undo commit(Update update);
@@ -108,7 +107,7 @@ class ProducerState {
 
     void expire(TimestampMs now, std::int64_t expiration_ms);
 
-    /// Start of the oldest open transaction.
+    /// Start of the oldest open transaction; empty when none is open.
     [[nodiscard]] std::optional<Offset> first_open_transaction() const;
 
     [[nodiscard]] std::size_t size() const { return producers_.size(); }

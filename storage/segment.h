@@ -29,7 +29,7 @@ class HeaderWalk {
     HeaderWalk(File& file, std::uint64_t position, std::uint64_t end)
         : file_(file), position_(position), end_(end) {}
 
-    /// Empty at the end. Kind `corrupt` when there is no whole batch where one must be.
+    /// The next batch header; empty at the end. Kind `corrupt` when there is no whole batch where one must be.
     [[nodiscard]] StorageResult<std::optional<PlacedBatch>> next();
 
   private:
@@ -43,7 +43,7 @@ class HeaderWalk {
 
 /// Names by base offset: "00000000000000000042.log".
 [[nodiscard]] std::string segment_file_name(Offset base_offset, std::string_view extension);
-/// The base offset in such a name, if it has that extension.
+/// The base offset in such a name; empty when the name is another one or has another extension.
 [[nodiscard]] std::optional<Offset> parse_segment_file_name(std::string_view name, std::string_view extension);
 
 /// One segment: a `.log` file of batches, with its offset and time index.
@@ -55,23 +55,23 @@ class Segment {
     /// While a file is smaller than this nothing is reserved, so small topics stay small on disk.
     static constexpr std::uint64_t kSmallestReservation = 64 * 1024;
     static constexpr std::uint64_t kLargestReservation = 64 * 1024 * 1024;
-    /// Zeros are written this far ahead while somebody waits for syncs of so little: with more between two syncs, writing
-    /// everything twice costs as much as it saves.
+    /// While a caller waits for syncs of at most kLargestPaddedSync bytes, zeros are written this far ahead. With more
+    /// bytes between two syncs, writing everything twice costs as much as it saves.
     static constexpr std::uint64_t kPaddingBytes = 256 * 1024;
     static constexpr std::uint64_t kLargestPaddedSync = 128 * 1024;
 
-    /// `suffix` follows the names of its files, while they are written to replace others.
+    /// `suffix` is appended to the names of the files while they are written to replace others.
     Segment(OpenFiles& open_files, std::shared_ptr<const std::string> directory, Offset base_offset,
             std::string_view suffix = {});
 
     [[nodiscard]] Offset base_offset() const { return base_offset_; }
-    /// Published bytes.
+    /// Bytes that are published.
     [[nodiscard]] std::uint64_t size_bytes() const { return size_.load(std::memory_order_acquire); }
     [[nodiscard]] std::string log_path() const;
     [[nodiscard]] StorageResult<std::shared_ptr<File>> file(bool create = false) const;
 
-    /// The first batch, below `end` bytes, whose last offset is at or above `target`. An index that
-    /// leads astray is not believed: then the walk starts at the beginning.
+    /// The first batch, below `end` bytes, whose last offset is at or above `target`. When the index leads to a wrong
+    /// place, the walk starts at the beginning.
     [[nodiscard]] StorageResult<std::optional<PlacedBatch>> find(Offset target, std::uint64_t end) const;
 
     [[nodiscard]] OffsetIndex& offset_index() { return offset_index_; }
@@ -81,38 +81,38 @@ class Segment {
 
     // Guarded by the append mutex -----------------------------------------------------------------
 
-    /// Kafka's conditions for a new segment before `batch` (with `pending_bytes` already chosen to be
-    /// written in front of it, the first of them having `pending_timestamp`).
+    /// Kafka's conditions for a new segment before `batch`. `pending_bytes` are already chosen to be written in front
+    /// of it; the first of them has `pending_timestamp`.
     [[nodiscard]] bool must_roll_before(const BatchHeader& batch, std::uint64_t pending_bytes,
                                         std::optional<TimestampMs> pending_timestamp, TimestampMs now,
                                         const LogConfig& config) const;
     /// Reserves space up to and beyond `end`, where the next write ends, in steps that grow with the file. Best effort.
-    /// While somebody waits for every few bytes (`note_awaited_sync`), zeros are written there instead: a sync of bytes that
-    /// replace others waits for the data alone, one of bytes that make the file longer or use a reserved block for the
-    /// first time waits for the file system's journal too.
+    /// While a caller waits for every few bytes (`note_awaited_sync`), it writes zeros there instead: a sync of bytes
+    /// that replace others waits for the data alone; a sync of bytes that make the file longer, or use a reserved block
+    /// for the first time, waits for the file system's journal too.
     void reserve(File& file, std::uint64_t end, const LogConfig& config);
-    /// Gives back what is reserved beyond the published size.
+    /// Gives back the space that is reserved beyond the published size.
     [[nodiscard]] StorageResult<void> trim();
-    /// Zeros may lie behind the published size. Only in the active segment: recovery cuts them off there.
+    /// True when zeros may lie behind the published size. Only in the active segment: recovery cuts them off there.
     [[nodiscard]] bool is_padded() const { return padded_end_ > size_bytes(); }
-    /// Somebody else cut the file to its published size.
+    /// To be called when somebody else cut the file to its published size.
     void note_trimmed();
-    /// Somebody waits until what is published now is durable.
+    /// To be called when a caller waits until what is published now is durable.
     void note_awaited_sync() { awaited_sync_end_ = size_bytes(); }
-    /// Puts the last entry into the time index, so that it tells the segment's greatest timestamp.
+    /// Adds the last entry to the time index, so that it has the segment's greatest timestamp.
     void complete_time_index();
-    /// Lets all descriptors go.
+    /// Closes all descriptors.
     void release_files();
-    /// Readers who hold this segment keep its files when other ones take their names.
+    /// Pins the files, so that readers of this segment keep them when other files take their names.
     [[nodiscard]] StorageResult<void> pin_files();
     void unpin_files();
-    /// The files lost their suffix. Before anybody else knows this segment.
+    /// To be called when the files have lost their suffix, before other threads know this segment.
     void drop_suffix();
     void set_created(TimestampMs created) { created_ = created; }
 
     // Guarded by the append mutex and the view mutex ------------------------------------------------
 
-    /// Takes a batch that lies at `position` into the indexes and the statistics.
+    /// Notes a batch that lies at `position` in the indexes and the statistics.
     void note_batch(const BatchHeader& header, std::uint64_t position, const LogConfig& config);
     void publish_size(std::uint64_t size) { size_.store(size, std::memory_order_release); }
     /// Largest timestamp and the last offset of the first batch that reached it.
@@ -124,7 +124,7 @@ class Segment {
     void set_bytes_since_index_entry(std::uint64_t bytes) { bytes_since_index_entry_ = bytes; }
 
   private:
-    /// Writes zeros from `from` to `end`, or none.
+    /// Writes zeros from `from` to `end`, or none when that fails.
     void pad(File& file, std::uint64_t from, std::uint64_t end);
     [[nodiscard]] bool is_synced_often(std::uint64_t end) const {
         return awaited_sync_end_ && end - *awaited_sync_end_ <= kLargestPaddedSync;

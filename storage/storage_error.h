@@ -30,7 +30,7 @@ struct StorageError {
     /// A readable sentence: operation, path and reason.
     std::string message;
 
-    /// True when freeing space on the device heals the failure.
+    /// True when the failure goes away once the device has free space.
     [[nodiscard]] bool is_out_of_space() const;
     [[nodiscard]] bool is_not_found() const;
 };

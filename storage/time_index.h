@@ -26,16 +26,16 @@ class TimeIndex {
 
     /// Reads the last entry back after `IndexFile::load` or a truncation.
     [[nodiscard]] StorageResult<void> reload_last();
-    /// Appends unless the timestamp is not greater than that of the last entry.
+    /// Appends the entry if its timestamp is greater than that of the last one.
     void maybe_append(TimestampOffset entry);
     /// The last entry with a timestamp at or below `target`; empty when there is none.
     [[nodiscard]] StorageResult<std::optional<TimestampOffset>> lookup(TimestampMs target) const;
-    /// {kNoTimestamp, kNoOffset} when there is none. For the appender only.
+    /// The last entry, or {kNoTimestamp, kNoOffset}. For the appender only.
     [[nodiscard]] TimestampOffset last() const { return last_; }
     [[nodiscard]] StorageResult<TimestampOffset> entry(std::size_t index) const;
 
-    /// Number of leading entries that ascend and name offsets below `end`. Zeros behind them are what
-    /// a killed Kafka leaves.
+    /// Number of leading entries that ascend and name offsets below `end`. A Kafka that was killed leaves zeros behind
+    /// them.
     [[nodiscard]] StorageResult<std::size_t> plausible_entries(Offset end) const;
 
     [[nodiscard]] IndexFile& file() { return file_; }
