@@ -128,24 +128,24 @@ struct ApiInfo {
 /// All client-facing APIs, ascending by key. Which of them a broker serves is not decided here.
 [[nodiscard]] std::span<const ApiInfo> all_apis();
 
-/// The row of a key; nullptr for keys that clients have no business with (removed, between brokers
-/// or controllers) or that do not exist.
+/// The row of a key; nullptr for keys that do not exist, and for those that clients must not send (removed ones, and
+/// those between brokers or controllers).
 [[nodiscard]] const ApiInfo* find_api(std::int16_t key);
 [[nodiscard]] inline const ApiInfo* find_api(ApiKey key) { return find_api(static_cast<std::int16_t>(key)); }
 
 /// "JoinGroup"; "?" for a key that is not in the registry.
 [[nodiscard]] std::string_view api_name(ApiKey key);
 
-/// Lowest Produce version that ApiVersions states, below what is accepted: librdkafka compresses
-/// only if version 0 is listed (KAFKA-18659, librdkafka issue 4956).
+/// The lowest Produce version that ApiVersions states, lower than any that is accepted: librdkafka compresses only when
+/// version 0 is listed (KAFKA-18659, librdkafka issue 4956).
 inline constexpr std::int16_t kAdvertisedProduceMinVersion = 0;
 
-/// 2 (with tags) where the request is flexible, 1 otherwise. Also for versions above the last one:
-/// the header of an ApiVersions request from the future must be readable (KIP-511).
+/// 2 (with tags) when the request is flexible, 1 otherwise. Also for versions above the last one: the broker must be
+/// able to read the header of an ApiVersions request from the future (KIP-511).
 [[nodiscard]] std::int16_t request_header_version(const ApiInfo& api, std::int16_t version);
 
-/// 1 (with tags) where the response is flexible, 0 otherwise; always 0 for ApiVersions, whose reader
-/// does not know yet what the broker speaks (KIP-511).
+/// 1 (with tags) when the response is flexible, 0 otherwise; always 0 for ApiVersions, because its reader does not know
+/// yet which versions the broker supports (KIP-511).
 [[nodiscard]] std::int16_t response_header_version(const ApiInfo& api, std::int16_t version);
 
 }  // namespace partita

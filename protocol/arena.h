@@ -14,9 +14,9 @@ namespace partita {
 /// which keeps the chunks, so that in steady state nothing calls malloc. Only trivially destructible
 /// types go in. Pointers stay valid until `reset` or destruction. Not thread-safe.
 ///
-/// Two doors lead in. What the decoder builds from foreign bytes comes through `allocate`, which
-/// honours the limit and returns nullptr above it. What our own code builds (replies) comes through
-/// `allocate_unlimited`, whose size follows from rules of its own.
+/// There are two ways in. Memory for what the decoder builds from foreign bytes comes from `allocate`, which keeps the
+/// limit and returns nullptr above it. Memory for what our own code builds (replies) comes from `allocate_unlimited`;
+/// other rules bound its size.
 class Arena {
   public:
     static constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();

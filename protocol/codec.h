@@ -38,30 +38,30 @@ struct DecodeError {
     std::string_view field;    ///< Wire name; empty when it was the tag section of a struct.
 };
 
-/// No input can make the decoder take more than this times its size from the arena: the worst is an
-/// array of tiny structs (LeaveGroup v4 members), three bytes on the wire and 64 in memory. A test holds the
-/// tables to it.
+/// Decoding takes at most this many times the size of its input from the arena, whatever the input. The worst case is
+/// an array of tiny structs (LeaveGroup v4 members): three bytes on the wire and 64 in memory. A test checks the tables
+/// against it.
 inline constexpr std::size_t kMaxDecodeAmplification = 24;
 
-/// What decoding `input_bytes` may take from an arena. An empty compact string is one byte on the
-/// wire and 16 in memory, so a small request may be many times larger once decoded; a large one of
-/// honest content is not (records and strings stay views). Requests below 2 MiB thus get room for any
-/// content, larger ones four times their size.
+/// How much memory decoding `input_bytes` may take from an arena. An empty compact string is one byte on the wire and
+/// 16 in memory, so a small request may become many times larger; a large one of honest content does not (records and
+/// strings stay views). Requests below 2 MiB may take 8 MiB, which up to a size of 8 MiB / kMaxDecodeAmplification is
+/// room for any content; larger ones may take four times their size.
 [[nodiscard]] constexpr std::size_t decode_memory_limit(std::size_t input_bytes) {
     constexpr std::size_t kSmallRequests = 8 * 1024 * 1024;
     const std::size_t proportional = 4 * input_bytes + 64 * 1024;
     return proportional < kSmallRequests ? kSmallRequests : proportional;
 }
 
-/// Reads a message from the front of `bytes` into `out`, an object of the struct that `schema`
-/// describes (its former content is overwritten by the defaults first). Returns the bytes consumed;
-/// more may follow, which Kafka ignores after a request. Strings, bytes and records in `out` are
-/// views into `bytes`; arrays and nullable structs are in `arena`, through its limited door.
+/// Reads a message from the front of `bytes` into `out`, which points to an object of the struct that `schema`
+/// describes; it is overwritten with the defaults first. Returns the bytes consumed; more may follow, which Kafka
+/// ignores after a request. Strings, bytes and records in `out` are views into `bytes`; arrays and nullable structs are
+/// allocated from `arena`, within its limit.
 ///
-/// Holds for any bytes: nothing is read outside of them; an array is allocated only after its count
-/// times the least size of an element fits into what remains; unknown tagged fields are skipped and
-/// never stored. As in Kafka's generated readers, tags may come in any order and the last one of a
-/// number wins, text is not checked to be UTF-8, and any negative classic length is null.
+/// For any bytes: nothing outside of them is read; an array is allocated only after its count times the least size of
+/// an element was found to fit into what remains; unknown tagged fields are skipped and never stored. As in Kafka's
+/// generated readers, tags may come in any order and the last one of a number wins, text is not checked to be UTF-8,
+/// and any negative classic length means null.
 [[nodiscard]] std::expected<std::size_t, DecodeError> decode(const Schema& schema, Bytes bytes,
                                                              std::int16_t version, Arena& arena, void* out);
 
@@ -94,7 +94,7 @@ struct EncodeError {
     std::string_view field;
 };
 
-/// A place in the buffer where the caller sends bytes of its own in between: `Records::external`.
+/// A place in the buffer where the caller inserts bytes of its own when it sends: see `Records::external`.
 struct SplitPoint {
     std::size_t position = 0;         ///< Bytes of the buffer (from its start) that go before the payload.
     std::int32_t external_index = 0;  ///< As given to Records::external.
@@ -112,9 +112,9 @@ struct EncodedSize {
 [[nodiscard]] std::expected<EncodedSize, EncodeError> encoded_size(const Schema& schema, const void* message,
                                                                    std::int16_t version);
 
-/// Appends a message to `out`, which grows once, to the exact size. On an error `out` is as before.
-/// With `splits`, external records are left out and reported there in ascending order of position
-/// (appended; positions count from the start of `out`).
+/// Appends a message to `out`, which grows once, to the exact size. On an error `out` is unchanged. With `splits`,
+/// external records are left out, and their places are appended to `splits` in ascending order of position; positions
+/// count from the start of `out`.
 [[nodiscard]] std::expected<EncodedSize, EncodeError> encode(const Schema& schema, const void* message,
                                                              std::int16_t version, ByteBuffer& out,
                                                              std::vector<SplitPoint>* splits = nullptr);
@@ -139,7 +139,7 @@ template <class Message>
 /// equal when index and size are.
 [[nodiscard]] bool equal(const Schema& schema, const void* left, const void* right);
 
-/// Least bytes that the struct takes on the wire in a version; never 0.
+/// The least bytes that the struct takes on the wire in a version; never 0.
 [[nodiscard]] std::size_t min_encoded_size(const Schema& schema, std::int16_t version, bool flexible);
 
 /// One line for logs and tests: `{GroupId: "g", Members: [{MemberId: "a"}]}`, the fields of the

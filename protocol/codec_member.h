@@ -68,8 +68,8 @@ namespace partita::codec_detail {
     }
 }
 
-/// Members are read and written as copies of bytes: an enumeration or a pointer may then be handled
-/// as its representation without breaking the aliasing rules.
+/// Members are read and written by copying their bytes, so that an enumeration or a pointer can be handled as its
+/// representation without breaking the aliasing rules.
 template <class T>
 [[nodiscard]] inline T as(const void* value) {
     T copy;

@@ -26,11 +26,11 @@ enum class CompressionError : std::uint8_t {
     too_large,  ///< Would yield more than the limit; what came until then was within it.
 };
 
-/// What a batch's records may grow to, whatever its size on the wire. A small batch of very repetitive
-/// records is legitimate (a thousandfold is easily reached with zstd), so the floor is generous;
-/// readers stream, hence this bounds work, and memory only where a single record is as large.
+/// The least limit for what a batch's records may decompress to, whatever the batch's size on the wire. A small batch
+/// of very repetitive records is legitimate (zstd easily reaches a factor of a thousand), so this is generous. Readers
+/// stream, so the limit bounds their work, and their memory only when a single record is that large.
 inline constexpr std::size_t kMinDecompressedLimitBytes = std::size_t{64} << 20;
-/// Larger batches may grow by this factor.
+/// The limit of a larger batch is this many times its size.
 inline constexpr std::size_t kDecompressedLimitFactor = 16;
 
 /// The default limit for compressed input of that size: the greater of the two above.
@@ -47,8 +47,8 @@ namespace internal {
 class DecompressionEngine;
 }
 
-/// Decompresses borrowed input piece by piece. Engines are kept per thread and reused, so that after the
-/// first use of a codec on a thread nothing is allocated; engines grown by unusual input are not kept.
+/// Decompresses borrowed input piece by piece. Each thread keeps its engines and reuses them, so that nothing is
+/// allocated after the first use of a codec on a thread; engines that unusual input made large are not kept.
 ///
 /// Formats: gzip (RFC 1952, concatenated members); snappy raw or in the framing of the Java library
 /// (8 magic bytes, two version words, chunks with a 4-byte length), told apart by the magic, since the
@@ -65,8 +65,8 @@ class Decompressor {
     Decompressor(Decompressor&&) = delete;
     Decompressor& operator=(Decompressor&&) = delete;
 
-    /// Fills at most `out` (not empty); answers the bytes written, which is 0 only at the end of the
-    /// input. After an error every call answers the same error.
+    /// Writes at most as many bytes as fit into `out`, which must not be empty, and returns how many: 0 only at the end of
+    /// the input. After an error every call returns the same error.
     [[nodiscard]] std::expected<std::size_t, CompressionError> read(MutableBytes out);
 
   private:

@@ -19,8 +19,8 @@ inline std::byte* store_unsigned_varint(std::byte* to, std::uint32_t value) {
     return encode_unsigned_varlong(to, value);
 }
 
-/// Reads bytes of strangers front to back. A read past the end returns false, moves nothing and
-/// leaves its result alone; no other way to the bytes exists.
+/// Reads foreign bytes from front to back. A read past the end returns false, moves nothing and leaves its result
+/// unchanged. There is no other way to the bytes.
 class Cursor {
   public:
     Cursor() = default;
@@ -37,8 +37,8 @@ class Cursor {
         return true;
     }
 
-    /// At most five bytes and 32 bits. Longer encodings than needed are taken, as by Kafka's readers;
-    /// bits above the 32nd are refused, where those drop them: no client writes such lengths.
+    /// Reads at most five bytes and 32 bits. Accepts encodings that are longer than necessary, as Kafka's readers do.
+    /// Refuses bits above the 32nd, which Kafka's readers drop: no client writes such lengths.
     [[nodiscard]] bool read_unsigned_varint(std::uint32_t& out) {
         std::uint32_t value = 0;
         const std::size_t most = remaining() < kMaxVarintBytes ? remaining() : kMaxVarintBytes;

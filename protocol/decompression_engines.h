@@ -7,19 +7,18 @@
 
 namespace partita::internal {
 
-/// One codec's streaming decoder. Belongs to one `Decompressor` at a time.
+/// The streaming decoder of one codec. Belongs to one `Decompressor` at a time.
 class DecompressionEngine {
   public:
     virtual ~DecompressionEngine() = default;
 
-    /// Prepares for new input. `max_output_bytes` lets a codec refuse by a declared size what could not
-    /// be handed out anyway.
+    /// Prepares for new input. `max_output_bytes` lets a codec refuse input at once when it declares a larger size.
     virtual void start(Bytes input, std::size_t max_output_bytes) = 0;
 
-    /// Fills at most `out`; 0 at the end of the input.
+    /// Writes at most as many bytes as fit into `out` and returns how many: 0 at the end of the input.
     [[nodiscard]] virtual std::expected<std::size_t, CompressionError> read(MutableBytes out) = 0;
 
-    /// Whether unusual input made it grow so far that it is better thrown away than kept for the thread.
+    /// True when unusual input made the engine so large that the thread should not keep it.
     [[nodiscard]] virtual bool has_outgrown() const = 0;
 };
 

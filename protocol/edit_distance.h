@@ -5,8 +5,8 @@
 
 namespace partita {
 
-/// Letters that have to be put in, taken out or exchanged to make one of the other (Levenshtein): what "did you mean" goes by.
-/// In steps of the lengths together multiplied, so names come with a bound.
+/// The number of letters to insert, remove or replace to turn one text into the other (Levenshtein), for "did you
+/// mean". Takes time with the product of the lengths, so callers bound them.
 [[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
 
 }  // namespace partita

@@ -5,8 +5,8 @@
 
 namespace partita {
 
-/// The error codes of Apache Kafka 4.3.1, named as there. They appear only at the edge: rooms have
-/// errors of their own, mapped to these once, exhaustively, where a reply is made.
+/// The error codes of Apache Kafka 4.3.1, with Kafka's names. They appear only at the edge: rooms have errors of their
+/// own, which are mapped to these once, exhaustively, where a reply is made.
 enum class ErrorCode : std::int16_t {
     unknown_server_error = -1,
     none = 0,

@@ -8,8 +8,9 @@
 
 namespace partita {
 
-/// Memory for large tables that are read here and there: every look would otherwise wait for a page table as well. Where the
-/// system does not give huge pages it gives ordinary ones, and nothing else changes. What is small comes from the heap.
+/// Allocates memory for large tables that are read at random places: with ordinary pages every look would also wait for
+/// a page table. Where the system has no huge pages it gives ordinary ones, and nothing else changes. Small blocks come
+/// from the heap.
 template <class Value>
 struct HugePageAllocator {
     using value_type = Value;

@@ -14,15 +14,15 @@
 
 namespace partita {
 
-/// How far a producer's batch is looked into.
+/// How closely a producer's batch is checked.
 enum class RecordCheck : std::uint8_t {
-    /// Every record, as Kafka does: form, offset deltas, times, and keys where the topic needs them. The
-    /// batch's max timestamp is put right when it is not the greatest of the records'. Uncompressed
-    /// records are walked in place; compressed ones are decompressed once, streaming.
+    /// Every record, as Kafka does: form, offset deltas, times, and keys where the topic needs them. Corrects the
+    /// batch's max timestamp when it is not the greatest of the records'. Uncompressed records are walked in place;
+    /// compressed ones are decompressed once, streaming.
     deep,
-    /// Only the fixed fields and the checksum. The max timestamp stands for the times of all records and
-    /// is believed. A compacted topic is checked deep all the same, since a record without a key would
-    /// stop its compaction.
+    /// Only the fixed fields and the checksum. The batch's max timestamp is believed and stands for the times of all
+    /// records. A compacted topic is checked deep all the same, because a record without a key would stop its
+    /// compaction.
     header_only,
 };
 
@@ -74,7 +74,7 @@ struct RecordFault {
     enum class Kind : std::uint8_t { no_key, timestamp_out_of_range, log_append_time };
     std::int32_t batch_index = 0;
     Kind kind = Kind::no_key;
-    // What Kafka's text mentions.
+    // What Kafka's text mentions of the record.
     Offset offset{};
     TimestampMs timestamp{};
     std::int32_t key_bytes = -1;
@@ -90,15 +90,16 @@ struct ProduceFailure {
     std::vector<RecordFault> record_faults;  ///< The first `kMaxReportedRecordFaults`.
     std::size_t record_fault_count = 0;      ///< All of them.
     bool is_compressed = false;              ///< Kafka's text differs.
-    /// Kafka's text about a length or magic that cannot be. Kafka meets those before it looks at partitions
-    /// one by one, and answers all partitions of the request with the same code and text.
+    /// Kafka's text about an impossible length or magic. Kafka finds those before it looks at partitions one by one,
+    /// and answers all partitions of the request with the same code and text.
     std::string framing_text;
 };
 
 /// A batch that may be appended, once `finish_produced_batch` has been applied.
 struct ProducedBatch {
     Batch batch;  ///< Borrows from the request.
-    /// What the log stores: the time of the append with LogAppendTime, else the greatest of the records.
+    /// The max timestamp that the log stores: the time of the append with LogAppendTime, else the greatest time of the
+    /// records.
     TimestampMs max_timestamp{};
     TimestampType timestamp_type = TimestampType::create_time;
 
@@ -109,9 +110,8 @@ struct ProducedBatch {
     }
 };
 
-/// Judges the `records` of one partition of a Produce request as a leader does, before topic and producer
-/// state come into it. `records` must hold exactly one batch; an incomplete one behind it is ignored and
-/// cut off, as Kafka does.
+/// Checks the `records` of one partition of a Produce request as a leader does, before topic and producer state matter.
+/// `records` must hold exactly one batch; an incomplete one behind it is ignored and cut off, as Kafka does.
 ///
 /// Intended differences, all about records that consumers could not read or could not tell apart: Kafka
 /// stores an uncompressed batch whose offset deltas are not 0, 1, 2 ..., and a compressed one whose records
@@ -121,16 +121,16 @@ struct ProducedBatch {
 [[nodiscard]] std::expected<ProducedBatch, ProduceFailure> validate_produced_batch(Bytes records,
                                                                                    const ProduceRules& rules);
 
-/// Makes the received bytes what the log stores: base offset, leader epoch and, where they differ,
-/// timestamp type, max timestamp and checksum. `bytes` are those that `produced.batch` borrows.
+/// Turns the received bytes into what the log stores: sets base offset, leader epoch and, where they differ, timestamp
+/// type, max timestamp and checksum. `bytes` are the bytes that `produced.batch` borrows.
 void finish_produced_batch(MutableBytes bytes, const ProducedBatch& produced, Offset base_offset,
                            LeaderEpoch leader_epoch);
 
 /// Kafka's code for the partition's reply.
 [[nodiscard]] ErrorCode produce_error_code(ProduceError error);
 
-/// Kafka's text for the partition's `error_message`; none where Kafka sends null, which is everywhere but
-/// with refused records and `framing_text`. `topic_partition` is in the form "topic-0".
+/// Kafka's text for the partition's `error_message`. Empty where Kafka sends null: for everything but refused records
+/// and `framing_text`. `topic_partition` has the form "topic-0".
 [[nodiscard]] std::optional<std::string> produce_error_message(const ProduceFailure& failure,
                                                                const ProduceRules& rules,
                                                                std::string_view topic_partition);

@@ -5,8 +5,8 @@
 
 namespace partita {
 
-/// Fills memory with unpredictable bytes from the kernel. Never fails: waits, at most once after the machine was switched
-/// on, until there are any. Of the C++ library's own source a static program would need a newer C library.
+/// Fills memory with unpredictable bytes from the kernel. Never fails; it may wait for the first such bytes after the
+/// machine was switched on. The C++ library's own source would need a newer C library in a static program.
 void fill_with_random_bytes(void* memory, std::size_t size);
 
 /// For simulations: as long as it lives, what this thread is given follows from `seed` and is thus not unpredictable at all. One

@@ -124,7 +124,7 @@ struct Batch {
 /// truncated when the batch is not there as a whole.
 [[nodiscard]] std::expected<Batch, BatchError> parse_batch(Bytes bytes);
 
-/// Whether the stored checksum is the right one. Costs a pass over the bytes.
+/// True when the stored checksum is correct. Costs a pass over the bytes.
 [[nodiscard]] bool check_crc(const Batch& batch);
 
 /// Walks over consecutive batches in a range of a log or of a reply.
@@ -133,8 +133,8 @@ struct Batch {
 ///     while (cursor.next()) use(cursor.batch());
 ///     if (cursor.error()) ...
 ///
-/// A tail that ends before its batch does stops the walk without an error, as a fetch reply may end
-/// anywhere; recovery tells the torn tail by `position_bytes() < bytes.size()`.
+/// The walk stops without an error at a tail that ends before its batch does, because a fetch reply may end anywhere.
+/// Recovery recognises such a torn tail by `position_bytes() < bytes.size()`.
 class BatchCursor {
   public:
     explicit BatchCursor(Bytes bytes) : bytes_(bytes) {}
@@ -156,8 +156,8 @@ class BatchCursor {
     std::optional<BatchError> error_;
 };
 
-/// Sets what the broker decides on append. Both lie outside of the checksum. `batch` starts with a
-/// whole header.
+/// Sets the two fields that the broker decides on append; both lie outside of the checksum. `batch` starts with a whole
+/// header.
 void patch_base_offset_and_epoch(MutableBytes batch, Offset base_offset, LeaderEpoch epoch);
 
 /// Sets the timestamp type bit and the max timestamp and recomputes the checksum; the records' own
@@ -196,7 +196,7 @@ struct RecordView {
     std::int8_t attributes = 0;  ///< No bits are defined in format 2.
     std::int32_t offset_delta = 0;
     Offset offset{};
-    /// The record's time; with LogAppendTime that of the batch, whatever the record itself says.
+    /// The record's time. With LogAppendTime it is that of the batch, whatever the record itself says.
     TimestampMs timestamp{};
     std::optional<Bytes> key;
     std::optional<Bytes> value;
@@ -219,11 +219,10 @@ struct RecordReaderOptions {
     std::size_t decompressed_limit_bytes = 0;
 };
 
-/// Yields the records of a batch in order and judges their form on the way: lengths within the batch,
-/// headers within their record, offset deltas as asked, exactly as many records as declared and nothing
-/// behind the last one. Uncompressed records are views into the batch; compressed ones come through a
-/// streaming decompressor with a limit, and memory holds about the largest record. Does not check the
-/// checksum. Nothing is allocated per record.
+/// Reads the records of a batch in order and checks their form: lengths within the batch, headers within their record,
+/// offset deltas as asked, exactly as many records as declared and nothing behind the last one. Uncompressed records
+/// are views into the batch; compressed ones come through a streaming decompressor with a limit, which needs memory for
+/// about the largest record. Does not check the checksum. Allocates nothing per record.
 class RecordReader {
   public:
     /// The batch's bytes must outlive the reader.

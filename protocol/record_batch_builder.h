@@ -14,21 +14,21 @@
 
 namespace partita {
 
-/// The fields of a batch that its builder cannot work out from the records.
+/// The fields of a batch that its builder cannot derive from the records.
 struct BatchOptions {
     Offset base_offset{0};
     LeaderEpoch partition_leader_epoch = kNoLeaderEpoch;
     Codec codec = Codec::none;
-    /// None stands for the codec's default.
+    /// Empty: the codec's default.
     std::optional<int> compression_level;
     ProducerId producer_id = kNoProducerId;
     ProducerEpoch producer_epoch{-1};
     Sequence base_sequence{-1};
     bool transactional = false;
     bool control = false;
-    /// Set: LogAppendTime with this time. Else CreateTime with the records' own.
+    /// Set: LogAppendTime with this time. Empty: CreateTime with the records' own times.
     std::optional<TimestampMs> log_append_time;
-    /// Set: the delete horizon bit, with this in the place of the base timestamp.
+    /// Set: the delete horizon bit is set, and this time takes the place of the base timestamp.
     std::optional<TimestampMs> delete_horizon;
 };
 
@@ -41,12 +41,12 @@ class BatchBuilder {
   public:
     explicit BatchBuilder(BatchOptions options = {});
 
-    /// Adds a record with the next offset. A missing key or value is null. No more than 2^31-1 records
-    /// and no record of 2 GiB: callers bound their batches far below.
+    /// Adds a record with the next offset. A missing key or value is null. Callers must bound their batches far below
+    /// 2^31-1 records and records of 2 GiB.
     void append(TimestampMs timestamp, std::optional<Bytes> key, std::optional<Bytes> value,
                 std::span<const RecordHeader> headers = {});
 
-    /// As `append`, with an offset of its own, greater than all before it: for batches with holes.
+    /// As `append`, with an offset delta that must be greater than all before it: for batches with holes.
     void append_at(std::int32_t offset_delta, TimestampMs timestamp, std::optional<Bytes> key,
                    std::optional<Bytes> value, std::span<const RecordHeader> headers = {});
 
@@ -59,11 +59,11 @@ class BatchBuilder {
     /// sizes. The caller writes all their bytes before anything else is called.
     [[nodiscard]] Places append_in_place(TimestampMs timestamp, std::size_t key_bytes, std::size_t value_bytes);
 
-    /// Adds a record with the headers of another one as they are.
+    /// Adds a record with the key, value, time and headers of `record`, headers unchanged.
     void append_copy(std::int32_t offset_delta, const RecordView& record);
 
     [[nodiscard]] std::int32_t record_count() const { return record_count_; }
-    /// What `build` would append without compression.
+    /// The size of what `build` would append without compression.
     [[nodiscard]] std::size_t uncompressed_size_bytes() const { return kBatchHeaderBytes + records_.size(); }
 
     /// Appends the finished batch, checksum included, to `out`. The builder is then empty, with the same
@@ -75,8 +75,8 @@ class BatchBuilder {
     void reset(BatchOptions options);
 
   private:
-    /// Room for a record whose key, value and headers, with their lengths and count, take `content_bytes`; what comes
-    /// before these is written.
+    /// Makes room for a record and writes its beginning. Key, value and headers, with their lengths and count, take
+    /// `content_bytes`; returns where the caller writes them.
     [[nodiscard]] std::byte* begin_record(std::int32_t offset_delta, TimestampMs timestamp, std::size_t content_bytes);
 
     BatchOptions options_;
@@ -87,9 +87,9 @@ class BatchBuilder {
     TimestampMs max_timestamp_ = kNoTimestamp;
 };
 
-/// Appends to `out` a batch with the same records and fields in another codec. Record offsets and times
-/// stay. Used where a topic's `compression.type` is not what the producer chose. Errors as
-/// `RecordReader::next`; then `out` is unchanged.
+/// Appends to `out` a batch with the same records and fields in another codec; offsets and times of the records stay.
+/// For topics whose `compression.type` is not what the producer chose. Errors as `RecordReader::next`; then `out` is
+/// unchanged.
 [[nodiscard]] std::expected<void, BatchError> recompress_batch(const Batch& batch, Codec codec,
                                                                std::optional<int> compression_level,
                                                                std::vector<std::byte>& out);

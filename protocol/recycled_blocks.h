@@ -5,9 +5,9 @@
 
 namespace partita {
 
-/// Blocks of one size that a thread keeps for its next objects of that size, so that what comes and goes with every request
-/// asks nobody for memory. A block may be given back by another thread than took it; then it is that one's. Each thread
-/// keeps at most `kKeptMax` blocks until it ends.
+/// Blocks of one size that each thread keeps for its next objects of that size, so that objects which come and go with
+/// every request need no allocation. A thread may give back a block that another thread took, and keeps it then. Each
+/// thread keeps at most `kKeptMax` blocks until it ends.
 template <std::size_t kBytes, std::size_t kKeptMax = 64>
 class RecycledBlocks {
     static_assert(kBytes >= sizeof(void*));

@@ -18,8 +18,8 @@ struct RequestHeader {
     std::int32_t correlation_id = 0;
     std::string_view client_id;  ///< A view into the request; null on the wire is "" here, as in Kafka.
     std::size_t size = 0;        ///< Bytes that the header took; the body follows.
-    /// False only for ApiVersions in a version we do not have. Its body must not be parsed, and it is
-    /// answered in version 0 with UNSUPPORTED_VERSION and our range for ApiVersions (KIP-511).
+    /// False only for ApiVersions in a version that we do not have. The caller must not parse its body, and answers in
+    /// version 0 with UNSUPPORTED_VERSION and our range for ApiVersions (KIP-511).
     bool version_supported = true;
 
     [[nodiscard]] ApiKey key() const { return api->key; }

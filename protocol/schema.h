@@ -14,10 +14,9 @@
 #include "protocol/error_code.h"
 #include "protocol/types.h"
 
-/// Messages are plain structs, and beside each stands a table that says how its members travel: wire
-/// name, versions, nullability, tag. One codec (`protocol/codec.h`) interprets the tables. It is not
-/// a set of templates over the members, so all messages together compile in seconds, and there is
-/// one place where bytes of strangers are judged.
+/// Messages are plain structs. Beside each stands a table that says how its members are encoded: wire name, versions,
+/// nullability, tag. One codec (`protocol/codec.h`) interprets the tables. It is not a set of templates over the
+/// members, so all messages together compile in seconds, and there is one place where foreign bytes are judged.
 namespace partita {
 
 struct Schema;
@@ -64,8 +63,8 @@ struct Array : ArrayBase {
     [[nodiscard]] std::span<const T> span() const { return {begin(), count()}; }
 };
 
-/// Builds an Array in an arena. Growth leaves the old elements behind in the arena, so reserve when
-/// the count is known. Not bounded by the arena's limit: for replies, not for decoding.
+/// Builds an Array in an arena. Growth leaves the old elements behind in the arena, so reserve when the count is known.
+/// The arena's limit does not bound it: for replies, not for decoding.
 template <class T>
 class ArenaVector {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -109,9 +108,9 @@ class ArenaVector {
     std::size_t capacity_ = 0;
 };
 
-/// Record batches as they are on the wire, or null. Decoded, it is a view into the request buffer.
-/// For encoding it may also be a promise: `external(...)` makes the codec write only the length and
-/// report the place (SplitPoint), so that the caller sends the payload from where it lies (sendfile).
+/// Record batches as they are on the wire, or null. Decoded, it is a view into the request buffer. A message to encode
+/// may promise the payload instead: with `external(...)` the codec writes only the length and reports the place
+/// (SplitPoint), and the caller sends the payload from where it lies (sendfile).
 struct Records {
     static constexpr std::int32_t kInline = -1;
 
@@ -157,8 +156,8 @@ struct Versions {
 inline constexpr Versions kNoVersions{0, -1};
 inline constexpr std::int16_t kNeverFlexible = std::numeric_limits<std::int16_t>::max();
 
-/// How one value travels. `nullable` of a field decides whether string, bytes and struct members are
-/// the optional forms; arrays and records carry their null in themselves.
+/// How a value is encoded. A field's `nullable` decides whether its string, bytes or struct member has the optional
+/// form; arrays and records have a null of their own.
 enum class Kind : std::uint8_t {
     boolean,
     int8,
@@ -184,10 +183,10 @@ struct Field {
     std::int32_t tag = -1;      ///< Valid when `tagged` is not empty.
     Kind kind = Kind::boolean;  ///< Of the element, when `is_array`.
     bool is_array = false;
-    /// In a version without this field a value other than the default is dropped (true) or makes
-    /// the message impossible to encode (false).
+    /// What encoding does in a version without this field when the value is not the default: true drops the value,
+    /// false makes the message impossible to encode.
     bool ignorable = false;
-    /// Keeps its classic length prefix in flexible versions.
+    /// The length prefix stays the classic one in flexible versions.
     bool always_classic = false;
     Versions versions;
     Versions nullable = kNoVersions;
@@ -195,7 +194,8 @@ struct Field {
     const Schema* nested = nullptr;
 };
 
-/// The table of one struct. Message tables also state their versions; nested ones follow the message.
+/// The table of one struct. The table of a message also has its versions; tables of nested structs use those of the
+/// message.
 struct Schema {
     std::string_view name;
     std::span<const Field> fields;

@@ -11,8 +11,8 @@
 ///         FIELD(group_id, "GroupId"),
 ///         FIELD(group_instance_id, "GroupInstanceId", since(3), nullable(since(3)), ignorable))
 ///
-/// The kind of a field follows from the type of the member. Without a word about versions a field is
-/// in all of them. Order is the order on the wire.
+/// The kind of a field follows from the type of the member. A field without `since` or `versions` is in all versions.
+/// The order of the fields is the order on the wire.
 namespace partita::table {
 
 consteval Versions versions(std::int16_t first, std::int16_t last) { return {first, last}; }
@@ -28,13 +28,13 @@ struct FieldOption {
         : what(what_), range(range_), tag(tag_) {}
 };
 
-/// Null may travel in these versions.
+/// The field may be null in these versions.
 consteval FieldOption nullable(Versions range = {}) { return {FieldOption::What::nullable, range}; }
-/// Travels as a tagged field in these versions.
+/// The field is encoded as a tagged field in these versions.
 consteval FieldOption tagged(std::int32_t tag, Versions range) { return {FieldOption::What::tagged, range, tag}; }
-/// Silently left out of versions that do not know it.
+/// Versions that do not have the field leave it out silently.
 inline constexpr FieldOption ignorable{FieldOption::What::ignorable};
-/// Classic length prefix even in flexible versions.
+/// The field keeps its classic length prefix in flexible versions.
 inline constexpr FieldOption always_classic{FieldOption::What::always_classic};
 
 consteval std::int16_t flexible_since(std::int16_t version) { return version; }
@@ -92,7 +92,7 @@ consteval Field make_field(std::string_view name, std::size_t offset, MemberType
     return field;
 }
 
-/// Specialised by the macros below: the fields and a default instance of a struct.
+/// The fields and a default instance of a struct. The macros below specialise it.
 template <class Struct>
 struct Table;
 

@@ -8,15 +8,15 @@
 
 namespace partita {
 
-/// Makes objects that come and go together, such as the partitions of a topic: one block of memory in place of thousands
-/// of small ones, each object shared by itself. They have one reference count, and all of them live until none is shared
-/// any more. Not thread-safe; what it made is as safe as any shared pointer.
+/// Makes objects that come and go together, such as the partitions of a topic: one block of memory in place of
+/// thousands of small ones. Each object has its own shared pointer, but they have one reference count: all objects live
+/// until none is shared any more. Not thread-safe; the pointers that it made are as safe as any shared pointer.
 template <class T>
 class SharedBlock {
   public:
     explicit SharedBlock(std::size_t capacity) : block_(std::make_shared<Block>(capacity)) {}
 
-    /// At most `capacity` times.
+    /// May be called `capacity` times.
     template <class... Arguments>
     [[nodiscard]] std::shared_ptr<T> make(Arguments&&... arguments) {
         PARTITA_ASSERT(block_->count < block_->capacity, "a block holds what it was made for");

@@ -11,9 +11,9 @@
 
 namespace partita {
 
-/// An integer with a meaning. Two different meanings never mix: there is no conversion between
-/// StrongInt types, none from a plain integer without saying the type, and none back without
-/// `.value`. Arithmetic exists only where it makes sense (see `Offset`).
+/// An integer with a meaning. Different meanings never mix: no StrongInt type converts to another; an integer becomes
+/// one only where the type is named, and is taken out only with `.value`. Arithmetic exists only where it makes sense
+/// (see `Offset`).
 template <class Tag, class Representation>
 struct StrongInt {
     using representation = Representation;
@@ -89,13 +89,13 @@ struct Uuid {
     friend constexpr auto operator<=>(const Uuid&, const Uuid&) = default;
     [[nodiscard]] constexpr bool is_zero() const { return *this == Uuid{}; }
     [[nodiscard]] std::string to_string() const;
-    /// Empty when `text` is not 22 characters of base64url. (Returns false and leaves `out` alone.)
+    /// False when `text` is not 22 characters of base64url; `out` is then unchanged.
     [[nodiscard]] static bool parse(std::string_view text, Uuid& out);
 };
 
 using TopicId = Uuid;
 
-/// Borrowed bytes; the owner is named by whoever hands them out.
+/// Borrowed bytes. Whoever hands them out says who owns them.
 using Bytes = std::span<const std::byte>;
 using MutableBytes = std::span<std::byte>;
 

@@ -6,9 +6,9 @@
 
 namespace partita {
 
-/// Calls `use` with each UTF-16 unit of UTF-8 text: with what a Java string holds of it, whose length Kafka's limits count
-/// and whose hash places groups. A byte that belongs to no character is a unit of its own, so that no text counts as
-/// less than its characters.
+/// Calls `use` with each UTF-16 unit of the Java string that holds this UTF-8 text: Kafka's limits count these units,
+/// and its hash of group ids uses them. A byte that belongs to no character is a unit of its own, so that no text
+/// counts as shorter than its characters.
 template <class Use>
 constexpr void for_each_utf16_unit(std::string_view text, Use&& use) {
     constexpr std::uint32_t kFirstSupplementary = 0x10000;
@@ -37,7 +37,7 @@ constexpr void for_each_utf16_unit(std::string_view text, Use&& use) {
     }
 }
 
-/// The length of a Java string of this text.
+/// The length of a Java string with this text.
 [[nodiscard]] constexpr std::size_t utf16_length(std::string_view text) {
     std::size_t units = 0;
     for_each_utf16_unit(text, [&units](std::uint32_t) { ++units; });

@@ -14,10 +14,10 @@ namespace partita {
 // that more follow. Signed ones are zig-zag mapped first (records); unsigned ones are plain (compact
 // lengths and tagged fields of flexible requests).
 //
-// Decoders take a cursor by reference and an end, move the cursor behind the value and answer true; on
-// input that ends early or is longer than its type allows they answer false and the cursor means
-// nothing. Like Kafka's, they accept encodings that are longer than needed (0x80 0x00 is 0) up to 5
-// bytes for 32 and 10 bytes for 64 bits, and drop the bits that do not fit.
+// Decoders take a cursor by reference and an end, move the cursor behind the value and return true. When the input ends
+// early or is longer than its type allows, they return false, and the cursor means nothing. Like Kafka's decoders they
+// accept encodings that are longer than needed (0x80 0x00 is 0), up to 5 bytes for 32 and 10 bytes for 64 bits, and
+// drop the bits that do not fit.
 
 inline constexpr std::size_t kMaxVarintBytes = 5;
 inline constexpr std::size_t kMaxVarlongBytes = 10;
@@ -35,7 +35,8 @@ inline constexpr std::size_t kMaxVarlongBytes = 10;
     return static_cast<std::int64_t>((value >> 1) ^ (~(value & 1u) + 1u));
 }
 
-/// The slow half of `decode_unsigned_varint`: two bytes and more.
+/// The slow paths of `decode_unsigned_varint`, from three bytes on, and of `decode_unsigned_varlong`, from two bytes
+/// on.
 [[nodiscard]] bool decode_long_unsigned_varint(const std::byte*& cursor, const std::byte* end,
                                                std::uint32_t& value);
 [[nodiscard]] bool decode_long_unsigned_varlong(const std::byte*& cursor, const std::byte* end,
@@ -93,7 +94,7 @@ inline constexpr std::size_t kMaxVarlongBytes = 10;
     return true;
 }
 
-/// Bytes that the encoders below will write.
+/// The number of bytes that the encoders below write.
 [[nodiscard]] constexpr std::size_t unsigned_varlong_size(std::uint64_t value) {
     return (static_cast<std::size_t>(std::bit_width(value | 1u)) + 6) / 7;
 }
@@ -104,7 +105,8 @@ inline constexpr std::size_t kMaxVarlongBytes = 10;
     return unsigned_varlong_size(zigzag_encode(value));
 }
 
-/// Writes to `out`, which has room for `kMaxVarlongBytes`, and answers the place behind the last byte.
+/// Writes `value` to `out`, which must have room for `unsigned_varlong_size(value)` bytes, and returns the place behind
+/// the last byte.
 inline std::byte* encode_unsigned_varlong(std::byte* out, std::uint64_t value) {
     while (value >= 0x80u) {
         *out++ = static_cast<std::byte>((value & 0x7fu) | 0x80u);
