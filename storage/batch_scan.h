@@ -24,9 +24,9 @@ class BatchScan {
         Found found = Found::end;
         /// Valid until the next step.
         Batch batch;
-        /// Where the batch begins, or what is no batch.
+        /// Where the batch begins; for `bad`, where there should be one.
         std::uint64_t position = 0;
-        /// Why there is no good batch.
+        /// Only for `bad`: what is wrong.
         BatchError error = BatchError::truncated;
     };
 

@@ -16,10 +16,9 @@ namespace partita {
 
 /// A data directory in Kafka's layout, held by one process at a time.
 ///
-/// Files of its own: `.lock` (who holds it), `partita.properties` (format version),
-/// `recovery-point-offset-checkpoint`, `log-start-offset-checkpoint` and `cleaner-offset-checkpoint` (Kafka's text
-/// format) and
-/// `.kafka_cleanshutdown`. A directory written by Kafka is accepted; its other files are left alone.
+/// Files of its own: `.lock` (who holds it), `partita.properties` (format version), `recovery-point-offset-checkpoint`,
+/// `log-start-offset-checkpoint` and `cleaner-offset-checkpoint` (Kafka's text format) and `.kafka_cleanshutdown`. A
+/// directory written by Kafka is accepted; its other files are left alone.
 ///
 /// The recovery point on file is where the log's last checkpoint ended (PartitionLog::checkpointed_end). When a start
 /// finds less than that point promises, it writes the file anew before anybody appends. The checkpoint files know

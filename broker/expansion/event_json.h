@@ -9,7 +9,7 @@
 /// `partita watch`.
 ///
 ///     {"schema": 1, "sequence": 17, "event": "opened",         or "updated", "closed"; counts from the start of the broker
-///      "displaced": true,                                      of "closed": it still holds, a worse one took its place
+///      "displaced": true,                                      only in "closed": it still holds, a worse one took its place
 ///      "time_ms": 1763730000000, "opened_ms": 1763730000000,
 ///      "finding": {...}}                                       see finding_json.h
 ///

@@ -32,9 +32,9 @@ enum class Severity : std::uint8_t {
 
 /// When the evidence exists.
 enum class Evidence : std::uint8_t {
-    /// Before the change, from the log, the groups and arithmetic.
+    /// Evidence exists before the change: the log, the groups and arithmetic show it.
     predicted,
-    /// While or after it happens, from requests and records.
+    /// Evidence comes with the change or after it: requests and records show it.
     live,
     both,
 };
@@ -78,7 +78,7 @@ enum class HazardId : std::uint8_t {
     no_history = 50,
     metadata_gaps = 51,
     held_reader = 52,
-    // Of the findings themselves:
+    // About the findings themselves:
     findings_overflow = 60,
 };
 

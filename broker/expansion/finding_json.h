@@ -23,7 +23,7 @@ enum class KeyStyle : std::uint8_t {
     /// {"key": "user-42"}; a key that is no UTF-8 as {"key_hex": "00ff"}.
     text,
     /// {"key_hash": "9f86d081884c7d65"}: the first 8 bytes of the key's SHA-256, in hex. Equal keys have
-    /// equal hashes; of keys that can be guessed the hash can be guessed too.
+    /// equal hashes; who can guess a key can also find it by its hash.
     hashed,
 };
 

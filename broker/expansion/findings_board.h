@@ -31,7 +31,7 @@ struct FindingEvent {
     TimestampMs time;
     /// When the finding opened. A finding that comes back after it was closed opens again, with a new time.
     TimestampMs opened;
-    /// Of `closed` alone: the condition still holds, but a worse finding took its place on a full board.
+    /// Only for `closed`: the condition still holds, but a worse finding took its place on a full board.
     bool is_displaced = false;
     Finding finding;
 };

@@ -40,7 +40,7 @@ class HeavyHitters {
         std::int64_t error = 0;
         std::string key;
     };
-    /// Where the hash is, or the free slot where it belongs.
+    /// The slot of the hash, or the free slot where it belongs.
     [[nodiscard]] std::size_t slot_of(std::uint64_t hash) const;
     void purge();
     void resize_slots(std::size_t count);

@@ -48,7 +48,7 @@ struct ConnectionFacts {
     std::string address;
     /// The client's port.
     std::uint16_t port = 0;
-    /// From ApiVersions; empty for clients that do not say.
+    /// As the client said in ApiVersions; empty when it did not.
     std::string software_name;
     std::string software_version;
     TimestampMs born = kNoTimestamp;

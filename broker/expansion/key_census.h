@@ -46,7 +46,7 @@ struct CensusRecord {
     std::int32_t epoch = 0;
     Offset offset;
     std::optional<Bytes> key;
-    /// Of key and value.
+    /// Key and value together.
     std::size_t size_bytes = 0;
     bool has_value = true;
 };

@@ -67,7 +67,7 @@ class Lineage {
 /// 32 bits are left out.
 [[nodiscard]] std::vector<std::int32_t> better_targets(std::int32_t old_count, std::int32_t new_count);
 
-/// The nearest of `better_targets`; of two equally near ones the greater, since a count never shrinks.
+/// The nearest of `better_targets`; of two equally near targets the greater, since a count never shrinks.
 [[nodiscard]] std::optional<std::int32_t> nearest_better_target(std::int32_t old_count, std::int32_t new_count);
 
 /// The document that warnings refer their readers to.

@@ -30,7 +30,7 @@ struct ScanRange {
 struct SourceRecord {
     Offset offset;
     std::optional<Bytes> key;
-    /// Of key and value.
+    /// Key and value together.
     std::size_t size_bytes = 0;
     bool has_value = true;
 };

@@ -18,9 +18,9 @@ namespace partita::expansion {
 
 /// How a client without a committed offset found where to begin.
 enum class ResetWay : std::uint8_t {
-    /// It asked for the end: auto.offset.reset=latest.
+    /// The client asked for the end: auto.offset.reset=latest.
     latest,
-    /// It asked for a time, as auto.offset.reset=by_duration does.
+    /// The client asked for a time, as auto.offset.reset=by_duration does.
     by_time,
 };
 

@@ -31,7 +31,7 @@ struct ProducerIdentity {
     std::string client_id;
     /// As Kafka prints it: "/127.0.0.1".
     std::string address;
-    /// From ApiVersions; empty for clients that do not say.
+    /// As the client said in ApiVersions; empty when it did not.
     std::string software_name;
     std::string software_version;
     /// -1 for producers that are not idempotent.
@@ -171,7 +171,7 @@ class TopicWatch {
         std::string program;
         bool is_closed = false;
         std::int64_t closed_connections = 0;
-        // Since the last expansion:
+        // The following members count since the last expansion.
         std::int64_t stale_records = 0;
         TimestampMs last_stale = kNoTimestamp;
         std::vector<ExampleKey> stale_keys;

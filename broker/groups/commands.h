@@ -53,7 +53,7 @@ struct SyncGroup {
     /// Since v5; checked when given.
     std::optional<std::string_view> protocol_type;
     std::optional<std::string_view> protocol_name;
-    /// From the leader; ignored from others.
+    /// Sent by the leader; the coordinator ignores those of other members.
     std::span<const Assignment> assignments;
     ReplyToken reply_to;
 };

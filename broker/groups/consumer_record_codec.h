@@ -21,7 +21,7 @@ using EncodedOrError = std::expected<EncodedRecord, EncodeError>;
 [[nodiscard]] EncodedOrError encode_consumer_record(const RegularExpressionRecord& record, ByteBuffer& buffer);
 [[nodiscard]] EncodedOrError encode_consumer_record(const ConsumerGroupTombstone& record, ByteBuffer& buffer);
 
-/// Empty for types that are none of a consumer group's.
+/// Empty for record types that do not belong to consumer groups.
 [[nodiscard]] std::expected<std::optional<Record>, DecodeError> decode_consumer_record(
     std::int16_t type, Bytes key, const std::optional<Bytes>& value, Arena& arena);
 

@@ -10,7 +10,7 @@
 
 namespace partita::groups {
 
-/// Requests and records view their bytes; what is kept owns them.
+/// Copies a text that a request or record only views, so that it can be kept.
 [[nodiscard]] inline std::optional<std::string> owned_text(std::optional<std::string_view> text) {
     return text ? std::optional<std::string>(*text) : std::nullopt;
 }
@@ -39,7 +39,7 @@ struct MemberSubscription {
     std::int32_t rebalance_timeout_ms = -1;
     /// By name, whether they exist or not. Ascending, without repetition.
     std::vector<std::string> topic_names;
-    /// Empty is none.
+    /// Empty when the member uses no expression.
     std::string topic_regex;
     std::optional<std::string> server_assignor;
     std::optional<Classic> classic;

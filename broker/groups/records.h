@@ -78,7 +78,7 @@ struct GroupTombstone {
 struct ConsumerGroupEpochRecord {
     std::string_view group_id;
     std::int32_t epoch = 0;
-    /// Of the topics that the group is subscribed to, see `metadata_hash.h`.
+    /// The hash of the topics that the group subscribes to, see `metadata_hash.h`.
     std::int64_t metadata_hash = 0;
 };
 

@@ -12,7 +12,7 @@
 namespace partita::partitioners {
 
 struct KeyLineError {
-    /// From 1.
+    /// Counted from 1.
     std::uint64_t line = 0;
     /// What is wrong with it, as the rest of a sentence: "is not hexadecimal".
     std::string_view fault;

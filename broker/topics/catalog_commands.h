@@ -96,7 +96,7 @@ class ConfigRules {
 
 /// The broker configs that the catalog acts on. The shell passes them anew with every command, since some may change.
 struct CatalogSettings {
-    /// Registered brokers. One node: its own id. All of them are alive.
+    /// The registered brokers, all of them alive. With one node: its own id.
     std::vector<BrokerId> brokers{BrokerId{1}};
     std::int32_t num_partitions = 1;
     std::int32_t default_replication_factor = 1;
