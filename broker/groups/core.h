@@ -21,6 +21,8 @@
 ///   list_describe.cc ListGroups, DescribeGroups
 ///   readers.cc       who reads a topic, offsets that expansions give
 ///   replay.cc        records in, records out, dump
+///   consumer_*.cc    the same for consumer groups (KIP-848), and classic members in them
+///   migration.cc     changing the type of a group
 
 namespace partita::groups {
 
