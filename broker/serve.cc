@@ -2,9 +2,9 @@
 
 #include <signal.h>
 
+#include <algorithm>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <fstream>
@@ -59,7 +59,10 @@ bool write_port_file(const std::string& path, std::uint16_t port) {
 class Shutdown {
   public:
     Shutdown(runtime::Broker& broker, net::Server& server, http::HttpServer& http)
-        : broker_(broker), reactors_(broker.services().turns.reactors()), server_(server), http_(http),
+        : broker_(broker),
+          reactors_(broker.services().turns.reactors()),
+          server_(server),
+          http_(http),
           timer_(reactors_.front()->context()) {}
 
     void begin() {
@@ -125,8 +128,7 @@ class Shutdown {
 
 void announce(const config::BrokerConfig& config, const std::vector<net::BoundListener>& listeners, const std::string& http) {
     for (const net::BoundListener& listener : listeners) {
-        const auto advertised =
-            config::advertised_address(config.listeners, listener.name, listener.address, listener.port);
+        const auto advertised = config::advertised_address(config.listeners, listener.name, listener.address, listener.port);
         log::info("net", "listening",
                   {{"listener", listener.name},
                    {"address", config::to_string(config::AdvertisedAddress{listener.address, listener.port})},
@@ -219,8 +221,7 @@ int serve(const ServeOptions& options) {
     broker->start();
     broker->set_ready(true);
     announce(*services.config.get(), *listeners, http_address);
-    if (!options.port_file.empty() && !listeners->empty() &&
-        !write_port_file(options.port_file, listeners->front().port)) {
+    if (!options.port_file.empty() && !listeners->empty() && !write_port_file(options.port_file, listeners->front().port)) {
         return refuse_cleanly("cannot write " + options.port_file + "; check its directory");
     }
 

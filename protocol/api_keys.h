@@ -117,8 +117,7 @@ struct ApiInfo {
     const Schema* response = nullptr;
 
     [[nodiscard]] constexpr std::int16_t latest_version(bool unstable_enabled) const {
-        return static_cast<std::int16_t>(latest_unstable && !unstable_enabled ? versions.last - 1
-                                                                              : versions.last);
+        return static_cast<std::int16_t>(latest_unstable && !unstable_enabled ? versions.last - 1 : versions.last);
     }
     [[nodiscard]] constexpr bool accepts(std::int16_t version, bool unstable_enabled) const {
         return version >= versions.first && version <= latest_version(unstable_enabled);

@@ -46,8 +46,7 @@ class Arena {
     /// Uninitialised memory; never nullptr.
     [[nodiscard]] void* allocate_unlimited(std::size_t size, std::size_t alignment) {
         const std::uintptr_t start = (position_ + alignment - 1) & ~(std::uintptr_t{alignment} - 1);
-        if (position_ == 0 || start > end_ || size > end_ - start)
-            return allocate_in_new_chunk(size, alignment);
+        if (position_ == 0 || start > end_ || size > end_ - start) return allocate_in_new_chunk(size, alignment);
         position_ = start + size;
         return reinterpret_cast<void*>(start);
     }

@@ -14,9 +14,9 @@ namespace partita {
 
 /// Checks an invariant of our own code, in release builds too. Never for input: bytes from the
 /// network or the disk are errors, not assertions.
-#define PARTITA_ASSERT(condition, explanation)                     \
-    do {                                                           \
-        if (!(condition)) [[unlikely]] {                           \
-            ::partita::assertion_failed(#condition, explanation);  \
-        }                                                          \
+#define PARTITA_ASSERT(condition, explanation)                    \
+    do {                                                          \
+        if (!(condition)) [[unlikely]] {                          \
+            ::partita::assertion_failed(#condition, explanation); \
+        }                                                         \
     } while (false)

@@ -13,8 +13,7 @@ template <class Integer>
     using Unsigned = std::make_unsigned_t<Integer>;
     Unsigned raw;
     std::memcpy(&raw, place, sizeof raw);
-    if constexpr (sizeof(Unsigned) > 1 && std::endian::native == std::endian::little)
-        raw = std::byteswap(raw);
+    if constexpr (sizeof(Unsigned) > 1 && std::endian::native == std::endian::little) raw = std::byteswap(raw);
     return static_cast<Integer>(raw);
 }
 

@@ -37,9 +37,7 @@ class ByteBuffer {
     [[nodiscard]] bool empty() const { return size_ == 0; }
     [[nodiscard]] std::size_t capacity() const { return capacity_; }
     [[nodiscard]] Bytes bytes() const { return {data_, size_}; }
-    [[nodiscard]] Bytes bytes(std::size_t from, std::size_t count) const {
-        return bytes().subspan(from, count);
-    }
+    [[nodiscard]] Bytes bytes(std::size_t from, std::size_t count) const { return bytes().subspan(from, count); }
 
     void clear() { size_ = 0; }
     /// Drops everything behind the first `size` bytes.

@@ -62,8 +62,8 @@ inline constexpr std::size_t kMaxDecodeAmplification = 24;
 /// an element was found to fit into what remains; unknown tagged fields are skipped and never stored. As in Kafka's
 /// generated readers, tags may come in any order and the last one of a number wins, text is not checked to be UTF-8,
 /// and any negative classic length means null.
-[[nodiscard]] std::expected<std::size_t, DecodeError> decode(const Schema& schema, Bytes bytes,
-                                                             std::int16_t version, Arena& arena, void* out);
+[[nodiscard]] std::expected<std::size_t, DecodeError> decode(const Schema& schema, Bytes bytes, std::int16_t version,
+                                                             Arena& arena, void* out);
 
 /// The same for a known type. Bytes after the message are ignored.
 template <class Message>
@@ -115,18 +115,15 @@ struct EncodedSize {
 /// Appends a message to `out`, which grows once, to the exact size. On an error `out` is unchanged. With `splits`,
 /// external records are left out, and their places are appended to `splits` in ascending order of position; positions
 /// count from the start of `out`.
-[[nodiscard]] std::expected<EncodedSize, EncodeError> encode(const Schema& schema, const void* message,
-                                                             std::int16_t version, ByteBuffer& out,
-                                                             std::vector<SplitPoint>* splits = nullptr);
+[[nodiscard]] std::expected<EncodedSize, EncodeError> encode(const Schema& schema, const void* message, std::int16_t version,
+                                                             ByteBuffer& out, std::vector<SplitPoint>* splits = nullptr);
 
 template <class Message>
-[[nodiscard]] std::expected<EncodedSize, EncodeError> encoded_size(const Message& message,
-                                                                   std::int16_t version) {
+[[nodiscard]] std::expected<EncodedSize, EncodeError> encoded_size(const Message& message, std::int16_t version) {
     return encoded_size(Message::schema, &message, version);
 }
 template <class Message>
-[[nodiscard]] std::expected<EncodedSize, EncodeError> encode(const Message& message, std::int16_t version,
-                                                             ByteBuffer& out,
+[[nodiscard]] std::expected<EncodedSize, EncodeError> encode(const Message& message, std::int16_t version, ByteBuffer& out,
                                                              std::vector<SplitPoint>* splits = nullptr) {
     return encode(Message::schema, &message, version, out, splits);
 }
@@ -144,8 +141,7 @@ template <class Message>
 
 /// One line for logs and tests: `{GroupId: "g", Members: [{MemberId: "a"}]}`, the fields of the
 /// version in wire order. Text is escaped; bytes are in hexadecimal up to `max_bytes`, then counted.
-[[nodiscard]] std::string to_text(const Schema& schema, const void* message, std::int16_t version,
-                                  std::size_t max_bytes = 64);
+[[nodiscard]] std::string to_text(const Schema& schema, const void* message, std::int16_t version, std::size_t max_bytes = 64);
 
 template <class Message>
 [[nodiscard]] std::string to_text(const Message& message, std::int16_t version) {

@@ -55,9 +55,7 @@ class Decoder {
     }
 
     /// Bytes that elements announced but not yet read do not need at the least.
-    [[nodiscard]] std::size_t unclaimed() const {
-        return in_.remaining() > claimed_ ? in_.remaining() - claimed_ : 0;
-    }
+    [[nodiscard]] std::size_t unclaimed() const { return in_.remaining() > claimed_ ? in_.remaining() - claimed_ : 0; }
 
     Cursor in_;
     /// The least bytes of all array elements around the present place that are still to come. Without
@@ -257,8 +255,7 @@ bool Decoder::decode_value(const Field& field, bool flexible, void* out) {
         case Kind::nullable_string: {
             std::string_view text;
             if (!decode_text(field, flexible, text, null)) return false;
-            if (null && (!may_be_null || field.kind == Kind::string))
-                return fail(DecodeFailure::null_not_allowed, field);
+            if (null && (!may_be_null || field.kind == Kind::string)) return fail(DecodeFailure::null_not_allowed, field);
             if (field.kind == Kind::string) {
                 put(out, text);
             } else {
@@ -270,8 +267,7 @@ bool Decoder::decode_value(const Field& field, bool flexible, void* out) {
         case Kind::nullable_bytes: {
             Bytes bytes;
             if (!decode_blob(field, flexible, bytes, null)) return false;
-            if (null && (!may_be_null || field.kind == Kind::bytes))
-                return fail(DecodeFailure::null_not_allowed, field);
+            if (null && (!may_be_null || field.kind == Kind::bytes)) return fail(DecodeFailure::null_not_allowed, field);
             if (field.kind == Kind::bytes) {
                 put(out, bytes);
             } else {
@@ -375,10 +371,8 @@ std::size_t min_encoded_size(const Schema& schema, std::int16_t version, bool fl
     return size == 0 ? 1 : size;
 }
 
-std::expected<std::size_t, DecodeError> decode(const Schema& schema, Bytes bytes, std::int16_t version,
-                                               Arena& arena, void* out) {
-    if (!schema.versions.contains(version))
-        return std::unexpected(DecodeError{DecodeFailure::unsupported_version, 0, {}});
+std::expected<std::size_t, DecodeError> decode(const Schema& schema, Bytes bytes, std::int16_t version, Arena& arena, void* out) {
+    if (!schema.versions.contains(version)) return std::unexpected(DecodeError{DecodeFailure::unsupported_version, 0, {}});
     std::memcpy(out, schema.defaults, schema.size);
     Decoder decoder(schema, bytes, version, arena);
     if (!decoder.decode_struct(schema, out)) return std::unexpected(decoder.error());

@@ -58,8 +58,7 @@ class WriteSink {
         at_ += bytes.size();
     }
     void external(const Records& records) {
-        splits_->push_back(
-            {static_cast<std::size_t>(at_ - buffer_start_), records.external_index, records.size});
+        splits_->push_back({static_cast<std::size_t>(at_ - buffer_start_), records.external_index, records.size});
     }
 
     [[nodiscard]] const std::byte* at() const { return at_; }
@@ -73,8 +72,7 @@ class WriteSink {
 template <class Sink>
 class Encoder {
   public:
-    Encoder(Sink& sink, std::int16_t version, bool flexible)
-        : sink_(sink), version_(version), flexible_(flexible) {}
+    Encoder(Sink& sink, std::int16_t version, bool flexible) : sink_(sink), version_(version), flexible_(flexible) {}
 
     [[nodiscard]] bool encode_struct(const Schema& schema, const void* message);
     [[nodiscard]] bool encode_field(const Field& field, const void* value);
@@ -144,8 +142,7 @@ template <class Sink>
 const Field* Encoder<Sink>::next_tagged(const Schema& schema, std::int32_t tag) const {
     const Field* next = nullptr;
     for (const Field& field : schema.fields) {
-        if (!field.tagged.contains(version_) || !field.versions.contains(version_) || field.tag <= tag)
-            continue;
+        if (!field.tagged.contains(version_) || !field.versions.contains(version_) || field.tag <= tag) continue;
         if (next == nullptr || field.tag < next->tag) next = &field;
     }
     return next;
@@ -157,8 +154,7 @@ bool Encoder<Sink>::encode_tags(const Schema& schema, const void* message, std::
     if (count == 0) return true;
     // Tags go in ascending order, fields in that of their definition; TransactionLogValue is where
     // the two differ.
-    for (const Field* next = next_tagged(schema, -1); next != nullptr;
-         next = next_tagged(schema, next->tag)) {
+    for (const Field* next = next_tagged(schema, -1); next != nullptr; next = next_tagged(schema, next->tag)) {
         const Field& field = *next;
         if (is_default(schema, field, message)) continue;
         SizeSink measure;
@@ -177,8 +173,7 @@ bool Encoder<Sink>::encode_tags(const Schema& schema, const void* message, std::
 template <class Sink>
 bool Encoder<Sink>::encode_field(const Field& field, const void* value) {
     const bool flexible = flexible_ && !field.always_classic;
-    return field.is_array ? encode_array(field, flexible, as<ArrayBase>(value))
-                          : encode_value(field, flexible, value);
+    return field.is_array ? encode_array(field, flexible, as<ArrayBase>(value)) : encode_value(field, flexible, value);
 }
 
 template <class Sink>
@@ -276,29 +271,24 @@ struct Measured {
     bool has_external = false;
 };
 
-std::expected<Measured, EncodeError> measure(const Schema& schema, const void* message,
-                                             std::int16_t version) {
-    if (!schema.versions.contains(version))
-        return std::unexpected(EncodeError{EncodeFailure::unsupported_version, {}});
+std::expected<Measured, EncodeError> measure(const Schema& schema, const void* message, std::int16_t version) {
+    if (!schema.versions.contains(version)) return std::unexpected(EncodeError{EncodeFailure::unsupported_version, {}});
     SizeSink sink;
     Encoder<SizeSink> encoder(sink, version, schema.is_flexible(version));
     if (!encoder.encode_struct(schema, message)) return std::unexpected(encoder.error());
-    if (sink.size().total() > kMaxMessageBytes)
-        return std::unexpected(EncodeError{EncodeFailure::too_long, {}});
+    if (sink.size().total() > kMaxMessageBytes) return std::unexpected(EncodeError{EncodeFailure::too_long, {}});
     return Measured{sink.size(), sink.has_external()};
 }
 
 }  // namespace
 
-std::expected<EncodedSize, EncodeError> encoded_size(const Schema& schema, const void* message,
-                                                     std::int16_t version) {
+std::expected<EncodedSize, EncodeError> encoded_size(const Schema& schema, const void* message, std::int16_t version) {
     auto measured = measure(schema, message, version);
     if (!measured) return std::unexpected(measured.error());
     return measured->size;
 }
 
-std::expected<EncodedSize, EncodeError> encode(const Schema& schema, const void* message,
-                                               std::int16_t version, ByteBuffer& out,
+std::expected<EncodedSize, EncodeError> encode(const Schema& schema, const void* message, std::int16_t version, ByteBuffer& out,
                                                std::vector<SplitPoint>* splits) {
     auto measured = measure(schema, message, version);
     if (!measured) return std::unexpected(measured.error());

@@ -10,8 +10,7 @@ namespace codec_detail {
 namespace {
 
 bool equal_bytes(Bytes left, Bytes right) {
-    return left.size() == right.size() &&
-           (left.empty() || std::memcmp(left.data(), right.data(), left.size()) == 0);
+    return left.size() == right.size() && (left.empty() || std::memcmp(left.data(), right.data(), left.size()) == 0);
 }
 
 bool equal_element(const Field& field, const void* left, const void* right) {
@@ -32,8 +31,7 @@ bool equal_element(const Field& field, const void* left, const void* right) {
             return as<std::int64_t>(left) == as<std::int64_t>(right);
         // Bits, so that a NaN equals itself.
         case Kind::float64:
-            return std::bit_cast<std::uint64_t>(as<double>(left)) ==
-                   std::bit_cast<std::uint64_t>(as<double>(right));
+            return std::bit_cast<std::uint64_t>(as<double>(left)) == std::bit_cast<std::uint64_t>(as<double>(right));
         case Kind::uuid:
             return as<Uuid>(left) == as<Uuid>(right);
         case Kind::string:
@@ -48,8 +46,7 @@ bool equal_element(const Field& field, const void* left, const void* right) {
         case Kind::records: {
             const auto a = as<Records>(left);
             const auto b = as<Records>(right);
-            return a.size == b.size && a.external_index == b.external_index &&
-                   equal_bytes(a.bytes(), b.bytes());
+            return a.size == b.size && a.external_index == b.external_index && equal_bytes(a.bytes(), b.bytes());
         }
         case Kind::structure:
             return equal(*field.nested, left, right);

@@ -81,9 +81,7 @@ inline void put(void* place, const T& value) {
     std::memcpy(place, &value, sizeof value);
 }
 
-[[nodiscard]] inline void* member(void* message, const Field& field) {
-    return static_cast<std::byte*>(message) + field.offset;
-}
+[[nodiscard]] inline void* member(void* message, const Field& field) { return static_cast<std::byte*>(message) + field.offset; }
 [[nodiscard]] inline const void* member(const void* message, const Field& field) {
     return static_cast<const std::byte*>(message) + field.offset;
 }

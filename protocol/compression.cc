@@ -47,8 +47,7 @@ class GzipCompressor {
     explicit GzipCompressor(int level) : level_(level) {
         constexpr int kLargestWindowGzip = 15 + 16;
         constexpr int kDefaultMemoryLevel = 8;
-        const int result = deflateInit2(&stream_, level, Z_DEFLATED, kLargestWindowGzip, kDefaultMemoryLevel,
-                                        Z_DEFAULT_STRATEGY);
+        const int result = deflateInit2(&stream_, level, Z_DEFLATED, kLargestWindowGzip, kDefaultMemoryLevel, Z_DEFAULT_STRATEGY);
         PARTITA_ASSERT(result == Z_OK, "zlib fails here only without memory");
     }
     ~GzipCompressor() { deflateEnd(&stream_); }
@@ -101,8 +100,7 @@ void compress_snappy(Bytes input, std::vector<std::byte>& out) {
         out.resize(length_place + sizeof(std::int32_t) + snappy::MaxCompressedLength(chunk.size()));
         std::size_t written = 0;
         snappy::RawCompress(reinterpret_cast<const char*>(chunk.data()), chunk.size(),
-                            reinterpret_cast<char*>(out.data() + length_place + sizeof(std::int32_t)),
-                            &written);
+                            reinterpret_cast<char*>(out.data() + length_place + sizeof(std::int32_t)), &written);
         store_big_endian(out.data() + length_place, static_cast<std::int32_t>(written));
         out.resize(length_place + sizeof(std::int32_t) + written);
     }
@@ -128,8 +126,7 @@ void compress_lz4(int level, Bytes input, std::vector<std::byte>& out) {
         written += result;
     };
     step(LZ4F_compressBegin(context.get(), out.data() + written, out.size() - written, &preferences));
-    step(LZ4F_compressUpdate(context.get(), out.data() + written, out.size() - written, input.data(),
-                             input.size(), nullptr));
+    step(LZ4F_compressUpdate(context.get(), out.data() + written, out.size() - written, input.data(), input.size(), nullptr));
     step(LZ4F_compressEnd(context.get(), out.data() + written, out.size() - written, nullptr));
     out.resize(written);
 }
@@ -141,8 +138,7 @@ void compress_zstd(int level, Bytes input, std::vector<std::byte>& out) {
     const std::size_t start = out.size();
     const std::size_t bound = ZSTD_compressBound(input.size());
     out.resize(start + bound);
-    const std::size_t written =
-        ZSTD_compressCCtx(context.get(), out.data() + start, bound, input.data(), input.size(), level);
+    const std::size_t written = ZSTD_compressCCtx(context.get(), out.data() + start, bound, input.data(), input.size(), level);
     PARTITA_ASSERT(!ZSTD_isError(written), "the output has zstd's own bound");
     out.resize(start + written);
     // The highest levels take over 100 MiB, which no thread keeps for a next time that may not come.
@@ -196,8 +192,7 @@ Decompressor::Decompressor(Codec codec, Bytes input, std::size_t limit_bytes)
 }
 
 Decompressor::~Decompressor() {
-    if (engine_ && !engine_->has_outgrown())
-        idle_engines[static_cast<std::size_t>(codec_)] = std::move(engine_);
+    if (engine_ && !engine_->has_outgrown()) idle_engines[static_cast<std::size_t>(codec_)] = std::move(engine_);
 }
 
 std::expected<std::size_t, CompressionError> Decompressor::fail(CompressionError error) {
@@ -211,8 +206,7 @@ std::expected<std::size_t, CompressionError> Decompressor::read(MutableBytes out
     // At the limit one more byte is asked for, since only that tells too much from just enough.
     std::byte probe{};
     const bool at_limit = left_before_limit_ == 0;
-    const MutableBytes room =
-        at_limit ? MutableBytes(&probe, 1) : out.first(std::min(out.size(), left_before_limit_));
+    const MutableBytes room = at_limit ? MutableBytes(&probe, 1) : out.first(std::min(out.size(), left_before_limit_));
     std::size_t count = 0;
     if (engine_) {
         const auto got = engine_->read(room);
@@ -228,13 +222,11 @@ std::expected<std::size_t, CompressionError> Decompressor::read(MutableBytes out
     return count;
 }
 
-std::expected<void, CompressionError> decompress(Codec codec, Bytes input, std::size_t limit_bytes,
-                                                 std::vector<std::byte>& out) {
+std::expected<void, CompressionError> decompress(Codec codec, Bytes input, std::size_t limit_bytes, std::vector<std::byte>& out) {
     Decompressor decompressor(codec, input, limit_bytes);
     std::size_t filled = out.size();
     while (true) {
-        if (out.size() - filled < kOutputStepBytes)
-            out.resize(std::max(filled + kOutputStepBytes, out.size() * 3 / 2));
+        if (out.size() - filled < kOutputStepBytes) out.resize(std::max(filled + kOutputStepBytes, out.size() * 3 / 2));
         const auto got = decompressor.read(MutableBytes(out).subspan(filled));
         if (got) filled += *got;
         if (got && *got > 0) continue;

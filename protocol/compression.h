@@ -81,8 +81,7 @@ class Decompressor {
 
 /// Appends the whole output to `out`. On an error `out` holds what came before it. Memory grows with
 /// the output that really comes, not with a declared size.
-[[nodiscard]] std::expected<void, CompressionError> decompress(Codec codec, Bytes input,
-                                                               std::size_t limit_bytes,
+[[nodiscard]] std::expected<void, CompressionError> decompress(Codec codec, Bytes input, std::size_t limit_bytes,
                                                                std::vector<std::byte>& out);
 
 /// Levels are the codec's own (`compression.gzip.level` 1 to 9 and -1, lz4 1 to 17, zstd -131072 to

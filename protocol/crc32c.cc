@@ -108,8 +108,7 @@ std::uint32_t crc32c_extend_portable(std::uint32_t crc, Bytes bytes) {
             std::memcpy(&word, position, sizeof word);
             word ^= state;
             state = 0;
-            for (std::size_t byte = 0; byte < 8; ++byte)
-                state ^= kTables[7 - byte][(word >> (8 * byte)) & 0xffu];
+            for (std::size_t byte = 0; byte < 8; ++byte) state ^= kTables[7 - byte][(word >> (8 * byte)) & 0xffu];
         }
     }
     for (; left > 0; --left, ++position) {

@@ -78,8 +78,8 @@ PARTITA_FOLD_512 __m512i broadcast(const Move& move) {
 /// `blocks` moved, and added to `next`.
 PARTITA_FOLD_512 __m512i moved_onto(__m512i blocks, __m512i by, __m512i next) {
     constexpr int kExclusiveOrOfThree = 0x96;
-    return _mm512_ternarylogic_epi64(_mm512_clmulepi64_epi128(blocks, by, 0x00),
-                                     _mm512_clmulepi64_epi128(blocks, by, 0x11), next, kExclusiveOrOfThree);
+    return _mm512_ternarylogic_epi64(_mm512_clmulepi64_epi128(blocks, by, 0x00), _mm512_clmulepi64_epi128(blocks, by, 0x11), next,
+                                     kExclusiveOrOfThree);
 }
 
 }  // namespace

@@ -10,14 +10,10 @@
 namespace partita {
 
 /// Length of `value` as an unsigned varint: 1 to 5.
-[[nodiscard]] constexpr std::size_t unsigned_varint_size(std::uint32_t value) {
-    return unsigned_varlong_size(value);
-}
+[[nodiscard]] constexpr std::size_t unsigned_varint_size(std::uint32_t value) { return unsigned_varlong_size(value); }
 
 /// Writes `value` as an unsigned varint and returns the address after it.
-inline std::byte* store_unsigned_varint(std::byte* to, std::uint32_t value) {
-    return encode_unsigned_varlong(to, value);
-}
+inline std::byte* store_unsigned_varint(std::byte* to, std::uint32_t value) { return encode_unsigned_varlong(to, value); }
 
 /// Reads foreign bytes from front to back. A read past the end returns false, moves nothing and leaves its result
 /// unchanged. There is no other way to the bytes.

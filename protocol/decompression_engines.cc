@@ -56,8 +56,7 @@ class GzipEngine final : public DecompressionEngine {
             written += produced;
             if (result == Z_STREAM_END) {
                 // A further member is decoded, anything else behind a member is ignored (as in Java).
-                finished_ =
-                    !(input_.size() >= 2 && input_[0] == std::byte{0x1f} && input_[1] == std::byte{0x8b});
+                finished_ = !(input_.size() >= 2 && input_[0] == std::byte{0x1f} && input_[1] == std::byte{0x8b});
                 if (!finished_) inflateReset(&stream_);
             } else if (result != Z_OK || (consumed == 0 && produced == 0)) {
                 return kCorrupt;
@@ -194,8 +193,7 @@ class Lz4Engine final : public DecompressionEngine {
         while (!finished_ && written < out.size()) {
             std::size_t produced = out.size() - written;
             std::size_t consumed = input_.size();
-            const auto hint =
-                LZ4F_decompress(context_, out.data() + written, &produced, input_.data(), &consumed, nullptr);
+            const auto hint = LZ4F_decompress(context_, out.data() + written, &produced, input_.data(), &consumed, nullptr);
             if (LZ4F_isError(hint)) return kCorrupt;
             input_ = input_.subspan(consumed);
             written += produced;

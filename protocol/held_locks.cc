@@ -31,8 +31,8 @@ void HeldLocks::check_order(LockRank rank) {
     for (const Held& one : held())
         if (one.rank >= rank) [[unlikely]]
             assertion_failed("locks are taken in their order", std::string("lock '") + std::string(name_of(rank)) +
-                                                                   "' is to be taken while '" +
-                                                                   std::string(name_of(one.rank)) + "' is held");
+                                                                   "' is to be taken while '" + std::string(name_of(one.rank)) +
+                                                                   "' is held");
 }
 
 void HeldLocks::note_acquired(LockRank rank, const void* lock) {

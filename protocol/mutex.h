@@ -143,15 +143,13 @@ class Condition {
     template <class Duration, class Predicate>
     bool wait_for(UniqueLock& lock, const Duration& duration, Predicate predicate) NO_THREAD_SAFETY_ANALYSIS {
         bool result = false;
-        with_standard_lock(
-            lock, [&](auto& standard) { result = condition_.wait_for(standard, duration, std::move(predicate)); });
+        with_standard_lock(lock, [&](auto& standard) { result = condition_.wait_for(standard, duration, std::move(predicate)); });
         return result;
     }
     template <class TimePoint, class Predicate>
     bool wait_until(UniqueLock& lock, const TimePoint& time, Predicate predicate) NO_THREAD_SAFETY_ANALYSIS {
         bool result = false;
-        with_standard_lock(lock,
-                           [&](auto& standard) { result = condition_.wait_until(standard, time, std::move(predicate)); });
+        with_standard_lock(lock, [&](auto& standard) { result = condition_.wait_until(standard, time, std::move(predicate)); });
         return result;
     }
 

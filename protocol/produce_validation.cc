@@ -30,8 +30,7 @@ ProduceError from_parse_error(BatchError error) {
 std::string framing_text(Bytes records, BatchError error) {
     constexpr std::int32_t kMinRecordOverhead = 14;
     if (error == BatchError::unknown_magic) {
-        return "Invalid magic found in record: " +
-               std::to_string(load_big_endian<std::int8_t>(records.data() + 16));
+        return "Invalid magic found in record: " + std::to_string(load_big_endian<std::int8_t>(records.data() + 16));
     }
     if (error != BatchError::length_too_small) return {};
     const auto length = load_big_endian<std::int32_t>(records.data() + 8);
@@ -80,8 +79,7 @@ std::optional<ProduceError> judge_fixed_fields(const Batch& batch, const Produce
     if (!header.attributes.codec()) return ProduceError::unknown_codec;
     if (header.last_offset_delta < 0) return ProduceError::invalid_offset_range;
     if (header.record_count <= 0) return ProduceError::invalid_record_count;
-    if (std::int64_t{header.last_offset_delta} + 1 != header.record_count)
-        return ProduceError::inconsistent_count;
+    if (std::int64_t{header.last_offset_delta} + 1 != header.record_count) return ProduceError::inconsistent_count;
     if (header.attributes.is_control()) return ProduceError::control_batch;
     if (header.has_producer_id() && header.base_sequence.value < 0) return ProduceError::invalid_sequence;
     return std::nullopt;
@@ -94,8 +92,7 @@ bool is_outside_window(TimestampMs timestamp, const ProduceRules& rules) {
 
 /// Kafka looks at the LogAppendTime bit only where it does not look at a time. So with CreateTime the
 /// bit is quietly cleared, unless the batch's time is -1.
-std::optional<RecordFault::Kind> judge_timestamp(TimestampMs timestamp, TimestampType batch_type,
-                                                 const ProduceRules& rules) {
+std::optional<RecordFault::Kind> judge_timestamp(TimestampMs timestamp, TimestampType batch_type, const ProduceRules& rules) {
     if (rules.timestamp_type == TimestampType::create_time && timestamp != kNoTimestamp) {
         if (is_outside_window(timestamp, rules)) return RecordFault::Kind::timestamp_out_of_range;
     } else if (batch_type == TimestampType::log_append_time) {
@@ -104,31 +101,28 @@ std::optional<RecordFault::Kind> judge_timestamp(TimestampMs timestamp, Timestam
     return std::nullopt;
 }
 
-void note_fault(ProduceFailure& failure, RecordFault::Kind kind, std::int32_t index,
-                const RecordView& record) {
+void note_fault(ProduceFailure& failure, RecordFault::Kind kind, std::int32_t index, const RecordView& record) {
     ++failure.record_fault_count;
     // One invalid time decides the code of the whole batch.
     if (kind != RecordFault::Kind::no_key) failure.error = ProduceError::invalid_timestamp;
     if (failure.record_faults.size() == kMaxReportedRecordFaults) return;
-    failure.record_faults.push_back(
-        {.batch_index = index,
-         .kind = kind,
-         .offset = record.offset,
-         .timestamp = record.timestamp,
-         .key_bytes = record.key ? static_cast<std::int32_t>(record.key->size()) : -1,
-         .value_bytes = record.value ? static_cast<std::int32_t>(record.value->size()) : -1});
+    failure.record_faults.push_back({.batch_index = index,
+                                     .kind = kind,
+                                     .offset = record.offset,
+                                     .timestamp = record.timestamp,
+                                     .key_bytes = record.key ? static_cast<std::int32_t>(record.key->size()) : -1,
+                                     .value_bytes = record.value ? static_cast<std::int32_t>(record.value->size()) : -1});
 }
 
 /// Walks over the records and answers the greatest time.
 std::expected<TimestampMs, ProduceFailure> judge_records(const Batch& batch, const ProduceRules& rules) {
     const TimestampType batch_type = batch.header.attributes.timestamp_type();
     const bool is_compressed = batch.header.attributes.codec() != Codec::none;
-    ProduceFailure failure{
-        .error = ProduceError::record_without_key, .record_faults = {}, .is_compressed = is_compressed};
+    ProduceFailure failure{.error = ProduceError::record_without_key, .record_faults = {}, .is_compressed = is_compressed};
     TimestampMs greatest = kNoTimestamp;
     std::int32_t index = 0;
-    RecordReader reader(batch, {.offset_deltas = OffsetDeltas::dense,
-                                .decompressed_limit_bytes = rules.decompressed_limit_bytes});
+    RecordReader reader(batch,
+                        {.offset_deltas = OffsetDeltas::dense, .decompressed_limit_bytes = rules.decompressed_limit_bytes});
     RecordView record;
     while (true) {
         const auto more = reader.next(record);
@@ -147,8 +141,7 @@ std::expected<TimestampMs, ProduceFailure> judge_records(const Batch& batch, con
 }
 
 /// The believed max timestamp, judged as if it were a record's.
-std::expected<TimestampMs, ProduceFailure> judge_header_timestamp(const Batch& batch,
-                                                                  const ProduceRules& rules) {
+std::expected<TimestampMs, ProduceFailure> judge_header_timestamp(const Batch& batch, const ProduceRules& rules) {
     const BatchHeader& header = batch.header;
     const auto kind = judge_timestamp(header.max_timestamp, header.attributes.timestamp_type(), rules);
     if (!kind) return header.max_timestamp;
@@ -161,16 +154,14 @@ std::expected<TimestampMs, ProduceFailure> judge_header_timestamp(const Batch& b
 
 }  // namespace
 
-std::expected<ProducedBatch, ProduceFailure> validate_produced_batch(Bytes records,
-                                                                     const ProduceRules& rules) {
+std::expected<ProducedBatch, ProduceFailure> validate_produced_batch(Bytes records, const ProduceRules& rules) {
     const auto batch = parse_batch(records);
     if (!batch) {
         auto refused = refuse(from_parse_error(batch.error()));
         refused.error().framing_text = framing_text(records, batch.error());
         return refused;
     }
-    if (batch->header.attributes.codec() == Codec::zstd &&
-        rules.produce_version < kFirstProduceVersionWithZstd) {
+    if (batch->header.attributes.codec() == Codec::zstd && rules.produce_version < kFirstProduceVersionWithZstd) {
         return refuse(ProduceError::zstd_before_version_7);
     }
     if (const auto error = judge_rest(records.subspan(batch->bytes.size()))) return refuse(*error);
@@ -186,14 +177,12 @@ std::expected<ProducedBatch, ProduceFailure> validate_produced_batch(Bytes recor
     return ProducedBatch{*batch, append_time ? rules.now : *greatest, rules.timestamp_type};
 }
 
-void finish_produced_batch(MutableBytes bytes, const ProducedBatch& produced, Offset base_offset,
-                           LeaderEpoch leader_epoch) {
+void finish_produced_batch(MutableBytes bytes, const ProducedBatch& produced, Offset base_offset, LeaderEpoch leader_epoch) {
     PARTITA_ASSERT(bytes.data() == produced.batch.bytes.data() && bytes.size() >= produced.batch.bytes.size(),
                    "the bytes that were validated are the ones to change");
     const MutableBytes batch = bytes.first(produced.batch.bytes.size());
     patch_base_offset_and_epoch(batch, base_offset, leader_epoch);
-    if (produced.changes_timestamps())
-        patch_max_timestamp(batch, produced.timestamp_type, produced.max_timestamp);
+    if (produced.changes_timestamps()) patch_max_timestamp(batch, produced.timestamp_type, produced.max_timestamp);
 }
 
 ErrorCode produce_error_code(ProduceError error) {
@@ -231,12 +220,11 @@ ErrorCode produce_error_code(ProduceError error) {
     return ErrorCode::unknown_server_error;
 }
 
-std::string record_fault_message(const ProduceFailure& failure, const RecordFault& fault,
-                                 const ProduceRules& rules, std::string_view topic_partition) {
+std::string record_fault_message(const ProduceFailure& failure, const RecordFault& fault, const ProduceRules& rules,
+                                 std::string_view topic_partition) {
     switch (fault.kind) {
         case RecordFault::Kind::no_key:
-            return "Compacted topic cannot accept message without key in topic partition " +
-                   std::string(topic_partition);
+            return "Compacted topic cannot accept message without key in topic partition " + std::string(topic_partition);
         case RecordFault::Kind::timestamp_out_of_range:
             return "Timestamp " + std::to_string(fault.timestamp.value) + " of message with offset " +
                    std::to_string(fault.offset.value) + " is out of range. The timestamp should be within [" +
@@ -249,8 +237,7 @@ std::string record_fault_message(const ProduceFailure& failure, const RecordFaul
             };
             return std::string("Invalid timestamp type in message ") +
                    (failure.is_compressed ? "PartialDefaultRecord" : "DefaultRecord") +
-                   "(offset=" + std::to_string(fault.offset.value) +
-                   ", timestamp=" + std::to_string(fault.timestamp.value) +
+                   "(offset=" + std::to_string(fault.offset.value) + ", timestamp=" + std::to_string(fault.timestamp.value) +
                    ", key=" + shown(fault.key_bytes) + " bytes, value=" + shown(fault.value_bytes) +
                    " bytes). Producer should not set timestamp type to LogAppendTime.";
         }
@@ -266,8 +253,7 @@ std::optional<std::string> produce_error_message(const ProduceFailure& failure, 
         return "One or more records have been rejected due to invalid timestamp";
     }
     constexpr std::size_t kShownFaults = 3;
-    std::string text = "One or more records have been rejected due to " +
-                       std::to_string(failure.record_fault_count) +
+    std::string text = "One or more records have been rejected due to " + std::to_string(failure.record_fault_count) +
                        " record errors in total, and only showing the first three errors at most: [";
     const std::size_t shown = std::min(kShownFaults, failure.record_faults.size());
     for (std::size_t index = 0; index < shown; ++index) {

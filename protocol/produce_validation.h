@@ -105,8 +105,7 @@ struct ProducedBatch {
 
     /// Whether the stored batch differs from the received one in the fields under the checksum.
     [[nodiscard]] bool changes_timestamps() const {
-        return batch.header.attributes.timestamp_type() != timestamp_type ||
-               batch.header.max_timestamp != max_timestamp;
+        return batch.header.attributes.timestamp_type() != timestamp_type || batch.header.max_timestamp != max_timestamp;
     }
 };
 
@@ -118,25 +117,22 @@ struct ProducedBatch {
 /// do not end where their lengths say; and for wrong deltas under compression, or a length of more than
 /// five bytes, it answers UNKNOWN_SERVER_ERROR. All of these are INVALID_RECORD here. Kafka has no limit on
 /// what records decompress to; here MESSAGE_TOO_LARGE answers it, since clients split such a batch.
-[[nodiscard]] std::expected<ProducedBatch, ProduceFailure> validate_produced_batch(Bytes records,
-                                                                                   const ProduceRules& rules);
+[[nodiscard]] std::expected<ProducedBatch, ProduceFailure> validate_produced_batch(Bytes records, const ProduceRules& rules);
 
 /// Turns the received bytes into what the log stores: sets base offset, leader epoch and, where they differ, timestamp
 /// type, max timestamp and checksum. `bytes` are the bytes that `produced.batch` borrows.
-void finish_produced_batch(MutableBytes bytes, const ProducedBatch& produced, Offset base_offset,
-                           LeaderEpoch leader_epoch);
+void finish_produced_batch(MutableBytes bytes, const ProducedBatch& produced, Offset base_offset, LeaderEpoch leader_epoch);
 
 /// Kafka's code for the partition's reply.
 [[nodiscard]] ErrorCode produce_error_code(ProduceError error);
 
 /// Kafka's text for the partition's `error_message`. Empty where Kafka sends null: for everything but refused records
 /// and `framing_text`. `topic_partition` has the form "topic-0".
-[[nodiscard]] std::optional<std::string> produce_error_message(const ProduceFailure& failure,
-                                                               const ProduceRules& rules,
+[[nodiscard]] std::optional<std::string> produce_error_message(const ProduceFailure& failure, const ProduceRules& rules,
                                                                std::string_view topic_partition);
 
 /// Kafka's text for `batch_index_error_message`.
-[[nodiscard]] std::string record_fault_message(const ProduceFailure& failure, const RecordFault& fault,
-                                               const ProduceRules& rules, std::string_view topic_partition);
+[[nodiscard]] std::string record_fault_message(const ProduceFailure& failure, const RecordFault& fault, const ProduceRules& rules,
+                                               std::string_view topic_partition);
 
 }  // namespace partita

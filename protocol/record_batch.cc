@@ -70,15 +70,13 @@ struct RecordDeltas {
 };
 
 /// Reads the body (behind the length prefix) that fills [cursor, end) exactly.
-bool decode_record_body(const std::byte* cursor, const std::byte* end, RecordView& record,
-                        RecordDeltas& deltas) {
+bool decode_record_body(const std::byte* cursor, const std::byte* end, RecordView& record, RecordDeltas& deltas) {
     if (cursor == end) [[unlikely]]
         return false;
     record.attributes = static_cast<std::int8_t>(*cursor++);
     if (!decode_varlong(cursor, end, deltas.timestamp) || !decode_varint(cursor, end, deltas.offset) ||
-        !decode_nullable_bytes(cursor, end, record.key) ||
-        !decode_nullable_bytes(cursor, end, record.value) || !decode_varint(cursor, end, record.header_count))
-        [[unlikely]] {
+        !decode_nullable_bytes(cursor, end, record.key) || !decode_nullable_bytes(cursor, end, record.value) ||
+        !decode_varint(cursor, end, record.header_count)) [[unlikely]] {
         return false;
     }
     record.header_bytes = {cursor, static_cast<std::size_t>(end - cursor)};
@@ -147,9 +145,7 @@ Sequence BatchHeader::last_sequence() const {
 
 Offset BatchHeader::last_offset() const { return {wrapping_add(base_offset.value, last_offset_delta)}; }
 
-Offset BatchHeader::next_offset() const {
-    return {wrapping_add(base_offset.value, std::int64_t{last_offset_delta} + 1)};
-}
+Offset BatchHeader::next_offset() const { return {wrapping_add(base_offset.value, std::int64_t{last_offset_delta} + 1)}; }
 
 std::expected<BatchHeader, BatchError> parse_batch_header(Bytes bytes) {
     if (bytes.size() < kBatchPrefixBytes) return std::unexpected(BatchError::truncated);
@@ -184,9 +180,7 @@ std::expected<Batch, BatchError> parse_batch(Bytes bytes) {
     return Batch{*header, bytes.first(header->size_bytes())};
 }
 
-bool check_crc(const Batch& batch) {
-    return crc32c(batch.bytes.subspan(kBatchCrcCoverageStart)) == batch.header.crc;
-}
+bool check_crc(const Batch& batch) { return crc32c(batch.bytes.subspan(kBatchCrcCoverageStart)) == batch.header.crc; }
 
 bool BatchCursor::next() {
     if (error_) return false;
@@ -210,9 +204,8 @@ void patch_max_timestamp(MutableBytes batch, TimestampType type, TimestampMs max
     PARTITA_ASSERT(batch.size() >= kBatchHeaderBytes, "only a batch that was parsed is patched");
     std::byte* data = batch.data();
     auto bits = load_big_endian<std::int16_t>(data + kAttributesPlace);
-    bits = static_cast<std::int16_t>(type == TimestampType::log_append_time
-                                         ? bits | BatchAttributes::kLogAppendTimeBit
-                                         : bits & ~BatchAttributes::kLogAppendTimeBit);
+    bits = static_cast<std::int16_t>(type == TimestampType::log_append_time ? bits | BatchAttributes::kLogAppendTimeBit
+                                                                            : bits & ~BatchAttributes::kLogAppendTimeBit);
     store_big_endian(data + kAttributesPlace, bits);
     store_big_endian(data + kMaxTimestampPlace, max_timestamp.value);
     store_big_endian(data + kCrcPlace, crc32c(batch.subspan(kBatchCrcCoverageStart)));
@@ -224,8 +217,8 @@ bool RecordHeaderRange::next(RecordHeader& header) {
     const std::byte* cursor = bytes_.data() + position_;
     const std::byte* end = bytes_.data() + bytes_.size();
     std::optional<Bytes> key;
-    const bool well_formed = decode_nullable_bytes(cursor, end, key) && key.has_value() &&
-                             decode_nullable_bytes(cursor, end, header.value);
+    const bool well_formed =
+        decode_nullable_bytes(cursor, end, key) && key.has_value() && decode_nullable_bytes(cursor, end, header.value);
     PARTITA_ASSERT(well_formed, "the headers were checked when their record was read");
     header.key = as_text(*key);
     position_ = static_cast<std::size_t>(cursor - bytes_.data());
@@ -250,9 +243,8 @@ RecordReader::RecordReader(const Batch& batch, RecordReaderOptions options)
         error_ = BatchError::invalid_record_count;
     } else if (*codec != Codec::none && records_left_ > 0) {
         // A batch that compaction emptied keeps its codec but has no compressed stream at all.
-        const std::size_t limit = options.decompressed_limit_bytes != 0
-                                      ? options.decompressed_limit_bytes
-                                      : default_decompressed_limit(payload.size());
+        const std::size_t limit =
+            options.decompressed_limit_bytes != 0 ? options.decompressed_limit_bytes : default_decompressed_limit(payload.size());
         decompressor_.emplace(*codec, payload, limit);
         at_end_of_stream_ = false;
         window_ = std::move(spare_window);
@@ -325,12 +317,10 @@ std::expected<bool, BatchError> RecordReader::next(RecordView& record) {
         return fail(BatchError::invalid_record);
     }
     if (deltas_ != OffsetDeltas::any) [[likely]] {
-        const bool fits = deltas_ == OffsetDeltas::dense
-                              ? deltas.offset == next_delta_
-                              : deltas.offset >= next_delta_ && deltas.offset <= last_offset_delta_;
+        const bool fits = deltas_ == OffsetDeltas::dense ? deltas.offset == next_delta_
+                                                         : deltas.offset >= next_delta_ && deltas.offset <= last_offset_delta_;
         // The largest delta has no successor; a further record could not be told from it.
-        if (!fits || (deltas.offset == std::numeric_limits<std::int32_t>::max() && records_left_ > 1))
-            [[unlikely]] {
+        if (!fits || (deltas.offset == std::numeric_limits<std::int32_t>::max() && records_left_ > 1)) [[unlikely]] {
             return fail(BatchError::invalid_offset_delta);
         }
         if (deltas.offset != std::numeric_limits<std::int32_t>::max()) next_delta_ = deltas.offset + 1;
@@ -346,14 +336,12 @@ std::expected<bool, BatchError> RecordReader::next(RecordView& record) {
     return true;
 }
 
-std::expected<std::optional<TimestampAndOffset>, BatchError> find_first_at_or_after(const Batch& batch,
-                                                                                    TimestampMs target,
+std::expected<std::optional<TimestampAndOffset>, BatchError> find_first_at_or_after(const Batch& batch, TimestampMs target,
                                                                                     Offset from_offset) {
     std::optional<TimestampAndOffset> found;
     if (batch.header.max_timestamp < target || batch.header.last_offset() < from_offset) return found;
     const auto walked = for_each_record(batch, {}, [&](const RecordView& record) {
-        if (record.timestamp >= target && record.offset >= from_offset)
-            found = {record.timestamp, record.offset};
+        if (record.timestamp >= target && record.offset >= from_offset) found = {record.timestamp, record.offset};
         return !found;
     });
     if (!walked) return std::unexpected(walked.error());

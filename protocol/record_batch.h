@@ -93,9 +93,7 @@ struct BatchHeader {
     std::int32_t record_count = 0;
 
     /// The whole batch with its first 12 bytes. At least `kBatchHeaderBytes` for a parsed header.
-    [[nodiscard]] std::size_t size_bytes() const {
-        return kBatchPrefixBytes + static_cast<std::size_t>(batch_length);
-    }
+    [[nodiscard]] std::size_t size_bytes() const { return kBatchPrefixBytes + static_cast<std::size_t>(batch_length); }
     [[nodiscard]] Offset last_offset() const;
     /// The offset behind the batch, also when compaction has removed its last records.
     [[nodiscard]] Offset next_offset() const;
@@ -264,8 +262,7 @@ class RecordReader {
 /// Calls `use(const RecordView&)` for every record; when it answers a bool, false stops the walk (which
 /// is success). Errors as `RecordReader::next`; records before the bad one have been handed out then.
 template <class Use>
-[[nodiscard]] std::expected<void, BatchError> for_each_record(const Batch& batch, RecordReaderOptions options,
-                                                              Use&& use) {
+[[nodiscard]] std::expected<void, BatchError> for_each_record(const Batch& batch, RecordReaderOptions options, Use&& use) {
     RecordReader reader(batch, options);
     RecordView record;
     while (true) {
@@ -289,13 +286,13 @@ struct TimestampAndOffset {
 /// The first record at or after `from_offset` whose time is at or after `target`: the step of ListOffsets
 /// that follows the time index. Empty when the batch has none. A batch whose max timestamp is before the
 /// target is answered from its header.
-[[nodiscard]] std::expected<std::optional<TimestampAndOffset>, BatchError> find_first_at_or_after(
-    const Batch& batch, TimestampMs target, Offset from_offset);
+[[nodiscard]] std::expected<std::optional<TimestampAndOffset>, BatchError> find_first_at_or_after(const Batch& batch,
+                                                                                                  TimestampMs target,
+                                                                                                  Offset from_offset);
 
 /// The batch's max timestamp and the first record that has it (ListOffsets with -3). With LogAppendTime
 /// all records have it, hence the first one is named, as Kafka does. Empty when no record has the header's
 /// max timestamp, which only a log that somebody else damaged can show.
-[[nodiscard]] std::expected<std::optional<TimestampAndOffset>, BatchError> find_max_timestamp(
-    const Batch& batch);
+[[nodiscard]] std::expected<std::optional<TimestampAndOffset>, BatchError> find_max_timestamp(const Batch& batch);
 
 }  // namespace partita

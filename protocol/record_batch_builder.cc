@@ -31,8 +31,7 @@ std::byte* write_nullable(std::byte* at, std::optional<Bytes> bytes) {
 
 /// Times may lie anywhere in 64 bits; their difference wraps and wraps back when it is read.
 std::int64_t wrapping_difference(TimestampMs later, TimestampMs earlier) {
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(later.value) -
-                                     static_cast<std::uint64_t>(earlier.value));
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(later.value) - static_cast<std::uint64_t>(earlier.value));
 }
 
 }  // namespace
@@ -89,19 +88,19 @@ BatchBuilder::Places BatchBuilder::append_in_place(TimestampMs timestamp, std::s
     const auto key_size = static_cast<std::int32_t>(key_bytes);
     const auto value_size = static_cast<std::int32_t>(value_bytes);
     constexpr std::int32_t kNoHeaders = 0;
-    std::byte* const key = write_varint(begin_record(last_offset_delta_ + 1, timestamp,
-                                                     varint_size(key_size) + key_bytes + varint_size(value_size) +
-                                                         value_bytes + varint_size(kNoHeaders)),
-                                        key_size);
+    std::byte* const key = write_varint(
+        begin_record(last_offset_delta_ + 1, timestamp,
+                     varint_size(key_size) + key_bytes + varint_size(value_size) + value_bytes + varint_size(kNoHeaders)),
+        key_size);
     std::byte* const value = write_varint(key + key_bytes, value_size);
     write_varint(value + value_bytes, kNoHeaders);
     return {key, value};
 }
 
 void BatchBuilder::append_copy(std::int32_t offset_delta, const RecordView& record) {
-    std::byte* at = begin_record(offset_delta, record.timestamp,
-                                 nullable_size(record.key) + nullable_size(record.value) +
-                                     varint_size(record.header_count) + record.header_bytes.size());
+    std::byte* at = begin_record(
+        offset_delta, record.timestamp,
+        nullable_size(record.key) + nullable_size(record.value) + varint_size(record.header_count) + record.header_bytes.size());
     at = write_varint(write_nullable(write_nullable(at, record.key), record.value), record.header_count);
     write_bytes(at, record.header_bytes);
 }
@@ -140,20 +139,17 @@ void BatchBuilder::build(std::vector<std::byte>& out, std::optional<std::int32_t
     reset(options_);
 }
 
-std::expected<void, BatchError> recompress_batch(const Batch& batch, Codec codec,
-                                                 std::optional<int> compression_level,
+std::expected<void, BatchError> recompress_batch(const Batch& batch, Codec codec, std::optional<int> compression_level,
                                                  std::vector<std::byte>& out) {
     // The records are byte for byte the same in every codec, so only the payload and three fields change.
     const auto source = batch.header.attributes.codec();
     if (!source) return std::unexpected(BatchError::unknown_codec);
     thread_local std::vector<std::byte> plain;
     plain.clear();
-    const auto unpacked =
-        decompress(*source, batch.payload(), default_decompressed_limit(batch.payload().size()), plain);
+    const auto unpacked = decompress(*source, batch.payload(), default_decompressed_limit(batch.payload().size()), plain);
     if (!unpacked) {
-        return std::unexpected(unpacked.error() == CompressionError::too_large
-                                   ? BatchError::decompressed_too_large
-                                   : BatchError::corrupt_compression);
+        return std::unexpected(unpacked.error() == CompressionError::too_large ? BatchError::decompressed_too_large
+                                                                               : BatchError::corrupt_compression);
     }
     const std::size_t start = out.size();
     out.insert(out.end(), batch.bytes.begin(), batch.bytes.begin() + kBatchHeaderBytes);
@@ -169,9 +165,8 @@ std::expected<void, BatchError> recompress_batch(const Batch& batch, Codec codec
     return {};
 }
 
-void build_end_transaction_marker(const EndTransactionMarker& marker, Offset base_offset,
-                                  LeaderEpoch partition_leader_epoch, ProducerId producer_id,
-                                  ProducerEpoch producer_epoch, TimestampMs timestamp,
+void build_end_transaction_marker(const EndTransactionMarker& marker, Offset base_offset, LeaderEpoch partition_leader_epoch,
+                                  ProducerId producer_id, ProducerEpoch producer_epoch, TimestampMs timestamp,
                                   std::vector<std::byte>& out) {
     constexpr std::int16_t kVersion = 0;
     std::array<std::byte, 4> key{};
@@ -191,14 +186,12 @@ void build_end_transaction_marker(const EndTransactionMarker& marker, Offset bas
 }
 
 std::optional<EndTransactionMarker> parse_end_transaction_marker(const RecordView& record) {
-    if (!record.key || record.key->size() < 4 || !record.value || record.value->size() < 6)
-        return std::nullopt;
+    if (!record.key || record.key->size() < 4 || !record.value || record.value->size() < 6) return std::nullopt;
     const auto key_version = load_big_endian<std::int16_t>(record.key->data());
     const auto type = load_big_endian<std::int16_t>(record.key->data() + 2);
     const auto value_version = load_big_endian<std::int16_t>(record.value->data());
     if (key_version < 0 || value_version < 0 || type < 0 || type > 1) return std::nullopt;
-    return EndTransactionMarker{static_cast<ControlRecordType>(type),
-                                load_big_endian<std::int32_t>(record.value->data() + 2)};
+    return EndTransactionMarker{static_cast<ControlRecordType>(type), load_big_endian<std::int32_t>(record.value->data() + 2)};
 }
 
 }  // namespace partita

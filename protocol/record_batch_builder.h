@@ -47,8 +47,8 @@ class BatchBuilder {
                 std::span<const RecordHeader> headers = {});
 
     /// As `append`, with an offset delta that must be greater than all before it: for batches with holes.
-    void append_at(std::int32_t offset_delta, TimestampMs timestamp, std::optional<Bytes> key,
-                   std::optional<Bytes> value, std::span<const RecordHeader> headers = {});
+    void append_at(std::int32_t offset_delta, TimestampMs timestamp, std::optional<Bytes> key, std::optional<Bytes> value,
+                   std::span<const RecordHeader> headers = {});
 
     /// Where the caller writes the key and the value of a record.
     struct Places {
@@ -91,8 +91,7 @@ class BatchBuilder {
 /// For topics whose `compression.type` is not what the producer chose. Errors as `RecordReader::next`; then `out` is
 /// unchanged.
 [[nodiscard]] std::expected<void, BatchError> recompress_batch(const Batch& batch, Codec codec,
-                                                               std::optional<int> compression_level,
-                                                               std::vector<std::byte>& out);
+                                                               std::optional<int> compression_level, std::vector<std::byte>& out);
 
 /// The type of a control record, from its key (version int16, type int16).
 enum class ControlRecordType : std::int16_t { abort = 0, commit = 1 };
@@ -105,9 +104,8 @@ struct EndTransactionMarker {
 };
 
 /// Appends a control batch with one marker: transactional and control bits, no sequence.
-void build_end_transaction_marker(const EndTransactionMarker& marker, Offset base_offset,
-                                  LeaderEpoch partition_leader_epoch, ProducerId producer_id,
-                                  ProducerEpoch producer_epoch, TimestampMs timestamp,
+void build_end_transaction_marker(const EndTransactionMarker& marker, Offset base_offset, LeaderEpoch partition_leader_epoch,
+                                  ProducerId producer_id, ProducerEpoch producer_epoch, TimestampMs timestamp,
                                   std::vector<std::byte>& out);
 
 /// Reads the marker from a record of a control batch. Empty for a control record of another type (Kafka

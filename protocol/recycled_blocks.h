@@ -67,8 +67,10 @@ struct RecyclingAllocator {
         return static_cast<T*>(count == 1 ? RecycledBlocks<sizeof(T)>::take() : ::operator new(count * sizeof(T)));
     }
     void deallocate(T* memory, std::size_t count) {
-        if (count == 1) RecycledBlocks<sizeof(T)>::give_back(memory);
-        else ::operator delete(memory);
+        if (count == 1)
+            RecycledBlocks<sizeof(T)>::give_back(memory);
+        else
+            ::operator delete(memory);
     }
     template <class Other>
     friend bool operator==(const RecyclingAllocator&, const RecyclingAllocator<Other>&) {

@@ -34,11 +34,8 @@ std::expected<RequestHeader, HeaderError> parse_request_header(Bytes frame, bool
     Cursor in(frame);
     RequestHeader header;
     std::int16_t key = 0;
-    if (!in.read(key) || !in.read(header.api_version))
-        return std::unexpected(HeaderError{HeaderFailure::truncated});
-    const auto failed = [&](HeaderFailure failure) {
-        return std::unexpected(HeaderError{failure, key, header.api_version});
-    };
+    if (!in.read(key) || !in.read(header.api_version)) return std::unexpected(HeaderError{HeaderFailure::truncated});
+    const auto failed = [&](HeaderFailure failure) { return std::unexpected(HeaderError{failure, key, header.api_version}); };
     header.api = find_api(key);
     if (header.api == nullptr) return failed(HeaderFailure::unknown_api);
     header.version_supported = header.api->accepts(header.api_version, unstable_enabled);
@@ -47,12 +44,10 @@ std::expected<RequestHeader, HeaderError> parse_request_header(Bytes frame, bool
     }
 
     std::int16_t client_id_length = 0;
-    if (!in.read(header.correlation_id) || !in.read(client_id_length))
-        return failed(HeaderFailure::truncated);
+    if (!in.read(header.correlation_id) || !in.read(client_id_length)) return failed(HeaderFailure::truncated);
     if (client_id_length > 0) {
         Bytes client_id;
-        if (!in.read_bytes(static_cast<std::size_t>(client_id_length), client_id))
-            return failed(HeaderFailure::truncated);
+        if (!in.read_bytes(static_cast<std::size_t>(client_id_length), client_id)) return failed(HeaderFailure::truncated);
         header.client_id = as_text(client_id);
     }
     if (request_header_version(*header.api, header.api_version) >= 2 && !skip_tags(in)) {
@@ -62,14 +57,13 @@ std::expected<RequestHeader, HeaderError> parse_request_header(Bytes frame, bool
     return header;
 }
 
-void append_response_header(const ApiInfo& api, std::int16_t version, std::int32_t correlation_id,
-                            ByteBuffer& out) {
+void append_response_header(const ApiInfo& api, std::int16_t version, std::int32_t correlation_id, ByteBuffer& out) {
     out.append_big_endian(correlation_id);
     if (response_header_version(api, version) >= 1) out.append_big_endian(std::int8_t{0});
 }
 
-void append_request_header(const ApiInfo& api, std::int16_t version, std::int32_t correlation_id,
-                           std::string_view client_id, ByteBuffer& out) {
+void append_request_header(const ApiInfo& api, std::int16_t version, std::int32_t correlation_id, std::string_view client_id,
+                           ByteBuffer& out) {
     out.append_big_endian(static_cast<std::int16_t>(api.key));
     out.append_big_endian(version);
     out.append_big_endian(correlation_id);
@@ -78,14 +72,12 @@ void append_request_header(const ApiInfo& api, std::int16_t version, std::int32_
     if (request_header_version(api, version) >= 2) out.append_big_endian(std::int8_t{0});
 }
 
-std::expected<ResponseHeader, HeaderError> parse_response_header(const ApiInfo& api, std::int16_t version,
-                                                                 Bytes frame) {
+std::expected<ResponseHeader, HeaderError> parse_response_header(const ApiInfo& api, std::int16_t version, Bytes frame) {
     Cursor in(frame);
     ResponseHeader header;
     const bool with_tags = response_header_version(api, version) >= 1;
     if (!in.read(header.correlation_id) || (with_tags && !skip_tags(in))) {
-        return std::unexpected(
-            HeaderError{HeaderFailure::truncated, static_cast<std::int16_t>(api.key), version});
+        return std::unexpected(HeaderError{HeaderFailure::truncated, static_cast<std::int16_t>(api.key), version});
     }
     header.size = in.position();
     return header;

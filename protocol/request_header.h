@@ -42,19 +42,17 @@ struct HeaderError {
 
 /// Reads a request header of version 1 or 2 from the front of a frame. In both, the client id is a
 /// classic string. `unstable_enabled` is the broker's unstable.api.versions.enable.
-[[nodiscard]] std::expected<RequestHeader, HeaderError> parse_request_header(Bytes frame,
-                                                                             bool unstable_enabled = false);
+[[nodiscard]] std::expected<RequestHeader, HeaderError> parse_request_header(Bytes frame, bool unstable_enabled = false);
 
 /// Appends the response header that belongs to (api, version): correlation id, then an empty tag
 /// section where the response is flexible. Not the frame length.
-void append_response_header(const ApiInfo& api, std::int16_t version, std::int32_t correlation_id,
-                            ByteBuffer& out);
+void append_response_header(const ApiInfo& api, std::int16_t version, std::int32_t correlation_id, ByteBuffer& out);
 
 // The client's side, for our own commands and tests.
 
 /// Appends a request header of the version that belongs to (api, version). Not the frame length.
-void append_request_header(const ApiInfo& api, std::int16_t version, std::int32_t correlation_id,
-                           std::string_view client_id, ByteBuffer& out);
+void append_request_header(const ApiInfo& api, std::int16_t version, std::int32_t correlation_id, std::string_view client_id,
+                           ByteBuffer& out);
 
 struct ResponseHeader {
     std::int32_t correlation_id = 0;
@@ -62,8 +60,7 @@ struct ResponseHeader {
 };
 
 /// Reads a response header from the front of a frame that answers (api, version).
-[[nodiscard]] std::expected<ResponseHeader, HeaderError> parse_response_header(const ApiInfo& api,
-                                                                               std::int16_t version,
+[[nodiscard]] std::expected<ResponseHeader, HeaderError> parse_response_header(const ApiInfo& api, std::int16_t version,
                                                                                Bytes frame);
 
 }  // namespace partita

@@ -146,9 +146,7 @@ struct Versions {
     std::int16_t first = 0;
     std::int16_t last = std::numeric_limits<std::int16_t>::max();
 
-    [[nodiscard]] constexpr bool contains(std::int16_t version) const {
-        return version >= first && version <= last;
-    }
+    [[nodiscard]] constexpr bool contains(std::int16_t version) const { return version >= first && version <= last; }
     [[nodiscard]] constexpr bool empty() const { return last < first; }
     friend constexpr bool operator==(Versions, Versions) = default;
 };

@@ -24,8 +24,7 @@ struct FieldOption {
     std::int32_t tag = -1;
 
     constexpr FieldOption(Versions present) : what(What::present), range(present) {}
-    constexpr FieldOption(What what_, Versions range_ = {}, std::int32_t tag_ = -1)
-        : what(what_), range(range_), tag(tag_) {}
+    constexpr FieldOption(What what_, Versions range_ = {}, std::int32_t tag_ = -1) : what(what_), range(range_), tag(tag_) {}
 };
 
 /// The field may be null in these versions.
@@ -48,20 +47,34 @@ struct MemberType {
 
 template <class T>
 consteval MemberType member_type() {
-    if constexpr (std::is_same_v<T, bool>) return {Kind::boolean};
-    else if constexpr (std::is_same_v<T, std::int8_t>) return {Kind::int8};
-    else if constexpr (std::is_same_v<T, std::int16_t> || std::is_same_v<T, ErrorCode>) return {Kind::int16};
-    else if constexpr (std::is_same_v<T, std::uint16_t>) return {Kind::uint16};
-    else if constexpr (std::is_same_v<T, std::int32_t>) return {Kind::int32};
-    else if constexpr (std::is_same_v<T, std::uint32_t>) return {Kind::uint32};
-    else if constexpr (std::is_same_v<T, std::int64_t>) return {Kind::int64};
-    else if constexpr (std::is_same_v<T, double>) return {Kind::float64};
-    else if constexpr (std::is_same_v<T, Uuid>) return {Kind::uuid};
-    else if constexpr (std::is_same_v<T, std::string_view>) return {Kind::string};
-    else if constexpr (std::is_same_v<T, std::optional<std::string_view>>) return {Kind::nullable_string};
-    else if constexpr (std::is_same_v<T, Bytes>) return {Kind::bytes};
-    else if constexpr (std::is_same_v<T, std::optional<Bytes>>) return {Kind::nullable_bytes};
-    else if constexpr (std::is_same_v<T, Records>) return {Kind::records};
+    if constexpr (std::is_same_v<T, bool>)
+        return {Kind::boolean};
+    else if constexpr (std::is_same_v<T, std::int8_t>)
+        return {Kind::int8};
+    else if constexpr (std::is_same_v<T, std::int16_t> || std::is_same_v<T, ErrorCode>)
+        return {Kind::int16};
+    else if constexpr (std::is_same_v<T, std::uint16_t>)
+        return {Kind::uint16};
+    else if constexpr (std::is_same_v<T, std::int32_t>)
+        return {Kind::int32};
+    else if constexpr (std::is_same_v<T, std::uint32_t>)
+        return {Kind::uint32};
+    else if constexpr (std::is_same_v<T, std::int64_t>)
+        return {Kind::int64};
+    else if constexpr (std::is_same_v<T, double>)
+        return {Kind::float64};
+    else if constexpr (std::is_same_v<T, Uuid>)
+        return {Kind::uuid};
+    else if constexpr (std::is_same_v<T, std::string_view>)
+        return {Kind::string};
+    else if constexpr (std::is_same_v<T, std::optional<std::string_view>>)
+        return {Kind::nullable_string};
+    else if constexpr (std::is_same_v<T, Bytes>)
+        return {Kind::bytes};
+    else if constexpr (std::is_same_v<T, std::optional<Bytes>>)
+        return {Kind::nullable_bytes};
+    else if constexpr (std::is_same_v<T, Records>)
+        return {Kind::records};
     else if constexpr (std::is_base_of_v<ArrayBase, T>) {
         MemberType element = member_type<typename T::value_type>();
         element.is_array = true;
@@ -82,11 +95,22 @@ consteval Field make_field(std::string_view name, std::size_t offset, MemberType
                 .nested = type.nested};
     for (const FieldOption& option : options) {
         switch (option.what) {
-            case FieldOption::What::present: field.versions = option.range; break;
-            case FieldOption::What::nullable: field.nullable = option.range; break;
-            case FieldOption::What::tagged: field.tagged = option.range; field.tag = option.tag; break;
-            case FieldOption::What::ignorable: field.ignorable = true; break;
-            case FieldOption::What::always_classic: field.always_classic = true; break;
+            case FieldOption::What::present:
+                field.versions = option.range;
+                break;
+            case FieldOption::What::nullable:
+                field.nullable = option.range;
+                break;
+            case FieldOption::What::tagged:
+                field.tagged = option.range;
+                field.tag = option.tag;
+                break;
+            case FieldOption::What::ignorable:
+                field.ignorable = true;
+                break;
+            case FieldOption::What::always_classic:
+                field.always_classic = true;
+                break;
         }
     }
     return field;
@@ -111,34 +135,34 @@ consteval Schema make_schema(std::string_view name, Versions range = {}, std::in
 
 }  // namespace partita::table
 
-#define FIELD(member, wire_name, ...)                                    \
-    ::partita::table::make_field(wire_name, offsetof(Self, member),      \
-                                 ::partita::table::member_type<decltype(Self::member)>(), {__VA_ARGS__})
+#define FIELD(member, wire_name, ...)                                                                                        \
+    ::partita::table::make_field(wire_name, offsetof(Self, member), ::partita::table::member_type<decltype(Self::member)>(), \
+                                 {__VA_ARGS__})
 
-#define PARTITA_TABLE(Struct, ...)                                       \
-    template <>                                                          \
-    struct table::Table<Struct> {                                        \
-        using Self = Struct;                                             \
-        static constexpr Struct kDefaults{};                             \
-        static constexpr Field kFields[] = {__VA_ARGS__};                \
+#define PARTITA_TABLE(Struct, ...)                                           \
+    template <>                                                              \
+    struct table::Table<Struct> {                                            \
+        using Self = Struct;                                                 \
+        static constexpr Struct kDefaults{};                                 \
+        static constexpr Field kFields[] = {__VA_ARGS__};                    \
         static constexpr std::span<const Field> fields() { return kFields; } \
     };
 
 /// A struct inside a message.
-#define PARTITA_STRUCT(Struct, ...)                                      \
-    PARTITA_TABLE(Struct, __VA_ARGS__)                                   \
+#define PARTITA_STRUCT(Struct, ...)    \
+    PARTITA_TABLE(Struct, __VA_ARGS__) \
     constinit const Schema Struct::schema = table::make_schema<Struct>(#Struct);
 
 /// A message: name, valid versions, first flexible version, then its fields.
-#define PARTITA_MESSAGE(Struct, range, first_flexible, ...)              \
-    PARTITA_TABLE(Struct, __VA_ARGS__)                                   \
+#define PARTITA_MESSAGE(Struct, range, first_flexible, ...) \
+    PARTITA_TABLE(Struct, __VA_ARGS__)                      \
     constinit const Schema Struct::schema = table::make_schema<Struct>(#Struct, range, first_flexible);
 
 /// A message without fields.
-#define PARTITA_EMPTY_MESSAGE(Struct, range, first_flexible)             \
-    template <>                                                          \
-    struct table::Table<Struct> {                                        \
-        static constexpr Struct kDefaults{};                             \
-        static constexpr std::span<const Field> fields() { return {}; }  \
-    };                                                                   \
+#define PARTITA_EMPTY_MESSAGE(Struct, range, first_flexible)            \
+    template <>                                                         \
+    struct table::Table<Struct> {                                       \
+        static constexpr Struct kDefaults{};                            \
+        static constexpr std::span<const Field> fields() { return {}; } \
+    };                                                                  \
     constinit const Schema Struct::schema = table::make_schema<Struct>(#Struct, range, first_flexible);

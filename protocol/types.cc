@@ -3,8 +3,7 @@
 namespace partita {
 namespace {
 
-constexpr std::string_view kBase64UrlAlphabet =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+constexpr std::string_view kBase64UrlAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 constexpr std::size_t kUuidTextLength = 22;
 
 }  // namespace

@@ -40,9 +40,7 @@ struct TimestampMs : StrongInt<struct TimestampTag, std::int64_t> {
 /// cores are instants, handed in and out as values, so that a test can step the clock.
 struct Instant : StrongInt<struct InstantTag, std::int64_t> {
     friend constexpr auto operator<=>(Instant, Instant) = default;
-    friend constexpr Instant operator+(Instant instant, std::int64_t duration_ms) {
-        return {instant.value + duration_ms};
-    }
+    friend constexpr Instant operator+(Instant instant, std::int64_t duration_ms) { return {instant.value + duration_ms}; }
     friend constexpr std::int64_t operator-(Instant later, Instant earlier) { return later.value - earlier.value; }
 };
 
@@ -100,9 +98,7 @@ using Bytes = std::span<const std::byte>;
 using MutableBytes = std::span<std::byte>;
 
 inline Bytes as_bytes(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
-inline std::string_view as_text(Bytes bytes) {
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
+inline std::string_view as_text(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
 }  // namespace partita
 
@@ -112,15 +108,12 @@ template <class Strong>
         strong.value;
     }
 struct std::hash<Strong> {
-    std::size_t operator()(Strong strong) const noexcept {
-        return std::hash<typename Strong::representation>{}(strong.value);
-    }
+    std::size_t operator()(Strong strong) const noexcept { return std::hash<typename Strong::representation>{}(strong.value); }
 };
 
 template <>
 struct std::hash<partita::Uuid> {
     std::size_t operator()(const partita::Uuid& uuid) const noexcept {
-        return std::hash<std::string_view>{}(
-            {reinterpret_cast<const char*>(uuid.bytes.data()), uuid.bytes.size()});
+        return std::hash<std::string_view>{}({reinterpret_cast<const char*>(uuid.bytes.data()), uuid.bytes.size()});
     }
 };

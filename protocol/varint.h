@@ -37,13 +37,10 @@ inline constexpr std::size_t kMaxVarlongBytes = 10;
 
 /// The slow paths of `decode_unsigned_varint`, from three bytes on, and of `decode_unsigned_varlong`, from two bytes
 /// on.
-[[nodiscard]] bool decode_long_unsigned_varint(const std::byte*& cursor, const std::byte* end,
-                                               std::uint32_t& value);
-[[nodiscard]] bool decode_long_unsigned_varlong(const std::byte*& cursor, const std::byte* end,
-                                                std::uint64_t& value);
+[[nodiscard]] bool decode_long_unsigned_varint(const std::byte*& cursor, const std::byte* end, std::uint32_t& value);
+[[nodiscard]] bool decode_long_unsigned_varlong(const std::byte*& cursor, const std::byte* end, std::uint64_t& value);
 
-[[nodiscard]] inline bool decode_unsigned_varint(const std::byte*& cursor, const std::byte* end,
-                                                 std::uint32_t& value) {
+[[nodiscard]] inline bool decode_unsigned_varint(const std::byte*& cursor, const std::byte* end, std::uint32_t& value) {
     // Nearly all lengths in a record are one byte or two; they stay inline.
     if (cursor == end) [[unlikely]]
         return false;
@@ -64,8 +61,7 @@ inline constexpr std::size_t kMaxVarlongBytes = 10;
     return decode_long_unsigned_varint(cursor, end, value);
 }
 
-[[nodiscard]] inline bool decode_unsigned_varlong(const std::byte*& cursor, const std::byte* end,
-                                                  std::uint64_t& value) {
+[[nodiscard]] inline bool decode_unsigned_varlong(const std::byte*& cursor, const std::byte* end, std::uint64_t& value) {
     if (cursor == end) [[unlikely]]
         return false;
     const auto first = std::to_integer<std::uint64_t>(*cursor);
@@ -85,8 +81,7 @@ inline constexpr std::size_t kMaxVarlongBytes = 10;
     return true;
 }
 
-[[nodiscard]] inline bool decode_varlong(const std::byte*& cursor, const std::byte* end,
-                                         std::int64_t& value) {
+[[nodiscard]] inline bool decode_varlong(const std::byte*& cursor, const std::byte* end, std::int64_t& value) {
     std::uint64_t raw;
     if (!decode_unsigned_varlong(cursor, end, raw)) [[unlikely]]
         return false;
@@ -98,12 +93,8 @@ inline constexpr std::size_t kMaxVarlongBytes = 10;
 [[nodiscard]] constexpr std::size_t unsigned_varlong_size(std::uint64_t value) {
     return (static_cast<std::size_t>(std::bit_width(value | 1u)) + 6) / 7;
 }
-[[nodiscard]] constexpr std::size_t varint_size(std::int32_t value) {
-    return unsigned_varlong_size(zigzag_encode(value));
-}
-[[nodiscard]] constexpr std::size_t varlong_size(std::int64_t value) {
-    return unsigned_varlong_size(zigzag_encode(value));
-}
+[[nodiscard]] constexpr std::size_t varint_size(std::int32_t value) { return unsigned_varlong_size(zigzag_encode(value)); }
+[[nodiscard]] constexpr std::size_t varlong_size(std::int64_t value) { return unsigned_varlong_size(zigzag_encode(value)); }
 
 /// Writes `value` to `out`, which must have room for `unsigned_varlong_size(value)` bytes, and returns the place behind
 /// the last byte.
@@ -121,12 +112,8 @@ inline void append_unsigned_varlong(std::vector<std::byte>& out, std::uint64_t v
     std::byte buffer[kMaxVarlongBytes];
     out.insert(out.end(), buffer, encode_unsigned_varlong(buffer, value));
 }
-inline void append_unsigned_varint(std::vector<std::byte>& out, std::uint32_t value) {
-    append_unsigned_varlong(out, value);
-}
-inline void append_varint(std::vector<std::byte>& out, std::int32_t value) {
-    append_unsigned_varlong(out, zigzag_encode(value));
-}
+inline void append_unsigned_varint(std::vector<std::byte>& out, std::uint32_t value) { append_unsigned_varlong(out, value); }
+inline void append_varint(std::vector<std::byte>& out, std::int32_t value) { append_unsigned_varlong(out, zigzag_encode(value)); }
 inline void append_varlong(std::vector<std::byte>& out, std::int64_t value) {
     append_unsigned_varlong(out, zigzag_encode(value));
 }

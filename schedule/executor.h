@@ -19,8 +19,8 @@ class Worker {
   public:
     /// Waits for the present step; there is none after it. Not from a step of its own.
     virtual ~Worker() = default;
-    /// Another step begins after this call, however long the last one wanted to rest. Several calls before that step count as one:
-    /// it finds what was left for it until then. From any thread, also from the step; waits for nothing but a moment's lock.
+    /// Another step begins after this call, however long the last one wanted to rest. Several calls before that step count as
+    /// one: it finds what was left for it until then. From any thread, also from the step; waits for nothing but a moment's lock.
     virtual void wake() = 0;
 };
 

@@ -74,8 +74,8 @@ class BatchCleaner {
     };
 
     /// `keys` must outlive the cleaner. `producers` are the active ones.
-    BatchCleaner(const KeyOffsets& keys, const std::vector<ProducerEntry>& producers,
-                 std::vector<AbortedTransaction> aborted, const Settings& settings);
+    BatchCleaner(const KeyOffsets& keys, const std::vector<ProducerEntry>& producers, std::vector<AbortedTransaction> aborted,
+                 const Settings& settings);
 
     /// Appends to `out` what stays of `batch`. The caller passes the log's batches from the first to the last. Fails
     /// when the batch cannot be read, and then leaves `out` unchanged.

@@ -79,8 +79,7 @@ StorageResult<BatchScan::Step> BatchScan::next() {
     return step;
 }
 
-StorageResult<DamagedTail> inspect_damaged_tail(File& file, std::uint64_t position, std::uint64_t end,
-                                                Offset expected) {
+StorageResult<DamagedTail> inspect_damaged_tail(File& file, std::uint64_t position, std::uint64_t end, Offset expected) {
     DamagedTail tail;
     // Records may hold anything, also a million headers of batches that reach to the end of the tail.
     constexpr std::uint64_t kChecksumsOfTheTail = 8;

@@ -14,8 +14,9 @@ namespace partita {
 
 /// Kafka's checkpoint files: "0\n" (version), number of lines, then lines of fields parted by one space.
 /// Returns the fields of each line; nothing when the text is not exactly that. `maximum_lines` bounds it.
-[[nodiscard]] std::optional<std::vector<std::vector<std::string_view>>> parse_checkpoint_lines(
-    std::string_view text, std::size_t fields_per_line, std::size_t maximum_lines);
+[[nodiscard]] std::optional<std::vector<std::vector<std::string_view>>> parse_checkpoint_lines(std::string_view text,
+                                                                                               std::size_t fields_per_line,
+                                                                                               std::size_t maximum_lines);
 
 [[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text);
 

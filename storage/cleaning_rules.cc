@@ -51,8 +51,8 @@ DirtyRange find_dirty_range(std::span<const SegmentSummary> segments, std::span<
 
 std::vector<std::size_t> group_segments(std::span<const SegmentSummary> segments, const LogConfig& config) {
     std::vector<std::size_t> groups;
-    const auto bytes_limit = static_cast<std::uint64_t>(std::clamp<std::int64_t>(
-        config.segment_bytes, 1, std::numeric_limits<std::int32_t>::max()));
+    const auto bytes_limit =
+        static_cast<std::uint64_t>(std::clamp<std::int64_t>(config.segment_bytes, 1, std::numeric_limits<std::int32_t>::max()));
     // A batch has at most one entry in each index; the larger one has 12 bytes.
     const auto interval = static_cast<std::uint64_t>(std::max<std::int64_t>(config.index_interval_bytes, 61));
     const auto entries_limit = static_cast<std::uint64_t>(std::max<std::int64_t>(config.segment_index_bytes, 12)) / 12;
@@ -60,10 +60,10 @@ std::vector<std::size_t> group_segments(std::span<const SegmentSummary> segments
     std::uint64_t entries = 0;
     for (std::size_t i = 0; i < segments.size(); ++i) {
         const std::uint64_t more_entries = segments[i].size_bytes / interval + 1;
-        const bool fits = !groups.empty() && groups.back() < kMostSegmentsInGroup &&
-                          bytes + segments[i].size_bytes <= bytes_limit && entries + more_entries <= entries_limit &&
-                          segments[i].end_offset - segments[i - groups.back()].base_offset <=
-                              std::numeric_limits<std::int32_t>::max();
+        const bool fits =
+            !groups.empty() && groups.back() < kMostSegmentsInGroup && bytes + segments[i].size_bytes <= bytes_limit &&
+            entries + more_entries <= entries_limit &&
+            segments[i].end_offset - segments[i - groups.back()].base_offset <= std::numeric_limits<std::int32_t>::max();
         if (!fits) {
             groups.push_back(0);
             bytes = 0;

@@ -37,14 +37,12 @@ struct DirtyRange {
 /// Applies Kafka's rules. Pure. The active segment, the last of `segments`, is never cleaned; nor is a segment with a
 /// record younger than min.compaction.lag.ms, nor any segment behind it. `first_timestamps[i]` is the greatest
 /// timestamp of the first batch of segment i, kNoTimestamp when unknown; it may be shorter than `segments`.
-[[nodiscard]] DirtyRange find_dirty_range(std::span<const SegmentSummary> segments,
-                                          std::span<const TimestampMs> first_timestamps,
+[[nodiscard]] DirtyRange find_dirty_range(std::span<const SegmentSummary> segments, std::span<const TimestampMs> first_timestamps,
                                           const CleaningPosition& position, const LogConfig& config, TimestampMs now);
 
 /// Groups neighbouring segments that become one: together they have at most segment.bytes, segment.index.bytes, 2^31-1
 /// offsets and kMostSegmentsInGroup segments. Returns the length of each group; the groups cover all of `segments`.
 inline constexpr std::size_t kMostSegmentsInGroup = 64;
-[[nodiscard]] std::vector<std::size_t> group_segments(std::span<const SegmentSummary> segments,
-                                                      const LogConfig& config);
+[[nodiscard]] std::vector<std::size_t> group_segments(std::span<const SegmentSummary> segments, const LogConfig& config);
 
 }  // namespace partita

@@ -41,8 +41,8 @@ class PosixFile final : public File {
     StorageResult<std::size_t> read_at(std::uint64_t position, MutableBytes destination) override {
         std::size_t done = 0;
         while (done < destination.size()) {
-            const ssize_t count = ::pread(descriptor_, destination.data() + done, destination.size() - done,
-                                          static_cast<off_t>(position + done));
+            const ssize_t count =
+                ::pread(descriptor_, destination.data() + done, destination.size() - done, static_cast<off_t>(position + done));
             if (count < 0 && errno == EINTR) continue;
             if (count < 0) return failed("read", path_);
             if (count == 0) break;
@@ -64,8 +64,7 @@ class PosixFile final : public File {
                 vectors[count].iov_len = std::min(pieces[i].size() - offset, room);
                 room -= vectors[count].iov_len;
             }
-            const ssize_t written =
-                ::pwritev(descriptor_, vectors, static_cast<int>(count), static_cast<off_t>(position));
+            const ssize_t written = ::pwritev(descriptor_, vectors, static_cast<int>(count), static_cast<off_t>(position));
             if (written < 0 && errno == EINTR) continue;
             if (written < 0) return failed("write", path_);
             if (written == 0 && pieces[piece].size() > skip) {
@@ -98,8 +97,7 @@ class PosixFile final : public File {
     }
 
     StorageResult<void> reserve(std::uint64_t position, std::uint64_t length) override {
-        while (::fallocate(descriptor_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(position),
-                           static_cast<off_t>(length)) != 0) {
+        while (::fallocate(descriptor_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(position), static_cast<off_t>(length)) != 0) {
             if (errno == EINTR) continue;
             if (errno == EOPNOTSUPP || errno == ENOSYS) return {};
             return failed("reserve space in", path_);
@@ -108,7 +106,7 @@ class PosixFile final : public File {
     }
 
     StorageResult<std::uint64_t> size() override {
-        struct stat status {};
+        struct stat status{};
         if (::fstat(descriptor_, &status) != 0) return failed("stat", path_);
         return static_cast<std::uint64_t>(status.st_size);
     }
@@ -157,10 +155,10 @@ bool kernel_tells_failures_of_syncfs() {
 /// File systems whose syncfs is known to reach the device and to tell of every failure. Others are not: an overlay keeps
 /// the failures of what lies below it to itself, and one that is served by another process or machine may be told nothing.
 bool is_trusted_to_sync(int descriptor) {
-    struct statfs status {};
+    struct statfs status{};
     if (::fstatfs(descriptor, &status) != 0) return false;
-    return status.f_type == EXT4_SUPER_MAGIC || status.f_type == XFS_SUPER_MAGIC ||
-           status.f_type == BTRFS_SUPER_MAGIC || status.f_type == TMPFS_MAGIC;
+    return status.f_type == EXT4_SUPER_MAGIC || status.f_type == XFS_SUPER_MAGIC || status.f_type == BTRFS_SUPER_MAGIC ||
+           status.f_type == TMPFS_MAGIC;
 }
 
 /// Open since before the first write of its owner, so that no failure comes before what it remembers.
@@ -197,10 +195,14 @@ class PosixVolume final : public Volume {
 
 int open_flags(OpenMode mode) {
     switch (mode) {
-        case OpenMode::read_only: return O_RDONLY;
-        case OpenMode::read_write: return O_RDWR;
-        case OpenMode::create: return O_RDWR | O_CREAT;
-        case OpenMode::create_empty: return O_RDWR | O_CREAT | O_TRUNC;
+        case OpenMode::read_only:
+            return O_RDONLY;
+        case OpenMode::read_write:
+            return O_RDWR;
+        case OpenMode::create:
+            return O_RDWR | O_CREAT;
+        case OpenMode::create_empty:
+            return O_RDWR | O_CREAT | O_TRUNC;
     }
     return O_RDONLY;
 }
@@ -219,7 +221,7 @@ StorageResult<std::shared_ptr<File>> PosixFileSystem::open(const std::string& pa
 StorageResult<void> PosixFileSystem::make_directories(const std::string& path) {
     if (::mkdir(path.c_str(), 0755) == 0) return {};
     if (errno == EEXIST) {
-        struct stat status {};
+        struct stat status{};
         if (::stat(path.c_str(), &status) != 0) return failed("stat", path);
         if (S_ISDIR(status.st_mode)) return {};
         return std::unexpected(io_error("create directory", path, ENOTDIR));
@@ -242,7 +244,7 @@ StorageResult<std::vector<DirectoryEntry>> PosixFileSystem::list(const std::stri
         if (name == "." || name == "..") continue;
         bool is_directory = entry->d_type == DT_DIR;
         if (entry->d_type == DT_UNKNOWN || entry->d_type == DT_LNK) {
-            struct stat status {};
+            struct stat status{};
             is_directory = ::fstatat(::dirfd(directory), entry->d_name, &status, 0) == 0 && S_ISDIR(status.st_mode);
         }
         entries.push_back({std::string(name), is_directory});
@@ -284,14 +286,14 @@ StorageResult<std::unique_ptr<Volume>> PosixFileSystem::open_volume(const std::s
 }
 
 StorageResult<bool> PosixFileSystem::exists(const std::string& path) {
-    struct stat status {};
+    struct stat status{};
     if (::stat(path.c_str(), &status) == 0) return true;
     if (errno == ENOENT || errno == ENOTDIR) return false;
     return failed("stat", path);
 }
 
 StorageResult<std::uint64_t> PosixFileSystem::file_size(const std::string& path) {
-    struct stat status {};
+    struct stat status{};
     if (::stat(path.c_str(), &status) != 0) return failed("stat", path);
     return static_cast<std::uint64_t>(status.st_size);
 }
@@ -302,7 +304,7 @@ StorageResult<std::unique_ptr<FileLock>> PosixFileSystem::lock(const std::string
     auto holder = std::make_unique<PosixFileLock>(descriptor);
     // An open-file-description lock excludes the record lock that the JVM takes on the same file, so
     // a running Kafka is kept out too; unlike a record lock it belongs to this descriptor alone.
-    struct flock region {};
+    struct flock region{};
     region.l_type = F_WRLCK;
     region.l_whence = SEEK_SET;
     if (::fcntl(descriptor, F_OFD_SETLK, &region) != 0) {
@@ -318,8 +320,7 @@ StorageResult<std::unique_ptr<FileLock>> PosixFileSystem::lock(const std::string
     return holder;
 }
 
-StorageResult<std::string> read_whole_file(FileSystem& file_system, const std::string& path,
-                                           std::size_t limit_bytes) {
+StorageResult<std::string> read_whole_file(FileSystem& file_system, const std::string& path, std::size_t limit_bytes) {
     auto file = file_system.open(path, OpenMode::read_only);
     if (!file) return std::unexpected(std::move(file.error()));
     const auto size = (*file)->size();

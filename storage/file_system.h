@@ -106,8 +106,7 @@ class FileSystem {
     /// Opens `path`, creating it if necessary, and locks it against every other process and every other lock of this
     /// one. Does not wait: fails with kind `locked` when somebody else holds the lock. `content` replaces what the file
     /// says, so that whoever is refused can read who holds it.
-    [[nodiscard]] virtual StorageResult<std::unique_ptr<FileLock>> lock(const std::string& path,
-                                                                        const std::string& content) = 0;
+    [[nodiscard]] virtual StorageResult<std::unique_ptr<FileLock>> lock(const std::string& path, const std::string& content) = 0;
 };
 
 /// The file system of the operating system. Stateless: one instance serves the process.
@@ -139,8 +138,7 @@ inline constexpr std::string_view kTemporarySuffix = ".tmp";
 /// Replaces `path` so that a crash at any moment leaves the old content or the new one: writes
 /// `path`.tmp, syncs it, renames it, and syncs the directory when `durable` (a cache that can be
 /// rebuilt needs no sync at all).
-[[nodiscard]] StorageResult<void> replace_file(FileSystem& file_system, const std::string& path, Bytes content,
-                                               bool durable);
+[[nodiscard]] StorageResult<void> replace_file(FileSystem& file_system, const std::string& path, Bytes content, bool durable);
 
 [[nodiscard]] std::string join_path(std::string_view directory, std::string_view name);
 [[nodiscard]] std::string parent_directory(std::string_view path);

@@ -42,8 +42,8 @@ class IndexFile {
 
     /// Finds the last entry for which `belongs` is true, copies it to `destination` and returns its index. All entries
     /// that belong must come before those that do not. Reads O(log n) times.
-    [[nodiscard]] StorageResult<std::optional<std::size_t>> find_last(
-        const std::function<bool(const std::byte*)>& belongs, MutableBytes destination) const;
+    [[nodiscard]] StorageResult<std::optional<std::size_t>> find_last(const std::function<bool(const std::byte*)>& belongs,
+                                                                      MutableBytes destination) const;
 
     /// After an error the entries stay pending and readable.
     [[nodiscard]] StorageResult<void> write_pending();

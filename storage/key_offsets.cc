@@ -28,14 +28,12 @@ KeyOffsets::KeyOffsets(const Limits& limits, const Secrets& secrets)
       slots_(std::min(kFirstSlots, most_slots_)) {}
 
 KeyOffsets::Slot KeyOffsets::hash_of(Bytes key) const {
-    return {.hash = {sip_hash(secrets_.words[0], secrets_.words[1], key),
-                     sip_hash(secrets_.words[2], secrets_.words[3], key)}};
+    return {.hash = {sip_hash(secrets_.words[0], secrets_.words[1], key), sip_hash(secrets_.words[2], secrets_.words[3], key)}};
 }
 
 std::size_t KeyOffsets::place_of(const Slot& wanted) const {
     std::size_t place = wanted.hash[0] % slots_.size();
-    while (slots_[place].offset >= 0 &&
-           (slots_[place].hash[0] != wanted.hash[0] || slots_[place].hash[1] != wanted.hash[1])) {
+    while (slots_[place].offset >= 0 && (slots_[place].hash[0] != wanted.hash[0] || slots_[place].hash[1] != wanted.hash[1])) {
         if (++place == slots_.size()) place = 0;
     }
     return place;

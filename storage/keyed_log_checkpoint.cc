@@ -20,8 +20,7 @@ StorageResult<Offset> tail_start(const PartitionLog& log, const MetadataStore& s
     if (!options.accept_missing_history) {
         return std::unexpected(corrupt_error(
             log.directory_path(), "the checkpoint of this log ends at offset " + std::to_string(known.value) +
-                                      " and the log begins at " + std::to_string(start.value) +
-                                      ": what was in between is lost"));
+                                      " and the log begins at " + std::to_string(start.value) + ": what was in between is lost"));
     }
     return start;
 }
@@ -141,8 +140,8 @@ StorageResult<KeyedReplayReport> replay_keyed_log(const PartitionLog& log, Metad
     return report;
 }
 
-StorageResult<KeyedFoldReport> fold_keyed_logs(std::span<const std::shared_ptr<PartitionLog>> logs,
-                                               MetadataStore& store, const KeyedLogOptions& options) {
+StorageResult<KeyedFoldReport> fold_keyed_logs(std::span<const std::shared_ptr<PartitionLog>> logs, MetadataStore& store,
+                                               const KeyedLogOptions& options) {
     Folder folder(store, options);
     for (const auto& log : logs) {
         if (auto read = folder.read(*log); !read) return std::unexpected(read.error());

@@ -16,14 +16,13 @@ KeyedLogReader::KeyedLogReader(const PartitionLog& log, Offset from, Offset to, 
 }
 
 StorageError KeyedLogReader::damaged(Offset at, std::string_view why) const {
-    return corrupt_error(log_.directory_path(), "the batch at offset " + std::to_string(at.value) + " is damaged: " +
-                                                    std::string(why));
+    return corrupt_error(log_.directory_path(),
+                         "the batch at offset " + std::to_string(at.value) + " is damaged: " + std::string(why));
 }
 
 StorageResult<bool> KeyedLogReader::fill() {
     if (position_ >= to_) return false;
-    const auto slice =
-        log_.read(position_, {.upper_bound = to_, .max_bytes = options_.read_bytes, .minimum_one_batch = true});
+    const auto slice = log_.read(position_, {.upper_bound = to_, .max_bytes = options_.read_bytes, .minimum_one_batch = true});
     if (!slice) {
         const auto kind = slice.error().error == ReadError::closed ? StorageError::Kind::closed : StorageError::Kind::io;
         return std::unexpected(StorageError{kind, 0, "cannot read " + log_.directory_name() + ": " + slice.error().message});
@@ -80,8 +79,7 @@ bool KeyedLogReader::is_aborted(const Batch& batch) {
 bool KeyedLogReader::is_open(const Batch& batch) const {
     if (!batch.header.attributes.is_transactional()) return false;
     return std::ranges::any_of(open_transactions_, [&](const ProducerSummary& producer) {
-        return producer.producer_id == batch.header.producer_id &&
-               batch.header.base_offset >= producer.current_transaction_start;
+        return producer.producer_id == batch.header.producer_id && batch.header.base_offset >= producer.current_transaction_start;
     });
 }
 

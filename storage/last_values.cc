@@ -46,8 +46,13 @@ std::size_t LastValues::assign(Bytes key, std::optional<Bytes> value) {
     if (index == 0) {
         auto* const place = static_cast<std::byte*>(arena_.allocate_unlimited(key.size(), 1));
         copy_to(place, key);
-        entries_.push_back({.hash = hash, .key = place, .value = nullptr, .key_bytes = static_cast<std::uint32_t>(key.size()),
-                            .value_bytes = 0, .value_room = 0, .is_tombstone = false});
+        entries_.push_back({.hash = hash,
+                            .key = place,
+                            .value = nullptr,
+                            .key_bytes = static_cast<std::uint32_t>(key.size()),
+                            .value_bytes = 0,
+                            .value_room = 0,
+                            .is_tombstone = false});
         index = static_cast<std::uint32_t>(entries_.size());
         taken += key.size() + sizeof(Entry);
     }

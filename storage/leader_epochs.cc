@@ -32,9 +32,7 @@ LeaderEpoch LeaderEpochs::at(Offset offset) const {
     return later == entries_.begin() ? kNoLeaderEpoch : std::prev(later)->leader_epoch;
 }
 
-LeaderEpoch LeaderEpochs::latest() const {
-    return entries_.empty() ? kNoLeaderEpoch : entries_.back().leader_epoch;
-}
+LeaderEpoch LeaderEpochs::latest() const { return entries_.empty() ? kNoLeaderEpoch : entries_.back().leader_epoch; }
 
 bool LeaderEpochs::truncate_from_end(Offset end) {
     const std::size_t before = entries_.size();

@@ -94,8 +94,8 @@ class Checker {
         summary_.last_page = meta->last_page;
         summary_.transaction = meta->transaction;
         if (meta->last_page >= file_size_ / page_size_) {
-            return damaged("it is " + std::to_string(file_size_) + " bytes long, but page " +
-                           std::to_string(meta->last_page) + " of " + std::to_string(page_size_) + " bytes is in use");
+            return damaged("it is " + std::to_string(file_size_) + " bytes long, but page " + std::to_string(meta->last_page) +
+                           " of " + std::to_string(page_size_) + " bytes is in use");
         }
         if (!walk_pages) return summary_;
         last_page_ = meta->last_page;
@@ -124,8 +124,7 @@ class Checker {
     StorageResult<void> read(std::uint64_t position, std::byte* destination, std::size_t size) const {
         std::size_t done = 0;
         while (done < size) {
-            const ssize_t count =
-                ::pread(descriptor_, destination + done, size - done, static_cast<off_t>(position + done));
+            const ssize_t count = ::pread(descriptor_, destination + done, size - done, static_cast<off_t>(position + done));
             if (count < 0 && errno == EINTR) continue;
             if (count < 0) return std::unexpected(io_error("read", path_, errno));
             if (count == 0) return damaged("it ends before byte " + std::to_string(position + size));
@@ -143,9 +142,9 @@ class Checker {
             return damaged("byte " + std::to_string(position) + " is no meta page of LMDB");
         }
         if (const auto version = load<std::uint32_t>(meta + 4) & 0xffff; version != kDataVersion) {
-            return std::unexpected(StorageError{StorageError::Kind::newer_format, 0,
-                                                path_ + " has version " + std::to_string(version) +
-                                                    " of LMDB's format, this program knows version 1"});
+            return std::unexpected(StorageError{
+                StorageError::Kind::newer_format, 0,
+                path_ + " has version " + std::to_string(version) + " of LMDB's format, this program knows version 1"});
         }
         return Meta{.map_size = load<std::uint64_t>(meta + 16),
                     .free_list = Tree::at(meta + 24),
@@ -191,8 +190,8 @@ class Checker {
         if (tree.depth == 0 || tree.depth > kMaxDepth) return damaged("a tree has an impossible height");
         Tree found;
         if (auto walked = walk_page(tree.root, tree.depth, kind, found); !walked) return walked;
-        if (found.entries != tree.entries || found.branch_pages != tree.branch_pages ||
-            found.leaf_pages != tree.leaf_pages || found.overflow_pages != tree.overflow_pages) {
+        if (found.entries != tree.entries || found.branch_pages != tree.branch_pages || found.leaf_pages != tree.leaf_pages ||
+            found.overflow_pages != tree.overflow_pages) {
             return damaged("a tree has other pages or entries than it counts");
         }
         return {};
@@ -211,7 +210,8 @@ class Checker {
         }
         ++(is_leaf ? found.leaf_pages : found.branch_pages);
         const std::size_t count = (lower - kPageHeaderBytes) / 2;
-        if (count == 0 || (!is_leaf && count < 2 && kind != TreeKind::free_list)) return damaged_page(number, "has too few nodes");
+        if (count == 0 || (!is_leaf && count < 2 && kind != TreeKind::free_list))
+            return damaged_page(number, "has too few nodes");
         Bytes previous_key;
         for (std::size_t index = 0; index < count; ++index) {
             const auto start = load<std::uint16_t>(page.data() + kPageHeaderBytes + 2 * index);
@@ -232,10 +232,10 @@ class Checker {
             const std::uint64_t low = load<std::uint16_t>(node);
             const std::uint64_t high = load<std::uint16_t>(node + 2);
             const auto node_flags = load<std::uint16_t>(node + 4);
-            auto walked = is_leaf ? walk_value(number, node_flags, Bytes(key.data() + key.size(), room - key_size),
-                                               low | high << 16, kind, found)
-                                  : walk_page(low | high << 16 | static_cast<std::uint64_t>(node_flags) << 32, height - 1,
-                                              kind, found);
+            auto walked =
+                is_leaf ? walk_value(number, node_flags, Bytes(key.data() + key.size(), room - key_size), low | high << 16, kind,
+                                     found)
+                        : walk_page(low | high << 16 | static_cast<std::uint64_t>(node_flags) << 32, height - 1, kind, found);
             if (!walked) return walked;
         }
         return {};
@@ -243,15 +243,14 @@ class Checker {
 
     static bool is_less(Bytes left, Bytes right, TreeKind kind) {
         if (kind == TreeKind::free_list) {
-            return left.size() == 8 && right.size() == 8 &&
-                   load<std::uint64_t>(left.data()) < load<std::uint64_t>(right.data());
+            return left.size() == 8 && right.size() == 8 && load<std::uint64_t>(left.data()) < load<std::uint64_t>(right.data());
         }
         return as_text(left) < as_text(right);
     }
 
     /// `inside` is what remains of the page behind the key.
-    StorageResult<void> walk_value(std::uint64_t page, std::uint16_t flags, Bytes inside, std::uint64_t size,
-                                   TreeKind kind, Tree& found) {
+    StorageResult<void> walk_value(std::uint64_t page, std::uint16_t flags, Bytes inside, std::uint64_t size, TreeKind kind,
+                                   Tree& found) {
         ++found.entries;
         if (flags == kBigDataNode) {
             if (inside.size() < 8) return damaged_page(page, "has a value outside");
@@ -314,7 +313,7 @@ class Checker {
 StorageResult<LmdbFileSummary> check_lmdb_file(const std::string& path, bool walk_pages) {
     const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (file.number() < 0) return std::unexpected(io_error("open", path, errno));
-    struct stat status {};
+    struct stat status{};
     if (::fstat(file.number(), &status) != 0) return std::unexpected(io_error("look at", path, errno));
     return Checker(path, file.number(), static_cast<std::uint64_t>(status.st_size)).run(walk_pages);
 }

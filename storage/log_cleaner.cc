@@ -62,8 +62,8 @@ class LogCleaning {
     void discard(const Group& group);
     [[nodiscard]] bool may_go_on() const { return !options_.may_go_on || options_.may_go_on(); }
     [[nodiscard]] StorageError damaged(const Segment& segment, std::uint64_t position, BatchError why) const {
-        return corrupt_error(segment.log_path(), "batch at position " + std::to_string(position) + ": " +
-                                                     std::string(batch_error_text(why)));
+        return corrupt_error(segment.log_path(),
+                             "batch at position " + std::to_string(position) + ": " + std::string(batch_error_text(why)));
     }
     [[nodiscard]] FileSystem& file_system() const { return state_.core.environment.file_system; }
     [[nodiscard]] std::string path(Offset base, std::string_view extension, std::string_view suffix = {}) const {
@@ -146,10 +146,9 @@ StorageResult<CleaningReport> LogCleaning::run() {
     const auto done = [&]() -> StorageResult<void> {
         if (auto noted = note_keys(); !noted) return noted;
         std::erase_if(sources_, [&](const Source& source) { return source.summary.base_offset >= covered_until_; });
-        BatchCleaner cleaner(keys_, producers_, aborted_,
-                             {.now = options_.now,
-                              .delete_retention_ms = config_->delete_retention_ms,
-                              .covered_until = covered_until_});
+        BatchCleaner cleaner(
+            keys_, producers_, aborted_,
+            {.now = options_.now, .delete_retention_ms = config_->delete_retention_ms, .covered_until = covered_until_});
         std::vector<SegmentSummary> summaries;
         for (const Source& source : sources_) summaries.push_back(source.summary);
         auto next = sources_.begin();
@@ -258,7 +257,8 @@ StorageResult<void> LogCleaning::write_cleaned(Group& group, BatchCleaner& clean
         const MutexLock lock(state_.core.append_mutex);
         // From here on everything goes to open files, wherever the directory's name leads.
         if (state_.core.is_closed_for_appender()) return std::unexpected(closed_error("the log is closed"));
-        group.cleaned = std::make_shared<Segment>(state_.core.environment.open_files, state_.directory, group.base(), kCleanedSuffix);
+        group.cleaned =
+            std::make_shared<Segment>(state_.core.environment.open_files, state_.directory, group.base(), kCleanedSuffix);
         for (const std::string_view extension : {".log", ".index", ".timeindex"}) {
             auto file = file_system().open(path(group.base(), extension, kCleanedSuffix), OpenMode::create_empty);
             if (!file) return std::unexpected(std::move(file.error()));
@@ -291,8 +291,7 @@ StorageResult<void> LogCleaning::write_cleaned(Group& group, BatchCleaner& clean
                 return std::unexpected(damaged(*source.segment, step->position, step->error));
             }
             if (!may_go_on()) return std::unexpected(closed_error("the broker stops"));
-            const bool is_last =
-                is_last_source && step->position + step->batch.header.size_bytes() == source.summary.size_bytes;
+            const bool is_last = is_last_source && step->position + step->batch.header.size_bytes() == source.summary.size_bytes;
             const std::size_t start = buffer.size();
             const auto outcome = cleaner.clean(step->batch, is_last, buffer);
             if (!outcome) return std::unexpected(damaged(*source.segment, step->position, outcome.error()));
@@ -380,8 +379,7 @@ StorageResult<void> LogCleaning::to_final(Group& group) {
             }
         }
         for (const std::string_view extension : kExtensions) {
-            auto renamed =
-                file_system().rename(path(group.base(), extension, kSwapSuffix), path(group.base(), extension));
+            auto renamed = file_system().rename(path(group.base(), extension, kSwapSuffix), path(group.base(), extension));
             const bool may_be_missing = extension == ".txnindex";
             if (!renamed && !(may_be_missing && renamed.error().is_not_found())) {
                 return std::unexpected(unfinished_swap(renamed.error()));
@@ -408,7 +406,8 @@ StorageResult<void> LogCleaning::sync_names() {
     auto synced = file_system().sync_directory(*state_.directory);
     if (synced) return synced;
     const MutexLock lock(state_.core.append_mutex);
-    return std::unexpected(state_.core.is_closed_for_appender() ? closed_error("the log is closed") : unfinished_swap(synced.error()));
+    return std::unexpected(state_.core.is_closed_for_appender() ? closed_error("the log is closed")
+                                                                : unfinished_swap(synced.error()));
 }
 
 void LogCleaning::discard(const Group& group) {

@@ -170,11 +170,11 @@ StorageResult<void> LogDirectory::check_format_version() {
     }
     if (!version || *version < 1) return std::unexpected(corrupt_error(path_of(kFormatName), "names no format version"));
     if (*version > kFormatVersion) {
-        return std::unexpected(StorageError{
-            StorageError::Kind::newer_format, 0,
-            "the data directory " + environment_.directory + " has format " + std::to_string(*version) +
-                ", this version understands formats up to " + std::to_string(kFormatVersion) +
-                "; use the newer version, or another directory"});
+        return std::unexpected(StorageError{StorageError::Kind::newer_format, 0,
+                                            "the data directory " + environment_.directory + " has format " +
+                                                std::to_string(*version) + ", this version understands formats up to " +
+                                                std::to_string(kFormatVersion) +
+                                                "; use the newer version, or another directory"});
     }
     return {};
 }
@@ -259,8 +259,8 @@ StorageResult<void> LogDirectory::load_partitions(const Options& options) {
             partition.report = std::unexpected(std::move(metadata.error()));
             return;
         }
-        partition.log = std::make_shared<PartitionLog>(environment_, std::move(topic),
-                                                       PartitionIndex{partition.key.second}, config);
+        partition.log =
+            std::make_shared<PartitionLog>(environment_, std::move(topic), PartitionIndex{partition.key.second}, config);
         PartitionLog::OpenHints hints{.clean = open_report_.was_clean, .is_foreign = is_foreign_, .now = options.now};
         if (const auto at = recovery_points->find(partition.key); at != recovery_points->end()) {
             hints.recovery_point = at->second;
@@ -288,10 +288,8 @@ StorageResult<void> LogDirectory::load_partitions(const Options& options) {
     return {};
 }
 
-StorageResult<std::shared_ptr<PartitionLog>> LogDirectory::claim(std::shared_ptr<const LogTopic> topic,
-                                                                 PartitionIndex partition,
-                                                                 std::shared_ptr<const LogConfig> config,
-                                                                 Unreadable unreadable) {
+StorageResult<std::shared_ptr<PartitionLog>> LogDirectory::claim(std::shared_ptr<const LogTopic> topic, PartitionIndex partition,
+                                                                 std::shared_ptr<const LogConfig> config, Unreadable unreadable) {
     auto claimed = claim_range(topic, partition, {partition.value + 1}, config, unreadable);
     if (!claimed) return std::unexpected(std::move(claimed.error()));
     return std::move(claimed->front());
@@ -359,8 +357,8 @@ StorageResult<std::shared_ptr<PartitionLog>> LogDirectory::take_found(const std:
         if (!done) return std::unexpected(std::move(done.error()));
     } else if (log->topic().id.is_zero() && !topic->id.is_zero()) {
         const std::string text = partition_metadata_text(topic->id);
-        auto written = replace_file(environment_.file_system, join_path(path_of(name), kPartitionMetadataFileName),
-                                    as_bytes(text), false);
+        auto written =
+            replace_file(environment_.file_system, join_path(path_of(name), kPartitionMetadataFileName), as_bytes(text), false);
         if (!written) return std::unexpected(std::move(written.error()));
     }
     unclaimed_.erase(found);

@@ -59,10 +59,8 @@ class LogDirectory {
 
     /// Creates the directory when missing, locks it, checks the format version, notes leftovers
     /// and recovers every partition found. Blocks on the disk.
-    [[nodiscard]] static StorageResult<std::unique_ptr<LogDirectory>> open(FileSystem& file_system,
-                                                                           OpenFiles& open_files,
-                                                                           const std::string& path,
-                                                                           const Options& options);
+    [[nodiscard]] static StorageResult<std::unique_ptr<LogDirectory>> open(FileSystem& file_system, OpenFiles& open_files,
+                                                                           const std::string& path, const Options& options);
     /// Writes no clean mark; see `close`.
     ~LogDirectory();
     LogDirectory(const LogDirectory&) = delete;

@@ -35,10 +35,7 @@ StorageResult<void> copy_range(File& from, std::uint64_t position, std::uint64_t
 }  // namespace
 
 LogRecovery::LogRecovery(LogCore& log, PartitionLog::OpenHints hints)
-    : log_(log),
-      hints_(hints),
-      file_system_(log.environment.file_system),
-      state_(std::make_unique<PartitionLogState>(log)) {
+    : log_(log), hints_(hints), file_system_(log.environment.file_system), state_(std::make_unique<PartitionLogState>(log)) {
     const MutexLock view(log.view_mutex);
     config_ = log.config;
 }
@@ -225,8 +222,8 @@ bool LogRecovery::can_follow(const Segment& segment, const BatchHeader& header, 
     if (header.last_offset_delta < 0 || header.base_offset < lowest) return false;
     // No segment reaches further, and its indexes could not say where. The CRC does not cover the base offset.
     constexpr std::int64_t kFarthest = std::numeric_limits<std::int32_t>::max();
-    return header.base_offset - segment.base_offset() <= kFarthest &&
-           header.base_offset < header.next_offset() && header.last_offset() - segment.base_offset() <= kFarthest;
+    return header.base_offset - segment.base_offset() <= kFarthest && header.base_offset < header.next_offset() &&
+           header.last_offset() - segment.base_offset() <= kFarthest;
 }
 
 bool LogRecovery::may_end_early(Offset next_base) const {
@@ -239,8 +236,8 @@ StorageResult<bool> LogRecovery::accept_unread(Segment& segment, Offset next_bas
     const auto last = segment.offset_index().last_entry();
     if (!last) return std::unexpected(last.error());
     if (*last) {
-        const bool plausible = (*last)->offset >= segment.base_offset() && (*last)->offset < next_base &&
-                               (*last)->position > 0 && (*last)->position < segment.size_bytes();
+        const bool plausible = (*last)->offset >= segment.base_offset() && (*last)->offset < next_base && (*last)->position > 0 &&
+                               (*last)->position < segment.size_bytes();
         if (!plausible) return false;
     } else if (segment.size_bytes() > 2 * static_cast<std::uint64_t>(config_->index_interval_bytes)) {
         return false;
@@ -406,15 +403,14 @@ StorageResult<void> LogRecovery::take(Segment& segment, const BatchHeader& heade
     if (completed && completed->is_aborted) {
         const Offset stable = state_->producers.first_open_transaction().value_or(header.next_offset());
         state_->shown.aborted.add({.producer_id = completed->producer_id,
-                             .first_offset = completed->first_offset,
-                             .last_offset = completed->last_offset,
-                             .last_stable_offset = std::min(stable, header.next_offset())});
+                                   .first_offset = completed->first_offset,
+                                   .last_offset = completed->last_offset,
+                                   .last_stable_offset = std::min(stable, header.next_offset())});
     }
     return {};
 }
 
-StorageResult<void> LogRecovery::cut(Segment& segment, std::uint64_t position, std::string reason,
-                                     bool is_truncated_tail) {
+StorageResult<void> LogRecovery::cut(Segment& segment, std::uint64_t position, std::string reason, bool is_truncated_tail) {
     auto file = segment.file();
     if (!file) return std::unexpected(std::move(file.error()));
     const std::uint64_t size = segment.size_bytes();
@@ -422,8 +418,7 @@ StorageResult<void> LogRecovery::cut(Segment& segment, std::uint64_t position, s
     if (!tail) return std::unexpected(std::move(tail.error()));
     const bool worth_keeping = !tail->all_zero && (tail->holds_batches || !is_truncated_tail);
     if (worth_keeping) {
-        const std::string name =
-            segment_file_name(segment.base_offset(), ".log") + "." + std::to_string(position) + ".corrupt";
+        const std::string name = segment_file_name(segment.base_offset(), ".log") + "." + std::to_string(position) + ".corrupt";
         auto aside = file_system_.open(join_path(*state_->directory, name), OpenMode::create_empty);
         if (!aside) return std::unexpected(std::move(aside.error()));
         if (auto done = copy_range(**file, position, size, **aside); !done) return done;
@@ -433,7 +428,9 @@ StorageResult<void> LogRecovery::cut(Segment& segment, std::uint64_t position, s
     report_.cut_position = position;
     report_.cut_bytes += size - position;
     report_.cut_kind = tail->all_zero ? CutKind::zeros : worth_keeping ? CutKind::damage : CutKind::torn_batch;
-    report_.cut_reason = report_.cut_kind == CutKind::zeros ? "zeros" : report_.cut_kind == CutKind::torn_batch ? "torn batch" : reason;
+    report_.cut_reason = report_.cut_kind == CutKind::zeros        ? "zeros"
+                         : report_.cut_kind == CutKind::torn_batch ? "torn batch"
+                                                                   : reason;
     if (auto done = (*file)->truncate(position); !done) return done;
     segment.publish_size(position);
     // Durable before anything is appended: else a power loss could bring the cut bytes back in the place of
@@ -526,8 +523,6 @@ StorageResult<void> LogRecovery::finish(const Files& files) {
     return {};
 }
 
-StorageResult<RecoveryReport> PartitionLog::open_existing(const OpenHints& hints) {
-    return LogRecovery(core_, hints).run();
-}
+StorageResult<RecoveryReport> PartitionLog::open_existing(const OpenHints& hints) { return LogRecovery(core_, hints).run(); }
 
 }  // namespace partita

@@ -63,8 +63,7 @@ class LogRecovery {
     [[nodiscard]] StorageResult<bool> walk(Segment& segment);
     [[nodiscard]] StorageResult<void> take(Segment& segment, const BatchHeader& header, std::uint64_t position,
                                            std::optional<Bytes> bytes);
-    [[nodiscard]] StorageResult<void> cut(Segment& segment, std::uint64_t position, std::string reason,
-                                          bool is_truncated_tail);
+    [[nodiscard]] StorageResult<void> cut(Segment& segment, std::uint64_t position, std::string reason, bool is_truncated_tail);
     [[nodiscard]] StorageResult<void> set_later_segments_aside(const std::vector<Offset>& bases, std::size_t first);
     [[nodiscard]] StorageResult<void> finish(const Files& files);
     [[nodiscard]] std::string path(Offset base, std::string_view extension) const;

@@ -30,8 +30,8 @@ StorageResult<void> LogSync::choose() {
     const MutexLock lock(state_.core.append_mutex);
     if (state_.core.is_closed_for_appender()) return std::unexpected(closed_error());
     if (state_.sync_failed) {
-        return std::unexpected(StorageError{StorageError::Kind::sync_failed, 0,
-                                            "an earlier sync of " + *state_.directory + " failed"});
+        return std::unexpected(
+            StorageError{StorageError::Kind::sync_failed, 0, "an earlier sync of " + *state_.directory + " failed"});
     }
     if (purpose_ == Purpose::close && !state_.staged.empty()) {
         LogAppender(state_).fail_staged("the log is closing");
@@ -54,7 +54,8 @@ void LogSync::choose_segments() {
     const auto& segments = state_.shown_for_appender().segments;
     const bool has_unsynced_data = state_.core.recovery_point() < end_;
     const std::size_t last_sealed = segments.size() - 1;
-    std::size_t first = has_unsynced_data ? state_.shown_for_appender().segment_index_for(state_.core.recovery_point()) : last_sealed;
+    std::size_t first =
+        has_unsynced_data ? state_.shown_for_appender().segment_index_for(state_.core.recovery_point()) : last_sealed;
     // One whose records were durable when it was sealed may still lack its indexes, whose end was written only then.
     const auto lacks_indexes = [](const Segment& segment) {
         const auto lacks = [](const IndexFile& file) { return file.pending_count() > 0 || file.has_unsynced(); };
@@ -215,9 +216,7 @@ StorageError LogSync::put_back(StorageError error) {
     return error;
 }
 
-StorageResult<void> LogSync::sync_parent() {
-    return sync_parent_ ? state_.core.environment.sync_names() : StorageResult<void>{};
-}
+StorageResult<void> LogSync::sync_parent() { return sync_parent_ ? state_.core.environment.sync_names() : StorageResult<void>{}; }
 
 StorageResult<Offset> LogSync::run() {
     auto done = choose();
@@ -259,8 +258,8 @@ class SharedSync {
 
 void SharedSync::note(StorageError error) {
     if (error.kind == StorageError::Kind::closed) return;
-    const bool is_worse = !result_ && result_.error().kind != StorageError::Kind::sync_failed &&
-                          error.kind == StorageError::Kind::sync_failed;
+    const bool is_worse =
+        !result_ && result_.error().kind != StorageError::Kind::sync_failed && error.kind == StorageError::Kind::sync_failed;
     if (result_ || is_worse) result_ = std::unexpected(std::move(error));
 }
 
@@ -336,8 +335,7 @@ StorageResult<void> checkpoint_alone(PartitionLog& log) {
 
 }  // namespace
 
-StorageResult<void> sync_logs(Volume& volume, std::span<const std::shared_ptr<PartitionLog>> logs,
-                              LogSync::Purpose purpose) {
+StorageResult<void> sync_logs(Volume& volume, std::span<const std::shared_ptr<PartitionLog>> logs, LogSync::Purpose purpose) {
     StorageResult<void> result;
     const auto keep_worst = [&result](StorageResult<void> done) {
         const bool is_worst = !result && result.error().kind == StorageError::Kind::sync_failed;

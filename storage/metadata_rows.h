@@ -95,7 +95,8 @@ inline std::optional<Row> decode_row(Bytes row_key, Bytes row_value) {
     const Bytes content = row_value.subspan(kCrcBytes);
     if (crc32c_extend(crc32c(row_key), content) != load_big_endian<std::uint32_t>(row_value.data())) return std::nullopt;
     switch (static_cast<RowKind>(row_key[kPrefixBytes - 1])) {
-        case RowKind::inline_key: return Row{row_key.subspan(kPrefixBytes), content};
+        case RowKind::inline_key:
+            return Row{row_key.subspan(kPrefixBytes), content};
         case RowKind::long_key: {
             if (content.size() < kKeyLengthBytes) return std::nullopt;
             const auto length = load_big_endian<std::uint32_t>(content.data());

@@ -105,16 +105,21 @@ MetadataStore::~MetadataStore() {
 StorageError MetadataStore::error(std::string_view operation, int code) const {
     const std::string text = "cannot " + std::string(operation) + " " + path_ + ": " + mdb_strerror(code);
     switch (code) {
-        case MDB_MAP_FULL: return {StorageError::Kind::io, ENOSPC, text};
+        case MDB_MAP_FULL:
+            return {StorageError::Kind::io, ENOSPC, text};
         // LMDB gave up on this environment: what it wrote last is not known to be on the device.
-        case MDB_PANIC: return {StorageError::Kind::sync_failed, 0, text};
+        case MDB_PANIC:
+            return {StorageError::Kind::sync_failed, 0, text};
         case MDB_CORRUPTED:
         case MDB_PAGE_NOTFOUND:
         case MDB_INVALID:
         case MDB_NOTFOUND:
-        case MDB_INCOMPATIBLE: return {StorageError::Kind::corrupt, 0, text};
-        case MDB_VERSION_MISMATCH: return {StorageError::Kind::newer_format, 0, text};
-        default: return {StorageError::Kind::io, code > 0 ? code : 0, text};
+        case MDB_INCOMPATIBLE:
+            return {StorageError::Kind::corrupt, 0, text};
+        case MDB_VERSION_MISMATCH:
+            return {StorageError::Kind::newer_format, 0, text};
+        default:
+            return {StorageError::Kind::io, code > 0 ? code : 0, text};
     }
 }
 
@@ -226,10 +231,10 @@ StorageResult<void> MetadataStore::open_tables() {
             }
             const auto number = load_big_endian<std::uint32_t>(version->data());
             if (number > kFormatVersion) {
-                refusal = StorageError{StorageError::Kind::newer_format, 0,
-                                       path_ + " has format " + std::to_string(number) +
-                                           ", this program knows formats up to " + std::to_string(kFormatVersion) +
-                                           ": start the newer version, or use another data directory"};
+                refusal =
+                    StorageError{StorageError::Kind::newer_format, 0,
+                                 path_ + " has format " + std::to_string(number) + ", this program knows formats up to " +
+                                     std::to_string(kFormatVersion) + ": start the newer version, or use another data directory"};
                 return MDB_VERSION_MISMATCH;
             }
             hash_seed_[0] = load_big_endian<std::uint64_t>(seed->data());
@@ -339,8 +344,7 @@ StorageResult<void> MetadataStore::fold(std::span<const LogFold> folds) {
                 LogRow log;
                 int code = writer.open_log(fold.log, log);
                 for (auto change = fold.changes.begin(); code == 0 && change != fold.changes.end(); ++change) {
-                    code = change->value ? writer.put_row(log, change->key, *change->value)
-                                         : writer.remove_row(log, change->key);
+                    code = change->value ? writer.put_row(log, change->key, *change->value) : writer.remove_row(log, change->key);
                 }
                 log.folded_until = fold.folded_until.value;
                 if (code == 0) code = writer.store_log(fold.log, log);
@@ -382,17 +386,16 @@ StorageResult<void> MetadataStore::load(std::string_view log, const Visitor& vis
         if (!as_text(bytes_of(key)).starts_with(prefix)) break;
         const auto entry = decode_row(bytes_of(key), bytes_of(value));
         if (!entry) {
-            return std::unexpected(corrupt_error(path_, "row " + std::to_string(rows) + " of log " + std::string(log) +
-                                                            " does not have the checksum it should"));
+            return std::unexpected(corrupt_error(
+                path_, "row " + std::to_string(rows) + " of log " + std::string(log) + " does not have the checksum it should"));
         }
         ++rows;
         if (!visitor(entry->key, entry->value)) return {};
     }
     if (code != 0 && code != MDB_NOTFOUND) return std::unexpected(error("read", code));
     if (rows != row->rows) {
-        return std::unexpected(corrupt_error(path_, "log " + std::string(log) + " should have " +
-                                                        std::to_string(row->rows) + " rows, but has " +
-                                                        std::to_string(rows)));
+        return std::unexpected(corrupt_error(path_, "log " + std::string(log) + " should have " + std::to_string(row->rows) +
+                                                        " rows, but has " + std::to_string(rows)));
     }
     return {};
 }

@@ -17,9 +17,7 @@ namespace partita {
 [[nodiscard]] inline Bytes bytes_of(const MDB_val& value) {
     return {static_cast<const std::byte*>(value.mv_data), value.mv_size};
 }
-[[nodiscard]] inline MDB_val value_of(Bytes bytes) {
-    return {bytes.size(), const_cast<std::byte*>(bytes.data())};
-}
+[[nodiscard]] inline MDB_val value_of(Bytes bytes) { return {bytes.size(), const_cast<std::byte*>(bytes.data())}; }
 
 /// The rows of the metadata store inside one write transaction. All calls return LMDB's codes, so that MDB_MAP_FULL
 /// reaches the caller that can grow the map. Damage that is found on the way is MDB_CORRUPTED.

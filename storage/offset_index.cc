@@ -12,8 +12,7 @@ OffsetIndex::OffsetIndex(OpenFiles& open_files, std::string path, Offset base_of
     : file_(open_files, std::move(path), kEntryBytes), base_offset_(base_offset) {}
 
 OffsetPosition OffsetIndex::decode(const std::byte* entry) const {
-    return {.offset = base_offset_ + load_big_endian<std::int32_t>(entry),
-            .position = load_big_endian<std::uint32_t>(entry + 4)};
+    return {.offset = base_offset_ + load_big_endian<std::int32_t>(entry), .position = load_big_endian<std::uint32_t>(entry + 4)};
 }
 
 void OffsetIndex::append(Offset offset, std::uint32_t position) {
@@ -66,8 +65,7 @@ StorageResult<std::size_t> OffsetIndex::plausible_entries(std::uint64_t segment_
     OffsetPosition previous{base_offset_ - 1, 0};
     for (std::size_t i = 0; i < count; ++i) {
         const OffsetPosition current = decode(bytes->data() + i * kEntryBytes);
-        if (current.offset <= previous.offset || current.position <= previous.position ||
-            current.position >= segment_bytes) {
+        if (current.offset <= previous.offset || current.position <= previous.position || current.position >= segment_bytes) {
             return i;
         }
         previous = current;

@@ -10,15 +10,12 @@ FileSlot::~FileSlot() {
     if (pool_ != nullptr) pool_->release(*this);
 }
 
-OpenFiles::OpenFiles(FileSystem& file_system, std::size_t limit)
-    : file_system_(file_system), limit_(limit == 0 ? 1 : limit) {
+OpenFiles::OpenFiles(FileSystem& file_system, std::size_t limit) : file_system_(file_system), limit_(limit == 0 ? 1 : limit) {
     recency_.previous_ = &recency_;
     recency_.next_ = &recency_;
 }
 
-OpenFiles::~OpenFiles() {
-    PARTITA_ASSERT(open_count_ == 0, "every file slot is destroyed before the pool");
-}
+OpenFiles::~OpenFiles() { PARTITA_ASSERT(open_count_ == 0, "every file slot is destroyed before the pool"); }
 
 void OpenFiles::unlink_locked(FileSlot& slot) {
     slot.previous_->next_ = slot.next_;
@@ -33,8 +30,7 @@ void OpenFiles::push_front_locked(FileSlot& slot) {
     recency_.next_ = &slot;
 }
 
-StorageResult<std::shared_ptr<File>> OpenFiles::acquire(FileSlot& slot, const std::function<std::string()>& path,
-                                                        bool create) {
+StorageResult<std::shared_ptr<File>> OpenFiles::acquire(FileSlot& slot, const std::function<std::string()>& path, bool create) {
     {
         const MutexLock lock(mutex_);
         if (slot.file_ != nullptr) {

@@ -48,8 +48,7 @@ class OpenFiles {
     OpenFiles& operator=(const OpenFiles&) = delete;
 
     /// Opens for reading and writing; `create` makes a missing file.
-    [[nodiscard]] StorageResult<std::shared_ptr<File>> acquire(FileSlot& slot,
-                                                               const std::function<std::string()>& path,
+    [[nodiscard]] StorageResult<std::shared_ptr<File>> acquire(FileSlot& slot, const std::function<std::string()>& path,
                                                                bool create = false);
     /// Until the slot is unpinned or destroyed, it returns the file that its path names now, whatever becomes of the
     /// path. For files that are about to be replaced while somebody may still read them.

@@ -32,8 +32,8 @@ std::string LogCore::directory_name() const { return topic->name + "-" + std::to
 
 std::string LogCore::directory_path() const { return join_path(environment.directory, directory_name()); }
 
-PartitionLog::PartitionLog(const LogEnvironment& environment, std::shared_ptr<const LogTopic> topic,
-                           PartitionIndex partition, std::shared_ptr<const LogConfig> config)
+PartitionLog::PartitionLog(const LogEnvironment& environment, std::shared_ptr<const LogTopic> topic, PartitionIndex partition,
+                           std::shared_ptr<const LogConfig> config)
     : core_(environment, std::move(topic), partition, std::move(config)) {}
 
 PartitionLog::~PartitionLog() = default;

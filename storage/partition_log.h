@@ -243,9 +243,7 @@ class PartitionLog {
     /// On one node everything published is replicated everywhere: the log end.
     [[nodiscard]] Offset high_watermark() const { return log_end_offset(); }
     /// First offset of the oldest open transaction, or the high watermark.
-    [[nodiscard]] Offset last_stable_offset() const {
-        return core_.last_stable_offset();
-    }
+    [[nodiscard]] Offset last_stable_offset() const { return core_.last_stable_offset(); }
     /// First offset of the newest segment; the caller should answer a fetch that waits below it (Kafka's case "fetch
     /// offset is on an older segment").
     [[nodiscard]] Offset active_segment_base() const;
@@ -286,13 +284,14 @@ class PartitionLog {
     ///
     /// Segments with a record at or above `keep_from` stay, whatever the config says: for logs whose checkpoint does
     /// not yet cover what is there.
-    [[nodiscard]] StorageResult<std::vector<SegmentSummary>> apply_retention(
-        TimestampMs now, Offset keep_from = {std::numeric_limits<std::int64_t>::max()});
+    [[nodiscard]] StorageResult<std::vector<SegmentSummary>> apply_retention(TimestampMs now,
+                                                                             Offset keep_from = {
+                                                                                 std::numeric_limits<std::int64_t>::max()});
 
     /// The part of the log that a cleaning would compact now, see cleaning_rules.h, below `keep_from`. When
     /// max.compaction.lag.ms is set, reads one batch header of each dirty segment.
-    [[nodiscard]] StorageResult<DirtyRange> dirty_range(
-        TimestampMs now, Offset keep_from = {std::numeric_limits<std::int64_t>::max()}) const;
+    [[nodiscard]] StorageResult<DirtyRange> dirty_range(TimestampMs now,
+                                                        Offset keep_from = {std::numeric_limits<std::int64_t>::max()}) const;
 
     /// Compacts the log up to the end of its dirty range: see log_cleaner.h. Slow; appends and reads go on meanwhile.
     /// One call at a time. Before a log is cleaned for the first time, its recovery point must have been written to the

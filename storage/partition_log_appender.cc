@@ -89,22 +89,22 @@ void LogAppender::publish_run(std::size_t first, std::size_t count, std::uint64_
         active.note_batch(batch.header, position, config_);
         active.set_last_append(batch.now);
         state_.shown.tail.push({.base_offset = batch.header.base_offset,
-                          .position = position,
-                          .size_bytes = static_cast<std::uint32_t>(batch.bytes.size())});
+                                .position = position,
+                                .size_bytes = static_cast<std::uint32_t>(batch.bytes.size())});
         position += batch.bytes.size();
         if (state_.shown.epochs.assign(batch.leader_epoch, batch.header.base_offset)) state_.epochs_unwritten = true;
         if (batch.completed && batch.completed->is_aborted) {
             const Offset stable = std::min(state_.producers.first_open_transaction().value_or(batch.header.next_offset()),
                                            batch.header.next_offset());
             state_.shown.aborted.add({.producer_id = batch.completed->producer_id,
-                                .first_offset = batch.completed->first_offset,
-                                .last_offset = batch.completed->last_offset,
-                                .last_stable_offset = stable});
+                                      .first_offset = batch.completed->first_offset,
+                                      .last_offset = batch.completed->last_offset,
+                                      .last_stable_offset = stable});
         }
     }
-    state_.bytes_since_checkpoint.store(state_.bytes_since_checkpoint.load(std::memory_order_relaxed) +
-                                            (position - active.size_bytes()),
-                                        std::memory_order_relaxed);
+    state_.bytes_since_checkpoint.store(
+        state_.bytes_since_checkpoint.load(std::memory_order_relaxed) + (position - active.size_bytes()),
+        std::memory_order_relaxed);
     active.publish_size(position);
     state_.core.log_end.store(state_.staged[first + count - 1].header.next_offset().value, std::memory_order_release);
 }
@@ -169,7 +169,8 @@ StorageResult<void> LogAppender::prepare(TimestampMs now) {
 StorageResult<void> LogAppender::roll(TimestampMs now) {
     state_.assert_appender();
     const Offset base = state_.core.log_end_offset();
-    PARTITA_ASSERT(state_.shown_for_appender().segments.empty() || state_.shown_for_appender().active().base_offset() < base, "an empty segment never rolls");
+    PARTITA_ASSERT(state_.shown_for_appender().segments.empty() || state_.shown_for_appender().active().base_offset() < base,
+                   "an empty segment never rolls");
     if (!state_.shown_for_appender().segments.empty()) {
         Segment& sealed = state_.shown_for_appender().active();
         // Reserved blocks may stay until the close tries again. Zeros may not: behind a sealed segment nobody looks for

@@ -24,8 +24,7 @@ StorageResult<std::vector<std::byte>> read_batch(const Segment& segment, const P
 }
 
 StorageError batch_error(const Segment& segment, const PlacedBatch& placed, std::string_view what) {
-    return corrupt_error(segment.log_path(),
-                         "batch at position " + std::to_string(placed.position) + ": " + std::string(what));
+    return corrupt_error(segment.log_path(), "batch at position " + std::to_string(placed.position) + ": " + std::string(what));
 }
 
 /// What a reader takes out of the view in one go.
@@ -98,8 +97,8 @@ std::expected<FileSlice, ReadFailure> PartitionLog::read(Offset from, const Read
         if (!*placed) {
             // Compaction may leave a segment that ends before the next one begins.
             if (next != nullptr && next->base_offset() > from) return read(next->base_offset(), limits);
-            return refuse(ReadError::storage_error, segment->log_path() + ": no batch holds offset " +
-                                                        std::to_string(from.value));
+            return refuse(ReadError::storage_error,
+                          segment->log_path() + ": no batch holds offset " + std::to_string(from.value));
         }
         slice.position = (*placed)->position;
         slice.base_offset = (*placed)->header.base_offset;
@@ -113,8 +112,7 @@ std::expected<FileSlice, ReadFailure> PartitionLog::read(Offset from, const Read
         if (*bound) end_position = (*bound)->position;
     }
     if (end_position <= slice.position) return FileSlice{.base_offset = from};
-    slice.available_bytes =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(end_position - slice.position, INT32_MAX));
+    slice.available_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(end_position - slice.position, INT32_MAX));
     if (slice.first_batch_size > limits.max_bytes && !limits.minimum_one_batch) {
         return FileSlice{.base_offset = from, .available_bytes = slice.available_bytes};
     }
@@ -132,8 +130,7 @@ Offset PartitionLog::active_segment_base() const {
     return state->shown.segments.back()->base_offset();
 }
 
-StorageResult<std::optional<TimestampedOffset>> PartitionLog::offset_for_timestamp(TimestampMs target,
-                                                                                   Offset upper_bound) const {
+StorageResult<std::optional<TimestampedOffset>> PartitionLog::offset_for_timestamp(TimestampMs target, Offset upper_bound) const {
     std::vector<SegmentView> views;
     {
         const MutexLock view(core_.view_mutex);
@@ -169,8 +166,7 @@ StorageResult<std::optional<TimestampedOffset>> PartitionLog::offset_for_timesta
             }
             if (!*found) continue;
             if ((*found)->offset >= upper_bound) return std::nullopt;
-            return TimestampedOffset{(*found)->timestamp, (*found)->offset,
-                                     (*batch)->header.partition_leader_epoch};
+            return TimestampedOffset{(*found)->timestamp, (*found)->offset, (*batch)->header.partition_leader_epoch};
         }
     }
     return std::nullopt;

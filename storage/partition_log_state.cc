@@ -18,9 +18,7 @@ std::optional<TailPositions::Entry> TailPositions::find(Offset offset) const {
 }
 
 std::size_t LogView::segment_index_for(Offset offset) const {
-    const auto later = std::ranges::upper_bound(segments, offset, {}, [](const auto& segment) {
-        return segment->base_offset();
-    });
+    const auto later = std::ranges::upper_bound(segments, offset, {}, [](const auto& segment) { return segment->base_offset(); });
     return later == segments.begin() ? 0 : static_cast<std::size_t>(later - segments.begin()) - 1;
 }
 
@@ -52,7 +50,9 @@ std::vector<ProducerEntry> PartitionLogState::published_producers() const {
 bool PartitionLogState::is_useful_snapshot(std::size_t index) const {
     // Kafka looks for those that begin a segment.
     const Offset at = snapshots[index];
-    if (std::ranges::binary_search(shown_for_appender().segments, at, {}, [](const auto& segment) { return segment->base_offset(); })) return true;
+    if (std::ranges::binary_search(shown_for_appender().segments, at, {},
+                                   [](const auto& segment) { return segment->base_offset(); }))
+        return true;
     // Recovery takes the newest one at or below the recovery point on file, or a later one that will be. The one before
     // it stays too: they are not synced, and one is always whole.
     return index + 2 >= snapshots.size() || snapshots[index + 2] > recovery_point_on_file;

@@ -157,7 +157,7 @@ class PartitionLogState {
     /// Durably. Waits for the device: at a start only, see LogSync.
     [[nodiscard]] StorageResult<void> write_epochs(FileSystem& file_system) REQUIRES(core.append_mutex);
     /// Writes the aborted transactions that are in no file yet; the returned files are to be synced, because a
-    /// forgotten abort would show its records to read_committed consumers. 
+    /// forgotten abort would show its records to read_committed consumers.
     [[nodiscard]] StorageResult<std::vector<std::shared_ptr<File>>> write_aborted(FileSystem& file_system)
         REQUIRES(core.append_mutex) EXCLUDES(core.view_mutex);
 

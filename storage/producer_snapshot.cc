@@ -1,7 +1,7 @@
 #include "storage/producer_snapshot.h"
 
-#include "protocol/crc32c.h"
 #include "protocol/big_endian.h"
+#include "protocol/crc32c.h"
 
 namespace partita {
 namespace {

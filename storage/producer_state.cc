@@ -17,8 +17,7 @@ std::int32_t sequence_minus(std::int32_t sequence, std::int32_t count) {
 }
 
 bool is_next(Sequence last, Sequence next) {
-    return next.value == static_cast<std::int64_t>(last.value) + 1 ||
-           (next.value == 0 && last.value == kLargestSequence);
+    return next.value == static_cast<std::int64_t>(last.value) + 1 || (next.value == 0 && last.value == kLargestSequence);
 }
 
 std::string text(std::int64_t value) { return std::to_string(value); }
@@ -37,15 +36,14 @@ std::expected<void, AppendError> check_sequence(const ProducerEntry& known, cons
         if (header.base_sequence.value == 0) return {};
         return refuse(AppendFailure::out_of_order_sequence,
                       "Invalid sequence number for new epoch of producer " + text(header.producer_id.value) + ": " +
-                          text(header.producer_epoch.value) + " (request epoch), " +
-                          text(header.base_sequence.value) + " (seq. number), " + text(known.producer_epoch.value) +
-                          " (current producer epoch)");
+                          text(header.producer_epoch.value) + " (request epoch), " + text(header.base_sequence.value) +
+                          " (seq. number), " + text(known.producer_epoch.value) + " (current producer epoch)");
     }
     if (is_next(known.last_sequence(), header.base_sequence)) return {};
-    return refuse(AppendFailure::out_of_order_sequence,
-                  "Out of order sequence number for producer " + text(header.producer_id.value) + ": " +
-                      text(header.base_sequence.value) + " (incoming seq. number), " +
-                      text(known.last_sequence().value) + " (current end sequence number)");
+    return refuse(AppendFailure::out_of_order_sequence, "Out of order sequence number for producer " +
+                                                            text(header.producer_id.value) + ": " +
+                                                            text(header.base_sequence.value) + " (incoming seq. number), " +
+                                                            text(known.last_sequence().value) + " (current end sequence number)");
 }
 
 void enter_epoch(ProducerEntry& entry, ProducerEpoch epoch) {
@@ -60,9 +58,7 @@ Sequence ProducerBatch::first_sequence() const {
     return last_sequence.value < 0 ? last_sequence : Sequence{sequence_minus(last_sequence.value, offset_delta)};
 }
 
-Sequence ProducerEntry::last_sequence() const {
-    return batch_count == 0 ? Sequence{-1} : batches[batch_count - 1].last_sequence;
-}
+Sequence ProducerEntry::last_sequence() const { return batch_count == 0 ? Sequence{-1} : batches[batch_count - 1].last_sequence; }
 
 Offset ProducerEntry::last_offset() const { return batch_count == 0 ? kNoOffset : batches[batch_count - 1].last_offset; }
 
@@ -130,9 +126,9 @@ std::expected<std::variant<ProducerState::Update, ProducerState::Duplicate>, App
         if (auto good = check_epoch(entry, header); !good) return std::unexpected(good.error());
         if (auto good = check_sequence(entry, header); !good) return std::unexpected(good.error());
         if (entry.current_transaction_start != kNoOffset && !header.attributes.is_transactional()) {
-            return refuse(AppendFailure::invalid_transaction_state,
-                          "Expected transactional write from producer " + text(header.producer_id.value) +
-                              ", which has an open transaction");
+            return refuse(AppendFailure::invalid_transaction_state, "Expected transactional write from producer " +
+                                                                        text(header.producer_id.value) +
+                                                                        ", which has an open transaction");
         }
     }
     enter_epoch(entry, header.producer_epoch);

@@ -100,8 +100,9 @@ class ProducerState {
     };
 
     /// `header` must have its final base offset. `marker` is set for control batches that carry one.
-    [[nodiscard]] std::expected<std::variant<Update, Duplicate>, AppendError> prepare(
-        const BatchHeader& header, const std::optional<ControlMarker>& marker, TimestampMs now, Origin origin) const;
+    [[nodiscard]] std::expected<std::variant<Update, Duplicate>, AppendError> prepare(const BatchHeader& header,
+                                                                                      const std::optional<ControlMarker>& marker,
+                                                                                      TimestampMs now, Origin origin) const;
     Undo commit(Update update);
     void restore(Undo undo);
 

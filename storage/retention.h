@@ -16,7 +16,7 @@ namespace partita {
 /// expires when its greatest timestamp is older than retention.ms (the time of the last write, where no record has a
 /// timestamp); a timestamp in the future keeps the segment, and all behind it. A log that is only compacted keeps the
 /// rest.
-[[nodiscard]] std::size_t segments_to_delete(std::span<const SegmentSummary> segments, const LogConfig& config,
-                                             TimestampMs now, Offset log_start);
+[[nodiscard]] std::size_t segments_to_delete(std::span<const SegmentSummary> segments, const LogConfig& config, TimestampMs now,
+                                             Offset log_start);
 
 }  // namespace partita

@@ -9,8 +9,7 @@ namespace partita {
 
 StorageResult<std::optional<PlacedBatch>> HeaderWalk::next() {
     if (position_ >= end_) return std::nullopt;
-    const bool in_window =
-        position_ >= window_start_ && position_ + kBatchHeaderBytes <= window_start_ + window_size_;
+    const bool in_window = position_ >= window_start_ && position_ + kBatchHeaderBytes <= window_start_ + window_size_;
     if (!in_window) {
         const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(kWindowBytes, end_ - position_));
         const auto read = file_.read_at(position_, MutableBytes(window_.data(), count));
@@ -21,8 +20,8 @@ StorageResult<std::optional<PlacedBatch>> HeaderWalk::next() {
     const std::size_t skip = static_cast<std::size_t>(position_ - window_start_);
     const auto header = parse_batch_header(Bytes(window_.data() + skip, window_size_ - skip));
     if (!header) {
-        return std::unexpected(corrupt_error("batch at position " + std::to_string(position_),
-                                             std::string(batch_error_text(header.error()))));
+        return std::unexpected(
+            corrupt_error("batch at position " + std::to_string(position_), std::string(batch_error_text(header.error()))));
     }
     if (header->size_bytes() > end_ - position_) {
         return std::unexpected(corrupt_error("batch at position " + std::to_string(position_), "reaches beyond the end"));
@@ -50,19 +49,15 @@ std::optional<Offset> parse_segment_file_name(std::string_view name, std::string
     return Offset{value};
 }
 
-Segment::Segment(OpenFiles& open_files, std::shared_ptr<const std::string> directory, Offset base_offset,
-                 std::string_view suffix)
+Segment::Segment(OpenFiles& open_files, std::shared_ptr<const std::string> directory, Offset base_offset, std::string_view suffix)
     : open_files_(open_files),
       directory_(std::move(directory)),
       base_offset_(base_offset),
       suffix_(suffix),
       offset_index_(open_files, join_path(*directory_, segment_file_name(base_offset, ".index") + suffix_), base_offset),
-      time_index_(open_files, join_path(*directory_, segment_file_name(base_offset, ".timeindex") + suffix_),
-                  base_offset) {}
+      time_index_(open_files, join_path(*directory_, segment_file_name(base_offset, ".timeindex") + suffix_), base_offset) {}
 
-std::string Segment::log_path() const {
-    return join_path(*directory_, segment_file_name(base_offset_, ".log") + suffix_);
-}
+std::string Segment::log_path() const { return join_path(*directory_, segment_file_name(base_offset_, ".log") + suffix_); }
 
 void Segment::drop_suffix() {
     suffix_.clear();
@@ -117,8 +112,7 @@ StorageResult<std::optional<PlacedBatch>> Segment::find(Offset target, std::uint
 }
 
 bool Segment::must_roll_before(const BatchHeader& batch, std::uint64_t pending_bytes,
-                               std::optional<TimestampMs> pending_timestamp, TimestampMs now,
-                               const LogConfig& config) const {
+                               std::optional<TimestampMs> pending_timestamp, TimestampMs now, const LogConfig& config) const {
     const std::uint64_t size = size_bytes() + pending_bytes;
     if (size == 0) return false;
     if (static_cast<std::int64_t>(size + batch.size_bytes()) > config.segment_bytes) return true;

@@ -26,8 +26,7 @@ class HeaderWalk {
   public:
     static constexpr std::size_t kWindowBytes = 4096;
 
-    HeaderWalk(File& file, std::uint64_t position, std::uint64_t end)
-        : file_(file), position_(position), end_(end) {}
+    HeaderWalk(File& file, std::uint64_t position, std::uint64_t end) : file_(file), position_(position), end_(end) {}
 
     /// The next batch header; empty at the end. Kind `corrupt` when there is no whole batch where one must be.
     [[nodiscard]] StorageResult<std::optional<PlacedBatch>> next();

@@ -13,8 +13,7 @@ namespace {
 
 class SwapRecovery {
   public:
-    SwapRecovery(FileSystem& file_system, const std::string& directory)
-        : file_system_(file_system), directory_(directory) {}
+    SwapRecovery(FileSystem& file_system, const std::string& directory) : file_system_(file_system), directory_(directory) {}
 
     StorageResult<std::uint64_t> run() {
         auto entries = file_system_.list(directory_);

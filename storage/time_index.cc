@@ -43,8 +43,7 @@ void TimeIndex::maybe_append(TimestampOffset entry) {
 StorageResult<std::optional<TimestampOffset>> TimeIndex::lookup(TimestampMs target) const {
     std::byte entry[kEntryBytes];
     auto found = file_.find_last(
-        [target](const std::byte* candidate) { return load_big_endian<std::int64_t>(candidate) <= target.value; },
-        entry);
+        [target](const std::byte* candidate) { return load_big_endian<std::int64_t>(candidate) <= target.value; }, entry);
     if (!found) return std::unexpected(std::move(found.error()));
     if (!*found) return std::nullopt;
     return decode(entry);

@@ -17,31 +17,50 @@ constexpr std::array kOfUser{create_tokens, describe_tokens};
 
 std::string_view name_of(Operation operation) {
     switch (operation) {
-        case read: return "READ";
-        case write: return "WRITE";
-        case create: return "CREATE";
-        case erase: return "DELETE";
-        case alter: return "ALTER";
-        case describe: return "DESCRIBE";
-        case cluster_action: return "CLUSTER_ACTION";
-        case describe_configs: return "DESCRIBE_CONFIGS";
-        case alter_configs: return "ALTER_CONFIGS";
-        case idempotent_write: return "IDEMPOTENT_WRITE";
-        case create_tokens: return "CREATE_TOKENS";
-        case describe_tokens: return "DESCRIBE_TOKENS";
-        case two_phase_commit: return "TWO_PHASE_COMMIT";
+        case read:
+            return "READ";
+        case write:
+            return "WRITE";
+        case create:
+            return "CREATE";
+        case erase:
+            return "DELETE";
+        case alter:
+            return "ALTER";
+        case describe:
+            return "DESCRIBE";
+        case cluster_action:
+            return "CLUSTER_ACTION";
+        case describe_configs:
+            return "DESCRIBE_CONFIGS";
+        case alter_configs:
+            return "ALTER_CONFIGS";
+        case idempotent_write:
+            return "IDEMPOTENT_WRITE";
+        case create_tokens:
+            return "CREATE_TOKENS";
+        case describe_tokens:
+            return "DESCRIBE_TOKENS";
+        case two_phase_commit:
+            return "TWO_PHASE_COMMIT";
     }
     return "?";
 }
 
 std::string_view name_of(ResourceType type) {
     switch (type) {
-        case ResourceType::topic: return "TOPIC";
-        case ResourceType::group: return "GROUP";
-        case ResourceType::cluster: return "CLUSTER";
-        case ResourceType::transactional_id: return "TRANSACTIONAL_ID";
-        case ResourceType::delegation_token: return "DELEGATION_TOKEN";
-        case ResourceType::user: return "USER";
+        case ResourceType::topic:
+            return "TOPIC";
+        case ResourceType::group:
+            return "GROUP";
+        case ResourceType::cluster:
+            return "CLUSTER";
+        case ResourceType::transactional_id:
+            return "TRANSACTIONAL_ID";
+        case ResourceType::delegation_token:
+            return "DELEGATION_TOKEN";
+        case ResourceType::user:
+            return "USER";
     }
     return "?";
 }
@@ -59,12 +78,18 @@ std::string to_text(const Need& need) {
 
 std::span<const Operation> operations_of(ResourceType type) {
     switch (type) {
-        case ResourceType::topic: return kOfTopic;
-        case ResourceType::group: return kOfGroup;
-        case ResourceType::cluster: return kOfCluster;
-        case ResourceType::transactional_id: return kOfTransactionalId;
-        case ResourceType::delegation_token: return kOfDelegationToken;
-        case ResourceType::user: return kOfUser;
+        case ResourceType::topic:
+            return kOfTopic;
+        case ResourceType::group:
+            return kOfGroup;
+        case ResourceType::cluster:
+            return kOfCluster;
+        case ResourceType::transactional_id:
+            return kOfTransactionalId;
+        case ResourceType::delegation_token:
+            return kOfDelegationToken;
+        case ResourceType::user:
+            return kOfUser;
     }
     return {};
 }
@@ -79,12 +104,17 @@ std::int32_t all_operation_bits(ResourceType type) {
 
 ErrorCode refusal(ResourceType type) {
     switch (type) {
-        case ResourceType::topic: return ErrorCode::topic_authorization_failed;
-        case ResourceType::group: return ErrorCode::group_authorization_failed;
-        case ResourceType::cluster: return ErrorCode::cluster_authorization_failed;
-        case ResourceType::transactional_id: return ErrorCode::transactional_id_authorization_failed;
+        case ResourceType::topic:
+            return ErrorCode::topic_authorization_failed;
+        case ResourceType::group:
+            return ErrorCode::group_authorization_failed;
+        case ResourceType::cluster:
+            return ErrorCode::cluster_authorization_failed;
+        case ResourceType::transactional_id:
+            return ErrorCode::transactional_id_authorization_failed;
         case ResourceType::delegation_token:
-        case ResourceType::user: return ErrorCode::delegation_token_authorization_failed;
+        case ResourceType::user:
+            return ErrorCode::delegation_token_authorization_failed;
     }
     return ErrorCode::cluster_authorization_failed;
 }

@@ -10,8 +10,8 @@
 #include "broker/runtime/clients/client_fetch_sessions.h"
 #include "broker/runtime/clients/client_throttles.h"
 #include "broker/runtime/clients/connections.h"
-#include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/coordinators/coordinator_timers.h"
+#include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/fences/fences.h"
 #include "broker/runtime/fences/shown_partitions.h"
 #include "broker/runtime/findings/findings_hub.h"
@@ -73,12 +73,19 @@ struct Broker::Parts {
 };
 
 Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, const std::atomic<bool>& is_ready)
-    : schedule(options.schedule), storage(std::move(opened)), config(options.config), failures(schedule.clock),
-      turns(topics, options.reactor_count, schedule.clock), connections(schedule), authorizer(options.access_rules),
+    : schedule(options.schedule),
+      storage(std::move(opened)),
+      config(options.config),
+      failures(schedule.clock),
+      turns(topics, options.reactor_count, schedule.clock),
+      connections(schedule),
+      authorizer(options.access_rules),
       throttles(quota_windows(*options.config)),
       fetch_sessions(static_cast<std::size_t>(std::max(0, options.config->max_incremental_fetch_session_cache_slots))),
-      groups({turns, *storage->metadata_store, upkeep, failures}), coordinator_timers(coordinators, turns.first()),
-      fences(storage->file_system, storage->directory, topics, turns, {groups, connections}, findings, upkeep), shown_partitions(groups),
+      groups({turns, *storage->metadata_store, upkeep, failures}),
+      coordinator_timers(coordinators, turns.first()),
+      fences(storage->file_system, storage->directory, topics, turns, {groups, connections}, findings, upkeep),
+      shown_partitions(groups),
       catalog({config, *storage->logs, topics, turns, groups, coordinators, fences, throttles, upkeep}),
       keys({config, topics, turns, catalog, connections, failures, schedule}, findings),
       readers({topics, groups, keys, schedule.clock}, connections, findings, schedule.executor),

@@ -20,8 +20,8 @@ int lock_directory(const std::string& path) {
     if (descriptor < 0) {
         return -1;
     }
-    struct stat opened {};
-    struct stat named {};
+    struct stat opened{};
+    struct stat named{};
     if (::fstat(descriptor, &opened) == 0 && opened.st_uid == ::geteuid() && ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 &&
         ::lstat(path.c_str(), &named) == 0 && named.st_dev == opened.st_dev && named.st_ino == opened.st_ino) {
         return descriptor;

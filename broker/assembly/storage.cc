@@ -55,7 +55,7 @@ std::size_t open_file_limit() {
 }  // namespace
 
 std::expected<std::unique_ptr<Storage>, StartError> Storage::open(const config::BrokerConfig& config, const Options& options,
-                                                                      const Schedule& schedule) {
+                                                                  const Schedule& schedule) {
     auto storage = std::make_unique<Storage>(options.file_system);
     if (auto done = storage->choose_directory(config, options.ephemeral); !done) {
         return std::unexpected(std::move(done.error()));
@@ -65,7 +65,9 @@ std::expected<std::unique_ptr<Storage>, StartError> Storage::open(const config::
     }
     storage->report_recovery();
     MetadataStoreOptions store_options = options.metadata_store;
-    store_options.upgraded_name = [&storage = *storage](std::string_view directory) { return storage.keyed_log_name_of(directory); };
+    store_options.upgraded_name = [&storage = *storage](std::string_view directory) {
+        return storage.keyed_log_name_of(directory);
+    };
     auto store = MetadataStore::open(storage->directory + "/partita-metadata", store_options);
     if (!store) {
         return std::unexpected(StartError{with_repair_hint(store.error())});
@@ -81,7 +83,8 @@ std::expected<void, StartError> Storage::choose_directory(const config::BrokerCo
         const std::string parents[] = {"/dev/shm", "/tmp"};
         auto created = EphemeralDirectory::create(parents);
         if (!created) {
-            return std::unexpected(StartError{"no memory-backed directory for --ephemeral: neither /dev/shm nor /tmp is writable"});
+            return std::unexpected(
+                StartError{"no memory-backed directory for --ephemeral: neither /dev/shm nor /tmp is writable"});
         }
         if (created->swept > 0) {
             log::info("storage", "what killed ephemeral brokers left is removed", {{"directories", created->swept}});

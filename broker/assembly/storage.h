@@ -29,7 +29,8 @@ struct Storage {
 
     /// Opens the directory and recovers what is in it. Blocks on the disk. The log says what recovery has found.
     [[nodiscard]] static std::expected<std::unique_ptr<Storage>, StartError> open(const config::BrokerConfig& config,
-                                                                                  const Options& options, const Schedule& schedule);
+                                                                                  const Options& options,
+                                                                                  const Schedule& schedule);
     explicit Storage(FileSystem* given) : file_system(given == nullptr ? real_file_system : *given) {}
 
     PosixFileSystem real_file_system;

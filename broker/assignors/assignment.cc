@@ -11,8 +11,7 @@ Assignment normalized(Assignment assignment) {
     result.reserve(assignment.size());
     for (TopicPartitions& topic : assignment) {
         if (!result.empty() && result.back().topic_id == topic.topic_id) {
-            result.back().partitions.insert(result.back().partitions.end(), topic.partitions.begin(),
-                                            topic.partitions.end());
+            result.back().partitions.insert(result.back().partitions.end(), topic.partitions.begin(), topic.partitions.end());
         } else {
             result.push_back(std::move(topic));
         }

@@ -14,7 +14,7 @@ struct Free {
 
 /// The partitions of each topic that a member keeps, up to its quota, lowest topics first.
 class Retention {
-public:
+  public:
     explicit Retention(const GroupSpec& group) : group_(group), is_taken_(group.topics.size()) {
         for (std::size_t topic = 0; topic < group.topics.size(); ++topic) {
             is_taken_[topic].resize(static_cast<std::size_t>(group.topics[topic].partition_count));
@@ -56,7 +56,7 @@ public:
         return rest;
     }
 
-private:
+  private:
     const GroupSpec& group_;
     std::vector<std::vector<bool>> is_taken_;
 };

@@ -14,9 +14,8 @@ constexpr std::int32_t kNobody = -1;
 
 /// The assignment while it is made: who owns and who owned each partition, and how much everybody has.
 class Table {
-public:
-    explicit Table(const GroupSpec& group)
-        : group_(group), topics_(group.topics.size()), loads_(group.members.size(), 0) {
+  public:
+    explicit Table(const GroupSpec& group) : group_(group), topics_(group.topics.size()), loads_(group.members.size(), 0) {
         for (std::size_t topic = 0; topic < topics_.size(); ++topic) {
             const auto count = static_cast<std::size_t>(group.topics[topic].partition_count);
             topics_[topic].owners.assign(count, kNobody);
@@ -167,7 +166,7 @@ public:
         return result;
     }
 
-private:
+  private:
     struct Topic {
         std::vector<std::int32_t> subscribers;
         /// By partition.
@@ -253,8 +252,8 @@ private:
     }
 
     /// A partition whose move costs least: one that goes home, then one that is on the move anyway, then any.
-    [[nodiscard]] static std::int32_t take_cheapest(const Topic& topic, std::vector<std::int32_t>& held,
-                                                    std::int32_t giver, std::int32_t taker) {
+    [[nodiscard]] static std::int32_t take_cheapest(const Topic& topic, std::vector<std::int32_t>& held, std::int32_t giver,
+                                                    std::int32_t taker) {
         const auto previous = [&](std::int32_t partition) { return topic.previous[static_cast<std::size_t>(partition)]; };
         auto choice = std::ranges::find(held, taker, previous);
         if (choice == held.end()) {

@@ -49,12 +49,10 @@ void add_control_command(CLI::App& application, Action& chosen) {
         });
         return action;
     };
-    add("show", "Shows mode, seeded offsets, fence and visibility", [arguments] {
-        return ask(*arguments, HttpMethod::get, path_of(*arguments, "protection"));
-    });
-    add("nudge", "Makes the topic's consumers refresh their metadata now", [arguments] {
-        return ask(*arguments, HttpMethod::post, path_of(*arguments, "nudge"));
-    });
+    add("show", "Shows mode, seeded offsets, fence and visibility",
+        [arguments] { return ask(*arguments, HttpMethod::get, path_of(*arguments, "protection")); });
+    add("nudge", "Makes the topic's consumers refresh their metadata now",
+        [arguments] { return ask(*arguments, HttpMethod::post, path_of(*arguments, "nudge")); });
     CLI::App* visibility = add("visibility", "Hides new partitions from clients of a role, or shows them", [arguments] {
         std::string target = path_of(*arguments, "visibility") + "?";
         target += arguments->producers.empty() ? "" : "producers=" + percent_encoded(arguments->producers) + "&";
@@ -64,8 +62,7 @@ void add_control_command(CLI::App& application, Action& chosen) {
     visibility->add_option("--producers", arguments->producers, "Milliseconds, until-released or released");
     visibility->add_option("--consumers", arguments->consumers, "Milliseconds, until-released or released");
     CLI::App* unseed = add("unseed", "Takes back offsets that an expansion gave and nobody committed over", [arguments] {
-        return ask(*arguments, HttpMethod::delete_,
-                   path_of(*arguments, "seeds") + "?epoch=" + std::to_string(arguments->epoch));
+        return ask(*arguments, HttpMethod::delete_, path_of(*arguments, "seeds") + "?epoch=" + std::to_string(arguments->epoch));
     });
     unseed->add_option("--epoch", arguments->epoch, "The expansion: 1 for the topic's first")->required();
 }

@@ -66,7 +66,8 @@ class Request {
     [[nodiscard]] std::expected<void, HttpFailure> send(HttpMethod method, const std::string& target, bool has_timeout) {
         const std::optional<Endpoint> endpoint = parse_address(address_);
         if (!endpoint) {
-            return std::unexpected(HttpFailure{true, "--http is " + address_ + "; say HOST or HOST:PORT, such as localhost:8092"});
+            return std::unexpected(
+                HttpFailure{true, "--http is " + address_ + "; say HOST or HOST:PORT, such as localhost:8092"});
         }
         beast::error_code error;
         asio::ip::tcp::resolver resolver(context_);
@@ -77,14 +78,17 @@ class Request {
                            "): start one, or name its address with --http or in $PARTITA_HTTP");
         }
         using beast::http::verb;
-        beast::http::request<beast::http::empty_body> request(
-            method == HttpMethod::get ? verb::get : method == HttpMethod::post ? verb::post : verb::delete_, target, 11);
+        beast::http::request<beast::http::empty_body> request(method == HttpMethod::get    ? verb::get
+                                                              : method == HttpMethod::post ? verb::post
+                                                                                           : verb::delete_,
+                                                              target, 11);
         request.set(beast::http::field::host, address_);
         request.set(beast::http::field::user_agent, "partita");
         request.keep_alive(false);
         request.prepare_payload();
         wait_for([&](auto done) { beast::http::async_write(stream_, request, std::move(done)); }, error);
-        if (!error) wait_for([&](auto done) { beast::http::async_read_header(stream_, buffer_, parser_, std::move(done)); }, error);
+        if (!error)
+            wait_for([&](auto done) { beast::http::async_read_header(stream_, buffer_, parser_, std::move(done)); }, error);
         if (error) return failure("what listens at " + address_ + " does not answer as a broker does: " + error.message());
         is_limited_ = has_timeout;
         return {};
@@ -174,7 +178,8 @@ std::string percent_encoded(std::string_view text) {
     for (const char letter : text) {
         const auto code = static_cast<unsigned char>(letter);
         const bool is_plain = (letter >= '0' && letter <= '9') || (letter >= 'A' && letter <= 'Z') ||
-                              (letter >= 'a' && letter <= 'z') || letter == '-' || letter == '.' || letter == '_' || letter == '~';
+                              (letter >= 'a' && letter <= 'z') || letter == '-' || letter == '.' || letter == '_' ||
+                              letter == '~';
         if (is_plain) {
             encoded += letter;
         } else {
@@ -219,7 +224,8 @@ std::expected<HttpAnswer, HttpFailure> read_http_lines(const std::string& addres
         return outcome == LineSplitter::Outcome::more;
     });
     if (!read) return std::unexpected(read.error());
-    if (outcome == LineSplitter::Outcome::too_long) return request.failure("a line of the answer from " + address + " is too long");
+    if (outcome == LineSplitter::Outcome::too_long)
+        return request.failure("a line of the answer from " + address + " is too long");
     return answer;
 }
 

@@ -13,6 +13,7 @@ namespace partita::cli {
 ///
 /// Each member is the library's function of the same name without `rd_kafka_`.
 struct Librdkafka {
+    // clang-format off: a list, not calls.
 #define PARTITA_LIBRDKAFKA_FUNCTIONS(FUNCTION)                                                                        \
     FUNCTION(conf_new) FUNCTION(conf_set) FUNCTION(conf_destroy) FUNCTION(destroy) FUNCTION(err2str)     \
     FUNCTION(conf_set_error_cb) FUNCTION(conf_set_opaque) FUNCTION(poll)                                               \
@@ -27,6 +28,7 @@ struct Librdkafka {
     FUNCTION(ListConsumerGroupOffsets_new) FUNCTION(ListConsumerGroupOffsets_destroy) FUNCTION(ListConsumerGroupOffsets) \
     FUNCTION(event_ListConsumerGroupOffsets_result) FUNCTION(ListConsumerGroupOffsets_result_groups)                   \
     FUNCTION(group_result_partitions) FUNCTION(group_result_error) FUNCTION(error_string)
+    // clang-format on
 
 #define PARTITA_DECLARE(name) decltype(&::rd_kafka_##name) name = nullptr;
     PARTITA_LIBRDKAFKA_FUNCTIONS(PARTITA_DECLARE)

@@ -100,8 +100,8 @@ int map_standard_input(KeyLineMapper mapper) {
             std::fprintf(stderr, "partita: cannot read: %s\n", std::strerror(errno));
             return kExitBroken;
         }
-        const auto mapped = count == 0 ? mapper.finish(output)
-                                       : mapper.feed({piece.data(), static_cast<std::size_t>(count)}, output);
+        const auto mapped =
+            count == 0 ? mapper.finish(output) : mapper.feed({piece.data(), static_cast<std::size_t>(count)}, output);
         // What came before a bad line is right and is given out.
         if (!write_all(output)) {
             return kExitBroken;
@@ -134,9 +134,9 @@ int run(const Arguments& arguments) {
     if (arguments.partitions < 1) {
         return refuse("--partitions N is missing: how many partitions the topic has, 1 or more");
     }
-    return map_standard_input(KeyLineMapper(*partitioner, arguments.partitions,
-                                            arguments.hexadecimal ? KeyLineMapper::Notation::hexadecimal
-                                                                  : KeyLineMapper::Notation::text));
+    return map_standard_input(
+        KeyLineMapper(*partitioner, arguments.partitions,
+                      arguments.hexadecimal ? KeyLineMapper::Notation::hexadecimal : KeyLineMapper::Notation::text));
 }
 
 }  // namespace

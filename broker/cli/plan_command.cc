@@ -45,7 +45,11 @@ std::optional<std::int64_t> parse_since(const std::string& text, std::int64_t no
     const std::string_view rest(end, text.data() + text.size());
     if (error == std::errc() && value >= 0) {
         if (rest.empty()) return value;
-        const std::int64_t unit_ms = rest == "s" ? 1000 : rest == "m" ? 60'000 : rest == "h" ? 3'600'000 : rest == "d" ? 86'400'000 : 0;
+        const std::int64_t unit_ms = rest == "s"   ? 1000
+                                     : rest == "m" ? 60'000
+                                     : rest == "h" ? 3'600'000
+                                     : rest == "d" ? 86'400'000
+                                                   : 0;
         if (unit_ms > 0 && value <= now_ms / unit_ms) return now_ms - value * unit_ms;
     }
     for (const char* format : {"%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d"}) {
@@ -56,9 +60,7 @@ std::optional<std::int64_t> parse_since(const std::string& text, std::int64_t no
     return std::nullopt;
 }
 
-std::int64_t now_ms() {
-    return real_schedule().clock.now().wall.value;
-}
+std::int64_t now_ms() { return real_schedule().clock.now().wall.value; }
 
 /// A bar on standard error, for people: only on a terminal.
 class ProgressBar {
@@ -132,11 +134,12 @@ int plan(Options& options) {
     ProgressBar bar(options.quiet);
     std::int64_t listed = 0;
     const PlanListener listener{.progress = [&](std::int64_t done, std::int64_t total) { bar.show(done, total); },
-                                .keys = [&](std::string_view lines) {
-                                    bar.clear();
-                                    listed += std::ranges::count(lines, '\n');
-                                    return print(lines);
-                                }};
+                                .keys =
+                                    [&](std::string_view lines) {
+                                        bar.clear();
+                                        listed += std::ranges::count(lines, '\n');
+                                        return print(lines);
+                                    }};
     const auto answer = wish.bootstrap.empty() ? plan_over_http(wish, listener) : plan_over_kafka(wish, listener);
     bar.clear();
     if (!answer) {
@@ -162,17 +165,21 @@ int plan(Options& options) {
 
 void add_plan_command(CLI::App& application, Action& chosen) {
     auto options = std::make_shared<Options>();
-    CLI::App* command = application.add_subcommand("plan", "what adding partitions to a topic would do (exit code 0 safe, 3 findings)");
+    CLI::App* command =
+        application.add_subcommand("plan", "what adding partitions to a topic would do (exit code 0 safe, 3 findings)");
     command->add_option("TOPIC", options->plan.topic, "the topic")->required();
     command->add_option("--to", options->plan.to, "the new partition count")->required();
     add_http_option(*command, options->plan.http);
-    command->add_option("--bootstrap", options->plan.bootstrap, "the Kafka address of a Partita, or of any cluster, which is read then: HOST:PORT[,HOST:PORT...]");
+    command->add_option("--bootstrap", options->plan.bootstrap,
+                        "the Kafka address of a Partita, or of any cluster, which is read then: HOST:PORT[,HOST:PORT...]");
     command->add_option("-X", options->plan.client_settings, "with --bootstrap: a librdkafka setting, KEY=VALUE")->take_all();
     command->add_option("--records", options->plan.records, "read only the newest so many records")
         ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
     command->add_option("--since", options->since, "read only what is newer: 2h, 7d, 2026-11-21T10:00:00 (UTC)");
-    command->add_option("--partitioner", options->plan.partitioner, "how producers place keys, instead of finding it in the data");
-    command->add_flag("--keys", options->plan.lists_keys, "print every distinct key with its old and new partition, tab separated");
+    command->add_option("--partitioner", options->plan.partitioner,
+                        "how producers place keys, instead of finding it in the data");
+    command->add_flag("--keys", options->plan.lists_keys,
+                      "print every distinct key with its old and new partition, tab separated");
     command->add_flag("--hash-keys", options->plan.hashes_keys, "show hashes instead of keys");
     command->add_flag("--json", options->json, "print the plan as JSON");
     command->add_flag("--quiet", options->quiet, "no progress bar");

@@ -59,8 +59,8 @@ struct PlanRefusal {
 
 /// Each returns the plan as JSON text.
 [[nodiscard]] std::expected<std::string, PlanRefusal> plan_over_http(const PlanArguments& arguments,
-                                                                    const PlanListener& listener);
-[[nodiscard]] std::expected<std::string, PlanRefusal> plan_over_kafka(const PlanArguments& arguments,
                                                                      const PlanListener& listener);
+[[nodiscard]] std::expected<std::string, PlanRefusal> plan_over_kafka(const PlanArguments& arguments,
+                                                                      const PlanListener& listener);
 
 }  // namespace partita::cli

@@ -15,7 +15,8 @@ using nlohmann::ordered_json;
 constexpr std::size_t kPlanLineBytesMax = std::size_t{256} << 20;
 
 std::string target(const PlanArguments& arguments) {
-    std::string text = "/v1/topics/" + percent_encoded(arguments.topic) + "/expansion?to=" + std::to_string(arguments.to) + "&stream=1";
+    std::string text =
+        "/v1/topics/" + percent_encoded(arguments.topic) + "/expansion?to=" + std::to_string(arguments.to) + "&stream=1";
     if (arguments.records) text += "&records=" + std::to_string(*arguments.records);
     if (arguments.since_ms) text += "&since=" + std::to_string(*arguments.since_ms);
     if (!arguments.partitioner.empty()) text += "&partitioner=" + percent_encoded(arguments.partitioner);
@@ -76,7 +77,8 @@ std::expected<std::string, PlanRefusal> plan_over_http(const PlanArguments& argu
         const bool is_usage = answer.error().is_usage;
         return std::unexpected(PlanRefusal{
             .exit_code = is_usage ? kExitUsage : kExitBroken,
-            .message = answer.error().message + (is_usage ? "" : "; --bootstrap finds a broker by its Kafka address, and reads any other cluster"),
+            .message = answer.error().message +
+                       (is_usage ? "" : "; --bootstrap finds a broker by its Kafka address, and reads any other cluster"),
             .is_elsewhere = true});
     }
     if (!answer->is_good()) {
@@ -86,7 +88,8 @@ std::expected<std::string, PlanRefusal> plan_over_http(const PlanArguments& argu
     if (!lines.error.empty()) return broken(lines.error);
     if (!lines.plan.is_object()) return broken("the answer ends without a plan");
     if (!is_of_wanted_broker(arguments, lines.plan)) {
-        return std::unexpected(PlanRefusal{.exit_code = kExitBroken, .message = "another broker answers there", .is_elsewhere = true});
+        return std::unexpected(
+            PlanRefusal{.exit_code = kExitBroken, .message = "another broker answers there", .is_elsewhere = true});
     }
     return lines.plan.dump();
 }

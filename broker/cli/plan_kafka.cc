@@ -33,7 +33,9 @@ constexpr std::int64_t kSilenceMaxMs = 30'000;
 constexpr std::size_t kGroupsMax = expansion::Plan::kGroupsMax;
 
 std::unexpected<PlanRefusal> broken(std::string message) { return std::unexpected(PlanRefusal{kExitBroken, std::move(message)}); }
-std::unexpected<PlanRefusal> unusable(std::string message) { return std::unexpected(PlanRefusal{kExitUsage, std::move(message)}); }
+std::unexpected<PlanRefusal> unusable(std::string message) {
+    return std::unexpected(PlanRefusal{kExitUsage, std::move(message)});
+}
 
 Bytes bytes_of(const void* data, std::size_t size) { return {static_cast<const std::byte*>(data), size}; }
 
@@ -61,9 +63,9 @@ class Cluster {
         // The group is never joined; the name only has to be there.
         bool good = set("bootstrap.servers", arguments.bootstrap) && set("group.id", "partita-plan") &&
                     set("client.id", "partita-plan") && set("enable.auto.commit", "false") &&
-                    set("enable.partition.eof", "true") && set("check.crcs", "true") && set("isolation.level", "read_uncommitted") &&
-                    set("auto.offset.reset", "error") && set("queued.min.messages", "1000000") &&
-                    set("fetch.message.max.bytes", "4194304") && set("log_level", "2");
+                    set("enable.partition.eof", "true") && set("check.crcs", "true") &&
+                    set("isolation.level", "read_uncommitted") && set("auto.offset.reset", "error") &&
+                    set("queued.min.messages", "1000000") && set("fetch.message.max.bytes", "4194304") && set("log_level", "2");
         for (const std::string& setting : arguments.client_settings) {
             const std::size_t equals = setting.find('=');
             if (equals == std::string::npos) {
@@ -143,7 +145,7 @@ class Cluster {
 
 /// Settings of a topic, or of a broker by its id.
 std::expected<std::map<std::string, std::string>, std::string> settings_of(const Cluster& cluster, rd_kafka_ResourceType_t type,
-                                                                          const std::string& name) {
+                                                                           const std::string& name) {
     const Librdkafka& api = cluster.api();
     rd_kafka_ConfigResource_t* resource = api.ConfigResource_new(type, name.c_str());
     rd_kafka_queue_t* queue = api.queue_new(cluster.handle());
@@ -178,7 +180,8 @@ std::expected<std::map<std::string, std::string>, std::string> settings_of(const
 }
 
 /// What the group committed for the topic; empty when nothing.
-std::expected<std::vector<Offset>, std::string> committed_offsets(const Cluster& cluster, const char* group, const PlannedTopic& topic) {
+std::expected<std::vector<Offset>, std::string> committed_offsets(const Cluster& cluster, const char* group,
+                                                                  const PlannedTopic& topic) {
     const Librdkafka& api = cluster.api();
     rd_kafka_topic_partition_list_t* wanted = api.topic_partition_list_new(topic.old_count);
     for (std::int32_t partition = 0; partition < topic.old_count; ++partition) {
@@ -199,7 +202,8 @@ std::expected<std::vector<Offset>, std::string> committed_offsets(const Cluster&
         const auto* listed = api.event_ListConsumerGroupOffsets_result(event);
         const rd_kafka_group_result_t** groups = api.ListConsumerGroupOffsets_result_groups(listed, &count);
         const rd_kafka_error_t* failed = count == 1 ? api.group_result_error(groups[0]) : nullptr;
-        const rd_kafka_topic_partition_list_t* found = count == 1 && failed == nullptr ? api.group_result_partitions(groups[0]) : nullptr;
+        const rd_kafka_topic_partition_list_t* found =
+            count == 1 && failed == nullptr ? api.group_result_partitions(groups[0]) : nullptr;
         if (failed != nullptr) problem = api.error_string(failed);
         for (int index = 0; found != nullptr && index < found->cnt; ++index) {
             const rd_kafka_topic_partition_t& partition = found->elems[index];
@@ -331,7 +335,8 @@ std::expected<PlannedTopic, PlanRefusal> facts(const Cluster& cluster, const Pla
     if (!counts) return broken("no Kafka answers at " + arguments.bootstrap + ": " + counts.error());
     const auto found = counts->find(arguments.topic);
     if (found == counts->end()) return unusable("there is no topic " + arguments.topic);
-    if (auto problem = expansion::target_problem(arguments.topic, found->second, arguments.to)) return unusable(std::move(*problem));
+    if (auto problem = expansion::target_problem(arguments.topic, found->second, arguments.to))
+        return unusable(std::move(*problem));
     PlannedTopic topic;
     topic.name = arguments.topic;
     topic.old_count = found->second;
@@ -341,8 +346,8 @@ std::expected<PlannedTopic, PlanRefusal> facts(const Cluster& cluster, const Pla
     for (std::int32_t partition = 0; partition < topic.old_count; ++partition) {
         std::int64_t low = 0;
         std::int64_t high = 0;
-        const auto error =
-            cluster.api().query_watermark_offsets(cluster.handle(), topic.name.c_str(), partition, &low, &high, kRequestTimeoutMs);
+        const auto error = cluster.api().query_watermark_offsets(cluster.handle(), topic.name.c_str(), partition, &low, &high,
+                                                                 kRequestTimeoutMs);
         if (error != RD_KAFKA_RESP_ERR_NO_ERROR) {
             return broken("the offsets of partition " + std::to_string(partition) + " cannot be had: " + cluster.text(error));
         }
@@ -358,7 +363,8 @@ std::expected<PlannedTopic, PlanRefusal> facts(const Cluster& cluster, const Pla
     return topic;
 }
 
-std::expected<std::vector<Offset>, std::string> offsets_since(const Cluster& cluster, const PlannedTopic& topic, std::int64_t since_ms) {
+std::expected<std::vector<Offset>, std::string> offsets_since(const Cluster& cluster, const PlannedTopic& topic,
+                                                              std::int64_t since_ms) {
     const Librdkafka& api = cluster.api();
     rd_kafka_topic_partition_list_t* list = api.topic_partition_list_new(topic.old_count);
     for (std::int32_t partition = 0; partition < topic.old_count; ++partition) {
@@ -459,8 +465,7 @@ class KafkaSource final : public expansion::RecordSource {
             return;
         }
         const bool has_key = message.key != nullptr;
-        if (!sink.record({Offset{message.offset},
-                          has_key ? std::optional(bytes_of(message.key, message.key_len)) : std::nullopt,
+        if (!sink.record({Offset{message.offset}, has_key ? std::optional(bytes_of(message.key, message.key_len)) : std::nullopt,
                           message.key_len + message.len, message.payload != nullptr})) {
             state.is_done = true;
         }

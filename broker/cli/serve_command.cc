@@ -32,12 +32,12 @@ struct Arguments {
 
 void add_serve_options(CLI::App& app, Arguments& arguments) {
     app.add_option("-c,--config", arguments.config_file, "server.properties of Kafka")->check(CLI::ExistingFile);
-    app.add_option("--override", arguments.overrides, "one setting as KEY=VALUE, above file and environment")
-        ->take_all();
+    app.add_option("--override", arguments.overrides, "one setting as KEY=VALUE, above file and environment")->take_all();
     app.add_option("-d,--data-dir", arguments.data_directory, "where data is kept (default ./partita-data, or log.dirs)");
     app.add_flag("--ephemeral", arguments.ephemeral, "keep data in memory and forget it at the end");
     app.add_option("-p,--port", arguments.port, "Kafka port on loopback; 0 lets the system choose (default 9092)");
-    app.add_option("--http-port", arguments.http_port, "HTTP port on loopback; 0 lets the system choose, 'off' for none (default 8092)");
+    app.add_option("--http-port", arguments.http_port,
+                   "HTTP port on loopback; 0 lets the system choose, 'off' for none (default 8092)");
     app.add_option("--port-file", arguments.port_file, "write the Kafka port to this file when clients can connect");
     app.add_option("--log-level", arguments.log_level, "debug, info, warning, error or off (default info)");
 }
@@ -62,7 +62,8 @@ int run(const Arguments& arguments) {
         return refuse("--port is " + arguments.port + "; it must be a number from 0, for any free port, to 65535");
     }
     if (!arguments.http_port.empty() && arguments.http_port != "off" && !is_port(arguments.http_port)) {
-        return refuse("--http-port is " + arguments.http_port + "; it must be a number from 0, for any free port, to 65535, or off");
+        return refuse("--http-port is " + arguments.http_port +
+                      "; it must be a number from 0, for any free port, to 65535, or off");
     }
     config::ConfigInputs inputs;
     if (!arguments.config_file.empty()) {

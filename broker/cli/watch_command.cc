@@ -69,7 +69,8 @@ int watch(const WatchArguments& arguments) {
         return is_read;
     });
     if (!answer) return report(answer.error());
-    if (!answer->is_good()) return report({.message = "the broker at " + arguments.http + " gives no events: " + answer->error()});
+    if (!answer->is_good())
+        return report({.message = "the broker at " + arguments.http + " gives no events: " + answer->error()});
     if (!is_read) return kExitDone;
     return report({.message = "the broker ends the events, because it stops, has too many readers, or this one was too slow"});
 }

@@ -94,8 +94,7 @@ const std::vector<ConfigBinding<BrokerConfig>>& bindings() {
 
 RebalanceProtocols rebalance_protocols(const ConfigMap& effective) {
     RebalanceProtocols protocols{false, false, false, false};
-    for (const std::string& name :
-         broker_list(effective, "group.coordinator.rebalance.protocols")) {
+    for (const std::string& name : broker_list(effective, "group.coordinator.rebalance.protocols")) {
         protocols.classic |= name == "classic";
         protocols.consumer |= name == "consumer";
         protocols.streams |= name == "streams";
@@ -128,12 +127,11 @@ std::expected<void, ConfigError> fill(BrokerConfig& config, const ConfigMap& giv
     config.group_consumer_migration_policy =
         java::to_lower(std::get<std::string>(broker_value(effective, "group.consumer.migration.policy")));
     config.group_consumer_assignors.clear();
-    for (const std::string& name :
-         broker_list(effective, "group.consumer.assignors")) {
+    for (const std::string& name : broker_list(effective, "group.consumer.assignors")) {
         config.group_consumer_assignors.emplace_back(consumer_assignor_name(name));
     }
-    auto connections = parse_connection_overrides(
-        std::get<std::string>(broker_value(effective, "max.connections.per.ip.overrides")));
+    auto connections =
+        parse_connection_overrides(std::get<std::string>(broker_value(effective, "max.connections.per.ip.overrides")));
     if (!connections) {
         return std::unexpected(connections.error());
     }
@@ -173,8 +171,8 @@ void add_required(ConfigMap& given) {
 
 bool is_unknown(std::string_view name) {
     // Prefixes under which plugins and listeners have keys of their own.
-    for (const std::string_view prefix : {"listener.name.", "config.providers.", "rsm.config.", "rlmm.config.",
-                                          "remote.log.metadata.", "remote.log.storage."}) {
+    for (const std::string_view prefix :
+         {"listener.name.", "config.providers.", "rsm.config.", "rlmm.config.", "remote.log.metadata.", "remote.log.storage."}) {
         if (name.starts_with(prefix)) {
             return false;
         }
@@ -279,8 +277,8 @@ std::expected<LoadedBrokerConfig, ConfigError> load_broker_config(const ConfigIn
         } else if (const ConfigDefinition* definition = find_broker_config(name)) {
             // Kafka's text alone does not always say what would be right ("Not a number of type INT").
             if (auto parsed = parse_config_value(*definition, value); !parsed) {
-                return std::unexpected(ConfigError{
-                    .message = parsed.error().message + " (allowed: " + allowed_values(*definition) + ")"});
+                return std::unexpected(
+                    ConfigError{.message = parsed.error().message + " (allowed: " + allowed_values(*definition) + ")"});
             }
         }
     }

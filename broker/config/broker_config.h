@@ -58,7 +58,7 @@ struct BrokerConfig {
     std::int32_t background_threads{};
     std::int32_t num_recovery_threads_per_data_dir{};
     std::int32_t socket_request_max_bytes{};
-    std::int32_t socket_send_buffer_bytes{};  ///< -1 leaves it to the system
+    std::int32_t socket_send_buffer_bytes{};     ///< -1 leaves it to the system
     std::int32_t socket_receive_buffer_bytes{};  ///< -1 leaves it to the system
     std::int32_t socket_listen_backlog_size{};
     std::int64_t connections_max_idle_ms{};
@@ -77,11 +77,11 @@ struct BrokerConfig {
     // Topics.
     bool auto_create_topics_enable{};
     bool unstable_api_versions_enable{};
-    bool adopt_directories{};  ///< partita.adopt.directories
-    bool connections_gather{};  ///< partita.connections.gather
-    bool detection_enable{};  ///< partita.detection.enable
+    bool adopt_directories{};              ///< partita.adopt.directories
+    bool connections_gather{};             ///< partita.connections.gather
+    bool detection_enable{};               ///< partita.detection.enable
     double detection_processor_percent{};  ///< partita.detection.processor.percent
-    bool events_topic_enable{};  ///< partita.events.topic.enable
+    bool events_topic_enable{};            ///< partita.events.topic.enable
     bool delete_topic_enable{};
     std::int32_t num_partitions{};
     /// As configured. A single node can hold one replica only, so callers treat larger values as 1 for internal topics, and
@@ -162,7 +162,7 @@ struct BrokerConfig {
     /// that Kafka makes when they are altered.
     [[nodiscard]] std::expected<BrokerConfig, ConfigError> with_dynamic(DynamicBrokerConfigs dynamic) const;
 
-private:
+  private:
     struct Unfilled {};
     explicit BrokerConfig(Unfilled) {}
     /// Makes the config from checked values: those `given` at the start, and the `effective` ones with the dynamic values.

@@ -17,8 +17,7 @@ constexpr ConfigDefinition kDefinitionsAToF[] = {
            "Class that judges config changes. Kept, without effect: this broker loads no classes."),
     define("alter.log.dirs.replication.quota.window.num", ConfigType::int32, "11", range(1), kReadOnly,
            "Number of samples kept for the quota on moves between log directories."),
-    define("alter.log.dirs.replication.quota.window.size.seconds", ConfigType::int32,
-           "1", range(1), kReadOnly,
+    define("alter.log.dirs.replication.quota.window.size.seconds", ConfigType::int32, "1", range(1), kReadOnly,
            "Length of one sample of the quota on moves between log directories."),
     define("authorizer.class.name", ConfigType::string, "", kNonNull, kReadOnly,
            "Class that decides who may do what. Empty: everybody may do everything."),
@@ -26,8 +25,7 @@ constexpr ConfigDefinition kDefinitionsAToF[] = {
            "Whether a topic is created when a client asks for one that does not exist."),
     define("auto.leader.rebalance.enable", ConfigType::boolean, "true", kAny, kReadOnly,
            "Whether leadership returns to preferred replicas by itself. Without effect on one node."),
-    define("background.threads", ConfigType::int32, "10", range(1), kClusterWide,
-           "Threads for work that no request waits for."),
+    define("background.threads", ConfigType::int32, "10", range(1), kClusterWide, "Threads for work that no request waits for."),
     define("broker.heartbeat.interval.ms", ConfigType::int32, "2000", kAny, kReadOnly,
            "Time between heartbeats of a broker to the controller."),
     define("broker.id", ConfigType::int32, "-1", kAny, kReadOnly, "Older name of node.id."),
@@ -56,14 +54,13 @@ constexpr ConfigDefinition kDefinitionsAToF[] = {
            "Longest time until an authenticated session must authenticate again; 0 is never."),
     define("controlled.shutdown.enable", ConfigType::boolean, "true", kAny, kReadOnly,
            "Whether a stopping broker hands its leaderships over first."),
-    required("controller.listener.names", ConfigType::list,
-           "CONTROLLER", list_of({}, false, false), kReadOnly,
-           "Names of the listeners that belong to the controller. This broker is its own controller "
-           "and opens none of them."),
+    required("controller.listener.names", ConfigType::list, "CONTROLLER", list_of({}, false, false), kReadOnly,
+             "Names of the listeners that belong to the controller. This broker is its own controller "
+             "and opens none of them."),
     internal("controller.performance.always.log.threshold.ms", ConfigType::int64, "2000", range(0), kReadOnly,
-           "Controller events slower than this are always logged."),
+             "Controller events slower than this are always logged."),
     internal("controller.performance.sample.period.ms", ConfigType::int64, "60000", range(100), kReadOnly,
-           "Period of the controller's performance samples."),
+             "Period of the controller's performance samples."),
     define("controller.quorum.append.linger.ms", ConfigType::int32, "25", range(0), kReadOnly,
            "How long the quorum leader gathers records before it writes them."),
     define("controller.quorum.auto.join.enable", ConfigType::boolean, "false", kAny, kReadOnly,
@@ -108,8 +105,7 @@ constexpr ConfigDefinition kDefinitionsAToF[] = {
            "Secret with which delegation tokens are made."),
     define("delete.records.purgatory.purge.interval.requests", ConfigType::int32, "1", kAny, kReadOnly,
            "Purge interval of waiting DeleteRecords requests, in requests."),
-    define("delete.topic.enable", ConfigType::boolean, "true", kAny, kReadOnly,
-           "Whether topics can be deleted."),
+    define("delete.topic.enable", ConfigType::boolean, "true", kAny, kReadOnly, "Whether topics can be deleted."),
     define("early.start.listeners", ConfigType::list, kNone, list_of({}, true, true), kReadOnly,
            "Listeners opened before the authorizer is ready."),
     define("fetch.max.bytes", ConfigType::int32, "57671680", range(1024), kReadOnly,
@@ -118,15 +114,12 @@ constexpr ConfigDefinition kDefinitionsAToF[] = {
            "Purge interval of waiting fetches, in requests."),
     define("follower.fetch.last.tiered.offset.enable", ConfigType::boolean, "false", kAny, kClusterWide,
            "Whether new followers start at the last tiered offset."),
-    internal("follower.replication.throttled.rate", ConfigType::int64,
-           "9223372036854775807", range(0), kClusterWide,
-           "Bytes per second for throttled replicas on followers."),
+    internal("follower.replication.throttled.rate", ConfigType::int64, "9223372036854775807", range(0), kClusterWide,
+             "Bytes per second for throttled replicas on followers."),
 };
 
 }  // namespace
 
-std::span<const ConfigDefinition> broker_definitions_a_to_f() {
-    return kDefinitionsAToF;
-}
+std::span<const ConfigDefinition> broker_definitions_a_to_f() { return kDefinitionsAToF; }
 
 }  // namespace partita::config

@@ -90,8 +90,7 @@ std::expected<void, ConfigError> judge(const ConfigChange& change) {
         case AlterOperation::append:
             return refusal(ErrorCode::invalid_request, "APPEND operation is not allowed for the BROKER_LOGGER resource");
         case AlterOperation::subtract:
-            return refusal(ErrorCode::invalid_request,
-                           "SUBTRACT operation is not allowed for the BROKER_LOGGER resource");
+            return refusal(ErrorCode::invalid_request, "SUBTRACT operation is not allowed for the BROKER_LOGGER resource");
     }
     return refusal(ErrorCode::unknown_server_error, "");
 }

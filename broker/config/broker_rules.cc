@@ -37,8 +37,7 @@ Verdict check_log_rules(const ConfigMap& effective) {
         return refuse("requirement failed: log.roll.jitter.ms must be greater than or equal to 0");
     }
     if (topic_ms(effective, "retention.ms") == 0) {
-        return refuse(
-            "requirement failed: log.retention.ms must be unlimited (-1) or, greater than or equal to 1");
+        return refuse("requirement failed: log.retention.ms must be unlimited (-1) or, greater than or equal to 1");
     }
     const std::int64_t cleaner_threads = number(effective, "log.cleaner.threads");
     if (cleaner_threads == 0) {
@@ -68,8 +67,7 @@ Verdict check_network_rules(const ConfigMap& effective) {
     }
     const std::int64_t queued_bytes = number(effective, "queued.max.request.bytes");
     if (queued_bytes > 0 && queued_bytes < number(effective, "socket.request.max.bytes")) {
-        return refuse(
-            "requirement failed: queued.max.request.bytes must be larger or equal to socket.request.max.bytes");
+        return refuse("requirement failed: queued.max.request.bytes must be larger or equal to socket.request.max.bytes");
     }
     return {};
 }
@@ -110,20 +108,17 @@ Verdict check_group_rules(const ConfigMap& effective) {
             }
         }
     }
-    const auto protocols =
-        broker_list(effective, "group.coordinator.rebalance.protocols");
+    const auto protocols = broker_list(effective, "group.coordinator.rebalance.protocols");
     if (std::ranges::find(protocols, "classic") == protocols.end()) {
         return refuse("Disabling the 'classic' protocol is not supported.");
     }
-    for (const std::string_view name :
-         {"offsets.topic.compression.codec", "share.coordinator.state.topic.compression.codec"}) {
+    for (const std::string_view name : {"offsets.topic.compression.codec", "share.coordinator.state.topic.compression.codec"}) {
         // 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd.
         if (const std::int64_t codec = number(effective, name); codec < 0 || codec > 4) {
             return refuse("Unknown compression type id: " + std::to_string(codec));
         }
     }
-    for (const std::string& assignor :
-         broker_list(effective, "group.consumer.assignors")) {
+    for (const std::string& assignor : broker_list(effective, "group.consumer.assignors")) {
         if (consumer_assignor_name(assignor).empty()) {
             return refuse("Class " + assignor + " cannot be found");
         }
@@ -167,15 +162,14 @@ Verdict check_places(const ConfigMap& effective) {
 }  // namespace
 
 std::expected<std::vector<std::pair<std::string, std::string>>, ConfigError> parse_map(std::string_view config,
-                                                                                      std::string_view text) {
+                                                                                       std::string_view text) {
     std::vector<std::pair<std::string, std::string>> entries;
     for (const std::string& item : java::split_list(text)) {
         const std::size_t colon = item.rfind(':');
         if (colon == std::string::npos) {
             // The end of this text is what Java says when it cuts before the colon that is not there.
-            return std::unexpected(ConfigError{.message = "Error parsing configuration property '" +
-                                                          std::string(config) + "': begin 0, end -1, length " +
-                                                          std::to_string(item.size())});
+            return std::unexpected(ConfigError{.message = "Error parsing configuration property '" + std::string(config) +
+                                                          "': begin 0, end -1, length " + std::to_string(item.size())});
         }
         std::string key(java::trim(std::string_view(item).substr(0, colon)));
         std::string value(java::trim(std::string_view(item).substr(colon + 1)));
@@ -189,8 +183,7 @@ std::expected<std::vector<std::pair<std::string, std::string>>, ConfigError> par
     return entries;
 }
 
-std::expected<std::vector<std::pair<std::string, std::int32_t>>, ConfigError> parse_connection_overrides(
-    std::string_view text) {
+std::expected<std::vector<std::pair<std::string, std::int32_t>>, ConfigError> parse_connection_overrides(std::string_view text) {
     constexpr std::string_view kName = "max.connections.per.ip.overrides";
     auto entries = parse_map(kName, text);
     if (!entries) {
@@ -199,20 +192,19 @@ std::expected<std::vector<std::pair<std::string, std::int32_t>>, ConfigError> pa
     std::vector<std::pair<std::string, std::int32_t>> overrides;
     std::vector<std::string> invalid_hosts;
     for (auto& [host, count_text] : *entries) {
-        const auto count = java::parse_integer(count_text, std::numeric_limits<std::int32_t>::min(),
-                                               std::numeric_limits<std::int32_t>::max());
+        const auto count =
+            java::parse_integer(count_text, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max());
         if (!count) {
             return std::unexpected(ConfigError{.message = "For input string: \"" + count_text + "\""});
         }
-        if (host.find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-%._:") !=
-            std::string::npos) {
+        if (host.find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-%._:") != std::string::npos) {
             invalid_hosts.push_back(host);
         }
         overrides.emplace_back(std::move(host), static_cast<std::int32_t>(*count));
     }
     if (!invalid_hosts.empty()) {
-        return std::unexpected(ConfigError{.message = std::string(kName) + " contains invalid addresses : " +
-                                                      java::join(invalid_hosts, ",")});
+        return std::unexpected(
+            ConfigError{.message = std::string(kName) + " contains invalid addresses : " + java::join(invalid_hosts, ",")});
     }
     return overrides;
 }

@@ -20,12 +20,12 @@ struct BrokerConfig;
 [[nodiscard]] std::expected<void, ConfigError> check_broker_values(const ConfigMap& effective);
 
 /// Parses `max.connections.per.ip.overrides`: host:count,...
-[[nodiscard]] std::expected<std::vector<std::pair<std::string, std::int32_t>>, ConfigError>
-parse_connection_overrides(std::string_view text);
+[[nodiscard]] std::expected<std::vector<std::pair<std::string, std::int32_t>>, ConfigError> parse_connection_overrides(
+    std::string_view text);
 
 /// Parses "NAME:VALUE,..." as Kafka reads maps. A later key replaces an earlier one. The error names `config`.
-[[nodiscard]] std::expected<std::vector<std::pair<std::string, std::string>>, ConfigError> parse_map(
-    std::string_view config, std::string_view text);
+[[nodiscard]] std::expected<std::vector<std::pair<std::string, std::string>>, ConfigError> parse_map(std::string_view config,
+                                                                                                     std::string_view text);
 
 /// Parses "host:port", "[v6]:port" or ":port". Empty for anything else.
 [[nodiscard]] std::optional<AdvertisedAddress> parse_host_and_port(std::string_view text);

@@ -47,9 +47,8 @@ std::vector<std::string> broker_config_names(std::string_view name, bool match_l
     }
     if (const std::string_view key = listener_override_key(name); match_listener_override && !key.empty()) {
         // Settings of one SASL mechanism have its name between the listener and the key.
-        for (const std::string_view mechanism :
-             {"sasl.jaas.config", "sasl.login.callback.handler.class", "sasl.login.class",
-              "sasl.server.callback.handler.class", "connections.max.reauth.ms"}) {
+        for (const std::string_view mechanism : {"sasl.jaas.config", "sasl.login.callback.handler.class", "sasl.login.class",
+                                                 "sasl.server.callback.handler.class", "connections.max.reauth.ms"}) {
             if (key.ends_with(mechanism)) {
                 return {std::string(name), std::string(mechanism)};
             }

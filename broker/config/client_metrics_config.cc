@@ -22,12 +22,9 @@ constexpr ConfigDefinition kSubscriptionConfigs[] = {
     define("metrics", ConfigType::list, "", kAny, kClusterWide, "Prefixes of the names of metrics to send."),
 };
 
-constexpr std::string_view kSelectors[] = {"client_id",
-                                           "client_instance_id",
-                                           "client_software_name",
-                                           "client_software_version",
-                                           "client_source_address",
-                                           "client_source_port"};
+constexpr std::string_view kSelectors[] = {
+    "client_id",         "client_instance_id", "client_software_name", "client_software_version", "client_source_address",
+    "client_source_port"};
 
 const ConfigDefinition* find_definition(std::string_view name) {
     const auto found = std::ranges::find(kSubscriptionConfigs, name, &ConfigDefinition::name);
@@ -40,14 +37,13 @@ bool is_client_pattern(std::string_view item, const std::function<bool(std::stri
         return false;
     }
     const std::string_view selector = java::trim(item.substr(0, equals));
-    return std::ranges::find(kSelectors, selector) != std::end(kSelectors) &&
-           is_regex(java::trim(item.substr(equals + 1)));
+    return std::ranges::find(kSelectors, selector) != std::end(kSelectors) && is_regex(java::trim(item.substr(equals + 1)));
 }
 
 }  // namespace
 
-std::expected<void, ConfigError> validate_client_metrics_configs(
-    std::string_view subscription, const ConfigMap& overrides, const std::function<bool(std::string_view)>& is_regex) {
+std::expected<void, ConfigError> validate_client_metrics_configs(std::string_view subscription, const ConfigMap& overrides,
+                                                                 const std::function<bool(std::string_view)>& is_regex) {
     if (subscription.empty()) {
         return refusal(ErrorCode::invalid_request, "Subscription name can't be empty");
     }
@@ -63,9 +59,9 @@ std::expected<void, ConfigError> validate_client_metrics_configs(
         if (name == kInterval) {
             const std::int32_t interval_ms = std::get<std::int32_t>(*value);
             if (interval_ms < kShortestInterval_ms || interval_ms > kLongestInterval_ms) {
-                return refusal(ErrorCode::invalid_request,
-                               "Invalid value " + text + " for interval.ms, interval must be between 100 and 3600000 "
-                                                         "(1 hour)");
+                return refusal(ErrorCode::invalid_request, "Invalid value " + text +
+                                                               " for interval.ms, interval must be between 100 and 3600000 "
+                                                               "(1 hour)");
             }
         }
         if (name == kMatch) {
@@ -85,9 +81,8 @@ std::vector<ConfigEntry> describe_client_metrics_configs(const ConfigMap& overri
         if (!is_described(options, definition.name)) {
             continue;
         }
-        ConfigEntry entry{.name = std::string(definition.name),
-                          .value = std::string(*definition.default_value),
-                          .type = definition.type};
+        ConfigEntry entry{
+            .name = std::string(definition.name), .value = std::string(*definition.default_value), .type = definition.type};
         std::vector<SynonymEntry> synonyms;
         if (const auto own = overrides.find(definition.name); own != overrides.end()) {
             entry.value = own->second;

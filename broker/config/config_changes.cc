@@ -66,14 +66,12 @@ std::string changed_list(const ConfigMap& overrides, const ConfigDefinition& def
     return java::join(items, ",");
 }
 
-bool is_list(const ConfigDefinition* definition) {
-    return definition != nullptr && definition->type == ConfigType::list;
-}
+bool is_list(const ConfigDefinition* definition) { return definition != nullptr && definition->type == ConfigType::list; }
 
 // Applies SET and DELETE, and the list operations to what `find` says is a list; `refuse` words the rest.
 template <class Find, class Refuse>
 std::expected<ConfigMap, ConfigError> applied(ConfigMap overrides, std::span<const ConfigChange> changes, Find find,
-                                             Refuse refuse) {
+                                              Refuse refuse) {
     for (const ConfigChange& change : changes) {
         switch (change.operation) {
             case AlterOperation::set:
@@ -98,11 +96,16 @@ std::expected<ConfigMap, ConfigError> applied(ConfigMap overrides, std::span<con
 }
 
 // Key stores can be replaced while the broker runs, but only those of one listener.
-constexpr std::string_view kListenerOnly[] = {
-    "ssl.key.password",      "ssl.keystore.certificate.chain", "ssl.keystore.key",
-    "ssl.keystore.location", "ssl.keystore.password",          "ssl.keystore.type",
-    "ssl.truststore.certificates", "ssl.truststore.location",  "ssl.truststore.password",
-    "ssl.truststore.type"};
+constexpr std::string_view kListenerOnly[] = {"ssl.key.password",
+                                              "ssl.keystore.certificate.chain",
+                                              "ssl.keystore.key",
+                                              "ssl.keystore.location",
+                                              "ssl.keystore.password",
+                                              "ssl.keystore.type",
+                                              "ssl.truststore.certificates",
+                                              "ssl.truststore.location",
+                                              "ssl.truststore.password",
+                                              "ssl.truststore.type"};
 
 std::string_view base_name(std::string_view name) {
     const std::string_view key = listener_override_key(name);
@@ -142,9 +145,8 @@ Verdict check_dynamic_names(const ConfigMap& overrides, BrokerScope scope) {
         return invalid_request("Cannot update these configs dynamically: " + java::list_text(read_only));
     }
     if (!listener_only.empty()) {
-        return invalid_request(
-            "These security configs can be dynamically updated only per-listener using the listener prefix: " +
-            java::list_text(listener_only));
+        return invalid_request("These security configs can be dynamically updated only per-listener using the listener prefix: " +
+                               java::list_text(listener_only));
     }
     for (const auto& [name, value] : overrides) {
         if (const ConfigDefinition* definition = find_broker_config(base_name(name))) {
@@ -175,8 +177,7 @@ Verdict check_thread_counts(const BrokerConfig& before, const BrokerConfig& afte
         const std::string what =
             "Dynamic thread count update validation failed for " + std::string(name) + "=" + std::to_string(wanted);
         if (wanted < present / 2) {
-            return refused_resize(what + ", value should be at least half the current value " +
-                                  std::to_string(present));
+            return refused_resize(what + ", value should be at least half the current value " + std::to_string(present));
         }
         if (wanted > present * 2) {
             return refused_resize(what + ", value should not be greater than double the current value " +
@@ -211,7 +212,7 @@ Verdict check_min_insync_replicas(std::span<const ConfigChange> changes, BrokerS
 }
 
 std::expected<DynamicBrokerConfigs, ConfigError> checked(const BrokerConfig& broker, BrokerScope scope,
-                                                        std::span<const ConfigChange> changes, ConfigMap overrides) {
+                                                         std::span<const ConfigChange> changes, ConfigMap overrides) {
     if (Verdict verdict = check_dynamic_names(overrides, scope); !verdict) {
         return std::unexpected(verdict.error());
     }
@@ -239,9 +240,8 @@ std::expected<DynamicBrokerConfigs, ConfigError> checked(const BrokerConfig& bro
 
 }  // namespace
 
-std::expected<ConfigMap, ConfigError> alter_topic_configs(const ConfigMap& overrides,
-                                                         std::span<const ConfigChange> changes,
-                                                         const BrokerConfig& broker) {
+std::expected<ConfigMap, ConfigError> alter_topic_configs(const ConfigMap& overrides, std::span<const ConfigChange> changes,
+                                                          const BrokerConfig& broker) {
     if (Verdict verdict = check_shape(changes); !verdict) {
         return std::unexpected(verdict.error());
     }
@@ -250,9 +250,8 @@ std::expected<ConfigMap, ConfigError> alter_topic_configs(const ConfigMap& overr
         return topic == nullptr ? nullptr : &topic->definition;
     };
     const auto refuse = [](const ConfigChange& change) {
-        return invalid_config(std::string("Can't ") +
-                              (change.operation == AlterOperation::append ? "APPEND" : "SUBTRACT") + " to key " +
-                              change.name + " because its type is not LIST.");
+        return invalid_config(std::string("Can't ") + (change.operation == AlterOperation::append ? "APPEND" : "SUBTRACT") +
+                              " to key " + change.name + " because its type is not LIST.");
     };
     auto altered = applied(overrides, changes, find, refuse);
     if (!altered) {
@@ -264,13 +263,12 @@ std::expected<ConfigMap, ConfigError> alter_topic_configs(const ConfigMap& overr
     return altered;
 }
 
-std::expected<ConfigMap, ConfigError> replace_topic_configs(std::span<const NamedValue> configs,
-                                                           const BrokerConfig& broker) {
+std::expected<ConfigMap, ConfigError> replace_topic_configs(std::span<const NamedValue> configs, const BrokerConfig& broker) {
     return alter_topic_configs({}, as_changes(configs), broker);
 }
 
 std::expected<DynamicBrokerConfigs, ConfigError> alter_broker_configs(const BrokerConfig& broker, BrokerScope scope,
-                                                                     std::span<const ConfigChange> changes) {
+                                                                      std::span<const ConfigChange> changes) {
     if (Verdict verdict = check_shape(changes); !verdict) {
         return std::unexpected(verdict.error());
     }
@@ -289,7 +287,7 @@ std::expected<DynamicBrokerConfigs, ConfigError> alter_broker_configs(const Brok
 }
 
 std::expected<DynamicBrokerConfigs, ConfigError> replace_broker_configs(const BrokerConfig& broker, BrokerScope scope,
-                                                                       std::span<const NamedValue> configs) {
+                                                                        std::span<const NamedValue> configs) {
     const std::vector<ConfigChange> changes = as_changes(configs);
     if (Verdict verdict = check_shape(changes); !verdict) {
         return std::unexpected(verdict.error());
@@ -302,7 +300,7 @@ std::expected<DynamicBrokerConfigs, ConfigError> replace_broker_configs(const Br
 }
 
 std::expected<void, ConfigError> validate_broker_configs(const BrokerConfig& broker, BrokerScope scope,
-                                                        const ConfigMap& overrides) {
+                                                         const ConfigMap& overrides) {
     const ConfigMap& present =
         scope == BrokerScope::this_broker ? broker.dynamic().this_broker : broker.dynamic().cluster_default;
     std::vector<ConfigChange> changes;

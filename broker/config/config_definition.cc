@@ -12,15 +12,13 @@ namespace {
 
 std::vector<ConfigDefinition> joined_broker_definitions() {
     std::vector<ConfigDefinition> all;
-    for (const std::span<const ConfigDefinition> part : {broker_definitions_a_to_f(), broker_definitions_g_to_l(),
-                                                         broker_definitions_m_to_r(), broker_definitions_s_to_z()}) {
+    for (const std::span<const ConfigDefinition> part :
+         {broker_definitions_a_to_f(), broker_definitions_g_to_l(), broker_definitions_m_to_r(), broker_definitions_s_to_z()}) {
         all.insert(all.end(), part.begin(), part.end());
     }
-    PARTITA_ASSERT(std::ranges::is_sorted(all, {}, &ConfigDefinition::name),
-                   "the joined tables are in the order of names");
+    PARTITA_ASSERT(std::ranges::is_sorted(all, {}, &ConfigDefinition::name), "the joined tables are in the order of names");
     return all;
 }
-
 
 std::span<const ConfigSynonym> synonyms_of(std::string_view topic_config) {
     using enum SynonymConversion;
@@ -51,8 +49,7 @@ std::span<const ConfigSynonym> synonyms_of(std::string_view topic_config) {
         {"partita.expansion.window.ms", {{"partita.default.expansion.window.ms"}}},
         {"preallocate", {{"log.preallocate"}}},
         {"retention.bytes", {{"log.retention.bytes"}}},
-        {"retention.ms",
-         {{"log.retention.ms"}, {"log.retention.minutes", minutes_to_ms}, {"log.retention.hours", hours_to_ms}}},
+        {"retention.ms", {{"log.retention.ms"}, {"log.retention.minutes", minutes_to_ms}, {"log.retention.hours", hours_to_ms}}},
         {"segment.bytes", {{"log.segment.bytes"}}},
         {"segment.index.bytes", {{"log.index.size.max.bytes"}}},
         {"segment.jitter.ms", {{"log.roll.jitter.ms"}, {"log.roll.jitter.hours", hours_to_ms}}},

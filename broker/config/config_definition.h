@@ -62,22 +62,22 @@ enum class UpdateMode : std::uint8_t {
 
 /// A parsed value. `std::monostate` is Kafka's null (no value and no default). Classes and passwords
 /// are strings. Which alternative is held follows from the ConfigType alone.
-using ConfigValue = std::variant<std::monostate, bool, std::int16_t, std::int32_t, std::int64_t, double,
-                                 std::string, std::vector<std::string>>;
+using ConfigValue =
+    std::variant<std::monostate, bool, std::int16_t, std::int32_t, std::int64_t, double, std::string, std::vector<std::string>>;
 
 /// What a value must satisfy beyond its type.
 enum class ValidatorKind : std::uint8_t {
     none,
-    range,                      ///< `minimum` and `maximum`, either may be absent
-    one_of,                     ///< exactly one of `choices`
-    one_of_ignoring_case,       ///< one of `choices`, any case
-    list_of,                    ///< each item one of `choices` (no choices: any); see `list_may_be_empty`
+    range,                 ///< `minimum` and `maximum`, either may be absent
+    one_of,                ///< exactly one of `choices`
+    one_of_ignoring_case,  ///< one of `choices`, any case
+    list_of,               ///< each item one of `choices` (no choices: any); see `list_may_be_empty`
     non_empty_string,
     non_null,
-    gzip_level,                 ///< 1 to 9, or -1
-    throttled_replicas,         ///< "*" or partition:broker,partition:broker
-    quorum_voters,              ///< id@host:port,...
-    quorum_bootstrap_servers,   ///< host:port,...
+    gzip_level,                ///< 1 to 9, or -1
+    throttled_replicas,        ///< "*" or partition:broker,partition:broker
+    quorum_voters,             ///< id@host:port,...
+    quorum_bootstrap_servers,  ///< host:port,...
 };
 
 struct Validator {
@@ -138,11 +138,11 @@ struct TopicConfigDefinition {
 /// Errors carry Kafka's texts, for example "Invalid value x for configuration num.partitions: Not a
 /// number of type INT" and "Invalid value 0 for configuration num.partitions: Value must be at least 1".
 [[nodiscard]] std::expected<ConfigValue, ConfigError> parse_config_value(const ConfigDefinition& definition,
-                                                                        std::optional<std::string_view> text);
+                                                                         std::optional<std::string_view> text);
 
 /// Parses the text of a value without validating it: only type errors are possible.
 [[nodiscard]] std::expected<ConfigValue, ConfigError> parse_config_type(std::string_view name, ConfigType type,
-                                                                       std::string_view text);
+                                                                        std::string_view text);
 
 /// Kafka's text of a value (lists joined by ",", doubles as Java prints them); empty for null.
 [[nodiscard]] std::optional<std::string> config_value_text(const ConfigValue& value);

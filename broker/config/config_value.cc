@@ -69,8 +69,8 @@ std::string_view type_name(ConfigType type) {
 
 template <class Integer>
 std::expected<ConfigValue, ConfigError> parse_integer(std::string_view name, ConfigType type, std::string_view text) {
-    const auto value = java::parse_integer(java::trim(text), std::numeric_limits<Integer>::min(),
-                                           std::numeric_limits<Integer>::max());
+    const auto value =
+        java::parse_integer(java::trim(text), std::numeric_limits<Integer>::min(), std::numeric_limits<Integer>::max());
     if (!value) {
         return std::unexpected(invalid(name, text, "Not a number of type " + std::string(type_name(type))));
     }
@@ -103,9 +103,7 @@ std::optional<double> as_number(const ConfigValue& value) {
 
 using Verdict = std::expected<void, ConfigError>;
 
-std::string printed(const ConfigValue& value) {
-    return config_value_text(value).value_or("null");
-}
+std::string printed(const ConfigValue& value) { return config_value_text(value).value_or("null"); }
 
 Verdict check_range(const ConfigDefinition& definition, const ConfigValue& value) {
     const std::optional<double> number = as_number(value);
@@ -113,12 +111,12 @@ Verdict check_range(const ConfigDefinition& definition, const ConfigValue& value
         return std::unexpected(invalid(definition.name, "null", "Value must be non-null"));
     }
     if (definition.validator.minimum && *number < *definition.validator.minimum) {
-        return std::unexpected(invalid(definition.name, printed(value),
-                                       "Value must be at least " + bound_text(*definition.validator.minimum)));
+        return std::unexpected(
+            invalid(definition.name, printed(value), "Value must be at least " + bound_text(*definition.validator.minimum)));
     }
     if (definition.validator.maximum && *number > *definition.validator.maximum) {
-        return std::unexpected(invalid(definition.name, printed(value),
-                                       "Value must be no more than " + bound_text(*definition.validator.maximum)));
+        return std::unexpected(
+            invalid(definition.name, printed(value), "Value must be no more than " + bound_text(*definition.validator.maximum)));
     }
     return {};
 }
@@ -142,12 +140,11 @@ Verdict check_list(const ConfigDefinition& definition, const ConfigValue& value)
     const Validator& validator = definition.validator;
     const auto* items = std::get_if<std::vector<std::string>>(&value);
     if (items == nullptr) {
-        return validator.list_may_be_null ? Verdict{}
-                                          : std::unexpected(about(definition.name, "values must not be null."));
+        return validator.list_may_be_null ? Verdict{} : std::unexpected(about(definition.name, "values must not be null."));
     }
     if (items->empty() && !validator.list_may_be_empty) {
-        const std::string valid = validator.choices.empty() ? std::string("any non-empty value")
-                                                            : "[" + joined(validator.choices) + "]";
+        const std::string valid =
+            validator.choices.empty() ? std::string("any non-empty value") : "[" + joined(validator.choices) + "]";
         return std::unexpected(about(definition.name, "must not be empty. Valid values include: " + valid));
     }
     for (const std::string& item : *items) {
@@ -155,8 +152,7 @@ Verdict check_list(const ConfigDefinition& definition, const ConfigValue& value)
             return std::unexpected(about(definition.name, "values must not be empty."));
         }
         if (!validator.choices.empty() && std::ranges::find(validator.choices, item) == validator.choices.end()) {
-            return std::unexpected(
-                invalid(definition.name, item, "String must be one of: " + joined(validator.choices)));
+            return std::unexpected(invalid(definition.name, item, "String must be one of: " + joined(validator.choices)));
         }
     }
     return {};
@@ -168,8 +164,7 @@ Verdict check_gzip_level(const ConfigDefinition& definition, const ConfigValue& 
         return std::unexpected(invalid(definition.name, "null", "Value must be non-null"));
     }
     if (*level != -1 && (*level < 1 || *level > 9)) {
-        return std::unexpected(
-            invalid(definition.name, printed(value), "Value must be between 1 and 9 or equal to -1"));
+        return std::unexpected(invalid(definition.name, printed(value), "Value must be between 1 and 9 or equal to -1"));
     }
     return {};
 }
@@ -201,8 +196,7 @@ Verdict check_throttled_replicas(const ConfigDefinition& definition, const Confi
 
 bool is_host_and_port(std::string_view text) {
     const std::size_t colon = text.rfind(':');
-    return colon != std::string_view::npos && colon != 0 &&
-           java::parse_integer(text.substr(colon + 1), 0, 65535).has_value();
+    return colon != std::string_view::npos && colon != 0 && java::parse_integer(text.substr(colon + 1), 0, 65535).has_value();
 }
 
 Verdict check_quorum(const ConfigDefinition& definition, const ConfigValue& value) {
@@ -228,15 +222,13 @@ Verdict check_quorum(const ConfigDefinition& definition, const ConfigValue& valu
             return std::unexpected(error);
         }
         const std::string id = item.substr(0, at);
-        if (!java::parse_integer(id, std::numeric_limits<std::int32_t>::min(),
-                                 std::numeric_limits<std::int32_t>::max())) {
+        if (!java::parse_integer(id, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max())) {
             error.message = "Failed to parse voter ID as an integer from " + id;
             return std::unexpected(error);
         }
         if (!is_host_and_port(std::string_view(item).substr(at + 1))) {
             error.message = "Failed to parse host name from entry " + item + " for the configuration " +
-                            std::string(definition.name) +
-                            ". Each entry should be in the form `{id}@{host}:{port}`.";
+                            std::string(definition.name) + ". Each entry should be in the form `{id}@{host}:{port}`.";
             return std::unexpected(error);
         }
     }
@@ -278,8 +270,7 @@ Verdict validate(const ConfigDefinition& definition, const ConfigValue& value) {
 
 }  // namespace
 
-std::expected<ConfigValue, ConfigError> parse_config_type(std::string_view name, ConfigType type,
-                                                         std::string_view text) {
+std::expected<ConfigValue, ConfigError> parse_config_type(std::string_view name, ConfigType type, std::string_view text) {
     switch (type) {
         case ConfigType::boolean: {
             const std::string_view trimmed = java::trim(text);
@@ -316,7 +307,7 @@ std::expected<ConfigValue, ConfigError> parse_config_type(std::string_view name,
 }
 
 std::expected<ConfigValue, ConfigError> parse_config_value(const ConfigDefinition& definition,
-                                                          std::optional<std::string_view> text) {
+                                                           std::optional<std::string_view> text) {
     ConfigValue value;
     if (text) {
         auto parsed = parse_config_type(definition.name, definition.type, *text);
@@ -347,9 +338,7 @@ std::optional<std::string> config_value_text(const ConfigValue& value) {
         std::optional<std::string> operator()(std::int64_t number) const { return std::to_string(number); }
         std::optional<std::string> operator()(double number) const { return java::double_text(number); }
         std::optional<std::string> operator()(const std::string& text) const { return text; }
-        std::optional<std::string> operator()(const std::vector<std::string>& items) const {
-            return java::join(items, ",");
-        }
+        std::optional<std::string> operator()(const std::vector<std::string>& items) const { return java::join(items, ","); }
     };
     return std::visit(Printer{}, value);
 }

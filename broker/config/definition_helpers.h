@@ -45,15 +45,12 @@ constexpr Validator one_of_ignoring_case(std::span<const std::string_view> choic
     return {.kind = ValidatorKind::one_of_ignoring_case, .choices = choices};
 }
 constexpr Validator list_of(std::span<const std::string_view> choices, bool may_be_empty, bool may_be_null) {
-    return {.kind = ValidatorKind::list_of,
-            .choices = choices,
-            .list_may_be_empty = may_be_empty,
-            .list_may_be_null = may_be_null};
+    return {
+        .kind = ValidatorKind::list_of, .choices = choices, .list_may_be_empty = may_be_empty, .list_may_be_null = may_be_null};
 }
 
-constexpr ConfigDefinition define(std::string_view name, ConfigType type,
-                                  std::optional<std::string_view> default_value, Validator validator,
-                                  UpdateMode update_mode, std::string_view documentation) {
+constexpr ConfigDefinition define(std::string_view name, ConfigType type, std::optional<std::string_view> default_value,
+                                  Validator validator, UpdateMode update_mode, std::string_view documentation) {
     return {.name = name,
             .type = type,
             .default_value = default_value,
@@ -61,16 +58,14 @@ constexpr ConfigDefinition define(std::string_view name, ConfigType type,
             .update_mode = update_mode,
             .documentation = documentation};
 }
-constexpr ConfigDefinition internal(std::string_view name, ConfigType type,
-                                    std::optional<std::string_view> default_value, Validator validator,
-                                    UpdateMode update_mode, std::string_view documentation) {
+constexpr ConfigDefinition internal(std::string_view name, ConfigType type, std::optional<std::string_view> default_value,
+                                    Validator validator, UpdateMode update_mode, std::string_view documentation) {
     ConfigDefinition definition = define(name, type, default_value, validator, update_mode, documentation);
     definition.internal = true;
     return definition;
 }
-constexpr ConfigDefinition required(std::string_view name, ConfigType type,
-                                    std::optional<std::string_view> default_value, Validator validator,
-                                    UpdateMode update_mode, std::string_view documentation) {
+constexpr ConfigDefinition required(std::string_view name, ConfigType type, std::optional<std::string_view> default_value,
+                                    Validator validator, UpdateMode update_mode, std::string_view documentation) {
     ConfigDefinition definition = define(name, type, default_value, validator, update_mode, documentation);
     definition.required = true;
     return definition;

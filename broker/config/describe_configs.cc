@@ -36,8 +36,8 @@ std::vector<SynonymEntry> broker_synonyms(const BrokerConfig& broker, std::strin
         // Where Kafka demands a value, ours is described as a default only while it is in effect.
         const bool replaced = definition != nullptr && definition->required && broker.given().contains(candidate);
         if (definition != nullptr && definition->default_value && !definition->internal && !replaced) {
-            entries.push_back({candidate, shown(std::string(*definition->default_value), sensitive),
-                               ConfigSource::default_config});
+            entries.push_back(
+                {candidate, shown(std::string(*definition->default_value), sensitive), ConfigSource::default_config});
         }
     }
     const auto first = std::ranges::find(entries, name, &SynonymEntry::name);
@@ -162,9 +162,8 @@ std::vector<ConfigEntry> describe_default_broker_configs(const BrokerConfig& bro
         // Here Kafka shows the text as it was stored.
         entry.value = shown(value, entry.sensitive);
         std::vector<SynonymEntry> synonyms = broker_synonyms(broker, name, entry.sensitive);
-        std::erase_if(synonyms, [](const SynonymEntry& synonym) {
-            return synonym.source != ConfigSource::dynamic_default_broker_config;
-        });
+        std::erase_if(synonyms,
+                      [](const SynonymEntry& synonym) { return synonym.source != ConfigSource::dynamic_default_broker_config; });
         entries.push_back(with_synonyms(std::move(entry), std::move(synonyms), options));
     }
     return entries;

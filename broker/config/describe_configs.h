@@ -64,7 +64,6 @@ struct DescribeOptions {
 [[nodiscard]] std::vector<SynonymEntry> describe_broker_synonyms(const BrokerConfig& broker, std::string_view name);
 
 /// Returns `entry` with its source, which is that of the first synonym, and with the synonyms if the options ask for them.
-[[nodiscard]] ConfigEntry with_synonyms(ConfigEntry entry, std::vector<SynonymEntry> synonyms,
-                                        const DescribeOptions& options);
+[[nodiscard]] ConfigEntry with_synonyms(ConfigEntry entry, std::vector<SynonymEntry> synonyms, const DescribeOptions& options);
 
 }  // namespace partita::config

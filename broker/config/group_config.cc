@@ -27,23 +27,19 @@ constexpr GroupConfigDefinition kGroupConfigs[] = {
      "group.consumer.max.heartbeat.interval.ms"},
     {define("consumer.session.timeout.ms", ConfigType::int32, "45000", range(1), kClusterWide,
             "After how long without a heartbeat a member of a consumer group counts as gone."),
-     "group.consumer.session.timeout.ms", "group.consumer.min.session.timeout.ms",
-     "group.consumer.max.session.timeout.ms"},
+     "group.consumer.session.timeout.ms", "group.consumer.min.session.timeout.ms", "group.consumer.max.session.timeout.ms"},
     {define("share.assignment.interval.ms", ConfigType::int32, "1000", range(0), kClusterWide,
             "Shortest time between two assignments of a share group."),
-     "group.share.assignment.interval.ms", "group.share.min.assignment.interval.ms",
-     "group.share.max.assignment.interval.ms"},
+     "group.share.assignment.interval.ms", "group.share.min.assignment.interval.ms", "group.share.max.assignment.interval.ms"},
     {define(kOffsetReset, ConfigType::string, "latest", kAny, kClusterWide,
             "Where a share group starts in a partition: earliest, latest or by_duration:PERIOD."),
      "", "", ""},
     {define("share.delivery.count.limit", ConfigType::int32, "5", range(1), kClusterWide,
             "How often a record is delivered to a share group at most."),
-     "group.share.delivery.count.limit", "group.share.min.delivery.count.limit",
-     "group.share.max.delivery.count.limit"},
+     "group.share.delivery.count.limit", "group.share.min.delivery.count.limit", "group.share.max.delivery.count.limit"},
     {define("share.heartbeat.interval.ms", ConfigType::int32, "5000", range(1), kClusterWide,
             "How often members of a share group are told to send a heartbeat."),
-     "group.share.heartbeat.interval.ms", "group.share.min.heartbeat.interval.ms",
-     "group.share.max.heartbeat.interval.ms"},
+     "group.share.heartbeat.interval.ms", "group.share.min.heartbeat.interval.ms", "group.share.max.heartbeat.interval.ms"},
     {define("share.isolation.level", ConfigType::string, "read_uncommitted", one_of(kIsolationLevels), kClusterWide,
             "Whether a share group sees records of transactions that are not committed."),
      "", "", ""},
@@ -53,8 +49,7 @@ constexpr GroupConfigDefinition kGroupConfigs[] = {
      "group.share.max.partition.max.record.locks"},
     {define("share.record.lock.duration.ms", ConfigType::int32, "30000", range(1000), kClusterWide,
             "How long a record in delivery is kept from other members of a share group."),
-     "group.share.record.lock.duration.ms", "group.share.min.record.lock.duration.ms",
-     "group.share.max.record.lock.duration.ms"},
+     "group.share.record.lock.duration.ms", "group.share.min.record.lock.duration.ms", "group.share.max.record.lock.duration.ms"},
     {define("share.renew.acknowledge.enable", ConfigType::boolean, "true", kAny, kClusterWide,
             "Whether members of a share group may ask for more time for a record."),
      "", "", ""},
@@ -67,8 +62,7 @@ constexpr GroupConfigDefinition kGroupConfigs[] = {
      "group.streams.max.assignment.interval.ms"},
     {define("streams.heartbeat.interval.ms", ConfigType::int32, "5000", range(1), kClusterWide,
             "How often members of a streams group are told to send a heartbeat."),
-     "group.streams.heartbeat.interval.ms", "group.streams.min.heartbeat.interval.ms",
-     "group.streams.max.heartbeat.interval.ms"},
+     "group.streams.heartbeat.interval.ms", "group.streams.min.heartbeat.interval.ms", "group.streams.max.heartbeat.interval.ms"},
     {define("streams.initial.rebalance.delay.ms", ConfigType::int32, "3000", range(0), kClusterWide,
             "How long a new streams group waits for more members."),
      "group.streams.initial.rebalance.delay.ms", "", ""},
@@ -77,8 +71,7 @@ constexpr GroupConfigDefinition kGroupConfigs[] = {
      "group.streams.num.standby.replicas", "", "group.streams.max.standby.replicas"},
     {define("streams.session.timeout.ms", ConfigType::int32, "45000", range(1), kClusterWide,
             "After how long without a heartbeat a member of a streams group counts as gone."),
-     "group.streams.session.timeout.ms", "group.streams.min.session.timeout.ms",
-     "group.streams.max.session.timeout.ms"},
+     "group.streams.session.timeout.ms", "group.streams.min.session.timeout.ms", "group.streams.max.session.timeout.ms"},
 };
 
 /// Members must be able to miss a heartbeat: of each kind of group the timeout has to exceed the interval.
@@ -171,8 +164,7 @@ std::expected<void, ConfigError> validate_group_configs(const ConfigMap& overrid
                                   std::string(definition.minimum_config));
         }
         if (const auto most = bound(broker, definition.maximum_config); most && number > *most) {
-            return invalid_config(std::string(name) + " must be less than or equal to " +
-                                  std::string(definition.maximum_config));
+            return invalid_config(std::string(name) + " must be less than or equal to " + std::string(definition.maximum_config));
         }
     }
     // What is not overridden counts with the broker's value, also where nothing of a session was changed.
@@ -203,8 +195,7 @@ ConfigValue group_config_value(const ConfigMap& overrides, const BrokerConfig& b
     if (!definition->broker_config.empty()) {
         return broker.value(definition->broker_config);
     }
-    return parse_config_value(definition->definition, definition->definition.default_value)
-        .value_or(ConfigValue{});
+    return parse_config_value(definition->definition, definition->definition.default_value).value_or(ConfigValue{});
 }
 
 std::vector<ConfigEntry> describe_group_configs(const ConfigMap& overrides, const BrokerConfig& broker,

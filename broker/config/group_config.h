@@ -31,13 +31,11 @@ struct GroupConfigDefinition {
 /// Checks a complete set of configs of a group. The error is INVALID_CONFIG with Kafka's text for unknown names, values out of
 /// bounds, and a session timeout that does not exceed the heartbeat interval (the broker's value counts for one that is not
 /// given).
-[[nodiscard]] std::expected<void, ConfigError> validate_group_configs(const ConfigMap& overrides,
-                                                                      const BrokerConfig& broker);
+[[nodiscard]] std::expected<void, ConfigError> validate_group_configs(const ConfigMap& overrides, const BrokerConfig& broker);
 
 /// The value in force for a group: its own, else the broker's, else the default. An older value outside of the broker's present
 /// bounds is brought within them. `name` must be defined.
-[[nodiscard]] ConfigValue group_config_value(const ConfigMap& overrides, const BrokerConfig& broker,
-                                             std::string_view name);
+[[nodiscard]] ConfigValue group_config_value(const ConfigMap& overrides, const BrokerConfig& broker, std::string_view name);
 
 /// Configs of a group, which need not exist, ascending by name.
 [[nodiscard]] std::vector<ConfigEntry> describe_group_configs(const ConfigMap& overrides, const BrokerConfig& broker,

@@ -16,13 +16,9 @@ bool is_white_space(char character) {
            character == '\r';
 }
 
-char lower(char character) {
-    return character >= 'A' && character <= 'Z' ? static_cast<char>(character - 'A' + 'a') : character;
-}
+char lower(char character) { return character >= 'A' && character <= 'Z' ? static_cast<char>(character - 'A' + 'a') : character; }
 
-char upper(char character) {
-    return character >= 'a' && character <= 'z' ? static_cast<char>(character - 'a' + 'A') : character;
-}
+char upper(char character) { return character >= 'a' && character <= 'z' ? static_cast<char>(character - 'a' + 'A') : character; }
 
 }  // namespace
 
@@ -107,14 +103,13 @@ std::string double_text(double value) {
         return std::signbit(value) ? "-0.0" : "0.0";
     }
     std::array<char, 64> buffer{};
-    const auto written = std::to_chars(buffer.data(), buffer.data() + buffer.size(), std::fabs(value),
-                                       std::chars_format::scientific);
+    const auto written =
+        std::to_chars(buffer.data(), buffer.data() + buffer.size(), std::fabs(value), std::chars_format::scientific);
     const std::string_view scientific(buffer.data(), static_cast<std::size_t>(written.ptr - buffer.data()));
     const std::size_t mark = scientific.find('e');
     std::string digits;
     std::ranges::copy_if(scientific.substr(0, mark), std::back_inserter(digits), [](char c) { return c != '.'; });
-    const int exponent = static_cast<int>(
-        parse_integer(scientific.substr(mark + 1), -1000, 1000).value_or(0));
+    const int exponent = static_cast<int>(parse_integer(scientific.substr(mark + 1), -1000, 1000).value_or(0));
 
     std::string text = value < 0 ? "-" : "";
     if (exponent >= -3 && exponent < 7) {

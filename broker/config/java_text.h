@@ -14,8 +14,7 @@ namespace partita::config::java {
 [[nodiscard]] std::string_view trim(std::string_view text);
 
 /// Integer.parseInt and its sisters: an optional sign and decimal digits, nothing else, within bounds.
-[[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text, std::int64_t minimum,
-                                                        std::int64_t maximum);
+[[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text, std::int64_t minimum, std::int64_t maximum);
 
 /// Double.parseDouble: also a trailing f, F, d or D, hexadecimal, "NaN" and "Infinity".
 [[nodiscard]] std::optional<double> parse_double(std::string_view text);

@@ -22,8 +22,8 @@ using List = std::vector<std::string>;
 
 std::optional<SecurityProtocol> protocol_of(std::string_view name) {
     const std::string upper = java::to_upper(name);
-    for (const SecurityProtocol protocol : {SecurityProtocol::plaintext, SecurityProtocol::ssl,
-                                            SecurityProtocol::sasl_plaintext, SecurityProtocol::sasl_ssl}) {
+    for (const SecurityProtocol protocol :
+         {SecurityProtocol::plaintext, SecurityProtocol::ssl, SecurityProtocol::sasl_plaintext, SecurityProtocol::sasl_ssl}) {
         if (upper == security_protocol_name(protocol)) {
             return protocol;
         }
@@ -53,8 +53,7 @@ std::optional<RawEndpoint> parse_endpoint(std::string_view text) {
     if (host.starts_with('[') && host.ends_with(']')) {
         host = host.substr(1, host.size() - 2);
     }
-    if (host.find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-%._:") !=
-        std::string_view::npos) {
+    if (host.find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-%._:") != std::string_view::npos) {
         return std::nullopt;
     }
     return RawEndpoint{java::to_upper(java::trim(text.substr(0, mark))), std::string(host), *port};
@@ -121,8 +120,7 @@ std::optional<std::string> duplicate_port(const std::vector<Endpoint>& endpoints
         }
         if (literal.size() == 2) {
             if (is_ipv4(literal[0]->host) == is_ipv4(literal[1]->host) || named != 0) {
-                return "If you have two listeners on the same port then one needs to be IPv4 and the other IPv6" +
-                       suffix;
+                return "If you have two listeners on the same port then one needs to be IPv4 and the other IPv6" + suffix;
             }
             continue;
         }
@@ -134,7 +132,7 @@ std::optional<std::string> duplicate_port(const std::vector<Endpoint>& endpoints
 }
 
 std::expected<std::vector<Endpoint>, ConfigError> checked_endpoints(const List& items, const ProtocolMap& protocols,
-                                                                   bool distinct_ports) {
+                                                                    bool distinct_ports) {
     const std::string prefix = "Error creating broker listeners from '" + java::list_text(items) + "': ";
     auto endpoints = endpoints_of(items, protocols);
     if (!endpoints) {
@@ -160,7 +158,7 @@ bool is_controller(const ListenerSettings& settings, std::string_view name) {
 }
 
 std::expected<ProtocolMap, ConfigError> protocol_map(const ConfigMap& given, const List& controller_names,
-                                                    const List& listeners) {
+                                                     const List& listeners) {
     constexpr std::string_view kName = "listener.security.protocol.map";
     auto entries = parse_map(kName, std::get<std::string>(broker_value(given, kName)));
     if (!entries) {
@@ -204,7 +202,7 @@ std::expected<std::string, ConfigError> inter_broker_name(const ConfigMap& given
         const std::string upper = java::to_upper(*name);
         if (!protocols.contains(upper)) {
             return invalid_config("Listener with name " + upper +
-                           " defined in inter.broker.listener.name not found in listener.security.protocol.map.");
+                                  " defined in inter.broker.listener.name not found in listener.security.protocol.map.");
         }
         return upper;
     }
@@ -232,14 +230,16 @@ Verdict check_together(const ListenerSettings& settings, const std::vector<Endpo
     }
     if (!has_name(effective_advertised, settings.inter_broker_listener_name)) {
         return invalid_config(
-            "requirement failed: inter.broker.listener.name must be a listener name defined in advertised.listeners. The valid options "
+            "requirement failed: inter.broker.listener.name must be a listener name defined in advertised.listeners. The valid "
+            "options "
             "based on currently configured listeners are " +
             names_of(effective_advertised, ","));
     }
     for (const Endpoint& endpoint : effective_advertised) {
         if (!has_name(all, endpoint.listener_name)) {
             return invalid_config(
-                "requirement failed: advertised.listeners listener names must be equal to or a subset of the ones defined in listeners. "
+                "requirement failed: advertised.listeners listener names must be equal to or a subset of the ones defined in "
+                "listeners. "
                 "Found " +
                 names_of(effective_advertised, ",") + ". The valid options based on the current configuration are " +
                 names_of(all, ","));
@@ -248,7 +248,8 @@ Verdict check_together(const ListenerSettings& settings, const std::vector<Endpo
     for (const Endpoint& endpoint : settings.advertised) {
         if (endpoint.host == "0.0.0.0") {
             return invalid_config(
-                "requirement failed: advertised.listeners cannot use the nonroutable meta-address 0.0.0.0. Use a routable IP address.");
+                "requirement failed: advertised.listeners cannot use the nonroutable meta-address 0.0.0.0. Use a routable IP "
+                "address.");
         }
     }
     return {};
@@ -314,8 +315,7 @@ std::expected<ListenerSettings, ConfigError> parse_listeners(const ConfigMap& gi
         effective_advertised = settings.advertised;
     } else {
         effective_advertised = *all;
-        std::erase_if(effective_advertised,
-                      [&](const Endpoint& e) { return is_controller(settings, e.listener_name); });
+        std::erase_if(effective_advertised, [&](const Endpoint& e) { return is_controller(settings, e.listener_name); });
     }
     if (Verdict verdict = check_together(settings, *all, effective_advertised); !verdict) {
         return std::unexpected(verdict.error());
@@ -324,7 +324,7 @@ std::expected<ListenerSettings, ConfigError> parse_listeners(const ConfigMap& gi
         const std::string name = java::to_upper(early);
         if (!has_name(*all, name) && !is_controller(settings, name)) {
             return invalid_config("early.start.listeners contains listener " + name +
-                           ", but this is not contained in listeners or controller.listener.names");
+                                  ", but this is not contained in listeners or controller.listener.names");
         }
     }
     for (const Endpoint& endpoint : *all) {
@@ -336,9 +336,9 @@ std::expected<ListenerSettings, ConfigError> parse_listeners(const ConfigMap& gi
         }
         if (endpoint.protocol != SecurityProtocol::plaintext) {
             return invalid_config("Listener " + to_string(endpoint) + " uses " +
-                           std::string(security_protocol_name(endpoint.protocol)) +
-                           ", which this build does not serve yet: use PLAINTEXT, or map the name to it in "
-                           "listener.security.protocol.map");
+                                  std::string(security_protocol_name(endpoint.protocol)) +
+                                  ", which this build does not serve yet: use PLAINTEXT, or map the name to it in "
+                                  "listener.security.protocol.map");
         }
         settings.listeners.push_back(listener_of(endpoint));
     }

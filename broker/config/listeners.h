@@ -83,9 +83,8 @@ struct ListenerSettings {
 /// `bound_port` is the port that the listener really has. Null when there is no such listener, or when
 /// `advertised.listeners` is set and does not name it.
 [[nodiscard]] std::optional<AdvertisedAddress> advertised_address(const ListenerSettings& settings,
-                                                                 std::string_view listener_name,
-                                                                 std::string_view local_address,
-                                                                 std::uint16_t bound_port);
+                                                                  std::string_view listener_name, std::string_view local_address,
+                                                                  std::uint16_t bound_port);
 
 /// "host:port", IPv6 in brackets.
 [[nodiscard]] std::string to_string(const AdvertisedAddress& address);

@@ -104,13 +104,12 @@ void append_value(std::string& line, std::string_view value) {
 }  // namespace
 
 std::optional<Level> parse_level(std::string_view name) {
-    for (const auto& [text, level] : std::initializer_list<std::pair<std::string_view, Level>>{
-             {"debug", Level::debug},
-             {"info", Level::info},
-             {"warning", Level::warning},
-             {"warn", Level::warning},
-             {"error", Level::error},
-             {"off", Level::off}}) {
+    for (const auto& [text, level] : std::initializer_list<std::pair<std::string_view, Level>>{{"debug", Level::debug},
+                                                                                               {"info", Level::info},
+                                                                                               {"warning", Level::warning},
+                                                                                               {"warn", Level::warning},
+                                                                                               {"error", Level::error},
+                                                                                               {"off", Level::off}}) {
         if (text == name) {
             return level;
         }
@@ -156,8 +155,7 @@ void write(Level level, std::string_view area, std::string_view message, std::in
     }
 }
 
-std::string format_event(Level level, std::string_view area, std::string_view message,
-                         std::initializer_list<Field> fields) {
+std::string format_event(Level level, std::string_view area, std::string_view message, std::initializer_list<Field> fields) {
     std::string line = fmt::format("{} {} {}", level_name(level), area, message);
     for (const Field& field : fields) {
         line += ' ';

@@ -78,7 +78,7 @@ inline void error(std::string_view area, std::string_view message, std::initiali
 /// Lets through at most one event per second and reason, for events that strangers can cause at will (garbage on the port,
 /// oversized frames). Thread-safe. It remembers `kMaxReasons` reasons; all further ones share one more.
 class RateLimiter {
-public:
+  public:
     static constexpr std::size_t kMaxReasons = 256;
     static constexpr std::int64_t kInterval_ms = 1000;
 
@@ -86,7 +86,7 @@ public:
     /// reason were left out since the last line.
     [[nodiscard]] std::optional<std::uint64_t> admit(std::string_view reason, Instant now);
 
-private:
+  private:
     struct State {
         Instant last;
         std::uint64_t suppressed = 0;

@@ -98,7 +98,7 @@ std::optional<std::string> unescape(std::string_view text) {
 
 // One logical line: natural lines joined where the first ends in an odd number of backslashes.
 class LogicalLines {
-public:
+  public:
     explicit LogicalLines(std::string_view text) : text_(text) {}
 
     bool next(std::string& line) {
@@ -127,7 +127,7 @@ public:
 
     [[nodiscard]] int line_number() const { return line_number_; }
 
-private:
+  private:
     std::string_view natural_line() {
         const std::size_t end = std::min(text_.find_first_of("\r\n", at_), text_.size());
         const std::string_view natural = text_.substr(at_, end - at_);
@@ -171,9 +171,9 @@ std::size_t begin_of_value(std::string_view line, std::size_t at) {
 
 // Names with the prefix that steer the image and its JVM and are no configs.
 constexpr std::array<std::string_view, 12> kImageVariables = {
-    "KAFKA_VERSION",  "KAFKA_HOME",      "KAFKA_HEAP_OPTS",          "KAFKA_OPTS",        "KAFKA_JMX_OPTS",
-    "KAFKA_JMX_PORT", "KAFKA_JMX_HOSTNAME", "KAFKA_JVM_PERFORMANCE_OPTS", "KAFKA_GC_LOG_OPTS", "KAFKA_DEBUG",
-    "KAFKA_MODE",     "KAFKA_CLASSPATH"};
+    "KAFKA_VERSION",     "KAFKA_HOME",     "KAFKA_HEAP_OPTS",    "KAFKA_OPTS",
+    "KAFKA_JMX_OPTS",    "KAFKA_JMX_PORT", "KAFKA_JMX_HOSTNAME", "KAFKA_JVM_PERFORMANCE_OPTS",
+    "KAFKA_GC_LOG_OPTS", "KAFKA_DEBUG",    "KAFKA_MODE",         "KAFKA_CLASSPATH"};
 
 }  // namespace
 
@@ -189,9 +189,9 @@ std::expected<ConfigMap, ConfigError> parse_properties(std::string_view text) {
         const auto key = unescape(std::string_view(line).substr(0, key_end));
         const auto value = unescape(std::string_view(line).substr(begin_of_value(line, key_end)));
         if (!key || !value) {
-            return std::unexpected(ConfigError{
-                .message = "Malformed \\uxxxx encoding in line " + std::to_string(lines.line_number()) +
-                           " of the properties file: four hexadecimal digits must follow \\u"});
+            return std::unexpected(ConfigError{.message = "Malformed \\uxxxx encoding in line " +
+                                                          std::to_string(lines.line_number()) +
+                                                          " of the properties file: four hexadecimal digits must follow \\u"});
         }
         configs.insert_or_assign(*key, *value);
     }
@@ -244,8 +244,7 @@ std::expected<std::pair<std::string, std::string>, ConfigError> parse_override(s
     const std::size_t equals = text.find('=');
     const std::string_view key = java::trim(text.substr(0, std::min(equals, text.size())));
     if (equals == std::string_view::npos || key.empty()) {
-        return std::unexpected(
-            ConfigError{.message = "Invalid override '" + std::string(text) + "': it must be key=value"});
+        return std::unexpected(ConfigError{.message = "Invalid override '" + std::string(text) + "': it must be key=value"});
     }
     return std::pair{std::string(key), std::string(text.substr(equals + 1))};
 }

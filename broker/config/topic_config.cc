@@ -127,9 +127,9 @@ Verdict check_together(const TopicValues& values) {
     const std::int64_t minimum = std::get<std::int64_t>(values.at("min.compaction.lag.ms"));
     const std::int64_t maximum = std::get<std::int64_t>(values.at("max.compaction.lag.ms"));
     if (minimum > maximum) {
-        return std::unexpected(
-            ConfigError{.message = "conflict topic config setting min.compaction.lag.ms (" + std::to_string(minimum) +
-                                   ") > max.compaction.lag.ms (" + std::to_string(maximum) + ")"});
+        return std::unexpected(ConfigError{.message = "conflict topic config setting min.compaction.lag.ms (" +
+                                                      std::to_string(minimum) + ") > max.compaction.lag.ms (" +
+                                                      std::to_string(maximum) + ")"});
     }
     // Without tiered storage this is the first of its rules that can fail, so it is the only one.
     if (std::get<bool>(values.at("remote.storage.enable"))) {
@@ -144,8 +144,7 @@ Verdict check_together(const TopicValues& values) {
 
 std::string_view expansion_mode_name(ExpansionMode mode) { return kExpansionModes[static_cast<std::size_t>(mode)]; }
 
-std::expected<TopicConfig, ConfigError> effective_topic_config(const ConfigMap& overrides,
-                                                              const BrokerConfig& broker) {
+std::expected<TopicConfig, ConfigError> effective_topic_config(const ConfigMap& overrides, const BrokerConfig& broker) {
     const auto values = values_of(overrides, broker);
     if (!values) {
         return std::unexpected(values.error());
@@ -179,8 +178,7 @@ std::expected<void, ConfigError> validate_topic_configs(const ConfigMap& overrid
     return check_together(*values);
 }
 
-std::expected<ConfigMap, ConfigError> topic_configs_of_creation(std::span<const NamedValue> configs,
-                                                               const BrokerConfig& broker) {
+std::expected<ConfigMap, ConfigError> topic_configs_of_creation(std::span<const NamedValue> configs, const BrokerConfig& broker) {
     ConfigMap overrides;
     std::vector<std::string> nulls;
     for (const NamedValue& config : configs) {
@@ -191,8 +189,7 @@ std::expected<ConfigMap, ConfigError> topic_configs_of_creation(std::span<const 
         }
     }
     if (!nulls.empty()) {
-        return std::unexpected(
-            ConfigError{.message = "Null value not supported for topic configs: " + java::join(nulls, ",")});
+        return std::unexpected(ConfigError{.message = "Null value not supported for topic configs: " + java::join(nulls, ",")});
     }
     if (Verdict verdict = validate_topic_configs(overrides, broker); !verdict) {
         return std::unexpected(verdict.error());

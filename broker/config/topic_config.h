@@ -33,7 +33,7 @@ inline constexpr std::int64_t kUntilReleased = -1;
 struct TopicConfig {
     TopicConfig();
 
-    bool cleanup_delete{};  ///< cleanup.policy has "delete"
+    bool cleanup_delete{};   ///< cleanup.policy has "delete"
     bool cleanup_compact{};  ///< cleanup.policy has "compact"; neither: keep everything (since 4.2)
     CompressionSetting compression_type{};
     std::int32_t compression_gzip_level{};
@@ -57,12 +57,12 @@ struct TopicConfig {
     bool expansion_guard_override{};
     std::int64_t expansion_guard_quiet_ms{};
     std::int64_t expansion_window_ms{};
-    std::int64_t nudge{};  ///< only a change of it means something
+    std::int64_t nudge{};                          ///< only a change of it means something
     std::int64_t visibility_consumers_delay_ms{};  ///< kUntilReleased, too
     std::int64_t visibility_producers_delay_ms{};  ///< kUntilReleased, too
     bool preallocate{};
     std::int64_t retention_bytes{};  ///< negative: no limit
-    std::int64_t retention_ms{};  ///< negative: no limit
+    std::int64_t retention_ms{};     ///< negative: no limit
     std::int32_t segment_bytes{};
     std::int32_t segment_index_bytes{};
     std::int64_t segment_jitter_ms{};
@@ -71,7 +71,7 @@ struct TopicConfig {
 
     friend bool operator==(const TopicConfig&, const TopicConfig&) = default;
 
-private:
+  private:
     friend std::expected<TopicConfig, ConfigError> effective_topic_config(const ConfigMap&, const BrokerConfig&);
     struct Unfilled {};
     explicit TopicConfig(Unfilled) {}
@@ -86,20 +86,18 @@ struct NamedValue {
 /// The settings in force for a topic with these overrides, which `validate_topic_configs` has accepted earlier. The error is
 /// for a catalog that another version wrote and that has a value which this version cannot read.
 [[nodiscard]] std::expected<TopicConfig, ConfigError> effective_topic_config(const ConfigMap& overrides,
-                                                                            const BrokerConfig& broker);
+                                                                             const BrokerConfig& broker);
 
 /// Checks one value by itself. An unknown name is INVALID_CONFIG with `Unknown topic config name: X`.
-[[nodiscard]] std::expected<ConfigValue, ConfigError> validate_topic_config(std::string_view name,
-                                                                           std::string_view value);
+[[nodiscard]] std::expected<ConfigValue, ConfigError> validate_topic_config(std::string_view name, std::string_view value);
 
 /// Checks a complete set of overrides, also by Kafka's rules between configs (max.compaction.lag.ms is not below
 /// min.compaction.lag.ms, tiered storage needs the broker's, and so on).
-[[nodiscard]] std::expected<void, ConfigError> validate_topic_configs(const ConfigMap& overrides,
-                                                                     const BrokerConfig& broker);
+[[nodiscard]] std::expected<void, ConfigError> validate_topic_configs(const ConfigMap& overrides, const BrokerConfig& broker);
 
 /// The overrides to store for the configs of a CreateTopics item. The last of duplicate names wins. A null value is refused with
 /// INVALID_CONFIG, and so is everything that `validate_topic_configs` refuses.
 [[nodiscard]] std::expected<ConfigMap, ConfigError> topic_configs_of_creation(std::span<const NamedValue> configs,
-                                                                             const BrokerConfig& broker);
+                                                                              const BrokerConfig& broker);
 
 }  // namespace partita::config

@@ -32,7 +32,7 @@ constexpr ConfigDefinition kDefinitions[] = {
     define("index.interval.bytes", ConfigType::int32, "4096", range(0), kClusterWide,
            "Bytes between two entries of an offset index."),
     internal("internal.segment.bytes", ConfigType::int32, kNone, kAny, kClusterWide,
-           "Segment size without a lower limit, for tests."),
+             "Segment size without a lower limit, for tests."),
     define("leader.replication.throttled.replicas", ConfigType::list, "", kThrottledReplicas, kClusterWide,
            "Leaders whose replication is throttled, as partition:broker items, or *."),
     define("local.retention.bytes", ConfigType::int64, "-2", range(-2), kClusterWide,
@@ -74,8 +74,7 @@ constexpr ConfigDefinition kDefinitions[] = {
              "How long new partitions are hidden from consumers; -1 hides them until this is changed. A test control."),
     internal("partita.visibility.producers.delay.ms", ConfigType::int64, "0", range(-1), kClusterWide,
              "How long new partitions are hidden from producers; -1 hides them until this is changed. A test control."),
-    define("preallocate", ConfigType::boolean, "false", kAny, kClusterWide,
-           "Whether a new segment gets its full size at once."),
+    define("preallocate", ConfigType::boolean, "false", kAny, kClusterWide, "Whether a new segment gets its full size at once."),
     define("remote.log.copy.disable", ConfigType::boolean, "false", kAny, kClusterWide,
            "Whether nothing more is copied to tiered storage."),
     define("remote.log.delete.on.disable", ConfigType::boolean, "false", kAny, kClusterWide,
@@ -84,24 +83,19 @@ constexpr ConfigDefinition kDefinitions[] = {
            "Whether the topic uses tiered storage. This broker has none."),
     define("retention.bytes", ConfigType::int64, "-1", kAny, kClusterWide,
            "Size of a partition from which old segments are deleted; -1 is no limit."),
-    define("retention.ms", ConfigType::int64, "604800000", range(-1), kClusterWide,
-           "How long records are kept; -1 is for ever."),
+    define("retention.ms", ConfigType::int64, "604800000", range(-1), kClusterWide, "How long records are kept; -1 is for ever."),
     define("segment.bytes", ConfigType::int32, "1073741824", range(1048576), kClusterWide,
            "Size from which a new segment is begun."),
-    define("segment.index.bytes", ConfigType::int32, "10485760", range(4), kClusterWide,
-           "Largest size of an offset index."),
+    define("segment.index.bytes", ConfigType::int32, "10485760", range(4), kClusterWide, "Largest size of an offset index."),
     define("segment.jitter.ms", ConfigType::int64, "0", range(0), kClusterWide,
            "Most milliseconds taken off segment.ms at random."),
-    define("segment.ms", ConfigType::int64, "604800000", range(1), kClusterWide,
-           "Time after which a new segment is begun."),
+    define("segment.ms", ConfigType::int64, "604800000", range(1), kClusterWide, "Time after which a new segment is begun."),
     define("unclean.leader.election.enable", ConfigType::boolean, "false", kAny, kClusterWide,
            "Whether a replica that is not in sync may become leader, losing records."),
 };
 
 }  // namespace
 
-std::span<const ConfigDefinition> topic_definitions() {
-    return kDefinitions;
-}
+std::span<const ConfigDefinition> topic_definitions() { return kDefinitions; }
 
 }  // namespace partita::config

@@ -17,8 +17,8 @@ namespace partita::coordination {
 /// state that lives in ONE partition of an internal topic, rebuilt from the records of that partition.
 ///
 /// A core is pure: no clock, file, socket, thread, randomness. One caller at a time; calls run to their end and append to
-/// `Effects`, see there for what happens with them. State may change at once, before the records are durable, because nobody hears
-/// of it earlier; when they cannot be persisted the object is thrown away and another one is built from the log.
+/// `Effects`, see there for what happens with them. State may change at once, before the records are durable, because nobody
+/// hears of it earlier; when they cannot be persisted the object is thrown away and another one is built from the log.
 ///
 /// - `Record` and `Result` are its values: what it persists, and a std::variant of all answers.
 /// - `decode` reads a record of the log; empty for records that are not for this core, an error for bytes that are none. `encode`
@@ -31,19 +31,20 @@ namespace partita::coordination {
 /// - `fail_waiting` answers everybody who waits with the error and does nothing else; the replies depend on no record.
 /// - `topic_deleted`: what it keeps of that topic goes.
 template <class C>
-concept CoordinatorCore =
-    std::same_as<typename C::Effects, Effects<typename C::Record, typename C::Result>> &&
-    requires(C& core, const C& known, const typename C::Record& record, typename C::Effects& effects, Now now, Arena& arena,
-             ByteBuffer& scratch, BatchBuilder& batch) {
-        { C::decode(Bytes(), std::optional<Bytes>(), arena) } -> std::same_as<std::expected<std::optional<typename C::Record>, DecodeError>>;
-        { C::encode(record, now.wall, scratch, batch) } -> std::same_as<std::expected<void, EncodeError>>;
-        core.replay(record);
-        core.loaded(now, effects);
-        core.tick(now, effects);
-        { known.next_deadline() } -> std::same_as<std::optional<Instant>>;
-        core.fail_waiting(ErrorCode::not_coordinator, effects);
-        core.topic_deleted(TopicDeleted(), now, effects);
-    };
+concept CoordinatorCore = std::same_as<typename C::Effects, Effects<typename C::Record, typename C::Result>> &&
+                          requires(C& core, const C& known, const typename C::Record& record, typename C::Effects& effects,
+                                   Now now, Arena& arena, ByteBuffer& scratch, BatchBuilder& batch) {
+                              {
+                                  C::decode(Bytes(), std::optional<Bytes>(), arena)
+                              } -> std::same_as<std::expected<std::optional<typename C::Record>, DecodeError>>;
+                              { C::encode(record, now.wall, scratch, batch) } -> std::same_as<std::expected<void, EncodeError>>;
+                              core.replay(record);
+                              core.loaded(now, effects);
+                              core.tick(now, effects);
+                              { known.next_deadline() } -> std::same_as<std::optional<Instant>>;
+                              core.fail_waiting(ErrorCode::not_coordinator, effects);
+                              core.topic_deleted(TopicDeleted(), now, effects);
+                          };
 
 /// A core that also writes to partitions that are not its own. `written` tells it what became of all writes of one call, in their
 /// order, and may ask for records and replies but for no more writes: what failed is tried again when a timer is due. What a core

@@ -8,8 +8,9 @@ namespace {
 
 std::string lower(std::string_view text) {
     std::string lowered(text);
-    std::ranges::transform(lowered, lowered.begin(),
-                           [](char letter) { return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter; });
+    std::ranges::transform(lowered, lowered.begin(), [](char letter) {
+        return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+    });
     return lowered;
 }
 
@@ -23,7 +24,8 @@ std::string_view without_consumer_prefix(std::string_view name) {
 
 std::string_view engine_with_own_offsets(std::string_view group_or_client) {
     const std::string_view name = without_consumer_prefix(group_or_client);
-    if (name.starts_with("spark-kafka-source-") || name.starts_with("spark-kafka-relation-") || name.starts_with("spark-executor-")) {
+    if (name.starts_with("spark-kafka-source-") || name.starts_with("spark-kafka-relation-") ||
+        name.starts_with("spark-executor-")) {
         return "Spark";
     }
     return name.starts_with("KafkaSource-") ? "Flink" : "";

@@ -44,7 +44,8 @@ std::vector<std::size_t> candidates_of(const ReadingConnection& reader, std::spa
     for (std::size_t index = 0; index < members.size(); ++index) {
         if (speaks_for(reader, members[index])) {
             own.push_back(index);
-        } else if (exclusion_of(reader, members[index]) == Exclusion::none && !fetches_elsewhere(members[index], reader, readers)) {
+        } else if (exclusion_of(reader, members[index]) == Exclusion::none &&
+                   !fetches_elsewhere(members[index], reader, readers)) {
             possible.push_back(index);
         }
     }
@@ -53,7 +54,8 @@ std::vector<std::size_t> candidates_of(const ReadingConnection& reader, std::spa
 }
 
 bool is_same_process(const ReadingConnection& reader, const GroupMember& member) {
-    return reader.client.process && member.coordinator && member.coordinator->process && *reader.client.process == *member.coordinator->process;
+    return reader.client.process && member.coordinator && member.coordinator->process &&
+           *reader.client.process == *member.coordinator->process;
 }
 
 }  // namespace
@@ -91,7 +93,8 @@ Exclusion exclusion_of(const ReadingConnection& reader, const GroupMember& membe
     if (is_of_another_time(reader, member)) {
         return Exclusion::other_time;
     }
-    const bool is_beyond = std::ranges::any_of(reader.fetched, [&](const PartitionSpan& fetched) { return fetches_beyond(fetched, member); });
+    const bool is_beyond =
+        std::ranges::any_of(reader.fetched, [&](const PartitionSpan& fetched) { return fetches_beyond(fetched, member); });
     return is_beyond ? Exclusion::other_partitions : Exclusion::none;
 }
 
@@ -145,9 +148,9 @@ std::string to_string(const Attribution& attribution, std::span<const GroupMembe
 }
 
 std::string what_would_tell(const Attribution& attribution) {
-    return attribution.kind == Attribution::Kind::one_of
-               ? "Give each application a client.id of its own; on the broker's machine, let the broker see whose sockets they are."
-               : "";
+    return attribution.kind == Attribution::Kind::one_of ? "Give each application a client.id of its own; on the broker's "
+                                                           "machine, let the broker see whose sockets they are."
+                                                         : "";
 }
 
 }  // namespace partita::expansion

@@ -97,7 +97,8 @@ enum class Exclusion : std::uint8_t {
 
 /// Decides to whom `readers[subject]` belongs. The caller passes all open connections that fetch the topic, and all
 /// members of groups that read it: if some were missing, a connection could be tied to the wrong member by elimination.
-[[nodiscard]] Attribution attribute(std::size_t subject, std::span<const ReadingConnection> readers, std::span<const GroupMember> members);
+[[nodiscard]] Attribution attribute(std::size_t subject, std::span<const ReadingConnection> readers,
+                                    std::span<const GroupMember> members);
 
 /// "group a", "one of group a, group b, or a reader in no group", "a reader in no group"; at most eight groups are named.
 [[nodiscard]] std::string to_string(const Attribution& attribution, std::span<const GroupMember> members);

@@ -18,11 +18,13 @@ void ConsumerWatch::on_offset_fetch(std::string_view group, ConnectionId connect
     if (is_new(partition)) resets_.on_offset_fetch(group, connection, is_member, client, partition, committed, now);
 }
 
-void ConsumerWatch::on_list_offsets(const ClientIdentity& client, PartitionIndex partition, std::int64_t timestamp, Offset answered) {
+void ConsumerWatch::on_list_offsets(const ClientIdentity& client, PartitionIndex partition, std::int64_t timestamp,
+                                    Offset answered) {
     if (is_new(partition)) resets_.on_list_offsets(client, partition, timestamp, answered);
 }
 
-void ConsumerWatch::on_fetch(ConnectionId connection, const ClientIdentity& client, PartitionIndex partition, Offset from, TimestampMs now) {
+void ConsumerWatch::on_fetch(ConnectionId connection, const ClientIdentity& client, PartitionIndex partition, Offset from,
+                             TimestampMs now) {
     const bool is_first = readings_.on_fetch(connection, client, partition, from, now);
     if (is_new(partition)) resets_.on_fetch(connection, client, partition, from, is_first, now);
 }

@@ -49,8 +49,8 @@ class ConsumerWatch {
     /// `Inversions::on_commit`.
     void on_commit(std::string_view group, ConnectionId connection, const ClientIdentity& client, std::span<const Commit> commits,
                    const Inversions::Positions* before, TimestampMs now, std::uint64_t keys_sent = 0);
-    /// A member leaves its group, with the partitions that it has. `connection`: over which it speaks for itself; `born`: when that was
-    /// opened, or kNoTimestamp.
+    /// A member leaves its group, with the partitions that it has. `connection`: over which it speaks for itself; `born`: when
+    /// that was opened, or kNoTimestamp.
     void on_leave(std::string_view group, std::string_view member_id, ConnectionId connection, TimestampMs born,
                   const ClientIdentity& client, std::span<const PartitionIndex> partitions, TimestampMs now);
 
@@ -58,8 +58,8 @@ class ConsumerWatch {
     [[nodiscard]] bool needs_keys() const { return inversions_.has_news(); }
     /// Something that was noted waits for time or evidence: `findings` should be asked again soon.
     [[nodiscard]] bool is_undecided() const { return resets_.is_undecided() || inversions_.has_news(); }
-    /// Everything that holds now: H03, H04 of producers that are done, H06, H07, H20 to H23, H29, H30, H48. Takes what was noted since the
-    /// last call into account.
+    /// Everything that holds now: H03, H04 of producers that are done, H06, H07, H20 to H23, H29, H30, H48. Takes what was noted
+    /// since the last call into account.
     [[nodiscard]] std::vector<Finding> findings(const ReaderFacts& facts, TimestampMs now);
     /// The first moment after the last call of `findings` at which time alone can make something else hold; none when it cannot.
     [[nodiscard]] std::optional<TimestampMs> next_change() const { return next_change_; }

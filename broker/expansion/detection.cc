@@ -20,12 +20,14 @@ TopicWatch& Detection::watch(const TopicId& topic, std::string_view name, std::s
 
 void Detection::keep_bounds() {
     while (key_count() > kKeysMax) {
-        std::ranges::max_element(topics_, {}, [](const auto& entry) { return entry.second.watch->keys().keys().size(); })
-            ->second.watch->halve_keys();
+        std::ranges::max_element(topics_, {}, [](const auto& entry) {
+            return entry.second.watch->keys().keys().size();
+        })->second.watch->halve_keys();
     }
     while (producer_count() > kProducersMax) {
-        std::ranges::max_element(topics_, {}, [](const auto& entry) { return entry.second.watch->producer_count(); })
-            ->second.watch->forget_a_producer();
+        std::ranges::max_element(topics_, {}, [](const auto& entry) {
+            return entry.second.watch->producer_count();
+        })->second.watch->forget_a_producer();
     }
 }
 

@@ -33,8 +33,7 @@ bool read_marks(Cursor& cursor, FenceMarks& marks) {
 void Fence::open(std::int32_t epoch, std::int32_t old_count, std::int32_t new_count, TimestampMs now,
                  std::vector<ProducerWindow::Unproven> known_producers, TimestampMs producers_known_since) {
     PARTITA_ASSERT(!is_open(), "one window at a time: a second one would have two parents for a partition");
-    PARTITA_ASSERT(old_count > 0 && new_count > old_count && new_count % old_count == 0,
-                   "every new partition has one parent");
+    PARTITA_ASSERT(old_count > 0 && new_count > old_count && new_count % old_count == 0, "every new partition has one parent");
     window_ = {.state = WindowState::open,
                .epoch = epoch,
                .old_count = old_count,
@@ -119,8 +118,7 @@ Fence::Hold& Fence::hold_of(std::string_view group, PartitionIndex partition, Of
 Fence::Verdict Fence::judge(std::string_view group, PartitionIndex partition, Offset drained, Offset end,
                             const FenceSettings& settings, Instant now) {
     const auto child = children_.find(partition);
-    const std::optional<Offset> first_held =
-        child == children_.end() ? std::nullopt : child->second.marks.first_held(drained);
+    const std::optional<Offset> first_held = child == children_.end() ? std::nullopt : child->second.marks.first_held(drained);
     if (!first_held || *first_held >= end) {
         if (const auto known = holds_.find(HoldKey{std::string(group), partition}); known != holds_.end()) {
             known->second.held = false;
@@ -208,8 +206,9 @@ void tell_of_fence(Finding& backlog) {
     backlog.severity = Severity::info;
     backlog.title = "a backlog is waited for";
     backlog.condition += "; mode fenced keeps records of new partitions from the group until it has done what came before them";
-    backlog.advice = "Nothing to do: the group is given them as it commits; when it commits nothing for "
-                     "partita.expansion.fence.timeout.ms they pass.";
+    backlog.advice =
+        "Nothing to do: the group is given them as it commits; when it commits nothing for "
+        "partita.expansion.fence.timeout.ms they pass.";
 }
 
 std::string Fence::encode() const {

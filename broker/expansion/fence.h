@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "broker/expansion/client_registry.h"
-#include "broker/expansion/finding.h"
 #include "broker/expansion/fence_marks.h"
+#include "broker/expansion/finding.h"
 #include "broker/expansion/producer_window.h"
 #include "protocol/types.h"
 

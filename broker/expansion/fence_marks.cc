@@ -70,8 +70,8 @@ bool FenceMarks::restore(std::vector<Mark> marks) {
     }
     for (std::size_t index = 0; index < marks.size(); ++index) {
         const bool valid = marks[index].first >= Offset{0} && marks[index].parent_end > Offset{0};
-        const bool grows = index == 0 || (marks[index].first > marks[index - 1].first &&
-                                          marks[index].parent_end > marks[index - 1].parent_end);
+        const bool grows =
+            index == 0 || (marks[index].first > marks[index - 1].first && marks[index].parent_end > marks[index - 1].parent_end);
         if (!valid || !grows) {
             return false;
         }

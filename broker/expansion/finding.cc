@@ -110,9 +110,12 @@ const Hazard* find(HazardId id) {
 
 std::string_view to_string(Severity severity) {
     switch (severity) {
-        case info: return "info";
-        case warn: return "warn";
-        case block: return "block";
+        case info:
+            return "info";
+        case warn:
+            return "warn";
+        case block:
+            return "block";
     }
     return "?";
 }
@@ -158,9 +161,7 @@ Finding make_finding(HazardId id, Subject subject, std::string condition, std::i
     return finding;
 }
 
-std::string_view title_of(const Finding& finding) {
-    return finding.title.empty() ? hazard(finding.id).title : finding.title;
-}
+std::string_view title_of(const Finding& finding) { return finding.title.empty() ? hazard(finding.id).title : finding.title; }
 
 std::optional<Severity> worst_severity(std::span<const Finding> findings) {
     if (findings.empty()) return std::nullopt;

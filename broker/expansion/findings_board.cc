@@ -112,7 +112,8 @@ std::vector<FindingsBoard::Place> FindingsBoard::places() {
         }
     }
     std::ranges::stable_sort(places, [](const Place& one, const Place& other) {
-        return std::tuple(-static_cast<int>(one.severity), one.opened) < std::tuple(-static_cast<int>(other.severity), other.opened);
+        return std::tuple(-static_cast<int>(one.severity), one.opened) <
+               std::tuple(-static_cast<int>(other.severity), other.opened);
     });
     return places;
 }
@@ -165,9 +166,8 @@ void FindingsBoard::settle_overflow(TimestampMs now) {
                                        " info): " + std::to_string(kOpenMax) + " are kept, the worst ones",
                                    total);
     finding.severity = at(Severity::block) > 0 ? Severity::block : at(Severity::warn) > 0 ? Severity::warn : Severity::info;
-    finding.numbers = {{"refused_block", at(Severity::block)},
-                       {"refused_warn", at(Severity::warn)},
-                       {"refused_info", at(Severity::info)}};
+    finding.numbers = {
+        {"refused_block", at(Severity::block)}, {"refused_warn", at(Severity::warn)}, {"refused_info", at(Severity::info)}};
     if (overflow_) {
         update_finding(*overflow_, finding, now);
         return;

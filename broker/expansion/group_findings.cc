@@ -54,11 +54,11 @@ void find_backlogs(const std::string& topic, const ReaderFacts& facts, std::vect
             }
         }
         if (left == 0) continue;
-        Finding finding = make_finding(HazardId::backlog_inversion, {.topic = topic, .group = group.group_id},
-                                       "group " + group.group_id + " reads new partitions while it still has " +
-                                           counted(left, "record") + " from before the growth to read in " +
-                                           counted(partitions, "old partition"),
-                                       left);
+        Finding finding =
+            make_finding(HazardId::backlog_inversion, {.topic = topic, .group = group.group_id},
+                         "group " + group.group_id + " reads new partitions while it still has " + counted(left, "record") +
+                             " from before the growth to read in " + counted(partitions, "old partition"),
+                         left);
         finding.numbers = {{"backlog_records", left}, {"partitions", partitions}};
         findings.push_back(std::move(finding));
     }
@@ -82,14 +82,17 @@ void find_stale_leftovers(const std::string& topic, const ReaderFacts& facts, Lo
             if (static_cast<std::size_t>(++groups) <= kNamesMax) names += (names.empty() ? "" : ", ") + group.group_id;
         }
         if (groups == 0) continue;
-        if (static_cast<std::size_t>(groups) > kNamesMax) names += " and " + std::to_string(groups - static_cast<std::int64_t>(kNamesMax)) + " more";
-        Finding finding = make_finding(
-            HazardId::stale_producer, {.topic = topic, .client_id = writer.client.client_id, .client_address = writer.client.address},
-            writer.client.client_id + " (" + writer.client.address + ") placed keys as before the topic grew from " +
-                std::to_string(writer.old_count) + " to " + std::to_string(writer.new_count) + " partitions until " +
-                std::to_string(writer.last_after_ms / 1000) + " s after it: " + counted(writer.records, "record proves", "records prove") +
-                " it, and " + counted(groups, "group has", "groups have") + " not read all of them yet (" + names + ")",
-            writer.records);
+        if (static_cast<std::size_t>(groups) > kNamesMax)
+            names += " and " + std::to_string(groups - static_cast<std::int64_t>(kNamesMax)) + " more";
+        Finding finding =
+            make_finding(HazardId::stale_producer,
+                         {.topic = topic, .client_id = writer.client.client_id, .client_address = writer.client.address},
+                         writer.client.client_id + " (" + writer.client.address + ") placed keys as before the topic grew from " +
+                             std::to_string(writer.old_count) + " to " + std::to_string(writer.new_count) + " partitions until " +
+                             std::to_string(writer.last_after_ms / 1000) +
+                             " s after it: " + counted(writer.records, "record proves", "records prove") + " it, and " +
+                             counted(groups, "group has", "groups have") + " not read all of them yet (" + names + ")",
+                         writer.records);
         finding.numbers = {{"stale_records", writer.records},
                            {"last_proof_after_ms", writer.last_after_ms},
                            {"old_count", writer.old_count},
@@ -148,7 +151,8 @@ void BlindGroups::find(const std::string& topic, const ReaderFacts& facts, LookT
             if (held[static_cast<std::size_t>(index)]) continue;
             const EarlierExpansion* growth = growth_of(facts.growths, partition);
             const Offset end = offset_at(facts.log_ends, partition);
-            const Offset position = std::max(committed_of(group, partition).value_or(Offset{0}), offset_at(facts.log_starts, partition));
+            const Offset position =
+                std::max(committed_of(group, partition).value_or(Offset{0}), offset_at(facts.log_starts, partition));
             const bool had_it = complete != nullptr && index < complete->count;
             const TimestampMs since = had_it ? std::max(growth->time, complete->lost) : growth->time;
             if (end <= position || !time.has_passed(since, kBlindMs)) continue;

@@ -20,21 +20,21 @@ namespace partita::expansion {
 /// has committed one. Ends when the group has committed up to the cut in each older partition.
 void find_backlogs(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings);
 
-/// H04 of producers that have switched or are gone: what they placed by the old count is not read by every group. While a group has such
-/// a record before it, it can be given newer ones of the same key first. Ends when every group that commits there is beyond them, or when
-/// they are gone.
+/// H04 of producers that have switched or are gone: what they placed by the old count is not read by every group. While a group
+/// has such a record before it, it can be given newer ones of the same key first. Ends when every group that commits there is
+/// beyond them, or when they are gone.
 void find_stale_leftovers(const std::string& topic, const ReaderFacts& facts, LookTime& time, std::vector<Finding>& findings);
 
 /// H30: an offset that the expansion gave to a group still stands. Ends when the group has committed over all such
 /// offsets, or when they were taken back.
 void find_seeds(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings);
 
-/// H22: a group has members with partitions of the topic, and none of them has a new partition that holds records. Remembers which
-/// groups had all of them, for partitions change hands in every rebalance. One caller at a time.
+/// H22: a group has members with partitions of the topic, and none of them has a new partition that holds records. Remembers
+/// which groups had all of them, for partitions change hands in every rebalance. One caller at a time.
 class BlindGroups {
   public:
-    /// A group has so long to take new partitions before it is called blind: two heartbeats of a KIP-848 group. It begins with the growth,
-    /// and again when it is first seen without partitions that it had.
+    /// A group has so long to take new partitions before it is called blind: two heartbeats of a KIP-848 group. It begins with
+    /// the growth, and again when it is first seen without partitions that it had.
     static constexpr std::int64_t kBlindMs = 10'000;
 
     void find(const std::string& topic, const ReaderFacts& facts, LookTime& time, std::vector<Finding>& findings);

@@ -30,10 +30,10 @@ std::string joined(const std::vector<std::string>& names) {
 
 void add_group(const GuardedGroup& group, std::vector<Blocker>& blockers) {
     if (group.is_streams) {
-        blockers.push_back({HazardId::streams_application_dies,
-                            "the Kafka Streams application " + group.group_id +
-                                " reads it, and stops when the count of a source topic changes",
-                            group.group_id});
+        blockers.push_back(
+            {HazardId::streams_application_dies,
+             "the Kafka Streams application " + group.group_id + " reads it, and stops when the count of a source topic changes",
+             group.group_id});
     } else if (!group.copartitioned_with.empty()) {
         blockers.push_back({HazardId::copartition_breaks,
                             "group " + group.group_id + " reads it side by side with " + joined(group.copartitioned_with) +
@@ -42,8 +42,7 @@ void add_group(const GuardedGroup& group, std::vector<Blocker>& blockers) {
     }
     if (group.unread_records > 0) {
         blockers.push_back({HazardId::backlog_inversion,
-                            "group " + group.group_id + " has not read " +
-                                counted(group.unread_records, "record", "records"),
+                            "group " + group.group_id + " has not read " + counted(group.unread_records, "record", "records"),
                             group.group_id});
     }
     if (group.uncommitted_partitions > 0) {
@@ -59,30 +58,29 @@ void add_group(const GuardedGroup& group, std::vector<Blocker>& blockers) {
 std::vector<Blocker> find_blockers(const GuardFacts& facts) {
     std::vector<Blocker> blockers;
     if (facts.owning_application) {
-        blockers.push_back({HazardId::streams_internal_topic,
-                            "it belongs to the Kafka Streams application " + *facts.owning_application});
+        blockers.push_back(
+            {HazardId::streams_internal_topic, "it belongs to the Kafka Streams application " + *facts.owning_application});
     }
     for (const GuardedGroup& group : facts.groups) {
         add_group(group, blockers);
     }
     if (!facts.open_transactions.empty()) {
-        blockers.push_back({HazardId::open_transactions,
-                            counted(static_cast<std::int64_t>(facts.open_transactions.size()), "partition has",
-                                    "partitions have") +
-                                " an open transaction"});
+        blockers.push_back({HazardId::open_transactions, counted(static_cast<std::int64_t>(facts.open_transactions.size()),
+                                                                 "partition has", "partitions have") +
+                                                             " an open transaction"});
     }
     for (const auto& [producer, silent_ms] : facts.producers) {
         if (silent_ms < facts.quiet_ms) {
             blockers.push_back({HazardId::stale_producer,
-                                "producer " + (producer.client_id.empty() ? "without a client.id" : producer.client_id) +
-                                    " at " + producer.address + " wrote " + seconds(silent_ms) + " ago, " +
-                                    seconds(facts.quiet_ms) + " of silence are needed"});
+                                "producer " + (producer.client_id.empty() ? "without a client.id" : producer.client_id) + " at " +
+                                    producer.address + " wrote " + seconds(silent_ms) + " ago, " + seconds(facts.quiet_ms) +
+                                    " of silence are needed"});
         }
     }
     if (facts.has_records && facts.producers_known_for_ms < facts.quiet_ms) {
-        blockers.push_back({HazardId::stale_producer,
-                            "producers of it have been watched for " + seconds(facts.producers_known_for_ms) + ", " +
-                                seconds(facts.quiet_ms) + " of silence are needed"});
+        blockers.push_back({HazardId::stale_producer, "producers of it have been watched for " +
+                                                          seconds(facts.producers_known_for_ms) + ", " + seconds(facts.quiet_ms) +
+                                                          " of silence are needed"});
     }
     // Worst first; what is equally bad stays as it was found.
     std::ranges::stable_sort(blockers, std::ranges::greater(),
@@ -123,8 +121,9 @@ std::optional<std::string> fence_refusal(std::string_view topic, std::int32_t ol
         return prefix + std::to_string(new_count) + " is not a multiple of " + std::to_string(old_count) + ".";
     }
     if (window_is_open) {
-        return prefix + "producers may not all know of the expansion before it yet, and a new partition can wait for "
-                        "one parent only. Try again when its window has closed (partita.expansion.window.ms).";
+        return prefix +
+               "producers may not all know of the expansion before it yet, and a new partition can wait for "
+               "one parent only. Try again when its window has closed (partita.expansion.window.ms).";
     }
     return std::nullopt;
 }

@@ -69,8 +69,8 @@ inline constexpr std::int64_t kConfirmationMs = 60'000;
 /// The error_message for Kafka's own topics: only mode faithful lets them grow.
 [[nodiscard]] std::string internal_topic_refusal(std::string_view topic);
 /// Mode `fenced`: the error_message when growing from `old_count` to `new_count` cannot be fenced; empty when it can.
-[[nodiscard]] std::optional<std::string> fence_refusal(std::string_view topic, std::int32_t old_count,
-                                                       std::int32_t new_count, bool window_is_open);
+[[nodiscard]] std::optional<std::string> fence_refusal(std::string_view topic, std::int32_t old_count, std::int32_t new_count,
+                                                       bool window_is_open);
 
 /// Requests that were refused and that the same client may confirm by repeating them. Each client confirms its own
 /// refusals, because only who has read a refusal can mean to go on in spite of it.

@@ -17,8 +17,8 @@ bool is_explained(partitioners::FamilySet families, Bytes key, const KeyStep& st
         const auto home_at = [&](std::int32_t count) { return partitioners::partition_of(family, key, count); };
         const auto earlier = std::ranges::find(counts, step.from, home_at);
         found = found || (earlier != counts.end() && std::find_if(earlier + 1, counts.end(), [&](std::int32_t count) {
-                              return home_at(count) == step.to;
-                          }) != counts.end());
+                                                         return home_at(count) == step.to;
+                                                     }) != counts.end());
     });
     return found;
 }
@@ -39,14 +39,17 @@ std::vector<MovedKey> growth_steps(const KeyIndex& keys, partitioners::FamilySet
     return moved;
 }
 
-void Inversions::on_commit(std::string_view group, std::span<const Commit> commits, const Positions* before, std::uint64_t keys_sent) {
+void Inversions::on_commit(std::string_view group, std::span<const Commit> commits, const Positions* before,
+                           std::uint64_t keys_sent) {
     if (waiting_ + commits.size() > kAdvancesMax) {
         ++uncounted_;
         return;
     }
     waiting_ += commits.size();
-    requests_.push_back(
-        {std::string(group), {commits.begin(), commits.end()}, before == nullptr ? std::nullopt : std::optional(*before), keys_sent});
+    requests_.push_back({std::string(group),
+                         {commits.begin(), commits.end()},
+                         before == nullptr ? std::nullopt : std::optional(*before),
+                         keys_sent});
 }
 
 Inversions::Known& Inversions::known_of(const std::string& group) {
@@ -69,7 +72,8 @@ std::vector<Inversions::Crossing> Inversions::crossings(const ReaderFacts& facts
 }
 
 void Inversions::prove(const ReaderFacts& facts, const GroupIndex& groups) {
-    const auto waits = std::ranges::find_if(requests_, [&](const Request& request) { return request.keys_sent > facts.keys_seen; });
+    const auto waits =
+        std::ranges::find_if(requests_, [&](const Request& request) { return request.keys_sent > facts.keys_seen; });
     std::vector<Request> requests(std::make_move_iterator(requests_.begin()), std::make_move_iterator(waits));
     requests_.erase(requests_.begin(), waits);
     for (const Request& request : requests) waiting_ -= request.commits.size();
@@ -96,8 +100,8 @@ void Inversions::prove(const ReaderFacts& facts, const GroupIndex& groups) {
 }
 
 // The group committed beyond record b of a key in partition q while its commit in p was not beyond the key's record a, which came
-// before b. Of a group that was forgotten for lack of room, a position that no request told since is the one that it has now, or was
-// before that: then what is not passed now was not passed at the time either.
+// before b. Of a group that was forgotten for lack of room, a position that no request told since is the one that it has now, or
+// was before that: then what is not passed now was not passed at the time either.
 void Inversions::judge(const std::string& group, const Known& known, const Advance& advance, std::span<const Crossing> crossings,
                        const ReaderFacts& facts, const GroupIndex& groups) {
     const auto place = [](const Crossing& crossing) { return std::pair(crossing.to, crossing.later); };
@@ -110,7 +114,8 @@ void Inversions::judge(const std::string& group, const Known& known, const Advan
             position = committed_of(*now, crossing->from);
         }
         // What retention took was not read late; it was not read at all.
-        const bool is_late = position && *position <= crossing->earlier && offset_at(facts.log_starts, crossing->from) <= crossing->earlier;
+        const bool is_late =
+            position && *position <= crossing->earlier && offset_at(facts.log_starts, crossing->from) <= crossing->earlier;
         if (!is_late) continue;
         if (proofs_.size() == kInvertedKeysMax) {
             ++uncounted_;
@@ -122,7 +127,8 @@ void Inversions::judge(const std::string& group, const Known& known, const Advan
 }
 
 void Inversions::find(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings) {
-    std::erase_if(proofs_, [&](const auto& proof) { return proof.second.earlier < offset_at(facts.log_starts, proof.second.from); });
+    std::erase_if(proofs_,
+                  [&](const auto& proof) { return proof.second.earlier < offset_at(facts.log_starts, proof.second.from); });
     for (auto proof = proofs_.begin(); proof != proofs_.end();) {
         const std::string& group = proof->first.first;
         const Proof& first = proof->second;
@@ -132,9 +138,9 @@ void Inversions::find(const std::string& topic, const ReaderFacts& facts, std::v
             finding.add_example(proof->first.second, proof->second.from, proof->second.to);
         }
         finding.condition = "group " + group + " was through with newer records of " + counted(finding.count, "key") +
-                            " before older ones: it had committed " + topic + "-" + std::to_string(first.to.value) + " beyond offset " +
-                            std::to_string(first.later.value) + " and " + topic + "-" + std::to_string(first.from.value) + " not beyond " +
-                            std::to_string(first.earlier.value) +
+                            " before older ones: it had committed " + topic + "-" + std::to_string(first.to.value) +
+                            " beyond offset " + std::to_string(first.later.value) + " and " + topic + "-" +
+                            std::to_string(first.from.value) + " not beyond " + std::to_string(first.earlier.value) +
                             (uncounted_ > 0 ? ", and there were more than could be counted" : "");
         finding.numbers = {{"keys", finding.count}};
         findings.push_back(std::move(finding));

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -52,9 +51,9 @@ class Inversions {
         Offset offset;
     };
     using Positions = std::map<PartitionIndex, Offset>;
-    /// A commit that was accepted, all of its partitions of this topic at once. `before`: everything that the group had committed in
-    /// the topic until then, which needs to be told once; null when it is not. `keys_sent`: so many batches had been taken for a look at
-    /// their keys when it came, among them those that it is about; it waits until `ReaderFacts::keys_seen` is as much.
+    /// A commit that was accepted, all of its partitions of this topic at once. `before`: everything that the group had committed
+    /// in the topic until then, which needs to be told once; null when it is not. `keys_sent`: so many batches had been taken for
+    /// a look at their keys when it came, among them those that it is about; it waits until `ReaderFacts::keys_seen` is as much.
     void on_commit(std::string_view group, std::span<const Commit> commits, const Positions* before, std::uint64_t keys_sent = 0);
     /// There are commits to judge.
     [[nodiscard]] bool has_news() const { return !requests_.empty(); }

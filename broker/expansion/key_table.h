@@ -62,8 +62,7 @@ class KeyTable {
     void before_sampling(std::function<void()> notice) { before_sampling_ = std::move(notice); }
 
     /// Adds a record; `hash` is `hash_of(key)`. False when the key is not kept: it is not in the sample, or too long.
-    bool add(Bytes key, std::uint64_t hash, PartitionIndex partition, std::int32_t epoch, std::size_t bytes,
-             bool is_tombstone);
+    bool add(Bytes key, std::uint64_t hash, PartitionIndex partition, std::int32_t epoch, std::size_t bytes, bool is_tombstone);
 
     // Prefetching, for a caller that knows several records ahead: each step asks the memory for what the next step
     // reads, so that the waits of many keys overlap. These calls change nothing.

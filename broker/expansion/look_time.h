@@ -9,8 +9,8 @@
 
 namespace partita::expansion {
 
-/// The time of one look at what holds, which notes when it will be worth looking again: conditions that count time ask it, and what has
-/// not come yet will come by time alone. Pure.
+/// The time of one look at what holds, which notes when it will be worth looking again: conditions that count time ask it, and
+/// what has not come yet will come by time alone. Pure.
 class LookTime {
   public:
     explicit LookTime(TimestampMs now) : now_(now) {}

@@ -49,9 +49,12 @@ void OffsetResets::on_leave(std::string_view group, ConnectionId speaker, const 
     }
 }
 
-void OffsetResets::on_list_offsets(const ClientIdentity& client, PartitionIndex partition, std::int64_t timestamp, Offset answered) {
+void OffsetResets::on_list_offsets(const ClientIdentity& client, PartitionIndex partition, std::int64_t timestamp,
+                                   Offset answered) {
     auto ask = asks_.lower_bound({client, partition, {}});
-    const auto is_own = [&] { return ask != asks_.end() && std::get<0>(ask->first) == client && std::get<1>(ask->first) == partition; };
+    const auto is_own = [&] {
+        return ask != asks_.end() && std::get<0>(ask->first) == client && std::get<1>(ask->first) == partition;
+    };
     if (!is_own()) return;
     for (; is_own(); ++ask) {
         // Who watches lag asks for the end of a log as well.
@@ -66,8 +69,8 @@ void OffsetResets::on_list_offsets(const ClientIdentity& client, PartitionIndex 
     drop_one_above(listings_, kListingsMax);
 }
 
-void OffsetResets::on_fetch(ConnectionId connection, const ClientIdentity& client, PartitionIndex partition, Offset from, bool is_first,
-                            TimestampMs now) {
+void OffsetResets::on_fetch(ConnectionId connection, const ClientIdentity& client, PartitionIndex partition, Offset from,
+                            bool is_first, TimestampMs now) {
     const bool may_be_skipped = skips_.may_be_skipped(partition, from);
     if (may_be_skipped) skips_.connection_reads(connection, partition, from);
     if ((may_be_skipped || is_behind_a_start(connection, partition, from)) && returns_.size() < kStartsMax) {
@@ -88,7 +91,12 @@ void OffsetResets::on_fetch(ConnectionId connection, const ClientIdentity& clien
     }
     // What goes on with a partition does not begin there, also when it has come to the end that somebody else is told.
     if (groups.empty() || !is_first) return;
-    Start start{.connection = connection, .client = client, .partition = partition, .from = from, .time = now, .groups = std::move(groups)};
+    Start start{.connection = connection,
+                .client = client,
+                .partition = partition,
+                .from = from,
+                .time = now,
+                .groups = std::move(groups)};
     // A lag monitor asks for the end as well, but does not fetch from there.
     if (const auto listings = listings_.find({client, partition}); listings != listings_.end() && from > Offset{0}) {
         const auto listing = std::ranges::find(listings->second.rbegin(), listings->second.rend(), from, &Listing::offset);
@@ -98,7 +106,8 @@ void OffsetResets::on_fetch(ConnectionId connection, const ClientIdentity& clien
     if (starts_.size() < (start.skips ? kStartsMax : kPlainStartsMax)) {
         starts_.push_back(std::move(start));
     } else {
-        // Whose it was will not be known. That any of them has read from there may hide what it skips later, and says nothing false.
+        // Whose it was will not be known. That any of them has read from there may hide what it skips later, and says nothing
+        // false.
         for (const std::string& group : start.groups) note_beginning(group, partition, from);
     }
 }
@@ -141,7 +150,8 @@ void OffsetResets::note_beginning(const std::string& group, PartitionIndex parti
 
 void OffsetResets::group_goes_to(const std::string& group, PartitionIndex partition, Offset offset) {
     skips_.group_goes_to(group, partition, offset);
-    if (const auto lowest = lowest_.find({partition, group}); lowest != lowest_.end()) lowest->second = std::min(lowest->second, offset);
+    if (const auto lowest = lowest_.find({partition, group}); lowest != lowest_.end())
+        lowest->second = std::min(lowest->second, offset);
 }
 
 bool OffsetResets::may_have_gone_back(const Start& start, ReaderOwners& owners, TimestampMs now) const {
@@ -151,9 +161,10 @@ bool OffsetResets::may_have_gone_back(const Start& start, ReaderOwners& owners, 
         if (!is_behind || back.time.value - start.time.value > kEvidenceMs) return false;
         const ReaderOwner& owner = owners.of(back.connection);
         if (now.value - back.time.value >= kJudgeMs && !owner.may_change) return false;
-        return owner.kind != Attribution::Kind::no_group && (owner.groups.empty() || std::ranges::any_of(start.groups, [&](const std::string& group) {
-                   return std::ranges::binary_search(owner.groups, group);
-               }));
+        return owner.kind != Attribution::Kind::no_group &&
+               (owner.groups.empty() || std::ranges::any_of(start.groups, [&](const std::string& group) {
+                    return std::ranges::binary_search(owner.groups, group);
+                }));
     });
 }
 
@@ -167,7 +178,8 @@ void OffsetResets::settle_start_of(const std::string& group, const Start& start)
     asks_.erase({start.client, start.partition, group});
 }
 
-// In the order in which they began: where a group began first is needed for what it skipped later, and must not be what it did later.
+// In the order in which they began: where a group began first is needed for what it skipped later, and must not be what it did
+// later.
 void OffsetResets::settle_starts(const ReaderFacts& facts, ReaderOwners& owners, TimestampMs now) {
     std::vector<Start> open;
     open.reserve(starts_.size());
@@ -223,7 +235,8 @@ bool OffsetResets::settle_return(const Return& back, ReaderOwners& owners, Times
     const ReaderOwner& owner = owners.of(back.connection);
     const std::int64_t age_ms = now.value - back.time.value;
     if (owner.may_change && age_ms < kEvidenceMs) return false;
-    if (owner.kind == Attribution::Kind::member && owner.basis == AttributionBasis::elimination && age_ms < kJudgeMs) return false;
+    if (owner.kind == Attribution::Kind::member && owner.basis == AttributionBasis::elimination && age_ms < kJudgeMs)
+        return false;
     // Of a stranger, or of somebody who may be one, it proves nothing.
     if (owner.kind == Attribution::Kind::member) {
         const std::string& group = owner.groups.front();
@@ -291,10 +304,11 @@ void OffsetResets::find_skips(const std::string& topic, const ReaderFacts& facts
             HazardId::latest_loses_first_records, {.topic = topic, .group = group, .client_id = lost.example->client.client_id},
             "group " + group + " never read the first " + counted(lost.records, "record") + " of " +
                 counted(lost.partitions, "new partition") + ": it had no committed offset there and began " +
-                (lost.by_time == 0              ? "at the end"
-                 : lost.by_time == lost.records ? "at a time that it asked for, as auto.offset.reset=by_duration does"
-                                                : "at the end, or, which left out " + std::to_string(lost.by_time) +
-                                                      " of them, at a time that it asked for, as auto.offset.reset=by_duration does") +
+                (lost.by_time == 0 ? "at the end"
+                 : lost.by_time == lost.records
+                     ? "at a time that it asked for, as auto.offset.reset=by_duration does"
+                     : "at the end, or, which left out " + std::to_string(lost.by_time) +
+                           " of them, at a time that it asked for, as auto.offset.reset=by_duration does") +
                 " (" + to_string(lost.example->client) + ")",
             lost.records);
         // Such a group said itself that it wants nothing older.
@@ -306,7 +320,8 @@ void OffsetResets::find_skips(const std::string& topic, const ReaderFacts& facts
 }
 
 // The records were skipped, by one of several: nobody is accused.
-void OffsetResets::find_ambiguous_skips(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings) const {
+void OffsetResets::find_ambiguous_skips(const std::string& topic, const ReaderFacts& facts,
+                                        std::vector<Finding>& findings) const {
     struct Lost {
         std::map<PartitionIndex, std::int64_t> records;
         std::vector<std::string> groups;
@@ -326,14 +341,19 @@ void OffsetResets::find_ambiguous_skips(const std::string& topic, const ReaderFa
         std::int64_t records = 0;
         for (const auto& [partition, skipped] : lost.records) records += skipped;
         const auto partitions = static_cast<std::int64_t>(lost.records.size());
-        Finding finding = make_finding(
-            HazardId::latest_loses_first_records,
-            {.topic = topic, .group = lost.groups.size() == 1 ? lost.groups.front() : "", .client_id = client.client_id, .client_address = client.address},
-            "a client called " + to_string(client) + " began behind the first " + counted(records, "record") + " of " +
-                counted(partitions, "new partition") + ": it is one of " + names(lost.groups) + ", or a reader in no group that shares the name",
-            records);
+        Finding finding =
+            make_finding(HazardId::latest_loses_first_records,
+                         {.topic = topic,
+                          .group = lost.groups.size() == 1 ? lost.groups.front() : "",
+                          .client_id = client.client_id,
+                          .client_address = client.address},
+                         "a client called " + to_string(client) + " began behind the first " + counted(records, "record") +
+                             " of " + counted(partitions, "new partition") + ": it is one of " + names(lost.groups) +
+                             ", or a reader in no group that shares the name",
+                         records);
         finding.severity = Severity::warn;
-        finding.advice = "Give each application a client.id of its own; on the broker's machine, let the broker see whose sockets they are.";
+        finding.advice =
+            "Give each application a client.id of its own; on the broker's machine, let the broker see whose sockets they are.";
         finding.numbers = {{"skipped_records", records}, {"partitions", partitions}};
         findings.push_back(std::move(finding));
     }
@@ -360,11 +380,12 @@ void OffsetResets::find_crashes(const std::string& topic, LookTime& time, std::v
     }
     for (const auto& [group, crashed] : by_group) {
         const auto clients = static_cast<std::int64_t>(crashed.clients.size());
-        Finding finding = make_finding(HazardId::none_crashes, {.topic = topic, .group = group, .client_id = crashed.client->client_id},
-                                       to_string(*crashed.client) + " of group " + group + " came " + std::to_string(crashed.times) +
-                                           " times, found no committed offset for " + counted(crashed.partitions, "new partition") +
-                                           ", and left each time without asking where to begin: auto.offset.reset=none stops there",
-                                       clients);
+        Finding finding =
+            make_finding(HazardId::none_crashes, {.topic = topic, .group = group, .client_id = crashed.client->client_id},
+                         to_string(*crashed.client) + " of group " + group + " came " + std::to_string(crashed.times) +
+                             " times, found no committed offset for " + counted(crashed.partitions, "new partition") +
+                             ", and left each time without asking where to begin: auto.offset.reset=none stops there",
+                         clients);
         finding.numbers = {{"clients", clients}, {"partitions", crashed.partitions}};
         findings.push_back(std::move(finding));
     }

@@ -28,8 +28,8 @@ class OffsetResets {
     static constexpr std::size_t kAsksMax = 4096;
     static constexpr std::size_t kListingsMax = 4096;
     static constexpr std::size_t kStartsMax = 4096;
-    /// Of these, such as skip nothing. What has no place counts as a beginning of every group that it can be of, so that none is told to
-    /// have skipped what it may have read.
+    /// Of these, such as skip nothing. What has no place counts as a beginning of every group that it can be of, so that none is
+    /// told to have skipped what it may have read.
     static constexpr std::size_t kPlainStartsMax = kStartsMax / 2;
     static constexpr std::size_t kSkipsMax = 4096;
     static constexpr std::size_t kResettingMax = 4096;
@@ -48,8 +48,8 @@ class OffsetResets {
 
     /// OffsetFetch answered `committed` for a partition that an expansion added; kNoOffset when the group has none.
     /// `is_member`: whoever asked speaks for a member, and is not just looking.
-    void on_offset_fetch(std::string_view group, ConnectionId speaker, bool is_member, const ClientIdentity& client, PartitionIndex partition,
-                         Offset committed, TimestampMs now);
+    void on_offset_fetch(std::string_view group, ConnectionId speaker, bool is_member, const ClientIdentity& client,
+                         PartitionIndex partition, Offset committed, TimestampMs now);
     /// The topic grew, adding the partitions from `first_partition` on; `readers` are the groups that read it then.
     void on_growth(std::int32_t first_partition, const std::set<std::string>& readers);
     /// A member of the group leaves; `speaker` is the connection over which it spoke for itself.
@@ -58,7 +58,8 @@ class OffsetResets {
     /// request: -1 for the latest offset, -2 for the earliest, or a time.
     void on_list_offsets(const ClientIdentity& client, PartitionIndex partition, std::int64_t timestamp, Offset answered);
     /// `is_first`: the connection had not fetched the partition before.
-    void on_fetch(ConnectionId connection, const ClientIdentity& client, PartitionIndex partition, Offset from, bool is_first, TimestampMs now);
+    void on_fetch(ConnectionId connection, const ClientIdentity& client, PartitionIndex partition, Offset from, bool is_first,
+                  TimestampMs now);
     void on_commit(const std::string& group, PartitionIndex partition, Offset offset);
 
     /// Ties what was noted to groups, as far as possible by now.

@@ -14,7 +14,8 @@ namespace partita::expansion {
 namespace {
 
 std::string name_of(const OutsideReader& reader) {
-    return reader.client.client_id + " (" + reader.client.address + (reader.process ? ", " + to_string(*reader.process) : "") + ")";
+    return reader.client.client_id + " (" + reader.client.address + (reader.process ? ", " + to_string(*reader.process) : "") +
+           ")";
 }
 
 Subject subject_of(const std::string& topic, const OutsideReader& reader) {
@@ -61,7 +62,8 @@ std::int64_t replayed(const OutsideReader& reader, PartitionIndex partition, con
 // H07, live: a reader that no group explains has begun before the cut, so of every key that moved it is given what was
 // written before the growth and after it in no order. Of groups H03 says this. Ends when the reader stops, or when the
 // records are gone.
-void find_replay(const std::string& topic, const ReaderFacts& facts, const OutsideReader& reader, std::vector<Finding>& findings) {
+void find_replay(const std::string& topic, const ReaderFacts& facts, const OutsideReader& reader,
+                 std::vector<Finding>& findings) {
     std::int64_t records = 0;
     const EarlierExpansion* growth = nullptr;
     for (const PartitionIndex partition : partitions_of(reader)) {
@@ -73,17 +75,18 @@ void find_replay(const std::string& topic, const ReaderFacts& facts, const Outsi
         records += in_partition;
     }
     if (records == 0) return;
-    Finding finding = make_finding(HazardId::replay_inversion, subject_of(topic, reader),
-                                   name_of(reader) + " began, in no group, " + counted(records, "record") + " before the growth from " +
-                                       std::to_string(growth->old_count) + " to " + std::to_string(facts.last_growth().new_count) +
-                                       ": what came before it and after it of a key that moved is read in no order",
-                                   records);
+    Finding finding =
+        make_finding(HazardId::replay_inversion, subject_of(topic, reader),
+                     name_of(reader) + " began, in no group, " + counted(records, "record") + " before the growth from " +
+                         std::to_string(growth->old_count) + " to " + std::to_string(facts.last_growth().new_count) +
+                         ": what came before it and after it of a key that moved is read in no order",
+                     records);
     finding.numbers = {{"records_of_earlier_epochs", records}};
     findings.push_back(std::move(finding));
 }
 
-// H23: a client fetches partitions of before a growth, no group explains it, and it has never asked for one that came with it. Ends
-// when it does, or when it stops reading.
+// H23: a client fetches partitions of before a growth, no group explains it, and it has never asked for one that came with it.
+// Ends when it does, or when it stops reading.
 void find_half_reader(const std::string& topic, const ReaderFacts& facts, const OutsideReader& reader, LookTime& time,
                       std::vector<Finding>& findings) {
     const std::set<PartitionIndex> partitions = partitions_of(reader);
@@ -92,10 +95,11 @@ void find_half_reader(const std::string& topic, const ReaderFacts& facts, const 
                           time.has_passed(missed->time, BlindGroups::kBlindMs);
     if (!had_time) return;
     const auto count = static_cast<std::int64_t>(partitions.size());
-    Finding finding = make_finding(HazardId::manual_readers, subject_of(topic, reader),
-                                   name_of(reader) + " reads " + counted(count, "old partition") + " by itself, in no group, and none of the " +
-                                       std::to_string(facts.last_growth().new_count - missed->old_count) + " new ones",
-                                   count);
+    Finding finding =
+        make_finding(HazardId::manual_readers, subject_of(topic, reader),
+                     name_of(reader) + " reads " + counted(count, "old partition") + " by itself, in no group, and none of the " +
+                         std::to_string(facts.last_growth().new_count - missed->old_count) + " new ones",
+                     count);
     finding.numbers = {{"partitions", count}};
     findings.push_back(std::move(finding));
 }
@@ -106,23 +110,27 @@ bool reads_new(const OutsideReader& reader, const ReaderFacts& facts) {
 
 // H29: a client reads in no group, new partitions too: it finds them by itself, and what it has read only it knows. Those that
 // do not find them are H23's. Ends when it stops reading.
-void find_external_offsets(const std::string& topic, const ReaderFacts& facts, const OutsideReader& reader, std::vector<Finding>& findings) {
+void find_external_offsets(const std::string& topic, const ReaderFacts& facts, const OutsideReader& reader,
+                           std::vector<Finding>& findings) {
     if (!reads_new(reader, facts)) return;
     const std::string_view engine = engine_with_own_offsets(reader.client.client_id);
-    findings.push_back(make_finding(HazardId::external_offsets, subject_of(topic, reader),
-                                    name_of(reader) + (engine.empty() ? "" : ", by its name " + std::string(engine) + ",") +
-                                        " reads new partitions in no group: what it has read, and where it began in them, is not known here"));
+    findings.push_back(
+        make_finding(HazardId::external_offsets, subject_of(topic, reader),
+                     name_of(reader) + (engine.empty() ? "" : ", by its name " + std::string(engine) + ",") +
+                         " reads new partitions in no group: what it has read, and where it began in them, is not known here"));
 }
 
 // H48: a client reads in no group and is called what programs are called that copy topics. Ends when it stops reading.
-void find_mirror(const std::string& topic, const ReaderFacts& facts, const OutsideReader& reader, std::vector<Finding>& findings) {
+void find_mirror(const std::string& topic, const ReaderFacts& facts, const OutsideReader& reader,
+                 std::vector<Finding>& findings) {
     const std::string_view program = mirroring_program(reader.client.client_id);
     if (program.empty()) return;
-    findings.push_back(make_finding(HazardId::mirrors, subject_of(topic, reader),
-                                    name_of(reader) + " is by its name of " + std::string(program) +
-                                        (reads_new(reader, facts) ? ", and reads the new partitions"
-                                                                  : ", and reads none of the new partitions: the copy has " +
-                                                                        std::to_string(facts.growths.front().old_count) + " as long as it does not")));
+    findings.push_back(make_finding(
+        HazardId::mirrors, subject_of(topic, reader),
+        name_of(reader) + " is by its name of " + std::string(program) +
+            (reads_new(reader, facts) ? ", and reads the new partitions"
+                                      : ", and reads none of the new partitions: the copy has " +
+                                            std::to_string(facts.growths.front().old_count) + " as long as it does not")));
 }
 
 }  // namespace
@@ -133,7 +141,8 @@ std::vector<OutsideReader> outside_readers(const ReadingConnections& readings, R
         const ReaderOwner& owner = owners.of(id);
         if (owner.kind != Attribution::Kind::no_group) continue;
         const std::optional<ProcessIdentity> process = reading.facts ? reading.facts->process : std::nullopt;
-        OutsideReader& reader = found[{reading.client.client_id, reading.client.address, process ? process->pid : 0, process ? process->start_ticks : 0}];
+        OutsideReader& reader = found[{reading.client.client_id, reading.client.address, process ? process->pid : 0,
+                                       process ? process->start_ticks : 0}];
         reader.client = reading.client;
         reader.process = process;
         reader.readings.push_back(&reading);
@@ -145,8 +154,8 @@ std::vector<OutsideReader> outside_readers(const ReadingConnections& readings, R
     return there;
 }
 
-void find_outside_readers(const std::string& topic, const ReaderFacts& facts, const std::vector<OutsideReader>& readers, LookTime& time,
-                          std::vector<Finding>& findings) {
+void find_outside_readers(const std::string& topic, const ReaderFacts& facts, const std::vector<OutsideReader>& readers,
+                          LookTime& time, std::vector<Finding>& findings) {
     for (const OutsideReader& reader : readers) {
         find_replay(topic, facts, reader, findings);
         find_half_reader(topic, facts, reader, time, findings);

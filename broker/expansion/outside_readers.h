@@ -18,10 +18,11 @@ struct OutsideReader {
     std::vector<const Reading*> readings;
 };
 /// Those that are still there, and are excluded from every group.
-[[nodiscard]] std::vector<OutsideReader> outside_readers(const ReadingConnections& readings, ReaderOwners& owners, LookTime& time);
+[[nodiscard]] std::vector<OutsideReader> outside_readers(const ReadingConnections& readings, ReaderOwners& owners,
+                                                         LookTime& time);
 
 /// H07, H23, H29 and H48 of them.
-void find_outside_readers(const std::string& topic, const ReaderFacts& facts, const std::vector<OutsideReader>& readers, LookTime& time,
-                          std::vector<Finding>& findings);
+void find_outside_readers(const std::string& topic, const ReaderFacts& facts, const std::vector<OutsideReader>& readers,
+                          LookTime& time, std::vector<Finding>& findings);
 
 }  // namespace partita::expansion

@@ -60,9 +60,8 @@ Winner best_of(const Tally& counts) {
 bool are_one_class(const Winner& winner, std::span<const std::int32_t> counts) {
     bool one = true;
     winner.equals.for_each([&](Family family) {
-        one = one && std::ranges::all_of(counts, [&](std::int32_t count) {
-            return partitioners::are_equivalent(winner.family, family, count);
-        });
+        one = one && std::ranges::all_of(
+                         counts, [&](std::int32_t count) { return partitioners::are_equivalent(winner.family, family, count); });
     });
     return one;
 }
@@ -168,9 +167,8 @@ PlacementEvidence judge_placements(const KeyTable& keys, std::span<const std::in
     }
     evidence.keys = static_cast<std::int64_t>(observations.size());
     if (observations.empty()) {
-        evidence.kind = std::ranges::all_of(counts, [](std::int32_t count) { return count < 2; })
-                            ? PlacementKind::one_partition
-                            : PlacementKind::too_few_keys;
+        evidence.kind = std::ranges::all_of(counts, [](std::int32_t count) { return count < 2; }) ? PlacementKind::one_partition
+                                                                                                  : PlacementKind::too_few_keys;
         return evidence;
     }
     std::vector<std::int32_t> telling(counts.begin(), counts.end());
@@ -181,16 +179,23 @@ PlacementEvidence judge_placements(const KeyTable& keys, std::span<const std::in
 
 std::string partitioner_name(const PlacementEvidence& evidence) {
     switch (evidence.kind) {
-        case PlacementKind::no_keys: return "none";
+        case PlacementKind::no_keys:
+            return "none";
         case PlacementKind::decided:
-        case PlacementKind::given: return std::string(partitioners::definition(*evidence.family).id);
-        case PlacementKind::mixed: return "mixed";
-        case PlacementKind::keys_ignored: return "keys-ignored";
-        case PlacementKind::all_in_one_partition: return "one-partition";
-        case PlacementKind::explicit_or_custom: return "explicit-or-custom";
+        case PlacementKind::given:
+            return std::string(partitioners::definition(*evidence.family).id);
+        case PlacementKind::mixed:
+            return "mixed";
+        case PlacementKind::keys_ignored:
+            return "keys-ignored";
+        case PlacementKind::all_in_one_partition:
+            return "one-partition";
+        case PlacementKind::explicit_or_custom:
+            return "explicit-or-custom";
         case PlacementKind::one_partition:
         case PlacementKind::too_few_keys:
-        case PlacementKind::unknown: return "unknown";
+        case PlacementKind::unknown:
+            return "unknown";
     }
     return "unknown";
 }
@@ -199,14 +204,15 @@ std::string explain(const PlacementEvidence& evidence, std::int32_t old_count, s
     const auto id = [](Family family) { return std::string(partitioners::definition(family).id); };
     const std::string keys = std::to_string(evidence.keys);
     switch (evidence.kind) {
-        case PlacementKind::no_keys: return "no record that was read has a key";
+        case PlacementKind::no_keys:
+            return "no record that was read has a key";
         case PlacementKind::one_partition:
             return "with one partition every partitioner agrees; name yours with --partitioner";
-        case PlacementKind::given: return "named by the request, not taken from the data";
+        case PlacementKind::given:
+            return "named by the request, not taken from the data";
         case PlacementKind::decided: {
-            std::string text = id(*evidence.family) + " explains " + percent(evidence.agreeing_keys, evidence.keys) +
-                               " of " + keys + " distinct keys (" +
-                               std::string(partitioners::definition(*evidence.family).used_by) + ")";
+            std::string text = id(*evidence.family) + " explains " + percent(evidence.agreeing_keys, evidence.keys) + " of " +
+                               keys + " distinct keys (" + std::string(partitioners::definition(*evidence.family).used_by) + ")";
             if (evidence.alternatives.count() > 1) {
                 text += "; at " + std::to_string(old_count) + " partitions it cannot be told from ";
                 FamilySet others = evidence.alternatives;
@@ -219,18 +225,19 @@ std::string explain(const PlacementEvidence& evidence, std::int32_t old_count, s
             return text;
         }
         case PlacementKind::too_few_keys:
-            return "only " + keys + " distinct " + (evidence.keys == 1 ? "key" : "keys") + " to judge by, " + std::to_string(kEvidenceKeysMin) +
-                   " are needed" +
+            return "only " + keys + " distinct " + (evidence.keys == 1 ? "key" : "keys") + " to judge by, " +
+                   std::to_string(kEvidenceKeysMin) + " are needed" +
                    (evidence.alternatives.is_empty() ? std::string() : "; possible so far: " + to_string(evidence.alternatives));
         case PlacementKind::mixed:
-            return "two partitioners: " + id(*evidence.family) + " explains " + std::to_string(evidence.agreeing_keys) +
-                   " of " + keys + " distinct keys, " + id(*evidence.second) + " " + std::to_string(evidence.second_keys) +
+            return "two partitioners: " + id(*evidence.family) + " explains " + std::to_string(evidence.agreeing_keys) + " of " +
+                   keys + " distinct keys, " + id(*evidence.second) + " " + std::to_string(evidence.second_keys) +
                    " of the others";
         case PlacementKind::keys_ignored:
             return std::to_string(evidence.scattered_keys) + " of " + std::to_string(evidence.repeated_keys) +
                    " keys with several records lie in several partitions: the partition does not depend on the key";
         case PlacementKind::all_in_one_partition:
-            return "all " + keys + " distinct keys lie in one partition, where no known partitioner puts them: it was chosen "
+            return "all " + keys +
+                   " distinct keys lie in one partition, where no known partitioner puts them: it was chosen "
                    "explicitly, or keys are ignored and the producer has not left it yet";
         case PlacementKind::explicit_or_custom:
             return "no known partitioner explains the placement of " + keys + " distinct keys (the best one " +

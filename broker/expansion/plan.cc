@@ -59,14 +59,13 @@ Plan begin_plan(const PlannedTopic& topic, const Lineage& lineage) {
         partition.parent_count = topic.old_count / lineage.common_divisor();
         const std::int32_t listed = std::min<std::int32_t>(partition.parent_count, PlannedPartition::kParentsMax);
         for (std::int32_t parent = 0; parent < listed; ++parent) {
-            partition.parents.push_back(
-                PartitionIndex{index % lineage.common_divisor() + parent * lineage.common_divisor()});
+            partition.parents.push_back(PartitionIndex{index % lineage.common_divisor() + parent * lineage.common_divisor()});
         }
     }
     for (const GroupFacts& group : topic.groups) {
         if (plan.groups.size() == Plan::kGroupsMax) break;
-        plan.groups.push_back({group.group_id, group.state, group.protocol,
-                               static_cast<std::int64_t>(group.members.size()), lag_of(group, topic), std::nullopt});
+        plan.groups.push_back({group.group_id, group.state, group.protocol, static_cast<std::int64_t>(group.members.size()),
+                               lag_of(group, topic), std::nullopt});
     }
     return plan;
 }
@@ -79,7 +78,6 @@ void find_all(const PlanView& view, Plan& plan) {
     sort_findings(findings);
     plan.findings = std::move(findings);
 }
-
 
 /// A part of the log was asked for in which nothing is.
 bool was_nothing_read(const ScanFacts& scan) { return scan.records == 0 && !scan.is_complete; }
@@ -99,8 +97,8 @@ void sort_findings(std::vector<Finding>& findings) {
 
 void conclude(Plan& plan) {
     const std::optional<Severity> worst = worst_severity(plan.findings);
-    const bool keys_unexplained = plan.scanned && plan.keyed_records > 0 && !plan.moved &&
-                                  plan.evidence.kind != PlacementKind::keys_ignored;
+    const bool keys_unexplained =
+        plan.scanned && plan.keyed_records > 0 && !plan.moved && plan.evidence.kind != PlacementKind::keys_ignored;
     const bool damaged = plan.scanned && plan.scanned->damaged_batches > 0;
     if (worst == Severity::block) {
         plan.verdict = Verdict::blocked;
@@ -143,10 +141,14 @@ void conclude(Plan& plan) {
 
 std::string_view to_string(Verdict verdict) {
     switch (verdict) {
-        case Verdict::safe: return "safe";
-        case Verdict::findings: return "findings";
-        case Verdict::blocked: return "blocked";
-        case Verdict::unknown: return "unknown";
+        case Verdict::safe:
+            return "safe";
+        case Verdict::findings:
+            return "findings";
+        case Verdict::blocked:
+            return "blocked";
+        case Verdict::unknown:
+            return "unknown";
     }
     return "?";
 }
@@ -160,11 +162,12 @@ std::optional<std::string> target_problem(std::string_view topic, std::int32_t o
     const std::string name = "topic " + std::string(topic);
     if (new_count == old_count) return name + " has " + counted(old_count, "partition") + " already";
     if (new_count < old_count) {
-        return name + " has " + counted(old_count, "partition") + ", and a count never shrinks: " +
-               std::to_string(new_count) + " is no expansion";
+        return name + " has " + counted(old_count, "partition") + ", and a count never shrinks: " + std::to_string(new_count) +
+               " is no expansion";
     }
     if (new_count > kPlanCountMax) {
-        return "a plan is made for at most " + std::to_string(kPlanCountMax) + " partitions, not for " + std::to_string(new_count);
+        return "a plan is made for at most " + std::to_string(kPlanCountMax) + " partitions, not for " +
+               std::to_string(new_count);
     }
     return std::nullopt;
 }

@@ -18,9 +18,7 @@ struct PlanView {
     const Plan& plan;
 
     [[nodiscard]] Subject about_topic() const { return {.topic = topic.name}; }
-    [[nodiscard]] Subject about_group(const GroupFacts& group) const {
-        return {.topic = topic.name, .group = group.group_id};
-    }
+    [[nodiscard]] Subject about_group(const GroupFacts& group) const { return {.topic = topic.name, .group = group.group_id}; }
     [[nodiscard]] bool has_moves() const { return plan.moved.has_value(); }
 };
 

@@ -58,16 +58,17 @@ void rebalance(const PlanView& view, const GroupFacts& group, std::vector<Findin
     if (group.members.empty()) return;
     const bool cooperative = group.protocol == kCooperativeProtocol || is_streams(group);
     const auto moves = old_partitions_with_new_owners(group, view.topic.old_count, view.topic.new_count);
-    Finding finding = make_finding(
-        HazardId::rebalance, view.about_group(group),
-        "group " + group.group_id + " with " + counted(static_cast<std::int64_t>(group.members.size()), "member") + " rebalances" +
-            (group.protocol.empty() ? std::string()
-             : cooperative ? ", cooperatively (" + group.protocol + ")"
-                           : " and stops once (" + group.protocol + " is eager)") +
-            (moves ? "; " + counted(*moves, "old partition") + " of " + std::to_string(view.topic.old_count) +
-                         (*moves == 1 ? " gets another owner" : " get another owner")
-                   : std::string()),
-        static_cast<std::int64_t>(group.members.size()));
+    Finding finding =
+        make_finding(HazardId::rebalance, view.about_group(group),
+                     "group " + group.group_id + " with " + counted(static_cast<std::int64_t>(group.members.size()), "member") +
+                         " rebalances" +
+                         (group.protocol.empty() ? std::string()
+                          : cooperative          ? ", cooperatively (" + group.protocol + ")"
+                                                 : " and stops once (" + group.protocol + " is eager)") +
+                         (moves ? "; " + counted(*moves, "old partition") + " of " + std::to_string(view.topic.old_count) +
+                                      (*moves == 1 ? " gets another owner" : " get another owner")
+                                : std::string()),
+                     static_cast<std::int64_t>(group.members.size()));
     finding.numbers = {{"members", static_cast<std::int64_t>(group.members.size())}};
     if (moves) finding.numbers.push_back({"old_partitions_with_new_owners", *moves});
     findings.push_back(std::move(finding));
@@ -83,8 +84,7 @@ void uneven(const PlanView& view, const GroupFacts& group, std::vector<Finding>&
     if (members > view.topic.new_count) {
         condition += ", and " + std::to_string(members - view.topic.new_count) + " of them get none";
     }
-    Finding finding = make_finding(HazardId::uneven_members, view.about_group(group), condition,
-                                   view.topic.new_count % members);
+    Finding finding = make_finding(HazardId::uneven_members, view.about_group(group), condition, view.topic.new_count % members);
     finding.numbers = {{"members", members}};
     if (wanted <= kPlanCountMax) {
         finding.advice = std::to_string(wanted) + " is the next count that suits both the keys and the members.";
@@ -105,9 +105,9 @@ void streams(const PlanView& view, const GroupFacts& group, std::vector<Finding>
                                         " reads the topic and has internal topics of the old count (" + names +
                                         "): it will not start again",
                                     static_cast<std::int64_t>(group.internal_topics.size())));
-    findings.push_back(make_finding(HazardId::partition_state_lost, view.about_group(group),
-                                    "Kafka Streams application " + group.group_id +
-                                        " keeps state by partition: keys that move find theirs empty"));
+    findings.push_back(make_finding(
+        HazardId::partition_state_lost, view.about_group(group),
+        "Kafka Streams application " + group.group_id + " keeps state by partition: keys that move find theirs empty"));
 }
 
 void copartition(const PlanView& view, const GroupFacts& group, std::vector<Finding>& findings) {

@@ -41,12 +41,11 @@ std::string about(const PlanView& view) { return view.plan.key_error > 0 ? "abou
 void keys_move(const PlanView& view, std::vector<Finding>& findings) {
     if (!view.has_moves() || view.plan.moved->records == 0) return;
     const MovedKeys& moved = *view.plan.moved;
-    Finding finding = make_finding(
-        HazardId::keys_move, view.about_topic(),
-        about(view) + counted(moved.keys, "distinct key") + " (" + to_percent(moved.key_share) + ") with " +
-            to_percent(moved.record_share) + " of the records and " + to_percent(moved.byte_share) +
-            " of the bytes change partition " + from_to(view.topic),
-        moved.keys);
+    Finding finding = make_finding(HazardId::keys_move, view.about_topic(),
+                                   about(view) + counted(moved.keys, "distinct key") + " (" + to_percent(moved.key_share) +
+                                       ") with " + to_percent(moved.record_share) + " of the records and " +
+                                       to_percent(moved.byte_share) + " of the bytes change partition " + from_to(view.topic),
+                                   moved.keys);
     finding.numbers = {{"moved_keys", moved.keys}, {"moved_records", moved.records}, {"moved_bytes", moved.bytes}};
     add_moving_examples(view, finding, [](const KeyCensus::Move&) { return true; });
     findings.push_back(std::move(finding));
@@ -59,15 +58,14 @@ void keys_shuffle(const PlanView& view, std::vector<Finding>& findings) {
     const auto target = nearest_better_target(view.topic.old_count, view.topic.new_count);
     const std::int64_t keys = view.has_moves() ? view.plan.moved->keys_among_old : 0;
     if (view.has_moves() && keys == 0) return;
-    std::string condition = std::to_string(view.topic.old_count) + " does not divide " +
-                            std::to_string(view.topic.new_count) + ": " + to_percent(view.lineage.old_to_old_share()) +
+    std::string condition = std::to_string(view.topic.old_count) + " does not divide " + std::to_string(view.topic.new_count) +
+                            ": " + to_percent(view.lineage.old_to_old_share()) +
                             " of evenly hashed keys go from one old partition to another, which wins no balance";
     if (view.has_moves()) condition += "; here it is " + about(view) + counted(keys, "distinct key");
     Finding finding = make_finding(HazardId::keys_shuffle_among_old_partitions, view.about_topic(), condition, keys);
     if (view.has_moves()) {
         finding.numbers = {{"keys_among_old", keys}};
-        add_moving_examples(view, finding,
-                            [&](const KeyCensus::Move& move) { return move.to.value < view.topic.old_count; });
+        add_moving_examples(view, finding, [&](const KeyCensus::Move& move) { return move.to.value < view.topic.old_count; });
     }
     if (target) finding.advice = "Choose " + std::to_string(*target) + " instead, and go there in one step.";
     findings.push_back(std::move(finding));
@@ -79,7 +77,9 @@ void replay(const PlanView& view, std::vector<Finding>& findings) {
     const std::int64_t moved = view.plan.moved->records;
     if (earlier == 0 && moved == 0) return;
     const bool expires = view.topic.is_deleted_by_age && view.topic.retention_ms >= 0;
-    std::string condition = counted(moved, "record") + " of keys that move stay in their old partitions, so whoever reads from before the expansion meets the two halves of a key in no order; ";
+    std::string condition = counted(moved, "record") +
+                            " of keys that move stay in their old partitions, so whoever reads from before the expansion meets "
+                            "the two halves of a key in no order; ";
     if (!expires) {
         condition += "they never expire here";
     } else {
@@ -101,8 +101,7 @@ void mixed_partitioners(const PlanView& view, std::vector<Finding>& findings) {
     const std::string counts = "at " + std::to_string(view.topic.old_count) + " partitions";
     if (evidence.kind == PlacementKind::mixed) {
         Finding finding = make_finding(HazardId::mixed_partitioners, view.about_topic(),
-                                       "producers disagree already: " + view.plan.partitioner_explained,
-                                       evidence.second_keys);
+                                       "producers disagree already: " + view.plan.partitioner_explained, evidence.second_keys);
         finding.numbers = {{"first_keys", evidence.agreeing_keys}, {"second_keys", evidence.second_keys}};
         findings.push_back(std::move(finding));
         return;
@@ -118,11 +117,11 @@ void mixed_partitioners(const PlanView& view, std::vector<Finding>& findings) {
     }
     const partitioners::FamilySet parting = evidence.parting_at(view.topic.new_count);
     if (evidence.kind != PlacementKind::decided || parting.is_empty()) return;
-    Finding finding = make_finding(
-        HazardId::mixed_partitioners, view.about_topic(),
-        counts + " " + id(*evidence.family) + " and " + to_string(parting) + " place every key alike, at " +
-            std::to_string(view.topic.new_count) +
-            " they do not: producers of both kinds would part, and the numbers here are those of " + id(*evidence.family));
+    Finding finding = make_finding(HazardId::mixed_partitioners, view.about_topic(),
+                                   counts + " " + id(*evidence.family) + " and " + to_string(parting) +
+                                       " place every key alike, at " + std::to_string(view.topic.new_count) +
+                                       " they do not: producers of both kinds would part, and the numbers here are those of " +
+                                       id(*evidence.family));
     // A possibility, not a proof: perhaps all producers are of one kind.
     finding.severity = warn;
     finding.title = kMayPart;
@@ -178,8 +177,8 @@ void hot_keys(const PlanView& view, std::vector<Finding>& findings) {
 
 void keys_ignored(const PlanView& view, std::vector<Finding>& findings) {
     if (view.evidence.kind != PlacementKind::keys_ignored) return;
-    findings.push_back(make_finding(HazardId::keys_ignored, view.about_topic(), view.plan.partitioner_explained,
-                                    view.evidence.scattered_keys));
+    findings.push_back(
+        make_finding(HazardId::keys_ignored, view.about_topic(), view.plan.partitioner_explained, view.evidence.scattered_keys));
 }
 
 void compacted_orphans(const PlanView& view, std::vector<Finding>& findings) {

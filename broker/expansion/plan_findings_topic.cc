@@ -27,8 +27,9 @@ void single_partition(const PlanView& view, std::vector<Finding>& findings) {
     if (view.topic.old_count != 1) return;
     const auto connect = std::ranges::find(view.topic.groups, "connect", &GroupFacts::protocol_type);
     if (connect != view.topic.groups.end() && view.topic.is_compacted) {
-        findings.push_back(make_finding(HazardId::single_partition_topic, view.about_group(*connect),
-                                        "Kafka Connect (group " + connect->group_id + ") reads this compacted topic of one partition"));
+        findings.push_back(
+            make_finding(HazardId::single_partition_topic, view.about_group(*connect),
+                         "Kafka Connect (group " + connect->group_id + ") reads this compacted topic of one partition"));
     } else if (has_single_partition_name(view.topic.name)) {
         findings.push_back(make_finding(HazardId::single_partition_topic, view.about_topic(),
                                         "the name says that an application keeps a log of configuration or schemas here, "
@@ -67,13 +68,14 @@ void choosing_producers(const PlanView& view, std::vector<Finding>& findings) {
     std::size_t count = 0;
     for (const ProducerFacts& producer : view.topic.producers) {
         if (!chooses_partitions(producer.habit)) continue;
-        if (++count <= kNamed) names += (names.empty() ? "" : "; ") + producer.name + " " + std::string(to_string(producer.habit));
+        if (++count <= kNamed)
+            names += (names.empty() ? "" : "; ") + producer.name + " " + std::string(to_string(producer.habit));
     }
     if (count == 0) return;
     if (count > kNamed) names += " and " + std::to_string(count - kNamed) + " more";
-    Finding finding = make_finding(HazardId::new_partitions_unused, view.about_topic(),
-                                   names + ": new partitions get nothing from it unless its code says so",
-                                   static_cast<std::int64_t>(count));
+    Finding finding =
+        make_finding(HazardId::new_partitions_unused, view.about_topic(),
+                     names + ": new partitions get nothing from it unless its code says so", static_cast<std::int64_t>(count));
     finding.numbers = {{"producers", static_cast<std::int64_t>(count)}};
     findings.push_back(std::move(finding));
 }
@@ -109,8 +111,8 @@ void transactions(const PlanView& view, std::vector<Finding>& findings) {
 
 void history(const PlanView& view, std::vector<Finding>& findings) {
     if (!view.topic.is_history_known) {
-        findings.push_back(make_finding(HazardId::no_history, view.about_topic(),
-                                        "it is not recorded whether and when the topic grew before"));
+        findings.push_back(
+            make_finding(HazardId::no_history, view.about_topic(), "it is not recorded whether and when the topic grew before"));
     }
 }
 
@@ -126,9 +128,9 @@ void find_topic_hazards(const PlanView& view, std::vector<Finding>& findings) {
     idempotent_producers(view, findings);
     transactions(view, findings);
     history(view, findings);
-    findings.push_back(make_finding(HazardId::irreversible, view.about_topic(),
-                                    "the count cannot go back from " + std::to_string(view.topic.new_count) + " to " +
-                                        std::to_string(view.topic.old_count)));
+    findings.push_back(make_finding(
+        HazardId::irreversible, view.about_topic(),
+        "the count cannot go back from " + std::to_string(view.topic.new_count) + " to " + std::to_string(view.topic.old_count)));
 }
 
 }  // namespace partita::expansion

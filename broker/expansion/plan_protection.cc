@@ -94,7 +94,8 @@ void add_refusals(Plan& plan, const ProtectionFacts& facts) {
             plan.findings.push_back(make_finding(refusal.id, {.topic = plan.topic, .group = refusal.group}, ""));
             standing = &plan.findings.back();
         }
-        standing->condition += (standing->condition.empty() ? "" : "; ") + ("the topic's mode refuses to grow it now: " + refusal.reason);
+        standing->condition +=
+            (standing->condition.empty() ? "" : "; ") + ("the topic's mode refuses to grow it now: " + refusal.reason);
         standing->severity = Severity::block;
         standing->title = "the broker refuses it now";
     }

@@ -26,8 +26,8 @@ std::int64_t offsets_in(const std::vector<ScanRange>& ranges) {
 /// Feeds a census, and knows the epoch of each record.
 class CensusSink final : public RecordSink {
   public:
-    CensusSink(const PlannedTopic& topic, KeyCensus& census, ScanFacts& scan, const PlanProgress& progress,
-               std::int64_t done, std::int64_t total)
+    CensusSink(const PlannedTopic& topic, KeyCensus& census, ScanFacts& scan, const PlanProgress& progress, std::int64_t done,
+               std::int64_t total)
         : topic_(topic), census_(census), scan_(scan), progress_(progress), done_(done), total_(total) {}
 
     void begin(const ScanRange& range) {
@@ -250,9 +250,7 @@ void limit_ranges(std::vector<ScanRange>& ranges, std::int64_t records) {
     // The greatest cap such that the capped lengths still fit; what the division leaves goes to the first ranges.
     std::vector<std::size_t> order(ranges.size());
     for (std::size_t index = 0; index < order.size(); ++index) order[index] = index;
-    const auto length = [&](std::size_t index) {
-        return std::max<std::int64_t>(0, ranges[index].end - ranges[index].from);
-    };
+    const auto length = [&](std::size_t index) { return std::max<std::int64_t>(0, ranges[index].end - ranges[index].from); };
     std::ranges::stable_sort(order, {}, length);
     std::int64_t left = std::max<std::int64_t>(0, records);
     for (std::size_t position = 0; position < order.size(); ++position) {
@@ -280,8 +278,8 @@ void write_key_lines(const KeyCensus& census, KeyStyle style, const std::functio
             append_escaped(lines, entry.key);
         }
         const auto move = census.move_of(as_bytes(entry.key));
-        lines += '\t' + (move ? std::to_string(move->from.value) : "?") + '\t' +
-                 (move ? std::to_string(move->to.value) : "?") + '\n';
+        lines +=
+            '\t' + (move ? std::to_string(move->from.value) : "?") + '\t' + (move ? std::to_string(move->to.value) : "?") + '\n';
         if (lines.size() < kFlushBytes) continue;
         if (!write(lines)) return;
         lines.clear();

@@ -90,8 +90,8 @@ void write_head(const ordered_json& plan, std::string& out) {
     const ordered_json& scanned = plan.contains("scanned") ? plan["scanned"] : ordered_json();
     if (scanned.is_object()) {
         const double error = real(scanned, "keys_relative_error");
-        out += "  read         " + grouped(number(scanned, "records")) + " records, " + size_text(number(scanned, "bytes")) + ", " +
-               (error > 0 ? "about " : "") + grouped(number(scanned, "keys")) + " distinct keys" +
+        out += "  read         " + grouped(number(scanned, "records")) + " records, " + size_text(number(scanned, "bytes")) +
+               ", " + (error > 0 ? "about " : "") + grouped(number(scanned, "keys")) + " distinct keys" +
                (error > 0 ? " (+- " + to_percent(error) + ")" : "") +
                (scanned.value("complete", false) ? "" : "; not the whole log") + "\n";
     }
@@ -121,7 +121,8 @@ void write_partitions(const ordered_json& plan, std::string& out) {
     const ordered_json& partitions = list(plan, "partitions");
     if (partitions.empty()) return;
     constexpr std::size_t kWidth = 14;
-    out += "\n" + right("partition", kWidth) + right("records", kWidth) + right("in", kWidth) + right("out", kWidth) + "  parents\n";
+    out +=
+        "\n" + right("partition", kWidth) + right("records", kWidth) + right("in", kWidth) + right("out", kWidth) + "  parents\n";
     for (std::size_t index = 0; index < std::min(partitions.size(), kShownPartitionsMax); ++index) {
         const ordered_json& partition = partitions[index];
         const auto cell = [&](const char* name) {
@@ -135,13 +136,15 @@ void write_partitions(const ordered_json& plan, std::string& out) {
             parents += (parent == 0 ? "" : " ") + all[parent].dump();
         }
         if (number(partition, "parent_count") > static_cast<std::int64_t>(kShownParents)) {
-            parents += " and " + std::to_string(number(partition, "parent_count") - static_cast<std::int64_t>(kShownParents)) + " more";
+            parents +=
+                " and " + std::to_string(number(partition, "parent_count") - static_cast<std::int64_t>(kShownParents)) + " more";
         }
         out += right(std::to_string(number(partition, "partition")) + (is_new ? " new" : ""), kWidth) + cell("records") +
                cell("records_in") + cell("records_out") + "  " + parents + "\n";
     }
     if (partitions.size() > kShownPartitionsMax) {
-        out += right("...", kWidth) + "  and " + std::to_string(partitions.size() - kShownPartitionsMax) + " more (--json has all)\n";
+        out += right("...", kWidth) + "  and " + std::to_string(partitions.size() - kShownPartitionsMax) +
+               " more (--json has all)\n";
     }
 }
 

@@ -90,8 +90,10 @@ void ProducerEvidence::note_again(PartitionIndex partition, std::uint32_t visit,
     }
     // A key that a known partitioner now puts elsewhere has learned the new count; it is not scattered.
     Placement moved = seen();
-    const bool is_explained = known_.is_empty() ? is_switch(known, moved) : std::ranges::any_of(
-        moved.families, [&](FamilySet families) { return !(families & known_).is_empty(); });
+    const bool is_explained =
+        known_.is_empty()
+            ? is_switch(known, moved)
+            : std::ranges::any_of(moved.families, [&](FamilySet families) { return !(families & known_).is_empty(); });
     if (is_explained) {
         moved.is_repeated = true;
         moved.is_scattered = known.is_scattered;

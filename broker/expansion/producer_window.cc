@@ -82,7 +82,8 @@ std::vector<ProducerWindow::Unproven> ProducerWindow::unproven(std::size_t most)
 }
 
 std::size_t ProducerWindow::unproven_count() const {
-    return static_cast<std::size_t>(std::ranges::count_if(producers_, [](const auto& entry) { return entry.second.proven == kNoTimestamp; }));
+    return static_cast<std::size_t>(
+        std::ranges::count_if(producers_, [](const auto& entry) { return entry.second.proven == kNoTimestamp; }));
 }
 
 std::vector<ProcessIdentity> ProducerWindow::left_processes(std::size_t most) const {

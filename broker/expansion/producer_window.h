@@ -21,7 +21,8 @@ struct ProducerInstance {
     ConnectionId connection;
 
     [[nodiscard]] static ProducerInstance of(ProducerId producer_id, ConnectionId connection) {
-        return producer_id.value >= 0 ? ProducerInstance{producer_id, kNoConnection} : ProducerInstance{kNoProducerId, connection};
+        return producer_id.value >= 0 ? ProducerInstance{producer_id, kNoConnection}
+                                      : ProducerInstance{kNoProducerId, connection};
     }
     friend auto operator<=>(const ProducerInstance&, const ProducerInstance&) = default;
 };

@@ -27,7 +27,8 @@ class ConnectionDirectory {
     /// An open connection; empty when there is none of this id.
     [[nodiscard]] virtual std::optional<ConnectionFacts> find(ConnectionId connection) const = 0;
     /// The connection over which the member speaks to its coordinator; empty when it is closed or unknown.
-    [[nodiscard]] virtual std::optional<ConnectionFacts> coordinator_of(std::string_view group, std::string_view member_id) const = 0;
+    [[nodiscard]] virtual std::optional<ConnectionFacts> coordinator_of(std::string_view group,
+                                                                        std::string_view member_id) const = 0;
     /// True while the broker is looking for the process behind the connection.
     [[nodiscard]] virtual bool is_looking_for(ConnectionId connection) const = 0;
 };
@@ -43,7 +44,8 @@ struct ReaderFacts {
     std::span<const GroupFacts> groups;
     /// Steps of keys between partitions that an expansion caused; see `growth_steps`.
     std::span<const MovedKey> moved_keys;
-    /// Batches that were taken for a look at their keys and have had it; what `moved_keys` tells comes from these, and maybe from more.
+    /// Batches that were taken for a look at their keys and have had it; what `moved_keys` tells comes from these, and maybe from
+    /// more.
     std::uint64_t keys_seen = UINT64_MAX;
     std::span<const StaleWrites::Writer> stale_writers;
     /// Not null.

@@ -27,9 +27,11 @@ bool may_be_one_process(const std::optional<ProcessIdentity>& one, const std::op
     return !one || !other || *one == *other;
 }
 
-/// Before that the member was not there. It speaks before it is given partitions, and these before it fetches; but a connection that speaks
-/// for it may be its second one.
-TimestampMs came_at(TimestampMs born, TimestampMs first_seen) { return born == kNoTimestamp ? kNoTimestamp : std::min(born, first_seen); }
+/// Before that the member was not there. It speaks before it is given partitions, and these before it fetches; but a connection
+/// that speaks for it may be its second one.
+TimestampMs came_at(TimestampMs born, TimestampMs first_seen) {
+    return born == kNoTimestamp ? kNoTimestamp : std::min(born, first_seen);
+}
 
 /// When the member was seen last that has nothing any more; kNoTimestamp of one that has, or of which that is not known.
 TimestampMs left_at(const std::map<PartitionIndex, PartitionSpan>& held, TimestampMs now) {
@@ -100,8 +102,8 @@ void ReadingConnections::refresh(const ConnectionDirectory& directory, LookTime&
     }
 }
 
-void MemberHistory::on_speaker(std::string_view group, ConnectionId connection, const ClientIdentity& client, PartitionIndex partition,
-                               TimestampMs now) {
+void MemberHistory::on_speaker(std::string_view group, ConnectionId connection, const ClientIdentity& client,
+                               PartitionIndex partition, TimestampMs now) {
     SpeakerKey key(client.client_id, group, connection);
     auto known = speakers_.find(key);
     if (known == speakers_.end()) {
@@ -113,8 +115,8 @@ void MemberHistory::on_speaker(std::string_view group, ConnectionId connection, 
     speaker.asked.try_emplace(partition, PartitionSpan{partition, now, now});
 }
 
-void MemberHistory::note_member(MemberKey key, const std::string& client_host, TimestampMs born, std::span<const PartitionIndex> held,
-                                TimestampMs now) {
+void MemberHistory::note_member(MemberKey key, const std::string& client_host, TimestampMs born,
+                                std::span<const PartitionIndex> held, TimestampMs now) {
     auto known = members_.find(key);
     if (known == members_.end()) {
         if (members_.size() == kMembersMax) return;
@@ -144,7 +146,9 @@ void MemberHistory::refresh(const ReaderFacts& facts, const std::set<std::string
         }
     }
     // Those who are in their groups still are seen at every look.
-    const auto is_gone = [&](const auto& entry) { return entry.second.last < time.now() && time.has_passed(entry.second.last, kMemberMemoryMs + 1); };
+    const auto is_gone = [&](const auto& entry) {
+        return entry.second.last < time.now() && time.has_passed(entry.second.last, kMemberMemoryMs + 1);
+    };
     std::erase_if(members_, is_gone);
     std::erase_if(speakers_, is_gone);
 }
@@ -153,7 +157,8 @@ std::vector<GroupMember> MemberHistory::members_of(const std::string& client_id,
                                                    TimestampMs now) const {
     std::vector<GroupMember> found;
     std::set<std::pair<std::string_view, std::string_view>> seen;
-    for (auto entry = members_.lower_bound({client_id, {}, {}}); entry != members_.end() && std::get<0>(entry->first) == client_id; ++entry) {
+    for (auto entry = members_.lower_bound({client_id, {}, {}});
+         entry != members_.end() && std::get<0>(entry->first) == client_id; ++entry) {
         const auto& [id, group, member_id] = entry->first;
         found.push_back({.group = group,
                          .member_id = member_id,
@@ -170,7 +175,11 @@ std::vector<GroupMember> MemberHistory::members_of(const std::string& client_id,
         const Speaker& speaker = entry->second;
         const std::string& group = std::get<1>(entry->first);
         if (seen.contains({group, speaker.client_host})) continue;
-        GroupMember ghost{.group = group, .member_id = {}, .client_id = client_id, .client_host = speaker.client_host, .held = spans_of(speaker.asked)};
+        GroupMember ghost{.group = group,
+                          .member_id = {},
+                          .client_id = client_id,
+                          .client_host = speaker.client_host,
+                          .held = spans_of(speaker.asked)};
         for (PartitionSpan& span : ghost.held) span.last = now;
         ghost.coordinator = directory.find(speaker.connection);
         found.push_back(std::move(ghost));
@@ -178,7 +187,8 @@ std::vector<GroupMember> MemberHistory::members_of(const std::string& client_id,
     return found;
 }
 
-ReaderOwners::ReaderOwners(ReadingConnections& readings, const MemberHistory& members, const ConnectionDirectory& directory, TimestampMs now)
+ReaderOwners::ReaderOwners(ReadingConnections& readings, const MemberHistory& members, const ConnectionDirectory& directory,
+                           TimestampMs now)
     : readings_(readings), members_(members), directory_(directory), now_(now) {
     for (const auto& [id, reading] : readings_.all()) by_client_id_[reading.client.client_id].push_back(id);
 }
@@ -211,7 +221,8 @@ ReaderOwner ReaderOwners::work_out(ConnectionId connection, Reading& reading) {
     const ReadingConnection self = as_reader(connection, reading);
     std::vector<GroupMember> members;
     for (const GroupMember& member : crowd.members) {
-        if (may_be_one_process(process, process_of(member.coordinator)) && !is_of_another_time(self, member)) members.push_back(member);
+        if (may_be_one_process(process, process_of(member.coordinator)) && !is_of_another_time(self, member))
+            members.push_back(member);
     }
     ReaderOwner owner;
     if (members.empty()) return owner;
@@ -221,7 +232,8 @@ ReaderOwner ReaderOwners::work_out(ConnectionId connection, Reading& reading) {
     for (std::size_t index = 0; index < crowd.ids.size() && readers.size() * members.size() <= kPairsMax; ++index) {
         const bool is_subject = crowd.ids[index] == connection;
         if (is_subject) subject = readers.size();
-        if (is_subject || ((crowd.is_open[index] || !reading.is_open) && may_be_one_process(process, crowd.readers[index].client.process))) {
+        if (is_subject ||
+            ((crowd.is_open[index] || !reading.is_open) && may_be_one_process(process, crowd.readers[index].client.process))) {
             readers.push_back(crowd.readers[index]);
         }
     }
@@ -238,7 +250,8 @@ ReaderOwner ReaderOwners::work_out(ConnectionId connection, Reading& reading) {
     owner.groups.erase(repeated.begin(), repeated.end());
     if (reading.is_open && owner.kind == Attribution::Kind::member) reading.was_judged_open = true;
     // It went before others had their time to show; they still have.
-    owner.may_change = owner.may_change || (!reading.is_open && !reading.was_judged_open && owner.basis == AttributionBasis::elimination);
+    owner.may_change =
+        owner.may_change || (!reading.is_open && !reading.was_judged_open && owner.basis == AttributionBasis::elimination);
     return owner;
 }
 

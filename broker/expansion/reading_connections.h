@@ -86,8 +86,8 @@ class MemberHistory {
     /// A client asked for offsets of the group, or committed, over this connection.
     void on_speaker(std::string_view group, ConnectionId connection, const ClientIdentity& client, PartitionIndex partition,
                     TimestampMs now);
-    /// A member leaves, with these partitions; it may have come since the last look. `born`: when the connection over which it spoke for
-    /// itself was opened, or kNoTimestamp.
+    /// A member leaves, with these partitions; it may have come since the last look. `born`: when the connection over which it
+    /// spoke for itself was opened, or kNoTimestamp.
     void on_leave(std::string_view group, std::string_view member_id, TimestampMs born, const ClientIdentity& client,
                   std::span<const PartitionIndex> partitions, TimestampMs now);
     /// `client_ids`: those of connections that fetch.
@@ -114,7 +114,8 @@ class MemberHistory {
     /// By client id, group and member id.
     using MemberKey = std::tuple<std::string, std::string, std::string>;
     std::map<MemberKey, Held> members_;
-    void note_member(MemberKey key, const std::string& client_host, TimestampMs born, std::span<const PartitionIndex> held, TimestampMs now);
+    void note_member(MemberKey key, const std::string& client_host, TimestampMs born, std::span<const PartitionIndex> held,
+                     TimestampMs now);
 
     /// By client id, group and connection.
     using SpeakerKey = std::tuple<std::string, std::string, ConnectionId>;
@@ -137,7 +138,8 @@ class ReaderOwners {
     /// Readers times members of one client id (and process) that are compared; with more, nothing is told apart.
     static constexpr std::size_t kPairsMax = 4096;
 
-    ReaderOwners(ReadingConnections& readings, const MemberHistory& members, const ConnectionDirectory& directory, TimestampMs now);
+    ReaderOwners(ReadingConnections& readings, const MemberHistory& members, const ConnectionDirectory& directory,
+                 TimestampMs now);
     /// The owner of a connection that was seen to fetch. Of any other connection nothing is known: it may belong to
     /// anybody.
     [[nodiscard]] const ReaderOwner& of(ConnectionId connection);

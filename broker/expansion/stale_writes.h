@@ -36,8 +36,8 @@ class StaleWrites {
         TimestampMs silent_from = kNoTimestamp;
     };
 
-    void note(const ClientIdentity& client, std::int32_t old_count, std::int32_t new_count, PartitionIndex partition, Offset offset,
-              std::int64_t after_ms) {
+    void note(const ClientIdentity& client, std::int32_t old_count, std::int32_t new_count, PartitionIndex partition,
+              Offset offset, std::int64_t after_ms) {
         Writer& writer = writer_of(client, old_count, new_count);
         ++writer.records;
         writer.last_after_ms = after_ms;

@@ -109,7 +109,8 @@ void TopicWatch::on_process(ConnectionId connection, const ProcessIdentity& proc
 std::vector<ConnectionId> TopicWatch::unknown_processes(std::size_t most) const {
     std::vector<ConnectionId> connections;
     for (const auto& [identity, producer] : producers_) {
-        if (identity.connection != kNoConnection && !producer.is_closed && producer.program.empty() && connections.size() < most) {
+        if (identity.connection != kNoConnection && !producer.is_closed && producer.program.empty() &&
+            connections.size() < most) {
             connections.push_back(identity.connection);
         }
     }
@@ -195,7 +196,8 @@ void TopicWatch::note_proof(CountProof proof, const ProducerIdentity& identity, 
         if (producer.stale_keys.size() < Finding::kExamplesMax) {
             const partitioners::FamilySet known = producer.evidence.known_families();
             const std::string key(as_text(record.key->first(std::min(record.key->size(), Finding::kExampleKeyBytesMax))));
-            const bool is_known = std::ranges::any_of(producer.stale_keys, [&](const ExampleKey& example) { return example.key == key; });
+            const bool is_known =
+                std::ranges::any_of(producer.stale_keys, [&](const ExampleKey& example) { return example.key == key; });
             if (!is_known) {
                 producer.stale_keys.push_back({.key = key,
                                                .from = record.partition,

@@ -24,7 +24,8 @@ bool is_in_log(const Placement& placement, std::span<const Offset> log_starts) {
 }
 
 /// Two partitions that hold records of the key of one epoch, the one that was used first in front; nothing when there are none.
-std::optional<std::pair<PartitionIndex, PartitionIndex>> pair_of_one_epoch(const IndexedKey& key, std::span<const PastPlacement> past,
+std::optional<std::pair<PartitionIndex, PartitionIndex>> pair_of_one_epoch(const IndexedKey& key,
+                                                                           std::span<const PastPlacement> past,
                                                                            std::span<const Offset> log_starts) {
     std::vector<PastPlacement> places(past.begin(), past.end());
     for (const KeyPlacement& placement : key.placements) {
@@ -130,12 +131,12 @@ void TopicWatch::find_stale(std::vector<Finding>& findings, TimestampMs now) con
             continue;
         }
         const std::int64_t after_ms = producer.last_stale.value - epochs_.back().time.value;
-        Finding finding = make_finding(
-            HazardId::stale_producer, subject_of(identity, producer),
-            name_of(identity, producer) + " still places keys as before the topic grew from " + std::to_string(old_count()) + " to " +
-                std::to_string(count()) + " partitions: " + counted(producer.stale_records, "record proves", "records prove") +
-                " it, the last one " + std::to_string(after_ms / 1000) + " s after the expansion",
-            producer.stale_records);
+        Finding finding = make_finding(HazardId::stale_producer, subject_of(identity, producer),
+                                       name_of(identity, producer) + " still places keys as before the topic grew from " +
+                                           std::to_string(old_count()) + " to " + std::to_string(count()) +
+                                           " partitions: " + counted(producer.stale_records, "record proves", "records prove") +
+                                           " it, the last one " + std::to_string(after_ms / 1000) + " s after the expansion",
+                                       producer.stale_records);
         finding.numbers = {{"stale_records", producer.stale_records},
                            {"last_proof_after_ms", after_ms},
                            {"old_count", old_count()},
@@ -166,12 +167,12 @@ void TopicWatch::find_never_learning(std::vector<Finding>& findings, TimestampMs
             continue;
         }
         // No number that grows by itself: only new evidence makes a finding change.
-        Finding finding = make_finding(HazardId::producer_never_learns, subject_of(identity, producer),
-                                       name_of(identity, producer) + " still uses " + std::to_string(old_count()) +
-                                           " partitions more than " + std::to_string(kNeverMs / 60'000) +
-                                           " min after the topic grew to " + std::to_string(count()) +
-                                           ": longer than any client keeps metadata",
-                                       producer.stale_records);
+        Finding finding =
+            make_finding(HazardId::producer_never_learns, subject_of(identity, producer),
+                         name_of(identity, producer) + " still uses " + std::to_string(old_count()) + " partitions more than " +
+                             std::to_string(kNeverMs / 60'000) + " min after the topic grew to " + std::to_string(count()) +
+                             ": longer than any client keeps metadata",
+                         producer.stale_records);
         finding.numbers = {{"stale_records", producer.stale_records}, {"old_count", old_count()}, {"new_count", count()}};
         finding.examples = producer.stale_keys;
         findings.push_back(std::move(finding));
@@ -210,11 +211,11 @@ void TopicWatch::find_mixed(std::vector<Finding>& findings, TimestampMs now) con
         finding.numbers = {{"partitioners", static_cast<std::int64_t>(camps.size())}};
         findings.push_back(std::move(finding));
     } else if (by_software.size() > 1) {
-        Finding finding = make_finding(HazardId::mixed_partitioners, {.topic = name_},
-                                       "at " + counted(count(), "partition", "partitions") +
-                                           " all producers agree, but by their defaults they will not at others: " +
-                                           describe(by_software),
-                                       static_cast<std::int64_t>(by_software.size()));
+        Finding finding =
+            make_finding(HazardId::mixed_partitioners, {.topic = name_},
+                         "at " + counted(count(), "partition", "partitions") +
+                             " all producers agree, but by their defaults they will not at others: " + describe(by_software),
+                         static_cast<std::int64_t>(by_software.size()));
         finding.severity = Severity::warn;
         finding.title = kMayPart;
         finding.numbers = {{"partitioners", static_cast<std::int64_t>(by_software.size())}};
@@ -228,8 +229,9 @@ void TopicWatch::find_ignored_keys(std::vector<Finding>& findings, TimestampMs n
         if (!is_active(producer, now) || producer.evidence.verdict().habit != KeyHabit::ignores_keys) {
             continue;
         }
-        findings.push_back(make_finding(HazardId::keys_ignored, subject_of(identity, producer),
-                                        name_of(identity, producer) + " sends keys but spreads the records of a key over partitions"));
+        findings.push_back(
+            make_finding(HazardId::keys_ignored, subject_of(identity, producer),
+                         name_of(identity, producer) + " sends keys but spreads the records of a key over partitions"));
     }
 }
 
@@ -318,14 +320,13 @@ void TopicWatch::find_unused_partitions(std::vector<Finding>& findings, const To
     if (empty == 0) {
         return;
     }
-    const bool is_written = std::ranges::any_of(
-        producers_, [&](const auto& entry) { return now.value - entry.second.last_seen.value < kWritingMs; });
+    const bool is_written =
+        std::ranges::any_of(producers_, [&](const auto& entry) { return now.value - entry.second.last_seen.value < kWritingMs; });
     Finding finding = make_finding(HazardId::new_partitions_unused, {.topic = name_},
                                    counted(empty, "new partition has", "new partitions have") +
                                        " never had a record since the topic grew from " + std::to_string(old_count()) + " to " +
-                                       std::to_string(count()) + ", while old ones " +
-                                       (is_written ? "are" : "were") + " written to" +
-                                       choosing_producers(now),
+                                       std::to_string(count()) + ", while old ones " + (is_written ? "are" : "were") +
+                                       " written to" + choosing_producers(now),
                                    empty);
     finding.numbers = {{"empty_partitions", empty}, {"old_count", old_count()}, {"new_count", count()}};
     findings.push_back(std::move(finding));
@@ -340,9 +341,9 @@ bool TopicWatch::have_all_switched(TimestampMs now) const {
     });
 }
 
-// H40: the newest value of a key in p, with f(k) % M != p: compaction keeps it for ever beside the newer one. One that came after the
-// growth is of a producer with an old count, who may come again and replace it, until the key was written elsewhere since or all have
-// switched. Ends with a tombstone in p, or when p's log start passes it.
+// H40: the newest value of a key in p, with f(k) % M != p: compaction keeps it for ever beside the newer one. One that came after
+// the growth is of a producer with an old count, who may come again and replace it, until the key was written elsewhere since or
+// all have switched. Ends with a tombstone in p, or when p's log start passes it.
 void TopicWatch::find_orphans(std::vector<Finding>& findings, const TopicFacts& facts, TimestampMs now) const {
     if (!facts.is_compacted || epoch() == 0 || known_families().is_empty()) {
         return;
@@ -355,7 +356,8 @@ void TopicWatch::find_orphans(std::vector<Finding>& findings, const TopicFacts& 
         const std::uint64_t last_seen = std::ranges::max(key.placements, {}, &KeyPlacement::last_seen).last_seen;
         for (const KeyPlacement& placement : key.placements) {
             const bool is_left = is_over || placement.epoch < epoch() || placement.last_seen < last_seen;
-            if (home && placement.partition != *home && is_left && !placement.is_tombstone && is_in_log(placement, facts.log_starts)) {
+            if (home && placement.partition != *home && is_left && !placement.is_tombstone &&
+                is_in_log(placement, facts.log_starts)) {
                 ++found;
                 finding.add_example(key.key, placement.partition, home);
                 break;
@@ -367,7 +369,8 @@ void TopicWatch::find_orphans(std::vector<Finding>& findings, const TopicFacts& 
     }
     const bool is_exact = has_seen_everything(facts);
     finding.condition = at_least(is_exact) + counted(found, "key has a value", "keys have a value") +
-                        " in a partition where they are not written any more, and compaction will never replace it" + sampling_note();
+                        " in a partition where they are not written any more, and compaction will never replace it" +
+                        sampling_note();
     count_keys(finding, "orphaned_keys", found, is_exact);
     findings.push_back(std::move(finding));
 }

@@ -14,8 +14,7 @@ std::int64_t delay_for(const ClientRoles* roles, const VisibilityDelays& delays)
     return std::min(producers_ms, consumers_ms) < 0 ? -1 : std::max(producers_ms, consumers_ms);
 }
 
-std::int32_t visible_count(std::span<const CountStep> steps, std::int32_t true_count, std::int64_t delay_ms,
-                           TimestampMs now) {
+std::int32_t visible_count(std::span<const CountStep> steps, std::int32_t true_count, std::int64_t delay_ms, TimestampMs now) {
     if (delay_ms == 0) {
         return true_count;
     }

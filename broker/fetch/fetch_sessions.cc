@@ -7,8 +7,7 @@
 namespace partita::fetch {
 
 std::size_t FetchSession::NameHash::operator()(const TopicPartitionName& name) const {
-    const std::size_t topic =
-        name.topic.empty() ? std::hash<Uuid>{}(name.topic_id) : std::hash<std::string>{}(name.topic);
+    const std::size_t topic = name.topic.empty() ? std::hash<Uuid>{}(name.topic_id) : std::hash<std::string>{}(name.topic);
     return topic * 31 + static_cast<std::size_t>(name.partition.value);
 }
 
@@ -66,7 +65,8 @@ FetchSession* FetchSessions::create(std::int32_t id, bool uses_topic_ids, std::s
     return &sessions_.try_emplace(id, uses_topic_ids, now).first->second.session;
 }
 
-std::expected<FetchSession*, ErrorCode> FetchSessions::use(std::int32_t id, std::int32_t epoch, bool uses_topic_ids, Instant now) {
+std::expected<FetchSession*, ErrorCode> FetchSessions::use(std::int32_t id, std::int32_t epoch, bool uses_topic_ids,
+                                                           Instant now) {
     const auto found = sessions_.find(id);
     if (found == sessions_.end()) {
         return std::unexpected(ErrorCode::fetch_session_id_not_found);
@@ -112,8 +112,7 @@ bool FetchSessions::make_room(std::size_t partition_count, Instant now) {
     for (auto candidate = sessions_.begin(); candidate != sessions_.end(); ++candidate) {
         const Entry& entry = candidate->second;
         const bool stale = now - entry.last_used > kEvictionAgeMs;
-        const bool smaller_and_old =
-            now - entry.created > kEvictionAgeMs && entry.session.partition_count() < partition_count;
+        const bool smaller_and_old = now - entry.created > kEvictionAgeMs && entry.session.partition_count() < partition_count;
         if (!stale && !smaller_and_old) {
             continue;
         }

@@ -123,7 +123,8 @@ class FetchSessions {
 
     /// Finds the session of an incremental request and advances its epoch. Errors are Kafka's top-level ones:
     /// fetch_session_id_not_found, invalid_fetch_session_epoch, fetch_session_topic_id_error.
-    [[nodiscard]] std::expected<FetchSession*, ErrorCode> use(std::int32_t id, std::int32_t epoch, bool uses_topic_ids, Instant now);
+    [[nodiscard]] std::expected<FetchSession*, ErrorCode> use(std::int32_t id, std::int32_t epoch, bool uses_topic_ids,
+                                                              Instant now);
 
     /// Remembers what the answer to a fetch says. False, and nothing is remembered, when a later request has superseded
     /// the fetch: Kafka then answers invalid_fetch_session_epoch (IncrementalFetchContext). True when the session is

@@ -20,7 +20,7 @@ struct ConsumerGroupOverrides {
 
 /// The cluster at one moment, as consumer groups need it: topics, and configs of groups. Immutable.
 class ClusterView {
-public:
+  public:
     struct Topic {
         TopicId topic_id;
         /// Lives as long as the view.

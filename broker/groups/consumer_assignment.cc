@@ -14,7 +14,7 @@ namespace {
 /// What the assignors see of a group. Most groups are many copies of one program, so equal subscriptions are looked
 /// up once.
 class SpecBuilder {
-public:
+  public:
     SpecBuilder(const ConsumerGroup& group, const ClusterView& cluster) {
         order(group);
         const ConsumerMember* previous = nullptr;
@@ -37,8 +37,8 @@ public:
         }
         std::size_t index = 0;
         for (const ConsumerMember* member : order_) {
-            members_.push_back({.topics = indexes_[kind_of_member_[index++]],
-                                .previous = member->target ? &*member->target : nullptr});
+            members_.push_back(
+                {.topics = indexes_[kind_of_member_[index++]], .previous = member->target ? &*member->target : nullptr});
         }
     }
 
@@ -46,7 +46,7 @@ public:
     /// Whom the assignments are for, in their order.
     [[nodiscard]] const std::vector<const ConsumerMember*>& members() const { return order_; }
 
-private:
+  private:
     /// Static members first, by instance id: so a restart under another member id moves nobody's range.
     void order(const ConsumerGroup& group) {
         for (const auto& [id, member] : group.members()) {
@@ -90,14 +90,14 @@ private:
 };
 
 class FreeOrOwn final : public PartitionAvailability {
-public:
+  public:
     FreeOrOwn(const ConsumerGroup& group, const ConsumerMember& member) : group_(group), member_(member) {}
     bool is_available(const TopicId& topic_id, std::int32_t partition) const override {
         const ConsumerMember* owner = group_.owner(topic_id, partition);
         return owner == nullptr || owner == &member_;
     }
 
-private:
+  private:
     const ConsumerGroup& group_;
     const ConsumerMember& member_;
 };
@@ -177,8 +177,7 @@ void GroupCoordinator::Core::lead_on(Group& group, ConsumerMember& member, bool 
                                      Effects& effects) {
     const ConsumerGroup& consumer = *group.consumer();
     const MemberProgress& progress = member.progress;
-    if (!subscription_changed && progress.state == MemberState::stable &&
-        progress.epoch == consumer.assignment_epoch()) {
+    if (!subscription_changed && progress.state == MemberState::stable && progress.epoch == consumer.assignment_epoch()) {
         return;
     }
     static const assignors::Assignment kNothing;

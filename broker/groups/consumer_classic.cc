@@ -113,18 +113,18 @@ void GroupCoordinator::Core::join_consumer_group(const JoinGroup& command, Group
     accept_classic_join(command, member_id, group, now, effects);
 }
 
-void GroupCoordinator::Core::accept_classic_join(const JoinGroup& command, std::string_view member_id, Group& group,
-                                                 Now now, Effects& effects) {
+void GroupCoordinator::Core::accept_classic_join(const JoinGroup& command, std::string_view member_id, Group& group, Now now,
+                                                 Effects& effects) {
     const auto said = read_subscription(command.protocols.front().metadata, *cluster_);
     PARTITA_ASSERT(said.has_value(), "what a member says was looked at before");
-    ConsumerMember* place = command.group_instance_id ? group.consumer()->find_static(*command.group_instance_id)
-                                                      : group.consumer()->find(member_id);
+    ConsumerMember* place =
+        command.group_instance_id ? group.consumer()->find_static(*command.group_instance_id) : group.consumer()->find(member_id);
     // The last member of the new protocol is replaced: then the old one is all there is.
-    const bool downgrades = command.group_instance_id && place != nullptr && !place->is_classic() &&
-                            group.consumer()->classic_member_count() + 1 == group.consumer()->size() &&
-                            (config_.migration_policy == MigrationPolicy::bidirectional ||
-                             config_.migration_policy == MigrationPolicy::downgrade) &&
-                            std::cmp_less_equal(group.consumer()->size(), config_.max_size);
+    const bool downgrades =
+        command.group_instance_id && place != nullptr && !place->is_classic() &&
+        group.consumer()->classic_member_count() + 1 == group.consumer()->size() &&
+        (config_.migration_policy == MigrationPolicy::bidirectional || config_.migration_policy == MigrationPolicy::downgrade) &&
+        std::cmp_less_equal(group.consumer()->size(), config_.max_size);
     const bool takes_place = place == nullptr || (command.group_instance_id && command.member_id.empty());
     ConsumerMember& member = takes_place ? take_place(member_id, place, group, effects) : *place;
 
@@ -218,9 +218,8 @@ ErrorCode GroupCoordinator::Core::heartbeat_in_consumer_group(const Heartbeat& c
     ConsumerMember& member = **found;
     restart_consumer_session(group, member, now);
     const MemberState state = member.progress.state;
-    const bool must_rejoin =
-        member.progress.epoch < consumer.assignment_epoch() || state == MemberState::unrevoked_partitions ||
-        (state == MemberState::unreleased_partitions && !waits_for_others(consumer, member));
+    const bool must_rejoin = member.progress.epoch < consumer.assignment_epoch() || state == MemberState::unrevoked_partitions ||
+                             (state == MemberState::unreleased_partitions && !waits_for_others(consumer, member));
     if (!must_rejoin) {
         return ErrorCode::none;
     }
@@ -231,8 +230,7 @@ ErrorCode GroupCoordinator::Core::heartbeat_in_consumer_group(const Heartbeat& c
 }
 
 /// An administrator removes members of either protocol this way.
-void GroupCoordinator::Core::leave_from_consumer_group(const LeaveGroup& command, Group& group, Now now,
-                                                       Effects& effects) {
+void GroupCoordinator::Core::leave_from_consumer_group(const LeaveGroup& command, Group& group, Now now, Effects& effects) {
     LeaveResult result;
     std::vector<ConsumerMember*> leaving;
     for (const LeaveGroup::Member& one : command.members) {
@@ -241,8 +239,8 @@ void GroupCoordinator::Core::leave_from_consumer_group(const LeaveGroup& command
         if (one.group_instance_id) {
             answer.group_instance_id = std::string(*one.group_instance_id);
         }
-        ConsumerMember* member = one.group_instance_id ? group.consumer()->find_static(*one.group_instance_id)
-                                                       : group.consumer()->find(one.member_id);
+        ConsumerMember* member =
+            one.group_instance_id ? group.consumer()->find_static(*one.group_instance_id) : group.consumer()->find(one.member_id);
         if (member == nullptr) {
             answer.error = ErrorCode::unknown_member_id;
         } else if (one.group_instance_id && !one.member_id.empty() && member->id != one.member_id) {

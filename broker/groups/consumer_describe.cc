@@ -34,17 +34,18 @@ assignors::Assignment everything_held(const MemberProgress& progress) {
 
 ConsumerGroupDescribeResult::Member described(const ConsumerMember& member, const ClusterView& cluster) {
     const MemberSubscription& subscription = member.subscription;
-    return {.member_id = member.id,
-            .instance_id = subscription.instance_id,
-            .rack_id = subscription.rack_id,
-            .member_epoch = member.progress.epoch,
-            .client_id = subscription.client_id,
-            .client_host = subscription.client_host,
-            .topic_names = subscription.topic_names,
-            .topic_regex = subscription.topic_regex,
-            .assignment = named(everything_held(member.progress), cluster),
-            .target_assignment = member.target ? named(*member.target, cluster) : std::vector<ConsumerGroupDescribeResult::Topic>(),
-            .is_classic = member.is_classic()};
+    return {
+        .member_id = member.id,
+        .instance_id = subscription.instance_id,
+        .rack_id = subscription.rack_id,
+        .member_epoch = member.progress.epoch,
+        .client_id = subscription.client_id,
+        .client_host = subscription.client_host,
+        .topic_names = subscription.topic_names,
+        .topic_regex = subscription.topic_regex,
+        .assignment = named(everything_held(member.progress), cluster),
+        .target_assignment = member.target ? named(*member.target, cluster) : std::vector<ConsumerGroupDescribeResult::Topic>(),
+        .is_classic = member.is_classic()};
 }
 
 }  // namespace
@@ -58,8 +59,8 @@ void GroupCoordinator::Core::decide(const ConsumerGroupDescribe& command, Now, E
         const Group* group = find_group(group_id);
         if (group == nullptr || group->consumer() == nullptr) {
             described_group.error = ErrorCode::group_id_not_found;
-            described_group.error_message = "Group " + std::string(group_id) +
-                                            (group == nullptr ? " not found." : " is not a consumer group.");
+            described_group.error_message =
+                "Group " + std::string(group_id) + (group == nullptr ? " not found." : " is not a consumer group.");
             continue;
         }
         const ConsumerGroup& consumer = *group->consumer();

@@ -28,10 +28,14 @@ std::size_t counted(const Map& map, std::string_view key) {
 
 std::string_view state_name(ConsumerGroupState state) {
     switch (state) {
-        case ConsumerGroupState::empty: return "Empty";
-        case ConsumerGroupState::assigning: return "Assigning";
-        case ConsumerGroupState::reconciling: return "Reconciling";
-        case ConsumerGroupState::stable: return "Stable";
+        case ConsumerGroupState::empty:
+            return "Empty";
+        case ConsumerGroupState::assigning:
+            return "Assigning";
+        case ConsumerGroupState::reconciling:
+            return "Reconciling";
+        case ConsumerGroupState::stable:
+            return "Stable";
     }
     return "";
 }
@@ -54,9 +58,7 @@ void ConsumerGroup::apply(const TargetAssignmentEpochRecord& record) {
     assignment_timestamp_ = record.timestamp;
 }
 
-void ConsumerGroup::apply(const TargetAssignmentRecord& record) {
-    find_or_add(record.member_id).target = record.assignment;
-}
+void ConsumerGroup::apply(const TargetAssignmentRecord& record) { find_or_add(record.member_id).target = record.assignment; }
 
 void ConsumerGroup::apply(const CurrentAssignmentRecord& record) {
     group_.listing.note_change();
@@ -70,18 +72,20 @@ void ConsumerGroup::apply(const CurrentAssignmentRecord& record) {
 
 void ConsumerGroup::apply(const RegularExpressionRecord& record) {
     group_.listing.note_change();
-    resolved_.insert_or_assign(std::string(record.regex),
-                               ResolvedRegex{.topics = {record.topics.begin(), record.topics.end()},
-                                             .version = record.version,
-                                             .timestamp = record.timestamp});
+    resolved_.insert_or_assign(std::string(record.regex), ResolvedRegex{.topics = {record.topics.begin(), record.topics.end()},
+                                                                        .version = record.version,
+                                                                        .timestamp = record.timestamp});
 }
 
 void ConsumerGroup::apply(const ConsumerGroupTombstone& record) {
     group_.listing.note_change();
     using Kind = ConsumerGroupTombstone::Kind;
     switch (record.kind) {
-        case Kind::group: return;
-        case Kind::member: remove(record.name); return;
+        case Kind::group:
+            return;
+        case Kind::member:
+            remove(record.name);
+            return;
         case Kind::target_assignment_epoch:
             assignment_epoch_ = kInitialGroupEpoch;
             assignment_timestamp_ = {0};
@@ -146,8 +150,8 @@ bool ConsumerGroup::supports_classic(std::string_view protocol_type, std::span<c
     if (members_.empty()) {
         return !names.empty();
     }
-    return std::ranges::any_of(
-        names, [this](std::string_view name) { return counted(classic_protocols_, name) == classic_members_; });
+    return std::ranges::any_of(names,
+                               [this](std::string_view name) { return counted(classic_protocols_, name) == classic_members_; });
 }
 
 std::optional<std::string> ConsumerGroup::preferred_assignor() const {

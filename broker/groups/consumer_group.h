@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "broker/assignors/assignment.h"
+#include "broker/groups/cluster_view.h"
 #include "broker/groups/member_assignment.h"
 #include "broker/groups/member_subscription.h"
 #include "broker/groups/records.h"
 #include "broker/groups/results.h"
 #include "broker/groups/text_map.h"
 #include "broker/groups/timer_queue.h"
-#include "broker/groups/cluster_view.h"
 #include "protocol/types.h"
 
 /// State of a consumer group of KIP-848, and the rules that concern only this state. Only `apply` of a record changes
@@ -39,9 +39,11 @@ inline constexpr std::int32_t kInitialGroupEpoch = 1;
 
 struct ConsumerMember {
     ConsumerMember(Group& group, std::string_view member_id)
-        : id(member_id), session_timer(TimerKind::consumer_session, &group, this),
+        : id(member_id),
+          session_timer(TimerKind::consumer_session, &group, this),
           rebalance_timer(TimerKind::consumer_rebalance, &group, this),
-          join_timer(TimerKind::consumer_join, &group, this), sync_timer(TimerKind::consumer_sync, &group, this) {}
+          join_timer(TimerKind::consumer_join, &group, this),
+          sync_timer(TimerKind::consumer_sync, &group, this) {}
 
     const std::string id;
     MemberSubscription subscription;
@@ -73,7 +75,7 @@ enum class ConsumerGroupState : std::uint8_t { empty, assigning, reconciling, st
 [[nodiscard]] std::string_view state_name(ConsumerGroupState state);
 
 class ConsumerGroup {
-public:
+  public:
     explicit ConsumerGroup(Group& group) : group_(group) {}
     ConsumerGroup(const ConsumerGroup&) = delete;
     ConsumerGroup& operator=(const ConsumerGroup&) = delete;
@@ -98,9 +100,7 @@ public:
     [[nodiscard]] ConsumerGroupState state() const;
 
     /// Ascending by id.
-    [[nodiscard]] const std::map<std::string, std::unique_ptr<ConsumerMember>, std::less<>>& members() const {
-        return members_;
-    }
+    [[nodiscard]] const std::map<std::string, std::unique_ptr<ConsumerMember>, std::less<>>& members() const { return members_; }
     [[nodiscard]] std::size_t size() const { return members_.size(); }
     [[nodiscard]] bool empty() const { return members_.empty(); }
     /// Finds the member or adds an empty one. The caller must apply the records of a new member at once.
@@ -123,9 +123,7 @@ public:
     [[nodiscard]] const TextMap<std::size_t>& regexes() const { return regexes_; }
     /// Null when it was not resolved yet.
     [[nodiscard]] const ResolvedRegex* resolved(std::string_view regex) const;
-    [[nodiscard]] const std::map<std::string, ResolvedRegex, std::less<>>& resolved_regexes() const {
-        return resolved_;
-    }
+    [[nodiscard]] const std::map<std::string, ResolvedRegex, std::less<>>& resolved_regexes() const { return resolved_; }
     [[nodiscard]] bool is_subscribed_to(std::string_view topic) const;
     /// The topics that members subscribe to by name or by expression, existing or not; ascending.
     [[nodiscard]] std::vector<std::string_view> subscribed_topics() const;
@@ -135,7 +133,7 @@ public:
     /// The version of the metadata that `metadata_hash` was compared with last; -1 after a start.
     std::int64_t seen_metadata_version = -1;
 
-private:
+  private:
     void remove(std::string_view member_id);
     void count_subscription(const ConsumerMember& member, std::int32_t change);
     void own(const ConsumerMember& member, const OwnedAssignment& assignment);

@@ -10,8 +10,8 @@ namespace partita::groups {
 namespace {
 
 std::string quoted_epochs(std::int32_t received, std::int32_t known) {
-    return "epoch (" + std::to_string(received) + ") than the one known by the group coordinator (" +
-           std::to_string(known) + "). The member must abandon all its partitions and rejoin.";
+    return "epoch (" + std::to_string(received) + ") than the one known by the group coordinator (" + std::to_string(known) +
+           "). The member must abandon all its partitions and rejoin.";
 }
 
 std::optional<Refusal> refuse_epoch(const ConsumerGroupHeartbeat& command, const MemberProgress& progress) {
@@ -20,15 +20,14 @@ std::optional<Refusal> refuse_epoch(const ConsumerGroupHeartbeat& command, const
         return std::nullopt;
     }
     if (command.member_epoch > progress.epoch) {
-        return Refusal{ErrorCode::fenced_member_epoch, "The consumer group member has a greater member " +
-                                                           quoted_epochs(command.member_epoch, progress.epoch)};
+        return Refusal{ErrorCode::fenced_member_epoch,
+                       "The consumer group member has a greater member " + quoted_epochs(command.member_epoch, progress.epoch)};
     }
     // The previous epoch is accepted once more: the answer that told of the new one may have been lost.
-    const bool missed_answer =
-        command.member_epoch == progress.previous_epoch && is_subset(command.owned, progress.assigned);
+    const bool missed_answer = command.member_epoch == progress.previous_epoch && is_subset(command.owned, progress.assigned);
     if (command.member_epoch < progress.epoch && !missed_answer) {
-        return Refusal{ErrorCode::fenced_member_epoch, "The consumer group member has a smaller member " +
-                                                           quoted_epochs(command.member_epoch, progress.epoch)};
+        return Refusal{ErrorCode::fenced_member_epoch,
+                       "The consumer group member has a smaller member " + quoted_epochs(command.member_epoch, progress.epoch)};
     }
     return std::nullopt;
 }
@@ -129,8 +128,7 @@ void GroupCoordinator::Core::decide(const ConsumerGroupHeartbeat& command, Now n
     } else if (group->classic() != nullptr) {
         upgrade_group(*group, now, effects);
     }
-    accept_heartbeat(command, command.member_id.empty() ? command.fresh_member_id : command.member_id, *group, now,
-                     effects);
+    accept_heartbeat(command, command.member_id.empty() ? command.fresh_member_id : command.member_id, *group, now, effects);
 }
 
 /// What is wrong with a request whatever the group is.
@@ -170,9 +168,9 @@ std::optional<Refusal> GroupCoordinator::Core::find_fault(const ConsumerGroupHea
     }
     if (command.server_assignor &&
         std::ranges::find(config_.consumer_assignors, *command.server_assignor) == config_.consumer_assignors.end()) {
-        return Refusal{ErrorCode::unsupported_assignor,
-                       "ServerAssignor " + std::string(*command.server_assignor) +
-                           " is not supported. Supported assignors: " + supported_assignors() + "."};
+        return Refusal{ErrorCode::unsupported_assignor, "ServerAssignor " + std::string(*command.server_assignor) +
+                                                            " is not supported. Supported assignors: " + supported_assignors() +
+                                                            "."};
     }
     return std::nullopt;
 }
@@ -186,8 +184,7 @@ std::string GroupCoordinator::Core::supported_assignors() const {
 }
 
 /// Nothing changes before it is known that nothing is wrong.
-std::optional<Refusal> GroupCoordinator::Core::refuse_heartbeat(const ConsumerGroupHeartbeat& command,
-                                                                const Group* group) const {
+std::optional<Refusal> GroupCoordinator::Core::refuse_heartbeat(const ConsumerGroupHeartbeat& command, const Group* group) const {
     const bool joins = command.member_epoch == kJoiningEpoch;
     const std::string group_id(command.group_id);
     if (group == nullptr && !joins) {
@@ -218,18 +215,18 @@ std::optional<Refusal> GroupCoordinator::Core::refuse_heartbeat(const ConsumerGr
                 return refusal;
             }
         } else if (member == nullptr && !joins) {
-            return Refusal{ErrorCode::unknown_member_id, "Member " + std::string(command.member_id) +
-                                                             " is not a member of group " + group_id + "."};
+            return Refusal{ErrorCode::unknown_member_id,
+                           "Member " + std::string(command.member_id) + " is not a member of group " + group_id + "."};
         } else if (member != nullptr) {
             if (auto refusal = refuse_epoch(command, member->progress)) {
                 return refusal;
             }
         }
         // Written by a newer broker: such a member can only start anew.
-        if (member != nullptr && member->progress.state == MemberState::unknown &&
-            (!command.owned || !command.owned->empty())) {
-            return Refusal{ErrorCode::fenced_member_epoch, "The consumer group member is in a unknown state. The member "
-                                                           "must abandon all its partitions and rejoin."};
+        if (member != nullptr && member->progress.state == MemberState::unknown && (!command.owned || !command.owned->empty())) {
+            return Refusal{ErrorCode::fenced_member_epoch,
+                           "The consumer group member is in a unknown state. The member "
+                           "must abandon all its partitions and rejoin."};
         }
     }
     if (command.topic_regex) {
@@ -239,10 +236,10 @@ std::optional<Refusal> GroupCoordinator::Core::refuse_heartbeat(const ConsumerGr
     return std::nullopt;
 }
 
-void GroupCoordinator::Core::accept_heartbeat(const ConsumerGroupHeartbeat& command, std::string_view member_id,
-                                              Group& group, Now now, Effects& effects) {
-    ConsumerMember* place = command.instance_id ? group.consumer()->find_static(*command.instance_id)
-                                                : group.consumer()->find(member_id);
+void GroupCoordinator::Core::accept_heartbeat(const ConsumerGroupHeartbeat& command, std::string_view member_id, Group& group,
+                                              Now now, Effects& effects) {
+    ConsumerMember* place =
+        command.instance_id ? group.consumer()->find_static(*command.instance_id) : group.consumer()->find(member_id);
     // A static member that joins takes the place of the one before even under the same id: with nothing in its hands.
     const bool takes_place = place == nullptr || (command.instance_id && command.member_epoch == kJoiningEpoch);
     ConsumerMember& member = takes_place ? take_place(member_id, place, group, effects) : *place;
@@ -289,8 +286,8 @@ ConsumerMember& GroupCoordinator::Core::take_place(std::string_view member_id, C
     return *group.consumer()->find(member_id);
 }
 
-bool GroupCoordinator::Core::update_subscription(Group& group, std::string_view member_id,
-                                                 MemberSubscription subscription, Effects& effects) {
+bool GroupCoordinator::Core::update_subscription(Group& group, std::string_view member_id, MemberSubscription subscription,
+                                                 Effects& effects) {
     const ConsumerMember& member = *group.consumer()->find(member_id);
     if (subscription == member.subscription) {
         return false;

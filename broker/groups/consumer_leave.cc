@@ -20,8 +20,8 @@ void GroupCoordinator::Core::leave_consumer_group(const ConsumerGroupHeartbeat& 
     } else if (!command.instance_id) {
         member = group->consumer()->find(command.member_id);
         if (member == nullptr) {
-            refusal = Refusal{ErrorCode::unknown_member_id,
-                              "Member " + member_id + " is not a member of group " + group_id + "."};
+            refusal =
+                Refusal{ErrorCode::unknown_member_id, "Member " + member_id + " is not a member of group " + group_id + "."};
         }
     } else {
         const std::string instance_id(*command.instance_id);
@@ -29,8 +29,8 @@ void GroupCoordinator::Core::leave_consumer_group(const ConsumerGroupHeartbeat& 
         if (member == nullptr) {
             refusal = Refusal{ErrorCode::unknown_member_id, "Instance id " + instance_id + " is unknown."};
         } else if (member->id != member_id) {
-            refusal = Refusal{ErrorCode::fenced_instance_id, "Static member " + member_id + " with instance id " +
-                                                                 instance_id + " was fenced by member " + member->id + "."};
+            refusal = Refusal{ErrorCode::fenced_instance_id, "Static member " + member_id + " with instance id " + instance_id +
+                                                                 " was fenced by member " + member->id + "."};
         }
     }
     if (refusal) {
@@ -49,12 +49,10 @@ void GroupCoordinator::Core::leave_consumer_group(const ConsumerGroupHeartbeat& 
         ConsumerMember* const leaving[] = {member};
         fence_members(*group, leaving, now, effects);
     }
-    reply(effects, command.reply_to,
-          ConsumerHeartbeatResult{.member_id = member_id, .member_epoch = command.member_epoch});
+    reply(effects, command.reply_to, ConsumerHeartbeatResult{.member_id = member_id, .member_epoch = command.member_epoch});
 }
 
-void GroupCoordinator::Core::fence_members(Group& group, std::span<ConsumerMember* const> members, Now now,
-                                           Effects& effects) {
+void GroupCoordinator::Core::fence_members(Group& group, std::span<ConsumerMember* const> members, Now now, Effects& effects) {
     if (members.empty()) {
         return;
     }

@@ -43,9 +43,8 @@ assignors::Assignment with_ids(const Array<TopicPartition>& topics, const Cluste
         }
         assignors::TopicPartitions& known = result.emplace_back();
         known.topic_id = topic->topic_id;
-        std::ranges::copy_if(named.partitions, std::back_inserter(known.partitions), [&](std::int32_t partition) {
-            return partition >= 0 && partition < topic->partition_count;
-        });
+        std::ranges::copy_if(named.partitions, std::back_inserter(known.partitions),
+                             [&](std::int32_t partition) { return partition >= 0 && partition < topic->partition_count; });
     }
     return assignors::normalized(std::move(result));
 }

@@ -25,7 +25,7 @@ using CurrentTopics = ConsumerGroupCurrentMemberAssignmentValue::TopicPartitions
 
 /// Partitions with their epochs as the record has them: two arrays of each topic.
 class OwnedArrays {
-public:
+  public:
     explicit OwnedArrays(const OwnedAssignment& assignment) {
         partitions_.reserve(assignment.size());
         epochs_.reserve(assignment.size());
@@ -42,7 +42,7 @@ public:
 
     [[nodiscard]] Array<CurrentTopics> array() const { return topics_; }
 
-private:
+  private:
     std::vector<std::vector<std::int32_t>> partitions_;
     std::vector<std::vector<std::int32_t>> epochs_;
     std::vector<CurrentTopics> topics_;
@@ -113,15 +113,20 @@ Record read(const ConsumerGroupTargetAssignmentMemberKey& key, const ConsumerGro
 
 MemberState member_state(std::int8_t number) {
     switch (number) {
-        case 0: return MemberState::stable;
-        case 1: return MemberState::unrevoked_partitions;
-        case 2: return MemberState::unreleased_partitions;
-        default: return MemberState::unknown;
+        case 0:
+            return MemberState::stable;
+        case 1:
+            return MemberState::unrevoked_partitions;
+        case 2:
+            return MemberState::unreleased_partitions;
+        default:
+            return MemberState::unknown;
     }
 }
 
 Record read(const ConsumerGroupCurrentMemberAssignmentKey& key, const ConsumerGroupCurrentMemberAssignmentValue& value) {
-    return CurrentAssignmentRecord{key.group_id, key.member_id,
+    return CurrentAssignmentRecord{key.group_id,
+                                   key.member_id,
                                    {.epoch = value.member_epoch,
                                     .previous_epoch = value.previous_member_epoch,
                                     .state = member_state(value.state),
@@ -197,8 +202,7 @@ EncodedOrError encode_consumer_record(const ConsumerMemberRecord& record, ByteBu
                       .rebalance_timeout_ms = said.rebalance_timeout_ms,
                       .server_assignor = view(said.server_assignor),
                       .classic_member_metadata = said.classic ? &classic : nullptr};
-    return entry(kMemberType, ConsumerGroupMemberMetadataKey{record.group_id, record.member_id}, kValueVersion, value,
-                 buffer);
+    return entry(kMemberType, ConsumerGroupMemberMetadataKey{record.group_id, record.member_id}, kValueVersion, value, buffer);
 }
 
 EncodedOrError encode_consumer_record(const TargetAssignmentEpochRecord& record, ByteBuffer& buffer) {
@@ -213,19 +217,18 @@ EncodedOrError encode_consumer_record(const TargetAssignmentRecord& record, Byte
         topics.push_back({.topic_id = topic.topic_id, .partitions = topic.partitions});
     }
     const ConsumerGroupTargetAssignmentMemberValue value{.topic_partitions = topics};
-    return entry(kTargetAssignmentType, ConsumerGroupTargetAssignmentMemberKey{record.group_id, record.member_id},
-                 kValueVersion, value, buffer);
+    return entry(kTargetAssignmentType, ConsumerGroupTargetAssignmentMemberKey{record.group_id, record.member_id}, kValueVersion,
+                 value, buffer);
 }
 
 EncodedOrError encode_consumer_record(const CurrentAssignmentRecord& record, ByteBuffer& buffer) {
     const OwnedArrays assigned(record.progress.assigned);
     const OwnedArrays pending(record.progress.pending_revocation);
-    const ConsumerGroupCurrentMemberAssignmentValue value{
-        .member_epoch = record.progress.epoch,
-        .previous_member_epoch = record.progress.previous_epoch,
-        .state = static_cast<std::int8_t>(record.progress.state),
-        .assigned_partitions = assigned.array(),
-        .partitions_pending_revocation = pending.array()};
+    const ConsumerGroupCurrentMemberAssignmentValue value{.member_epoch = record.progress.epoch,
+                                                          .previous_member_epoch = record.progress.previous_epoch,
+                                                          .state = static_cast<std::int8_t>(record.progress.state),
+                                                          .assigned_partitions = assigned.array(),
+                                                          .partitions_pending_revocation = pending.array()};
     return entry(kCurrentAssignmentType, ConsumerGroupCurrentMemberAssignmentKey{record.group_id, record.member_id},
                  kValueVersion, value, buffer);
 }
@@ -240,18 +243,19 @@ EncodedOrError encode_consumer_record(const RegularExpressionRecord& record, Byt
 EncodedOrError encode_consumer_record(const ConsumerGroupTombstone& record, ByteBuffer& buffer) {
     using Kind = ConsumerGroupTombstone::Kind;
     switch (record.kind) {
-        case Kind::group: return tombstone(kGroupEpochType, ConsumerGroupMetadataKey{record.group_id}, buffer);
+        case Kind::group:
+            return tombstone(kGroupEpochType, ConsumerGroupMetadataKey{record.group_id}, buffer);
         case Kind::member:
             return tombstone(kMemberType, ConsumerGroupMemberMetadataKey{record.group_id, record.name}, buffer);
         case Kind::target_assignment_epoch:
             return tombstone(kTargetEpochType, ConsumerGroupTargetAssignmentMetadataKey{record.group_id}, buffer);
         case Kind::target_assignment:
-            return tombstone(kTargetAssignmentType,
-                             ConsumerGroupTargetAssignmentMemberKey{record.group_id, record.name}, buffer);
+            return tombstone(kTargetAssignmentType, ConsumerGroupTargetAssignmentMemberKey{record.group_id, record.name}, buffer);
         case Kind::current_assignment:
-            return tombstone(kCurrentAssignmentType,
-                             ConsumerGroupCurrentMemberAssignmentKey{record.group_id, record.name}, buffer);
-        case Kind::regular_expression: break;
+            return tombstone(kCurrentAssignmentType, ConsumerGroupCurrentMemberAssignmentKey{record.group_id, record.name},
+                             buffer);
+        case Kind::regular_expression:
+            break;
     }
     return tombstone(kRegexType, ConsumerGroupRegularExpressionKey{record.group_id, record.name}, buffer);
 }
@@ -262,8 +266,7 @@ DecodedRecord decode_consumer_record(std::int16_t type, Bytes key, const std::op
         case kGroupEpochType:
             return decode_as<ConsumerGroupMetadataKey, ConsumerGroupMetadataValue>(Kind::group, key, value, arena);
         case kMemberType:
-            return decode_as<ConsumerGroupMemberMetadataKey, ConsumerGroupMemberMetadataValue>(Kind::member, key, value,
-                                                                                               arena);
+            return decode_as<ConsumerGroupMemberMetadataKey, ConsumerGroupMemberMetadataValue>(Kind::member, key, value, arena);
         case kTargetEpochType:
             return decode_as<ConsumerGroupTargetAssignmentMetadataKey, ConsumerGroupTargetAssignmentMetadataValue>(
                 Kind::target_assignment_epoch, key, value, arena);
@@ -274,9 +277,10 @@ DecodedRecord decode_consumer_record(std::int16_t type, Bytes key, const std::op
             return decode_as<ConsumerGroupCurrentMemberAssignmentKey, ConsumerGroupCurrentMemberAssignmentValue>(
                 Kind::current_assignment, key, value, arena);
         case kRegexType:
-            return decode_as<ConsumerGroupRegularExpressionKey, ConsumerGroupRegularExpressionValue>(
-                Kind::regular_expression, key, value, arena);
-        default: return std::nullopt;
+            return decode_as<ConsumerGroupRegularExpressionKey, ConsumerGroupRegularExpressionValue>(Kind::regular_expression,
+                                                                                                     key, value, arena);
+        default:
+            return std::nullopt;
     }
 }
 

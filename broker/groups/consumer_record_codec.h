@@ -22,7 +22,8 @@ using EncodedOrError = std::expected<EncodedRecord, EncodeError>;
 [[nodiscard]] EncodedOrError encode_consumer_record(const ConsumerGroupTombstone& record, ByteBuffer& buffer);
 
 /// Empty for record types that do not belong to consumer groups.
-[[nodiscard]] std::expected<std::optional<Record>, DecodeError> decode_consumer_record(
-    std::int16_t type, Bytes key, const std::optional<Bytes>& value, Arena& arena);
+[[nodiscard]] std::expected<std::optional<Record>, DecodeError> decode_consumer_record(std::int16_t type, Bytes key,
+                                                                                       const std::optional<Bytes>& value,
+                                                                                       Arena& arena);
 
 }  // namespace partita::groups

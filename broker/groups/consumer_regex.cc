@@ -15,16 +15,14 @@ std::optional<Refusal> GroupCoordinator::Core::refuse_regex(std::string_view bef
     }
     if (const auto complaint = regex_complaint(after)) {
         return Refusal{ErrorCode::invalid_regular_expression, "SubscribedTopicRegex `" + std::string(after) +
-                                                                  "` is not a valid regular expression: " + *complaint +
-                                                                  "."};
+                                                                  "` is not a valid regular expression: " + *complaint + "."};
     }
     return std::nullopt;
 }
 
 /// The member's new subscription is in force already.
 GroupCoordinator::Core::RegexUpdate GroupCoordinator::Core::update_regex(Group& group, const std::string& before,
-                                                                         const std::string& after, Now now,
-                                                                         Effects& effects) {
+                                                                         const std::string& after, Now now, Effects& effects) {
     const ConsumerGroup& consumer = *group.consumer();
     RegexUpdate update{.changed = before != after};
     bool is_new = false;
@@ -74,12 +72,11 @@ void GroupCoordinator::Core::resolve_group_regexes(Group& group, Now now, Effect
     for (const auto& [regex, topics] : resolve_regexes(regexes, *cluster_)) {
         const ResolvedRegex* before = consumer.resolved(regex);
         topics_changed |= before == nullptr ? !topics.empty() : before->topics != topics;
-        change(group,
-               RegularExpressionRecord{.regex = regex,
-                                       .topics = {topics.begin(), topics.end()},
-                                       .version = cluster_->version(),
-                                       .timestamp = now.wall},
-               effects);
+        change(
+            group,
+            RegularExpressionRecord{
+                .regex = regex, .topics = {topics.begin(), topics.end()}, .version = cluster_->version(), .timestamp = now.wall},
+            effects);
     }
     group.consumer()->seen_metadata_version = -1;
     update_group_epoch(group, topics_changed, effects);

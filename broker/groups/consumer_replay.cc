@@ -32,10 +32,10 @@ std::string text_of(const OwnedAssignment& assignment) {
 
 std::string text_of(const ConsumerMember& member) {
     const MemberSubscription& said = member.subscription;
-    std::string out = "  member " + member.id + " instance=" + said.instance_id.value_or("-") + " rack=" +
-                      said.rack_id.value_or("-") + " client=" + said.client_id + "@" + said.client_host + " rebalance=" +
-                      std::to_string(said.rebalance_timeout_ms) + " regex='" + said.topic_regex + "' assignor=" +
-                      said.server_assignor.value_or("-") + " topics=";
+    std::string out = "  member " + member.id + " instance=" + said.instance_id.value_or("-") +
+                      " rack=" + said.rack_id.value_or("-") + " client=" + said.client_id + "@" + said.client_host +
+                      " rebalance=" + std::to_string(said.rebalance_timeout_ms) + " regex='" + said.topic_regex +
+                      "' assignor=" + said.server_assignor.value_or("-") + " topics=";
     for (const std::string& name : said.topic_names) {
         out += name + ",";
     }
@@ -62,8 +62,8 @@ std::string dump_of(const ConsumerGroup& group) {
         out += text_of(*member);
     }
     for (const auto& [regex, resolved] : group.resolved_regexes()) {
-        out += "  regex '" + regex + "' version=" + std::to_string(resolved.version) + " at=" +
-               std::to_string(resolved.timestamp.value) + " topics=";
+        out += "  regex '" + regex + "' version=" + std::to_string(resolved.version) +
+               " at=" + std::to_string(resolved.timestamp.value) + " topics=";
         for (const std::string& topic : resolved.topics) {
             out += topic + ",";
         }

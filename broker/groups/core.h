@@ -71,7 +71,7 @@ struct Refusal {
 };
 
 class GroupCoordinator::Core {
-public:
+  public:
     explicit Core(const GroupConfig& config);
 
     void replay(const Record& record);
@@ -109,7 +109,7 @@ public:
     [[nodiscard]] std::size_t group_count() const { return groups_.size(); }
     [[nodiscard]] std::size_t offset_count() const;
 
-private:
+  private:
     // join.cc
     void join_new_member(const JoinGroup& command, ClassicGroup& group, Now now, Effects& effects);
     void join_known_member(const JoinGroup& command, ClassicGroup& group, Now now, Effects& effects);
@@ -118,8 +118,8 @@ private:
     void update_member(const JoinGroup& command, ClassicGroup& group, Member& member, Effects& effects);
     void replace_static_member(const JoinGroup& command, Member& member, std::string_view new_member_id, ClassicGroup& group,
                                Now now, Effects& effects);
-    void keep_generation_of_static_member(const JoinGroup& command, Member& member,
-                                          const std::string& previous_leader, ClassicGroup& group, Effects& effects);
+    void keep_generation_of_static_member(const JoinGroup& command, Member& member, const std::string& previous_leader,
+                                          ClassicGroup& group, Effects& effects);
 
     // rebalance.cc
     void rebalance_or_complete(ClassicGroup& group, Now now, Effects& effects);
@@ -219,8 +219,7 @@ private:
 
     // consumer_classic.cc
     void join_consumer_group(const JoinGroup& command, Group& group, Now now, Effects& effects);
-    void accept_classic_join(const JoinGroup& command, std::string_view member_id, Group& group, Now now,
-                             Effects& effects);
+    void accept_classic_join(const JoinGroup& command, std::string_view member_id, Group& group, Now now, Effects& effects);
     void sync_in_consumer_group(const SyncGroup& command, Group& group, Now now, Effects& effects);
     [[nodiscard]] ErrorCode heartbeat_in_consumer_group(const Heartbeat& command, Group& group, Now now);
     void leave_from_consumer_group(const LeaveGroup& command, Group& group, Now now, Effects& effects);
@@ -230,8 +229,7 @@ private:
     void upgrade_group(Group& group, Now now, Effects& effects);
     /// Without these members, all others speak the classic protocol and the group may become a classic one.
     [[nodiscard]] bool can_downgrade(const Group& group, std::span<ConsumerMember* const> without) const;
-    void downgrade_group(Group& group, std::span<ConsumerMember* const> without, bool rebalance, Now now,
-                         Effects& effects);
+    void downgrade_group(Group& group, std::span<ConsumerMember* const> without, bool rebalance, Now now, Effects& effects);
 
     // consumer_replay.cc
     /// Applies the record to the group and persists it. Copies the views of `record`.

@@ -16,11 +16,16 @@ bool same_bytes(Bytes left, Bytes right) {
 bool is_allowed(GroupState from, GroupState to) {
     using enum GroupState;
     switch (to) {
-        case empty: return from == preparing_rebalance;
-        case preparing_rebalance: return from == empty || from == completing_rebalance || from == stable;
-        case completing_rebalance: return from == preparing_rebalance;
-        case stable: return from == completing_rebalance;
-        case dead: return true;
+        case empty:
+            return from == preparing_rebalance;
+        case preparing_rebalance:
+            return from == empty || from == completing_rebalance || from == stable;
+        case completing_rebalance:
+            return from == preparing_rebalance;
+        case stable:
+            return from == completing_rebalance;
+        case dead:
+            return true;
     }
     return false;
 }
@@ -29,11 +34,16 @@ bool is_allowed(GroupState from, GroupState to) {
 
 std::string_view state_name(GroupState state) {
     switch (state) {
-        case GroupState::empty: return "Empty";
-        case GroupState::preparing_rebalance: return "PreparingRebalance";
-        case GroupState::completing_rebalance: return "CompletingRebalance";
-        case GroupState::stable: return "Stable";
-        case GroupState::dead: return "Dead";
+        case GroupState::empty:
+            return "Empty";
+        case GroupState::preparing_rebalance:
+            return "PreparingRebalance";
+        case GroupState::completing_rebalance:
+            return "CompletingRebalance";
+        case GroupState::stable:
+            return "Stable";
+        case GroupState::dead:
+            return "Dead";
     }
     return "";
 }
@@ -100,7 +110,7 @@ ErrorCode ClassicGroup::validate(std::string_view member_id, std::optional<std::
 }
 
 Member& ClassicGroup::add(std::string_view member_id, std::optional<std::string_view> instance_id,
-                   std::string_view member_protocol_type, std::vector<MemberProtocol> protocols) {
+                          std::string_view member_protocol_type, std::vector<MemberProtocol> protocols) {
     PARTITA_ASSERT(find(member_id) == nullptr, "a member id is added once");
     PARTITA_ASSERT(!instance_id || find_static(*instance_id) == nullptr, "an instance id is added once");
     group_.listing.note_change();

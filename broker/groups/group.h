@@ -64,7 +64,7 @@ struct Member {
     /// As the leader gave it; see `ClassicGroup::assign`.
     [[nodiscard]] const OwnedBytes& assignment() const { return assignment_; }
 
-private:
+  private:
     friend struct ClassicGroup;
     OwnedBytes assignment_;
 };
@@ -81,8 +81,11 @@ struct PendingMember {
 /// A group of the JoinGroup protocol, but its offsets; also a group that only has offsets.
 struct ClassicGroup {
     ClassicGroup(Group& group, TimestampMs since)
-        : state_since(since), initial_join_timer(TimerKind::initial_join, &group), join_timer(TimerKind::join, &group),
-          sync_timer(TimerKind::sync, &group), group_(group) {}
+        : state_since(since),
+          initial_join_timer(TimerKind::initial_join, &group),
+          join_timer(TimerKind::join, &group),
+          sync_timer(TimerKind::sync, &group),
+          group_(group) {}
     ClassicGroup(const ClassicGroup&) = delete;
     ClassicGroup& operator=(const ClassicGroup&) = delete;
 
@@ -130,8 +133,8 @@ struct ClassicGroup {
     /// FENCED_INSTANCE_ID.
     [[nodiscard]] ErrorCode validate(std::string_view member_id, std::optional<std::string_view> instance_id) const;
     /// A new member, not waiting for anything. The first one becomes the leader.
-    Member& add(std::string_view member_id, std::optional<std::string_view> instance_id,
-                std::string_view member_protocol_type, std::vector<MemberProtocol> protocols);
+    Member& add(std::string_view member_id, std::optional<std::string_view> instance_id, std::string_view member_protocol_type,
+                std::vector<MemberProtocol> protocols);
     /// Removes the member or pending member of that id, with its timers. The caller must have answered the requests
     /// that wait for it.
     void remove(std::string_view member_id);
@@ -143,9 +146,7 @@ struct ClassicGroup {
     [[nodiscard]] const OwnedBytes* metadata_of(const Member& member) const;
     /// The longest rebalance timeout of all members; 0 without members.
     [[nodiscard]] std::int32_t rebalance_timeout_ms() const;
-    [[nodiscard]] bool all_joined() const {
-        return std::cmp_equal(members_.size(), waiting_joins) && pending.empty();
-    }
+    [[nodiscard]] bool all_joined() const { return std::cmp_equal(members_.size(), waiting_joins) && pending.empty(); }
     /// Makes a member that rejoined the leader, unless the leader itself rejoined. False when nobody rejoined.
     [[nodiscard]] bool elect_joined_leader();
 
@@ -162,7 +163,7 @@ struct ClassicGroup {
     /// True also when a group of consumers does not know its topics: then nothing is known to be unused.
     [[nodiscard]] bool is_subscribed_to(std::string_view topic) const;
 
-private:
+  private:
     void count_protocols(const Member& member, std::int32_t change);
 
     Group& group_;
@@ -212,7 +213,7 @@ struct Group {
     /// Also when it may be, for all that is known.
     [[nodiscard]] bool is_subscribed_to(std::string_view topic) const;
 
-private:
+  private:
     Kind kind_;
 };
 

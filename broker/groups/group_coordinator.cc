@@ -59,9 +59,7 @@ std::vector<std::vector<TopicReader>> GroupCoordinator::readers_by_asking_all(st
     return core_->readers_by_asking_all(questions);
 }
 std::uint64_t GroupCoordinator::groups_visited() const { return core_->groups_visited(); }
-std::optional<std::string> GroupCoordinator::protocol_of(std::string_view group_id) const {
-    return core_->protocol_of(group_id);
-}
+std::optional<std::string> GroupCoordinator::protocol_of(std::string_view group_id) const { return core_->protocol_of(group_id); }
 std::optional<MemberHoldings> GroupCoordinator::holdings_of(std::string_view group_id, std::string_view member_id) const {
     return core_->holdings_of(group_id, member_id);
 }
@@ -86,7 +84,7 @@ std::size_t GroupCoordinator::offset_count() const { return core_->offset_count(
 namespace {
 
 class EmptyCluster final : public ClusterView {
-public:
+  public:
     std::optional<Topic> find(std::string_view) const override { return std::nullopt; }
     std::optional<Topic> find(const TopicId&) const override { return std::nullopt; }
     void for_each(const std::function<void(const Topic&)>&) const override {}
@@ -112,12 +110,24 @@ void GroupCoordinator::Core::tick(Now now, Effects& effects) {
     while (Timer* due = timers_.pop_due(now.monotonic)) {
         // Whatever runs here may destroy the timer, its member and its group, so nothing touches them afterwards.
         switch (due->kind) {
-            case TimerKind::session: session_over(*due->group->classic(), *due->member, now, effects); break;
-            case TimerKind::pending_member: pending_member_over(*due->group->classic(), due->pending->id, now, effects); break;
-            case TimerKind::initial_join: initial_delay_over(*due->group->classic(), now, effects); break;
-            case TimerKind::join: complete_join(*due->group->classic(), now, effects); break;
-            case TimerKind::sync: sync_overdue(*due->group->classic(), now, effects); break;
-            case TimerKind::offset_expiration: expire_offsets(now, effects); break;
+            case TimerKind::session:
+                session_over(*due->group->classic(), *due->member, now, effects);
+                break;
+            case TimerKind::pending_member:
+                pending_member_over(*due->group->classic(), due->pending->id, now, effects);
+                break;
+            case TimerKind::initial_join:
+                initial_delay_over(*due->group->classic(), now, effects);
+                break;
+            case TimerKind::join:
+                complete_join(*due->group->classic(), now, effects);
+                break;
+            case TimerKind::sync:
+                sync_overdue(*due->group->classic(), now, effects);
+                break;
+            case TimerKind::offset_expiration:
+                expire_offsets(now, effects);
+                break;
             case TimerKind::consumer_session:
             case TimerKind::consumer_rebalance:
             case TimerKind::consumer_join:
@@ -149,7 +159,8 @@ Group* GroupCoordinator::Core::find_group(std::string_view group_id) {
 }
 
 Group& GroupCoordinator::Core::create_group(std::string_view group_id, TimestampMs now) {
-    const auto [entry, is_new] = groups_.try_emplace(std::string(group_id), std::make_unique<Group>(reader_index_, group_id, now));
+    const auto [entry, is_new] =
+        groups_.try_emplace(std::string(group_id), std::make_unique<Group>(reader_index_, group_id, now));
     PARTITA_ASSERT(is_new, "a group is created once");
     return *entry->second;
 }

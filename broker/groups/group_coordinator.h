@@ -46,21 +46,21 @@ inline constexpr std::int32_t kUnaskedInitialDelayMaxMs = 30;
 
 /// The broker's settings that concern groups and offsets, with Kafka's defaults.
 struct GroupConfig {
-    std::int32_t min_session_timeout_ms = 6'000;            ///< group.min.session.timeout.ms
-    std::int32_t max_session_timeout_ms = 1'800'000;        ///< group.max.session.timeout.ms
-    std::int32_t initial_rebalance_delay_ms = 3'000;        ///< group.initial.rebalance.delay.ms; see kShortestInitialDelayMs
+    std::int32_t min_session_timeout_ms = 6'000;      ///< group.min.session.timeout.ms
+    std::int32_t max_session_timeout_ms = 1'800'000;  ///< group.max.session.timeout.ms
+    std::int32_t initial_rebalance_delay_ms = 3'000;  ///< group.initial.rebalance.delay.ms; see kShortestInitialDelayMs
     std::int32_t max_size = std::numeric_limits<std::int32_t>::max();  ///< group.max.size
-    std::int32_t offset_metadata_max_bytes = 4'096;         ///< offset.metadata.max.bytes
-    std::int64_t offsets_retention_ms = 7LL * 24 * 3600 * 1000;  ///< offsets.retention.minutes
-    std::int64_t offsets_retention_check_interval_ms = 600'000;  ///< offsets.retention.check.interval.ms
+    std::int32_t offset_metadata_max_bytes = 4'096;                    ///< offset.metadata.max.bytes
+    std::int64_t offsets_retention_ms = 7LL * 24 * 3600 * 1000;        ///< offsets.retention.minutes
+    std::int64_t offsets_retention_check_interval_ms = 600'000;        ///< offsets.retention.check.interval.ms
 
     // Consumer groups (KIP-848)
-    std::int32_t consumer_session_timeout_ms = 45'000;       ///< group.consumer.session.timeout.ms
-    std::int32_t consumer_heartbeat_interval_ms = 5'000;     ///< group.consumer.heartbeat.interval.ms
+    std::int32_t consumer_session_timeout_ms = 45'000;                          ///< group.consumer.session.timeout.ms
+    std::int32_t consumer_heartbeat_interval_ms = 5'000;                        ///< group.consumer.heartbeat.interval.ms
     std::int32_t consumer_max_size = std::numeric_limits<std::int32_t>::max();  ///< group.consumer.max.size
-    std::int32_t consumer_assignment_interval_ms = 1'000;    ///< group.consumer.assignment.interval.ms
-    std::int32_t consumer_regex_refresh_interval_ms = 600'000;  ///< group.consumer.regex.refresh.interval.ms
-    MigrationPolicy migration_policy = MigrationPolicy::bidirectional;  ///< group.consumer.migration.policy
+    std::int32_t consumer_assignment_interval_ms = 1'000;                       ///< group.consumer.assignment.interval.ms
+    std::int32_t consumer_regex_refresh_interval_ms = 600'000;                  ///< group.consumer.regex.refresh.interval.ms
+    MigrationPolicy migration_policy = MigrationPolicy::bidirectional;          ///< group.consumer.migration.policy
     /// Names of served assignors, the first is the default; at least one.
     std::vector<std::string> consumer_assignors{"uniform", "range"};  ///< group.consumer.assignors
 };
@@ -69,8 +69,8 @@ struct GroupConfig {
 /// protocol) and of consumer groups (KIP-848), migration between them, committed offsets. It behaves as the group
 /// coordinator of Apache Kafka 4.3.1.
 ///
-/// A coordination::CoordinatorCore, see there for the rules of its life. JoinGroup and SyncGroup may be answered by a later call (of
-/// anybody, or `tick`); everything else is answered by its own call.
+/// A coordination::CoordinatorCore, see there for the rules of its life. JoinGroup and SyncGroup may be answered by a later call
+/// (of anybody, or `tick`); everything else is answered by its own call.
 ///
 /// State changes at once, before the records are durable. That is safe because nobody hears of it earlier: the shell
 /// must not let replies of later calls overtake the records of earlier ones. When persisting fails, the shell calls
@@ -80,7 +80,7 @@ struct GroupConfig {
 /// A client that disconnects is no event here: as in Kafka, a member lives until it leaves or its session ends. The
 /// shell drops a reply whose connection is gone.
 class GroupCoordinator {
-public:
+  public:
     using Record = groups::Record;
     using Result = groups::Result;
     using Effects = groups::Effects;
@@ -92,7 +92,8 @@ public:
 
     // How its records are written in the log; see `record_codec.h` and `record_appender.h`.
 
-    [[nodiscard]] static std::expected<std::optional<Record>, DecodeError> decode(Bytes key, std::optional<Bytes> value, Arena& arena);
+    [[nodiscard]] static std::expected<std::optional<Record>, DecodeError> decode(Bytes key, std::optional<Bytes> value,
+                                                                                  Arena& arena);
     [[nodiscard]] static std::expected<void, EncodeError> encode(const Record& record, TimestampMs timestamp, ByteBuffer& scratch,
                                                                  BatchBuilder& batch);
 
@@ -161,7 +162,7 @@ public:
 
     class Core;
 
-private:
+  private:
     std::unique_ptr<Core> core_;
 };
 

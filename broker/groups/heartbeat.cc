@@ -45,8 +45,7 @@ void GroupCoordinator::Core::session_over(ClassicGroup& group, Member& member, N
     }
 }
 
-void GroupCoordinator::Core::pending_member_over(ClassicGroup& group, std::string_view member_id, Now now,
-                                                 Effects& effects) {
+void GroupCoordinator::Core::pending_member_over(ClassicGroup& group, std::string_view member_id, Now now, Effects& effects) {
     group.remove(member_id);
     if (group.is(GroupState::preparing_rebalance) && group.all_joined()) {
         complete_join(group, now, effects);
@@ -69,8 +68,7 @@ void GroupCoordinator::Core::decide(const LeaveGroup& command, Now now, Effects&
     bool somebody_left = false;
     result.members.reserve(command.members.size());
     for (const LeaveGroup::Member& leaving : command.members) {
-        const ErrorCode error =
-            classic == nullptr ? ErrorCode::unknown_member_id : leave_one(leaving, *classic, effects);
+        const ErrorCode error = classic == nullptr ? ErrorCode::unknown_member_id : leave_one(leaving, *classic, effects);
         somebody_left |= error == ErrorCode::none;
         std::optional<std::string> instance_id;
         if (leaving.group_instance_id) {
@@ -81,10 +79,15 @@ void GroupCoordinator::Core::decide(const LeaveGroup& command, Now now, Effects&
     if (somebody_left) {
         switch (classic->state()) {
             case GroupState::stable:
-            case GroupState::completing_rebalance: prepare_rebalance(*classic, now, effects); break;
-            case GroupState::preparing_rebalance: maybe_complete_join(*classic, now, effects); break;
+            case GroupState::completing_rebalance:
+                prepare_rebalance(*classic, now, effects);
+                break;
+            case GroupState::preparing_rebalance:
+                maybe_complete_join(*classic, now, effects);
+                break;
             case GroupState::empty:
-            case GroupState::dead: break;
+            case GroupState::dead:
+                break;
         }
     }
     reply(effects, command.reply_to, std::move(result));

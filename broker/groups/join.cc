@@ -62,7 +62,8 @@ void GroupCoordinator::Core::decide(const JoinGroup& command, Now now, Effects& 
 bool GroupCoordinator::Core::accepts(const ClassicGroup& group, std::string_view member_id) const {
     switch (group.state()) {
         case GroupState::empty:
-        case GroupState::dead: return true;
+        case GroupState::dead:
+            return true;
         case GroupState::preparing_rebalance: {
             const Member* member = group.find(member_id);
             return (member != nullptr && member->waiting_join) || group.waiting_joins < config_.max_size;
@@ -119,8 +120,7 @@ void GroupCoordinator::Core::join_known_member(const JoinGroup& command, Classic
         add_member(command, command.member_id, group, now, effects);
         return;
     }
-    if (const ErrorCode error = group.validate(command.member_id, command.group_instance_id);
-        error != ErrorCode::none) {
+    if (const ErrorCode error = group.validate(command.member_id, command.group_instance_id); error != ErrorCode::none) {
         reply(effects, command.reply_to, join_error(error, command.member_id));
         return;
     }
@@ -128,8 +128,8 @@ void GroupCoordinator::Core::join_known_member(const JoinGroup& command, Classic
     const bool unchanged = member.has_protocols(command.protocols);
     // Who comes back unchanged to a finished join phase missed its answer. Only the leader of a Stable group means
     // more by it: something that the coordinator does not know of (partitions of a topic) makes it want to assign anew.
-    const bool answer_now = unchanged && (group.is(GroupState::completing_rebalance) ||
-                                          (group.is(GroupState::stable) && group.leader != &member));
+    const bool answer_now =
+        unchanged && (group.is(GroupState::completing_rebalance) || (group.is(GroupState::stable) && group.leader != &member));
     if (answer_now) {
         reply(effects, command.reply_to, current_generation(group, member));
         return;
@@ -169,9 +169,8 @@ void GroupCoordinator::Core::update_member(const JoinGroup& command, ClassicGrou
 
 /// KIP-345: a static member that restarted has lost its id and comes with its instance id only. It takes
 /// over the membership under a new id; who still uses the old one is fenced.
-void GroupCoordinator::Core::replace_static_member(const JoinGroup& command, Member& member,
-                                                   std::string_view new_member_id, ClassicGroup& group, Now now,
-                                                   Effects& effects) {
+void GroupCoordinator::Core::replace_static_member(const JoinGroup& command, Member& member, std::string_view new_member_id,
+                                                   ClassicGroup& group, Now now, Effects& effects) {
     answer_join(group, member, join_error(ErrorCode::fenced_instance_id, member.id), effects);
     answer_sync(member, {.error = ErrorCode::fenced_instance_id}, effects);
     const std::string previous_leader = group.leader == nullptr ? std::string() : group.leader->id;
@@ -192,9 +191,12 @@ void GroupCoordinator::Core::replace_static_member(const JoinGroup& command, Mem
             // The leader may be computing an assignment for the old id, so the new one would end up without any.
             prepare_rebalance(group, now, effects);
             return;
-        case GroupState::preparing_rebalance: maybe_complete_join(group, now, effects); return;
+        case GroupState::preparing_rebalance:
+            maybe_complete_join(group, now, effects);
+            return;
         case GroupState::empty:
-        case GroupState::dead: break;
+        case GroupState::dead:
+            break;
     }
     PARTITA_ASSERT(false, "a group with a static member is not empty");
 }

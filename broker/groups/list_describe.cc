@@ -18,20 +18,18 @@ struct Listed {
 };
 
 Listed listed(const ClassicGroup& group) {
-    return {"classic", state_name(group.state()), group.protocol_type ? std::string_view(*group.protocol_type) : std::string_view()};
+    return {"classic", state_name(group.state()),
+            group.protocol_type ? std::string_view(*group.protocol_type) : std::string_view()};
 }
 Listed listed(const ConsumerGroup& group) { return {"consumer", state_name(group.state()), kConsumerProtocolType}; }
 
 bool equal_ignoring_case(std::string_view left, std::string_view right) {
-    return std::ranges::equal(left, right, [](unsigned char a, unsigned char b) {
-        return std::tolower(a) == std::tolower(b);
-    });
+    return std::ranges::equal(left, right, [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
 }
 
 bool passes(std::span<const std::string_view> filter, std::string_view value) {
-    return filter.empty() || std::ranges::any_of(filter, [value](std::string_view wanted) {
-               return equal_ignoring_case(wanted, value);
-           });
+    return filter.empty() ||
+           std::ranges::any_of(filter, [value](std::string_view wanted) { return equal_ignoring_case(wanted, value); });
 }
 
 DescribeGroupsResult::Group describe(const ClassicGroup& group) {
@@ -69,8 +67,7 @@ void GroupCoordinator::Core::decide(const DescribeGroups& command, Now, Effects&
         unknown.group_id = group_id;
         if (command.api_version >= kDescribeVersionKnowingUnknownGroups) {
             unknown.error = ErrorCode::group_id_not_found;
-            unknown.error_message =
-                "Group " + unknown.group_id + (group == nullptr ? " not found." : " is not a classic group.");
+            unknown.error_message = "Group " + unknown.group_id + (group == nullptr ? " not found." : " is not a classic group.");
         }
     }
     reply(effects, command.reply_to, std::move(result));

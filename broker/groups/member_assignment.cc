@@ -34,8 +34,7 @@ OwnedAssignment merged(const OwnedAssignment& left, const OwnedAssignment& right
     return result;
 }
 
-bool still_owns(const std::optional<std::span<const assignors::TopicPartitions>>& owned,
-                const OwnedAssignment& revoked) {
+bool still_owns(const std::optional<std::span<const assignors::TopicPartitions>>& owned, const OwnedAssignment& revoked) {
     if (!owned) {
         // It did not say, so it may.
         return true;
@@ -56,8 +55,7 @@ struct Difference {
     bool has_unreleased = false;
 };
 
-Difference compare(const MemberProgress& progress, const ReconciliationInput& input,
-                   const PartitionAvailability& availability) {
+Difference compare(const MemberProgress& progress, const ReconciliationInput& input, const PartitionAvailability& availability) {
     Difference difference;
     std::vector<TopicId> topics;
     for (const OwnedTopic& topic : progress.assigned) {
@@ -148,8 +146,7 @@ MemberProgress drop_unsubscribed(const MemberProgress& progress, const Reconcili
 
 }  // namespace
 
-const OwnedPartition* find_partition(const OwnedAssignment& assignment, const TopicId& topic_id,
-                                     std::int32_t partition) {
+const OwnedPartition* find_partition(const OwnedAssignment& assignment, const TopicId& topic_id, std::int32_t partition) {
     const OwnedTopic* topic = find_topic(assignment, topic_id);
     if (topic == nullptr) {
         return nullptr;
@@ -186,20 +183,21 @@ MemberProgress reconcile(const MemberProgress& progress, const ReconciliationInp
             }
             // A change of subscription may ask for a revocation before there is a new target; then the epoch stays.
             return advance(progress, std::min(progress.epoch + 1, input.target_epoch), input, availability);
-        case MemberState::unreleased_partitions: return advance(progress, progress.epoch, input, availability);
-        case MemberState::unknown: return advance(progress, input.target_epoch, input, availability);
+        case MemberState::unreleased_partitions:
+            return advance(progress, progress.epoch, input, availability);
+        case MemberState::unknown:
+            return advance(progress, input.target_epoch, input, availability);
     }
     return progress;
 }
 
-bool is_subset(const std::optional<std::span<const assignors::TopicPartitions>>& owned,
-               const OwnedAssignment& assigned) {
+bool is_subset(const std::optional<std::span<const assignors::TopicPartitions>>& owned, const OwnedAssignment& assigned) {
     return owned && std::ranges::all_of(*owned, [&assigned](const assignors::TopicPartitions& topic) {
-        return find_topic(assigned, topic.topic_id) != nullptr &&
-               std::ranges::all_of(topic.partitions, [&](std::int32_t partition) {
-                   return find_partition(assigned, topic.topic_id, partition) != nullptr;
-               });
-    });
+               return find_topic(assigned, topic.topic_id) != nullptr &&
+                      std::ranges::all_of(topic.partitions, [&](std::int32_t partition) {
+                          return find_partition(assigned, topic.topic_id, partition) != nullptr;
+                      });
+           });
 }
 
 }  // namespace partita::groups

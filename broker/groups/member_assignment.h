@@ -72,7 +72,7 @@ struct ReconciliationInput {
 
 /// Whether a partition may be given to the member: nobody has it, or the member itself has it.
 class PartitionAvailability {
-public:
+  public:
     virtual ~PartitionAvailability() = default;
     [[nodiscard]] virtual bool is_available(const TopicId& topic_id, std::int32_t partition) const = 0;
 };

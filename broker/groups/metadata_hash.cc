@@ -15,7 +15,7 @@ namespace {
 /// Collects what is hashed: integers with their lowest byte first, texts as UTF-16 units and then their count, as
 /// the Java library does that Kafka hashes with.
 class HashInput {
-public:
+  public:
     template <class Integer>
     void add(Integer value) {
         for (std::size_t i = 0; i < sizeof value; ++i) {
@@ -35,7 +35,7 @@ public:
         return std::bit_cast<std::int64_t>(static_cast<std::uint64_t>(XXH3_64bits(bytes_.data(), bytes_.size())));
     }
 
-private:
+  private:
     std::vector<unsigned char> bytes_;
 };
 

@@ -27,7 +27,7 @@ OwnedAssignment with_epoch(const assignors::Assignment& assignment, std::int32_t
 
 /// Members' leaders make assignments, and one may give a partition to two members. The first keeps it.
 class FirstOwners {
-public:
+  public:
     assignors::Assignment keep_unowned(assignors::Assignment assignment) {
         for (assignors::TopicPartitions& topic : assignment) {
             auto& owned = owned_[topic.topic_id];
@@ -36,7 +36,7 @@ public:
         return assignors::normalized(std::move(assignment));
     }
 
-private:
+  private:
     std::unordered_map<TopicId, std::unordered_set<std::int32_t>> owned_;
 };
 
@@ -79,8 +79,9 @@ std::optional<Refusal> GroupCoordinator::Core::refuse_upgrade(const ClassicGroup
             return refuse("the embedded consumer protocol is malformed.");
         }
         if (assignment->has_user_data) {
-            return refuse("an unsupported custom assignor is in use. Please refer to the documentation or switch to a "
-                          "default assignor before re-attempting the upgrade.");
+            return refuse(
+                "an unsupported custom assignor is in use. Please refer to the documentation or switch to a "
+                "default assignor before re-attempting the upgrade.");
         }
     }
     return std::nullopt;
@@ -112,9 +113,8 @@ void GroupCoordinator::Core::upgrade_group(Group& group, Now now, Effects& effec
             subscription.classic->protocols.push_back({protocol.name, protocol.metadata});
         }
         members.push_back({{}, effects.arena.copy(member->id), std::move(subscription)});
-        progress.push_back({.epoch = epoch,
-                            .previous_epoch = epoch,
-                            .assigned = with_epoch(owners.keep_unowned(has->assignment), epoch)});
+        progress.push_back(
+            {.epoch = epoch, .previous_epoch = epoch, .assigned = with_epoch(owners.keep_unowned(has->assignment), epoch)});
     }
     const bool was_empty = members.empty();
     effects.records.push_back(GroupTombstone{effects.arena.copy(group.id)});
@@ -145,15 +145,14 @@ bool GroupCoordinator::Core::can_downgrade(const Group& group, std::span<Consume
     }
     const std::size_t staying = consumer.size() - without.size();
     // A group whose members all speak the classic protocol is one already, so somebody else must be leaving.
-    return staying > 0 && consumer.classic_member_count() - leaving_classic == staying &&
-           leaving_classic < without.size() &&
+    return staying > 0 && consumer.classic_member_count() - leaving_classic == staying && leaving_classic < without.size() &&
            (config_.migration_policy == MigrationPolicy::bidirectional ||
             config_.migration_policy == MigrationPolicy::downgrade) &&
            std::cmp_less_equal(staying, config_.max_size);
 }
 
-void GroupCoordinator::Core::downgrade_group(Group& group, std::span<ConsumerMember* const> without, bool rebalance,
-                                             Now now, Effects& effects) {
+void GroupCoordinator::Core::downgrade_group(Group& group, std::span<ConsumerMember* const> without, bool rebalance, Now now,
+                                             Effects& effects) {
     struct Staying {
         std::string id;
         MemberSubscription subscription;
@@ -167,8 +166,8 @@ void GroupCoordinator::Core::downgrade_group(Group& group, std::span<ConsumerMem
         const auto said = read_subscription(member->subscription.classic->protocols.front().metadata, *cluster_);
         // Of a member of an upgraded group only the metadata of the chosen protocol was looked at.
         const std::int16_t version = said ? said->version : std::int16_t{0};
-        staying.push_back({id, member->subscription,
-                           write_assignment(without_epochs(member->progress.assigned), version, *cluster_)});
+        staying.push_back(
+            {id, member->subscription, write_assignment(without_epochs(member->progress.assigned), version, *cluster_)});
     }
     const std::int32_t epoch = group.consumer()->epoch();
     ClassicGroup& became = replace_consumer_group(group, now.wall, effects);

@@ -25,8 +25,7 @@ ErrorCode GroupCoordinator::Core::validate_commit(const OffsetCommit& command, c
         return ErrorCode::none;
     }
     if (command.generation.value >= 0 || !command.member_id.empty() || command.group_instance_id) {
-        if (const ErrorCode error = group.validate(command.member_id, command.group_instance_id);
-            error != ErrorCode::none) {
+        if (const ErrorCode error = group.validate(command.member_id, command.group_instance_id); error != ErrorCode::none) {
             return error;
         }
         if (command.generation.value != group.generation) {
@@ -57,9 +56,8 @@ void GroupCoordinator::Core::decide(const OffsetCommit& command, Now now, Effect
             return;
         }
         group = &create_group(command.group_id, now.wall);
-    } else if (const ErrorCode error =
-                   group->consumer() != nullptr ? validate_consumer_commit(command, *group->consumer())
-                                                 : validate_commit(command, *group->classic());
+    } else if (const ErrorCode error = group->consumer() != nullptr ? validate_consumer_commit(command, *group->consumer())
+                                                                    : validate_commit(command, *group->classic());
                error != ErrorCode::none) {
         reply(effects, command.reply_to, OffsetCommitResult{.error = error});
         return;
@@ -71,9 +69,8 @@ void GroupCoordinator::Core::decide(const OffsetCommit& command, Now now, Effect
     }
 
     OffsetCommitResult result;
-    const TimestampMs expire = command.retention_time_ms == -1
-                                   ? kNoTimestamp
-                                   : TimestampMs{wrapping_add(now.wall.value, command.retention_time_ms)};
+    const TimestampMs expire =
+        command.retention_time_ms == -1 ? kNoTimestamp : TimestampMs{wrapping_add(now.wall.value, command.retention_time_ms)};
     const std::string_view group_id = effects.arena.copy(command.group_id);
     std::size_t position = 0;
     for (const OffsetCommit::Topic& topic : command.topics) {
@@ -207,8 +204,7 @@ void GroupCoordinator::Core::decide(const OffsetDelete& command, Now, Effects& e
         const std::string_view topic_name = effects.arena.copy(topic.name);
         const auto known = group->offsets.find(topic.name);
         for (const PartitionIndex partition : topic.partitions) {
-            topic_result.partitions.push_back(
-                {partition, subscribed ? ErrorCode::group_subscribed_to_topic : ErrorCode::none});
+            topic_result.partitions.push_back({partition, subscribed ? ErrorCode::group_subscribed_to_topic : ErrorCode::none});
             if (!subscribed && known != group->offsets.end() && known->second.erase(partition) > 0) {
                 effects.records.push_back(OffsetTombstone{group_id, topic_name, partition});
             }

@@ -189,7 +189,8 @@ void ReaderCollector::add_members(const Group& group, const ClassicGroup& classi
         }
         Holdings& holdings = next_holdings();
         read_holdings(member->assignment(), holdings);
-        add_member(group, {.member_id = member->id, .client_id = member->client_id, .client_host = member->client_host}, holdings);
+        add_member(group, {.member_id = member->id, .client_id = member->client_id, .client_host = member->client_host},
+                   holdings);
     }
 }
 
@@ -420,7 +421,8 @@ std::optional<MemberHoldings> GroupCoordinator::Core::holdings_of(std::string_vi
             const auto topic = cluster_->find(owned.topic_id);
             if (!topic) continue;
             MemberHoldings::Topic& held = told.topics.emplace_back(std::string(topic->name));
-            for (const OwnedPartition& partition : owned.partitions) held.partitions.push_back(PartitionIndex{partition.partition});
+            for (const OwnedPartition& partition : owned.partitions)
+                held.partitions.push_back(PartitionIndex{partition.partition});
         }
         return told;
     }
@@ -534,9 +536,8 @@ std::size_t GroupCoordinator::Core::remove_seeds(const SeedOffsets& command, Eff
     const std::string_view topic = effects.arena.copy(command.topic);
     const std::size_t removed = std::erase_if(known->second, [&](const auto& entry) {
         const auto& [partition, committed] = entry;
-        const bool as_seeded = partition >= command.first && partition < command.end &&
-                               committed.offset == Offset{0} && committed.metadata == command.metadata &&
-                               committed.topic_id == command.topic_id;
+        const bool as_seeded = partition >= command.first && partition < command.end && committed.offset == Offset{0} &&
+                               committed.metadata == command.metadata && committed.topic_id == command.topic_id;
         if (as_seeded) {
             effects.records.push_back(OffsetTombstone{group_id, topic, partition});
         }

@@ -50,8 +50,7 @@ std::int32_t GroupCoordinator::Core::initial_delay_ms() const {
 }
 
 void GroupCoordinator::Core::maybe_complete_join(ClassicGroup& group, Now now, Effects& effects) {
-    if (group.is(GroupState::preparing_rebalance) && group.previous_state() != GroupState::empty &&
-        group.all_joined()) {
+    if (group.is(GroupState::preparing_rebalance) && group.previous_state() != GroupState::empty && group.all_joined()) {
         complete_join(group, now, effects);
     }
 }
@@ -87,8 +86,7 @@ void GroupCoordinator::Core::complete_join(ClassicGroup& group, Now now, Effects
     }
     if (group.size() > 0 && !group.elect_joined_leader()) {
         // Only static members are left and none of them came: their sessions decide.
-        timers_.schedule(group.join_timer,
-                         now.monotonic + std::max(group.rebalance_timeout_ms(), kMinRebalanceRetryMs));
+        timers_.schedule(group.join_timer, now.monotonic + std::max(group.rebalance_timeout_ms(), kMinRebalanceRetryMs));
         return;
     }
     group.generation = group.generation == std::numeric_limits<std::int32_t>::max() ? 0 : group.generation + 1;

@@ -58,15 +58,11 @@ void write_in_place(const OffsetCommitRecord& record, TimestampMs timestamp, Bat
 
     const bool has_topic_id = !record.topic_id.is_zero();
     const std::uint64_t metadata_length = record.metadata.size() + 1;
-    const BatchBuilder::Places places = batch.append_in_place(
-        timestamp, kKeyBytes + record.group_id.size() + record.topic.size(),
-        kValueBytes + unsigned_varlong_size(metadata_length) + record.metadata.size() +
-            (has_topic_id ? kTopicIdTagBytes : kNoTagsBytes));
-    FieldWriter(places.key)
-        .integer(kOffsetCommitType)
-        .text(record.group_id)
-        .text(record.topic)
-        .integer(record.partition.value);
+    const BatchBuilder::Places places =
+        batch.append_in_place(timestamp, kKeyBytes + record.group_id.size() + record.topic.size(),
+                              kValueBytes + unsigned_varlong_size(metadata_length) + record.metadata.size() +
+                                  (has_topic_id ? kTopicIdTagBytes : kNoTagsBytes));
+    FieldWriter(places.key).integer(kOffsetCommitType).text(record.group_id).text(record.topic).integer(record.partition.value);
     FieldWriter value(places.value);
     value.integer(kOffsetCommitVersion)
         .integer(record.offset.value)
@@ -85,8 +81,7 @@ void write_in_place(const OffsetCommitRecord& record, TimestampMs timestamp, Bat
 
 std::expected<void, EncodeError> append_record(const Record& record, TimestampMs timestamp, ByteBuffer& scratch,
                                                BatchBuilder& batch) {
-    if (const auto* commit = std::get_if<OffsetCommitRecord>(&record);
-        commit != nullptr && can_be_written_in_place(*commit)) {
+    if (const auto* commit = std::get_if<OffsetCommitRecord>(&record); commit != nullptr && can_be_written_in_place(*commit)) {
         write_in_place(*commit, timestamp, batch);
         return {};
     }

@@ -15,7 +15,7 @@ namespace partita::groups {
 /// A busy coordinator writes committed offsets: hundreds of thousands a second, ten fields each. They are therefore
 /// encoded in place, without the tables and without a copy; all other records go through `encode_record` and `scratch`.
 /// Errors as there; then the batch is as it was.
-[[nodiscard]] std::expected<void, EncodeError> append_record(const Record& record, TimestampMs timestamp,
-                                                             ByteBuffer& scratch, BatchBuilder& batch);
+[[nodiscard]] std::expected<void, EncodeError> append_record(const Record& record, TimestampMs timestamp, ByteBuffer& scratch,
+                                                             BatchBuilder& batch);
 
 }  // namespace partita::groups

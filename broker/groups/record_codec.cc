@@ -23,8 +23,7 @@ std::expected<EncodedRecord, EncodeError> encode_one(const OffsetCommitRecord& r
                                   .commit_timestamp = record.commit_timestamp.value,
                                   .expire_timestamp = record.expire_timestamp.value,
                                   .topic_id = record.topic_id};
-    return entry(kOffsetCommitType, key, has_expiry ? kOffsetCommitVersionWithExpiry : kOffsetCommitVersion, value,
-                 buffer);
+    return entry(kOffsetCommitType, key, has_expiry ? kOffsetCommitVersionWithExpiry : kOffsetCommitVersion, value, buffer);
 }
 
 std::expected<EncodedRecord, EncodeError> encode_one(const OffsetTombstone& record, ByteBuffer& buffer) {
@@ -145,9 +144,12 @@ std::expected<std::optional<Record>, DecodeError> decode_record(Bytes key, std::
     }
     switch (key_parts->prefix) {
         case kLegacyOffsetCommitType:
-        case kOffsetCommitType: return decode_offset(key_parts->rest, value, arena);
-        case kGroupMetadataType: return decode_group(key_parts->rest, value, arena);
-        default: return decode_consumer_record(key_parts->prefix, key_parts->rest, value, arena);
+        case kOffsetCommitType:
+            return decode_offset(key_parts->rest, value, arena);
+        case kGroupMetadataType:
+            return decode_group(key_parts->rest, value, arena);
+        default:
+            return decode_consumer_record(key_parts->prefix, key_parts->rest, value, arena);
     }
 }
 

@@ -17,7 +17,7 @@ inline constexpr std::int16_t kKeyVersion = 0;
 
 template <class Message>
 [[nodiscard]] std::expected<void, EncodeError> append(std::int16_t prefix, const Message& message, std::int16_t version,
-                                        ByteBuffer& buffer) {
+                                                      ByteBuffer& buffer) {
     buffer.append_big_endian(prefix);
     if (auto encoded = encode(message, version, buffer); !encoded) {
         return std::unexpected(encoded.error());
@@ -36,7 +36,7 @@ template <class Key>
 
 template <class Key, class Value>
 [[nodiscard]] std::expected<EncodedRecord, EncodeError> entry(std::int16_t type, const Key& key, std::int16_t version,
-                                                const Value& value, ByteBuffer& buffer) {
+                                                              const Value& value, ByteBuffer& buffer) {
     if (auto done = append(type, key, kKeyVersion, buffer); !done) {
         return std::unexpected(done.error());
     }

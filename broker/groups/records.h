@@ -135,9 +135,8 @@ struct ConsumerGroupTombstone {
     std::string_view name;
 };
 
-using Record = std::variant<OffsetCommitRecord, OffsetTombstone, GroupMetadataRecord, GroupTombstone,
-                            ConsumerGroupEpochRecord, ConsumerMemberRecord, TargetAssignmentEpochRecord,
-                            TargetAssignmentRecord, CurrentAssignmentRecord, RegularExpressionRecord,
-                            ConsumerGroupTombstone>;
+using Record = std::variant<OffsetCommitRecord, OffsetTombstone, GroupMetadataRecord, GroupTombstone, ConsumerGroupEpochRecord,
+                            ConsumerMemberRecord, TargetAssignmentEpochRecord, TargetAssignmentRecord, CurrentAssignmentRecord,
+                            RegularExpressionRecord, ConsumerGroupTombstone>;
 
 }  // namespace partita::groups

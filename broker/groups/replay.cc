@@ -27,9 +27,8 @@ std::string dump_of(const ClassicGroup& group) {
     out += " since=" + (group.protocol_type ? std::to_string(group.state_since.value) : std::string("-"));
     out += "\n";
     for (const auto& [order, member] : group.members()) {
-        out += "  member " + member->id + " instance=" + member->instance_id.value_or("-") +
-               " client=" + member->client_id + "@" + member->client_host +
-               " session=" + std::to_string(member->session_timeout_ms) +
+        out += "  member " + member->id + " instance=" + member->instance_id.value_or("-") + " client=" + member->client_id +
+               "@" + member->client_host + " session=" + std::to_string(member->session_timeout_ms) +
                " rebalance=" + std::to_string(member->rebalance_timeout_ms) + " metadata=";
         if (const OwnedBytes* metadata = member->metadata(group.protocol.value_or(""))) {
             append_hex(out, *metadata);
@@ -55,13 +54,12 @@ void GroupCoordinator::Core::replay_one(const OffsetCommitRecord& record) {
         group = &create_group(record.group_id, record.commit_timestamp);
     }
     const auto topic = group->offsets.find_or_add(record.topic);
-    topic->second.insert_or_assign(record.partition,
-                                   CommittedOffset{.offset = record.offset,
-                                                   .commit_timestamp = record.commit_timestamp,
-                                                   .expire_timestamp = record.expire_timestamp,
-                                                   .topic_id = record.topic_id,
-                                                   .leader_epoch = record.leader_epoch,
-                                                   .metadata = std::string(record.metadata)});
+    topic->second.insert_or_assign(record.partition, CommittedOffset{.offset = record.offset,
+                                                                     .commit_timestamp = record.commit_timestamp,
+                                                                     .expire_timestamp = record.expire_timestamp,
+                                                                     .topic_id = record.topic_id,
+                                                                     .leader_epoch = record.leader_epoch,
+                                                                     .metadata = std::string(record.metadata)});
 }
 
 void GroupCoordinator::Core::replay_one(const OffsetTombstone& record) {
@@ -92,15 +90,12 @@ void GroupCoordinator::Core::replay_one(const GroupMetadataRecord& record) {
             continue;
         }
         std::vector<MemberProtocol> protocols;
-        protocols.push_back(
-            {group.protocol.value_or(""), {stored.subscription.begin(), stored.subscription.end()}});
-        Member& member =
-            group.add(stored.member_id, stored.group_instance_id, record.protocol_type, std::move(protocols));
+        protocols.push_back({group.protocol.value_or(""), {stored.subscription.begin(), stored.subscription.end()}});
+        Member& member = group.add(stored.member_id, stored.group_instance_id, record.protocol_type, std::move(protocols));
         member.client_id = stored.client_id;
         member.client_host = stored.client_host;
         member.session_timeout_ms = stored.session_timeout_ms;
-        member.rebalance_timeout_ms =
-            stored.rebalance_timeout_ms == -1 ? stored.session_timeout_ms : stored.rebalance_timeout_ms;
+        member.rebalance_timeout_ms = stored.rebalance_timeout_ms == -1 ? stored.session_timeout_ms : stored.rebalance_timeout_ms;
         group.assign(member, stored.assignment);
     }
     if (record.leader) {

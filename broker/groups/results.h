@@ -212,8 +212,8 @@ struct DeleteGroupsResult {
     std::vector<Group> groups;
 };
 
-using Result = std::variant<JoinResult, SyncResult, HeartbeatResult, LeaveResult, OffsetCommitResult,
-                            OffsetFetchResult, OffsetDeleteResult, DescribeGroupsResult, ListGroupsResult,
-                            DeleteGroupsResult, ConsumerHeartbeatResult, ConsumerGroupDescribeResult>;
+using Result = std::variant<JoinResult, SyncResult, HeartbeatResult, LeaveResult, OffsetCommitResult, OffsetFetchResult,
+                            OffsetDeleteResult, DescribeGroupsResult, ListGroupsResult, DeleteGroupsResult,
+                            ConsumerHeartbeatResult, ConsumerGroupDescribeResult>;
 
 }  // namespace partita::groups

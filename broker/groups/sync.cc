@@ -12,8 +12,7 @@ bool differs(const std::optional<std::string_view>& said, const std::optional<st
 }
 
 ErrorCode validate_sync(const SyncGroup& command, const ClassicGroup& group) {
-    if (const ErrorCode error = group.validate(command.member_id, command.group_instance_id);
-        error != ErrorCode::none) {
+    if (const ErrorCode error = group.validate(command.member_id, command.group_instance_id); error != ErrorCode::none) {
         return error;
     }
     if (command.generation.value != group.generation) {

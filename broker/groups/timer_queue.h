@@ -17,12 +17,12 @@ struct ConsumerMember;
 class TimerQueue;
 
 enum class TimerKind : std::uint8_t {
-    session,            ///< A member was silent for too long.
-    pending_member,     ///< An id was handed out (KIP-394) and nobody came back with it.
-    initial_join,       ///< The first rebalance of a group waited for company.
-    join,               ///< A rebalance waited for its members.
-    sync,               ///< A new generation waited for its members' SyncGroup.
-    offset_expiration,  ///< Time to look for expired offsets.
+    session,             ///< A member was silent for too long.
+    pending_member,      ///< An id was handed out (KIP-394) and nobody came back with it.
+    initial_join,        ///< The first rebalance of a group waited for company.
+    join,                ///< A rebalance waited for its members.
+    sync,                ///< A new generation waited for its members' SyncGroup.
+    offset_expiration,   ///< Time to look for expired offsets.
     consumer_session,    ///< A member of a consumer group was silent for too long.
     consumer_rebalance,  ///< It did not give up its partitions in time.
     consumer_join,       ///< A classic member of a consumer group was told to rejoin and did not.
@@ -31,7 +31,7 @@ enum class TimerKind : std::uint8_t {
 
 /// A deadline that is part of the object it belongs to. Destroying the owner cancels it.
 class Timer {
-public:
+  public:
     explicit Timer(TimerKind timer_kind, Group* timer_group = nullptr, Member* timer_member = nullptr,
                    PendingMember* timer_pending = nullptr)
         : kind(timer_kind), group(timer_group), member(timer_member), pending(timer_pending) {}
@@ -50,7 +50,7 @@ public:
     PendingMember* const pending = nullptr;
     ConsumerMember* const consumer_member = nullptr;
 
-private:
+  private:
     friend class TimerQueue;
 
     TimerQueue* queue_ = nullptr;
@@ -63,7 +63,7 @@ private:
 /// which each timer knows its place: scheduling, rescheduling and cancelling are O(log n) and allocate
 /// nothing (heartbeats of many thousand members reschedule all the time). Must outlive its timers.
 class TimerQueue {
-public:
+  public:
     TimerQueue() = default;
     TimerQueue(const TimerQueue&) = delete;
     TimerQueue& operator=(const TimerQueue&) = delete;
@@ -113,10 +113,9 @@ public:
 
     [[nodiscard]] std::size_t size() const { return heap_.size(); }
 
-private:
+  private:
     static bool before(const Timer* left, const Timer* right) {
-        return left->deadline_ != right->deadline_ ? left->deadline_ < right->deadline_
-                                                   : left->order_ < right->order_;
+        return left->deadline_ != right->deadline_ ? left->deadline_ < right->deadline_ : left->order_ < right->order_;
     }
 
     void place(std::size_t index, Timer* timer) {

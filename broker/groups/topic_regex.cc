@@ -20,22 +20,37 @@ re2::StringPiece piece(std::string_view text) { return {text.data(), text.size()
 /// RE2/J says what RE2 says, in other words.
 std::string_view complaint_of(RE2::ErrorCode code) {
     switch (code) {
-        case RE2::ErrorBadEscape: return "invalid escape sequence";
-        case RE2::ErrorBadCharClass: return "invalid character class";
-        case RE2::ErrorBadCharRange: return "invalid character class range";
-        case RE2::ErrorMissingBracket: return "missing closing ]";
-        case RE2::ErrorMissingParen: return "missing closing )";
-        case RE2::ErrorUnexpectedParen: return "regexp/syntax: internal error";
-        case RE2::ErrorTrailingBackslash: return "trailing backslash at end of expression";
-        case RE2::ErrorRepeatArgument: return "missing argument to repetition operator";
-        case RE2::ErrorRepeatSize: return "invalid repeat count";
-        case RE2::ErrorRepeatOp: return "invalid nested repetition operator";
-        case RE2::ErrorBadPerlOp: return "invalid or unsupported Perl syntax";
-        case RE2::ErrorBadUTF8: return "invalid UTF-8";
-        case RE2::ErrorBadNamedCapture: return "invalid named capture";
-        case RE2::ErrorPatternTooLarge: return "expression too large";
+        case RE2::ErrorBadEscape:
+            return "invalid escape sequence";
+        case RE2::ErrorBadCharClass:
+            return "invalid character class";
+        case RE2::ErrorBadCharRange:
+            return "invalid character class range";
+        case RE2::ErrorMissingBracket:
+            return "missing closing ]";
+        case RE2::ErrorMissingParen:
+            return "missing closing )";
+        case RE2::ErrorUnexpectedParen:
+            return "regexp/syntax: internal error";
+        case RE2::ErrorTrailingBackslash:
+            return "trailing backslash at end of expression";
+        case RE2::ErrorRepeatArgument:
+            return "missing argument to repetition operator";
+        case RE2::ErrorRepeatSize:
+            return "invalid repeat count";
+        case RE2::ErrorRepeatOp:
+            return "invalid nested repetition operator";
+        case RE2::ErrorBadPerlOp:
+            return "invalid or unsupported Perl syntax";
+        case RE2::ErrorBadUTF8:
+            return "invalid UTF-8";
+        case RE2::ErrorBadNamedCapture:
+            return "invalid named capture";
+        case RE2::ErrorPatternTooLarge:
+            return "expression too large";
         case RE2::NoError:
-        case RE2::ErrorInternal: break;
+        case RE2::ErrorInternal:
+            break;
     }
     return "regexp/syntax: internal error";
 }
@@ -50,8 +65,7 @@ std::optional<std::string> regex_complaint(std::string_view regex) {
     return std::string(complaint_of(compiled.error_code()));
 }
 
-std::map<std::string, std::set<std::string>> resolve_regexes(std::span<const std::string> regexes,
-                                                            const ClusterView& cluster) {
+std::map<std::string, std::set<std::string>> resolve_regexes(std::span<const std::string> regexes, const ClusterView& cluster) {
     struct Compiled {
         std::unique_ptr<RE2> regex;
         std::set<std::string>* matches;

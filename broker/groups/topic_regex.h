@@ -17,6 +17,6 @@ namespace partita::groups {
 /// The topics whose whole name each expression matches. An expression that is not valid matches nothing. Time is linear
 /// in the topics' names for each expression, whatever the expression is.
 [[nodiscard]] std::map<std::string, std::set<std::string>> resolve_regexes(std::span<const std::string> regexes,
-                                                                          const ClusterView& cluster);
+                                                                           const ClusterView& cluster);
 
 }  // namespace partita::groups

@@ -88,8 +88,7 @@ void fail_validation(PartitionResponse& response, const ProduceFailure& failure,
     ArenaVector<ProduceResponse::BatchIndexAndErrorMessage> faults(arena, failure.record_faults.size());
     for (const RecordFault& fault : failure.record_faults) {
         faults.push_back({.batch_index = fault.batch_index,
-                          .batch_index_error_message =
-                              arena.copy(record_fault_message(failure, fault, rules, topic_partition))});
+                          .batch_index_error_message = arena.copy(record_fault_message(failure, fault, rules, topic_partition))});
     }
     response.record_errors = faults;
 }
@@ -101,9 +100,8 @@ ProduceRules rules_for(const config::TopicConfig& config, TimestampMs now, std::
         .timestamp_before_max_ms = config.message_timestamp_before_max_ms,
         .timestamp_after_max_ms = config.message_timestamp_after_max_ms,
         .now = now,
-        .timestamp_type = config.message_timestamp_type == config::TimestampType::log_append_time
-                              ? TimestampType::log_append_time
-                              : TimestampType::create_time,
+        .timestamp_type = config.message_timestamp_type == config::TimestampType::log_append_time ? TimestampType::log_append_time
+                                                                                                  : TimestampType::create_time,
         .compacted = config.cleanup_compact,
         .produce_version = version,
     };
@@ -161,8 +159,8 @@ std::expected<MutableBytes, BatchError> bytes_to_store(MutableBytes received, co
 
 /// Validates and stages one partition. Fills `response` when that fails.
 void stage_partition(runtime::RequestContext& context, StagedRequest& staged, const TopicState& topic,
-                     runtime::Partition* partition, const ProduceRequest::PartitionProduceData& data,
-                     std::size_t reply_index, bool transactional, PartitionResponse& response) {
+                     runtime::Partition* partition, const ProduceRequest::PartitionProduceData& data, std::size_t reply_index,
+                     bool transactional, PartitionResponse& response) {
     if (topic.topic->internal && context.client_id != kAdminClientId) {
         return fail(response, ErrorCode::invalid_topic_exception);
     }
@@ -177,8 +175,7 @@ void stage_partition(runtime::RequestContext& context, StagedRequest& staged, co
         return fail_validation(response, produced.error(), rules, partition->log->directory_name(), context.arena());
     }
     if (produced->batch.header.attributes.is_transactional()) {
-        return fail(response, transactional ? ErrorCode::invalid_txn_state
-                                            : ErrorCode::transactional_id_authorization_failed);
+        return fail(response, transactional ? ErrorCode::invalid_txn_state : ErrorCode::transactional_id_authorization_failed);
     }
     // The request's bytes are ours to change: they lie in the connection's read buffer.
     const MutableBytes received(const_cast<std::byte*>(data.records.data), static_cast<std::size_t>(data.records.size));
@@ -325,8 +322,7 @@ void finish_produce(StagedRequest& request, Turn&) {
         response.log_start_offset = staged.partition->log->log_start_offset().value;
         if (!staged.append.duplicate) {
             counters.produced_bytes.fetch_add(staged.size_bytes, std::memory_order_relaxed);
-            counters.produced_records.fetch_add(static_cast<std::uint64_t>(staged.record_count),
-                                                std::memory_order_relaxed);
+            counters.produced_records.fetch_add(static_cast<std::uint64_t>(staged.record_count), std::memory_order_relaxed);
         }
         if (needs_sync(staged)) {
             to_sync.push_back(&staged);
@@ -403,7 +399,8 @@ void produce(runtime::RequestContext& context) {
     ArenaVector<PartitionResponse> partitions(arena, partition_count);
     ArenaVector<ProduceResponse::TopicProduceResponse> topics(arena, request->topic_data.count());
     for (const ProduceRequest::TopicProduceData& topic_data : request->topic_data) {
-        const TopicLookup topic = find_topic(context, topic_data.name, topic_data.topic_id, context.version() >= 13, access::kWriteTopic);
+        const TopicLookup topic =
+            find_topic(context, topic_data.name, topic_data.topic_id, context.version() >= 13, access::kWriteTopic);
         const std::size_t first = partitions.size();
         for (const ProduceRequest::PartitionProduceData& data : topic_data.partition_data) {
             PartitionResponse& response = partitions.emplace_back();

@@ -67,7 +67,7 @@ void resolve(runtime::RequestContext& context, FetchTarget& target, bool by_id) 
     target.watched_topic = topic.state->expansion ? topic.state : nullptr;
     if (runtime::ReaderObserver::watches(*topic.state)) [[unlikely]] {
         context.services.readers.on_fetch(context.turn.reactor().index(), *topic.state, context.client_id, context.client,
-                                                  PartitionIndex{target.index}, target.fetch_offset, context.now().wall);
+                                          PartitionIndex{target.index}, target.fetch_offset, context.now().wall);
     }
     if (!by_id) {
         target.topic_name = topic.state->topic->name;
@@ -75,8 +75,7 @@ void resolve(runtime::RequestContext& context, FetchTarget& target, bool by_id) 
 }
 
 /// Fills the targets from a request that names all of them.
-void take_full_request(runtime::RequestContext& context, const FetchRequest& request, FetchOperation& operation,
-                       bool by_id) {
+void take_full_request(runtime::RequestContext& context, const FetchRequest& request, FetchOperation& operation, bool by_id) {
     std::size_t count = 0;
     for (const FetchRequest::FetchTopic& topic : request.topics) {
         count += topic.partitions.count();
@@ -212,8 +211,8 @@ void fetch(runtime::RequestContext& context) {
     if (context.services.throttles.limits(runtime::Throttled::fetched_bytes)) [[unlikely]] {
         // More could never be had without waiting.
         operation->throttled_client = {context.session().principal, std::string(context.client_id)};
-        operation->max_bytes = std::min(
-            operation->max_bytes, context.services.throttles.most_bytes_at_once(runtime::Throttled::fetched_bytes, context.quota_client()));
+        operation->max_bytes = std::min(operation->max_bytes, context.services.throttles.most_bytes_at_once(
+                                                                  runtime::Throttled::fetched_bytes, context.quota_client()));
     }
     operation->min_bytes = std::min(request->min_bytes, operation->max_bytes);
 

@@ -142,8 +142,8 @@ void list_offsets(runtime::RequestContext& context) {
                 const bool is_start = asked.timestamp >= 0 || asked.timestamp == kLatest || asked.timestamp == kEarliest;
                 if (is_start && runtime::ReaderObserver::watches(*found.state)) [[unlikely]] {
                     context.services.readers.on_list_offsets(*found.state, client_identity(context), context.client.id,
-                                                                     PartitionIndex{asked.partition_index}, asked.timestamp,
-                                                                     Offset{response.offset});
+                                                             PartitionIndex{asked.partition_index}, asked.timestamp,
+                                                             Offset{response.offset});
                 }
             }
             if (context.version() < 4) {

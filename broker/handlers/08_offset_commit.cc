@@ -68,7 +68,8 @@ void find_watched(runtime::RequestContext& context, std::string_view group_id, C
     for (std::size_t t = 0; t < collected.topics.size(); ++t) {
         if (runtime::ReaderObserver::watches(*collected.states[t])) [[unlikely]] {
             const bool wants_positions = context.services.readers.wants_positions(*collected.states[t], group_id);
-            collected.before.emplace_back(t, wants_positions ? std::optional<expansion::Inversions::Positions>(std::in_place) : std::nullopt);
+            collected.before.emplace_back(
+                t, wants_positions ? std::optional<expansion::Inversions::Positions>(std::in_place) : std::nullopt);
         }
     }
 }
@@ -91,8 +92,8 @@ void note_commits(runtime::RequestContext& context, std::string_view group_id, C
             }
         }
         if (!commits.empty()) {
-            context.services.readers.on_commit(*collected.states[t], group_id, client_identity(context), context.client.id, commits,
-                                                       std::move(before), context.now().wall);
+            context.services.readers.on_commit(*collected.states[t], group_id, client_identity(context), context.client.id,
+                                               commits, std::move(before), context.now().wall);
         }
     }
 }
@@ -137,7 +138,9 @@ void offset_commit(runtime::RequestContext& context) {
         find_watched(context, request->group_id, collected);
         const auto note_positions = [&](const groups::GroupCoordinator& coordinator) {
             for (auto& [topic, before] : collected.before) {
-                if (before) *before = coordinator.committed_in(request->group_id, collected.topics[topic].name, collected.topics[topic].topic_id);
+                if (before)
+                    *before = coordinator.committed_in(request->group_id, collected.topics[topic].name,
+                                                       collected.topics[topic].topic_id);
             }
         };
         committed = context.services.groups.look_and_ask(

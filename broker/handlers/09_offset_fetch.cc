@@ -42,7 +42,7 @@ void note_answer(runtime::RequestContext& context, std::string_view group_id, co
         for (const groups::OffsetFetchResult::Partition& partition : topic.partitions) {
             if (partition.error == ErrorCode::none) {
                 context.services.readers.on_offset_fetch(*state, group_id, client_identity(context), context.client,
-                                                                 partition.partition, partition.offset, context.now().wall);
+                                                         partition.partition, partition.offset, context.now().wall);
             }
         }
     }
@@ -83,8 +83,7 @@ void reply_old(runtime::RequestContext& context, const OffsetFetchRequest& reque
         group.topics = std::span<const groups::OffsetFetch::Topic>(topics.begin(), topics.size());
     }
     const bool is_refused = !authorize(context, access::kDescribeGroup, request.group_id);
-    const std::optional<GroupResult> result =
-        is_refused ? std::nullopt : ask_for_group(context, group, request.require_stable);
+    const std::optional<GroupResult> result = is_refused ? std::nullopt : ask_for_group(context, group, request.require_stable);
     OffsetFetchResponse response;
     const ErrorCode error = result       ? result->error
                             : is_refused ? ErrorCode::group_authorization_failed
@@ -118,7 +117,6 @@ void reply_old(runtime::RequestContext& context, const OffsetFetchRequest& reque
     response.topics = replies;
     context.reply(response);
 }
-
 
 OffsetFetchResponse::Topics reply_topic(Arena& arena, const groups::OffsetFetchResult::Topic& topic, std::int16_t version) {
     ArenaVector<OffsetFetchResponse::Partitions> partitions(arena, topic.partitions.size());

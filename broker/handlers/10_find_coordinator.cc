@@ -3,16 +3,16 @@
 //   v1: key type (0 group, 1 transaction); v3: flexible; v4: several keys; v6: share groups (not served).
 //
 // The only broker coordinates everything. The topic behind the coordinators is created by the first request of this API;
-// Kafka answers COORDINATOR_NOT_AVAILABLE until it is there, which here is at once. Whoever asks a coordinator before that is told
-// NOT_COORDINATOR, as there.
+// Kafka answers COORDINATOR_NOT_AVAILABLE until it is there, which here is at once. Whoever asks a coordinator before that is
+// told NOT_COORDINATOR, as there.
 
+#include "protocol/messages/10_find_coordinator.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/partitions/turn.h"
-#include "protocol/messages/10_find_coordinator.h"
 
 namespace partita::handlers {
 namespace {

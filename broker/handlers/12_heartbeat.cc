@@ -2,6 +2,7 @@
 //
 //   v3: static members; v4: flexible.
 
+#include "protocol/messages/12_heartbeat.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/registry.h"
@@ -9,7 +10,6 @@
 #include "broker/handlers/services.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/partitions/turn.h"
-#include "protocol/messages/12_heartbeat.h"
 
 namespace partita::handlers {
 

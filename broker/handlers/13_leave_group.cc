@@ -3,6 +3,7 @@
 //   up to v2: one member, answered at the top; v3: several, by id or instance id (KIP-345); v4: flexible;
 //   v5: reason.
 
+#include "protocol/messages/13_leave_group.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
@@ -10,7 +11,6 @@
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/insight/reader_observer.h"
 #include "broker/runtime/partitions/turn.h"
-#include "protocol/messages/13_leave_group.h"
 
 namespace partita::handlers {
 
@@ -31,7 +31,8 @@ void leave_group(runtime::RequestContext& context) {
         members.push_back({.member_id = member.member_id, .group_instance_id = member.group_instance_id});
     }
     for (const groups::LeaveGroup::Member& member : members) {
-        context.services.readers.on_leave(context.turn.topics(), request->group_id, member.member_id, context.client.id, context.now().wall);
+        context.services.readers.on_leave(context.turn.topics(), request->group_id, member.member_id, context.client.id,
+                                          context.now().wall);
     }
     const auto left = context.services.groups.ask(
         context.turn, request->group_id,

@@ -2,6 +2,7 @@
 //
 //   v3: static members; v4: flexible; v5: protocol type and name, checked when given.
 
+#include "protocol/messages/14_sync_group.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/group_replies.h"
@@ -10,7 +11,6 @@
 #include "broker/handlers/services.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/partitions/turn.h"
-#include "protocol/messages/14_sync_group.h"
 
 namespace partita::handlers {
 

@@ -3,19 +3,19 @@
 //   v3: authorised operations; v4: static members; v5: flexible; v6: unknown groups are an error with a
 //   message (KIP-1043), before they were "Dead".
 
+#include "protocol/messages/15_describe_groups.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/partitions/turn.h"
-#include "protocol/messages/15_describe_groups.h"
 
 namespace partita::handlers {
 namespace {
 
-DescribeGroupsResponse::DescribedGroup reply_group(runtime::RequestContext& context, const groups::DescribeGroupsResult::Group& group,
-                                                   bool include_operations) {
+DescribeGroupsResponse::DescribedGroup reply_group(runtime::RequestContext& context,
+                                                   const groups::DescribeGroupsResult::Group& group, bool include_operations) {
     Arena& arena = context.arena();
     DescribeGroupsResponse::DescribedGroup item;
     item.error_code = group.error;

@@ -2,13 +2,13 @@
 //
 //   v3: flexible; v4: filter by state; v5: filter by type.
 
+#include "protocol/messages/16_list_groups.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/partitions/turn.h"
-#include "protocol/messages/16_list_groups.h"
 
 namespace partita::handlers {
 

@@ -2,8 +2,8 @@
 //
 // No listener of this broker asks for SASL, and elsewhere Kafka answers ILLEGAL_SASL_STATE.
 
-#include "broker/handlers/registry.h"
 #include "protocol/messages/17_sasl_handshake.h"
+#include "broker/handlers/registry.h"
 
 namespace partita::handlers {
 

@@ -49,9 +49,8 @@ void add_features(runtime::RequestContext& context, ApiVersionsResponse& respons
     ArenaVector<ApiVersionsResponse::SupportedFeatureKey> supported(context.arena());
     for (const topics::Feature& feature : topics::served_features()) {
         if (feature.minimum_level > 0 || context.version() >= 4) {
-            supported.push_back({.name = feature.name,
-                                 .min_version = feature.minimum_level,
-                                 .max_version = feature.maximum_level});
+            supported.push_back(
+                {.name = feature.name, .min_version = feature.minimum_level, .max_version = feature.maximum_level});
         }
     }
     ArenaVector<ApiVersionsResponse::FinalizedFeatureKey> finalized(context.arena());

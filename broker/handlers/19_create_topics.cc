@@ -2,6 +2,7 @@
 //
 //   v4: -1 for the broker's defaults; v5: flexible, effective configs in the reply; v6: quota errors; v7: topic ids.
 
+#include "protocol/messages/19_create_topics.h"
 #include "broker/config/current_config.h"
 #include "broker/config/describe_configs.h"
 #include "broker/config/mode_patterns.h"
@@ -12,7 +13,6 @@
 #include "broker/handlers/services.h"
 #include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/partitions/turn.h"
-#include "protocol/messages/19_create_topics.h"
 
 namespace partita::handlers {
 namespace {

@@ -2,6 +2,7 @@
 //
 //   v4: flexible; v5: error messages, quota errors; v6: by id.
 
+#include "protocol/messages/20_delete_topics.h"
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
@@ -9,7 +10,6 @@
 #include "broker/handlers/services.h"
 #include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/partitions/turn.h"
-#include "protocol/messages/20_delete_topics.h"
 
 namespace partita::handlers {
 namespace {

@@ -2,6 +2,7 @@
 //
 //   v2: flexible. Offset -1 stands for the high watermark.
 
+#include "protocol/messages/21_delete_records.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -10,7 +11,6 @@
 #include "broker/runtime/loop/upkeep_bell.h"
 #include "broker/runtime/partitions/turn.h"
 #include "broker/runtime/partitions/turns.h"
-#include "protocol/messages/21_delete_records.h"
 
 namespace partita::handlers {
 namespace {
@@ -62,10 +62,9 @@ void delete_records(runtime::RequestContext& context) {
             DeleteRecordsResponse::DeleteRecordsPartitionResult& result = partitions.emplace_back();
             result.partition_index = partition.partition_index;
             result.low_watermark = kUnknownLowWatermark;
-            result.error_code = found.state == nullptr
-                                    ? found.error
-                                    : delete_before(context, *found.state, partition.partition_index, partition.offset,
-                                                    result.low_watermark);
+            result.error_code = found.state == nullptr ? found.error
+                                                       : delete_before(context, *found.state, partition.partition_index,
+                                                                       partition.offset, result.low_watermark);
         }
         topics.push_back({.name = topic.name, .partitions = partitions});
     }

@@ -6,6 +6,7 @@
 // Without a transactional id the answer is a fresh id with epoch 0. Transactions are not served yet:
 // FindCoordinator does not name a coordinator for them, and neither does this.
 
+#include "protocol/messages/22_init_producer_id.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/registry.h"
@@ -15,7 +16,6 @@
 #include "broker/runtime/loop/fail_stop.h"
 #include "broker/runtime/partitions/turn.h"
 #include "broker/runtime/partitions/turns.h"
-#include "protocol/messages/22_init_producer_id.h"
 #include "storage/log_flusher.h"
 
 namespace partita::handlers {

@@ -2,12 +2,12 @@
 //
 //   v3: replica id; v4: flexible.
 
+#include "protocol/messages/23_offset_for_leader_epoch.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/handlers/topic_lookup.h"
 #include "broker/runtime/partitions/turn.h"
-#include "protocol/messages/23_offset_for_leader_epoch.h"
 
 namespace partita::handlers {
 namespace {

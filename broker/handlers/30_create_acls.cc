@@ -1,9 +1,9 @@
 // CreateAcls: v1-3, flexible from 2. Answered as by a Kafka without authorizer.
 
+#include "protocol/messages/30_create_acls.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/security_disabled.h"
-#include "protocol/messages/30_create_acls.h"
 
 namespace partita::handlers {
 

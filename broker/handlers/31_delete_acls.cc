@@ -1,9 +1,9 @@
 // DeleteAcls: v1-3, flexible from 2. Answered as by a Kafka without authorizer.
 
+#include "protocol/messages/31_delete_acls.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/security_disabled.h"
-#include "protocol/messages/31_delete_acls.h"
 
 namespace partita::handlers {
 

@@ -86,7 +86,9 @@ void describe_topic(runtime::RequestContext& context, const Request& resource, c
         return;
     }
     const auto config = context.services.config.get();
-    add_entries(context.arena(), config::describe_topic_configs(config::with_mode_pattern(topic->configs, *config, topic->name), *config, options), result);
+    add_entries(context.arena(),
+                config::describe_topic_configs(config::with_mode_pattern(topic->configs, *config, topic->name), *config, options),
+                result);
 }
 
 void describe_other(runtime::RequestContext& context, const Request& resource, const config::DescribeOptions& options,
@@ -119,7 +121,8 @@ void describe_configs(runtime::RequestContext& context) {
         if (!resource.configuration_keys.empty()) {
             options.names.emplace(resource.configuration_keys.begin(), resource.configuration_keys.end());
         }
-        const topics::ConfigResource asked{static_cast<topics::ConfigResourceType>(resource.resource_type), resource.resource_name};
+        const topics::ConfigResource asked{static_cast<topics::ConfigResourceType>(resource.resource_type),
+                                           resource.resource_name};
         if (const ErrorCode refused = refusal_of_configs(context, asked, access::Operation::describe_configs);
             refused != ErrorCode::none) {
             refuse(result, refused, error_message(refused));

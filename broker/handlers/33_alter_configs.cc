@@ -2,6 +2,7 @@
 //
 //   v2: flexible.
 
+#include "protocol/messages/33_alter_configs.h"
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/config_resources.h"
 #include "broker/handlers/registry.h"
@@ -9,7 +10,6 @@
 #include "broker/handlers/services.h"
 #include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/partitions/turn.h"
-#include "protocol/messages/33_alter_configs.h"
 
 namespace partita::handlers {
 
@@ -23,7 +23,8 @@ void alter_configs(runtime::RequestContext& context) {
     command.validate_only = request->validate_only;
     std::vector<ErrorCode> refused;
     for (const AlterConfigsRequest::AlterConfigsResource& resource : request->resources) {
-        const topics::ConfigResource named{static_cast<topics::ConfigResourceType>(resource.resource_type), resource.resource_name};
+        const topics::ConfigResource named{static_cast<topics::ConfigResourceType>(resource.resource_type),
+                                           resource.resource_name};
         refused.push_back(refusal_of_configs(context, named, access::Operation::alter_configs));
         if (refused.back() != ErrorCode::none) {
             continue;

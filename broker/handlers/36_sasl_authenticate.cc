@@ -4,8 +4,8 @@
 //
 // No listener of this broker asks for SASL; a connection without it counts as authenticated.
 
-#include "broker/handlers/registry.h"
 #include "protocol/messages/36_sasl_authenticate.h"
+#include "broker/handlers/registry.h"
 
 namespace partita::handlers {
 

@@ -7,6 +7,7 @@
 // (partita.expansion.mode) an expansion may be refused with POLICY_VIOLATION, also with validate_only; a validate_only
 // request that is not refused carries the verdict in its error_message there.
 
+#include "protocol/messages/37_create_partitions.h"
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
@@ -14,7 +15,6 @@
 #include "broker/handlers/services.h"
 #include "broker/runtime/growth/expansions.h"
 #include "broker/runtime/partitions/turn.h"
-#include "protocol/messages/37_create_partitions.h"
 
 namespace partita::handlers {
 namespace {

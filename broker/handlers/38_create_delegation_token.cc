@@ -4,8 +4,8 @@
 //
 // Kafka gives no tokens over plain text connections.
 
-#include "broker/handlers/registry.h"
 #include "protocol/messages/38_create_delegation_token.h"
+#include "broker/handlers/registry.h"
 
 namespace partita::handlers {
 

@@ -1,7 +1,7 @@
 // RenewDelegationToken: v1-2, flexible from 2. Kafka refuses it over plain text connections.
 
-#include "broker/handlers/registry.h"
 #include "protocol/messages/39_renew_delegation_token.h"
+#include "broker/handlers/registry.h"
 
 namespace partita::handlers {
 

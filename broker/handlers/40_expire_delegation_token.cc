@@ -1,7 +1,7 @@
 // ExpireDelegationToken: v1-2, flexible from 2. Kafka refuses it over plain text connections.
 
-#include "broker/handlers/registry.h"
 #include "protocol/messages/40_expire_delegation_token.h"
+#include "broker/handlers/registry.h"
 
 namespace partita::handlers {
 

@@ -4,8 +4,8 @@
 //
 // Kafka refuses it over plain text connections.
 
-#include "broker/handlers/registry.h"
 #include "protocol/messages/41_describe_delegation_token.h"
+#include "broker/handlers/registry.h"
 
 namespace partita::handlers {
 

@@ -5,11 +5,11 @@
 // The only replica leads, so no election is ever needed: partitions that are named answer ELECTION_NOT_NEEDED, and
 // with a null list, which asks for all that need one, every topic is listed without partitions.
 
+#include "protocol/messages/43_elect_leaders.h"
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
 #include "broker/runtime/partitions/turn.h"
-#include "protocol/messages/43_elect_leaders.h"
 
 namespace partita::handlers {
 namespace {
@@ -74,9 +74,8 @@ void elect_leaders(runtime::RequestContext& context) {
         const topics::Topic* found = catalog.find_topic(topic.topic);
         ArenaVector<PartitionResult> partitions(arena, topic.partitions.count());
         for (const std::int32_t partition : topic.partitions) {
-            partitions.push_back(failure.code != ErrorCode::none
-                                     ? PartitionResult{partition, failure.code, failure.message}
-                                     : elect(arena, found, topic.topic, partition));
+            partitions.push_back(failure.code != ErrorCode::none ? PartitionResult{partition, failure.code, failure.message}
+                                                                 : elect(arena, found, topic.topic, partition));
         }
         results.push_back({.topic = topic.topic, .partition_result = partitions});
     }

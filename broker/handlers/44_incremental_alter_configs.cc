@@ -56,7 +56,8 @@ void incremental_alter_configs(runtime::RequestContext& context) {
     command.validate_only = request->validate_only;
     std::vector<ErrorCode> refused;
     for (const IncrementalAlterConfigsRequest::AlterConfigsResource& resource : request->resources) {
-        const topics::ConfigResource named{static_cast<topics::ConfigResourceType>(resource.resource_type), resource.resource_name};
+        const topics::ConfigResource named{static_cast<topics::ConfigResourceType>(resource.resource_type),
+                                           resource.resource_name};
         refused.push_back(refusal_of_configs(context, named, access::Operation::alter_configs));
         if (refused.back() != ErrorCode::none) {
             continue;
@@ -64,8 +65,7 @@ void incremental_alter_configs(runtime::RequestContext& context) {
         topics::ResourceToAlter& item = command.resources.emplace_back();
         item.resource = named;
         for (const IncrementalAlterConfigsRequest::AlterableConfig& config : resource.configs) {
-            item.changes.push_back(
-                {.name = config.name, .operation = config.config_operation, .value = config.value});
+            item.changes.push_back({.name = config.name, .operation = config.config_operation, .value = config.value});
         }
     }
     const std::vector<topics::CatalogError> loggers = alter_loggers(context, command);
@@ -73,8 +73,7 @@ void incremental_alter_configs(runtime::RequestContext& context) {
         context.turn, [&](const topics::CatalogCore& core, const topics::CatalogContext& catalog) {
             return core.incremental_alter_configs(command, catalog);
         });
-    ArenaVector<IncrementalAlterConfigsResponse::AlterConfigsResourceResponse> results(arena,
-                                                                                       request->resources.count());
+    ArenaVector<IncrementalAlterConfigsResponse::AlterConfigsResourceResponse> results(arena, request->resources.count());
     std::size_t of_catalog = 0;
     std::size_t of_loggers = 0;
     for (const IncrementalAlterConfigsRequest::AlterConfigsResource& resource : request->resources) {

@@ -5,6 +5,7 @@
 // The only broker holds every replica already: an assignment to it succeeds and changes nothing, any other is
 // refused with Kafka's texts, and there is never a reassignment to cancel.
 
+#include "protocol/messages/45_alter_partition_reassignments.h"
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
@@ -12,7 +13,6 @@
 #include "broker/handlers/services.h"
 #include "broker/runtime/partitions/turn.h"
 #include "broker/topics/change_builder.h"
-#include "protocol/messages/45_alter_partition_reassignments.h"
 
 namespace partita::handlers {
 namespace {
@@ -32,9 +32,8 @@ PartitionResult reassign(runtime::RequestContext& context, const topics::Topic* 
                        arena.copy("Unable to find a topic named " + std::string(name) + "."));
     }
     if (!topic->has_partition(PartitionIndex{wish.partition_index})) {
-        return refused(ErrorCode::unknown_topic_or_partition,
-                       arena.copy("Unable to find partition " + std::string(name) + ":" +
-                                  std::to_string(wish.partition_index) + "."));
+        return refused(ErrorCode::unknown_topic_or_partition, arena.copy("Unable to find partition " + std::string(name) + ":" +
+                                                                         std::to_string(wish.partition_index) + "."));
     }
     if (wish.replicas.is_null()) {
         return refused(ErrorCode::no_reassignment_in_progress, std::nullopt);

@@ -2,9 +2,9 @@
 //
 // One broker has nowhere to move a replica to, so there are never any. kafka-topics --describe asks.
 
+#include "protocol/messages/46_list_partition_reassignments.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
-#include "protocol/messages/46_list_partition_reassignments.h"
 
 namespace partita::handlers {
 

@@ -1,5 +1,6 @@
 // OffsetDelete: v0, never flexible.
 
+#include "protocol/messages/47_offset_delete.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
@@ -7,7 +8,6 @@
 #include "broker/handlers/topic_lookup.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/partitions/turn.h"
-#include "protocol/messages/47_offset_delete.h"
 
 namespace partita::handlers {
 

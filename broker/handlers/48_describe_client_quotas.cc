@@ -2,12 +2,12 @@
 //
 //   v1: flexible.
 
+#include "protocol/messages/48_describe_client_quotas.h"
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/client_quota_entities.h"
 #include "broker/handlers/registry.h"
 #include "broker/runtime/partitions/turn.h"
-#include "protocol/messages/48_describe_client_quotas.h"
 
 namespace partita::handlers {
 namespace {
@@ -40,8 +40,7 @@ void describe_client_quotas(runtime::RequestContext& context) {
     Arena& arena = context.arena();
     std::vector<topics::QuotaFilterComponent> filter;
     for (const DescribeClientQuotasRequest::ComponentData& component : request->components) {
-        filter.push_back(
-            {.entity_type = component.entity_type, .match_type = component.match_type, .match = component.match});
+        filter.push_back({.entity_type = component.entity_type, .match_type = component.match_type, .match = component.match});
     }
     const auto described = topics::describe_client_quotas(*context.turn.topics().catalog, filter, request->strict);
     DescribeClientQuotasResponse response;

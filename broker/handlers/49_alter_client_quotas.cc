@@ -2,6 +2,7 @@
 //
 //   v1: flexible.
 
+#include "protocol/messages/49_alter_client_quotas.h"
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/client_quota_entities.h"
@@ -10,7 +11,6 @@
 #include "broker/handlers/services.h"
 #include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/partitions/turn.h"
-#include "protocol/messages/49_alter_client_quotas.h"
 
 namespace partita::handlers {
 namespace {
@@ -18,14 +18,12 @@ namespace {
 topics::QuotaAlteration alteration_of(const AlterClientQuotasRequest::EntryData& entry) {
     topics::QuotaAlteration alteration;
     for (const AlterClientQuotasRequest::EntityData& entity : entry.entity) {
-        alteration.entity.insert_or_assign(
-            std::string(entity.entity_type),
-            entity.entity_name ? std::optional<std::string>(*entity.entity_name) : std::nullopt);
+        alteration.entity.insert_or_assign(std::string(entity.entity_type),
+                                           entity.entity_name ? std::optional<std::string>(*entity.entity_name) : std::nullopt);
     }
     for (const AlterClientQuotasRequest::OpData& operation : entry.ops) {
         alteration.operations.push_back(
-            {.key = operation.key,
-             .value = operation.remove ? std::nullopt : std::optional<double>(operation.value)});
+            {.key = operation.key, .value = operation.remove ? std::nullopt : std::optional<double>(operation.value)});
     }
     return alteration;
 }

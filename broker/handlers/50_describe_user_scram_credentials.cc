@@ -1,11 +1,11 @@
 // DescribeUserScramCredentials: v0, flexible (KIP-554).
 
+#include "protocol/messages/50_describe_user_scram_credentials.h"
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
 #include "broker/runtime/partitions/turn.h"
 #include "broker/topics/scram_credentials.h"
-#include "protocol/messages/50_describe_user_scram_credentials.h"
 
 namespace partita::handlers {
 
@@ -27,8 +27,7 @@ void describe_user_scram_credentials(runtime::RequestContext& context) {
         users.push_back(user.name);
     }
     const auto described = topics::describe_scram_credentials(*context.turn.topics().catalog, users);
-    ArenaVector<DescribeUserScramCredentialsResponse::DescribeUserScramCredentialsResult> results(arena,
-                                                                                                described.size());
+    ArenaVector<DescribeUserScramCredentialsResponse::DescribeUserScramCredentialsResult> results(arena, described.size());
     for (const topics::DescribedScramUser& user : described) {
         auto& result = results.emplace_back();
         result.user = arena.copy(user.user);

@@ -25,8 +25,7 @@ using Upsertion = AlterUserScramCredentialsRequest::ScramCredentialUpsertion;
 std::string base64(Bytes bytes) {
     std::string text(4 * ((bytes.size() + 2) / 3) + 1, '\0');
     const int length = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
-                                       reinterpret_cast<const unsigned char*>(bytes.data()),
-                                       static_cast<int>(bytes.size()));
+                                       reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
     text.resize(static_cast<std::size_t>(length));
     return text;
 }
@@ -54,8 +53,8 @@ std::optional<topics::ScramCredential> credential_of(const Upsertion& upsertion)
     std::vector<std::byte> stored_key(EVP_MAX_MD_SIZE);
     unsigned int length = 0;
     if (client_key.empty() || server_key.empty() ||
-        EVP_Digest(client_key.data(), client_key.size(), reinterpret_cast<unsigned char*>(stored_key.data()), &length,
-                   hash, nullptr) != 1) {
+        EVP_Digest(client_key.data(), client_key.size(), reinterpret_cast<unsigned char*>(stored_key.data()), &length, hash,
+                   nullptr) != 1) {
         return std::nullopt;
     }
     stored_key.resize(length);
@@ -107,8 +106,7 @@ void alter_user_scram_credentials(runtime::RequestContext& context) {
             decided = decision.reply;
             return decision;
         });
-    ArenaVector<AlterUserScramCredentialsResponse::AlterUserScramCredentialsResult> results(arena,
-                                                                                           decided.users.size());
+    ArenaVector<AlterUserScramCredentialsResponse::AlterUserScramCredentialsResult> results(arena, decided.users.size());
     for (const topics::AlteredScramUser& altered : decided.users) {
         results.push_back({.user = arena.copy(altered.user),
                            .error_code = reply ? altered.error.code : ErrorCode::kafka_storage_error,

@@ -4,6 +4,7 @@
 //
 // The catalog's log stands for __cluster_metadata, and this broker is the only voter.
 
+#include "protocol/messages/55_describe_quorum.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/quorum.h"
 #include "broker/handlers/registry.h"
@@ -11,7 +12,6 @@
 #include "broker/handlers/services.h"
 #include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/partitions/turn.h"
-#include "protocol/messages/55_describe_quorum.h"
 
 namespace partita::handlers {
 namespace {
@@ -48,9 +48,8 @@ Array<DescribeQuorumResponse::Node> voter_nodes(runtime::RequestContext& context
     Arena& arena = context.arena();
     const QuorumEndpoint endpoint = quorum_endpoint(context);
     ArenaVector<DescribeQuorumResponse::Listener> listeners(arena, 1);
-    listeners.push_back({.name = arena.copy(endpoint.listener_name),
-                         .host = arena.copy(endpoint.address.host),
-                         .port = endpoint.address.port});
+    listeners.push_back(
+        {.name = arena.copy(endpoint.listener_name), .host = arena.copy(endpoint.address.host), .port = endpoint.address.port});
     ArenaVector<DescribeQuorumResponse::Node> nodes(arena, 1);
     nodes.push_back({.node_id = context.services.node_id.value, .listeners = listeners});
     return nodes;

@@ -5,6 +5,7 @@
 // The controller of Kafka never looks at the AllowDowngrade of v0, so that version can only upgrade (measured on
 // 4.3.1); the default of the upgrade type says so here too.
 
+#include "protocol/messages/57_update_features.h"
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
@@ -13,7 +14,6 @@
 #include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/partitions/turn.h"
 #include "broker/topics/features.h"
-#include "protocol/messages/57_update_features.h"
 
 namespace partita::handlers {
 

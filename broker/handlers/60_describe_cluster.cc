@@ -2,13 +2,13 @@
 //
 //   v1: endpoint type (1 brokers, 2 controllers); v2: fenced brokers.
 
+#include "protocol/messages/60_describe_cluster.h"
 #include "broker/config/current_config.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/runtime/partitions/turn.h"
-#include "protocol/messages/60_describe_cluster.h"
 
 namespace partita::handlers {
 namespace {
@@ -27,8 +27,7 @@ void describe_cluster(runtime::RequestContext& context) {
     DescribeClusterResponse response;
     if (request->endpoint_type != kBrokerEndpoints) {
         const bool controller = request->endpoint_type == kControllerEndpoints;
-        response.error_code =
-            controller ? ErrorCode::mismatched_endpoint_type : ErrorCode::unsupported_endpoint_type;
+        response.error_code = controller ? ErrorCode::mismatched_endpoint_type : ErrorCode::unsupported_endpoint_type;
         response.error_message = arena.copy(
             controller ? "The request was sent to an endpoint of type BROKER, but we wanted an endpoint of type CONTROLLER"
                        : "Unsupported endpoint type " + std::to_string(request->endpoint_type));

@@ -1,10 +1,10 @@
 // DescribeProducers: v0, flexible (KIP-664).
 
+#include "protocol/messages/61_describe_producers.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
 #include "broker/runtime/partitions/turn.h"
 #include "broker/topics/catalog_commands.h"
-#include "protocol/messages/61_describe_producers.h"
 
 namespace partita::handlers {
 namespace {

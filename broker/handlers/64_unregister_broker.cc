@@ -3,11 +3,11 @@
 // The controller would forget the broker, which is this process. Kafka answers success and the broker is gone from
 // the metadata until it is started again; here it stays, because nobody can mean that.
 
+#include "protocol/messages/64_unregister_broker.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
-#include "protocol/messages/64_unregister_broker.h"
 
 namespace partita::handlers {
 
@@ -26,8 +26,8 @@ void unregister_broker(runtime::RequestContext& context) {
     UnregisterBrokerResponse response;
     if (request->broker_id != context.services.node_id.value) {
         response.error_code = ErrorCode::broker_id_not_registered;
-        response.error_message = context.arena().copy("Broker ID " + std::to_string(request->broker_id) +
-                                                      " is not currently registered");
+        response.error_message =
+            context.arena().copy("Broker ID " + std::to_string(request->broker_id) + " is not currently registered");
     }
     context.reply(response);
 }

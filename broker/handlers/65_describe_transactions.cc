@@ -2,9 +2,9 @@
 //
 // Transactions are not served, and no transactional id has a coordinator here.
 
+#include "protocol/messages/65_describe_transactions.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
-#include "protocol/messages/65_describe_transactions.h"
 
 namespace partita::handlers {
 
@@ -13,8 +13,7 @@ void describe_transactions(runtime::RequestContext& context) {
     if (request == nullptr) {
         return;
     }
-    ArenaVector<DescribeTransactionsResponse::TransactionState> states(context.arena(),
-                                                                       request->transactional_ids.count());
+    ArenaVector<DescribeTransactionsResponse::TransactionState> states(context.arena(), request->transactional_ids.count());
     for (const std::string_view id : request->transactional_ids) {
         ErrorCode error = ErrorCode::transactional_id_authorization_failed;
         if (authorize(context, access::kDescribeTransactionalId, id)) {

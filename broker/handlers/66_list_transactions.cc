@@ -14,9 +14,8 @@
 namespace partita::handlers {
 namespace {
 
-constexpr std::string_view kTransactionStates[] = {"Empty",         "Ongoing",       "PrepareCommit",
-                                                   "PrepareAbort",  "CompleteCommit", "CompleteAbort",
-                                                   "Dead",          "PrepareEpochFence"};
+constexpr std::string_view kTransactionStates[] = {"Empty",          "Ongoing",       "PrepareCommit", "PrepareAbort",
+                                                   "CompleteCommit", "CompleteAbort", "Dead",          "PrepareEpochFence"};
 
 }  // namespace
 

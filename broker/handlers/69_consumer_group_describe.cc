@@ -2,6 +2,7 @@
 //
 //   v1: whether a member speaks the consumer or the classic protocol.
 
+#include "protocol/messages/69_consumer_group_describe.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/consumer_groups.h"
 #include "broker/handlers/registry.h"
@@ -9,7 +10,6 @@
 #include "broker/handlers/services.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/partitions/turn.h"
-#include "protocol/messages/69_consumer_group_describe.h"
 
 namespace partita::handlers {
 namespace {

@@ -115,20 +115,20 @@ void describe_topic_partitions(runtime::RequestContext& context) {
         }
         const runtime::TopicState* state = table.find(name);
         if (state == nullptr) {
-            const ErrorCode error = topics::topic_name_problem(name) ? ErrorCode::invalid_topic_exception
-                                                                     : ErrorCode::unknown_topic_or_partition;
-            page.topics.push_back({.error_code = error,
-                                   .name = name,
-                                   .partitions = {},
-                                   .topic_authorized_operations = authorized_operations(context, access::ResourceType::topic, name)});
+            const ErrorCode error =
+                topics::topic_name_problem(name) ? ErrorCode::invalid_topic_exception : ErrorCode::unknown_topic_or_partition;
+            page.topics.push_back(
+                {.error_code = error,
+                 .name = name,
+                 .partitions = {},
+                 .topic_authorized_operations = authorized_operations(context, access::ResourceType::topic, name)});
             continue;
         }
         if (page.room == 0) {
             page.set_next(name, 0);
             break;
         }
-        const std::int32_t first =
-            cursor != nullptr && cursor->topic_name == name ? cursor->partition_index : 0;
+        const std::int32_t first = cursor != nullptr && cursor->topic_name == name ? cursor->partition_index : 0;
         if (!add_topic(page, *state, first)) {
             break;
         }

@@ -5,12 +5,12 @@
 // There is no second controller: the requests that Kafka refuses are refused with its texts, and a voter that it
 // would try to reach is answered as one that it cannot reach.
 
+#include "protocol/messages/80_add_raft_voter.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/quorum.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
-#include "protocol/messages/80_add_raft_voter.h"
 
 namespace partita::handlers {
 namespace {
@@ -22,8 +22,8 @@ std::string endpoints_text(const AddRaftVoterRequest& request) {
         if (&listener != &request.listeners[0]) {
             text += ", ";
         }
-        text += "ListenerName(" + std::string(listener.name) + ")=" + std::string(listener.host) + "/<unresolved>:" +
-                std::to_string(listener.port);
+        text += "ListenerName(" + std::string(listener.name) + ")=" + std::string(listener.host) +
+                "/<unresolved>:" + std::to_string(listener.port);
     }
     return text + "})";
 }
@@ -46,8 +46,8 @@ VoterRefusal refusal(runtime::RequestContext& context, const AddRaftVoterRequest
     }
     const std::string voter = replica_key_text(request.voter_id, request.voter_directory_id);
     if (request.voter_id == context.services.node_id.value) {
-        return {ErrorCode::duplicate_voter, "The voter id for " + voter + " is already part of the set of voters " +
-                                                voters_text(context.services) + "."};
+        return {ErrorCode::duplicate_voter,
+                "The voter id for " + voter + " is already part of the set of voters " + voters_text(context.services) + "."};
     }
     return {ErrorCode::request_timed_out, "New voter " + voter + " is not ready to receive requests"};
 }

@@ -2,12 +2,12 @@
 //
 // The only voter cannot be removed, and there is no other one.
 
+#include "protocol/messages/81_remove_raft_voter.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/quorum.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
-#include "protocol/messages/81_remove_raft_voter.h"
 
 namespace partita::handlers {
 namespace {
@@ -19,8 +19,7 @@ VoterRefusal refusal(const runtime::Services& services, const RemoveRaftVoterReq
     if (request.voter_id < 0 || request.voter_directory_id.is_zero()) {
         return {ErrorCode::invalid_request, "Remove voter request didn't include a valid voter"};
     }
-    return {ErrorCode::voter_not_found, "Cannot remove voter " +
-                                            replica_key_text(request.voter_id, request.voter_directory_id) +
+    return {ErrorCode::voter_not_found, "Cannot remove voter " + replica_key_text(request.voter_id, request.voter_directory_id) +
                                             " from the set of voters " + voters_text(services)};
 }
 

@@ -20,16 +20,13 @@ namespace partita::handlers {
 }
 
 /// The error message when a change of the catalog could not be written; nothing has changed then.
-inline constexpr std::string_view kCatalogNotWritten =
-    "The change could not be written to the broker's disk and was not made.";
+inline constexpr std::string_view kCatalogNotWritten = "The change could not be written to the broker's disk and was not made.";
 
 /// The client of a request, for the quota on creating and deleting partitions (KIP-599). Versions of the request from
 /// `refused_since` on know THROTTLING_QUOTA_EXCEEDED; older ones are served, and the client waits.
-[[nodiscard]] inline topics::MutatingClient mutating_client(const runtime::RequestContext& context,
-                                                            std::int16_t refused_since) {
-    return {.user = context.principal().name(),
-            .client_id = context.client_id,
-            .may_be_refused = context.version() >= refused_since};
+[[nodiscard]] inline topics::MutatingClient mutating_client(const runtime::RequestContext& context, std::int16_t refused_since) {
+    return {
+        .user = context.principal().name(), .client_id = context.client_id, .may_be_refused = context.version() >= refused_since};
 }
 
 /// True when Kafka's controller would refuse the request because it has no time left on arrival. Here this happens only to

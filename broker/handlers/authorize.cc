@@ -19,7 +19,8 @@ access::Requester requester_of(const runtime::RequestContext& context) {
 bool detail::is_allowed_by_rules(const runtime::RequestContext& context, const access::Need& need,
                                  std::optional<std::string_view> name) {
     const ServedApi* row = find_served_api(context.api_key());
-    PARTITA_ASSERT(row != nullptr && std::ranges::find(row->needs, need) != row->needs.end(), "a handler asks for what its row says");
+    PARTITA_ASSERT(row != nullptr && std::ranges::find(row->needs, need) != row->needs.end(),
+                   "a handler asks for what its row says");
     const access::Authorizer& authorizer = context.services.authorizer;
     const access::Requester requester = requester_of(context);
     return (need.or_on_cluster && authorizer.allows(requester, *need.or_on_cluster, access::kClusterName)) ||

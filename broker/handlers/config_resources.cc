@@ -23,9 +23,7 @@ std::optional<std::int32_t> parse_id(std::string_view text) {
     return error == std::errc() && end == text.data() + text.size() ? std::optional(id) : std::nullopt;
 }
 
-config::ConfigError invalid_request(std::string message) {
-    return {ErrorCode::invalid_request, std::move(message)};
-}
+config::ConfigError invalid_request(std::string message) { return {ErrorCode::invalid_request, std::move(message)}; }
 
 /// Describing words the same complaint otherwise than altering.
 std::optional<config::ConfigError> problem_of_described_broker(std::string_view name, BrokerId node) {
@@ -49,8 +47,8 @@ topics::CatalogError problem_of_altered_broker(std::string_view name, BrokerId n
         return {ErrorCode::invalid_request, "Node id must be an integer, but it is: " + std::string(name)};
     }
     if (*id != node.value) {
-        return {ErrorCode::invalid_request, "Unexpected node id. Expected " + std::to_string(node.value) +
-                                                ", but received " + std::string(name)};
+        return {ErrorCode::invalid_request,
+                "Unexpected node id. Expected " + std::to_string(node.value) + ", but received " + std::string(name)};
     }
     return {};
 }
@@ -87,8 +85,7 @@ std::expected<std::vector<config::ConfigEntry>, config::ConfigError> describe_ot
             if (resource.name.empty()) {
                 return std::unexpected(invalid_request("Group name must not be empty"));
             }
-            return config::describe_group_configs(catalog.group_configs(resource.name), *context.services.config.get(),
-                                                  options);
+            return config::describe_group_configs(catalog.group_configs(resource.name), *context.services.config.get(), options);
         case ConfigResourceType::broker_logger:
             if (auto problem = problem_of_described_broker(resource.name, context.services.node_id)) {
                 return std::unexpected(std::move(*problem));

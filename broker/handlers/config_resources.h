@@ -23,7 +23,7 @@ namespace partita::handlers {
                                            access::Operation operation);
 
 /// IncrementalAlterConfigs for the broker's loggers, whose levels are not in the catalog.
-[[nodiscard]] topics::CatalogError alter_broker_loggers(runtime::RequestContext& context,
-                                                        const topics::ResourceToAlter& resource, bool validate_only);
+[[nodiscard]] topics::CatalogError alter_broker_loggers(runtime::RequestContext& context, const topics::ResourceToAlter& resource,
+                                                        bool validate_only);
 
 }  // namespace partita::handlers

@@ -66,10 +66,9 @@ void FetchOperation::read(Turn& turn) {
 
 Offset FetchOperation::judge_expansion(const FetchTarget& target, Offset upper_bound, FetchOutcome& outcome, Now now) const {
     const TopicState& topic = *target.watched_topic;
-    const runtime::TopicExpansion::FetchVerdict verdict =
-        topic.expansion->on_fetch(topic, PartitionIndex{target.index},
-                                  {client->client_id, client->address, connection, read_committed}, target.fetch_offset,
-                                  outcome.high_watermark, now);
+    const runtime::TopicExpansion::FetchVerdict verdict = topic.expansion->on_fetch(
+        topic, PartitionIndex{target.index}, {client->client_id, client->address, connection, read_committed},
+        target.fetch_offset, outcome.high_watermark, now);
     outcome.error = verdict.error;
     if (!verdict.limit) {
         return upper_bound;
@@ -121,10 +120,9 @@ FetchOutcome FetchOperation::read_target(const FetchTarget& target, std::int64_t
     if (limit < 0) {
         return {.error = ErrorCode::unknown_server_error};
     }
-    auto slice = log.read(target.fetch_offset,
-                          {.upper_bound = upper_bound,
-                           .max_bytes = static_cast<std::uint32_t>(limit),
-                           .minimum_one_batch = minimum_one_batch});
+    auto slice = log.read(
+        target.fetch_offset,
+        {.upper_bound = upper_bound, .max_bytes = static_cast<std::uint32_t>(limit), .minimum_one_batch = minimum_one_batch});
     if (!slice) {
         return {.error = read_error_code(slice.error().error)};
     }
@@ -134,10 +132,11 @@ FetchOutcome FetchOperation::read_target(const FetchTarget& target, std::int64_t
 
 runtime::FetchWait FetchOperation::wait() const {
     using Isolation = fetch::FetchWaiters::Isolation;
-    runtime::FetchWait wait{.partitions = {},
-                            .missing_bytes = any_undecided_ ? 1 : min_bytes - total_bytes_,  // Who waits to be known waits for that alone.
-                            .deadline = deadline,
-                            .isolation = read_committed ? Isolation::read_committed : Isolation::read_uncommitted};
+    runtime::FetchWait wait{
+        .partitions = {},
+        .missing_bytes = any_undecided_ ? 1 : min_bytes - total_bytes_,  // Who waits to be known waits for that alone.
+        .deadline = deadline,
+        .isolation = read_committed ? Isolation::read_committed : Isolation::read_uncommitted};
     wait.partitions.reserve(memory_.targets.size());
     for (std::size_t i = 0; i < memory_.targets.size(); ++i) {
         const FetchTarget& target = memory_.targets[i];
@@ -199,20 +198,18 @@ void FetchOperation::fill(Arena& arena, const FetchTarget& target, FetchOutcome&
     data.last_stable_offset = outcome.last_stable_offset.value;
     data.log_start_offset = outcome.log_start_offset.value;
     // None, but for partitions that could not be looked at: their answer comes from elsewhere in Kafka.
-    data.aborted_transactions = target.lookup_error == ErrorCode::none
-                                    ? Array<FetchResponse::AbortedTransaction>(nullptr)
-                                    : Array<FetchResponse::AbortedTransaction>();
-    if (version >= kCurrentLeaderSince && (outcome.error == ErrorCode::not_leader_or_follower ||
-                                           outcome.error == ErrorCode::fenced_leader_epoch)) [[unlikely]] {
+    data.aborted_transactions = target.lookup_error == ErrorCode::none ? Array<FetchResponse::AbortedTransaction>(nullptr)
+                                                                       : Array<FetchResponse::AbortedTransaction>();
+    if (version >= kCurrentLeaderSince &&
+        (outcome.error == ErrorCode::not_leader_or_follower || outcome.error == ErrorCode::fenced_leader_epoch)) [[unlikely]] {
         data.current_leader = {.leader_id = leader_id.value, .leader_epoch = target.partition->leader_epoch().value};
     }
     if (outcome.diverging.leader_epoch != kNoLeaderEpoch) {
-        data.diverging_epoch = {.epoch = outcome.diverging.leader_epoch.value,
-                                .end_offset = outcome.diverging.end_offset.value};
+        data.diverging_epoch = {.epoch = outcome.diverging.leader_epoch.value, .end_offset = outcome.diverging.end_offset.value};
     }
     if (read_committed && outcome.error == ErrorCode::none) {
-        data.aborted_transactions =
-            aborted_transactions_of(arena, *target.partition->log, target.fetch_offset, outcome.slice, outcome.last_stable_offset);
+        data.aborted_transactions = aborted_transactions_of(arena, *target.partition->log, target.fetch_offset, outcome.slice,
+                                                            outcome.last_stable_offset);
     }
     FileSlice& slice = outcome.slice;
     if (slice.size == 0) {
@@ -238,17 +235,18 @@ std::int64_t FetchOperation::answer_bytes() const {
     constexpr std::int64_t kAroundTheAnswer = 20;
     constexpr std::int64_t kAroundAPartition = 60;
     return total_bytes_ + kAroundTheAnswer +
-           kAroundAPartition * std::ranges::count_if(memory_.outcomes, [](const FetchOutcome& outcome) { return outcome.slice.size > 0; });
+           kAroundAPartition *
+               std::ranges::count_if(memory_.outcomes, [](const FetchOutcome& outcome) { return outcome.slice.size > 0; });
 }
 
 bool FetchOperation::throttle(Turn& turn) {
     runtime::Services& services = services_;
     // Nothing is fetched by who has to wait for another reason.
     if (throttled_client && pending.throttle_ms == 0) {
-        const std::int64_t wait_ms =
-            services.throttles.use_or_leave(runtime::Throttled::fetched_bytes,
-                                            {.user = throttled_client->principal->name(), .client_id = throttled_client->client_id},
-                                            static_cast<double>(answer_bytes()), turn.now());
+        const std::int64_t wait_ms = services.throttles.use_or_leave(
+            runtime::Throttled::fetched_bytes,
+            {.user = throttled_client->principal->name(), .client_id = throttled_client->client_id},
+            static_cast<double>(answer_bytes()), turn.now());
         pending.throttle_ms = static_cast<std::int32_t>(wait_ms);
     }
     if (pending.throttle_ms == 0) {
@@ -305,8 +303,7 @@ void FetchOperation::send(Turn& turn) {
     }
     for (std::size_t i = 0; i < topics.size(); ++i) {
         const std::size_t end = i + 1 < starts.size() ? starts[i + 1] : partitions.size();
-        topics[i].partitions =
-            Array<FetchResponse::PartitionData>(partitions.begin() + starts[i], end - starts[i]);
+        topics[i].partitions = Array<FetchResponse::PartitionData>(partitions.begin() + starts[i], end - starts[i]);
     }
     response.responses = topics;
     services_.counters.fetched_bytes.fetch_add(static_cast<std::uint64_t>(total_bytes_), std::memory_order_relaxed);

@@ -4,7 +4,6 @@
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 
-
 namespace partita::handlers {
 
 Uuid voter_directory_id(const runtime::Services& services) {
@@ -38,14 +37,13 @@ QuorumEndpoint quorum_endpoint(runtime::RequestContext& context) {
     return endpoint;
 }
 
-std::optional<VoterRefusal> cluster_id_refusal(const runtime::Services& services,
-                                               const std::optional<std::string_view>& named) {
+std::optional<VoterRefusal> cluster_id_refusal(const runtime::Services& services, const std::optional<std::string_view>& named) {
     if (!named || *named == services.cluster_id) {
         return std::nullopt;
     }
-    return VoterRefusal{ErrorCode::inconsistent_cluster_id, "The given id \"" + std::string(*named) +
-                                                                "\" doesn't match the cluster id \"" +
-                                                                services.cluster_id + "\""};
+    return VoterRefusal{
+        ErrorCode::inconsistent_cluster_id,
+        "The given id \"" + std::string(*named) + "\" doesn't match the cluster id \"" + services.cluster_id + "\""};
 }
 
 std::string replica_key_text(std::int32_t id, const Uuid& directory) {

@@ -20,7 +20,8 @@ class Needs {
 
     template <class... Each>
         requires(sizeof...(Each) <= kMax)
-    constexpr Needs(Each... needs) : needs_{access::Need(needs)...}, count_(sizeof...(Each)) {}  // NOLINT(google-explicit-constructor)
+    constexpr Needs(Each... needs)
+        : needs_{access::Need(needs)...}, count_(sizeof...(Each)) {}  // NOLINT(google-explicit-constructor)
 
     [[nodiscard]] constexpr const access::Need* begin() const { return needs_.data(); }
     [[nodiscard]] constexpr const access::Need* end() const { return needs_.data() + count_; }

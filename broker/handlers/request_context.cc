@@ -7,12 +7,12 @@
 #include "broker/config/log_setup.h"
 #include "broker/handlers/services.h"
 #include "broker/runtime/clients/client_throttles.h"
-#include "schedule/clock.h"
 #include "broker/runtime/loop/reply_memory.h"
 #include "broker/runtime/partitions/turn.h"
 #include "protocol/assert.h"
 #include "protocol/codec.h"
 #include "protocol/request_header.h"
+#include "schedule/clock.h"
 
 namespace partita::runtime {
 namespace {
@@ -63,8 +63,7 @@ ByteBuffer take_reply_buffer() {
 
 void recycle_reply_buffer(ByteBuffer&& buffer) {
     std::vector<ByteBuffer>& pooled = pooled_reply_buffers();
-    if (buffer.capacity() == 0 || buffer.capacity() > kPooledReplyBytesMax ||
-        pooled.size() >= kPooledReplyBuffersMax) {
+    if (buffer.capacity() == 0 || buffer.capacity() > kPooledReplyBytesMax || pooled.size() >= kPooledReplyBuffersMax) {
         buffer.release();
         return;
     }
@@ -155,8 +154,7 @@ const void* throttled_copy(const PendingReply& pending, const Schema& schema, co
 
 }  // namespace
 
-Reply encode_reply(const PendingReply& pending, const Schema& schema, const void* response,
-                   std::span<FileSlice> slices) {
+Reply encode_reply(const PendingReply& pending, const Schema& schema, const void* response, std::span<FileSlice> slices) {
     if (pending.throttle_ms > 0) [[unlikely]] {
         response = throttled_copy(pending, schema, response);
     }

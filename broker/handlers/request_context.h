@@ -28,8 +28,8 @@ struct Services;
 /// delivers the reply through Turns::deliver.
 class RequestContext {
   public:
-    RequestContext(Services& services, Turn& turn, ClientConnection& client, PendingReply pending,
-                   std::string_view client_id, MutableBytes body)
+    RequestContext(Services& services, Turn& turn, ClientConnection& client, PendingReply pending, std::string_view client_id,
+                   MutableBytes body)
         : services(services), turn(turn), client(client), client_id(client_id), body(body), pending_(pending) {}
 
     Services& services;
@@ -121,8 +121,7 @@ class RequestContext {
                                  std::span<FileSlice> slices = {});
 
 template <class Response>
-[[nodiscard]] Reply encode_reply(const PendingReply& pending, const Response& response,
-                                 std::span<FileSlice> slices = {}) {
+[[nodiscard]] Reply encode_reply(const PendingReply& pending, const Response& response, std::span<FileSlice> slices = {}) {
     return encode_reply(pending, Response::schema, &response, slices);
 }
 

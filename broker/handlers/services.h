@@ -11,7 +11,7 @@ namespace partita {
 class Clock;
 class LogFlusher;
 class OpenFiles;
-}
+}  // namespace partita
 
 namespace partita::config {
 class CurrentConfig;

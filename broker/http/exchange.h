@@ -12,8 +12,16 @@ namespace partita::http {
 
 enum class Method { get, head, post, put, delete_, other };
 
-enum class Status { ok = 200, bad_request = 400, forbidden = 403, not_found = 404, method_not_allowed = 405, conflict = 409,
-                    internal_error = 500, unavailable = 503 };
+enum class Status {
+    ok = 200,
+    bad_request = 400,
+    forbidden = 403,
+    not_found = 404,
+    method_not_allowed = 405,
+    conflict = 409,
+    internal_error = 500,
+    unavailable = 503
+};
 
 inline constexpr std::string_view kPlainText = "text/plain; charset=utf-8";
 inline constexpr std::string_view kJson = "application/json";

@@ -41,8 +41,7 @@ void serve_findings(const Surroundings& surroundings, const ExchangePointer& exc
         }
     }
     object["refused"] = surroundings.services.findings.refused();
-    exchange->respond(Status::ok, kJson,
-                      object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+    exchange->respond(Status::ok, kJson, object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
 void serve_events(const Surroundings& surroundings, const ExchangePointer& exchange) {

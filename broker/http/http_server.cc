@@ -53,9 +53,12 @@ std::vector<std::string> own_names(const config::ListenerSettings& settings) {
 class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Listener> {
   public:
     Listener(runtime::Services& services, const runtime::NetworkStatistics& network, const std::string& kafka)
-        : services_(services), identity_(services, kafka), events_(std::make_shared<EventFeed>(services.findings)),
+        : services_(services),
+          identity_(services, kafka),
+          events_(std::make_shared<EventFeed>(services.findings)),
           surroundings_{services, network, jobs_, *events_, identity_},
-          own_names_(own_names(services.config->listeners)), acceptor_(services.turns.first_reactor().context()),
+          own_names_(own_names(services.config->listeners)),
+          acceptor_(services.turns.first_reactor().context()),
           pause_timer_(services.turns.first_reactor().context()) {}
 
     boost::system::error_code open(const tcp::endpoint& endpoint) {
@@ -88,7 +91,8 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
             // Beyond the bound the socket is simply let go.
             if (!error && self->sessions_.size() < kConnectionsMax) {
                 auto session = std::make_shared<Session>(
-                    std::move(socket), self->own_names_, self->identity_.header(), [self](const ExchangePointer& exchange) { serve(self->surroundings_, exchange); },
+                    std::move(socket), self->own_names_, self->identity_.header(),
+                    [self](const ExchangePointer& exchange) { serve(self->surroundings_, exchange); },
                     [self](tcp::socket upgraded, UpgradeRequest request) {
                         open_event_socket(std::move(upgraded), std::move(request), self->events_);
                     },
@@ -136,7 +140,8 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
     bool stopping_ = false;
 };
 
-HttpServer::HttpServer(runtime::Services& services, const runtime::NetworkStatistics& network) : services_(services), network_(network) {}
+HttpServer::HttpServer(runtime::Services& services, const runtime::NetworkStatistics& network)
+    : services_(services), network_(network) {}
 
 HttpServer::~HttpServer() = default;
 
@@ -159,8 +164,7 @@ std::string HttpServer::open(const std::string& port, const std::string& kafka) 
     if (port == "off" || (port.empty() && !services_.config->http_listener)) {
         return {};
     }
-    config::AdvertisedAddress address =
-        services_.config->http_listener.value_or(config::AdvertisedAddress{"localhost", 0});
+    config::AdvertisedAddress address = services_.config->http_listener.value_or(config::AdvertisedAddress{"localhost", 0});
     if (!port.empty()) {
         const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), address.port);
         PARTITA_ASSERT(error == std::errc() && end == port.data() + port.size(), "the command line was checked");
@@ -168,8 +172,9 @@ std::string HttpServer::open(const std::string& port, const std::string& kafka) 
     boost::system::error_code error = listen(address, kafka);
     const bool is_default = port.empty() && !services_.config->given().contains("partita.http.listener");
     if (error == asio::error::address_in_use && is_default) {
-        log::warning("http", "the default port is another program's, perhaps another broker's: any free one serves instead; "
-                             "partita plan finds it by --bootstrap",
+        log::warning("http",
+                     "the default port is another program's, perhaps another broker's: any free one serves instead; "
+                     "partita plan finds it by --bootstrap",
                      {{"taken", config::to_string(address)}, {"bootstrap", kafka}});
         address.port = 0;
         error = listen(address, kafka);

@@ -90,8 +90,7 @@ std::string metrics_text(runtime::Services& services, const runtime::NetworkStat
     text.gauge("kafka_controller_kafkacontroller_globaltopiccount", "Topics.", table->catalog->topic_count());
     text.gauge("kafka_controller_kafkacontroller_globalpartitioncount", "Partitions.",
                static_cast<std::uint64_t>(table->catalog->partition_count()));
-    text.gauge("kafka_coordinator_group_groups", "Consumer groups known to the coordinators.",
-               services.groups.group_count());
+    text.gauge("kafka_coordinator_group_groups", "Consumer groups known to the coordinators.", services.groups.group_count());
     text.counter("partita_log_syncs_total", "Logs that were synced, for acknowledgements or in the background.",
                  services.flusher.counters().syncs);
     text.gauge("partita_open_log_files", "Log files that are open.", services.open_files.open_count());

@@ -54,7 +54,8 @@ bool is_set(const Request& request, std::string_view name) {
 std::expected<Wish, std::string> parse_wish(const Request& request) {
     Wish wish;
     wish.topic = request.path.at(2);
-    const auto number = [&](std::string_view name, std::int64_t least) -> std::expected<std::optional<std::int64_t>, std::string> {
+    const auto number = [&](std::string_view name,
+                            std::int64_t least) -> std::expected<std::optional<std::int64_t>, std::string> {
         const auto text = request.parameter(name);
         if (!text) {
             return std::nullopt;
@@ -106,7 +107,11 @@ std::string line(const ordered_json& object) {
 class PlanJob {
   public:
     PlanJob(const Surroundings& surroundings, ExchangePointer exchange, Wish wish, expansion::PlannedTopic facts)
-        : services_(surroundings.services), jobs_(surroundings.jobs), identity_(surroundings.identity), exchange_(std::move(exchange)), wish_(std::move(wish)),
+        : services_(surroundings.services),
+          jobs_(surroundings.jobs),
+          identity_(surroundings.identity),
+          exchange_(std::move(exchange)),
+          wish_(std::move(wish)),
           facts_(std::move(facts)) {}
 
     void run() {
@@ -116,9 +121,9 @@ class PlanJob {
         if (wish_.streams) {
             exchange_->begin(Status::ok, kJsonLines);
         }
-        const auto outcome = runtime::run_local_plan({services_.topics, services_.groups, services_.keys, services_.clock}, facts_, wish_.options, [this](std::int64_t done, std::int64_t total) {
-            return report(done, total);
-        });
+        const auto outcome =
+            runtime::run_local_plan({services_.topics, services_.groups, services_.keys, services_.clock}, facts_, wish_.options,
+                                    [this](std::int64_t done, std::int64_t total) { return report(done, total); });
         if (!outcome) {
             fail(outcome.error());
         } else if (wish_.lists_keys) {
@@ -156,7 +161,8 @@ class PlanJob {
         if (wish_.streams) {
             end_with({{"error", sentence}});
         } else {
-            respond_error(*exchange_, error.failure == expansion::PlanFailure::cancelled ? Status::unavailable : Status::internal_error,
+            respond_error(*exchange_,
+                          error.failure == expansion::PlanFailure::cancelled ? Status::unavailable : Status::internal_error,
                           sentence);
         }
     }
@@ -198,7 +204,9 @@ void serve_plan(const Surroundings& surroundings, const ExchangePointer& exchang
         respond_error(*exchange, Status::bad_request, wish.error());
         return;
     }
-    auto facts = runtime::plan_facts({surroundings.services.topics, surroundings.services.groups, surroundings.services.keys, surroundings.services.clock}, wish->topic, wish->to);
+    auto facts = runtime::plan_facts(
+        {surroundings.services.topics, surroundings.services.groups, surroundings.services.keys, surroundings.services.clock},
+        wish->topic, wish->to);
     if (!facts) {
         const bool unknown = facts.error().kind == runtime::PlanFactsError::Kind::unknown_topic;
         respond_error(*exchange, unknown ? Status::not_found : Status::bad_request, facts.error().message);

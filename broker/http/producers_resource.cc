@@ -58,8 +58,8 @@ std::string_view habit_name(KeyHabit habit) {
 }
 
 ordered_json verdict_json(const ProducerVerdict& verdict) {
-    const bool is_declared = verdict.habit == KeyHabit::hashes || verdict.habit == KeyHabit::hashes_old_count ||
-                             verdict.habit == KeyHabit::mixed;
+    const bool is_declared =
+        verdict.habit == KeyHabit::hashes || verdict.habit == KeyHabit::hashes_old_count || verdict.habit == KeyHabit::mixed;
     ordered_json object;
     object["habit"] = habit_name(verdict.habit);
     object["in_words"] = expansion::to_string(verdict.habit);
@@ -83,17 +83,16 @@ ordered_json producer_json(const ProducerReport& report) {
     object["address"] = expansion::name_text(report.identity.address);
     object["software_name"] = expansion::name_text(report.identity.software_name);
     object["software_version"] = expansion::name_text(report.identity.software_version);
-    object["producer_id"] = report.identity.producer_id == kNoProducerId ? ordered_json(nullptr)
-                                                                        : ordered_json(report.identity.producer_id.value);
+    object["producer_id"] =
+        report.identity.producer_id == kNoProducerId ? ordered_json(nullptr) : ordered_json(report.identity.producer_id.value);
     object["port"] = report.identity.port == 0 ? ordered_json(nullptr) : ordered_json(report.identity.port);
     object["program"] = report.program.empty() ? ordered_json(nullptr) : ordered_json(expansion::name_text(report.program));
     object["connected"] = !report.is_closed;
     object["closed_connections"] = report.closed_connections;
     object["verdict"] = verdict_json(report.verdict);
     object["known_families"] = ids_of(report.known_families);
-    object["expected_family"] = report.expected_family
-                                    ? ordered_json(partitioners::definition(*report.expected_family).id)
-                                    : ordered_json(nullptr);
+    object["expected_family"] =
+        report.expected_family ? ordered_json(partitioners::definition(*report.expected_family).id) : ordered_json(nullptr);
     object["keyed_records_seen"] = report.keyed_records;
     object["keyless_records_seen"] = report.keyless_records;
     object["stale"] = report.is_stale;
@@ -136,8 +135,7 @@ void serve_producers(const Surroundings& surroundings, const ExchangePointer& ex
         respond_error(*exchange, Status::not_found, "there is no topic " + name);
         return;
     }
-    const auto style =
-        exchange->request().parameter("hash_keys") ? expansion::KeyStyle::hashed : expansion::KeyStyle::text;
+    const auto style = exchange->request().parameter("hash_keys") ? expansion::KeyStyle::hashed : expansion::KeyStyle::text;
     ordered_json object;
     object["schema"] = 1;
     object["broker"] = surroundings.identity.json();

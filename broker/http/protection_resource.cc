@@ -87,9 +87,11 @@ ordered_json fence_json(const runtime::TopicExpansion::Status& status, Instant n
         object["waiting_for_producers"].push_back(
             {{"client_id", expansion::name_text(unproven.writer.client.client_id)},
              {"address", expansion::name_text(unproven.writer.client.address)},
-             {"producer_id", unproven.producer.producer_id == kNoProducerId ? ordered_json(nullptr) : ordered_json(unproven.producer.producer_id.value)},
+             {"producer_id", unproven.producer.producer_id == kNoProducerId ? ordered_json(nullptr)
+                                                                            : ordered_json(unproven.producer.producer_id.value)},
              {"connected", unproven.writer.connection != expansion::kNoConnection},
-             {"program", program_json(unproven.writer.process ? expansion::to_string(*unproven.writer.process) : std::string())}});
+             {"program",
+              program_json(unproven.writer.process ? expansion::to_string(*unproven.writer.process) : std::string())}});
     }
     return object;
 }
@@ -151,8 +153,8 @@ void serve_protection(const Surroundings& surroundings, const ExchangePointer& e
     object["mode"] = config::expansion_mode_name(topic->config->expansion_mode);
     object["seeds"] = seeds_json(surroundings.services, *topic->topic);
     const auto status = topic->expansion ? topic->expansion->status() : runtime::TopicExpansion::Status{};
-    object["fence"] = status.has_fence ? fence_json(status, surroundings.services.turns.first().now().monotonic)
-                                       : ordered_json(nullptr);
+    object["fence"] =
+        status.has_fence ? fence_json(status, surroundings.services.turns.first().now().monotonic) : ordered_json(nullptr);
     object["visibility"] = {{"producers_delay_ms", delay_json(topic->config->visibility_producers_delay_ms)},
                             {"consumers_delay_ms", delay_json(topic->config->visibility_consumers_delay_ms)}};
     exchange->respond(Status::ok, kJson, object.dump() + "\n");
@@ -172,8 +174,7 @@ void serve_seeds(const Surroundings& surroundings, const ExchangePointer& exchan
                       "epoch must name an expansion of the topic: 1 to " + std::to_string(topic->topic->expansions.size()));
         return;
     }
-    const auto removed =
-        surroundings.services.expansions.remove_seeds(surroundings.services.turns.first(), *topic->topic, epoch);
+    const auto removed = surroundings.services.expansions.remove_seeds(surroundings.services.turns.first(), *topic->topic, epoch);
     if (!removed) {
         respond_error(*exchange, Status::internal_error, "the change cannot be written");
         return;
@@ -191,8 +192,9 @@ void serve_nudge(const Surroundings& surroundings, const ExchangePointer& exchan
         return;
     }
     services.fences.nudge(*topic, now);
-    exchange->respond(Status::ok, kJson,
-                      ordered_json{{"topic", topic->topic->name}, {"nudging_ms", runtime::TopicExpansion::kNudgeMs}}.dump() + "\n");
+    exchange->respond(
+        Status::ok, kJson,
+        ordered_json{{"topic", topic->topic->name}, {"nudging_ms", runtime::TopicExpansion::kNudgeMs}}.dump() + "\n");
 }
 
 void serve_visibility(const Surroundings& surroundings, const ExchangePointer& exchange) {
@@ -226,8 +228,7 @@ void serve_visibility(const Surroundings& surroundings, const ExchangePointer& e
             {.name = name, .operation = static_cast<std::int8_t>(topics::AlterOperation::set), .value = value});
     }
     const auto reply = surroundings.services.catalog.change<topics::AlterConfigsReply>(
-        surroundings.services.turns.first(),
-        [&](const topics::CatalogCore& core, const topics::CatalogContext& context) {
+        surroundings.services.turns.first(), [&](const topics::CatalogCore& core, const topics::CatalogContext& context) {
             return core.incremental_alter_configs(command, context);
         });
     if (!reply || reply->resources.front().error.failed()) {

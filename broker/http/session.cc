@@ -18,12 +18,18 @@ namespace beast = boost::beast;
 
 Method method_of(beast::http::verb verb) {
     switch (verb) {
-        case beast::http::verb::get: return Method::get;
-        case beast::http::verb::head: return Method::head;
-        case beast::http::verb::post: return Method::post;
-        case beast::http::verb::put: return Method::put;
-        case beast::http::verb::delete_: return Method::delete_;
-        default: return Method::other;
+        case beast::http::verb::get:
+            return Method::get;
+        case beast::http::verb::head:
+            return Method::head;
+        case beast::http::verb::post:
+            return Method::post;
+        case beast::http::verb::put:
+            return Method::put;
+        case beast::http::verb::delete_:
+            return Method::delete_;
+        default:
+            return Method::other;
     }
 }
 
@@ -82,9 +88,8 @@ class Session::Answer final : public Exchange {
             queued_bytes_ += bytes;
         }
         // Carried over in any case: this thread may hold what the session's must not wait for.
-        asio::post(session_->stream_.get_executor(), [session = session_, piece = std::move(piece)]() mutable {
-            session->send_piece({std::move(piece)});
-        });
+        asio::post(session_->stream_.get_executor(),
+                   [session = session_, piece = std::move(piece)]() mutable { session->send_piece({std::move(piece)}); });
         return true;
     }
     void end() override {
@@ -110,8 +115,7 @@ class Session::Answer final : public Exchange {
   private:
     template <class Use>
     void run(Use use) {
-        asio::dispatch(session_->stream_.get_executor(),
-                       [session = session_, use = std::move(use)]() mutable { use(*session); });
+        asio::dispatch(session_->stream_.get_executor(), [session = session_, use = std::move(use)]() mutable { use(*session); });
     }
 
     std::shared_ptr<Session> session_;
@@ -175,7 +179,8 @@ std::string_view Session::refusal(const Request& request) const {
     }
     // Health and metrics show no data and are asked for by whatever name a cluster gives the machine.
     if (!request.path.empty() && request.path.front() == "v1" && !is_own_host(host, own_names_)) {
-        return "the Host header is no name of this broker: use an IP address, a name without a dot, this machine's name or one of "
+        return "the Host header is no name of this broker: use an IP address, a name without a dot, this machine's name or one "
+               "of "
                "advertised.listeners\n";
     }
     return {};
@@ -190,8 +195,7 @@ void Session::hand_over() {
 
 void Session::watch_for_close() {
     stream_.socket().async_wait(
-        asio::ip::tcp::socket::wait_read,
-        [self = shared_from_this(), served = served_](const boost::system::error_code& error) {
+        asio::ip::tcp::socket::wait_read, [self = shared_from_this(), served = served_](const boost::system::error_code& error) {
             if (error || self->is_closed_ || served != self->served_ || !self->is_answering_) {
                 return;
             }

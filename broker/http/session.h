@@ -28,13 +28,18 @@ class Session : public std::enable_shared_from_this<Session> {
 
     using Serve = std::function<void(const ExchangePointer&)>;
     /// Takes over a connection that becomes a WebSocket.
-    using Upgrade = std::function<void(boost::asio::ip::tcp::socket, boost::beast::http::request<boost::beast::http::string_body>)>;
+    using Upgrade =
+        std::function<void(boost::asio::ip::tcp::socket, boost::beast::http::request<boost::beast::http::string_body>)>;
     using Closed = std::function<void(const std::shared_ptr<Session>&)>;
 
     /// `own_names` (see `is_own_host`) and `identity`, the header Partita-Broker of every answer, outlive the session.
-    Session(boost::asio::ip::tcp::socket socket, const std::vector<std::string>& own_names, const std::string& identity, Serve serve,
-            Upgrade upgrade, Closed closed)
-        : stream_(std::move(socket)), own_names_(own_names), identity_(identity), serve_(std::move(serve)), upgrade_(std::move(upgrade)),
+    Session(boost::asio::ip::tcp::socket socket, const std::vector<std::string>& own_names, const std::string& identity,
+            Serve serve, Upgrade upgrade, Closed closed)
+        : stream_(std::move(socket)),
+          own_names_(own_names),
+          identity_(identity),
+          serve_(std::move(serve)),
+          upgrade_(std::move(upgrade)),
           closed_(std::move(closed)) {}
 
     void read();

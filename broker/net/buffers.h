@@ -26,12 +26,8 @@ class RequestMemory {
         return true;
     }
     /// Takes the bytes even beyond the limit: for buffers of the smallest size, which every connection gets.
-    void take_always(std::size_t bytes) {
-        taken_bytes_.fetch_add(static_cast<std::int64_t>(bytes), std::memory_order_relaxed);
-    }
-    void give_back(std::size_t bytes) {
-        taken_bytes_.fetch_sub(static_cast<std::int64_t>(bytes), std::memory_order_relaxed);
-    }
+    void take_always(std::size_t bytes) { taken_bytes_.fetch_add(static_cast<std::int64_t>(bytes), std::memory_order_relaxed); }
+    void give_back(std::size_t bytes) { taken_bytes_.fetch_sub(static_cast<std::int64_t>(bytes), std::memory_order_relaxed); }
     [[nodiscard]] std::int64_t taken_bytes() const { return taken_bytes_.load(std::memory_order_relaxed); }
 
   private:

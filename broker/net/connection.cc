@@ -18,8 +18,11 @@ constexpr std::size_t kLargeFramesBytesMax = BufferPool::kSmallestBytes;  // of 
 }  // namespace
 
 Connection::Connection(NetReactor& owner, Belongings belongings)
-    : owner_(owner), socket_(std::move(belongings.socket)), transport_(std::move(belongings.transport)),
-      client_(std::move(belongings.client)), conversation_(std::move(belongings.buffer)) {}
+    : owner_(owner),
+      socket_(std::move(belongings.socket)),
+      transport_(std::move(belongings.transport)),
+      client_(std::move(belongings.client)),
+      conversation_(std::move(belongings.buffer)) {}
 
 Connection::~Connection() {
     // A closed one may outlive its reactor, held by a handler that is destroyed with the loop.
@@ -48,7 +51,9 @@ bool Connection::move_if_due() {
     if (!conversation_.may_leave()) {
         return false;
     }
-    Belongings belongings{.socket = std::move(socket_), .transport = std::move(transport_), .client = std::move(client_),
+    Belongings belongings{.socket = std::move(socket_),
+                          .transport = std::move(transport_),
+                          .client = std::move(client_),
                           .buffer = conversation_.leave()};
     owner_.reactor().remove_receiver(id_);
     owner_.hand_over(*this, std::move(belongings), *moving_to_);
@@ -81,13 +86,12 @@ void Connection::wait_readable() {
         return;
     }
     waits_for_bytes_ = true;
-    socket_.async_wait(tcp::socket::wait_read,
-                       [self = owner_.share(*this)](const boost::system::error_code& error) {
-                           self->waits_for_bytes_ = false;
-                           if (!error && !self->conversation_.is_over()) {
-                               self->on_readable();
-                           }
-                       });
+    socket_.async_wait(tcp::socket::wait_read, [self = owner_.share(*this)](const boost::system::error_code& error) {
+        self->waits_for_bytes_ = false;
+        if (!error && !self->conversation_.is_over()) {
+            self->on_readable();
+        }
+    });
 }
 
 void Connection::wait_writable() {
@@ -95,14 +99,13 @@ void Connection::wait_writable() {
         return;
     }
     waits_for_space_ = true;
-    socket_.async_wait(tcp::socket::wait_write,
-                       [self = owner_.share(*this)](const boost::system::error_code& error) {
-                           self->waits_for_space_ = false;
-                           if (!error && !self->conversation_.is_over()) {
-                               self->owner_.reactor().refresh_now();
-                               self->send_ready();
-                           }
-                       });
+    socket_.async_wait(tcp::socket::wait_write, [self = owner_.share(*this)](const boost::system::error_code& error) {
+        self->waits_for_space_ = false;
+        if (!error && !self->conversation_.is_over()) {
+            self->owner_.reactor().refresh_now();
+            self->send_ready();
+        }
+    });
 }
 
 void Connection::on_readable() {
@@ -115,9 +118,9 @@ void Connection::on_readable() {
         }
         return;  // `resume` waits again.
     }
-    // What is received in a turn is answered together, and written together where it goes to the same log. A client with much under way
-    // is received in large pieces (FrameReader). Of small requests one piece brings several, and going on would let a client with a few
-    // in flight run dry and fall asleep meanwhile; large ones come one by one at first (docs/performance.md).
+    // What is received in a turn is answered together, and written together where it goes to the same log. A client with much
+    // under way is received in large pieces (FrameReader). Of small requests one piece brings several, and going on would let a
+    // client with a few in flight run dry and fall asleep meanwhile; large ones come one by one at first (docs/performance.md).
     Progress progress = Progress::more;
     for (std::size_t bytes = 0; progress == Progress::more && may_serve(); bytes += conversation_.frame_bytes()) {
         if (bytes > 0 && (conversation_.frame_bytes() < kLargeFrameBytes || bytes >= kLargeFramesBytesMax)) {

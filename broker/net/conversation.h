@@ -47,8 +47,8 @@ class Conversation {
     void release_if_empty(BufferPool& pool) { reader_.release_if_empty(pool); }
 
     [[nodiscard]] bool may_serve() const {
-        return phase_ == Phase::open && parked_slot_ == kNone && !is_resting() && replies_.queued_bytes() < kQueuedReplyBytesMax &&
-               replies_.size() < kPipelinedRequestsMax;
+        return phase_ == Phase::open && parked_slot_ == kNone && !is_resting() &&
+               replies_.queued_bytes() < kQueuedReplyBytesMax && replies_.size() < kPipelinedRequestsMax;
     }
     /// Takes the next request to serve. Empty when no whole request was received, or while none may be served. The error is the
     /// reason, for the log, why the caller has to close the connection.

@@ -11,7 +11,8 @@ namespace {
 
 bool looks_like_http(Bytes bytes) {
     const std::string_view text = as_text(bytes);
-    return text == "GET " || text == "POST" || text == "HEAD" || text == "PUT " || text == "OPTI" || text == "DELE" || text == "PRI ";
+    return text == "GET " || text == "POST" || text == "HEAD" || text == "PUT " || text == "OPTI" || text == "DELE" ||
+           text == "PRI ";
 }
 
 bool looks_like_tls(Bytes bytes) {
@@ -69,7 +70,8 @@ bool FrameReader::make_space(BufferPool& pool) {
     if (buffer_->free_space() > 0 && buffer_->begin + wanted <= buffer_->capacity) {
         return true;
     }
-    // Served requests of this turn may still point into the buffer, so what is left is not moved within but continued in another one.
+    // Served requests of this turn may still point into the buffer, so what is left is not moved within but continued in another
+    // one.
     std::unique_ptr<ReadBuffer> larger = pool.take(wanted);
     if (!larger && needed < wanted) {
         larger = pool.take(needed);

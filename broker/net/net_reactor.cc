@@ -13,9 +13,13 @@
 
 namespace partita::net {
 
-NetReactor::NetReactor(runtime::Services& services, runtime::Turn& turn, RequestMemory& memory,
-                       ConnectionObserver& observer, std::int32_t frame_bytes_max, std::int64_t idle_ms_max)
-    : services_(services), turn_(turn), observer_(observer), pool_(memory), frame_bytes_max_(frame_bytes_max),
+NetReactor::NetReactor(runtime::Services& services, runtime::Turn& turn, RequestMemory& memory, ConnectionObserver& observer,
+                       std::int32_t frame_bytes_max, std::int64_t idle_ms_max)
+    : services_(services),
+      turn_(turn),
+      observer_(observer),
+      pool_(memory),
+      frame_bytes_max_(frame_bytes_max),
       idle_ms_max_(idle_ms_max) {}
 
 void NetReactor::share_load(ReactorLoads& loads, std::span<const std::unique_ptr<NetReactor>> peers,
@@ -165,9 +169,10 @@ void NetReactor::hand_over(Connection& connection, Connection::Belongings belong
         log_closed(belongings.client, "it could not be handed to another thread: " + error.message());
         return;
     }
-    auto luggage = std::make_shared<Connection::Belongings>(Connection::Belongings{
-        .socket = std::move(moved), .transport = std::move(belongings.transport), .client = std::move(belongings.client),
-        .buffer = std::move(belongings.buffer)});
+    auto luggage = std::make_shared<Connection::Belongings>(Connection::Belongings{.socket = std::move(moved),
+                                                                                   .transport = std::move(belongings.transport),
+                                                                                   .client = std::move(belongings.client),
+                                                                                   .buffer = std::move(belongings.buffer)});
     target.reactor().post([&target, luggage] { target.adopt(std::move(*luggage)); });
 }
 
@@ -191,7 +196,8 @@ void NetReactor::measure_load(Instant now) {
     if (!std::exchange(was_busy_, true)) {
         return;
     }
-    const std::optional<placement::Relief> relief = placement::relief_of(loads_->read(), loads_->spare(), turn_.reactor().index(), limits_, now);
+    const std::optional<placement::Relief> relief =
+        placement::relief_of(loads_->read(), loads_->spare(), turn_.reactor().index(), limits_, now);
     if (!relief) {
         return;
     }

@@ -9,9 +9,7 @@ namespace {
 
 constexpr std::int32_t kPermille = 1000;
 
-std::int32_t busy_permille(const Load& load, Instant now) {
-    return now - load.measured > kValidMs ? 0 : load.busy_permille;
-}
+std::int32_t busy_permille(const Load& load, Instant now) { return now - load.measured > kValidMs ? 0 : load.busy_permille; }
 
 bool is_awake(const Load& load, const Limits& limits, Instant now) { return busy_permille(load, now) >= limits.awake_permille; }
 
@@ -44,7 +42,8 @@ std::size_t for_new_connection(std::span<const Load> loads, const Spare& spare, 
     return least_busy(loads, spare, limits, now).value_or(0);
 }
 
-std::optional<Relief> relief_of(std::span<const Load> loads, const Spare& spare, std::size_t busy, const Limits& limits, Instant now) {
+std::optional<Relief> relief_of(std::span<const Load> loads, const Spare& spare, std::size_t busy, const Limits& limits,
+                                Instant now) {
     const std::int32_t own = busy_permille(loads[busy], now);
     const std::optional<std::size_t> target = least_busy(loads, spare, limits, now);
     if (!target || own < limits.busy_permille) {
@@ -93,8 +92,8 @@ placement::Spare ReactorLoads::spare() const {
 std::vector<placement::Load> ReactorLoads::read() const {
     std::vector<placement::Load> loads;
     for (const Told& told : told_) {
-        loads.push_back({told.permille.load(std::memory_order_relaxed),
-                         Instant{told.measured_ms.load(std::memory_order_relaxed)}});
+        loads.push_back(
+            {told.permille.load(std::memory_order_relaxed), Instant{told.measured_ms.load(std::memory_order_relaxed)}});
     }
     return loads;
 }

@@ -67,8 +67,8 @@ struct Relief {
 };
 /// What the reactor with index `busy` should hand over, and to which one. Empty when that reactor is not busy, and when each
 /// other one has nearly as much to do, or sleeps while no processor is to spare.
-[[nodiscard]] std::optional<Relief> relief_of(std::span<const Load> loads, const Spare& spare, std::size_t busy, const Limits& limits,
-                                              Instant now);
+[[nodiscard]] std::optional<Relief> relief_of(std::span<const Load> loads, const Spare& spare, std::size_t busy,
+                                              const Limits& limits, Instant now);
 
 /// Which connections to hand over, as indices into `work` (the work of each connection). Takes the largest first, as long as they
 /// fit, and together at most `share_permille` of all work. A connection that is most of the load by itself stays where it is.

@@ -32,7 +32,8 @@ std::expected<std::int32_t, std::string> serve_request(runtime::Services& servic
         .api_version = header->api_version,
         .correlation_id = header->correlation_id,
     };
-    runtime::RequestContext context(services, turn, speaker.client, pending, header->client_id, request.frame.subspan(header->size));
+    runtime::RequestContext context(services, turn, speaker.client, pending, header->client_id,
+                                    request.frame.subspan(header->size));
     context.version_supported = header->version_supported;
     context.request_bytes = request.frame.size();
     handlers::dispatch(context);

@@ -24,10 +24,11 @@ struct Speaker {
     std::uint64_t receiver = 0;
 };
 
-/// Has one request of the conversation served by its handler, and does to the conversation what follows: its slot is filled, or the
-/// request parks it, or it is the last that is served. On the reactor's thread. Answers how long the conversation rests because
-/// of a request whose reply comes later (mostly 0); the error closes the connection at once, with a reason for the log.
+/// Has one request of the conversation served by its handler, and does to the conversation what follows: its slot is filled, or
+/// the request parks it, or it is the last that is served. On the reactor's thread. Answers how long the conversation rests
+/// because of a request whose reply comes later (mostly 0); the error closes the connection at once, with a reason for the log.
 [[nodiscard]] std::expected<std::int32_t, std::string> serve_request(runtime::Services& services, runtime::Turn& turn,
-                                                                     const Speaker& speaker, const Conversation::Request& request);
+                                                                     const Speaker& speaker,
+                                                                     const Conversation::Request& request);
 
 }  // namespace partita::net

@@ -4,11 +4,11 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+#include <array>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstring>
 #include <limits>
@@ -110,7 +110,8 @@ std::string bind_advice(const boost::system::error_code& error, const std::strin
 ConnectionQuota::ConnectionQuota(std::shared_ptr<const config::BrokerConfig> config, std::size_t descriptors_for_connections)
     : max_by_descriptors_(static_cast<std::int32_t>(
           std::min<std::size_t>(descriptors_for_connections, std::numeric_limits<std::int32_t>::max()))),
-      config_(std::move(config)), arrivals_(runtime::quota_windows(*config_)) {}
+      config_(std::move(config)),
+      arrivals_(runtime::quota_windows(*config_)) {}
 
 void ConnectionQuota::follow(std::shared_ptr<const config::BrokerConfig> config) {
     const MutexLock lock(mutex_);
@@ -120,8 +121,8 @@ void ConnectionQuota::follow(std::shared_ptr<const config::BrokerConfig> config)
 std::int32_t ConnectionQuota::limit_of(const std::string& address) const {
     const auto& overrides = config_->max_connections_per_ip_overrides;
     // Of two limits for one address the last counts.
-    const auto found = std::find_if(overrides.rbegin(), overrides.rend(),
-                                    [&](const auto& override) { return override.first == address; });
+    const auto found =
+        std::find_if(overrides.rbegin(), overrides.rend(), [&](const auto& override) { return override.first == address; });
     return found == overrides.rend() ? config_->max_connections_per_ip : found->second;
 }
 
@@ -194,10 +195,12 @@ struct Server::Acceptor {
 };
 
 Server::Server(runtime::Services& services, const placement::Limits& limits)
-    : services_(services), quota_(services.config.get(), descriptors_for_connections(services.open_files.limit())),
-      memory_(services.config->queued_max_request_bytes > 0 ? services.config->queued_max_request_bytes
-                                                            : kRequestMemoryBytes),
-      loads_(services.turns.reactors().size()), limits_(limits), gathers_(services.config->connections_gather),
+    : services_(services),
+      quota_(services.config.get(), descriptors_for_connections(services.open_files.limit())),
+      memory_(services.config->queued_max_request_bytes > 0 ? services.config->queued_max_request_bytes : kRequestMemoryBytes),
+      loads_(services.turns.reactors().size()),
+      limits_(limits),
+      gathers_(services.config->connections_gather),
       refused_(services.turns.first_reactor().context(), services.clock) {
     const auto config = services.config.get();
     for (std::size_t index = 0; index < services.turns.reactors().size(); ++index) {
@@ -225,8 +228,7 @@ std::expected<std::vector<BoundListener>, std::string> Server::open() {
     return bound;
 }
 
-std::expected<void, std::string> Server::open_listener(const config::Listener& listener,
-                                                       std::vector<BoundListener>& bound) {
+std::expected<void, std::string> Server::open_listener(const config::Listener& listener, std::vector<BoundListener>& bound) {
     std::uint16_t port = listener.endpoint.port;
     bool any_bound = false;
     std::string first_error;
@@ -324,32 +326,32 @@ void Server::accept(Acceptor& acceptor) {
         return accept(acceptor);
     }
     const std::size_t reactor = reactor_for_new_connection();
-    acceptor.socket.async_accept(
-        reactors_[reactor]->reactor().context(),
-        [this, &acceptor, reactor](const boost::system::error_code& error, Socket socket) {
-            if (stopping_) {
-                return;
-            }
-            if (!error) {
-                // The limits may be others than when this began to wait.
-                acceptor.held.emplace(std::move(socket));
-                acceptor.held_for_reactor = reactor;
-                quota_.follow(services_.config.get());
-                if (const std::int64_t wait_ms = quota_.arrive(services_.clock.now().monotonic); wait_ms > 0) {
-                    pause(acceptor, wait_ms);
-                    return;
-                }
-                accept(acceptor);
-                return;
-            }
-            if (error == boost::asio::error::connection_aborted) {
-                accept(acceptor);
-                return;
-            }
-            // Out of descriptors or memory: trying again at once would only burn the processor.
-            services_.failures.accept_failed(error.message());
-            pause(acceptor, kAcceptPauseMs);
-        });
+    acceptor.socket.async_accept(reactors_[reactor]->reactor().context(),
+                                 [this, &acceptor, reactor](const boost::system::error_code& error, Socket socket) {
+                                     if (stopping_) {
+                                         return;
+                                     }
+                                     if (!error) {
+                                         // The limits may be others than when this began to wait.
+                                         acceptor.held.emplace(std::move(socket));
+                                         acceptor.held_for_reactor = reactor;
+                                         quota_.follow(services_.config.get());
+                                         if (const std::int64_t wait_ms = quota_.arrive(services_.clock.now().monotonic);
+                                             wait_ms > 0) {
+                                             pause(acceptor, wait_ms);
+                                             return;
+                                         }
+                                         accept(acceptor);
+                                         return;
+                                     }
+                                     if (error == boost::asio::error::connection_aborted) {
+                                         accept(acceptor);
+                                         return;
+                                     }
+                                     // Out of descriptors or memory: trying again at once would only burn the processor.
+                                     services_.failures.accept_failed(error.message());
+                                     pause(acceptor, kAcceptPauseMs);
+                                 });
 }
 
 void Server::pause(Acceptor& acceptor, std::int64_t duration_ms) {
@@ -363,7 +365,8 @@ void Server::pause(Acceptor& acceptor, std::int64_t duration_ms) {
 
 std::size_t Server::reactor_for_new_connection() const {
     if (gathers_) {
-        return placement::for_new_connection(loads_.read(), loads_.spare(), limits_, reactors_.front()->reactor().now().monotonic);
+        return placement::for_new_connection(loads_.read(), loads_.spare(), limits_,
+                                             reactors_.front()->reactor().now().monotonic);
     }
     const auto least = std::ranges::min_element(
         reactors_, {}, [](const std::unique_ptr<NetReactor>& reactor) { return reactor->reactor().receiver_count(); });

@@ -4,7 +4,8 @@
 
 namespace partita::net {
 
-Transport::Moved send_from_file(Transport& transport, File& file, std::uint64_t position, std::size_t bytes, MutableBytes scratch) {
+Transport::Moved send_from_file(Transport& transport, File& file, std::uint64_t position, std::size_t bytes,
+                                MutableBytes scratch) {
     if (transport.can_send(file)) {
         return transport.send_file(file, position, bytes);
     }

@@ -18,10 +18,10 @@ namespace partita::net {
 class Transport {
   public:
     enum class Status : std::uint8_t {
-        done,          ///< `bytes` went through: at least one, unless none was asked for.
-        would_block,   ///< Nothing went through; the socket has to be waited for.
-        ended,         ///< The peer is gone or the connection broke. Nothing will go through any more.
-        file_ended,    ///< Only of files: there is nothing at that position, or it cannot be read.
+        done,         ///< `bytes` went through: at least one, unless none was asked for.
+        would_block,  ///< Nothing went through; the socket has to be waited for.
+        ended,        ///< The peer is gone or the connection broke. Nothing will go through any more.
+        file_ended,   ///< Only of files: there is nothing at that position, or it cannot be read.
     };
     struct Moved {
         std::size_t bytes = 0;

@@ -27,7 +27,8 @@ constexpr std::array<FamilyDefinition, kFamilyCount> kFamilies = {{
     {Family::h31_uns, "h31-uns", Hash::h31, unsigned_, "kafka-node's keyed partitioner"},
     {Family::xxh32_uns, "xxh32-uns", Hash::xxh32, unsigned_, "kafka-rust"},
     {Family::xxh64_uns, "xxh64-uns", Hash::xxh64, unsigned_, "older kafka-rust"},
-    {Family::murmur2_pos_time_window, "murmur2-pos-time-window", Hash::murmur2_time_window, positive, "Kafka Streams, windowed keys"},
+    {Family::murmur2_pos_time_window, "murmur2-pos-time-window", Hash::murmur2_time_window, positive,
+     "Kafka Streams, windowed keys"},
     {Family::murmur2_pos_session_window, "murmur2-pos-session-window", Hash::murmur2_session_window, positive,
      "Kafka Streams, session-windowed keys"},
 }};

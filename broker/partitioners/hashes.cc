@@ -42,34 +42,71 @@ std::uint32_t rounded_product(std::uint32_t value) {
 constexpr std::uint32_t kGoldenRatio = 0x9e3779b9;
 
 void lookup2_mix(std::uint32_t& a, std::uint32_t& b, std::uint32_t& c) {
-    a -= b; a -= c; a ^= c >> 13;
-    b -= c; b -= a; b ^= a << 8;
-    c -= a; c -= b; c ^= b >> 13;
-    a -= b; a -= c; a ^= c >> 12;
-    b -= c; b -= a; b ^= a << 16;
-    c -= a; c -= b; c ^= b >> 5;
-    a -= b; a -= c; a ^= c >> 3;
-    b -= c; b -= a; b ^= a << 10;
-    c -= a; c -= b; c ^= b >> 15;
+    a -= b;
+    a -= c;
+    a ^= c >> 13;
+    b -= c;
+    b -= a;
+    b ^= a << 8;
+    c -= a;
+    c -= b;
+    c ^= b >> 13;
+    a -= b;
+    a -= c;
+    a ^= c >> 12;
+    b -= c;
+    b -= a;
+    b ^= a << 16;
+    c -= a;
+    c -= b;
+    c ^= b >> 5;
+    a -= b;
+    a -= c;
+    a ^= c >> 3;
+    b -= c;
+    b -= a;
+    b ^= a << 10;
+    c -= a;
+    c -= b;
+    c ^= b >> 15;
 }
 
 void lookup3_mix(std::uint32_t& a, std::uint32_t& b, std::uint32_t& c) {
-    a -= c; a ^= std::rotl(c, 4);  c += b;
-    b -= a; b ^= std::rotl(a, 6);  a += c;
-    c -= b; c ^= std::rotl(b, 8);  b += a;
-    a -= c; a ^= std::rotl(c, 16); c += b;
-    b -= a; b ^= std::rotl(a, 19); a += c;
-    c -= b; c ^= std::rotl(b, 4);  b += a;
+    a -= c;
+    a ^= std::rotl(c, 4);
+    c += b;
+    b -= a;
+    b ^= std::rotl(a, 6);
+    a += c;
+    c -= b;
+    c ^= std::rotl(b, 8);
+    b += a;
+    a -= c;
+    a ^= std::rotl(c, 16);
+    c += b;
+    b -= a;
+    b ^= std::rotl(a, 19);
+    a += c;
+    c -= b;
+    c ^= std::rotl(b, 4);
+    b += a;
 }
 
 void lookup3_final(std::uint32_t& a, std::uint32_t& b, std::uint32_t& c) {
-    c ^= b; c -= std::rotl(b, 14);
-    a ^= c; a -= std::rotl(c, 11);
-    b ^= a; b -= std::rotl(a, 25);
-    c ^= b; c -= std::rotl(b, 16);
-    a ^= c; a -= std::rotl(c, 4);
-    b ^= a; b -= std::rotl(a, 14);
-    c ^= b; c -= std::rotl(b, 24);
+    c ^= b;
+    c -= std::rotl(b, 14);
+    a ^= c;
+    a -= std::rotl(c, 11);
+    b ^= a;
+    b -= std::rotl(a, 25);
+    c ^= b;
+    c -= std::rotl(b, 16);
+    a ^= c;
+    a -= std::rotl(c, 4);
+    b ^= a;
+    b -= std::rotl(a, 14);
+    c ^= b;
+    c -= std::rotl(b, 24);
 }
 
 /// One code point of UTF-8 at `position`, which moves behind it. What is no UTF-8 is U+FFFD; as the WHATWG decoder of

@@ -16,13 +16,15 @@ bool can_be_altered(ConfigResourceType type) {
         case ConfigResourceType::topic:
         case ConfigResourceType::broker:
         case ConfigResourceType::client_metrics:
-        case ConfigResourceType::group: return true;
+        case ConfigResourceType::group:
+            return true;
         // Log levels are no part of the catalog: whoever serves them takes them out of the request.
         case ConfigResourceType::broker_logger:
         // These have requests of their own.
         case ConfigResourceType::client_quota:
         case ConfigResourceType::scram_credential:
-        case ConfigResourceType::unknown: break;
+        case ConfigResourceType::unknown:
+            break;
     }
     return false;
 }
@@ -30,8 +32,7 @@ bool can_be_altered(ConfigResourceType type) {
 /// Rules about the form of a request, which Kafka's broker checks before its controller sees it.
 CatalogError judge_resource(const ConfigResource& resource, const CatalogSettings& settings) {
     if (!can_be_altered(resource.type)) {
-        return refused(ErrorCode::invalid_request,
-                       "Unknown resource type " + std::to_string(static_cast<int>(resource.type)));
+        return refused(ErrorCode::invalid_request, "Unknown resource type " + std::to_string(static_cast<int>(resource.type)));
     }
     if (resource.type != ConfigResourceType::broker || resource.name.empty()) return {};
     std::int32_t id = 0;
@@ -40,9 +41,9 @@ CatalogError judge_resource(const ConfigResource& resource, const CatalogSetting
         return refused(ErrorCode::invalid_request, "Node id must be an integer, but it is: " + std::string(resource.name));
     }
     if (std::ranges::find(settings.brokers, BrokerId{id}) == settings.brokers.end()) {
-        return refused(ErrorCode::invalid_request,
-                       "Unexpected broker id, expected " + std::to_string(settings.brokers.front().value) +
-                           ", but received " + std::string(resource.name));
+        return refused(ErrorCode::invalid_request, "Unexpected broker id, expected " +
+                                                       std::to_string(settings.brokers.front().value) + ", but received " +
+                                                       std::string(resource.name));
     }
     return {};
 }
@@ -96,13 +97,17 @@ const ConfigMap& current_configs(const CatalogSnapshot& catalog, const ConfigRes
             const Topic* topic = catalog.find_topic(resource.name);
             return topic == nullptr ? kNone : topic->configs;
         }
-        case ConfigResourceType::broker: return find_in(catalog.all_broker_configs());
-        case ConfigResourceType::group: return find_in(catalog.all_group_configs());
-        case ConfigResourceType::client_metrics: return find_in(catalog.all_client_metrics_configs());
+        case ConfigResourceType::broker:
+            return find_in(catalog.all_broker_configs());
+        case ConfigResourceType::group:
+            return find_in(catalog.all_group_configs());
+        case ConfigResourceType::client_metrics:
+            return find_in(catalog.all_client_metrics_configs());
         case ConfigResourceType::broker_logger:
         case ConfigResourceType::client_quota:
         case ConfigResourceType::scram_credential:
-        case ConfigResourceType::unknown: break;
+        case ConfigResourceType::unknown:
+            break;
     }
     return kNone;
 }
@@ -114,25 +119,27 @@ std::expected<ConfigMap, CatalogError> apply_changes(const ResourceToAlter& wish
         const std::string name(change.name);
         const auto operation = static_cast<AlterOperation>(change.operation);
         switch (operation) {
-            case AlterOperation::set: configs.insert_or_assign(name, std::string(*change.value)); break;
-            case AlterOperation::remove: configs.erase(name); break;
+            case AlterOperation::set:
+                configs.insert_or_assign(name, std::string(*change.value));
+                break;
+            case AlterOperation::remove:
+                configs.erase(name);
+                break;
             case AlterOperation::append:
             case AlterOperation::subtract: {
                 const bool is_append = operation == AlterOperation::append;
                 if (!rules.is_list(wish.resource.type, change.name)) {
                     // Kafka's broker refuses for brokers, its controller for topics, each in its own words.
-                    return std::unexpected(refused(
-                        ErrorCode::invalid_config,
-                        wish.resource.type == ConfigResourceType::broker
-                            ? std::string("Config value ") + (is_append ? "append" : "subtract") +
-                                  " is not allowed for config key: " + name
-                            : std::string("Can't ") + (is_append ? "APPEND" : "SUBTRACT") + " to key " + name +
-                                  " because its type is not LIST."));
+                    return std::unexpected(refused(ErrorCode::invalid_config,
+                                                   wish.resource.type == ConfigResourceType::broker
+                                                       ? std::string("Config value ") + (is_append ? "append" : "subtract") +
+                                                             " is not allowed for config key: " + name
+                                                       : std::string("Can't ") + (is_append ? "APPEND" : "SUBTRACT") +
+                                                             " to key " + name + " because its type is not LIST."));
                 }
                 const auto found = configs.find(name);
-                const std::string base = found != configs.end()
-                                             ? found->second
-                                             : rules.default_value(wish.resource.type, change.name).value_or("");
+                const std::string base =
+                    found != configs.end() ? found->second : rules.default_value(wish.resource.type, change.name).value_or("");
                 std::vector<std::string> items = split_list(base, false);
                 for (const std::string& item : split_list(*change.value, true)) {
                     const auto position = std::ranges::find(items, item);
@@ -167,8 +174,7 @@ CatalogError judge_configs(const ConfigResource& resource, const ConfigMap& conf
     }
     if (CatalogError judged = rules.validate(resource, configs, current); judged.failed()) return judged;
     if (resource.type == ConfigResourceType::topic && catalog.find_topic(resource.name) == nullptr) {
-        return refused(ErrorCode::unknown_topic_or_partition,
-                       "The topic '" + std::string(resource.name) + "' does not exist.");
+        return refused(ErrorCode::unknown_topic_or_partition, "The topic '" + std::string(resource.name) + "' does not exist.");
     }
     return {};
 }
@@ -254,8 +260,7 @@ Decision<AlterConfigsReply> CatalogCore::incremental_alter_configs(const Increme
         [&](const ResourceToAlter& wish, const ConfigMap& current) { return apply_changes(wish, current, rules_); });
 }
 
-Decision<AlterConfigsReply> CatalogCore::alter_configs(const AlterConfigsCommand& command,
-                                                       const CatalogContext& context) const {
+Decision<AlterConfigsReply> CatalogCore::alter_configs(const AlterConfigsCommand& command, const CatalogContext& context) const {
     const auto is_null = [](const NamedConfig& config) { return !config.value; };
     return alter(
         command, snapshot_, rules_, context.settings,

@@ -35,9 +35,7 @@ const ConfigMap& CatalogSnapshot::configs_of(std::string_view name, const Shared
     return found == configs->end() ? kNoConfigs : found->second;
 }
 
-const Topic* CatalogSnapshot::find_colliding_topic(std::string_view name) const {
-    return topics_.find_colliding(name).get();
-}
+const Topic* CatalogSnapshot::find_colliding_topic(std::string_view name) const { return topics_.find_colliding(name).get(); }
 
 void SnapshotEditor::add_topics(std::vector<TopicPointer> topics) {
     PARTITA_ASSERT(draft_->topics_.empty(), "only an empty catalog is filled at once");
@@ -64,14 +62,20 @@ void SnapshotEditor::erase_topic(const Topic& topic) {
 
 std::shared_ptr<const CatalogSnapshot::ConfigsByName>& SnapshotEditor::configs_slot(ConfigResourceType type) {
     switch (type) {
-        case ConfigResourceType::broker: return draft_->brokers_;
-        case ConfigResourceType::group: return draft_->groups_;
-        case ConfigResourceType::client_metrics: return draft_->client_metrics_;
-        case ConfigResourceType::client_quota: return draft_->client_quotas_;
-        case ConfigResourceType::scram_credential: return draft_->scram_credentials_;
+        case ConfigResourceType::broker:
+            return draft_->brokers_;
+        case ConfigResourceType::group:
+            return draft_->groups_;
+        case ConfigResourceType::client_metrics:
+            return draft_->client_metrics_;
+        case ConfigResourceType::client_quota:
+            return draft_->client_quotas_;
+        case ConfigResourceType::scram_credential:
+            return draft_->scram_credentials_;
         case ConfigResourceType::unknown:
         case ConfigResourceType::topic:
-        case ConfigResourceType::broker_logger: break;
+        case ConfigResourceType::broker_logger:
+            break;
     }
     assertion_failed("type is broker, group or client_metrics", "other resources keep their configs elsewhere");
 }

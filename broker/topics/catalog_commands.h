@@ -88,8 +88,7 @@ class ConfigRules {
     /// Whether values are comma-separated lists, so that APPEND and SUBTRACT work.
     [[nodiscard]] virtual bool is_list(ConfigResourceType type, std::string_view name) const = 0;
     /// The value of a list that the resource does not set: what APPEND and SUBTRACT start from.
-    [[nodiscard]] virtual std::optional<std::string> default_value(ConfigResourceType type,
-                                                                   std::string_view name) const = 0;
+    [[nodiscard]] virtual std::optional<std::string> default_value(ConfigResourceType type, std::string_view name) const = 0;
 };
 
 // Surroundings ---------------------------------------------------------------------------------------

@@ -56,9 +56,8 @@ std::expected<void, CatalogReplayError> CatalogImage::replay(Bytes key_bytes, st
             if (const auto found = resources.find(configs->name); found != resources.end()) resources.erase(found);
             return {};
         }
-        return keep(decode_configs(*value), [&](ConfigMap decoded) {
-            resources.insert_or_assign(std::string(configs->name), std::move(decoded));
-        });
+        return keep(decode_configs(*value),
+                    [&](ConfigMap decoded) { resources.insert_or_assign(std::string(configs->name), std::move(decoded)); });
     }
     if (const auto* producer = std::get_if<ProducerSwitchKey>(&*key)) {
         ProducerSwitches& switches = producer_switches_[producer->id];
@@ -68,9 +67,8 @@ std::expected<void, CatalogReplayError> CatalogImage::replay(Bytes key_bytes, st
             if (switches.empty()) producer_switches_.erase(producer->id);
             return {};
         }
-        return keep(decode_producer_switch(*producer, *value), [&](ProducerSwitch decoded) {
-            switches.insert_or_assign(identity, std::move(decoded));
-        });
+        return keep(decode_producer_switch(*producer, *value),
+                    [&](ProducerSwitch decoded) { switches.insert_or_assign(identity, std::move(decoded)); });
     }
     if (!value) return corrupt_image("the catalog's state and identity are never removed");
     if (std::holds_alternative<StateKey>(*key)) {
@@ -79,8 +77,7 @@ std::expected<void, CatalogReplayError> CatalogImage::replay(Bytes key_bytes, st
     return keep(decode_identity(*value), [&](CatalogIdentity decoded) { identity_ = std::move(decoded); });
 }
 
-std::expected<void, CatalogReplayError> CatalogImage::check_expansions(const Topic& topic,
-                                                                       const Expansions& expansions) const {
+std::expected<void, CatalogReplayError> CatalogImage::check_expansions(const Topic& topic, const Expansions& expansions) const {
     std::int32_t expected_epoch = 1;
     std::int32_t count = expansions.begin()->second.old_partition_count;
     for (const auto& [epoch, expansion] : expansions) {
@@ -90,14 +87,14 @@ std::expected<void, CatalogReplayError> CatalogImage::check_expansions(const Top
         if (expansion.old_partition_count != count || expansion.new_partition_count <= count ||
             expansion.log_end_offsets.size() > static_cast<std::size_t>(count)) {
             return corrupt_image("expansion " + std::to_string(epoch) + " of topic " + topic.name +
-                           " does not follow the one before");
+                                 " does not follow the one before");
         }
         count = expansion.new_partition_count;
         ++expected_epoch;
     }
     if (count != topic.partition_count) {
         return corrupt_image("topic " + topic.name + " has " + std::to_string(topic.partition_count) +
-                       " partitions, its expansions lead to " + std::to_string(count));
+                             " partitions, its expansions lead to " + std::to_string(count));
     }
     return {};
 }
@@ -109,7 +106,7 @@ std::expected<void, CatalogReplayError> CatalogImage::place_switches(const Topic
         const auto expansion = expansions.find(std::get<std::int32_t>(identity));
         if (expansion == expansions.end()) {
             return corrupt_image("a producer switch of topic " + topic.name + " names expansion " +
-                           std::to_string(std::get<std::int32_t>(identity)) + ", which does not exist");
+                                 std::to_string(std::get<std::int32_t>(identity)) + ", which does not exist");
         }
         expansion->second.producer_switches.push_back(std::move(producer));
     }
@@ -137,11 +134,11 @@ std::expected<CatalogPointer, CatalogReplayError> CatalogImage::finish() {
     }
     if (!expansions_.empty()) {
         return corrupt_image("there are expansions of a topic with id " + expansions_.begin()->first.to_string() +
-                       ", which does not exist");
+                             ", which does not exist");
     }
     if (!producer_switches_.empty()) {
         return corrupt_image("there are producer switches of a topic with id " + producer_switches_.begin()->first.to_string() +
-                       ", which does not exist or never grew");
+                             ", which does not exist or never grew");
     }
 
     SnapshotEditor editor{CatalogSnapshot()};

@@ -92,10 +92,12 @@ bool has_configs_record(ConfigResourceType type) {
         case ConfigResourceType::group:
         case ConfigResourceType::client_metrics:
         case ConfigResourceType::client_quota:
-        case ConfigResourceType::scram_credential: return true;
+        case ConfigResourceType::scram_credential:
+            return true;
         case ConfigResourceType::topic:
         case ConfigResourceType::broker_logger:
-        case ConfigResourceType::unknown: break;
+        case ConfigResourceType::unknown:
+            break;
     }
     return false;
 }
@@ -147,9 +149,9 @@ std::expected<Message, CatalogReplayError> decode_value(Bytes value, std::string
     Message message;
     const auto consumed = decode(Message::schema, body, version, arena, &message);
     if (!consumed) {
-        return std::unexpected(corrupt("a " + name + " record cannot be decoded: " +
-                                       std::string(partita::to_string(consumed.error().failure)) + " at byte " +
-                                       std::to_string(consumed.error().position)));
+        return std::unexpected(corrupt("a " + name +
+                                       " record cannot be decoded: " + std::string(partita::to_string(consumed.error().failure)) +
+                                       " at byte " + std::to_string(consumed.error().position)));
     }
     if (*consumed != body.size()) return std::unexpected(corrupt("a " + name + " record is longer than its content"));
     return message;
@@ -225,8 +227,8 @@ std::expected<CatalogKey, CatalogReplayError> decode_key(Bytes bytes) {
             if (identity.empty()) return wrong_length();
             const auto resource = static_cast<ConfigResourceType>(identity[0]);
             if (!has_configs_record(resource)) {
-                return std::unexpected(newer("configs of resource type " +
-                                             std::to_string(static_cast<int>(resource)) + " are not known"));
+                return std::unexpected(
+                    newer("configs of resource type " + std::to_string(static_cast<int>(resource)) + " are not known"));
             }
             return ConfigsKey{resource, as_text(identity.subspan(1))};
         }
@@ -316,8 +318,7 @@ CatalogRecord state_record(std::int64_t sequence, ProducerId next_producer_id) {
 CatalogRecord identity_record(std::string_view cluster_id, const FeatureLevels& features) {
     std::vector<CatalogFeatureEntry> entries;
     for (const auto& [name, level] : features) entries.push_back({name, level});
-    return {encode_key(IdentityKey{}),
-            encode_value(CatalogIdentityRecord{.cluster_id = cluster_id, .features = entries})};
+    return {encode_key(IdentityKey{}), encode_value(CatalogIdentityRecord{.cluster_id = cluster_id, .features = entries})};
 }
 
 std::expected<Topic, CatalogReplayError> decode_topic(const TopicKey& key, Bytes value) {
@@ -325,8 +326,8 @@ std::expected<Topic, CatalogReplayError> decode_topic(const TopicKey& key, Bytes
     const auto record = decode_value<CatalogTopicRecord>(value, "topic", arena);
     if (!record) return std::unexpected(record.error());
     if (record->partition_count < 1) {
-        return std::unexpected(corrupt("topic " + std::string(record->name) + " has " +
-                                       std::to_string(record->partition_count) + " partitions"));
+        return std::unexpected(
+            corrupt("topic " + std::string(record->name) + " has " + std::to_string(record->partition_count) + " partitions"));
     }
     Topic topic;
     topic.name = record->name;
@@ -364,8 +365,8 @@ std::expected<ExpansionEpoch, CatalogReplayError> decode_expansion(const Expansi
     known.override_used = record->override_used;
     known.group_count = record->group_count;
     for (const CatalogGroupAtCut& group : record->groups) {
-        known.groups.push_back({std::string(group.group_id), std::string(group.state), group.members,
-                                group.committed_partitions, group.lag});
+        known.groups.push_back(
+            {std::string(group.group_id), std::string(group.state), group.members, group.committed_partitions, group.lag});
     }
     known.seeded_groups.assign(record->seeded_groups.begin(), record->seeded_groups.end());
     expansion.circumstances = std::make_shared<const ExpansionCircumstances>(std::move(known));

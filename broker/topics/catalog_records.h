@@ -163,8 +163,7 @@ using CatalogKey = std::variant<TopicKey, ExpansionKey, ConfigsKey, StateKey, Id
 [[nodiscard]] std::expected<Topic, CatalogReplayError> decode_topic(const TopicKey& key, Bytes value);
 /// The expansion without the producers' switches.
 [[nodiscard]] std::expected<ExpansionEpoch, CatalogReplayError> decode_expansion(const ExpansionKey& key, Bytes value);
-[[nodiscard]] std::expected<ProducerSwitch, CatalogReplayError> decode_producer_switch(const ProducerSwitchKey& key,
-                                                                                       Bytes value);
+[[nodiscard]] std::expected<ProducerSwitch, CatalogReplayError> decode_producer_switch(const ProducerSwitchKey& key, Bytes value);
 [[nodiscard]] std::expected<ConfigMap, CatalogReplayError> decode_configs(Bytes value);
 struct CatalogState {
     std::int64_t sequence = 0;

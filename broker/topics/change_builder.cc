@@ -42,15 +42,13 @@ void ChangeBuilder::expand_topic(const TopicPointer& before, Topic after) {
     effects_.records.push_back(expansion_record(after.id, *after.expansions.back()));
     auto shared = std::make_shared<const Topic>(std::move(after));
     editor().replace_topic(shared);
-    effects_.changes.push_back(
-        {.kind = CatalogChange::Kind::topic_expanded, .before = before, .after = std::move(shared)});
+    effects_.changes.push_back({.kind = CatalogChange::Kind::topic_expanded, .before = before, .after = std::move(shared)});
 }
 
 void ChangeBuilder::publish_annotation(const TopicPointer& before, Topic after) {
     auto shared = std::make_shared<const Topic>(std::move(after));
     editor().replace_topic(shared);
-    effects_.changes.push_back(
-        {.kind = CatalogChange::Kind::expansion_annotated, .before = before, .after = std::move(shared)});
+    effects_.changes.push_back({.kind = CatalogChange::Kind::expansion_annotated, .before = before, .after = std::move(shared)});
 }
 
 void ChangeBuilder::record_switches(const TopicPointer& before, Topic after, std::int32_t epoch,
@@ -82,9 +80,8 @@ void ChangeBuilder::reconfigure_topic(const TopicPointer& before, ConfigMap conf
 void ChangeBuilder::set_configs(ConfigResourceType type, std::string_view name, ConfigMap configs) {
     effects_.records.push_back(configs.empty() ? tombstone(ConfigsKey{type, name}) : configs_record(type, name, configs));
     editor().set_configs(type, name, std::move(configs));
-    effects_.changes.push_back({.kind = CatalogChange::Kind::configs_changed,
-                                .resource_type = type,
-                                .resource_name = std::string(name)});
+    effects_.changes.push_back(
+        {.kind = CatalogChange::Kind::configs_changed, .resource_type = type, .resource_name = std::string(name)});
 }
 
 void ChangeBuilder::set_next_producer_id(ProducerId id) { editor().set_next_producer_id(id); }
@@ -113,16 +110,15 @@ TopicId fresh_topic_id(const CatalogContext& context, const CatalogSnapshot& cat
         const TopicId id = context.next_topic_id();
         // Kafka keeps 0 and 1 for itself (no id, and the metadata log's), and leaves out ids whose text begins
         // with '-', which command lines take for an option.
-        const bool reserved = std::ranges::all_of(std::span(id.bytes).first(15), [](auto byte) { return byte == 0; }) &&
-                              id.bytes[15] <= 1;
+        const bool reserved =
+            std::ranges::all_of(std::span(id.bytes).first(15), [](auto byte) { return byte == 0; }) && id.bytes[15] <= 1;
         const bool looks_like_an_option = (id.bytes[0] >> 2) == 62;
         if (!reserved && !looks_like_an_option && catalog.find_topic(id) == nullptr) return id;
     }
     assertion_failed("a fresh topic id", "the generator of topic ids repeats itself");
 }
 
-std::optional<std::string> assignment_problem(std::span<const BrokerId> brokers,
-                                              std::optional<std::size_t> expected_replicas,
+std::optional<std::string> assignment_problem(std::span<const BrokerId> brokers, std::optional<std::size_t> expected_replicas,
                                               const CatalogSettings& settings) {
     const std::string prefix = "The manual partition assignment includes ";
     if (brokers.empty()) return prefix + "an empty replica list.";

@@ -28,8 +28,7 @@ class ChangeBuilder {
     /// `after` has one more expansion and the new count.
     void expand_topic(const TopicPointer& before, Topic after);
     /// `after` differs in one epoch: it also has the producers in `added`.
-    void record_switches(const TopicPointer& before, Topic after, std::int32_t epoch,
-                         std::span<const ProducerSwitch> added);
+    void record_switches(const TopicPointer& before, Topic after, std::int32_t epoch, std::span<const ProducerSwitch> added);
     /// `after` differs in what that epoch records besides its producers.
     void annotate_expansion(const TopicPointer& before, Topic after, std::int32_t epoch);
     void reconfigure_topic(const TopicPointer& before, ConfigMap configs);
@@ -67,8 +66,7 @@ inline void cut_text(std::string& text) {
 }
 
 /// Kafka's text when nothing can be placed because all log directories are cordoned.
-inline constexpr std::string_view kNoPlace =
-    "All brokers are currently fenced, or have all their log directories cordoned.";
+inline constexpr std::string_view kNoPlace = "All brokers are currently fenced, or have all their log directories cordoned.";
 inline constexpr std::string_view kDuplicateTopicName = "Duplicate topic name.";
 inline constexpr std::string_view kExcessiveBatch = "Unable to perform excessively large batch operation.";
 

@@ -28,10 +28,8 @@ struct QuotaDefinition {
 };
 
 constexpr QuotaDefinition kQuotas[] = {
-    {"producer_byte_rate", QuotaType::int64, false},
-    {"consumer_byte_rate", QuotaType::int64, false},
-    {"request_percentage", QuotaType::float64, false},
-    {"controller_mutation_rate", QuotaType::float64, false},
+    {"producer_byte_rate", QuotaType::int64, false},      {"consumer_byte_rate", QuotaType::int64, false},
+    {"request_percentage", QuotaType::float64, false},    {"controller_mutation_rate", QuotaType::float64, false},
     {"connection_creation_rate", QuotaType::int32, true},
 };
 
@@ -105,8 +103,7 @@ double parse_number(std::string_view text) {
 
 /// An address, or a name that could be one's. Kafka asks the resolver, which may take seconds.
 bool is_address(std::string_view text) {
-    constexpr std::string_view kAddressCharacters =
-        "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-._:%";
+    constexpr std::string_view kAddressCharacters = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-._:%";
     return text.find_first_not_of(kAddressCharacters) == text.npos;
 }
 
@@ -126,9 +123,8 @@ CatalogError judge_entity(const QuotaEntity& entity) {
 }
 
 CatalogError judge_value(std::string_view key, double value, bool is_for_addresses) {
-    const auto found = std::ranges::find_if(kQuotas, [&](const QuotaDefinition& quota) {
-        return quota.key == key && quota.is_for_addresses == is_for_addresses;
-    });
+    const auto found = std::ranges::find_if(
+        kQuotas, [&](const QuotaDefinition& quota) { return quota.key == key && quota.is_for_addresses == is_for_addresses; });
     const std::string name(key);
     if (found == std::end(kQuotas)) return invalid("Invalid configuration key " + name);
     if (value <= 0.0) return invalid("Quota " + name + " must be greater than 0");
@@ -191,7 +187,8 @@ CatalogError judge_filter(std::span<const QuotaFilterComponent> filter) {
                     return invalid("Request specified MATCH_TYPE_SPECIFIED, but also specified a match string.");
                 }
                 break;
-            default: return invalid("Unknown match type " + std::to_string(component.match_type));
+            default:
+                return invalid("Unknown match type " + std::to_string(component.match_type));
         }
     }
     if (types.contains(kIp) && types.size() > 1) {
@@ -214,8 +211,7 @@ bool matches(const QuotaEntity& entity, std::span<const QuotaFilterComponent> fi
 
 }  // namespace
 
-Decision<AlterClientQuotasReply> alter_client_quotas(const CatalogPointer& catalog,
-                                                     const AlterClientQuotasCommand& command) {
+Decision<AlterClientQuotasReply> alter_client_quotas(const CatalogPointer& catalog, const AlterClientQuotasCommand& command) {
     AlterClientQuotasReply reply;
     ChangeBuilder change(catalog);
     std::map<QuotaEntity, std::size_t> known;
@@ -241,8 +237,9 @@ Decision<AlterClientQuotasReply> alter_client_quotas(const CatalogPointer& catal
     return {std::move(reply), change.finish()};
 }
 
-std::expected<std::vector<DescribedQuotas>, CatalogError> describe_client_quotas(
-    const CatalogSnapshot& catalog, std::span<const QuotaFilterComponent> filter, bool strict) {
+std::expected<std::vector<DescribedQuotas>, CatalogError> describe_client_quotas(const CatalogSnapshot& catalog,
+                                                                                 std::span<const QuotaFilterComponent> filter,
+                                                                                 bool strict) {
     if (auto error = judge_filter(filter); error.failed()) return std::unexpected(std::move(error));
     std::vector<DescribedQuotas> found;
     for (const auto& [name, configs] : catalog.all_client_quotas()) {
@@ -265,8 +262,8 @@ std::optional<double> client_quota(const CatalogSnapshot& catalog, const QuotaEn
     return parse_number(value->second);
 }
 
-std::optional<QuotaInForce> quota_of_client(const CatalogSnapshot& catalog, std::string_view user,
-                                            std::string_view client_id, std::string_view key) {
+std::optional<QuotaInForce> quota_of_client(const CatalogSnapshot& catalog, std::string_view user, std::string_view client_id,
+                                            std::string_view key) {
     if (catalog.all_client_quotas().empty()) return std::nullopt;
     enum class Part { named, any, absent };
     struct Level {
@@ -296,8 +293,7 @@ std::optional<QuotaInForce> quota_of_client(const CatalogSnapshot& catalog, std:
     return std::nullopt;
 }
 
-std::optional<QuotaInForce> quota_of_address(const CatalogSnapshot& catalog, std::string_view address,
-                                             std::string_view key) {
+std::optional<QuotaInForce> quota_of_address(const CatalogSnapshot& catalog, std::string_view address, std::string_view key) {
     std::string own(address);
     std::optional<double> rate = client_quota(catalog, {{std::string(kIp), own}}, key);
     if (!rate) rate = client_quota(catalog, {{std::string(kIp), std::nullopt}}, key);

@@ -72,8 +72,7 @@ struct DescribedQuotas {
 [[nodiscard]] bool is_quota_entity(std::string_view name);
 
 /// The quota of exactly this entity; empty when it has none.
-[[nodiscard]] std::optional<double> client_quota(const CatalogSnapshot& catalog, const QuotaEntity& entity,
-                                                 std::string_view key);
+[[nodiscard]] std::optional<double> client_quota(const CatalogSnapshot& catalog, const QuotaEntity& entity, std::string_view key);
 
 /// The quota that holds for a client.
 struct QuotaInForce {

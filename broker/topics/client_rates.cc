@@ -67,9 +67,7 @@ std::int64_t ClientRates::use(const QuotaInForce& quota, double value, Instant n
     return std::llround((used - quota.rate) / quota.rate * static_cast<double>(rate.span_ms(now)));
 }
 
-void ClientRates::take_back(const QuotaInForce& quota, double value, Instant now) {
-    rate_of(quota.bucket).record(-value, now);
-}
+void ClientRates::take_back(const QuotaInForce& quota, double value, Instant now) { rate_of(quota.bucket).record(-value, now); }
 
 double ClientRates::most_at_once(const QuotaInForce& quota) const {
     return quota.rate * (windows_.count - 1) * static_cast<double>(windows_.size_ms) / 1000.0;

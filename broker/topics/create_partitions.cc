@@ -14,17 +14,16 @@ namespace {
 CatalogError error(ErrorCode code, std::string message) { return {code, std::move(message)}; }
 
 /// Kafka's rules in Kafka's order. `records_before` counts the partitions that the request added so far.
-CatalogError judge(const TopicToExpand& wish, const Topic* topic, std::int64_t records_before,
-                   const CatalogSettings& settings, MutationMeter& meter) {
+CatalogError judge(const TopicToExpand& wish, const Topic* topic, std::int64_t records_before, const CatalogSettings& settings,
+                   MutationMeter& meter) {
     if (topic == nullptr) return {ErrorCode::unknown_topic_or_partition, std::nullopt};
     const std::string current = std::to_string(topic->partition_count);
     if (wish.count == topic->partition_count) {
         return error(ErrorCode::invalid_partitions, "Topic already has " + current + " partition(s).");
     }
     if (wish.count < topic->partition_count) {
-        return error(ErrorCode::invalid_partitions, "The topic " + topic->name + " currently has " + current +
-                                                        " partition(s); " + std::to_string(wish.count) +
-                                                        " would not be an increase.");
+        return error(ErrorCode::invalid_partitions, "The topic " + topic->name + " currently has " + current + " partition(s); " +
+                                                        std::to_string(wish.count) + " would not be an increase.");
     }
     const std::int64_t added = static_cast<std::int64_t>(wish.count) - topic->partition_count;
     if (wish.assignments && static_cast<std::int64_t>(wish.assignments->size()) != added) {
@@ -108,8 +107,7 @@ Decision<CreatePartitionsReply> CatalogCore::create_partitions(const CreateParti
     for (const TopicToExpand& wish : command.topics) {
         int& count = occurrences[wish.name];
         if (count < 2) continue;
-        reply.topics.push_back(
-            {std::string(wish.name), error(ErrorCode::invalid_request, std::string(kDuplicateTopicName))});
+        reply.topics.push_back({std::string(wish.name), error(ErrorCode::invalid_request, std::string(kDuplicateTopicName))});
         count = 0;
     }
 

@@ -73,9 +73,7 @@ struct Shape {
 };
 
 std::expected<Shape, CatalogError> judge_assignments(const TopicToCreate& topic, const CatalogSettings& settings) {
-    const auto fail = [](ErrorCode code, std::string message) {
-        return std::unexpected(CatalogError{code, std::move(message)});
-    };
+    const auto fail = [](ErrorCode code, std::string message) { return std::unexpected(CatalogError{code, std::move(message)}); };
     if (topic.replication_factor != -1) {
         return fail(ErrorCode::invalid_request,
                     "A manual partition assignment was specified, but replication factor was not set to -1.");
@@ -88,9 +86,8 @@ std::expected<Shape, CatalogError> judge_assignments(const TopicToCreate& topic,
     std::optional<std::size_t> replicas;
     for (const ManualAssignment& assignment : topic.assignments) {
         if (!partitions.insert(assignment.partition.value).second) {
-            return fail(ErrorCode::invalid_replica_assignment,
-                        "Found multiple manual partition assignments for partition " +
-                            std::to_string(assignment.partition.value));
+            return fail(ErrorCode::invalid_replica_assignment, "Found multiple manual partition assignments for partition " +
+                                                                   std::to_string(assignment.partition.value));
         }
         if (auto problem = assignment_problem(assignment.brokers, replicas, settings)) {
             return fail(ErrorCode::invalid_replica_assignment, std::move(*problem));
@@ -111,23 +108,21 @@ std::expected<Shape, CatalogError> judge_shape(const TopicToCreate& topic, const
                                             "Replication factor must be larger than 0, or -1 to use the default value."});
     }
     if (topic.num_partitions < -1 || topic.num_partitions == 0) {
-        return std::unexpected(CatalogError{ErrorCode::invalid_partitions,
-                                            "Number of partitions was set to an invalid non-positive value."});
+        return std::unexpected(
+            CatalogError{ErrorCode::invalid_partitions, "Number of partitions was set to an invalid non-positive value."});
     }
-    const std::int32_t replicas =
-        topic.replication_factor == -1 ? settings.default_replication_factor : topic.replication_factor;
+    const std::int32_t replicas = topic.replication_factor == -1 ? settings.default_replication_factor : topic.replication_factor;
     const std::string count = std::to_string(replicas);
     if (!settings.takes_new_partitions) {
-        return std::unexpected(CatalogError{ErrorCode::invalid_replication_factor, "Unable to replicate the partition " +
-                                                                                       count + " time(s): " +
-                                                                                       std::string(kNoPlace)});
+        return std::unexpected(CatalogError{ErrorCode::invalid_replication_factor,
+                                            "Unable to replicate the partition " + count + " time(s): " + std::string(kNoPlace)});
     }
     if (replicas > static_cast<std::int64_t>(settings.brokers.size())) {
-        return std::unexpected(CatalogError{
-            ErrorCode::invalid_replication_factor,
-            "Unable to replicate the partition " + count + " time(s): The target replication factor of " + count +
-                " cannot be reached because only " + std::to_string(settings.brokers.size()) +
-                " broker(s) are registered or some brokers have all their log directories cordoned."});
+        return std::unexpected(
+            CatalogError{ErrorCode::invalid_replication_factor,
+                         "Unable to replicate the partition " + count + " time(s): The target replication factor of " + count +
+                             " cannot be reached because only " + std::to_string(settings.brokers.size()) +
+                             " broker(s) are registered or some brokers have all their log directories cordoned."});
     }
     return Shape{topic.num_partitions == -1 ? settings.num_partitions : topic.num_partitions,
                  static_cast<std::int16_t>(replicas)};
@@ -176,8 +171,7 @@ TopicToCreate automatic_topic(std::string_view name, const CatalogSettings& sett
 
 }  // namespace
 
-Decision<CreateTopicsReply> CatalogCore::create_topics(const CreateTopicsCommand& command,
-                                                       const CatalogContext& context) const {
+Decision<CreateTopicsReply> CatalogCore::create_topics(const CreateTopicsCommand& command, const CatalogContext& context) const {
     std::map<std::string_view, int> occurrences;
     for (const TopicToCreate& topic : command.topics) ++occurrences[topic.name];
     const auto is_judged = [&](const TopicToCreate& topic) {

@@ -49,15 +49,15 @@ Wishes count_wishes(const DeleteTopicsCommand& command, DeleteTopicsReply& reply
     Wishes wishes;
     for (const TopicReference& topic : command.topics) {
         if (topic.name && !topic.id.is_zero()) {
-            reply.topics.push_back(refused(topic.name, topic.id, ErrorCode::invalid_request,
-                                           "You may not specify both topic name and topic id."));
+            reply.topics.push_back(
+                refused(topic.name, topic.id, ErrorCode::invalid_request, "You may not specify both topic name and topic id."));
         } else if (topic.name) {
             ++wishes.names[*topic.name];
         } else if (!topic.id.is_zero()) {
             ++wishes.ids[topic.id];
         } else {
-            reply.topics.push_back(refused(std::nullopt, TopicId{}, ErrorCode::invalid_request,
-                                           "Neither topic name nor id were specified."));
+            reply.topics.push_back(
+                refused(std::nullopt, TopicId{}, ErrorCode::invalid_request, "Neither topic name nor id were specified."));
         }
     }
     return wishes;
@@ -65,8 +65,7 @@ Wishes count_wishes(const DeleteTopicsCommand& command, DeleteTopicsReply& reply
 
 }  // namespace
 
-Decision<DeleteTopicsReply> CatalogCore::delete_topics(const DeleteTopicsCommand& command,
-                                                       const CatalogContext& context) const {
+Decision<DeleteTopicsReply> CatalogCore::delete_topics(const DeleteTopicsCommand& command, const CatalogContext& context) const {
     if (const auto failure = failure_of_all(command, context.settings)) return {all_refused(command, *failure), {}};
 
     DeleteTopicsReply reply;

@@ -16,13 +16,12 @@ auto identity(const ProducerSwitch& producer) { return std::tie(producer.client_
 
 }  // namespace
 
-Decision<RecordProducerSwitchesReply> CatalogCore::record_producer_switches(
-    const RecordProducerSwitchesCommand& command) const {
+Decision<RecordProducerSwitchesReply> CatalogCore::record_producer_switches(const RecordProducerSwitchesCommand& command) const {
     ChangeBuilder change(snapshot_);
     RecordProducerSwitchesReply reply;
     const TopicPointer topic = snapshot_->share_topic(command.topic_id);
-    const bool known = topic != nullptr && command.epoch >= 1 &&
-                       static_cast<std::size_t>(command.epoch) <= topic->expansions.size();
+    const bool known =
+        topic != nullptr && command.epoch >= 1 && static_cast<std::size_t>(command.epoch) <= topic->expansions.size();
     if (!known) return {reply, change.finish()};
 
     auto& slot = topic->expansions[static_cast<std::size_t>(command.epoch) - 1];
@@ -55,7 +54,8 @@ Decision<std::vector<std::string>> CatalogCore::forget_seeded_groups(const Topic
     ChangeBuilder change(snapshot_);
     std::vector<std::string> seeded;
     const TopicPointer topic = snapshot_->share_topic(id);
-    if (topic == nullptr || epoch < 1 || static_cast<std::size_t>(epoch) > topic->expansions.size()) return {seeded, change.finish()};
+    if (topic == nullptr || epoch < 1 || static_cast<std::size_t>(epoch) > topic->expansions.size())
+        return {seeded, change.finish()};
     const std::size_t index = static_cast<std::size_t>(epoch) - 1;
     if (const auto& known = topic->expansions[index]->circumstances; known && !known->seeded_groups.empty()) {
         ExpansionCircumstances circumstances = *known;

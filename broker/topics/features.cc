@@ -26,13 +26,12 @@ const Feature* find_feature(std::string_view name) {
 }
 
 std::string invalid_version(const FeatureUpdate& update, const std::string& reason) {
-    return "Invalid update version " + std::to_string(update.level) + " for feature " + std::string(update.feature) +
-           ". " + reason;
+    return "Invalid update version " + std::to_string(update.level) + " for feature " + std::string(update.feature) + ". " +
+           reason;
 }
 
 std::string unsupported_downgrade(std::int16_t from, const FeatureUpdate& update) {
-    return "Unsupported metadata.version downgrade from " + std::to_string(from) + " to " +
-           std::to_string(update.level) +
+    return "Unsupported metadata.version downgrade from " + std::to_string(from) + " to " + std::to_string(update.level) +
            (update.upgrade_type == kSafeDowngrade
                 ? ". Refusing to perform the requested downgrade because it might delete metadata information."
                 : ". Unsafe metadata downgrade is not supported in this version.");
@@ -52,8 +51,8 @@ std::optional<std::string> problem_of(const FeatureUpdate& update, std::int16_t 
                                                          : controller + " does not support this feature.");
     }
     if (update.level < feature->minimum_level || update.level > feature->maximum_level) {
-        return invalid_version(update, controller + " only supports versions " + std::to_string(feature->minimum_level) +
-                                           "-" + std::to_string(feature->maximum_level));
+        return invalid_version(update, controller + " only supports versions " + std::to_string(feature->minimum_level) + "-" +
+                                           std::to_string(feature->maximum_level));
     }
     if (update.level > current && update.upgrade_type != kUpgrade) {
         return invalid_version(update, "Can't downgrade to a newer version.");
@@ -98,8 +97,7 @@ Decision<UpdateFeaturesReply> update_features(const CatalogPointer& catalog, con
     for (const auto& [name, update] : updates) {
         if (const auto problem = problem_of(*update, feature_level(*catalog, name), node)) {
             return {{.error = {ErrorCode::invalid_update_version,
-                               "The update failed for all features since the following feature had an error: " +
-                                   *problem}},
+                               "The update failed for all features since the following feature had an error: " + *problem}},
                     {}};
         }
         levels.insert_or_assign(std::string(name), update->level);

@@ -57,7 +57,7 @@ struct UpdateFeaturesReply {
 };
 
 /// `node` is the controller that the texts name.
-[[nodiscard]] Decision<UpdateFeaturesReply> update_features(const CatalogPointer& catalog,
-                                                            const UpdateFeaturesCommand& command, BrokerId node);
+[[nodiscard]] Decision<UpdateFeaturesReply> update_features(const CatalogPointer& catalog, const UpdateFeaturesCommand& command,
+                                                            BrokerId node);
 
 }  // namespace partita::topics

@@ -9,8 +9,8 @@
 #include "broker/topics/catalog.h"
 #include "broker/topics/catalog_commands.h"
 
-/// The topics that Kafka calls internal: what they are named, made of and used for. Whoever treats one of them in a way of its own
-/// asks its row here and does not know its name.
+/// The topics that Kafka calls internal: what they are named, made of and used for. Whoever treats one of them in a way of its
+/// own asks its row here and does not know its name.
 
 namespace partita::topics {
 
@@ -23,10 +23,10 @@ struct InternalTopic {
     /// value of each key counts and is folded into the metadata store, and neither retention nor compaction removes what was not
     /// folded yet. Unset: this broker keeps nothing there, and only makes it as Kafka does when a client asks for it.
     std::optional<CoordinatorKind> coordinator;
-    std::int32_t CatalogSettings::*partition_count;
-    std::int32_t CatalogSettings::*segment_bytes;
+    std::int32_t CatalogSettings::* partition_count;
+    std::int32_t CatalogSettings::* segment_bytes;
     /// Null: the topic is made without `min.insync.replicas`.
-    std::int32_t CatalogSettings::*min_isr;
+    std::int32_t CatalogSettings::* min_isr;
     /// What the topic is made with besides, by name and text. Says what stays of its records, so that it also holds for a
     /// topic that was found without its settings.
     std::span<const std::pair<std::string_view, std::string_view>> configs;

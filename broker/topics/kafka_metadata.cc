@@ -48,16 +48,21 @@ bool KafkaMetadata::apply(Bytes record) {
     std::uint32_t frame_version = 0;
     std::uint32_t kind = 0;
     std::uint32_t version = 0;
-    if (!cursor.read_unsigned_varint(frame_version) || frame_version != kFrameVersion ||
-        !cursor.read_unsigned_varint(kind) || !cursor.read_unsigned_varint(version)) {
+    if (!cursor.read_unsigned_varint(frame_version) || frame_version != kFrameVersion || !cursor.read_unsigned_varint(kind) ||
+        !cursor.read_unsigned_varint(version)) {
         return false;
     }
     switch (static_cast<RecordKind>(kind)) {
-        case RecordKind::topic: return apply_topic(cursor);
-        case RecordKind::partition: return apply_partition(cursor);
-        case RecordKind::config: return apply_config(cursor);
-        case RecordKind::remove_topic: return apply_removal(cursor);
-        case RecordKind::producer_ids: return apply_producer_ids(cursor);
+        case RecordKind::topic:
+            return apply_topic(cursor);
+        case RecordKind::partition:
+            return apply_partition(cursor);
+        case RecordKind::config:
+            return apply_config(cursor);
+        case RecordKind::remove_topic:
+            return apply_removal(cursor);
+        case RecordKind::producer_ids:
+            return apply_producer_ids(cursor);
     }
     return true;
 }
@@ -88,8 +93,8 @@ bool KafkaMetadata::apply_config(Cursor& cursor) {
     std::optional<std::string> resource;
     std::optional<std::string> name;
     std::optional<std::string> value;
-    if (!cursor.read(type) || !read_compact_text(cursor, resource) || !resource || !read_compact_text(cursor, name) ||
-        !name || !read_compact_text(cursor, value)) {
+    if (!cursor.read(type) || !read_compact_text(cursor, resource) || !resource || !read_compact_text(cursor, name) || !name ||
+        !read_compact_text(cursor, value)) {
         return false;
     }
     if (type != static_cast<std::int8_t>(ConfigResourceType::topic)) {

@@ -17,8 +17,7 @@ double MutationQuotas::tokens_at(const Bucket& bucket, double rate, Instant now)
     return std::min(most, bucket.tokens + rate * static_cast<double>(elapsed_ms(bucket.updated, now)) / 1000.0);
 }
 
-MutationQuotas::Charge MutationQuotas::charge(const QuotaInForce& quota, std::int64_t partitions, bool refuses,
-                                              Instant now) {
+MutationQuotas::Charge MutationQuotas::charge(const QuotaInForce& quota, std::int64_t partitions, bool refuses, Instant now) {
     auto found = buckets_.find(quota.bucket);
     if (found == buckets_.end()) {
         make_room(now);

@@ -14,21 +14,22 @@ constexpr std::string_view kIterations = "iterations=";
 
 std::string_view mechanism_name(ScramMechanism mechanism) {
     switch (mechanism) {
-        case ScramMechanism::sha_256: return "SCRAM-SHA-256";
-        case ScramMechanism::sha_512: return "SCRAM-SHA-512";
-        case ScramMechanism::unknown: break;
+        case ScramMechanism::sha_256:
+            return "SCRAM-SHA-256";
+        case ScramMechanism::sha_512:
+            return "SCRAM-SHA-512";
+        case ScramMechanism::unknown:
+            break;
     }
     return {};
 }
 
-bool is_known(std::int8_t mechanism) {
-    return !mechanism_name(static_cast<ScramMechanism>(mechanism)).empty();
-}
+bool is_known(std::int8_t mechanism) { return !mechanism_name(static_cast<ScramMechanism>(mechanism)).empty(); }
 
 /// The text in which Kafka kept credentials in ZooKeeper.
 std::string credential_text(const ScramCredential& credential) {
-    return "salt=" + credential.salt + ",stored_key=" + credential.stored_key + ",server_key=" + credential.server_key +
-           "," + std::string(kIterations) + std::to_string(credential.iterations);
+    return "salt=" + credential.salt + ",stored_key=" + credential.stored_key + ",server_key=" + credential.server_key + "," +
+           std::string(kIterations) + std::to_string(credential.iterations);
 }
 
 std::int32_t iterations_of(std::string_view text) {
@@ -129,9 +130,9 @@ std::vector<DescribedScramUser> describe_scram_credentials(const CatalogSnapshot
         DescribedScramUser& result = described.emplace_back(std::string(user));
         const ConfigMap& credentials = credentials_of(catalog, user);
         if (twice.contains(user)) {
-            result.error = {ErrorCode::duplicate_resource,
-                            "Cannot describe SCRAM credentials for the same user twice in a single request: " +
-                                std::string(user)};
+            result.error = {
+                ErrorCode::duplicate_resource,
+                "Cannot describe SCRAM credentials for the same user twice in a single request: " + std::string(user)};
         } else if (credentials.empty()) {
             result.error = {ErrorCode::resource_not_found,
                             "Attempt to describe a user credential that does not exist: " + std::string(user)};

@@ -136,9 +136,8 @@ const TopicPointer& TopicIndex::find_colliding(std::string_view name) const {
 }
 
 std::size_t TopicIndex::chunk_of(std::string_view name) const {
-    const auto after = std::ranges::upper_bound(ordered_, name, {}, [](const std::shared_ptr<const Chunk>& chunk) {
-        return std::string_view(chunk->front()->name);
-    });
+    const auto after = std::ranges::upper_bound(
+        ordered_, name, {}, [](const std::shared_ptr<const Chunk>& chunk) { return std::string_view(chunk->front()->name); });
     const auto position = static_cast<std::size_t>(after - ordered_.begin());
     return position == 0 ? 0 : position - 1;
 }

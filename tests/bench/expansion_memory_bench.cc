@@ -63,12 +63,13 @@ void fill_key_indexes(benchmark::State& state) {
                 const std::int64_t producer = number % state.range(1);
                 for (const std::int32_t count : {kPartitions, 2 * kPartitions}) {
                     detection->watch(topic_id(topic), "topic-" + std::to_string(topic), epochs)
-                        .observe({.client_id = "producer-" + std::to_string(producer), .address = "/127.0.0.1"},
-                                 {.key = as_bytes(key),
-                                  .partition = partitioners::partition_of(partitioners::Family::murmur2_pos, as_bytes(key), count),
-                                  .offset = {number},
-                                  .size_bytes = 100},
-                                 TimestampMs{number});
+                        .observe(
+                            {.client_id = "producer-" + std::to_string(producer), .address = "/127.0.0.1"},
+                            {.key = as_bytes(key),
+                             .partition = partitioners::partition_of(partitioners::Family::murmur2_pos, as_bytes(key), count),
+                             .offset = {number},
+                             .size_bytes = 100},
+                            TimestampMs{number});
                 }
             }
             detection->keep_bounds();

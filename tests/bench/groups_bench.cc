@@ -31,8 +31,9 @@ void commit_offsets(benchmark::State& state) {
     for (auto _ : state) {
         effects.clear();
         batch.clear();
-        coordinator.decide(groups::OffsetCommit{.group_id = "bench-group-17", .topics = {&topic, 1}, .api_version = 9, .reply_to = {1}}, kNow,
-                                   effects);
+        coordinator.decide(
+            groups::OffsetCommit{.group_id = "bench-group-17", .topics = {&topic, 1}, .api_version = 9, .reply_to = {1}}, kNow,
+            effects);
         for (const groups::Record& record : effects.records) {
             if (!groups::append_record(record, kNow.wall, scratch, builder)) state.SkipWithError("a record is refused");
         }
@@ -70,9 +71,10 @@ class ClassicGroup {
         for (const std::string& id : ids_) assignments.push_back({id, as_bytes(assignment)});
         for (const std::string& id : ids_) {
             effects_.clear();
-            coordinator_.decide(groups::SyncGroup{.group_id = "group", .generation = generation, .member_id = id, .assignments = assignments,
-                               .reply_to = {1}},
-                              kNow, effects_);
+            coordinator_.decide(
+                groups::SyncGroup{
+                    .group_id = "group", .generation = generation, .member_id = id, .assignments = assignments, .reply_to = {1}},
+                kNow, effects_);
         }
     }
 
@@ -81,10 +83,18 @@ class ClassicGroup {
         effects_.clear();
         const std::string metadata(150, 'm');
         const groups::JoinGroup::Protocol protocol{"range", as_bytes(metadata)};
-        coordinator_.decide(groups::JoinGroup{.group_id = "group", .member_id = id, .protocol_type = "consumer", .protocols = {&protocol, 1},
-                           .session_timeout_ms = 45'000, .rebalance_timeout_ms = 300'000, .client_id = "consumer",
-                           .client_host = "/127.0.0.1", .api_version = 9, .fresh_member_suffix = suffix, .reply_to = {1}},
-                          kNow, effects_);
+        coordinator_.decide(groups::JoinGroup{.group_id = "group",
+                                              .member_id = id,
+                                              .protocol_type = "consumer",
+                                              .protocols = {&protocol, 1},
+                                              .session_timeout_ms = 45'000,
+                                              .rebalance_timeout_ms = 300'000,
+                                              .client_id = "consumer",
+                                              .client_host = "/127.0.0.1",
+                                              .api_version = 9,
+                                              .fresh_member_suffix = suffix,
+                                              .reply_to = {1}},
+                            kNow, effects_);
     }
 
     groups::GroupCoordinator coordinator_;

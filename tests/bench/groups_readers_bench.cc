@@ -1,4 +1,5 @@
-// What it costs to say who reads one topic, in the coordinators of a broker with a crowd of groups: the processor time of one look.
+// What it costs to say who reads one topic, in the coordinators of a broker with a crowd of groups: the processor time of one
+// look.
 
 #include <benchmark/benchmark.h>
 
@@ -36,7 +37,8 @@ class Shards {
   public:
     Shards() {
         for (int index = 0; index < kShards; ++index) {
-            coordinators_.push_back(std::make_unique<groups::GroupCoordinator>(groups::GroupConfig{.initial_rebalance_delay_ms = 3}));
+            coordinators_.push_back(
+                std::make_unique<groups::GroupCoordinator>(groups::GroupConfig{.initial_rebalance_delay_ms = 3}));
             groups::Effects effects;
             coordinators_.back()->loaded(kNow, effects);
         }
@@ -51,7 +53,8 @@ class Shards {
         std::vector<groups::OffsetCommit::Topic> topics;
         for (const std::string& name : names) topics.push_back({name, {}, partitions});
         groups::Effects effects;
-        of(group).decide(groups::OffsetCommit{.group_id = group_of(group), .topics = topics, .api_version = 9, .reply_to = {1}}, kNow, effects);
+        of(group).decide(groups::OffsetCommit{.group_id = group_of(group), .topics = topics, .api_version = 9, .reply_to = {1}},
+                         kNow, effects);
     }
     void join(int group, const std::vector<std::string>& names) {
         const std::string id = group_of(group);
@@ -59,13 +62,22 @@ class Shards {
         const std::string assignment = told(names, int32_text(2) + int32_text(0) + int32_text(1));
         const groups::JoinGroup::Protocol protocol{"range", as_bytes(subscription)};
         groups::Effects effects;
-        of(group).decide(groups::JoinGroup{.group_id = id, .protocol_type = "consumer", .protocols = {&protocol, 1}, .session_timeout_ms = 1'800'000,
-                        .rebalance_timeout_ms = 1'800'000, .client_id = "c", .client_host = "/127.0.0.1", .api_version = 2,
-                        .fresh_member_suffix = "1", .reply_to = {1}},
-                       kNow, effects);
+        of(group).decide(groups::JoinGroup{.group_id = id,
+                                           .protocol_type = "consumer",
+                                           .protocols = {&protocol, 1},
+                                           .session_timeout_ms = 1'800'000,
+                                           .rebalance_timeout_ms = 1'800'000,
+                                           .client_id = "c",
+                                           .client_host = "/127.0.0.1",
+                                           .api_version = 2,
+                                           .fresh_member_suffix = "1",
+                                           .reply_to = {1}},
+                         kNow, effects);
         of(group).tick({kNow.monotonic + 3, kNow.wall}, effects);
         const groups::SyncGroup::Assignment mine{"c-1", as_bytes(assignment)};
-        of(group).decide(groups::SyncGroup{.group_id = id, .generation = {1}, .member_id = "c-1", .assignments = {&mine, 1}, .reply_to = {2}}, kNow, effects);
+        of(group).decide(
+            groups::SyncGroup{.group_id = id, .generation = {1}, .member_id = "c-1", .assignments = {&mine, 1}, .reply_to = {2}},
+            kNow, effects);
     }
     std::size_t look(const std::string& topic) {
         std::size_t readers = 0;

@@ -136,7 +136,8 @@ void ReplaceATopic(benchmark::State& state) {
     for (int number = 0; number < state.range(0); ++number) {
         auto topic = std::make_shared<topics::Topic>();
         topic->name = "topic-" + std::to_string(number);
-        for (int byte = 0; byte < 4; ++byte) topic->id.bytes[static_cast<std::size_t>(byte)] = static_cast<std::uint8_t>((number + 1) >> (8 * byte));
+        for (int byte = 0; byte < 4; ++byte)
+            topic->id.bytes[static_cast<std::size_t>(byte)] = static_cast<std::uint8_t>((number + 1) >> (8 * byte));
         topic->partition_count = 1;
         all.push_back(std::move(topic));
     }

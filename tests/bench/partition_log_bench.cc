@@ -75,8 +75,14 @@ void append(benchmark::State& state) {
     }
     state.SetBytesProcessed(state.iterations() * group * static_cast<std::int64_t>(batch.size()));
 }
-BENCHMARK(append)->ArgNames({"batch", "group"})->Args({1024, 1})->Args({1024, 16})->Args({16384, 1})->Args({65536, 1})
-    ->Args({1 << 20, 1})->UseRealTime();
+BENCHMARK(append)
+    ->ArgNames({"batch", "group"})
+    ->Args({1024, 1})
+    ->Args({1024, 16})
+    ->Args({16384, 1})
+    ->Args({65536, 1})
+    ->Args({1 << 20, 1})
+    ->UseRealTime();
 
 void read_lookup(benchmark::State& state) {
     World world;
@@ -97,4 +103,3 @@ void read_lookup(benchmark::State& state) {
 BENCHMARK(read_lookup)->ArgNames({"batch", "tail"})->Args({1024, 0})->Args({1024, 1})->Args({65536, 0})->Args({65536, 1});
 
 }  // namespace
-

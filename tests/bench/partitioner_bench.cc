@@ -77,7 +77,11 @@ void find_findings(benchmark::State& state) {
     for (int client = 0; client < 8; ++client) {
         const expansion::ProducerIdentity producer{.client_id = "app-" + std::to_string(client), .address = "/127.0.0.1"};
         for (const std::string& key : keys) {
-            watch.observe(producer, {.key = as_bytes(key), .partition = partitioners::partition_of(partitioners::Family::murmur2_pos, as_bytes(key), 12), .size_bytes = 100}, {1000});
+            watch.observe(producer,
+                          {.key = as_bytes(key),
+                           .partition = partitioners::partition_of(partitioners::Family::murmur2_pos, as_bytes(key), 12),
+                           .size_bytes = 100},
+                          {1000});
         }
     }
     for (auto _ : state) {

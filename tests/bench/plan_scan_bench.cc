@@ -34,7 +34,8 @@ class WarmLog {
             BatchBuilder builder;
             for (std::int64_t index = 0; index < per_batch && written < records; ++index, ++written) {
                 state = state * 6364136223846793005u + 1442695040888963407u;
-                builder.append({1'700'000'000'000}, as_bytes("user-" + std::to_string((state >> 33) % static_cast<std::uint64_t>(distinct))),
+                builder.append({1'700'000'000'000},
+                               as_bytes("user-" + std::to_string((state >> 33) % static_cast<std::uint64_t>(distinct))),
                                as_bytes(value));
             }
             std::vector<std::byte> batch;

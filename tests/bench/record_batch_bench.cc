@@ -24,8 +24,7 @@ std::vector<std::byte> make_batch(Codec codec, std::size_t value_bytes) {
             state = state * 6364136223846793005u + 1442695040888963407u;
             letter = static_cast<char>('a' + (state >> 33) % 16);
         }
-        builder.append({1'700'000'000'000 + static_cast<std::int64_t>(index)}, as_bytes(key),
-                       as_bytes(value));
+        builder.append({1'700'000'000'000 + static_cast<std::int64_t>(index)}, as_bytes(key), as_bytes(value));
     }
     std::vector<std::byte> batch;
     builder.build(batch);
@@ -64,8 +63,8 @@ void read_records(benchmark::State& state) {
     const Batch batch = *parse_batch(bytes);
     for (auto _ : state) {
         std::size_t key_bytes = 0;
-        const auto walked = for_each_record(
-            batch, {}, [&](const RecordView& record) { key_bytes += record.key ? record.key->size() : 0; });
+        const auto walked =
+            for_each_record(batch, {}, [&](const RecordView& record) { key_bytes += record.key ? record.key->size() : 0; });
         if (!walked) state.SkipWithError("the batch does not read");
         benchmark::DoNotOptimize(key_bytes);
     }
@@ -80,8 +79,7 @@ void build_records(benchmark::State& state) {
     constexpr int kRecords = 500;
     std::size_t bytes = 0;
     for (auto _ : state) {
-        for (int index = 0; index < kRecords; ++index)
-            builder.append({index}, as_bytes("key-12345"), as_bytes(value));
+        for (int index = 0; index < kRecords; ++index) builder.append({index}, as_bytes("key-12345"), as_bytes(value));
         out.clear();
         builder.build(out);
         bytes += out.size();

@@ -64,9 +64,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (size == 0) return 0;
     const Bytes rest = std::as_bytes(std::span(data, size)).subspan(1);
     switch (static_cast<Input>(data[0] % kInputs)) {
-        case Input::catalog: check_catalog(Pieces(rest)); break;
-        case Input::kafka_metadata: check_kafka_metadata(Pieces(rest)); break;
-        case Input::fence: check_fence(as_text(rest)); break;
+        case Input::catalog:
+            check_catalog(Pieces(rest));
+            break;
+        case Input::kafka_metadata:
+            check_kafka_metadata(Pieces(rest));
+            break;
+        case Input::fence:
+            check_fence(as_text(rest));
+            break;
     }
     return 0;
 }

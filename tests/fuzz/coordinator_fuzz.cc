@@ -82,14 +82,14 @@ void check_records(Pieces pieces) {
     for (const std::string_view member : {"", "m"}) {
         act([&](groups::Effects& effects) {
             coordinator.decide(groups::JoinGroup{.group_id = "g",
-                              .member_id = member,
-                              .protocol_type = "consumer",
-                              .protocols = protocols,
-                              .session_timeout_ms = 10'000,
-                              .rebalance_timeout_ms = 10'000,
-                              .fresh_member_suffix = "fresh",
-                              .reply_to = {1}},
-                             now, effects);
+                                                 .member_id = member,
+                                                 .protocol_type = "consumer",
+                                                 .protocols = protocols,
+                                                 .session_timeout_ms = 10'000,
+                                                 .rebalance_timeout_ms = 10'000,
+                                                 .fresh_member_suffix = "fresh",
+                                                 .reply_to = {1}},
+                               now, effects);
         });
     }
     for (int round = 0; round < 4; ++round) {
@@ -124,9 +124,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (size == 0) return 0;
     const Bytes rest = std::as_bytes(std::span(data, size)).subspan(1);
     switch (static_cast<Input>(data[0] % kInputs)) {
-        case Input::subscription: check_subscription(rest); break;
-        case Input::assignment: check_assignment(rest); break;
-        case Input::records: check_records(Pieces(rest)); break;
+        case Input::subscription:
+            check_subscription(rest);
+            break;
+        case Input::assignment:
+            check_assignment(rest);
+            break;
+        case Input::records:
+            check_records(Pieces(rest));
+            break;
     }
     return 0;
 }
@@ -135,8 +141,7 @@ std::vector<std::vector<std::byte>> fuzz_seeds() {
     using namespace std::string_view_literals;
     std::vector<std::vector<std::byte>> seeds;
     // Version 1: topics t and u, user data, owned partition t-0. Then an assignment of t-0 and t-1.
-    const std::string_view subscription =
-        "\0\0\1\0\0\0\2\0\1t\0\1u\0\0\0\2xy\0\0\0\1\0\1t\0\0\0\1\0\0\0\0"sv;
+    const std::string_view subscription = "\0\0\1\0\0\0\2\0\1t\0\1u\0\0\0\2xy\0\0\0\1\0\1t\0\0\0\1\0\0\0\0"sv;
     const std::string_view assignment = "\1\0\1\0\0\0\1\0\1t\0\0\0\2\0\0\0\0\0\0\0\1\377\377\377\377"sv;
     seeds.push_back(bytes_of(subscription));
     seeds.push_back(bytes_of(assignment));
@@ -169,16 +174,16 @@ std::vector<std::vector<std::byte>> fuzz_seeds() {
     coordinator.loaded({}, effects);
     const std::array topics{std::string_view("t")};
     coordinator.decide(groups::ConsumerGroupHeartbeat{.group_id = "g",
-                                    .member_id = "m",
-                                    .member_epoch = 0,
-                                    .instance_id = "i",
-                                    .rebalance_timeout_ms = 10'000,
-                                    .topic_names = topics,
-                                    .owned = std::span<const assignors::TopicPartitions>(),
-                                    .client_id = "c",
-                                    .client_host = "/127.0.0.1",
-                                    .reply_to = {1}},
-                                   {.monotonic = {5}, .wall = {5}}, effects);
+                                                      .member_id = "m",
+                                                      .member_epoch = 0,
+                                                      .instance_id = "i",
+                                                      .rebalance_timeout_ms = 10'000,
+                                                      .topic_names = topics,
+                                                      .owned = std::span<const assignors::TopicPartitions>(),
+                                                      .client_id = "c",
+                                                      .client_host = "/127.0.0.1",
+                                                      .reply_to = {1}},
+                       {.monotonic = {5}, .wall = {5}}, effects);
     FUZZ_CHECK(!effects.records.empty());
     seeds.push_back(record_input(effects.records));
     return seeds;

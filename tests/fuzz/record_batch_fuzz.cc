@@ -27,8 +27,7 @@ std::optional<std::int32_t> walk(const Batch& batch, OffsetDeltas deltas) {
         if (deltas == OffsetDeltas::dense) FUZZ_CHECK(record.offset_delta == records - 1);
         if (deltas == OffsetDeltas::ascending) FUZZ_CHECK(record.offset_delta > greatest_delta);
         greatest_delta = record.offset_delta;
-        std::size_t inside =
-            (record.key ? record.key->size() : 0) + (record.value ? record.value->size() : 0);
+        std::size_t inside = (record.key ? record.key->size() : 0) + (record.value ? record.value->size() : 0);
         RecordHeaderRange headers = record.headers();
         RecordHeader header;
         std::int32_t header_count = 0;
@@ -51,8 +50,7 @@ void check_batch(const Batch& batch) {
     const bool ascending = walk(batch, OffsetDeltas::ascending).has_value();
     const bool dense = walk(batch, OffsetDeltas::dense).has_value();
     // Dense deltas that end where the header says ascend as well.
-    if (dense && batch.header.last_offset_delta + std::int64_t{1} == batch.header.record_count)
-        FUZZ_CHECK(ascending);
+    if (dense && batch.header.last_offset_delta + std::int64_t{1} == batch.header.record_count) FUZZ_CHECK(ascending);
     (void)find_first_at_or_after(batch, {0}, batch.header.base_offset);
     (void)find_max_timestamp(batch);
 }
@@ -63,8 +61,8 @@ void check_validation(Bytes input) {
     const auto batch = parse_batch(bytes);
     if (!batch) return;
     patch_base_offset_and_epoch(bytes, {0}, {0});
-    patch_max_timestamp(MutableBytes(bytes).first(batch->bytes.size()),
-                        batch->header.attributes.timestamp_type(), batch->header.max_timestamp);
+    patch_max_timestamp(MutableBytes(bytes).first(batch->bytes.size()), batch->header.attributes.timestamp_type(),
+                        batch->header.max_timestamp);
     ProduceRules rules;
     rules.now = batch->header.max_timestamp;
     rules.decompressed_limit_bytes = kLimitBytes;
@@ -107,14 +105,12 @@ std::vector<std::vector<std::byte>> fuzz_seeds() {
     std::vector<std::vector<std::byte>> seeds;
     const RecordHeader headers[] = {{"trace", as_bytes("id")}, {"none", std::nullopt}};
     for (const Codec codec : kCodecs) {
-        BatchBuilder builder(
-            {.codec = codec, .producer_id = {1}, .producer_epoch = {0}, .base_sequence = {0}});
+        BatchBuilder builder({.codec = codec, .producer_id = {1}, .producer_epoch = {0}, .base_sequence = {0}});
         for (int index = 0; index < 20; ++index) {
             const std::string value(static_cast<std::size_t>(index) * 9, 'v');
-            builder.append(
-                {1000 + index}, index % 3 == 0 ? std::nullopt : std::optional(as_bytes("key")),
-                index % 5 == 0 ? std::nullopt : std::optional(as_bytes(value)),
-                index % 4 == 0 ? std::span<const RecordHeader>(headers) : std::span<const RecordHeader>());
+            builder.append({1000 + index}, index % 3 == 0 ? std::nullopt : std::optional(as_bytes("key")),
+                           index % 5 == 0 ? std::nullopt : std::optional(as_bytes(value)),
+                           index % 4 == 0 ? std::span<const RecordHeader>(headers) : std::span<const RecordHeader>());
         }
         seeds.emplace_back();
         builder.build(seeds.back());

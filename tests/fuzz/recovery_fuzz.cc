@@ -15,9 +15,9 @@ using namespace partita;
 using fuzz::Pieces;
 
 constexpr std::string_view kDirectory = "/data/t-0/";
-constexpr std::string_view kNames[] = {"00000000000000000000.index", "00000000000000000000.timeindex",
+constexpr std::string_view kNames[] = {"00000000000000000000.index",    "00000000000000000000.timeindex",
                                        "00000000000000000002.snapshot", "00000000000000000000.txnindex",
-                                       "leader-epoch-checkpoint", "00000000000000000000.log"};
+                                       "leader-epoch-checkpoint",       "00000000000000000000.log"};
 
 constexpr std::uint8_t kCleanBit = 1;
 constexpr std::uint8_t kRecoveryPointBit = 2;
@@ -50,7 +50,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     FUZZ_CHECK(world.system.make_directories("/data/t-0").has_value());
     for (const std::string_view name : kNames) {
         const Bytes content = pieces.next();
-        if (!content.empty()) world.system.set_content(std::string(kDirectory) + std::string(name), std::string(as_text(content)));
+        if (!content.empty())
+            world.system.set_content(std::string(kDirectory) + std::string(name), std::string(as_text(content)));
     }
     if (flags & kCleanBit) world.system.set_content("/data/.kafka_cleanshutdown", "");
     if (flags & kRecoveryPointBit) world.system.set_content("/data/recovery-point-offset-checkpoint", "0\n1\nt 0 3\n");

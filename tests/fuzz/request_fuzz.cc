@@ -65,8 +65,7 @@ std::vector<std::vector<std::byte>> fuzz_seeds() {
         for (std::int16_t version = api.versions.first; version <= api.versions.last; ++version) {
             Arena arena;
             Object message(*api.request);
-            testing::MessageGenerator(static_cast<std::uint64_t>(version), arena)
-                .generate(*api.request, version, message.get());
+            testing::MessageGenerator(static_cast<std::uint64_t>(version), arena).generate(*api.request, version, message.get());
             ByteBuffer out;
             append_request_header(api, version, 1, "fuzz", out);
             FUZZ_CHECK(encode(*api.request, message.get(), version, out).has_value());

@@ -68,8 +68,7 @@ TEST(FuzzSmoke, ThePropertyHoldsForSeedsTheirPrefixesAndDamagedCopies) {
             run(Input(input.begin(), input.begin() + static_cast<std::ptrdiff_t>(size)));
         }
     }
-    for (std::uint64_t round = 0; round < rounds; ++round)
-        run(damaged(seeds[random() % seeds.size()], random));
+    for (std::uint64_t round = 0; round < rounds; ++round) run(damaged(seeds[random() % seeds.size()], random));
 }
 
 }  // namespace

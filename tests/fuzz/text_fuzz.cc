@@ -50,9 +50,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (size == 0) return 0;
     const std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
     switch (static_cast<Input>(data[0] % kInputs)) {
-        case Input::properties: check_config({.properties = text, .environment = {}, .overrides = {}}); break;
-        case Input::override: check_config({.properties = {}, .environment = {"KAFKA_" + text}, .overrides = {text}}); break;
-        case Input::target: check_target(text); break;
+        case Input::properties:
+            check_config({.properties = text, .environment = {}, .overrides = {}});
+            break;
+        case Input::override:
+            check_config({.properties = {}, .environment = {"KAFKA_" + text}, .overrides = {text}});
+            break;
+        case Input::target:
+            check_target(text);
+            break;
         case Input::checkpoint:
             if (const auto checkpoint = parse_offset_checkpoint(text)) {
                 FUZZ_CHECK(parse_offset_checkpoint(to_text(*checkpoint)) == checkpoint);
@@ -74,12 +80,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 std::vector<std::vector<std::byte>> fuzz_seeds() {
     return {
-        seed(Input::properties, "# x\nlisteners=PLAINTEXT://:9092,INSIDE://[::1]:19092\n"
-                                "listener.security.protocol.map=PLAINTEXT:PLAINTEXT,INSIDE:PLAINTEXT\n"
-                                "advertised.listeners=PLAINTEXT://h:9092,INSIDE://h:1\nlog.dirs=/tmp/a,\\\n /tmp/b\n"
-                                "num.partitions : 3\nmax.connections.per.ip.overrides=127.0.0.1:5\nk\\u0041\\tx = v\\\\\n"),
-        seed(Input::properties, "log.retention.hours=168\nlog.cleaner.delete.retention.ms=1\ncompression.type=zstd\n"
-                                "log.message.timestamp.type=LogAppendTime\ngroup.consumer.assignors=uniform,range\n"),
+        seed(Input::properties,
+             "# x\nlisteners=PLAINTEXT://:9092,INSIDE://[::1]:19092\n"
+             "listener.security.protocol.map=PLAINTEXT:PLAINTEXT,INSIDE:PLAINTEXT\n"
+             "advertised.listeners=PLAINTEXT://h:9092,INSIDE://h:1\nlog.dirs=/tmp/a,\\\n /tmp/b\n"
+             "num.partitions : 3\nmax.connections.per.ip.overrides=127.0.0.1:5\nk\\u0041\\tx = v\\\\\n"),
+        seed(Input::properties,
+             "log.retention.hours=168\nlog.cleaner.delete.retention.ms=1\ncompression.type=zstd\n"
+             "log.message.timestamp.type=LogAppendTime\ngroup.consumer.assignors=uniform,range\n"),
         seed(Input::override, "listeners=PLAINTEXT://localhost:0"),
         seed(Input::override, "controller.quorum.voters=1@localhost:9093"),
         seed(Input::target, "/v1/topics/a%2Fb/expansion?to=12&partitioner=java%2B&keys"),

@@ -32,9 +32,7 @@ std::vector<std::byte> from_hex(std::string_view text) {
     std::vector<std::byte> bytes;
     int high = -1;
     for (const char digit : text) {
-        const int value = digit >= '0' && digit <= '9'   ? digit - '0'
-                          : digit >= 'a' && digit <= 'f' ? digit - 'a' + 10
-                                                         : -1;
+        const int value = digit >= '0' && digit <= '9' ? digit - '0' : digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
         if (value < 0) continue;  // Line breaks.
         if (high < 0) {
             high = value;
@@ -76,8 +74,8 @@ std::string decode_and_compare(const Schema& schema, std::int16_t version, Bytes
     Object message(schema);
     auto consumed = decode(schema, body, version, arena, message.get());
     if (!consumed) {
-        ADD_FAILURE() << to_string(consumed.error().failure) << " at " << consumed.error().position
-                      << ", field " << consumed.error().field;
+        ADD_FAILURE() << to_string(consumed.error().failure) << " at " << consumed.error().position << ", field "
+                      << consumed.error().field;
         return "";
     }
     EXPECT_EQ(*consumed, body.size()) << "bytes left over";
@@ -165,9 +163,9 @@ TEST_P(GoldenFrame, DecodesToItsTextAndBackToItsBytes) {
         text = std::string(api->name) + "Response v" + std::to_string(frame.version) + "\n";
     }
     EXPECT_EQ(hex(header_again.bytes()), hex(Bytes(bytes).first(header_size)));
-    text += decode_and_compare(frame.is_request ? *api->request : *api->response, frame.version,
-                               Bytes(bytes).subspan(header_size)) +
-            "\n";
+    text +=
+        decode_and_compare(frame.is_request ? *api->request : *api->response, frame.version, Bytes(bytes).subspan(header_size)) +
+        "\n";
 
     fs::path text_path = frame.path;
     text_path.replace_extension(".txt");
@@ -203,8 +201,7 @@ TEST(GoldenBytes, OfKafkasOwnClassesForEveryMessageAndVersion) {
         ++seen[name + std::to_string(version)];
     }
     for (const testing::MessageVersion& message : testing::all_message_versions()) {
-        EXPECT_GE(seen[std::string(message.schema->name) + std::to_string(message.version)], 2)
-            << message.label();
+        EXPECT_GE(seen[std::string(message.schema->name) + std::to_string(message.version)], 2) << message.label();
     }
 }
 

@@ -38,7 +38,8 @@ void Client::introduce(WireClient& wire) {
 
 int Client::partition_count() {
     std::array topics{MetadataRequest::Topic{.name = topic_}};
-    const auto& response = call<MetadataResponse>(data_, 12, MetadataRequest{.topics = topics, .allow_auto_topic_creation = false});
+    const auto& response =
+        call<MetadataResponse>(data_, 12, MetadataRequest{.topics = topics, .allow_auto_topic_creation = false});
     if (response.topics.count() != 1) throw Failure{"Metadata does not tell of the topic"};
     expect_none(response.topics[0].error_code, "Metadata");
     return static_cast<int>(response.topics[0].partitions.count());
@@ -77,7 +78,8 @@ Client::Fetched Client::fetch(const Offsets& positions, int partition_max_bytes)
     const auto& response = call<FetchResponse>(data_, 12, FetchRequest{.topics = topics});
     expect_none(response.error_code, "Fetch");
     Fetched fetched;
-    for (const auto& data : response.responses.count() == 0 ? Array<FetchResponse::PartitionData>() : response.responses[0].partitions) {
+    for (const auto& data :
+         response.responses.count() == 0 ? Array<FetchResponse::PartitionData>() : response.responses[0].partitions) {
         if (data.error_code == ErrorCode::offset_out_of_range) {
             fetched.out_of_range.insert(data.partition_index);
             continue;
@@ -86,7 +88,8 @@ Client::Fetched Client::fetch(const Offsets& positions, int partition_max_bytes)
         BatchCursor cursor(data.records.bytes());
         while (cursor.next()) {
             const auto walked = for_each_record(cursor.batch(), {}, [&](const RecordView& record) {
-                if (record.offset.value >= positions.at(data.partition_index)) fetched.offsets[data.partition_index].push_back(record.offset.value);
+                if (record.offset.value >= positions.at(data.partition_index))
+                    fetched.offsets[data.partition_index].push_back(record.offset.value);
             });
             if (!walked) throw Failure{"a batch that was fetched is damaged"};
         }

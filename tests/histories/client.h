@@ -99,8 +99,8 @@ class GroupDriver {
     /// Somebody else takes the member out of its group, of the classic protocol.
     void remove(WireClient& administrator, const Member& member);
     void commit(const Member& member, const Offsets& offsets);
-    /// As the member would have by the generation or epoch before its own. Returns what was accepted: of the consumer protocol, partitions
-    /// that it had already then.
+    /// As the member would have by the generation or epoch before its own. Returns what was accepted: of the consumer protocol,
+    /// partitions that it had already then.
     [[nodiscard]] Offsets commit_late(const Member& member, const Offsets& offsets);
 
   private:

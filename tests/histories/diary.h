@@ -13,8 +13,8 @@
 #include "tests/histories/script.h"
 
 /// What the clients of a history noted down: what they sent and was acknowledged, what they were given and when, what they
-/// committed. The log is among it, for whoever produced a record was told its offset. Plain data: the player writes it, the oracle
-/// reads it.
+/// committed. The log is among it, for whoever produced a record was told its offset. Plain data: the player writes it, the
+/// oracle reads it.
 namespace partita::test::histories {
 
 using Clock = std::chrono::steady_clock;
@@ -92,7 +92,8 @@ struct GroupDiary {
     std::map<std::pair<Caller, int>, NoOffset> without_offset;
     /// Who had no offset asked where to begin, or read all the same.
     bool has_policy = false;
-    /// Growths, by how many there were before, at which it had members or commits; of a group that came after a restart nobody can tell.
+    /// Growths, by how many there were before, at which it had members or commits; of a group that came after a restart nobody
+    /// can tell.
     std::set<int> grew_with;
     bool may_have_been_there = false;
     std::map<int, Inversion> inversions;
@@ -168,7 +169,9 @@ struct Diary {
     [[nodiscard]] int epoch() const { return static_cast<int>(growths.size()); }
     [[nodiscard]] int count() const { return static_cast<int>(partitions.size()); }
     /// The topic's count at that epoch.
-    [[nodiscard]] int count_at(int epoch) const { return epoch == 0 ? first_count() : growths[static_cast<std::size_t>(epoch - 1)].to; }
+    [[nodiscard]] int count_at(int epoch) const {
+        return epoch == 0 ? first_count() : growths[static_cast<std::size_t>(epoch - 1)].to;
+    }
     [[nodiscard]] int first_count() const { return growths.empty() ? count() : growths.front().from; }
     [[nodiscard]] bool is_new(int partition) const { return partition >= first_count(); }
     /// When the partition came into being; the beginning of time for those of the first day.

@@ -89,7 +89,8 @@ void GroupDriver::join_classic(const std::vector<Member>& members) {
     for (const Member& member : members) {
         if (!member.membership->member_id.empty()) continue;
         const auto& response = Client::call<JoinGroupResponse>(member.client->coordinator(), 9, request_of(member));
-        if (response.error_code != ErrorCode::member_id_required) expect_none(response.error_code, "JoinGroup without a member id");
+        if (response.error_code != ErrorCode::member_id_required)
+            expect_none(response.error_code, "JoinGroup without a member id");
         member.membership->member_id = response.member_id;
     }
     // Somebody may be through with a generation before the others have come; then it comes again.
@@ -97,17 +98,20 @@ void GroupDriver::join_classic(const std::vector<Member>& members) {
     std::vector<std::int32_t> waiting(members.size(), -1);
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
         const std::int32_t newest = *std::ranges::max_element(generations);
-        const bool is_complete = std::ranges::count(waiting, -1) == std::ssize(waiting) && std::ranges::count(generations, newest) == std::ssize(generations);
+        const bool is_complete = std::ranges::count(waiting, -1) == std::ssize(waiting) &&
+                                 std::ranges::count(generations, newest) == std::ssize(generations);
         if (newest >= 0 && is_complete) return;
         for (std::size_t index = 0; index < members.size(); ++index) {
-            const bool is_behind = generations[index] < newest || std::ranges::any_of(waiting, [](std::int32_t id) { return id >= 0; });
+            const bool is_behind =
+                generations[index] < newest || std::ranges::any_of(waiting, [](std::int32_t id) { return id >= 0; });
             if (waiting[index] < 0 && (generations[index] < 0 || is_behind)) {
                 waiting[index] = members[index].client->coordinator().send_request(9, request_of(members[index]));
             }
         }
         for (std::size_t index = 0; index < members.size(); ++index) {
             if (waiting[index] < 0) continue;
-            const auto* response = members[index].client->coordinator().read_reply<JoinGroupResponse, JoinGroupRequest>(9, waiting[index], 250ms);
+            const auto* response =
+                members[index].client->coordinator().read_reply<JoinGroupResponse, JoinGroupRequest>(9, waiting[index], 250ms);
             if (response == nullptr) continue;
             expect_none(response->error_code, "JoinGroup");
             waiting[index] = -1;
@@ -141,7 +145,8 @@ void GroupDriver::sync_classic(const std::vector<Member>& members, int partition
         waiting.push_back(member.client->coordinator().send_request(5, request));
     }
     for (std::size_t index = 0; index < members.size(); ++index) {
-        const auto* response = members[index].client->coordinator().read_reply<SyncGroupResponse, SyncGroupRequest>(5, waiting[index]);
+        const auto* response =
+            members[index].client->coordinator().read_reply<SyncGroupResponse, SyncGroupRequest>(5, waiting[index]);
         if (response == nullptr) throw Failure{"SyncGroup found no answer"};
         expect_none(response->error_code, "SyncGroup");
         members[index].membership->assigned = shares[index];
@@ -154,7 +159,8 @@ void GroupDriver::beat(const Member& member, bool joins) {
     std::vector<ConsumerGroupHeartbeatRequest::TopicPartitions> owned;
     if (!partitions.empty()) owned.push_back({.topic_id = topic_id_, .partitions = partitions});
     std::array<std::string_view, 1> names{topic_};
-    ConsumerGroupHeartbeatRequest request{.group_id = group_, .member_id = own.member_id, .member_epoch = joins ? 0 : own.generation};
+    ConsumerGroupHeartbeatRequest request{
+        .group_id = group_, .member_id = own.member_id, .member_epoch = joins ? 0 : own.generation};
     if (joins) {
         request.rebalance_timeout_ms = kSessionTimeoutMs;
         request.subscribed_topic_names = names;
@@ -167,7 +173,8 @@ void GroupDriver::beat(const Member& member, bool joins) {
     if (response.assignment == nullptr) return;
     own.owes_answer = true;
     own.assigned.clear();
-    for (const auto& topic : response.assignment->topic_partitions) own.assigned.insert(topic.partitions.begin(), topic.partitions.end());
+    for (const auto& topic : response.assignment->topic_partitions)
+        own.assigned.insert(topic.partitions.begin(), topic.partitions.end());
 }
 
 void GroupDriver::settle_consumer(const std::vector<Member>& members, int partition_count) {
@@ -183,7 +190,8 @@ void GroupDriver::settle_consumer(const std::vector<Member>& members, int partit
         bool is_quiet = true;
         for (const Member& member : members) {
             assigned += member.membership->assigned.size();
-            is_quiet &= !member.membership->owes_answer && member.membership->generation == members.front().membership->generation;
+            is_quiet &=
+                !member.membership->owes_answer && member.membership->generation == members.front().membership->generation;
         }
         return is_quiet && assigned == static_cast<std::size_t>(partition_count);
     });
@@ -202,7 +210,8 @@ void GroupDriver::leave(const Member& member) {
 
 void GroupDriver::remove(WireClient& administrator, const Member& member) {
     std::array leaving{LeaveGroupRequest::MemberIdentity{.member_id = member.membership->member_id}};
-    const auto& response = Client::call<LeaveGroupResponse>(administrator, 5, LeaveGroupRequest{.group_id = group_, .members = leaving});
+    const auto& response =
+        Client::call<LeaveGroupResponse>(administrator, 5, LeaveGroupRequest{.group_id = group_, .members = leaving});
     expect_none(response.error_code, "LeaveGroup");
     expect_none(response.members[0].error_code, "LeaveGroup of a member");
     *member.membership = {};
@@ -210,7 +219,8 @@ void GroupDriver::remove(WireClient& administrator, const Member& member) {
 
 std::map<int, ErrorCode> GroupDriver::commit_as_of(std::int32_t generation, const Member& member, const Offsets& offsets) {
     std::vector<OffsetCommitRequest::Partition> partitions;
-    for (const auto& [partition, offset] : offsets) partitions.push_back({.partition_index = partition, .committed_offset = offset});
+    for (const auto& [partition, offset] : offsets)
+        partitions.push_back({.partition_index = partition, .committed_offset = offset});
     std::array topics{OffsetCommitRequest::Topic{.name = topic_, .partitions = partitions}};
     const OffsetCommitRequest request{.group_id = group_,
                                       .generation_id_or_member_epoch = generation,
@@ -223,7 +233,8 @@ std::map<int, ErrorCode> GroupDriver::commit_as_of(std::int32_t generation, cons
 }
 
 void GroupDriver::commit(const Member& member, const Offsets& offsets) {
-    for (const auto& [partition, error] : commit_as_of(member.membership->generation, member, offsets)) expect_none(error, "OffsetCommit");
+    for (const auto& [partition, error] : commit_as_of(member.membership->generation, member, offsets))
+        expect_none(error, "OffsetCommit");
 }
 
 Offsets GroupDriver::commit_late(const Member& member, const Offsets& offsets) {

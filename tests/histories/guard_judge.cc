@@ -26,7 +26,8 @@ void add_group(const std::string& name, const GroupDiary& group, const Diary& di
     }
     if (unread > 0) reasons.insert("group " + name + " has not read " + counted(unread, "record", "records") + " (H03)");
     if (uncommitted > 0) {
-        reasons.insert("group " + name + " has committed nothing for " + counted(uncommitted, "partition", "partitions") + " with records (H03)");
+        reasons.insert("group " + name + " has committed nothing for " + counted(uncommitted, "partition", "partitions") +
+                       " with records (H03)");
     }
 }
 
@@ -47,7 +48,9 @@ std::vector<std::string> reasons_of(const std::string& refusal) {
 
 bool is_true(const std::string& reason, const GuardView& view) {
     if (view.of_groups.contains(reason)) return true;
-    const auto says = [&](const std::string& producer) { return reason.starts_with(producer + " wrote ") && reason.ends_with(" of silence are needed (H04)"); };
+    const auto says = [&](const std::string& producer) {
+        return reason.starts_with(producer + " wrote ") && reason.ends_with(" of silence are needed (H04)");
+    };
     if (std::ranges::any_of(view.maybe_writing, says)) return true;
     return view.maybe_unwatched && reason.starts_with("producers of it have been watched for ");
 }
@@ -66,7 +69,8 @@ GuardView guard_view(const Script& script, const Diary& diary, const std::string
         if (times.answered - wrote.first < kGuardQuiet) view.surely_writing.insert(producer);
         if (times.asked - wrote.second < kGuardQuiet) view.maybe_writing.insert(producer);
     }
-    const bool has_records = std::ranges::any_of(diary.partitions, [](const PartitionDiary& log) { return log.end() > log.start; });
+    const bool has_records =
+        std::ranges::any_of(diary.partitions, [](const PartitionDiary& log) { return log.end() > log.start; });
     view.surely_unwatched = has_records && times.answered - diary.watched.first < kGuardQuiet;
     view.maybe_unwatched = has_records && times.asked - diary.watched.second < kGuardQuiet;
     return view;
@@ -78,7 +82,9 @@ std::vector<std::string> judge_answer(const GuardView& view, const GrowthAnswer&
     if (!answer.refusal) {
         if (must_be_refused && !is_confirmed) {
             problems.push_back("missing: the growth was carried out though " +
-                               (!view.of_groups.empty() ? *view.of_groups.begin() : view.surely_unwatched ? std::string("producers were not watched") : *view.surely_writing.begin() + " wrote lately"));
+                               (!view.of_groups.empty() ? *view.of_groups.begin()
+                                : view.surely_unwatched ? std::string("producers were not watched")
+                                                        : *view.surely_writing.begin() + " wrote lately"));
         }
         return problems;
     }
@@ -91,11 +97,13 @@ std::vector<std::string> judge_answer(const GuardView& view, const GrowthAnswer&
     }
     if (reasons.size() > kSpelled) return problems;
     for (const std::string& reason : view.of_groups) {
-        if (std::ranges::find(reasons, reason) == reasons.end()) problems.push_back("missing in the refusal: " + reason + "\n      " + *answer.refusal);
+        if (std::ranges::find(reasons, reason) == reasons.end())
+            problems.push_back("missing in the refusal: " + reason + "\n      " + *answer.refusal);
     }
     for (const std::string& producer : view.surely_writing) {
         const auto says = [&](const std::string& reason) { return reason.starts_with(producer + " wrote "); };
-        if (std::ranges::none_of(reasons, says)) problems.push_back("missing in the refusal: " + producer + "\n      " + *answer.refusal);
+        if (std::ranges::none_of(reasons, says))
+            problems.push_back("missing in the refusal: " + producer + "\n      " + *answer.refusal);
     }
     return problems;
 }

@@ -8,8 +8,8 @@
 
 #include "tests/histories/diary.h"
 
-/// What stands against a growth in mode `guarded`, derived from the diaries by what docs/expansion.md says of it, and whether an answer
-/// of the broker agrees. Pure.
+/// What stands against a growth in mode `guarded`, derived from the diaries by what docs/expansion.md says of it, and whether an
+/// answer of the broker agrees. Pure.
 namespace partita::test::histories {
 
 /// The silence of producers that a history's topic asks for.
@@ -34,10 +34,11 @@ struct GuardView {
     bool surely_unwatched = false;
     bool maybe_unwatched = false;
 };
-[[nodiscard]] GuardView guard_view(const Script& script, const Diary& diary, const std::string& unique, const GrowthAnswer& times);
+[[nodiscard]] GuardView guard_view(const Script& script, const Diary& diary, const std::string& unique,
+                                   const GrowthAnswer& times);
 
-/// One sentence for each thing in the answer that is false or missing. `is_confirmed`: the client was refused the same before, and its
-/// second request is an order.
+/// One sentence for each thing in the answer that is false or missing. `is_confirmed`: the client was refused the same before,
+/// and its second request is an order.
 [[nodiscard]] std::vector<std::string> judge_answer(const GuardView& view, const GrowthAnswer& answer, bool is_confirmed);
 
 }  // namespace partita::test::histories

@@ -53,7 +53,8 @@ std::vector<Outcome> play_all(Stage* shared, const std::vector<Script>& scripts)
     std::vector<std::thread> threads;
     for (std::size_t number = 0; number < std::min<std::size_t>(kThreads, scripts.size()); ++number) {
         threads.emplace_back([&] {
-            for (std::size_t index = next++; index < scripts.size(); index = next++) outcomes[index] = play(shared, scripts[index]);
+            for (std::size_t index = next++; index < scripts.size(); index = next++)
+                outcomes[index] = play(shared, scripts[index]);
         });
     }
     for (std::thread& thread : threads) thread.join();
@@ -110,7 +111,8 @@ TEST(Histories, AScriptDependsOnItsSeedAlone) {
 TEST(Histories, AGuardedGrowthIsJudgedByTheDiaries) {
     using namespace std::chrono_literals;
     Script script;
-    script.groups.push_back({.name = "group0", .reset = Reset::earliest, .is_consumer_protocol = false, .members = {{.client_id = "reader"}}});
+    script.groups.push_back(
+        {.name = "group0", .reset = Reset::earliest, .is_consumer_protocol = false, .members = {{.client_id = "reader"}}});
     Diary diary;
     diary.partitions.resize(2);
     diary.partitions[0].records.resize(5);
@@ -120,7 +122,9 @@ TEST(Histories, AGuardedGrowthIsJudgedByTheDiaries) {
     const auto now = Clock::now();
     diary.watched = {now - 1h, now - 1h};
     GrowthAnswer answer{.refusal = {}, .asked = now, .answered = now + 1ms};
-    const auto problems = [&](bool is_confirmed) { return judge_answer(guard_view(script, diary, "-x", answer), answer, is_confirmed).size(); };
+    const auto problems = [&](bool is_confirmed) {
+        return judge_answer(guard_view(script, diary, "-x", answer), answer, is_confirmed).size();
+    };
     EXPECT_EQ(problems(false), 1u) << "it was carried out under a backlog";
     EXPECT_EQ(problems(true), 0u) << "by order";
     const std::string begin = "Topic t is guarded (partita.expansion.mode), and growing from 2 to 4 partitions is refused: ";
@@ -132,7 +136,8 @@ TEST(Histories, AGuardedGrowthIsJudgedByTheDiaries) {
     EXPECT_EQ(problems(true), 1u) << "it was ordered";
     answer.refusal = begin + unread + end;
     EXPECT_EQ(problems(false), 1u) << "one reason is missing";
-    answer.refusal = begin + unread + "; " + none + "; producer shop at /127.0.0.1 wrote 0.1 s ago, 1.5 s of silence are needed (H04)" + end;
+    answer.refusal =
+        begin + unread + "; " + none + "; producer shop at /127.0.0.1 wrote 0.1 s ago, 1.5 s of silence are needed (H04)" + end;
     EXPECT_EQ(problems(false), 1u) << "nobody wrote";
     diary.wrote[{.client_id = "shop"}] = {now, now};
     EXPECT_EQ(problems(false), 0u);
@@ -147,7 +152,8 @@ TEST(Histories, EveryFindingIsTrueAndNoneIsMissing) {
     (void)raise_open_files_limit();
     const int count = wanted.count > 0 ? wanted.count : long_tests() && patience() == 1 ? kLongCount : kCount;
     std::vector<Script> scripts;
-    for (int number = 0; number < count; ++number) scripts.push_back(write_script(wanted.from + static_cast<std::uint64_t>(number)));
+    for (int number = 0; number < count; ++number)
+        scripts.push_back(write_script(wanted.from + static_cast<std::uint64_t>(number)));
     const std::unique_ptr<Stage> stage = Stage::open();
     ASSERT_NE(stage, nullptr);
     const auto begin = Clock::now();
@@ -168,13 +174,16 @@ TEST(Histories, EveryFindingIsTrueAndNoneIsMissing) {
     }
     std::string figures;
     for (const auto& [id, times] : confirmed) figures += (figures.empty() ? "" : ", ") + id + " " + std::to_string(times);
-    std::printf("%d histories in %.1f s, %d failed; of %d every record was seen; due and told: %s\n", count, seconds, failed, seen, figures.c_str());
+    std::printf("%d histories in %.1f s, %d failed; of %d every record was seen; due and told: %s\n", count, seconds, failed,
+                seen, figures.c_str());
     if (wanted.count > 0) return;
     EXPECT_GE(seen, count * 9 / 10) << "too little was seen for numbers to be exact";
     // What is never due is not tested.
-    for (const char* id : {"H03", "H04", "H07", "H20", "H22", "H24", "H29", "H30"}) EXPECT_GT(confirmed[id], 0) << id << " was never due";
+    for (const char* id : {"H03", "H04", "H07", "H20", "H22", "H24", "H29", "H30"})
+        EXPECT_GT(confirmed[id], 0) << id << " was never due";
     if (count < kLongCount) return;
-    for (const char* id : {"H06", "H08", "H09", "H21", "H23", "H40", "H41", "H48", "H52", "refused", "confirmed", "drained"}) EXPECT_GT(confirmed[id], 0) << id << " was never due";
+    for (const char* id : {"H06", "H08", "H09", "H21", "H23", "H40", "H41", "H48", "H52", "refused", "confirmed", "drained"})
+        EXPECT_GT(confirmed[id], 0) << id << " was never due";
 }
 
 }  // namespace

@@ -23,12 +23,17 @@ std::vector<std::string> compare(const std::vector<Claim>& claims, const std::ve
             nearest = "it is " + std::to_string(claim.least) + " to " + std::to_string(claim.most) +
                       (claim.exact < 0 ? "" : ", exactly " + std::to_string(claim.exact)) + " (" + claim.why + ")";
         }
-        if (!holds || !is_honest) problems.push_back("false: " + finding.id + " about '" + finding.about + "' counts " + std::to_string(finding.count) + ", and " + nearest + "\n      " + finding.text);
+        if (!holds || !is_honest)
+            problems.push_back("false: " + finding.id + " about '" + finding.about + "' counts " + std::to_string(finding.count) +
+                               ", and " + nearest + "\n      " + finding.text);
     }
     for (const Claim& claim : claims) {
         if (!claim.is_due) continue;
-        const bool is_told = std::ranges::any_of(told, [&](const Told& finding) { return finding.id == claim.id && finding.about == claim.about; });
-        if (!is_told) problems.push_back("missing: " + claim.id + " about '" + claim.about + "', " + std::to_string(claim.least) + " to " + std::to_string(claim.most) + ": " + claim.why);
+        const bool is_told = std::ranges::any_of(
+            told, [&](const Told& finding) { return finding.id == claim.id && finding.about == claim.about; });
+        if (!is_told)
+            problems.push_back("missing: " + claim.id + " about '" + claim.about + "', " + std::to_string(claim.least) + " to " +
+                               std::to_string(claim.most) + ": " + claim.why);
     }
     return problems;
 }

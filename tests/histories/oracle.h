@@ -7,8 +7,8 @@
 
 #include "tests/histories/diary.h"
 
-/// What must be told of a history, and what may be, derived from the log and the clients' diaries by what docs/expansion.md says of
-/// each finding; nothing of the broker's own code is in here.
+/// What must be told of a history, and what may be, derived from the log and the clients' diaries by what docs/expansion.md says
+/// of each finding; nothing of the broker's own code is in here.
 namespace partita::test::histories {
 
 /// How H20 is called here where it accuses nobody: it is one of several that share a name.
@@ -40,9 +40,10 @@ struct Told {
     std::optional<bool> is_exact;
 };
 
-/// `unique` is what makes the names of the history's groups unique; `is_everything_seen`: the broker looked at every record, as it
-/// promises with little traffic.
-[[nodiscard]] std::vector<Claim> claims_of(const Script& script, const Diary& diary, const std::string& unique, bool is_everything_seen);
+/// `unique` is what makes the names of the history's groups unique; `is_everything_seen`: the broker looked at every record, as
+/// it promises with little traffic.
+[[nodiscard]] std::vector<Claim> claims_of(const Script& script, const Diary& diary, const std::string& unique,
+                                           bool is_everything_seen);
 
 /// One sentence for each finding that is false, and each that is missing.
 [[nodiscard]] std::vector<std::string> compare(const std::vector<Claim>& claims, const std::vector<Told>& told);

@@ -34,7 +34,8 @@ void Oracle::backlog(const std::string& name, const GroupDiary& group) {
         for (int partition = 0; reads_new && partition < growth.from; ++partition) {
             const auto committed = group.committed.find(partition);
             if (committed == group.committed.end()) continue;
-            const std::int64_t position = std::max(committed->second, diary_.partitions[static_cast<std::size_t>(partition)].start);
+            const std::int64_t position =
+                std::max(committed->second, diary_.partitions[static_cast<std::size_t>(partition)].start);
             const std::int64_t unread = growth.cut[static_cast<std::size_t>(partition)] - position;
             left[partition] = std::max({left[partition], unread, std::int64_t{0}});
         }
@@ -53,8 +54,10 @@ void Oracle::inverted(const std::string& name, const GroupDiary& group) {
         const auto is_there = [&](const auto& older) { return older.second >= start_of(older.first); };
         if (std::ranges::none_of(inversion.from, is_there)) continue;
         ++all;
-        const bool is_untouched = std::ranges::all_of(inversion.from, [&](const auto& older) { return start_of(older.first) == 0; });
-        surely += inversion.is_provable && is_untouched && steps_of(key) <= kStepsKept && partitions_of(key) <= kPartitionsKept ? 1 : 0;
+        const bool is_untouched =
+            std::ranges::all_of(inversion.from, [&](const auto& older) { return start_of(older.first) == 0; });
+        surely +=
+            inversion.is_provable && is_untouched && steps_of(key) <= kStepsKept && partitions_of(key) <= kPartitionsKept ? 1 : 0;
     }
     add("H06", name, sees_all_ ? surely : 0, all, true, "keys of which it committed beyond the newer record first");
 }
@@ -87,23 +90,27 @@ int Oracle::steps_of(int key) const {
 void Oracle::skipped(const std::string& name, std::size_t index) {
     const GroupCast& cast = script_.groups[index];
     const GroupDiary& group = diary_.groups[index];
-    const bool is_shared = std::ranges::any_of(cast.members, [&](const Caller& member) { return is_name_shared(member.client_id); });
+    const bool is_shared =
+        std::ranges::any_of(cast.members, [&](const Caller& member) { return is_name_shared(member.client_id); });
     std::int64_t due = 0;
     std::int64_t all = 0;
     for (const auto& [partition, beginning] : group.beginnings) {
-        const auto growth = std::ranges::find_if(diary_.growths, [&](const Growth& grown) { return partition >= grown.from && partition < grown.to; });
+        const auto growth = std::ranges::find_if(
+            diary_.growths, [&](const Growth& grown) { return partition >= grown.from && partition < grown.to; });
         // A group that came after the growth begins where it likes.
         const bool was_there = group.grew_with.contains(static_cast<int>(growth - diary_.growths.begin()));
         if (!beginning.skips || (!was_there && !group.may_have_been_there)) continue;
         const auto given = group.given.find(partition);
         std::int64_t records = 0;
-        for (std::int64_t offset = diary_.partitions[static_cast<std::size_t>(partition)].start; offset < beginning.lowest; ++offset) {
+        for (std::int64_t offset = diary_.partitions[static_cast<std::size_t>(partition)].start; offset < beginning.lowest;
+             ++offset) {
             records += given == group.given.end() || !given->second.contains(offset) ? 1 : 0;
         }
         all += records;
         due += was_there && !is_shared && diary_.now - beginning.last > kLatest ? records : 0;
     }
-    add("H20", name, std::max<std::int64_t>(due, 1), all, due > 0, "records of new partitions before the place where the group began, given to none of it");
+    add("H20", name, std::max<std::int64_t>(due, 1), all, due > 0,
+        "records of new partitions before the place where the group began, given to none of it");
     if (is_shared) skipped_by_one_of_several(name, cast);
 }
 
@@ -136,7 +143,8 @@ void Oracle::stopped(const std::string& name, const GroupDiary& group) {
 
 // H22: new partitions with records that nobody of a group with members has.
 void Oracle::blind(const std::string& name, const GroupDiary& group) {
-    const bool is_assigned = std::ranges::any_of(group.members, [](const MemberDiary& member) { return member.is_open && !member.assigned.empty(); });
+    const bool is_assigned =
+        std::ranges::any_of(group.members, [](const MemberDiary& member) { return member.is_open && !member.assigned.empty(); });
     if (!is_assigned) return;
     std::int64_t due = 0;
     std::int64_t all = 0;

@@ -14,7 +14,9 @@ using namespace std::chrono_literals;
 void Oracle::about_outsider(std::size_t index) {
     const Caller& caller = script_.outsiders[index].caller;
     // Those of one name, host and process are one reader.
-    if (std::ranges::find(script_.outsiders, caller, &OutsiderCast::caller) - script_.outsiders.begin() != static_cast<std::ptrdiff_t>(index)) return;
+    if (std::ranges::find(script_.outsiders, caller, &OutsiderCast::caller) - script_.outsiders.begin() !=
+        static_cast<std::ptrdiff_t>(index))
+        return;
     OutsiderDiary all;
     for (std::size_t other = index; other < script_.outsiders.size(); ++other) {
         if (!(script_.outsiders[other].caller == caller)) continue;
@@ -25,7 +27,8 @@ void Oracle::about_outsider(std::size_t index) {
         all.last = std::max(all.last, diary_.outsiders[other].last);
     }
     if (all.began_at.empty()) return;
-    // Of a connection that could be a member's nothing is said; but one that goes on with what no member of the name holds is told.
+    // Of a connection that could be a member's nothing is said; but one that goes on with what no member of the name holds is
+    // told.
     const bool is_told = !is_name_of_a_member(caller);
     const std::string about = to_string(caller);
     const std::int64_t old_records = replayed(all);
@@ -35,7 +38,8 @@ void Oracle::about_outsider(std::size_t index) {
     const auto missed = std::ranges::find_if(diary_.growths, [&](const Growth& growth) { return growth.from > all.highest(); });
     if (missed != diary_.growths.end() && all.last >= missed->time && diary_.now - missed->time >= kPatience) {
         const auto count = static_cast<std::int64_t>(partitions.size());
-        add("H23", about, is_told ? count : 1, count, is_told && diary_.now - missed->time > kLatest, "old partitions that it reads, and no later one");
+        add("H23", about, is_told ? count : 1, count, is_told && diary_.now - missed->time > kLatest,
+            "old partitions that it reads, and no later one");
     }
     if (all.highest() >= diary_.first_count()) add("H29", about, 1, 1, is_told, "reads new partitions in no group");
     if (caller.client_id.ends_with("|replication-consumer")) add("H48", about, 1, 1, is_told, "is called as mirrors are");
@@ -48,7 +52,8 @@ std::int64_t Oracle::replayed(const OutsiderDiary& outsider) const {
         const auto& [epoch, partition] = where;
         const Growth& growth = diary_.growths[static_cast<std::size_t>(epoch) - 1];
         const std::int64_t cut = partition < growth.from ? growth.cut[static_cast<std::size_t>(partition)] : 0;
-        for (std::int64_t offset = std::max(from, diary_.partitions[static_cast<std::size_t>(partition)].start); offset < cut; ++offset) {
+        for (std::int64_t offset = std::max(from, diary_.partitions[static_cast<std::size_t>(partition)].start); offset < cut;
+             ++offset) {
             records[partition].insert(offset);
         }
     }
@@ -57,8 +62,8 @@ std::int64_t Oracle::replayed(const OutsiderDiary& outsider) const {
     return count;
 }
 
-// A member has the client's name and host and everything that the client fetches, and fetches itself, over another connection: either may
-// be the member.
+// A member has the client's name and host and everything that the client fetches, and fetches itself, over another connection:
+// either may be the member.
 bool Oracle::is_surely_one_of_several(const KeptBack& kept) const {
     // The kernel was asked who they are, and the answer that stood before is a second old.
     constexpr auto kToBeJudged = 5s;
@@ -79,8 +84,8 @@ bool Oracle::is_surely_one_of_several(const KeptBack& kept) const {
     return false;
 }
 
-// H52: a client that is kept from records, though it may be somebody else than the member for whose sake it is. All clients of a history
-// are of one process and one machine: only the client id tells them apart, and who bears his own is told apart at once.
+// H52: a client that is kept from records, though it may be somebody else than the member for whose sake it is. All clients of a
+// history are of one process and one machine: only the client id tells them apart, and who bears his own is told apart at once.
 void Oracle::held_readers() {
     constexpr auto kHeld = 10s;
     constexpr auto kToSettle = 5s;
@@ -91,8 +96,10 @@ void Oracle::held_readers() {
     for (const auto& [client, kept] : by_client) {
         const Caller& caller = kept.front()->caller;
         std::int64_t members = 0;
-        for (const GroupCast& group : script_.groups) members += std::ranges::count(group.members, caller.client_id, &Caller::client_id);
-        const std::int64_t outsiders = std::ranges::count_if(script_.outsiders, [&](const OutsiderCast& cast) { return cast.caller.client_id == caller.client_id; });
+        for (const GroupCast& group : script_.groups)
+            members += std::ranges::count(group.members, caller.client_id, &Caller::client_id);
+        const std::int64_t outsiders = std::ranges::count_if(
+            script_.outsiders, [&](const OutsiderCast& cast) { return cast.caller.client_id == caller.client_id; });
         const auto partitions = static_cast<std::int64_t>(kept.size());
         const std::string about = to_string(caller);
         if (members > 0 && members + outsiders > 1) {
@@ -104,7 +111,9 @@ void Oracle::held_readers() {
         } else if (members == 0) {
             // Nobody in no group is kept from anything without being told, and of this one it is sure that it is in none.
             const auto surely = std::ranges::count_if(kept, [](const KeptBack* one) { return one->is_sure; });
-            if (surely > 0) add("unfenced", about, surely, surely, true, "is surely in no group, and is kept from new partitions all the same");
+            if (surely > 0)
+                add("unfenced", about, surely, surely, true,
+                    "is surely in no group, and is kept from new partitions all the same");
         }
     }
 }

@@ -49,7 +49,8 @@ bool Oracle::has_sent(std::size_t producer) const {
 bool Oracle::has_switched(std::size_t producer, bool surely) const {
     bool has_switched = false;
     for_each_record([&](int partition, std::int64_t, const Written& record) {
-        has_switched |= static_cast<std::size_t>(record.producer) == producer && is_remembered(record) && proves_switch(record, partition, surely);
+        has_switched |= static_cast<std::size_t>(record.producer) == producer && is_remembered(record) &&
+                        proves_switch(record, partition, surely);
     });
     return has_switched && (!surely || is_surely_known(producer, diary_.epoch()));
 }
@@ -125,7 +126,8 @@ void Oracle::mixed_partitioners() {
     }
     if (used.size() < 2) return;
     const auto least = static_cast<std::int64_t>(told.size());
-    add("H08", "", std::max<std::int64_t>(least, 2), static_cast<std::int64_t>(script_.producers.size()), least >= 2 && sees_all_, "partitioners of the topic's producers");
+    add("H08", "", std::max<std::int64_t>(least, 2), static_cast<std::int64_t>(script_.producers.size()), least >= 2 && sees_all_,
+        "partitioners of the topic's producers");
 }
 
 // H11: a producer that ignores keys sent enough of them again.
@@ -134,7 +136,8 @@ void Oracle::ignored_keys() {
         const ProducerCast& cast = script_.producers[producer];
         if (cast.placing == Placing::at_random) add("H11", to_string(cast.caller), 1, 1, false, "places keys at random");
         // Several behind one name look like one that cannot decide.
-        if (producers_called(cast.caller).size() > 1) add("H11", to_string(cast.caller), 1, 1, false, "several producers behind one name");
+        if (producers_called(cast.caller).size() > 1)
+            add("H11", to_string(cast.caller), 1, 1, false, "several producers behind one name");
     }
 }
 
@@ -161,7 +164,8 @@ bool Oracle::is_move_explained(int key) const {
 void Oracle::keys_in_two_partitions() {
     std::map<std::pair<int, int>, std::set<int>> partitions_of;
     for_each_record([&](int partition, std::int64_t offset, const Written& record) {
-        if (is_remembered(record) && offset >= diary_.partitions[static_cast<std::size_t>(partition)].start) partitions_of[{record.key, record.epoch}].insert(partition);
+        if (is_remembered(record) && offset >= diary_.partitions[static_cast<std::size_t>(partition)].start)
+            partitions_of[{record.key, record.epoch}].insert(partition);
     });
     std::set<int> keys;
     std::int64_t surely = 0;
@@ -169,13 +173,15 @@ void Oracle::keys_in_two_partitions() {
         if (partitions.size() < 2 || !keys.insert(where.first).second) continue;
         surely += is_move_explained(where.first) ? 0 : 1;
     }
-    const bool some_hash = std::ranges::any_of(script_.producers, [](const ProducerCast& cast) { return cast.placing != Placing::at_random; });
-    add("H09", "", sees_all_ && some_hash ? surely : 1, of_keys(static_cast<std::int64_t>(keys.size())), sees_all_ && some_hash && surely > 0, "keys with records in two partitions within one count",
+    const bool some_hash =
+        std::ranges::any_of(script_.producers, [](const ProducerCast& cast) { return cast.placing != Placing::at_random; });
+    add("H09", "", sees_all_ && some_hash ? surely : 1, of_keys(static_cast<std::int64_t>(keys.size())),
+        sees_all_ && some_hash && surely > 0, "keys with records in two partitions within one count",
         static_cast<std::int64_t>(keys.size()));
 }
 
-// H40: keys of a compacted topic with a value where their producers do not write them any more. One that came after the last growth is
-// such a value when the key was written elsewhere since, or when all who write have switched.
+// H40: keys of a compacted topic with a value where their producers do not write them any more. One that came after the last
+// growth is such a value when the key was written elsewhere since, or when all who write have switched.
 void Oracle::orphans() {
     if (!script_.is_compacted) return;
     std::set<Placing> used;
@@ -232,13 +238,15 @@ void Oracle::missed_tombstones() {
         is_exact &= partitions.size() <= 4;
         for (const auto& [here, deletion] : partitions) {
             for (const auto& [there, value] : partitions) {
-                is_missed |= deletion.second.is_tombstone && !value.second.is_tombstone && value.second.order < deletion.second.order &&
+                is_missed |= deletion.second.is_tombstone && !value.second.is_tombstone &&
+                             value.second.order < deletion.second.order &&
                              value.first >= diary_.partitions[static_cast<std::size_t>(there)].start;
             }
         }
         keys += is_missed ? 1 : 0;
     }
-    add("H41", "", is_exact ? keys : 1, of_keys(keys), is_exact, "keys deleted in one partition while another holds an older value");
+    add("H41", "", is_exact ? keys : 1, of_keys(keys), is_exact,
+        "keys deleted in one partition while another holds an older value");
 }
 
 }  // namespace partita::test::histories

@@ -12,8 +12,8 @@
 
 #include "tests/histories/oracle.h"
 
-/// The rules by which the oracle derives claims, one member function for each hazard: those of groups in oracle_groups.cc, of readers in no
-/// group in oracle_outsiders.cc, of producers and keys in oracle_producers.cc.
+/// The rules by which the oracle derives claims, one member function for each hazard: those of groups in oracle_groups.cc, of
+/// readers in no group in oracle_outsiders.cc, of producers and keys in oracle_producers.cc.
 namespace partita::test::histories {
 
 /// Rules that wait for ten seconds, as the documentation says; they may be judged a little earlier or later.
@@ -49,9 +49,13 @@ class Oracle {
 
   private:
     /// What is said of keys by a broker that was too busy to look at every record is said of those that it looked at.
-    [[nodiscard]] std::int64_t of_keys(std::int64_t most) const { return sees_all_ ? most : std::max<std::int64_t>(diary_.records, 1); }
-    void add(std::string id, std::string about, std::int64_t least, std::int64_t most, bool is_due, std::string why, std::int64_t exact = -1) {
-        if (most > 0) claims_.push_back({std::move(id), std::move(about), least, most, is_due && least > 0, std::move(why), exact});
+    [[nodiscard]] std::int64_t of_keys(std::int64_t most) const {
+        return sees_all_ ? most : std::max<std::int64_t>(diary_.records, 1);
+    }
+    void add(std::string id, std::string about, std::int64_t least, std::int64_t most, bool is_due, std::string why,
+             std::int64_t exact = -1) {
+        if (most > 0)
+            claims_.push_back({std::move(id), std::move(about), least, most, is_due && least > 0, std::move(why), exact});
     }
 
     void about_group(std::size_t index);
@@ -114,10 +118,12 @@ class Oracle {
     /// The same, whatever rule of the hash is looked at.
     [[nodiscard]] bool is_surely_stale(const Written& record, int partition, int epoch) const {
         const Placing placing = script_.producers[static_cast<std::size_t>(record.producer)].placing;
-        return is_stale(record, partition, epoch) && std::ranges::count(places_of_siblings(placing, key_text(record.key), record.count), partition) == 3 &&
+        return is_stale(record, partition, epoch) &&
+               std::ranges::count(places_of_siblings(placing, key_text(record.key), record.count), partition) == 3 &&
                std::ranges::count(places_of_siblings(placing, key_text(record.key), diary_.count_at(epoch)), partition) == 0;
     }
-    /// A record of the last epoch that lies where only the count in force puts it; `surely`: whatever rule of the hash is looked at.
+    /// A record of the last epoch that lies where only the count in force puts it; `surely`: whatever rule of the hash is looked
+    /// at.
     [[nodiscard]] bool proves_switch(const Written& record, int partition, bool surely) const;
     /// What the producer wrote by earlier counts, while the topic was at that epoch.
     struct StaleWork {

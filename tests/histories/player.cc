@@ -163,7 +163,8 @@ void Player::produce(const Step& step) {
     const int first_key = dice_.roll(script_.keys);
     for (int number = 0; number < step.amount; ++number) {
         const int key = step.amount >= script_.keys ? (first_key + number) % script_.keys : dice_.roll(script_.keys);
-        const int partition = cast.placing == Placing::at_random ? dice_.roll(producer.count) : place(cast.placing, key_text(key), producer.count);
+        const int partition =
+            cast.placing == Placing::at_random ? dice_.roll(producer.count) : place(cast.placing, key_text(key), producer.count);
         by_partition[partition].push_back({key, step.variant == 2 && dice_.happens(33)});
     }
     const std::int64_t time = wall_ms() - (step.variant == 1 ? kHourMs : 0);
@@ -181,13 +182,15 @@ void Player::produce(const Step& step) {
             BatchBuilder builder(options);
             for (std::size_t number = begin; number < begin + size; ++number) {
                 const std::string key = key_text(records[number].key);
-                builder.append(TimestampMs{time}, as_bytes(key), records[number].is_tombstone ? std::nullopt : std::optional(as_bytes("value")));
+                builder.append(TimestampMs{time}, as_bytes(key),
+                               records[number].is_tombstone ? std::nullopt : std::optional(as_bytes("value")));
             }
             std::vector<std::byte> batch;
             builder.build(batch);
             PartitionDiary& log = log_of(partition);
             const auto begun = Clock::now();
-            if (producer.client->produce(partition, batch) != log.end()) throw Failure{"a batch was given another offset than the next one"};
+            if (producer.client->produce(partition, batch) != log.end())
+                throw Failure{"a batch was given another offset than the next one"};
             diary_.wrote[cast.caller] = {begun, Clock::now()};
             for (std::size_t number = begin; number < begin + size; ++number) {
                 log.records.push_back({.key = records[number].key,
@@ -234,10 +237,13 @@ void Player::read_outside(std::size_t index, bool reads_new) {
     const OutsiderCast& cast = script_.outsiders[index];
     if (!outsider.client) outsider.client = std::make_unique<Client>(stage_.port(), cast.caller, topic_);
     const bool is_first = outsider.positions.empty();
-    const int known = reads_new ? outsider.client->partition_count() : is_first ? script_.first_count : static_cast<int>(outsider.positions.size());
+    const int known = reads_new  ? outsider.client->partition_count()
+                      : is_first ? script_.first_count
+                                 : static_cast<int>(outsider.positions.size());
     for (int partition = 0; partition < known; ++partition) {
         if (!outsider.positions.contains(partition)) {
-            outsider.positions[partition] = list_offset(*outsider.client, partition, cast.from_beginning ? kEarliestOffset : kLatestOffset);
+            outsider.positions[partition] =
+                list_offset(*outsider.client, partition, cast.from_beginning ? kEarliestOffset : kLatestOffset);
         }
     }
     note("    outsider reads at " + text_of(outsider.positions));
@@ -255,7 +261,8 @@ void Player::read_outside(std::size_t index, bool reads_new) {
     const Client::Fetched fetched = outsider.client->fetch(outsider.positions, kSmallFetchBytes);
     note_kept_back(*outsider.client, outsider.positions, fetched, kSmallFetchBytes);
     for (const auto& [partition, offsets] : fetched.offsets) outsider.positions[partition] = offsets.back() + 1;
-    for (const int partition : fetched.out_of_range) outsider.positions[partition] = list_offset(*outsider.client, partition, kEarliestOffset);
+    for (const int partition : fetched.out_of_range)
+        outsider.positions[partition] = list_offset(*outsider.client, partition, kEarliestOffset);
 }
 
 // A batch of the history is smaller than what a small fetch asks for.
@@ -263,13 +270,15 @@ void Player::note_kept_back(const Client& client, const Offsets& positions, cons
                             int partition_max_bytes) {
     for (const auto& [partition, position] : positions) {
         if (diary_.is_new(partition)) {
-            diary_.new_readings.try_emplace(client.number(), NewReading{.partitions = {}, .since = Clock::now()}).first->second.partitions.insert(partition);
+            diary_.new_readings.try_emplace(client.number(), NewReading{.partitions = {}, .since = Clock::now()})
+                .first->second.partitions.insert(partition);
         }
         // Some of it may have been given.
         const auto given = fetched.offsets.find(partition);
         const bool is_empty = given == fetched.offsets.end();
         const std::int64_t next = is_empty ? position : given->second.back() + 1;
-        const bool is_kept_back = diary_.is_new(partition) && next < log_of(partition).end() && !fetched.out_of_range.contains(partition);
+        const bool is_kept_back =
+            diary_.is_new(partition) && next < log_of(partition).end() && !fetched.out_of_range.contains(partition);
         std::erase_if(diary_.kept_back, [&](const KeptBack& before) {
             return is_kept_back && before.client == client.number() && before.partition == partition;
         });
@@ -395,8 +404,8 @@ void Player::check(bool after_all) {
     outcome_.problems = std::move(problems);
 }
 
-// Records that were seen while it waited need not be in the findings that were settled meanwhile: what is said of everything seen is
-// said of what had been seen when the last wait began.
+// Records that were seen while it waited need not be in the findings that were settled meanwhile: what is said of everything seen
+// is said of what had been seen when the last wait began.
 void Player::wait_for_thought() {
     std::int64_t before = keyed_records_seen();
     do {

@@ -11,8 +11,8 @@
 #include "tests/histories/script.h"
 #include "tests/histories/stage.h"
 
-/// Plays a script with clients that speak as real ones do, writes their diaries, and has every check of the script compare what the
-/// broker tells with what the oracle derives.
+/// Plays a script with clients that speak as real ones do, writes their diaries, and has every check of the script compare what
+/// the broker tells with what the oracle derives.
 namespace partita::test::histories {
 
 struct Outcome {

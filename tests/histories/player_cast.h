@@ -19,7 +19,8 @@ inline constexpr int kSmallFetchBytes = 300;
 /// "0:12 3:7".
 [[nodiscard]] inline std::string text_of(const Offsets& offsets) {
     std::string text;
-    for (const auto& [partition, offset] : offsets) text += (text.empty() ? "" : " ") + std::to_string(partition) + ":" + std::to_string(offset);
+    for (const auto& [partition, offset] : offsets)
+        text += (text.empty() ? "" : " ") + std::to_string(partition) + ":" + std::to_string(offset);
     return text;
 }
 

@@ -33,8 +33,8 @@ void Player::rebalance(const Step& step) {
     meet(index, {});
 }
 
-// All open members of the group share its partitions; those that come back to a group keep nothing in their heads. `silent`: members
-// that do not go on to ask for their offsets.
+// All open members of the group share its partitions; those that come back to a group keep nothing in their heads. `silent`:
+// members that do not go on to ask for their offsets.
 void Player::meet(std::size_t index, const std::vector<int>& silent) {
     Group& group = *groups_[index];
     GroupDiary& diary = diary_.groups[index];
@@ -43,7 +43,8 @@ void Player::meet(std::size_t index, const std::vector<int>& silent) {
     for (std::size_t member = 0; member < group.members.size(); ++member) {
         if (!diary.members[member].is_open) continue;
         Consumer& consumer = group.members[member];
-        if (!consumer.client) consumer.client = std::make_unique<Client>(stage_.port(), script_.groups[index].members[member], topic_);
+        if (!consumer.client)
+            consumer.client = std::make_unique<Client>(stage_.port(), script_.groups[index].members[member], topic_);
         diary.members[member].client = consumer.client->number();
         (void)consumer.client->partition_count();
         members.push_back({consumer.client.get(), &consumer.membership});
@@ -57,7 +58,8 @@ void Player::meet(std::size_t index, const std::vector<int>& silent) {
         if (!diary.members[member].is_open) continue;
         Consumer& consumer = group.members[member];
         const Partitions assigned = consumer.membership.assigned;
-        note("    member " + std::to_string(member) + " of " + group.name + " has " + std::to_string(assigned.size()) + " of " + std::to_string(group.known_count) + " partitions");
+        note("    member " + std::to_string(member) + " of " + group.name + " has " + std::to_string(assigned.size()) + " of " +
+             std::to_string(group.known_count) + " partitions");
         consumer.positions.clear();
         consumer.fresh.clear();
         if (std::ranges::find(silent, static_cast<int>(member)) == silent.end()) begin(index, member, assigned);
@@ -73,7 +75,8 @@ void Player::begin(std::size_t group, std::size_t member, const Partitions& part
         consumer.positions[partition] = look_for_beginning(group, member, partition);
         consumer.fresh.insert(partition);
     }
-    note("    which begins at " + text_of(consumer.positions) + (without.empty() ? "" : ", without an offset in " + std::to_string(without.size())));
+    note("    which begins at " + text_of(consumer.positions) +
+         (without.empty() ? "" : ", without an offset in " + std::to_string(without.size())));
     poll(group, member, kSmallFetchBytes);
 }
 
@@ -139,7 +142,8 @@ void Player::poll(std::size_t group, std::size_t member, int partition_max_bytes
         diary.given[partition].insert(offsets.begin(), offsets.end());
         consumer.positions[partition] = offsets.back() + 1;
     }
-    for (const int partition : fetched.out_of_range) consumer.positions[partition] = list_offset(*consumer.client, partition, kEarliestOffset);
+    for (const int partition : fetched.out_of_range)
+        consumer.positions[partition] = list_offset(*consumer.client, partition, kEarliestOffset);
     note("    positions of member " + std::to_string(member) + ": " + text_of(consumer.positions));
 }
 
@@ -152,8 +156,10 @@ void Player::note_fetch(std::size_t group, std::size_t member, int partition, st
     // What goes on over a connection does not begin there.
     if (consumer.fetched.insert(partition).second && consumer.fresh.contains(partition)) {
         const std::int64_t lowest = known == beginnings.end() ? position : std::min(known->second.lowest, position);
-        const bool skipped_before = known == beginnings.end() || known->second.skips || known->second.lowest > log_of(partition).start;
-        beginnings[partition] = {.lowest = lowest, .last = Clock::now(), .skips = skipped_before && lowest > log_of(partition).start};
+        const bool skipped_before =
+            known == beginnings.end() || known->second.skips || known->second.lowest > log_of(partition).start;
+        beginnings[partition] = {
+            .lowest = lowest, .last = Clock::now(), .skips = skipped_before && lowest > log_of(partition).start};
     } else {
         go_back(group, partition, position);
     }
@@ -183,7 +189,8 @@ void Player::commit(std::size_t group, std::size_t member, const Offsets& offset
 void Player::commit_late(std::size_t group, std::size_t member) {
     Consumer& consumer = groups_[group]->members[member];
     if (consumer.positions.empty() || consumer.membership.generation < 2) return;
-    const Offsets accepted = groups_[group]->driver.commit_late({consumer.client.get(), &consumer.membership}, consumer.positions);
+    const Offsets accepted =
+        groups_[group]->driver.commit_late({consumer.client.get(), &consumer.membership}, consumer.positions);
     if (!accepted.empty()) note_commit(group, accepted);
 }
 
@@ -203,7 +210,8 @@ void Player::note_inversions(std::size_t group, const Offsets& before, const Off
     if (diary_.growths.empty()) return;
     for (const auto& [partition, offset] : commits) {
         const auto earlier = before.find(partition);
-        for (std::int64_t passed = earlier == before.end() ? 0 : earlier->second; passed < std::min(offset, log_of(partition).end()); ++passed) {
+        for (std::int64_t passed = earlier == before.end() ? 0 : earlier->second;
+             passed < std::min(offset, log_of(partition).end()); ++passed) {
             note_inversion(group, partition, passed);
         }
     }
@@ -228,7 +236,8 @@ void Player::note_inversion(std::size_t group, int partition, std::int64_t offse
     }
 }
 
-// Where the record of the key before this one lies, if this is the key's first one in its partition and a growth led it there; else -1.
+// Where the record of the key before this one lies, if this is the key's first one in its partition and a growth led it there;
+// else -1.
 int Player::provable_origin(int partition, std::int64_t offset) const {
     const Written& newer = diary_.partitions[static_cast<std::size_t>(partition)].records[static_cast<std::size_t>(offset)];
     int origin = -1;

@@ -1,5 +1,5 @@
-// How a topic of mode `guarded` grows in a history: the request is refused as long as something stands against it, and then confirmed, or
-// repeated when the groups have done everything and the producers are silent.
+// How a topic of mode `guarded` grows in a history: the request is refused as long as something stands against it, and then
+// confirmed, or repeated when the groups have done everything and the producers are silent.
 
 #include <algorithm>
 #include <cstdint>
@@ -40,7 +40,8 @@ GrowthAnswer ask(std::uint16_t port, const Caller& caller, const std::string& to
 // False when the broker answers otherwise than it should; the problem is noted.
 bool Player::is_growth_right(const Caller& caller, int count, bool validates_only, bool is_confirmed, bool& has_grown) {
     const GrowthAnswer answer = ask(stage_.port(), caller, topic_, count, validates_only);
-    note("    " + caller.client_id + (validates_only ? " asks whether it may grow: " : " asks: ") + answer.refusal.value_or("it may"));
+    note("    " + caller.client_id + (validates_only ? " asks whether it may grow: " : " asks: ") +
+         answer.refusal.value_or("it may"));
     has_grown = !validates_only && !answer.refusal;
     std::vector<std::string> problems = judge_answer(guard_view(script_, diary_, unique_, answer), answer, is_confirmed);
     ++outcome_.confirmed[answer.refusal ? "refused" : is_confirmed ? "confirmed" : "drained"];

@@ -69,20 +69,23 @@ class Writer {
         }
         const int groups = 1 + dice_.roll(3);
         for (int index = 0; index < groups; ++index) {
-            GroupCast group{.name = "group" + std::to_string(index),
-                            .reset = static_cast<Reset>(std::array{0, 0, 1, 1, 1, 2, 3, 3}[static_cast<std::size_t>(dice_.roll(8))]),
-                            .is_consumer_protocol = dice_.happens(35)};
+            GroupCast group{
+                .name = "group" + std::to_string(index),
+                .reset = static_cast<Reset>(std::array{0, 0, 1, 1, 1, 2, 3, 3}[static_cast<std::size_t>(dice_.roll(8))]),
+                .is_consumer_protocol = dice_.happens(35)};
             const int members = 1 + dice_.roll(3);
             const Caller first = caller("reader-" + std::to_string(index));
             for (int member = 0; member < members; ++member) {
-                group.members.push_back(dice_.happens(50) ? first : caller("reader-" + std::to_string(index) + std::to_string(member)));
+                group.members.push_back(dice_.happens(50) ? first
+                                                          : caller("reader-" + std::to_string(index) + std::to_string(member)));
             }
             script_.groups.push_back(std::move(group));
         }
         const int outsiders = dice_.roll(3);
         for (int index = 0; index < outsiders; ++index) {
             const bool is_mirror = dice_.happens(15);
-            script_.outsiders.push_back({caller(is_mirror ? "a->b|replication-consumer" : "export-" + std::to_string(index)), dice_.happens(60)});
+            script_.outsiders.push_back(
+                {caller(is_mirror ? "a->b|replication-consumer" : "export-" + std::to_string(index)), dice_.happens(60)});
         }
     }
 
@@ -97,7 +100,10 @@ class Writer {
         for (int producer = 0; producer < static_cast<int>(script_.producers.size()); ++producer) {
             // Some come later.
             if (producer == 0 || dice_.happens(80)) {
-                add({.action = Action::produce, .who = producer, .amount = script_.keys + dice_.roll(60), .variant = dice_.roll(2)});
+                add({.action = Action::produce,
+                     .who = producer,
+                     .amount = script_.keys + dice_.roll(60),
+                     .variant = dice_.roll(2)});
             }
         }
         for (int group = 0; group < static_cast<int>(script_.groups.size()); ++group) {
@@ -105,7 +111,12 @@ class Writer {
             add({.action = Action::rebalance, .who = group, .amount = members_of(group), .variant = 1});
             for (int member = 0; member < members_of(group); ++member) {
                 if (dice_.happens(80)) add({.action = Action::poll, .who = group, .member = member, .amount = some_bytes()});
-                if (dice_.happens(80)) add({.action = Action::commit, .who = group, .member = member, .amount = dice_.roll(12), .variant = dice_.roll(4) / 3});
+                if (dice_.happens(80))
+                    add({.action = Action::commit,
+                         .who = group,
+                         .member = member,
+                         .amount = dice_.roll(12),
+                         .variant = dice_.roll(4) / 3});
             }
         }
         for (int outsider = 0; outsider < static_cast<int>(script_.outsiders.size()); ++outsider) {
@@ -127,15 +138,25 @@ class Writer {
         const int member = some_member(group);
         const int kind = dice_.roll(100);
         if (kind < 22) {
-            add({.action = Action::produce, .who = some_producer(), .amount = 5 + dice_.roll(60), .variant = variant_of_records()});
+            add({.action = Action::produce,
+                 .who = some_producer(),
+                 .amount = 5 + dice_.roll(60),
+                 .variant = variant_of_records()});
         } else if (kind < 32) {
             add({.action = Action::refresh, .who = some_producer()});
         } else if (kind < 47) {
-            add({.action = Action::rebalance, .who = group, .amount = dice_.roll(2), .variant = dice_.happens(80) ? 3 : dice_.roll(4)});
+            add({.action = Action::rebalance,
+                 .who = group,
+                 .amount = dice_.roll(2),
+                 .variant = dice_.happens(80) ? 3 : dice_.roll(4)});
         } else if (kind < 63) {
             add({.action = Action::poll, .who = group, .member = member, .amount = some_bytes()});
         } else if (kind < 77) {
-            add({.action = Action::commit, .who = group, .member = member, .amount = dice_.roll(12), .variant = dice_.roll(4) / 3});
+            add({.action = Action::commit,
+                 .who = group,
+                 .member = member,
+                 .amount = dice_.roll(12),
+                 .variant = dice_.roll(4) / 3});
         } else if (kind < 79) {
             add({.action = Action::seek_back, .who = group, .member = member, .amount = dice_.roll(12)});
         } else if (kind < 82) {
@@ -143,7 +164,9 @@ class Writer {
         } else if (kind < 84) {
             add({.action = Action::close_early, .who = group, .member = member});
         } else if (kind < 92 && !script_.outsiders.empty()) {
-            add({.action = Action::outsider_reads, .who = dice_.roll(static_cast<int>(script_.outsiders.size())), .variant = dice_.roll(2)});
+            add({.action = Action::outsider_reads,
+                 .who = dice_.roll(static_cast<int>(script_.outsiders.size())),
+                 .variant = dice_.roll(2)});
         } else if (kind < 95) {
             add({.action = Action::monitor_asks, .who = group, .variant = dice_.roll(2)});
         } else if (kind < 97) {
@@ -173,9 +196,10 @@ class Writer {
     Script script_;
 };
 
-constexpr std::array kActionNames = {"produce",       "refresh",      "grow",         "rebalance",     "poll",           "commit",
-                                     "commit_late",   "seek_back",    "close_member", "close_early",   "remove_member",  "outsider_reads",
-                                     "monitor_asks",  "delete_records", "delete_group", "delete_topic", "restart",       "check"};
+constexpr std::array kActionNames = {"produce",       "refresh",        "grow",         "rebalance",      "poll",
+                                     "commit",        "commit_late",    "seek_back",    "close_member",   "close_early",
+                                     "remove_member", "outsider_reads", "monitor_asks", "delete_records", "delete_group",
+                                     "delete_topic",  "restart",        "check"};
 
 }  // namespace
 
@@ -202,7 +226,8 @@ std::string_view to_string(Reset reset) {
 
 std::string to_string(const Step& step) {
     return std::string(kActionNames[static_cast<std::size_t>(step.action)]) + " who=" + std::to_string(step.who) +
-           " member=" + std::to_string(step.member) + " amount=" + std::to_string(step.amount) + " variant=" + std::to_string(step.variant);
+           " member=" + std::to_string(step.member) + " amount=" + std::to_string(step.amount) +
+           " variant=" + std::to_string(step.variant);
 }
 
 std::string to_string(const Script& script) {
@@ -210,8 +235,8 @@ std::string to_string(const Script& script) {
                        std::string(to_string(script.mode)) + (script.is_compacted ? ", compacted" : "") + "\n";
     for (std::size_t index = 0; index < script.producers.size(); ++index) {
         const ProducerCast& producer = script.producers[index];
-        text += "  producer " + std::to_string(index) + ": " + to_string(producer.caller) + ", " + std::string(to_string(producer.placing)) +
-                (producer.is_idempotent ? ", idempotent" : "") + "\n";
+        text += "  producer " + std::to_string(index) + ": " + to_string(producer.caller) + ", " +
+                std::string(to_string(producer.placing)) + (producer.is_idempotent ? ", idempotent" : "") + "\n";
     }
     for (std::size_t index = 0; index < script.groups.size(); ++index) {
         const GroupCast& group = script.groups[index];

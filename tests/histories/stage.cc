@@ -88,7 +88,8 @@ bool SettleClock::prepare() {
     if (client_->create_topic(topic_, 1, {{"cleanup.policy", "compact,delete"}}).error != ErrorCode::none) return false;
     for (int number = 0; number < kBatches; ++number) {
         BatchBuilder builder;
-        for (int record = 0; record < kRecordsPerBatch; ++record) builder.append(TimestampMs{wall_ms()}, as_bytes("clock"), as_bytes("v"));
+        for (int record = 0; record < kRecordsPerBatch; ++record)
+            builder.append(TimestampMs{wall_ms()}, as_bytes("clock"), as_bytes("v"));
         std::vector<std::byte> batch;
         builder.build(batch);
         if (client_->produce(topic_, 0, batch).error != ErrorCode::none) return false;
@@ -130,7 +131,8 @@ bool SettleClock::tick() {
             return readers_told && keys_told;
         },
         std::chrono::duration<double>(kTickLimit * patience()).count());
-    if (!came) fail(!readers_told ? "what a group committed is not in the findings" : "what a producer sent is not in the findings");
+    if (!came)
+        fail(!readers_told ? "what a group committed is not in the findings" : "what a producer sent is not in the findings");
     return came;
 }
 
@@ -158,13 +160,13 @@ std::unique_ptr<Stage> Stage::open() {
 
 bool Stage::start() {
     // Nobody dies for being slow, and what has been thought about is all that is waited for.
-    broker_ = BrokerProcess::start({.overrides = {"group.initial.rebalance.delay.ms=0", "offsets.topic.num.partitions=4",
-                                                  "group.consumer.max.session.timeout.ms=3600000",
-                                                  "group.consumer.session.timeout.ms=3600000",
-                                                  "group.consumer.assignment.interval.ms=0",
-                                                  // What is not looked at cannot be told.
-                                                  "partita.detection.processor.percent=100"},
-                                    .data_directory = directory_ / "data"});
+    broker_ = BrokerProcess::start(
+        {.overrides = {"group.initial.rebalance.delay.ms=0", "offsets.topic.num.partitions=4",
+                       "group.consumer.max.session.timeout.ms=3600000", "group.consumer.session.timeout.ms=3600000",
+                       "group.consumer.assignment.interval.ms=0",
+                       // What is not looked at cannot be told.
+                       "partita.detection.processor.percent=100"},
+         .data_directory = directory_ / "data"});
     if (!broker_) return false;
     clock_ = std::make_unique<SettleClock>(*broker_, "clock-" + std::to_string(++starts_));
     return true;

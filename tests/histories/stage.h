@@ -14,9 +14,9 @@
 /// A broker on which histories are played, and what tells when it has thought about everything.
 namespace partita::test::histories {
 
-/// Findings are settled about once in a second, by one thread for what producers send and by another for what readers ask, each of
-/// which goes through all topics in turn. A topic of its own, on which a finding of either kind changes all the time, tells when
-/// both have gone through everything.
+/// Findings are settled about once in a second, by one thread for what producers send and by another for what readers ask, each
+/// of which goes through all topics in turn. A topic of its own, on which a finding of either kind changes all the time, tells
+/// when both have gone through everything.
 class SettleClock {
   public:
     /// The broker outlives it.
@@ -46,9 +46,9 @@ class SettleClock {
 
     mutable std::mutex mutex_;
     std::condition_variable changed_;
-    // Guarded by mutex_. Each tick begins with something sent to either observer, and is completed when both have told it. A round
-    // that was under way when the first tick after a call began may have passed a topic already; when the second one is completed,
-    // a whole round lies in between.
+    // Guarded by mutex_. Each tick begins with something sent to either observer, and is completed when both have told it. A
+    // round that was under way when the first tick after a call began may have passed a topic already; when the second one is
+    // completed, a whole round lies in between.
     std::int64_t begun_ = 0;
     std::int64_t completed_ = 0;
     bool stopping_ = false;

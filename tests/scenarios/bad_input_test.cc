@@ -167,7 +167,10 @@ TEST_F(BadInput, ArrayAndTagBombsCostNothing) {
         in_header.append(filling);
         expect_closed(frame_of(in_header.bytes()), "request header: ");
         ByteBuffer in_body = header(18, 3, true);
-        in_body.append(bytes_of("\x02" "a\x02" "b"));
+        in_body.append(
+            bytes_of("\x02"
+                     "a\x02"
+                     "b"));
         in_body.append(five_bytes_varint);
         in_body.append(filling);
         expect_closed(frame_of(in_body.bytes()), "malformed ApiVersions");
@@ -272,7 +275,10 @@ TEST_F(BadInput, LargestLegalFrameIsServedAndItsMemoryComesBack) {
     content.append_big_endian(std::int32_t{5});
     content.append_big_endian(std::int16_t{-1});
     content.append_big_endian(std::int8_t{0});
-    content.append(bytes_of("\x02" "a\x02" "b"));
+    content.append(
+        bytes_of("\x02"
+                 "a\x02"
+                 "b"));
     content.append(bytes_of("\x01\x63"));  // One tag, number 99.
     constexpr std::uint32_t kSize = 30'000'000;
     for (std::uint32_t rest = kSize; true; rest >>= 7) {
@@ -352,8 +358,8 @@ std::int64_t peak_resident_kib(pid_t process) {
     return -1;
 }
 
-// What a bomb costs is counted in the broker's own processor time and memory, and its answer is waited for however long that takes: on
-// a machine that is busy otherwise the numbers are the same.
+// What a bomb costs is counted in the broker's own processor time and memory, and its answer is waited for however long that
+// takes: on a machine that is busy otherwise the numbers are the same.
 TEST_F(BadInput, DecompressionBombsStayBounded) {
     is_busy_on_purpose_ = true;
     std::chrono::milliseconds spent{0};
@@ -409,8 +415,7 @@ TEST_F(BadInput, RequestsArriveByteByByte) {
         std::this_thread::sleep_for(1ms);
     }
     for (WireClient& client : clients) {
-        EXPECT_NE(client.read_reply(*find_api(ApiKey::api_versions), 3, 9, WireClient::kPatience), nullptr)
-            << client.failure();
+        EXPECT_NE(client.read_reply(*find_api(ApiKey::api_versions), 3, 9, WireClient::kPatience), nullptr) << client.failure();
     }
 }
 

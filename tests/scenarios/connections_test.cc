@@ -91,8 +91,8 @@ TEST(Pipelining, RepliesKeepTheirOrderBehindAWaitingFetch) {
     WireClient producer(broker->port());
     const std::array values{std::string("v")};
     EXPECT_EQ(produce(producer, kTopic, 0, make_batch(values)), ErrorCode::none);
-    const auto* fetched = static_cast<const FetchResponse*>(
-        client.read_reply(*find_api(ApiKey::fetch), 11, 2, WireClient::kPatience));
+    const auto* fetched =
+        static_cast<const FetchResponse*>(client.read_reply(*find_api(ApiKey::fetch), 11, 2, WireClient::kPatience));
     ASSERT_NE(fetched, nullptr) << client.failure();
     EXPECT_GT(fetched->responses[0].partitions[0].records.size, 0);
     for (int id = 3; id < 200; ++id) {
@@ -309,7 +309,8 @@ TEST(ConnectionLimits, WithoutDescriptorsAcceptingPausesAndComesBack) {
 }
 
 TEST(RequestMemory, WhenItIsUsedUpRequestsWaitAndTheProcessorRests) {
-    const auto broker = BrokerProcess::start({.overrides = {"socket.request.max.bytes=4194304", "queued.max.request.bytes=4194304"}});
+    const auto broker =
+        BrokerProcess::start({.overrides = {"socket.request.max.bytes=4194304", "queued.max.request.bytes=4194304"}});
     ASSERT_NE(broker, nullptr);
     std::vector<WireClient> clients;
     for (int i = 0; i < 12; ++i) {

@@ -152,7 +152,8 @@ class CrashLoop {
                 continue;
             }
             // Any but "data", which is the first.
-            auto topic = std::next(promised_.topics.begin(), 1 + static_cast<std::ptrdiff_t>(random_() % (promised_.topics.size() - 1)));
+            auto topic =
+                std::next(promised_.topics.begin(), 1 + static_cast<std::ptrdiff_t>(random_() % (promised_.topics.size() - 1)));
             const std::string name = topic->first;
             if (dice == 1) {
                 const ErrorCode error = client.delete_topic(name);
@@ -212,8 +213,8 @@ class CrashLoop {
             ASSERT_NE(at, seen->end()) << name << " is lost";
             EXPECT_EQ(at->second.id, topic.id) << name;
             const auto wanted = promised_.wanted_partitions.find(name);
-            const bool grew = wanted != promised_.wanted_partitions.end() &&
-                              static_cast<int>(at->second.partitions) == wanted->second;
+            const bool grew =
+                wanted != promised_.wanted_partitions.end() && static_cast<int>(at->second.partitions) == wanted->second;
             if (grew) topic.partitions = wanted->second;
             EXPECT_EQ(static_cast<int>(at->second.partitions), topic.partitions) << name;
         }
@@ -242,10 +243,10 @@ TEST(DurabilityCrash, AcknowledgedSurvivesKillsAtRandomMoments) {
     std::mt19937_64 random(seed);
     TemporaryDirectory directory;
     // Frequent checkpoints, folds and rolls, so that kills fall into them.
-    BrokerProcess::Options options{.overrides = {"log.flush.offset.checkpoint.interval.ms=50",
-                                                 "log.segment.bytes=1048576", "offsets.topic.num.partitions=5",
-                                                 "log.initial.task.delay.ms=10", "log.retention.check.interval.ms=50"},
-                                   .data_directory = directory / "data"};
+    BrokerProcess::Options options{
+        .overrides = {"log.flush.offset.checkpoint.interval.ms=50", "log.segment.bytes=1048576", "offsets.topic.num.partitions=5",
+                      "log.initial.task.delay.ms=10", "log.retention.check.interval.ms=50"},
+        .data_directory = directory / "data"};
     CrashLoop loop(random());
     auto broker = BrokerProcess::start(options);
     ASSERT_NE(broker, nullptr);

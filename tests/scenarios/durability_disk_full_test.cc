@@ -106,8 +106,7 @@ TEST_F(DurabilityDiskFull, WritesFailReadsGoOnAndItHealsWithoutARestart) {
     disk_.fill();
     EXPECT_EQ(produce_until_refused(client, 5000), ErrorCode::kafka_storage_error);
     // Retriable in every client, and not a lie.
-    EXPECT_THAT(commit_until_refused(client, 5000),
-                AnyOf(ErrorCode::not_coordinator, ErrorCode::coordinator_not_available));
+    EXPECT_THAT(commit_until_refused(client, 5000), AnyOf(ErrorCode::not_coordinator, ErrorCode::coordinator_not_available));
     expect_committed(client);
     expect_all_readable(client);
     ASSERT_TRUE(client.metadata());

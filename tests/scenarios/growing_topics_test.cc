@@ -56,7 +56,8 @@ TEST(Growing, MetadataListsEveryPartitionInOrderAtEveryMoment) {
                 }
                 const int length = static_cast<int>(listed.size());
                 // What was acknowledged is shown, and no answer takes it back.
-                if (length < least || length < seen) complaint = std::to_string(length) + " after " + std::to_string(std::max(seen, least));
+                if (length < least || length < seen)
+                    complaint = std::to_string(length) + " after " + std::to_string(std::max(seen, least));
                 seen = length;
                 ++answers;
             }

@@ -27,10 +27,10 @@ constexpr int kKeys = 40;
 class InsightStress : public ::testing::Test {
   protected:
     void SetUp() override {
-        broker_ = BrokerProcess::start({.overrides = {"group.initial.rebalance.delay.ms=0", "log.cleaner.backoff.ms=20",
-                                                      "partita.connections.gather=false",
-                                                      "log.initial.task.delay.ms=50", "log.retention.check.interval.ms=100",
-                                                      "log.flush.offset.checkpoint.interval.ms=100"}});
+        broker_ = BrokerProcess::start(
+            {.overrides = {"group.initial.rebalance.delay.ms=0", "log.cleaner.backoff.ms=20", "partita.connections.gather=false",
+                           "log.initial.task.delay.ms=50", "log.retention.check.interval.ms=100",
+                           "log.flush.offset.checkpoint.interval.ms=100"}});
         ASSERT_NE(broker_, nullptr);
         deadline_ = std::chrono::steady_clock::now() + 4s;
     }
@@ -115,9 +115,9 @@ void InsightStress::run_short_lived_topics() {
         const std::map<std::string, std::string> mode{{"partita.expansion.mode", round % 2 == 0 ? "safe-offsets" : "fenced"}};
         if (client.create_topic(name, 2, mode).error != ErrorCode::none ||
             client.produce_value(name, 0, "before").error != ErrorCode::none ||
-            client.commit("short-lived", name, 0, 1) != ErrorCode::none ||
-            client.expand_topic(name, 4) != ErrorCode::none || client.produce_value(name, 3, "after").error != ErrorCode::none ||
-            !client.read_all(name, 3) || client.delete_topic(name) != ErrorCode::none) {
+            client.commit("short-lived", name, 0, 1) != ErrorCode::none || client.expand_topic(name, 4) != ErrorCode::none ||
+            client.produce_value(name, 3, "after").error != ErrorCode::none || !client.read_all(name, 3) ||
+            client.delete_topic(name) != ErrorCode::none) {
             return fail("a short life: " + client.wire().failure());
         }
     }
@@ -146,8 +146,7 @@ void InsightStress::run_questions(int number) {
 void InsightStress::run_listener(const std::string& request) {
     while (goes_on()) {
         const WireClient connection(broker_->http_port());
-        if (!connection.is_connected() ||
-            ::send(connection.descriptor(), request.data(), request.size(), MSG_NOSIGNAL) < 0) {
+        if (!connection.is_connected() || ::send(connection.descriptor(), request.data(), request.size(), MSG_NOSIGNAL) < 0) {
             return fail("no events");
         }
         const timeval limit{0, 200'000};
@@ -165,10 +164,12 @@ void InsightStress::run_listener(const std::string& request) {
 
 TEST_F(InsightStress, WatchersQuestionsAndGrowthAtOnce) {
     PlainClient first(broker_->port());
-    ASSERT_EQ(first.create_topic("compacted", kFirstPartitions,
-                                 {{"cleanup.policy", "compact"}, {"segment.bytes", "1048576"}, {"min.cleanable.dirty.ratio", "0.01"}})
-                  .error,
-              ErrorCode::none);
+    ASSERT_EQ(
+        first
+            .create_topic("compacted", kFirstPartitions,
+                          {{"cleanup.policy", "compact"}, {"segment.bytes", "1048576"}, {"min.cleanable.dirty.ratio", "0.01"}})
+            .error,
+        ErrorCode::none);
     ASSERT_EQ(first.create_topic("fenced", kFirstPartitions, {{"partita.expansion.mode", "fenced"}}).error, ErrorCode::none);
     std::vector<std::thread> threads;
     for (int number = 0; number < 2; ++number) {
@@ -188,8 +189,9 @@ TEST_F(InsightStress, WatchersQuestionsAndGrowthAtOnce) {
     threads.emplace_back([this] { run_short_lived_topics(); });
     threads.emplace_back([this] { run_listener("GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n"); });
     threads.emplace_back([this] {
-        run_listener("GET /v1/events HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
-                     "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n");
+        run_listener(
+            "GET /v1/events HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+            "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n");
     });
     for (std::thread& thread : threads) {
         thread.join();

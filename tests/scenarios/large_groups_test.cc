@@ -47,8 +47,8 @@ std::string topic_name(int number) { return "wide-" + std::to_string(number); }
 
 [[nodiscard]] bool grow(WireClient& client, std::string_view topic, std::int32_t count) {
     std::array growth{CreatePartitionsRequest::CreatePartitionsTopic{.name = topic, .count = count, .assignments = nullptr}};
-    const auto* grown = client.call<CreatePartitionsResponse>(
-        3, CreatePartitionsRequest{.topics = growth, .timeout_ms = 30'000}, kLongWait);
+    const auto* grown =
+        client.call<CreatePartitionsResponse>(3, CreatePartitionsRequest{.topics = growth, .timeout_ms = 30'000}, kLongWait);
     return grown != nullptr && grown->results[0].error_code == ErrorCode::none;
 }
 
@@ -59,8 +59,8 @@ class LargeGroups : public ::testing::Test {
             GTEST_SKIP() << "takes long: PARTITA_LONG_TESTS=1 runs it";
         }
         (void)raise_open_files_limit();
-        broker_ = BrokerProcess::start({.overrides = {"group.consumer.assignment.interval.ms=100",
-                                                      "group.initial.rebalance.delay.ms=3000"}});
+        broker_ = BrokerProcess::start(
+            {.overrides = {"group.consumer.assignment.interval.ms=100", "group.initial.rebalance.delay.ms=3000"}});
         ASSERT_NE(broker_, nullptr);
         WireClient client(broker_->port());
         ASSERT_EQ(find_coordinator(client, "any"), ErrorCode::none);
@@ -179,8 +179,7 @@ TEST_F(LargeGroups, ThousandConsumersShareTenThousandPartitionsAndWhatIsAddedWit
     const int joined = members.rounds_until(std::size_t{kTopics} * kPartitionsPerTopic);
     ASSERT_GT(joined, 0) << "the group does not settle";
     std::printf("%d members share %d partitions after %d heartbeats each and %lld ms, broker %lld MiB\n", kMembers,
-                kTopics * kPartitionsPerTopic, joined, ms_since(begin),
-                static_cast<long long>(broker_->resident_kib() / 1024));
+                kTopics * kPartitionsPerTopic, joined, ms_since(begin), static_cast<long long>(broker_->resident_kib() / 1024));
     begin = Clock::now();
     members.round();
     std::printf("a round of heartbeats without news: %lld ms\n", ms_since(begin));
@@ -258,9 +257,10 @@ TEST_F(LargeGroups, ThousandClassicMembersJoinSyncAndBeat) {
         return beaten == nullptr ? ErrorCode::network_exception : beaten->error_code;
     };
     for (int number = 0; number < kMembers; ++number) ASSERT_EQ(beat(number), ErrorCode::none);
-    std::printf("%d classic members: joined after %lld ms (twice 3000 of them the initial delay), synced in %lld ms, a round of "
-                "heartbeats %lld ms, broker %lld MiB\n",
-                kMembers, joined_ms, synced_ms, ms_since(beat_begin), static_cast<long long>(broker_->resident_kib() / 1024));
+    std::printf(
+        "%d classic members: joined after %lld ms (twice 3000 of them the initial delay), synced in %lld ms, a round of "
+        "heartbeats %lld ms, broker %lld MiB\n",
+        kMembers, joined_ms, synced_ms, ms_since(beat_begin), static_cast<long long>(broker_->resident_kib() / 1024));
 
     ASSERT_NE(clients[0].call<LeaveGroupResponse>(1, LeaveGroupRequest{.group_id = "classic", .member_id = ids[0]}), nullptr);
     for (int number = 1; number < kMembers; ++number) ASSERT_EQ(beat(number), ErrorCode::rebalance_in_progress);
@@ -293,10 +293,10 @@ TEST_F(LargeGroups, TopicOfTenThousandPartitionsIsDescribedWrittenAndFoundAgain)
     for (std::int32_t index = kCount - 1; index >= 0; index -= 100) {
         ASSERT_EQ(produce(client, "ten-thousand", index, batch), ErrorCode::none);
     }
-    std::printf("a topic of %d partitions: created in %lld ms, grown in %lld ms, described in %lld ms, a record in every hundredth "
-                "in %lld ms, broker %lld MiB\n",
-                kCount, created_ms, grown_ms, described_ms, ms_since(begin),
-                static_cast<long long>(broker_->resident_kib() / 1024));
+    std::printf(
+        "a topic of %d partitions: created in %lld ms, grown in %lld ms, described in %lld ms, a record in every hundredth "
+        "in %lld ms, broker %lld MiB\n",
+        kCount, created_ms, grown_ms, described_ms, ms_since(begin), static_cast<long long>(broker_->resident_kib() / 1024));
 
     const std::string directory = broker_->data_directory();
     begin = Clock::now();

@@ -86,7 +86,8 @@ class Plans : public ::testing::Test {
         std::vector<BatchBuilder> batches(static_cast<std::size_t>(from));
         std::map<std::string, std::pair<int, int>> moves;
         for (std::size_t index = 0; index < keys.size(); ++index) {
-            batches[static_cast<std::size_t>(now[index])].append(TimestampMs{wall_ms()}, as_bytes(keys[index]), as_bytes("value"));
+            batches[static_cast<std::size_t>(now[index])].append(TimestampMs{wall_ms()}, as_bytes(keys[index]),
+                                                                 as_bytes("value"));
             moves[keys[index]] = {now[index], then[index]};
         }
         for (int partition = 0; partition < from; ++partition) {
@@ -185,8 +186,8 @@ TEST_F(Plans, AreTheSameOnEveryChannel) {
 }
 
 TEST_F(Plans, KnowTheAddressOfTheHttpSideInEveryForm) {
-    for (const char* none : {"localhost:", "localhost:x", "localhost:0", "localhost:65536", "localhost:123456", ":8092", "[::1", "[]:1",
-                             "[::1]8092", "::1", ""}) {
+    for (const char* none : {"localhost:", "localhost:x", "localhost:0", "localhost:65536", "localhost:123456", ":8092", "[::1",
+                             "[]:1", "[::1]8092", "::1", ""}) {
         const Ran ran = run("plan t --to 6 --http '" + std::string(none) + "'");
         EXPECT_EQ(ran.code, 2) << none << ": " << ran.out;
         EXPECT_TRUE(has(ran.out, "say HOST or HOST:PORT")) << none << ": " << ran.out;
@@ -396,8 +397,9 @@ TEST(Commands, TakeWhatIsNoBrokersAnswerForWhatItIs) {
         const Ran ran = run("plan t --to 6 --http " + server.address());
         EXPECT_TRUE(ran.code == 0 || ran.code == 1 || ran.code == 3) << plan << ": " << ran.code << " " << ran.out;
     }
-    for (const char* event : {R"({"finding":7})", R"({"finding":null,"event":"opened"})", R"({"finding":{"subject":"x"},"event":[]})",
-                              R"({"event":"opened","time_ms":"now","finding":{"severity":1,"id":2,"subject":{"topic":3}}})"}) {
+    for (const char* event :
+         {R"({"finding":7})", R"({"finding":null,"event":"opened"})", R"({"finding":{"subject":"x"},"event":[]})",
+          R"({"event":"opened","time_ms":"now","finding":{"severity":1,"id":2,"subject":{"topic":3}}})"}) {
         const StrangeServer server(std::string(event) + "\n");
         const Ran ran = run("watch --http " + server.address());
         EXPECT_EQ(ran.code, 1) << event << ": " << ran.out;

@@ -125,7 +125,8 @@ TEST_F(ServedVersions, AreTheAdvertisedOnesAndClientsSeeWhatTheyNeed) {
         }
     }
     // Everything that clients of classic groups and admin tools ask for.
-    for (const std::int16_t key : {0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 19, 20, 21, 22, 23, 32, 37, 42, 44, 47, 60}) {
+    for (const std::int16_t key :
+         {0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 19, 20, 21, 22, 23, 32, 37, 42, 44, 47, 60}) {
         EXPECT_TRUE(versions.contains(key)) << key;
     }
 }
@@ -284,14 +285,13 @@ const void* Sensible::make(const ApiInfo& api, std::int16_t version) {
             return keep(ListOffsetsRequest{
                 .replica_id = -1,
                 .topics = one(ListOffsetsRequest::ListOffsetsTopic{
-                    .name = kTopic,
-                    .partitions = one(ListOffsetsRequest::ListOffsetsPartition{.timestamp = timestamp})})});
+                    .name = kTopic, .partitions = one(ListOffsetsRequest::ListOffsetsPartition{.timestamp = timestamp})})});
         }
         case ApiKey::metadata:
-            return keep(MetadataRequest{.topics = version >= 1 ? Array<MetadataRequest::Topic>(nullptr)
-                                                               : Array<MetadataRequest::Topic>(),
-                                        .include_cluster_authorized_operations = version >= 8 && version <= 10,
-                                        .include_topic_authorized_operations = version >= 8});
+            return keep(
+                MetadataRequest{.topics = version >= 1 ? Array<MetadataRequest::Topic>(nullptr) : Array<MetadataRequest::Topic>(),
+                                .include_cluster_authorized_operations = version >= 8 && version <= 10,
+                                .include_topic_authorized_operations = version >= 8});
         case ApiKey::find_coordinator: {
             FindCoordinatorRequest request;
             (version >= 4 ? static_cast<void>(request.coordinator_keys = one(kGroup)) : static_cast<void>(request.key = kGroup));
@@ -352,11 +352,10 @@ const void* Sensible::make(const ApiInfo& api, std::int16_t version) {
                 .topics = one(OffsetForLeaderEpochRequest::OffsetForLeaderTopic{
                     .topic = kTopic, .partitions = one(OffsetForLeaderEpochRequest::OffsetForLeaderPartition{})})});
         case ApiKey::describe_configs:
-            return keep(DescribeConfigsRequest{
-                .resources = one(DescribeConfigsRequest::DescribeConfigsResource{
-                    .resource_type = 2, .resource_name = kTopic, .configuration_keys = nullptr}),
-                .include_synonyms = true,
-                .include_documentation = version >= 3});
+            return keep(DescribeConfigsRequest{.resources = one(DescribeConfigsRequest::DescribeConfigsResource{
+                                                   .resource_type = 2, .resource_name = kTopic, .configuration_keys = nullptr}),
+                                               .include_synonyms = true,
+                                               .include_documentation = version >= 3});
         case ApiKey::alter_configs:
             return keep(AlterConfigsRequest{
                 .resources = one(AlterConfigsRequest::AlterConfigsResource{
@@ -364,16 +363,15 @@ const void* Sensible::make(const ApiInfo& api, std::int16_t version) {
                     .resource_name = kTopic,
                     .configs = one(AlterConfigsRequest::AlterableConfig{.name = "retention.ms", .value = "900000"})})});
         case ApiKey::incremental_alter_configs:
-            return keep(IncrementalAlterConfigsRequest{
-                .resources = one(IncrementalAlterConfigsRequest::AlterConfigsResource{
-                    .resource_type = 2,
-                    .resource_name = kTopic,
-                    .configs = one(IncrementalAlterConfigsRequest::AlterableConfig{.name = "retention.ms", .value = "900000"})})});
+            return keep(IncrementalAlterConfigsRequest{.resources = one(IncrementalAlterConfigsRequest::AlterConfigsResource{
+                                                           .resource_type = 2,
+                                                           .resource_name = kTopic,
+                                                           .configs = one(IncrementalAlterConfigsRequest::AlterableConfig{
+                                                               .name = "retention.ms", .value = "900000"})})});
         case ApiKey::create_partitions:
-            return keep(CreatePartitionsRequest{
-                .topics = one(CreatePartitionsRequest::CreatePartitionsTopic{
-                    .name = kTopic, .count = 4 + version, .assignments = nullptr}),
-                .timeout_ms = 30'000});
+            return keep(CreatePartitionsRequest{.topics = one(CreatePartitionsRequest::CreatePartitionsTopic{
+                                                    .name = kTopic, .count = 4 + version, .assignments = nullptr}),
+                                                .timeout_ms = 30'000});
         case ApiKey::offset_delete:
             return keep(OffsetDeleteRequest{
                 .group_id = "simple",

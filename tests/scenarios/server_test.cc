@@ -2,15 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <regex>
 #include <sstream>
-#include <sys/resource.h>
-#include <sys/stat.h>
 #include <thread>
-#include <unistd.h>
 
 #include "protocol/messages/01_fetch.h"
 #include "protocol/messages/03_metadata.h"
@@ -65,8 +65,7 @@ TEST(Listeners, EachAdvertisesItsOwnAddress) {
     const auto broker = BrokerProcess::start(
         {.overrides = {"listeners=INSIDE://127.0.0.1:0,OUTSIDE://127.0.0.1:0",
                        "advertised.listeners=INSIDE://inside.example:1111,OUTSIDE://outside.example:2222",
-                       "listener.security.protocol.map=INSIDE:PLAINTEXT,OUTSIDE:PLAINTEXT",
-                       "inter.broker.listener.name=INSIDE"},
+                       "listener.security.protocol.map=INSIDE:PLAINTEXT,OUTSIDE:PLAINTEXT", "inter.broker.listener.name=INSIDE"},
          .choose_port = false});
     ASSERT_NE(broker, nullptr);
     WireClient inside(port_of(*broker, "INSIDE", "127.0.0.1"));
@@ -115,18 +114,17 @@ TEST(Start, ThatIsRefusedLeavesTheDirectoryAsCleanAsItWas) {
     ASSERT_TRUE(std::filesystem::exists(directory / ".kafka_cleanshutdown"));
     const auto other = BrokerProcess::start();
     ASSERT_NE(other, nullptr);
-    expect_refused(BrokerProcess::run({.arguments = {"--port", std::to_string(other->port())},
-                                       .data_directory = directory.path(),
-                                       .choose_port = false}),
-                   "the port is taken");
+    expect_refused(
+        BrokerProcess::run(
+            {.arguments = {"--port", std::to_string(other->port())}, .data_directory = directory.path(), .choose_port = false}),
+        "the port is taken");
     EXPECT_TRUE(std::filesystem::exists(directory / ".kafka_cleanshutdown"));
 }
 
 TEST(Start, IsRefusedWithOneLineThatNamesTheHolderOfTheDirectory) {
     const auto first = BrokerProcess::start();
     ASSERT_NE(first, nullptr);
-    expect_refused(BrokerProcess::run({.data_directory = first->data_directory()}),
-                   std::to_string(first->process_id()));
+    expect_refused(BrokerProcess::run({.data_directory = first->data_directory()}), std::to_string(first->process_id()));
 }
 
 TEST(Start, IsRefusedWithOneLineWhenTheFormatIsNewer) {
@@ -165,7 +163,8 @@ TEST(Http, AnswersHealthAndMetrics) {
     EXPECT_NE(metrics->headers.find("text/plain; version=0.0.4"), std::string::npos) << metrics->headers;
     // The text format of Prometheus: help and type before each name, values that are numbers.
     const std::regex sample(R"re([a-zA-Z_:][a-zA-Z0-9_:]*(\{[a-zA-Z_]+="[^"]*"(,[a-zA-Z_]+="[^"]*")*\})? -?[0-9.eE+-]+)re");
-    const std::regex comment(R"(# (HELP [a-zA-Z_:][a-zA-Z0-9_:]* .+|TYPE [a-zA-Z_:][a-zA-Z0-9_:]* (counter|gauge|histogram|summary)))");
+    const std::regex comment(
+        R"(# (HELP [a-zA-Z_:][a-zA-Z0-9_:]* .+|TYPE [a-zA-Z_:][a-zA-Z0-9_:]* (counter|gauge|histogram|summary)))");
     std::istringstream lines(metrics->body);
     std::string last_type;
     int samples = 0;
@@ -191,7 +190,8 @@ TEST(Http, ServesNoPagesOfOtherSites) {
     EXPECT_EQ(broker->http_get("/v1/findings", "Origin: http://localhost:3000\r\n")->status, 200);
     EXPECT_EQ(broker->http_get("/v1/findings", "Origin: https://example.org\r\n")->status, 403);
     const std::string upgrade =
-        "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+        "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: "
+        "dGhlIHNhbXBsZSBub25jZQ==\r\n";
     EXPECT_EQ(broker->http_get("/v1/events", upgrade + "Origin: https://example.org\r\n")->status, 403);
 }
 
@@ -219,8 +219,8 @@ TEST(Http, WithoutDescriptorsItsAcceptorRests) {
 TEST(Http, WhenItsPortIsTakenTheBrokerRunsWithoutIt) {
     const auto first = BrokerProcess::start();
     ASSERT_NE(first, nullptr);
-    const auto second = BrokerProcess::start(
-        {.arguments = {"--http-port", std::to_string(first->http_port())}, .choose_http_port = false});
+    const auto second =
+        BrokerProcess::start({.arguments = {"--http-port", std::to_string(first->http_port())}, .choose_http_port = false});
     ASSERT_NE(second, nullptr);
     EXPECT_EQ(second->count_in_output("WARN http not started"), 1u) << second->output();
     WireClient client(second->port());

@@ -89,11 +89,10 @@ void Stress::run_consumer(std::int32_t partition) {
     // Until everything is there that the producer wrote, its last request included.
     const auto index = static_cast<std::size_t>(partition);
     while (!stopping_ && (!producer_ended_[index] || position < produced_[index])) {
-        std::array partitions{FetchRequest::FetchPartition{
-            .partition = partition, .fetch_offset = position, .partition_max_bytes = 1 << 20}};
+        std::array partitions{
+            FetchRequest::FetchPartition{.partition = partition, .fetch_offset = position, .partition_max_bytes = 1 << 20}};
         std::array topics{FetchRequest::FetchTopic{.topic = kTopic, .partitions = partitions}};
-        const auto* response = client.call<FetchResponse>(
-            11, FetchRequest{.max_wait_ms = 100, .min_bytes = 1, .topics = topics});
+        const auto* response = client.call<FetchResponse>(11, FetchRequest{.max_wait_ms = 100, .min_bytes = 1, .topics = topics});
         if (response == nullptr) {
             return fail("fetch: " + client.failure());
         }
@@ -147,18 +146,21 @@ void Stress::run_member(int number) {
         for (const std::string& one : everybody) {
             assignments.push_back({.member_id = one, .assignment = std::as_bytes(std::span(one))});
         }
-        if (client.call<SyncGroupResponse>(
-                2, SyncGroupRequest{.group_id = group, .generation_id = generation, .member_id = member, .assignments = assignments}) == nullptr) {
+        if (client.call<SyncGroupResponse>(2, SyncGroupRequest{.group_id = group,
+                                                               .generation_id = generation,
+                                                               .member_id = member,
+                                                               .assignments = assignments}) == nullptr) {
             return fail("sync: " + client.failure());
         }
-        std::array partitions{OffsetCommitRequest::Partition{.partition_index = number % kPartitions, .committed_offset = generation}};
+        std::array partitions{
+            OffsetCommitRequest::Partition{.partition_index = number % kPartitions, .committed_offset = generation}};
         std::array topics{OffsetCommitRequest::Topic{.name = kTopic, .partitions = partitions}};
         if (client.call<OffsetCommitResponse>(5, OffsetCommitRequest{.group_id = group,
                                                                      .generation_id_or_member_epoch = generation,
                                                                      .member_id = member,
                                                                      .topics = topics}) == nullptr ||
-            client.call<HeartbeatResponse>(1, HeartbeatRequest{.group_id = group, .generation_id = generation, .member_id = member}) ==
-                nullptr) {
+            client.call<HeartbeatResponse>(
+                1, HeartbeatRequest{.group_id = group, .generation_id = generation, .member_id = member}) == nullptr) {
             return fail("commit or heartbeat: " + client.failure());
         }
         if (client.call<LeaveGroupResponse>(1, LeaveGroupRequest{.group_id = group, .member_id = member}) == nullptr) {
@@ -176,7 +178,8 @@ void Stress::run_admin(int number) {
         }
         ++topics_made_;
         std::array growth{CreatePartitionsRequest::CreatePartitionsTopic{.name = name, .count = 5, .assignments = nullptr}};
-        const auto* grown = client.call<CreatePartitionsResponse>(1, CreatePartitionsRequest{.topics = growth, .timeout_ms = 1000});
+        const auto* grown =
+            client.call<CreatePartitionsResponse>(1, CreatePartitionsRequest{.topics = growth, .timeout_ms = 1000});
         if (grown == nullptr || grown->results[0].error_code != ErrorCode::none) {
             return fail("expand: " + client.failure());
         }

@@ -73,6 +73,20 @@ class Tidy(unittest.TestCase):
         self.assert_complaint({"protocol/mutex.h": HEADER, "broker/groups/a.h": HEADER + '#include "protocol/mutex.h"\n'},
                               "broker/groups/a.h:2: <protocol/mutex.h> in a pure core")
 
+    def test_a_source_that_is_formatted_otherwise_is_told_of_and_formatted_on_request(self):
+        style = (PROJECT / ".clang-format").read_text()
+        long = "int broker_" + "x" * 60 + "(int a, int b);\n"
+        bad = "#pragma once\n\nint  f( );\n\n" + long
+        self.assert_clean({"protocol/a.h": bad})
+        self.assert_complaint({".clang-format": style, "protocol/a.h": bad}, "protocol/a.h:3:", "--format")
+        with tempfile.TemporaryDirectory() as directory:
+            path = pathlib.Path(directory, "protocol", "a.h")
+            path.parent.mkdir()
+            path.write_text(bad)
+            pathlib.Path(directory, ".clang-format").write_text(style)
+            self.assertEqual((0, "", ""), run_tidy("--root", directory, "--format"))
+            self.assertEqual("#pragma once\n\nint f();\n\n" + long, path.read_text())
+
     def includes(self, includer, target, *more):
         """A tree in which one file includes another."""
         text = "".join(f'#include "{name}"\n' for name in (target, *more))

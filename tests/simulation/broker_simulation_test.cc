@@ -1,6 +1,6 @@
-// The whole broker on one thread, under a clock that stands still, with files in memory: handlers, coordinators, catalog, logs and
-// upkeep as they are shipped. SEEDS and FIRST_SEED in the environment choose the histories; with
-// TOLD=1 all that happens is printed.
+// The whole broker on one thread, under a clock that stands still, with files in memory: handlers, coordinators, catalog, logs
+// and upkeep as they are shipped. SEEDS and FIRST_SEED in the environment choose the histories; with TOLD=1 all that happens is
+// printed.
 
 #include <gtest/gtest.h>
 
@@ -51,9 +51,11 @@ TEST(BrokerSimulation, WhatItTellsItsClientsStaysTrueWhereverItDies) {
         sum.full_disks += counts.full_disks;
     }
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    std::printf("%d histories in %.1f s, %d failed: %d steps, %d replies, %d kills and %d power failures, %d of them within a step, %d full disks\n",
-                static_cast<int>(count), seconds, failed, static_cast<int>(sum.steps), static_cast<int>(sum.replies), sum.kills,
-                sum.power_failures, sum.within_steps, sum.full_disks);
+    std::printf(
+        "%d histories in %.1f s, %d failed: %d steps, %d replies, %d kills and %d power failures, %d of them within a step, %d "
+        "full disks\n",
+        static_cast<int>(count), seconds, failed, static_cast<int>(sum.steps), static_cast<int>(sum.replies), sum.kills,
+        sum.power_failures, sum.within_steps, sum.full_disks);
     if (count >= 20) {
         EXPECT_GT(sum.replies, 100 * count) << "clients are served";
         EXPECT_GT(sum.within_steps, 0);

@@ -33,17 +33,18 @@ struct BrokerWorld::Life {
 };
 
 BrokerWorld::BrokerWorld(std::uint64_t seed, std::filesystem::path scratch, bool is_told)
-    : random_(seed), scratch_(std::move(scratch)), random_bytes_(std::make_unique<SeededRandomBytes>(seed)),
-      files_(std::make_unique<MemoryFileSystem>()), clients_world_{.ledger = ledger_, .random = random_, .clock = clock_} {
+    : random_(seed),
+      scratch_(std::move(scratch)),
+      random_bytes_(std::make_unique<SeededRandomBytes>(seed)),
+      files_(std::make_unique<MemoryFileSystem>()),
+      clients_world_{.ledger = ledger_, .random = random_, .clock = clock_} {
     clients_world_.is_told = is_told;
     files_->volume_vouches = random_() % 2 == 0;
     make_data_directory();
     ledger_.synced_topics = {kSynced};
     ledger_.gives_seeds = random_() % 3 != 0;
-    overrides_ = {"log.dirs=" + (scratch_ / "data").string(),
-                  "listeners=PLAINTEXT://127.0.0.1:9092",
-                  "offsets.topic.num.partitions=2",
-                  "log.retention.ms=-1",
+    overrides_ = {"log.dirs=" + (scratch_ / "data").string(), "listeners=PLAINTEXT://127.0.0.1:9092",
+                  "offsets.topic.num.partitions=2", "log.retention.ms=-1",
                   // No other thread takes part in a start.
                   "num.recovery.threads.per.data.dir=1",
                   "group.initial.rebalance.delay.ms=" + std::to_string(random_() % 2 * 500),
@@ -58,7 +59,8 @@ BrokerWorld::BrokerWorld(std::uint64_t seed, std::filesystem::path scratch, bool
         clients_.push_back(std::make_unique<SimulatedProducer>(clients_world_, name, std::vector{kSynced, kCached}));
     }
     for (const char* name : {"r1", "r2"}) {
-        clients_.push_back(std::make_unique<SimulatedReader>(clients_world_, name, std::vector{kSynced, kCached, kTransactional}));
+        clients_.push_back(
+            std::make_unique<SimulatedReader>(clients_world_, name, std::vector{kSynced, kCached, kTransactional}));
     }
     for (int member = 0; member < 4; ++member) {
         const std::string& group = groups[static_cast<std::size_t>(member) % groups.size()];
@@ -145,7 +147,8 @@ void BrokerWorld::die() {
     const auto store = scratch_ / "data" / "partita-metadata";
     std::filesystem::create_directories(scratch_ / "left");
     if (std::filesystem::exists(store / "data.mdb")) {
-        std::filesystem::copy_file(store / "data.mdb", scratch_ / "left" / "data.mdb", std::filesystem::copy_options::overwrite_existing);
+        std::filesystem::copy_file(store / "data.mdb", scratch_ / "left" / "data.mdb",
+                                   std::filesystem::copy_options::overwrite_existing);
     }
 }
 

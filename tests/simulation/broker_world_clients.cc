@@ -48,7 +48,8 @@ void for_each_value(const FetchResponse::PartitionData& data, Use use) {
 
 // All clients ---------------------------------------------------------------------------------------
 
-void SimulatedClient::send(const ApiInfo& api, std::int16_t version, const void* request, std::function<void(const void*)> on_reply) {
+void SimulatedClient::send(const ApiInfo& api, std::int16_t version, const void* request,
+                           std::function<void(const void*)> on_reply) {
     if (!connection_) connection_ = world_.network->connect();
     const std::int32_t id = next_correlation_id_++;
     asked_.push_back({&api, version, id, std::move(on_reply)});
@@ -64,7 +65,8 @@ bool SimulatedClient::read_replies() {
         std::vector<std::byte>& received = connection_->received();
         const std::size_t size = kSizePrefixBytes + static_cast<std::size_t>(load_big_endian<std::int32_t>(received.data()));
         if (received.size() < size) break;
-        const std::vector<std::byte> frame(received.begin() + kSizePrefixBytes, received.begin() + static_cast<std::ptrdiff_t>(size));
+        const std::vector<std::byte> frame(received.begin() + kSizePrefixBytes,
+                                           received.begin() + static_cast<std::ptrdiff_t>(size));
         received.erase(received.begin(), received.begin() + static_cast<std::ptrdiff_t>(size));
         is_any = true;
         world_.digest = mixed(world_.digest, frame);
@@ -86,7 +88,9 @@ bool SimulatedClient::read_replies() {
             world_.ledger.note_wrong(name_ + " is given a reply that cannot be read");
             return true;
         }
-        if (world_.is_told) world_.tell(name_, " is answered ", asked.correlation_id, ": ", to_text(*asked.api->response, response, asked.version));
+        if (world_.is_told)
+            world_.tell(name_, " is answered ", asked.correlation_id, ": ",
+                        to_text(*asked.api->response, response, asked.version));
         asked.on_reply(response);
     }
     if (connection_ && connection_->is_over()) {
@@ -138,28 +142,31 @@ void SimulatedAdmin::create(const std::string& topic) {
         .name = topic, .num_partitions = 1 + static_cast<std::int32_t>(world_.below(3)), .replication_factor = 1};
     if (topics_.at(topic)) wanted.configs = configs;
     std::array topics{wanted};
-    ask<CreateTopicsResponse>(7, CreateTopicsRequest{.topics = topics}, [this, topic, count = wanted.num_partitions](const auto& response) {
-        const ErrorCode error = response.topics[0].error_code;
-        if (error == ErrorCode::none) world_.ledger.note_count(topic, count);
-        if (error == ErrorCode::topic_already_exists) look(topic);
-    });
+    ask<CreateTopicsResponse>(7, CreateTopicsRequest{.topics = topics},
+                              [this, topic, count = wanted.num_partitions](const auto& response) {
+                                  const ErrorCode error = response.topics[0].error_code;
+                                  if (error == ErrorCode::none) world_.ledger.note_count(topic, count);
+                                  if (error == ErrorCode::topic_already_exists) look(topic);
+                              });
 }
 
 void SimulatedAdmin::look(const std::string& topic) {
     std::array topics{MetadataRequest::Topic{.name = topic}};
-    ask<MetadataResponse>(12, MetadataRequest{.topics = topics, .allow_auto_topic_creation = false}, [this, topic](const auto& response) {
-        const MetadataResponse::Topic& shown = response.topics[0];
-        if (shown.error_code != ErrorCode::none) {
-            if (world_.ledger.count_of(topic) > 0) world_.ledger.note_wrong(topic + " was acknowledged and is not there");
-            return;
-        }
-        for (std::size_t index = 0; index < shown.partitions.count(); ++index) {
-            if (shown.partitions[index].partition_index != static_cast<std::int32_t>(index)) {
-                world_.ledger.note_wrong(topic + " is shown with a gap or out of order");
-            }
-        }
-        world_.ledger.note_count(topic, static_cast<std::int32_t>(shown.partitions.count()));
-    });
+    ask<MetadataResponse>(12, MetadataRequest{.topics = topics, .allow_auto_topic_creation = false},
+                          [this, topic](const auto& response) {
+                              const MetadataResponse::Topic& shown = response.topics[0];
+                              if (shown.error_code != ErrorCode::none) {
+                                  if (world_.ledger.count_of(topic) > 0)
+                                      world_.ledger.note_wrong(topic + " was acknowledged and is not there");
+                                  return;
+                              }
+                              for (std::size_t index = 0; index < shown.partitions.count(); ++index) {
+                                  if (shown.partitions[index].partition_index != static_cast<std::int32_t>(index)) {
+                                      world_.ledger.note_wrong(topic + " is shown with a gap or out of order");
+                                  }
+                              }
+                              world_.ledger.note_count(topic, static_cast<std::int32_t>(shown.partitions.count()));
+                          });
 }
 
 void SimulatedAdmin::grow(const std::string& topic) {
@@ -168,16 +175,17 @@ void SimulatedAdmin::grow(const std::string& topic) {
     if (wanted > kMostPartitions) return;
     const std::size_t growth = world_.ledger.note_growth_wanted(topic, before, wanted);
     std::array topics{CreatePartitionsRequest::CreatePartitionsTopic{.name = topic, .count = wanted, .assignments = nullptr}};
-    ask<CreatePartitionsResponse>(3, CreatePartitionsRequest{.topics = topics, .timeout_ms = 30'000}, [this, topic, wanted, growth](const auto& response) {
-        const ErrorCode error = response.results[0].error_code;
-        if (error == ErrorCode::none) {
-            world_.ledger.note_count(topic, wanted);
-        } else {
-            world_.ledger.note_growth_refused(growth);
-        }
-        // A request that was not answered had grown it.
-        if (error == ErrorCode::invalid_partitions) look(topic);
-    });
+    ask<CreatePartitionsResponse>(3, CreatePartitionsRequest{.topics = topics, .timeout_ms = 30'000},
+                                  [this, topic, wanted, growth](const auto& response) {
+                                      const ErrorCode error = response.results[0].error_code;
+                                      if (error == ErrorCode::none) {
+                                          world_.ledger.note_count(topic, wanted);
+                                      } else {
+                                          world_.ledger.note_growth_refused(growth);
+                                      }
+                                      // A request that was not answered had grown it.
+                                      if (error == ErrorCode::invalid_partitions) look(topic);
+                                  });
 }
 
 void SimulatedAdmin::look_at_offsets(const std::string& group, const std::string& topic) {
@@ -185,14 +193,15 @@ void SimulatedAdmin::look_at_offsets(const std::string& group, const std::string
     std::vector<std::int32_t> partitions;
     for (std::int32_t index = 0; index < world_.ledger.count_of(topic); ++index) partitions.push_back(index);
     std::array topics{OffsetFetchRequest::Topic{.name = topic, .partition_indexes = partitions}};
-    ask<OffsetFetchResponse>(7, OffsetFetchRequest{.group_id = group, .topics = topics}, [this, group, topic](const auto& response) {
-        if (response.error_code != ErrorCode::none) return;  // The coordinator loads.
-        for (const OffsetFetchResponse::Partition& found : response.topics[0].partitions) {
-            if (found.error_code == ErrorCode::none) {
-                world_.ledger.check_committed(group, {topic, found.partition_index}, found.committed_offset);
+    ask<OffsetFetchResponse>(
+        7, OffsetFetchRequest{.group_id = group, .topics = topics}, [this, group, topic](const auto& response) {
+            if (response.error_code != ErrorCode::none) return;  // The coordinator loads.
+            for (const OffsetFetchResponse::Partition& found : response.topics[0].partitions) {
+                if (found.error_code == ErrorCode::none) {
+                    world_.ledger.check_committed(group, {topic, found.partition_index}, found.committed_offset);
+                }
             }
-        }
-    });
+        });
 }
 
 // Producer -------------------------------------------------------------------------------------------
@@ -244,10 +253,11 @@ void SimulatedProducer::send_next() {
     builder.build(records);
     std::array partitions{ProduceRequest::PartitionProduceData{.index = batch.place.second, .records = Records(Bytes(records))}};
     std::array topics{ProduceRequest::TopicProduceData{.name = batch.place.first, .partition_data = partitions}};
-    ask<ProduceResponse>(9, ProduceRequest{.acks = -1, .timeout_ms = 5'000, .topic_data = topics}, [this, id](const auto& response) {
-        const auto& answered = response.responses[0].partition_responses[0];
-        on_answer(id, answered.error_code, answered.base_offset);
-    });
+    ask<ProduceResponse>(9, ProduceRequest{.acks = -1, .timeout_ms = 5'000, .topic_data = topics},
+                         [this, id](const auto& response) {
+                             const auto& answered = response.responses[0].partition_responses[0];
+                             on_answer(id, answered.error_code, answered.base_offset);
+                         });
 }
 
 void SimulatedProducer::on_answer(std::uint64_t id, ErrorCode error, std::int64_t base_offset) {
@@ -289,7 +299,8 @@ void SimulatedReader::act() {
     if (count == 0) return;
     const Ledger::Place place{topic, static_cast<std::int32_t>(world_.below(static_cast<std::uint64_t>(count)))};
     std::int64_t& end = ends_[place];
-    const std::int64_t from = world_.one_in(3) ? static_cast<std::int64_t>(world_.below(static_cast<std::uint64_t>(end) + 1)) : end;
+    const std::int64_t from =
+        world_.one_in(3) ? static_cast<std::int64_t>(world_.below(static_cast<std::uint64_t>(end) + 1)) : end;
     const bool committed_only = world_.one_in(2);
     const std::int32_t bytes_max = world_.one_in(2) ? 1 : 1 << 20;
     std::array partitions{fetch_from(place.second, from, bytes_max)};
@@ -315,8 +326,8 @@ void SimulatedAuditor::act() {
     ask<FetchResponse>(11, FetchRequest{.topics = topics}, [this](const auto& response) {
         const auto& data = response.responses[0].partitions[0];
         if (data.error_code != ErrorCode::none) {
-            world_.ledger.note_wrong(places_.back().first + "-" + std::to_string(places_.back().second) + " cannot be read: " +
-                                     std::string(error_name(data.error_code)));
+            world_.ledger.note_wrong(places_.back().first + "-" + std::to_string(places_.back().second) +
+                                     " cannot be read: " + std::string(error_name(data.error_code)));
         }
         const std::int64_t before = next_;
         BatchCursor cursor(data.records.bytes());

@@ -65,9 +65,8 @@ class SimulatedClient {
   protected:
     template <class Response, class Request>
     void ask(std::int16_t version, const Request& request, std::function<void(const Response&)> on_reply) {
-        send(api_of<Request>(), version, &request, [on_reply = std::move(on_reply)](const void* response) {
-            on_reply(*static_cast<const Response*>(response));
-        });
+        send(api_of<Request>(), version, &request,
+             [on_reply = std::move(on_reply)](const void* response) { on_reply(*static_cast<const Response*>(response)); });
     }
     [[nodiscard]] std::size_t asked_count() const { return asked_.size(); }
     /// What was asked is lost.

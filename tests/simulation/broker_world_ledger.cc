@@ -13,11 +13,13 @@ void Ledger::note_record(const Place& place, std::int64_t offset, const std::str
     Records& records = records_[place];
     const auto [at, is_new_offset] = records.at.emplace(offset, Record{value, clock_.now().monotonic});
     if (!is_new_offset && at->second.value != value) {
-        note_wrong("offset " + std::to_string(offset) + " of " + text_of(place) + " was given to " + at->second.value + " and to " + value);
+        note_wrong("offset " + std::to_string(offset) + " of " + text_of(place) + " was given to " + at->second.value +
+                   " and to " + value);
     }
     const auto [where, is_new_value] = records.where.emplace(value, offset);
     if (!is_new_value && where->second != offset) {
-        note_wrong(value + " is in " + text_of(place) + " at " + std::to_string(where->second) + " and at " + std::to_string(offset));
+        note_wrong(value + " is in " + text_of(place) + " at " + std::to_string(where->second) + " and at " +
+                   std::to_string(offset));
     }
 }
 
@@ -32,8 +34,8 @@ void Ledger::check_whole(const Place& place, const std::map<std::int64_t, std::s
     for (const auto& [offset, value] : found) note_record(place, offset, value);
     for (const auto& [offset, record] : records_[place].at) {
         if (!found.contains(offset)) {
-            note_wrong(record.value + ", which was " + (record.is_acknowledged ? "acknowledged" : "read") + " at " + std::to_string(offset) +
-                       " of " + text_of(place) + ", is gone");
+            note_wrong(record.value + ", which was " + (record.is_acknowledged ? "acknowledged" : "read") + " at " +
+                       std::to_string(offset) + " of " + text_of(place) + ", is gone");
         }
     }
 }
@@ -49,8 +51,8 @@ void Ledger::note_count(const std::string& topic, std::int32_t count) {
 void Ledger::note_owner(const std::string& group, std::int32_t generation, const Place& place, const std::string& member) {
     const auto [known, is_new] = owners_[{group, generation}].emplace(place, member);
     if (!is_new && known->second != member) {
-        note_wrong(text_of(place) + " belongs to " + known->second + " and to " + member + " in generation " + std::to_string(generation) +
-                   " of " + group);
+        note_wrong(text_of(place) + " belongs to " + known->second + " and to " + member + " in generation " +
+                   std::to_string(generation) + " of " + group);
     }
 }
 
@@ -83,7 +85,8 @@ std::size_t Ledger::note_growth_wanted(const std::string& topic, std::int32_t fr
 
 bool Ledger::has_read_at_growth(const std::string& group, const Place& place) const {
     return std::ranges::any_of(growths_, [&](const Growth& growth) {
-        return growth.topic == place.first && growth.from <= place.second && place.second < growth.to && growth.readers.contains(group);
+        return growth.topic == place.first && growth.from <= place.second && place.second < growth.to &&
+               growth.readers.contains(group);
     });
 }
 

@@ -12,12 +12,12 @@
 
 namespace partita::test {
 
-/// What a simulated broker has told its clients, and what must therefore be true for ever. Whoever is told something notes it here;
-/// what contradicts what was told before is noted as wrong.
+/// What a simulated broker has told its clients, and what must therefore be true for ever. Whoever is told something notes it
+/// here; what contradicts what was told before is noted as wrong.
 class Ledger {
   public:
-    /// What was told so long ago survives a power failure: a background sync is due after a second, and time passes only when nobody
-    /// has anything to do.
+    /// What was told so long ago survives a power failure: a background sync is due after a second, and time passes only when
+    /// nobody has anything to do.
     static constexpr std::int64_t kUnsyncedMs = 1'500;
 
     explicit Ledger(Clock& clock) : clock_(clock) {}
@@ -63,8 +63,8 @@ class Ledger {
 
     // Groups -------------------------------------------------------------------------------------
 
-    /// Told by a sync: a generation is written once its leader has shared the partitions out. Until then a coordinator that begins
-    /// anew may count it again.
+    /// Told by a sync: a generation is written once its leader has shared the partitions out. Until then a coordinator that
+    /// begins anew may count it again.
     void note_owner(const std::string& group, std::int32_t generation, const Place& place, const std::string& member);
     /// Offsets that are committed ascend.
     [[nodiscard]] std::int64_t fresh_offset() { return ++last_committed_; }
@@ -85,7 +85,8 @@ class Ledger {
 
     /// A kill takes nothing that anybody was told. What is not synced then may be for as long again after the start.
     void note_kill(Instant died, Instant started);
-    /// A power failure takes what was not synced: everything that was told of late, but for acknowledged records of `synced_topics`.
+    /// A power failure takes what was not synced: everything that was told of late, but for acknowledged records of
+    /// `synced_topics`.
     void note_power_failure(Instant died);
     [[nodiscard]] int power_failures() const { return power_failures_; }
 

@@ -73,8 +73,12 @@ void SimulatedMember::join() {
     owned_.clear();
     const std::vector<std::byte> metadata = subscription(topics_);
     std::array protocols{JoinGroupRequest::Protocol{.name = "range", .metadata = metadata}};
-    const JoinGroupRequest request{.group_id = group_, .session_timeout_ms = kSessionTimeoutMs, .rebalance_timeout_ms = 20'000,
-                                   .member_id = member_id_, .protocol_type = "consumer", .protocols = protocols};
+    const JoinGroupRequest request{.group_id = group_,
+                                   .session_timeout_ms = kSessionTimeoutMs,
+                                   .rebalance_timeout_ms = 20'000,
+                                   .member_id = member_id_,
+                                   .protocol_type = "consumer",
+                                   .protocols = protocols};
     ask<JoinGroupResponse>(5, request, [this](const auto& joined) {
         if (joined.error_code == ErrorCode::member_id_required) {
             member_id_ = joined.member_id;
@@ -105,7 +109,8 @@ void SimulatedMember::sync(const JoinGroupResponse& joined) {
             assignments.push_back({.member_id = joined.members[index].member_id, .assignment = given[index]});
         }
     }
-    const SyncGroupRequest request{.group_id = group_, .generation_id = generation_, .member_id = member_id_, .assignments = assignments};
+    const SyncGroupRequest request{
+        .group_id = group_, .generation_id = generation_, .member_id = member_id_, .assignments = assignments};
     ask<SyncGroupResponse>(3, request, [this](const auto& synced) {
         if (synced.error_code != ErrorCode::none) return rejoin(synced.error_code);
         groups::Holdings holdings;
@@ -133,7 +138,8 @@ void SimulatedMember::commit() {
     const std::int64_t offset = world_.ledger.fresh_offset();
     std::array partitions{OffsetCommitRequest::Partition{.partition_index = place.second, .committed_offset = offset}};
     std::array topics{OffsetCommitRequest::Topic{.name = place.first, .partitions = partitions}};
-    const OffsetCommitRequest request{.group_id = group_, .generation_id_or_member_epoch = generation_, .member_id = member_id_, .topics = topics};
+    const OffsetCommitRequest request{
+        .group_id = group_, .generation_id_or_member_epoch = generation_, .member_id = member_id_, .topics = topics};
     ask<OffsetCommitResponse>(7, request, [this, place, offset](const auto& response) {
         const ErrorCode error = response.topics[0].partitions[0].error_code;
         if (error == ErrorCode::none) {

@@ -75,7 +75,9 @@ class SimulatedNetwork final : public runtime::TurnParticipant {
     [[nodiscard]] net::BufferPool& pool() { return pool_; }
     [[nodiscard]] std::mt19937_64& random() { return random_; }
     [[nodiscard]] bool is_cut() const { return is_cut_; }
-    void add_resting(const std::shared_ptr<SimulatedConnection>& connection, Instant until) { resting_.emplace(until, connection); }
+    void add_resting(const std::shared_ptr<SimulatedConnection>& connection, Instant until) {
+        resting_.emplace(until, connection);
+    }
     void forget(const std::shared_ptr<SimulatedConnection>& connection) { connections_.remove(connection); }
 
   private:

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/unit/topics/catalog_fixture.h"
 #include "broker/topics/catalog_core.h"
+#include "tests/unit/topics/catalog_fixture.h"
 
 // Random commands against the catalog core, with a crash after any step: before the records are
 // persisted, between persist and commit, between commit and reply. A seed reproduces a run:
@@ -75,7 +75,8 @@ std::string describe(const CatalogSnapshot& snapshot) {
                        std::to_string(snapshot.partition_count()) + "\n";
     for (const auto& [name, level] : snapshot.finalized_features()) text += name + "=" + std::to_string(level) + "\n";
     for (const Topic& topic : snapshot.topics()) text += describe(topic) + "\n";
-    for (const auto* all : {&snapshot.all_broker_configs(), &snapshot.all_group_configs(), &snapshot.all_client_metrics_configs()}) {
+    for (const auto* all :
+         {&snapshot.all_broker_configs(), &snapshot.all_group_configs(), &snapshot.all_client_metrics_configs()}) {
         for (const auto& [resource, configs] : *all) {
             text += "<" + resource + ">";
             for (const auto& [name, value] : configs) text += " " + name + "=" + value;
@@ -115,10 +116,11 @@ class Simulation {
     CatalogContext context() {
         return {.now = {Instant{time_ms_}, TimestampMs{time_ms_}},
                 .settings = settings_,
-                .next_topic_id = [this] {
-                    if (canary_ == Canary::reuse_topic_ids && !all_ids_.empty() && one_in(3)) return *all_ids_.begin();
-                    return ids_();
-                },
+                .next_topic_id =
+                    [this] {
+                        if (canary_ == Canary::reuse_topic_ids && !all_ids_.empty() && one_in(3)) return *all_ids_.begin();
+                        return ids_();
+                    },
                 .log_end_offsets =
                     [this](const Topic& topic) {
                         std::vector<Offset> ends(static_cast<std::size_t>(topic.partition_count));
@@ -190,7 +192,8 @@ class Simulation {
     void learn(const CatalogChange& change) {
         switch (change.kind) {
             case CatalogChange::Kind::topic_created:
-                if (!all_ids_.insert(change.after->id).second) fail("topic id " + change.after->id.to_string() + " was used twice");
+                if (!all_ids_.insert(change.after->id).second)
+                    fail("topic id " + change.after->id.to_string() + " was used twice");
                 acknowledged_[change.after->name] = {change.after->id, change.after->partition_count, change.after->configs, {}};
                 ++coverage_["created"];
                 break;
@@ -211,8 +214,7 @@ class Simulation {
                 const Topic& after = *change.after;
                 if (before.partition_count != after.partition_count) fail("an annotation changed a count");
                 for (std::size_t index = 0; index < before.expansions.size(); ++index) {
-                    if (before.expansions[index]->producer_switches.size() >
-                        after.expansions[index]->producer_switches.size()) {
+                    if (before.expansions[index]->producer_switches.size() > after.expansions[index]->producer_switches.size()) {
                         fail("a producer's switch was forgotten");
                     }
                 }
@@ -223,19 +225,33 @@ class Simulation {
                 acknowledged_[change.after->name].configs = change.after->configs;
                 ++coverage_["reconfigured"];
                 break;
-            case CatalogChange::Kind::configs_changed: ++coverage_["configs changed"]; break;
-            case CatalogChange::Kind::identity_changed: ++coverage_["identity changed"]; break;
+            case CatalogChange::Kind::configs_changed:
+                ++coverage_["configs changed"];
+                break;
+            case CatalogChange::Kind::identity_changed:
+                ++coverage_["identity changed"];
+                break;
         }
     }
 
     void act() {
         switch (pick(11)) {
-            case 0: case 1: return create();
-            case 2: return remove();
-            case 3: case 4: case 5: return expand();
-            case 6: case 7: return alter();
-            case 8: return allocate();
-            case 9: return annotate();
+            case 0:
+            case 1:
+                return create();
+            case 2:
+                return remove();
+            case 3:
+            case 4:
+            case 5:
+                return expand();
+            case 6:
+            case 7:
+                return alter();
+            case 8:
+                return allocate();
+            case 9:
+                return annotate();
             default: {
                 const std::string name = any_name();
                 carry_out(one_in(3) ? core_->auto_create_topic("__consumer_offsets", context())
@@ -327,9 +343,10 @@ class Simulation {
         const std::string value = std::to_string(pick(5));
         IncrementalAlterConfigsCommand command;
         command.resources.push_back({{type, name}, {}});
-        command.resources[0].changes.push_back({one_in(3) ? "segment.bytes" : "retention.ms",
-                                                static_cast<std::int8_t>(one_in(3) ? 1 : 0), value});
-        if (one_in(3)) command.resources[0].changes.push_back({"cleanup.policy", static_cast<std::int8_t>(2 + pick(2)), "compact"});
+        command.resources[0].changes.push_back(
+            {one_in(3) ? "segment.bytes" : "retention.ms", static_cast<std::int8_t>(one_in(3) ? 1 : 0), value});
+        if (one_in(3))
+            command.resources[0].changes.push_back({"cleanup.policy", static_cast<std::int8_t>(2 + pick(2)), "compact"});
         carry_out(core_->incremental_alter_configs(command, context()));
     }
 
@@ -401,8 +418,9 @@ TEST(CatalogSimulation, CrashAtAnyStepLosesNothingAcknowledged) {
     for (const auto& [what, count] : coverage) std::cout << " " << what << " " << count << ";";
     std::cout << "\n";
     if (seeds < 50) return;  // A few runs need not reach everything.
-    for (const char* what : {"created", "deleted", "expanded", "annotated", "producers switched", "reconfigured", "configs changed", "identity changed",
-                             "producer ids", "crash before persist", "crash after persist", "crash after commit"}) {
+    for (const char* what :
+         {"created", "deleted", "expanded", "annotated", "producers switched", "reconfigured", "configs changed",
+          "identity changed", "producer ids", "crash before persist", "crash after persist", "crash after commit"}) {
         EXPECT_GT(coverage[what], 0) << "the simulation never reached: " << what;
     }
 }

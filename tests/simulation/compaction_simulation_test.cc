@@ -8,9 +8,9 @@
 #include <map>
 #include <random>
 
+#include "storage/cleaning_rules.h"
 #include "storage/keyed_log_reader.h"
 #include "storage/log_cleaner.h"
-#include "storage/cleaning_rules.h"
 #include "tests/support/storage_fixture.h"
 
 namespace partita::test {
@@ -56,18 +56,27 @@ class CompactedLife {
     void step() {
         now_ += pick(700);
         switch (pick(14)) {
-            case 0: return kill();
-            case 1: return lose_power();
-            case 2: return restart();
-            case 3: return checkpoint();
+            case 0:
+                return kill();
+            case 1:
+                return lose_power();
+            case 2:
+                return restart();
+            case 3:
+                return checkpoint();
             case 4:
-            case 5: return clean();
-            case 6: return end_transaction();
+            case 5:
+                return clean();
+            case 6:
+                return end_transaction();
             case 7:
-            case 8: return append(ProducerId{7}, false);
+            case 8:
+                return append(ProducerId{7}, false);
             case 9:
-            case 10: return append(ProducerId{20 + pick(2)}, true);
-            default: return append(kNoProducerId, false);
+            case 10:
+                return append(ProducerId{20 + pick(2)}, true);
+            default:
+                return append(kNoProducerId, false);
         }
     }
 
@@ -100,8 +109,8 @@ class CompactedLife {
         const ProducerId producer{*std::next(open.begin(), pick(std::ssize(open)))};
         const bool commits = pick(2) == 0;
         std::vector<std::byte> bytes;
-        build_end_transaction_marker({commits ? ControlRecordType::commit : ControlRecordType::abort, 0}, {0}, epoch_,
-                                     producer, {0}, {now_}, bytes);
+        build_end_transaction_marker({commits ? ControlRecordType::commit : ControlRecordType::abort, 0}, {0}, epoch_, producer,
+                                     {0}, {now_}, bytes);
         append_batch({.producer = producer, .is_transactional = true, .commits = commits}, bytes);
     }
 
@@ -250,8 +259,10 @@ class CompactedLife {
     std::set<std::int64_t> open_transactions() const {
         std::set<std::int64_t> open;
         for (const ModelBatch& batch : batches_) {
-            if (batch.commits) open.erase(batch.producer.value);
-            else if (batch.is_transactional) open.insert(batch.producer.value);
+            if (batch.commits)
+                open.erase(batch.producer.value);
+            else if (batch.is_transactional)
+                open.insert(batch.producer.value);
         }
         return open;
     }
@@ -279,8 +290,10 @@ class CompactedLife {
         for (std::size_t i = 0; i < batches_.size(); ++i) {
             if (!happened[i].value_or(false)) continue;
             for (const ModelRecord& record : batches_[i].records) {
-                if (record.value) state[record.key] = *record.value;
-                else state.erase(record.key);
+                if (record.value)
+                    state[record.key] = *record.value;
+                else
+                    state.erase(record.key);
             }
         }
         return state;
@@ -337,7 +350,9 @@ class CompactedLife {
         const auto open = open_transactions();
         while (cursor.next()) {
             const BatchHeader& header = cursor.batch().header;
-            if (header.attributes.is_control() || (header.attributes.is_transactional() && open.contains(header.producer_id.value))) continue;
+            if (header.attributes.is_control() ||
+                (header.attributes.is_transactional() && open.contains(header.producer_id.value)))
+                continue;
             ASSERT_TRUE(for_each_record(cursor.batch(), {}, [&](const RecordView& record) {
                 if (record.offset >= clean_until) return;
                 EXPECT_TRUE(keys.insert(std::string(as_text(*record.key))).second) << record.offset.value;

@@ -33,13 +33,15 @@ TEST(ConsumersSimulation, NoPartitionIsOwnedTwiceAndEveryGroupSettles) {
         total.last_epoch = std::max(total.last_epoch, world.statistics().last_epoch);
         total.settled_after_ms = std::max(total.settled_after_ms, world.statistics().settled_after_ms);
     }
-    std::printf("seeds %llu to %llu: %llu heartbeats, %llu crashes, %llu fenced, %llu partitions moved, %llu classic joins, %llu newcomers, highest epoch %d; "
-                "slowest to settle %lld ms\n",
-                static_cast<unsigned long long>(first), static_cast<unsigned long long>(first + seeds - 1),
-                static_cast<unsigned long long>(total.heartbeats), static_cast<unsigned long long>(total.crashes),
-                static_cast<unsigned long long>(total.fenced), static_cast<unsigned long long>(total.moves),
-                static_cast<unsigned long long>(total.classic_joins), static_cast<unsigned long long>(total.newcomers), total.last_epoch,
-                static_cast<long long>(total.settled_after_ms));
+    std::printf(
+        "seeds %llu to %llu: %llu heartbeats, %llu crashes, %llu fenced, %llu partitions moved, %llu classic joins, %llu "
+        "newcomers, highest epoch %d; "
+        "slowest to settle %lld ms\n",
+        static_cast<unsigned long long>(first), static_cast<unsigned long long>(first + seeds - 1),
+        static_cast<unsigned long long>(total.heartbeats), static_cast<unsigned long long>(total.crashes),
+        static_cast<unsigned long long>(total.fenced), static_cast<unsigned long long>(total.moves),
+        static_cast<unsigned long long>(total.classic_joins), static_cast<unsigned long long>(total.newcomers), total.last_epoch,
+        static_cast<long long>(total.settled_after_ms));
     if (seeds >= 100) {
         // The world must reach what it is there for.
         EXPECT_GT(total.crashes, seeds);

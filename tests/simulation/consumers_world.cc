@@ -12,8 +12,7 @@ bool is_durable(const std::string& dump) { return dump.find(" rebalancing\n") ==
 
 }  // namespace
 
-ConsumersWorld::ConsumersWorld(const ConsumersOptions& options)
-    : CoordinatorWorld(options.seed), options_(options) {
+ConsumersWorld::ConsumersWorld(const ConsumersOptions& options) : CoordinatorWorld(options.seed), options_(options) {
     crash_percent_ = static_cast<int>(between(0, 2));
     loss_percent_ = static_cast<int>(between(0, 8));
     config_.consumer_assignment_interval_ms = options_.members <= 100 && chance(30) ? 0 : 1'000;
@@ -155,7 +154,8 @@ void ConsumersWorld::beat(Member& member, std::int32_t epoch) {
     const bool says_all = member.says_all || epoch == 0;
     member.says_all = false;
     assignors::Assignment owned;
-    for (const auto& [topic_id, partition] : options_.greedy ? member.told : member.owned) owned.push_back({topic_id, {partition}});
+    for (const auto& [topic_id, partition] : options_.greedy ? member.told : member.owned)
+        owned.push_back({topic_id, {partition}});
     owned = assignors::normalized(std::move(owned));
     const std::vector<std::string_view> names(member.topics.begin(), member.topics.end());
     ConsumerGroupHeartbeat command{.group_id = kGroup,
@@ -202,7 +202,9 @@ void ConsumersWorld::on_answer(Member& member, const ConsumerHeartbeatResult& re
                 ++member.life;
                 rejoin(member);
                 return;
-            case ErrorCode::group_max_size_reached: violate("nobody set a limit"); return;
+            case ErrorCode::group_max_size_reached:
+                violate("nobody set a limit");
+                return;
             case ErrorCode::unreleased_instance_id:
             case ErrorCode::fenced_instance_id:
                 // Its former life has not ended yet.
@@ -214,7 +216,9 @@ void ConsumersWorld::on_answer(Member& member, const ConsumerHeartbeatResult& re
                 });
                 member.owned.clear();
                 return;
-            default: violate("unexpected answer " + std::string(error_name(result.error))); return;
+            default:
+                violate("unexpected answer " + std::string(error_name(result.error)));
+                return;
         }
     }
     member.epoch = result.member_epoch;
@@ -277,12 +281,22 @@ void ConsumersWorld::random_event() {
     Member& member = members_[static_cast<std::size_t>(between(0, static_cast<std::int64_t>(members_.size()) - 1))];
     switch (between(1, 10)) {
         case 1:
-        case 2: stop(member, 0); break;
-        case 3: stop(member, member.instance ? -2 : -1); break;
-        case 4: stop(member, -1); break;
+        case 2:
+            stop(member, 0);
+            break;
+        case 3:
+            stop(member, member.instance ? -2 : -1);
+            break;
+        case 4:
+            stop(member, -1);
+            break;
         case 5:
-        case 6: change_topics(); break;
-        default: start(member); break;
+        case 6:
+            change_topics();
+            break;
+        default:
+            start(member);
+            break;
     }
     check_owners();
     at(between(500, 15'000), [this] {
@@ -310,14 +324,14 @@ void ConsumersWorld::check_owners() {
     std::map<Partition, std::string> owners;
     for (const Member& member : members_) {
         if (!member.is_on || member.owned.empty()) continue;
-        const bool is_known = std::ranges::find(group.members, member.id, &ConsumerGroupDescribeResult::Member::member_id) !=
-                              group.members.end();
+        const bool is_known =
+            std::ranges::find(group.members, member.id, &ConsumerGroupDescribeResult::Member::member_id) != group.members.end();
         if (!is_known) continue;
         for (const Partition& partition : member.owned) {
             const auto [known, is_first] = owners.emplace(partition, member.id);
             if (!is_first) {
-                violate("partition " + std::to_string(partition.second) + " is owned by " + known->second + " and " +
-                        member.id + "\n" + coordinator_->dump());
+                violate("partition " + std::to_string(partition.second) + " is owned by " + known->second + " and " + member.id +
+                        "\n" + coordinator_->dump());
             }
         }
     }
@@ -332,7 +346,8 @@ std::optional<std::string> ConsumersWorld::unsettled() {
     }
     if (on == 0) return std::nullopt;
     if (group.error == ErrorCode::none && group.state != "Stable") return "the group is " + group.state;
-    if (group.error == ErrorCode::none && group.members.size() != on) return "the group has " + std::to_string(group.members.size()) + " members";
+    if (group.error == ErrorCode::none && group.members.size() != on)
+        return "the group has " + std::to_string(group.members.size()) + " members";
     if (group.error != ErrorCode::none) {
         return std::ranges::any_of(members_, [](const Member& member) { return member.is_on && !member.is_classic; })
                    ? std::optional<std::string>("the group is classic, and not all of its members are")
@@ -385,17 +400,15 @@ bool ConsumersWorld::is_uniform() const {
     const auto first = std::ranges::find_if(members_, &Member::is_on);
     return first != members_.end() && config_.consumer_assignors.front() == "uniform" &&
            std::ranges::all_of(members_, [&](const Member& member) {
-               return !member.is_on ||
-                      (!member.is_classic && member.topics == first->topics && member.regex == first->regex);
+               return !member.is_on || (!member.is_classic && member.topics == first->topics && member.regex == first->regex);
            });
 }
 
 /// One member more takes its share from the others, and nothing moves between these. (Where members differ, or ranges
 /// are given out, more may move, as with Kafka: the assignors are held against Kafka's own in their unit tests.)
 void ConsumersWorld::check_stickiness() {
-    const auto newcomer = std::ranges::find_if(members_, [](const Member& member) {
-        return !member.is_on && !member.is_classic && !member.instance;
-    });
+    const auto newcomer = std::ranges::find_if(
+        members_, [](const Member& member) { return !member.is_on && !member.is_classic && !member.instance; });
     if (newcomer == members_.end() || !is_uniform()) return;
     const auto model = std::ranges::find_if(members_, &Member::is_on);
     newcomer->topics = model->topics;

@@ -73,11 +73,18 @@ void ConsumersWorld::classic_join(Member& member) {
         if (member.is_on && member.life == life && member.is_waiting) classic_join(member);
     });
     ask(member, [&](ReplyToken token, Effects& out) {
-        coordinator_->decide(JoinGroup{.group_id = kGroup, .member_id = member.id, .protocol_type = "consumer",
-                            .protocols = {&protocol, 1}, .session_timeout_ms = kSessionMs,
-                            .rebalance_timeout_ms = kRebalanceMs, .client_id = "client", .client_host = "/127.0.0.1",
-                            .api_version = 9, .fresh_member_suffix = suffix, .reply_to = token},
-                           now_, out);
+        coordinator_->decide(JoinGroup{.group_id = kGroup,
+                                       .member_id = member.id,
+                                       .protocol_type = "consumer",
+                                       .protocols = {&protocol, 1},
+                                       .session_timeout_ms = kSessionMs,
+                                       .rebalance_timeout_ms = kRebalanceMs,
+                                       .client_id = "client",
+                                       .client_host = "/127.0.0.1",
+                                       .api_version = 9,
+                                       .fresh_member_suffix = suffix,
+                                       .reply_to = token},
+                             now_, out);
     });
 }
 
@@ -118,10 +125,14 @@ void ConsumersWorld::classic_sync(Member& member, const JoinResult& joined) {
         assignments.push_back({id, bytes.back()});
     }
     ask(member, [&](ReplyToken token, Effects& out) {
-        coordinator_->decide(SyncGroup{.group_id = kGroup, .generation = {member.epoch}, .member_id = member.id,
-                            .protocol_type = "consumer", .protocol_name = "range", .assignments = assignments,
-                            .reply_to = token},
-                           now_, out);
+        coordinator_->decide(SyncGroup{.group_id = kGroup,
+                                       .generation = {member.epoch},
+                                       .member_id = member.id,
+                                       .protocol_type = "consumer",
+                                       .protocol_name = "range",
+                                       .assignments = assignments,
+                                       .reply_to = token},
+                             now_, out);
     });
 }
 
@@ -150,9 +161,9 @@ void ConsumersWorld::classic_beat(Member& member) {
         ++statistics_.heartbeats;
         classic_beat(member);
         ask(member, [&](ReplyToken token, Effects& out) {
-            coordinator_->decide(Heartbeat{.group_id = kGroup, .generation = {member.epoch}, .member_id = member.id,
-                                     .reply_to = token},
-                                    now_, out);
+            coordinator_->decide(
+                Heartbeat{.group_id = kGroup, .generation = {member.epoch}, .member_id = member.id, .reply_to = token}, now_,
+                out);
         });
     });
 }
@@ -164,8 +175,11 @@ void ConsumersWorld::rejoin_classic(Member& member, ErrorCode error) {
             member.id.clear();
             break;
         case ErrorCode::rebalance_in_progress:
-        case ErrorCode::illegal_generation: break;
-        default: violate("a classic member was answered " + std::string(error_name(error))); return;
+        case ErrorCode::illegal_generation:
+            break;
+        default:
+            violate("a classic member was answered " + std::string(error_name(error)));
+            return;
     }
     member.owned.clear();
     member.is_waiting = true;

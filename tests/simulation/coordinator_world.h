@@ -87,7 +87,8 @@ class CoordinatorWorld {
             readers_seen_ += by_index[index].size();
             if (by_index[index] == by_asking_all[index]) continue;
             violate("of " + std::string(questions[index].topic) + " the index knows " + std::to_string(by_index[index].size()) +
-                    " readers or what they do otherwise than the " + std::to_string(by_asking_all[index].size()) + " groups say themselves");
+                    " readers or what they do otherwise than the " + std::to_string(by_asking_all[index].size()) +
+                    " groups say themselves");
         }
     }
 

@@ -32,13 +32,14 @@ TEST(GroupsSimulation, InvariantsHoldForEverySeed) {
         total.static_rejoins += world.statistics().static_rejoins;
         total.settled_after_ms = std::max(total.settled_after_ms, world.statistics().settled_after_ms);
     }
-    std::printf("seeds %llu to %llu: %llu calls, %llu crashes, %llu generations, %llu commits acknowledged, "
-                "%llu fenced, %llu leaders restarted; slowest to settle %lld ms\n",
-                static_cast<unsigned long long>(first), static_cast<unsigned long long>(first + seeds - 1),
-                static_cast<unsigned long long>(total.calls), static_cast<unsigned long long>(total.crashes),
-                static_cast<unsigned long long>(total.generations),
-                static_cast<unsigned long long>(total.acknowledged_commits), static_cast<unsigned long long>(total.fenced),
-                static_cast<unsigned long long>(total.static_rejoins), static_cast<long long>(total.settled_after_ms));
+    std::printf(
+        "seeds %llu to %llu: %llu calls, %llu crashes, %llu generations, %llu commits acknowledged, "
+        "%llu fenced, %llu leaders restarted; slowest to settle %lld ms\n",
+        static_cast<unsigned long long>(first), static_cast<unsigned long long>(first + seeds - 1),
+        static_cast<unsigned long long>(total.calls), static_cast<unsigned long long>(total.crashes),
+        static_cast<unsigned long long>(total.generations), static_cast<unsigned long long>(total.acknowledged_commits),
+        static_cast<unsigned long long>(total.fenced), static_cast<unsigned long long>(total.static_rejoins),
+        static_cast<long long>(total.settled_after_ms));
     if (seeds >= 100) {
         // The world must reach what it is there for.
         EXPECT_GT(total.crashes, seeds);
@@ -56,8 +57,7 @@ TEST_P(GroupsSimulationCanary, SabotageIsNoticed) {
     for (std::uint64_t seed = 1; seed <= 300; ++seed) {
         World world({.seed = seed, .sabotage = GetParam()});
         if (const auto violation = world.run()) {
-            std::printf("noticed with seed %llu: %s\n", static_cast<unsigned long long>(seed),
-                        violation->substr(0, 120).c_str());
+            std::printf("noticed with seed %llu: %s\n", static_cast<unsigned long long>(seed), violation->substr(0, 120).c_str());
             return;
         }
     }

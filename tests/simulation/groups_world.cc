@@ -97,8 +97,10 @@ void World::deliver(Call&& call) {
 }
 
 void World::write(const Record& record) {
-    if (options_.sabotage == Sabotage::lose_commit_records && std::holds_alternative<OffsetCommitRecord>(record) && chance(5)) return;
-    if (options_.sabotage == Sabotage::lose_group_records && std::holds_alternative<GroupMetadataRecord>(record) && chance(20)) return;
+    if (options_.sabotage == Sabotage::lose_commit_records && std::holds_alternative<OffsetCommitRecord>(record) && chance(5))
+        return;
+    if (options_.sabotage == Sabotage::lose_group_records && std::holds_alternative<GroupMetadataRecord>(record) && chance(20))
+        return;
     check_record(record);
     append_record(record);
 }
@@ -206,7 +208,8 @@ void World::check_rebuilt(const std::string& before) {
     for (const auto& [id, parts] : was) {
         const bool rebalancing = parts.first == "group " + id + " rebalancing\n";
         if ((!rebalancing && parts.first != is[id].first) || parts.second != is[id].second) {
-            violate("replay rebuilds another state.\nWas:\n" + parts.first + parts.second + "Is:\n" + is[id].first + is[id].second);
+            violate("replay rebuilds another state.\nWas:\n" + parts.first + parts.second + "Is:\n" + is[id].first +
+                    is[id].second);
         }
     }
     if (was.size() != is.size()) violate("replay rebuilds other groups");
@@ -266,7 +269,8 @@ void World::forget_id_and_rejoin(Client& client) {
     rejoin(client, 1);
 }
 
-/// ConsumerProtocolSubscription, version 0, to the topic "topic" (every other client) and to one that changes when the client does.
+/// ConsumerProtocolSubscription, version 0, to the topic "topic" (every other client) and to one that changes when the client
+/// does.
 std::string World::subscription_of(const Client& client) {
     const bool reads_topic = client.index % 2 == 0;
     std::string out("\0\0\0\0\0", 5);
@@ -314,8 +318,8 @@ void World::send_sync(Client& client, const JoinResult& joined) {
             slots[static_cast<std::size_t>(slot) % slots.size()].second += static_cast<char>(slot);
         }
     }
-    const ReplyToken token = remember({Kind::sync, client.index, client.attempt, client.group,
-                                       client.instance.value_or(client.id), client.generation});
+    const ReplyToken token = remember(
+        {Kind::sync, client.index, client.attempt, client.group, client.instance.value_or(client.id), client.generation});
     deliver([&, this](Effects& effects) {
         std::vector<SyncGroup::Assignment> assignments;
         for (const auto& [id, bytes] : slots) assignments.push_back({id, as_bytes(bytes)});
@@ -336,10 +340,7 @@ void World::send_heartbeat(Client& client) {
     if (faulty_ && chance(loss_percent_)) return;
     const ReplyToken token = remember({Kind::heartbeat, client.index, client.attempt, client.group});
     deliver([&, this](Effects& effects) {
-        Heartbeat command{.group_id = client.group,
-                          .generation = {client.generation},
-                          .member_id = client.id,
-                          .reply_to = token};
+        Heartbeat command{.group_id = client.group, .generation = {client.generation}, .member_id = client.id, .reply_to = token};
         if (client.instance) command.group_instance_id = *client.instance;
         coordinator_->decide(command, now_, effects);
     });
@@ -372,7 +373,8 @@ void World::send_admin_commit() {
     deliver([&, this](Effects& effects) {
         const OffsetCommit::Partition one{{partition}, {number}};
         const OffsetCommit::Topic topic{"topic", {}, {&one, 1}};
-        coordinator_->decide(OffsetCommit{.group_id = group, .topics = {&topic, 1}, .api_version = 9, .reply_to = token}, now_, effects);
+        coordinator_->decide(OffsetCommit{.group_id = group, .topics = {&topic, 1}, .api_version = 9, .reply_to = token}, now_,
+                             effects);
     });
 }
 
@@ -389,12 +391,19 @@ void World::on_reply(const Request& request, const Result& result) {
     Client& client = clients_[request.client];
     if (request.attempt != client.attempt || client.phase == Phase::off) return;
     switch (request.kind) {
-        case Kind::join: on_joined(client, std::get<JoinResult>(result)); break;
-        case Kind::sync: on_synced(client, std::get<SyncResult>(result)); break;
-        case Kind::heartbeat: on_heartbeat(client, std::get<HeartbeatResult>(result).error); break;
+        case Kind::join:
+            on_joined(client, std::get<JoinResult>(result));
+            break;
+        case Kind::sync:
+            on_synced(client, std::get<SyncResult>(result));
+            break;
+        case Kind::heartbeat:
+            on_heartbeat(client, std::get<HeartbeatResult>(result).error);
+            break;
         case Kind::commit:
         case Kind::leave:
-        case Kind::other: break;
+        case Kind::other:
+            break;
     }
 }
 
@@ -409,13 +418,18 @@ void World::on_joined(Client& client, const JoinResult& result) {
             client.id = result.member_id;
             rejoin(client, 1);
             break;
-        case ErrorCode::unknown_member_id: forget_id_and_rejoin(client); break;
-        case ErrorCode::rebalance_in_progress: rejoin(client, 1); break;
+        case ErrorCode::unknown_member_id:
+            forget_id_and_rejoin(client);
+            break;
+        case ErrorCode::rebalance_in_progress:
+            rejoin(client, 1);
+            break;
         case ErrorCode::fenced_instance_id:
             ++statistics_.fenced;
             stop_client(client);
             break;
-        default: violate("unexpected answer to a join: " + std::string(error_name(result.error)));
+        default:
+            violate("unexpected answer to a join: " + std::string(error_name(result.error)));
     }
 }
 
@@ -427,30 +441,41 @@ void World::on_synced(Client& client, const SyncResult& result) {
             send_heartbeat(client);
             break;
         case ErrorCode::rebalance_in_progress:
-        case ErrorCode::illegal_generation: rejoin(client, 1); break;
-        case ErrorCode::unknown_member_id: forget_id_and_rejoin(client); break;
+        case ErrorCode::illegal_generation:
+            rejoin(client, 1);
+            break;
+        case ErrorCode::unknown_member_id:
+            forget_id_and_rejoin(client);
+            break;
         case ErrorCode::fenced_instance_id:
             ++statistics_.fenced;
             stop_client(client);
             break;
-        default: violate("unexpected answer to a sync: " + std::string(error_name(result.error)));
+        default:
+            violate("unexpected answer to a sync: " + std::string(error_name(result.error)));
     }
 }
 
 void World::on_heartbeat(Client& client, ErrorCode error) {
     switch (error) {
-        case ErrorCode::none: break;
+        case ErrorCode::none:
+            break;
         case ErrorCode::rebalance_in_progress:
             if (chance(50)) send_commit(client);
             rejoin(client, 1);
             break;
-        case ErrorCode::illegal_generation: rejoin(client, 1); break;
-        case ErrorCode::unknown_member_id: forget_id_and_rejoin(client); break;
+        case ErrorCode::illegal_generation:
+            rejoin(client, 1);
+            break;
+        case ErrorCode::unknown_member_id:
+            forget_id_and_rejoin(client);
+            break;
         case ErrorCode::fenced_instance_id:
             ++statistics_.fenced;
             stop_client(client);
             break;
-        default: violate("unexpected answer to a heartbeat: " + std::string(error_name(error)));
+        default:
+            violate("unexpected answer to a heartbeat: " + std::string(error_name(error)));
     }
 }
 
@@ -458,7 +483,9 @@ void World::random_event() {
     Client& client = clients_[static_cast<std::size_t>(between(0, static_cast<std::int64_t>(clients_.size()) - 1))];
     const bool alive = client.phase != Phase::off;
     switch (between(0, 11)) {
-        case 0: stop_client(client); break;  // dies without a word
+        case 0:
+            stop_client(client);
+            break;  // dies without a word
         case 1:
             if (alive) {
                 send_leave(client);
@@ -479,7 +506,9 @@ void World::random_event() {
         case 6:
             if (client.phase == Phase::stable) rejoin(client, 1);  // the leader wants to assign anew
             break;
-        case 7: send_admin_commit(); break;
+        case 7:
+            send_admin_commit();
+            break;
         case 8: {  // an administrator removes offsets or whole groups
             const std::string group = chance(50) ? "simple" : client.group;
             const PartitionIndex partition{static_cast<std::int32_t>(between(0, kPartitions - 1))};
@@ -529,7 +558,8 @@ std::optional<std::string> World::unsettled() {
             alive.insert(client.id);
             generations.insert(client.generation);
         }
-        if (members != alive) return group_id + " has " + std::to_string(members.size()) + " members, not " + std::to_string(alive.size());
+        if (members != alive)
+            return group_id + " has " + std::to_string(members.size()) + " members, not " + std::to_string(alive.size());
         if (generations.size() > 1) return "several generations in " + group_id;
         const bool right_state = alive.empty() ? group.state == GroupState::empty || group.state == GroupState::dead
                                                : group.state == GroupState::stable;

@@ -72,19 +72,24 @@ TEST(ExpansionModes, FaithfulShowsWhatKafkaDoes) {
 // The checks notice what is broken on purpose.
 
 TEST(ExpansionModesBroken, OneBoundaryForAllIsNoticed) {
-    EXPECT_GT(over_seeds({.mode = Mode::fenced, .sabotage = Sabotage::one_boundary_for_all}, 3, [](const Outcome&) {}).overtaken, 0U);
+    EXPECT_GT(over_seeds({.mode = Mode::fenced, .sabotage = Sabotage::one_boundary_for_all}, 3, [](const Outcome&) {}).overtaken,
+              0U);
 }
 
 TEST(ExpansionModesBroken, MarksLostInACrashAreNoticed) {
-    EXPECT_GT(over_seeds({.mode = Mode::fenced, .sabotage = Sabotage::no_cover_after_a_crash}, 10, [](const Outcome&) {}).overtaken, 0U);
+    EXPECT_GT(
+        over_seeds({.mode = Mode::fenced, .sabotage = Sabotage::no_cover_after_a_crash}, 10, [](const Outcome&) {}).overtaken,
+        0U);
 }
 
 TEST(ExpansionModesBroken, WindowThatClosesAtOnceIsNoticed) {
-    EXPECT_GT(over_seeds({.mode = Mode::fenced, .sabotage = Sabotage::window_closes_at_once}, 3, [](const Outcome&) {}).overtaken, 0U);
+    EXPECT_GT(over_seeds({.mode = Mode::fenced, .sabotage = Sabotage::window_closes_at_once}, 3, [](const Outcome&) {}).overtaken,
+              0U);
 }
 
 TEST(ExpansionModesBroken, ProducersThatAreToldApartByNameAreNoticed) {
-    EXPECT_GT(over_seeds({.mode = Mode::fenced, .sabotage = Sabotage::producers_by_name}, 10, [](const Outcome&) {}).overtaken, 0U);
+    EXPECT_GT(over_seeds({.mode = Mode::fenced, .sabotage = Sabotage::producers_by_name}, 10, [](const Outcome&) {}).overtaken,
+              0U);
 }
 
 TEST(ExpansionModesBroken, MissingSeedsAreNoticed) {

@@ -31,7 +31,8 @@ World::World(const Options& options)
         // All learn of it within the age of their metadata; one of them stops before and never does.
         producers_.push_back({.connection = ConnectionId{++last_connection_},
                               .id = ProducerId{index % 3 == 0 ? index : -1},
-                              .switches_at = kExpandAt + between(1, kMetadataAgeSteps), .stops = index == 0 && between(0, 1) == 1});
+                              .switches_at = kExpandAt + between(1, kMetadataAgeSteps),
+                              .stops = index == 0 && between(0, 1) == 1});
     }
     // A producer that comes back unproven keeps the window open, so that worlds with it see no proof.
     producers_reconnect_ = between(0, 1) == 1;
@@ -119,7 +120,8 @@ void World::commit(Reader& reader) {
     }
     const groups::OffsetCommit::Topic topic{kTopic, kTopicId, partitions};
     with_coordinator([&](groups::GroupCoordinator& coordinator, groups::Effects& effects) {
-        coordinator.decide(groups::OffsetCommit{.group_id = reader.group, .topics = {&topic, 1}, .reply_to = {1}}, now(), effects);
+        coordinator.decide(groups::OffsetCommit{.group_id = reader.group, .topics = {&topic, 1}, .reply_to = {1}}, now(),
+                           effects);
     });
 }
 
@@ -254,11 +256,10 @@ void World::keep_fence() {
         return;
     }
     const bool at_once = options_.sabotage == Sabotage::window_closes_at_once && fence_.is_open();
-    if (const auto due = at_once ? std::optional(Fence::WindowState::closed_by_time)
-                                 : fence_.due_to_close(settings_, now().wall)) {
-        fence_.close(*due, [&](PartitionIndex partition, PartitionIndex parent) {
-            return std::pair(end(partition), end(parent));
-        });
+    if (const auto due =
+            at_once ? std::optional(Fence::WindowState::closed_by_time) : fence_.due_to_close(settings_, now().wall)) {
+        fence_.close(*due,
+                     [&](PartitionIndex partition, PartitionIndex parent) { return std::pair(end(partition), end(parent)); });
         outcome_.window_closed_by_proof = *due == Fence::WindowState::closed_by_proof;
         stored_fence_ = fence_.encode();
     }
@@ -288,9 +289,8 @@ void World::restart_reader(Reader& reader) {
 
 bool World::everything_is_read() const {
     return std::ranges::all_of(readers_, [&](const Reader& reader) {
-        return std::ranges::all_of(reader.positions, [&](const auto& entry) {
-            return entry.second == end(PartitionIndex{entry.first}).value;
-        });
+        return std::ranges::all_of(reader.positions,
+                                   [&](const auto& entry) { return entry.second == end(PartitionIndex{entry.first}).value; });
     });
 }
 

@@ -23,11 +23,11 @@ enum class Mode { faithful, safe_offsets, fenced };
 /// What the world may do wrong on purpose, to show that its checks notice.
 enum class Sabotage {
     none,
-    one_boundary_for_all,      ///< every batch waits for the parent as it was at the expansion
-    no_cover_after_a_crash,    ///< marks that were not stored are simply gone
-    no_seeds,                  ///< the expansion commits nothing for groups
-    window_closes_at_once,     ///< nobody proved anything
-    producers_by_name,         ///< who proves the new count proves it for all of its name
+    one_boundary_for_all,    ///< every batch waits for the parent as it was at the expansion
+    no_cover_after_a_crash,  ///< marks that were not stored are simply gone
+    no_seeds,                ///< the expansion commits nothing for groups
+    window_closes_at_once,   ///< nobody proved anything
+    producers_by_name,       ///< who proves the new count proves it for all of its name
 };
 
 struct Options {

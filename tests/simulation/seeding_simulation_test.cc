@@ -34,9 +34,7 @@ class Shard {
         call(*coordinator_, effects);
         for (const groups::Record& record : effects.records) keep(record);
     }
-    [[nodiscard]] std::vector<groups::TopicReader> readers(const TopicId& id) {
-        return coordinator_->readers_of("orders", id);
-    }
+    [[nodiscard]] std::vector<groups::TopicReader> readers(const TopicId& id) { return coordinator_->readers_of("orders", id); }
 
   private:
     void keep(groups::Record record) {
@@ -111,7 +109,8 @@ class World {
         for (Shard& shard : shards_) {
             for (const groups::TopicReader& reader : shard.readers(now.id)) {
                 ASSERT_FALSE(reader.committed.empty());
-                EXPECT_LT(reader.committed.rbegin()->first.value, now.partition_count) << reader.group_id << " has a seed for nothing";
+                EXPECT_LT(reader.committed.rbegin()->first.value, now.partition_count)
+                    << reader.group_id << " has a seed for nothing";
                 for (const auto& expansion : now.expansions) {
                     for (std::int32_t index = expansion->old_partition_count; index < expansion->new_partition_count; ++index) {
                         EXPECT_TRUE(reader.committed.contains(PartitionIndex{index})) << reader.group_id << " lacks a seed";
@@ -158,19 +157,18 @@ class World {
             for (const std::string& group : topic.seeded_groups()) {
                 may_crash();
                 seeds.group_id = group;
-                world_.shard_of(group).run(
-                    [&](groups::GroupCoordinator& coordinator, groups::Effects& effects) { change(coordinator, seeds, effects); });
+                world_.shard_of(group).run([&](groups::GroupCoordinator& coordinator, groups::Effects& effects) {
+                    change(coordinator, seeds, effects);
+                });
             }
         }
         void seed(const GrowingTopic& topic) {
-            for_each_group(topic, [](groups::GroupCoordinator& coordinator, const groups::SeedOffsets& seeds, groups::Effects& effects) {
-                coordinator.seed_offsets(seeds, {}, effects);
-            });
+            for_each_group(topic, [](groups::GroupCoordinator& coordinator, const groups::SeedOffsets& seeds,
+                                     groups::Effects& effects) { coordinator.seed_offsets(seeds, {}, effects); });
         }
         void take_back(const GrowingTopic& topic) {
-            for_each_group(topic, [](groups::GroupCoordinator& coordinator, const groups::SeedOffsets& seeds, groups::Effects& effects) {
-                (void)coordinator.remove_seeds(seeds, effects);
-            });
+            for_each_group(topic, [](groups::GroupCoordinator& coordinator, const groups::SeedOffsets& seeds,
+                                     groups::Effects& effects) { (void)coordinator.remove_seeds(seeds, effects); });
         }
         void write(const GrowingTopic& topic) {
             CreatePartitionsCommand command;
@@ -238,7 +236,8 @@ TEST(Seeding, CrashBetweenAnyTwoStepsLeavesTheOldTopicOrTheNew) {
 
 TEST(Seeding, StepThatFailsLeavesTheOldTopicWhereverTheProcessDiesMeanwhile) {
     for (const StepOutcome outcome : {StepOutcome::failed, StepOutcome::moved}) {
-        for (const Kind kind : {Kind::seed, Kind::look_for_new_readers, Kind::lock_catalog, Kind::claim_partitions, Kind::write_catalog}) {
+        for (const Kind kind :
+             {Kind::seed, Kind::look_for_new_readers, Kind::lock_catalog, Kind::claim_partitions, Kind::write_catalog}) {
             const Fate fate{.fails_at = kind, .outcome = outcome};
             const std::size_t chances = chances_of(fate);
             World world(7);

@@ -35,17 +35,27 @@ class LogLife {
 
     void step() {
         switch (pick(16)) {
-            case 0: return sync();
-            case 1: return checkpoint();
-            case 2: return delete_records();
-            case 3: return retain();
-            case 4: return kill();
-            case 5: return lose_power();
-            case 6: return restart();
+            case 0:
+                return sync();
+            case 1:
+                return checkpoint();
+            case 2:
+                return delete_records();
+            case 3:
+                return retain();
+            case 4:
+                return kill();
+            case 5:
+                return lose_power();
+            case 6:
+                return restart();
             case 7:
-            case 8: return read_somewhere();
-            case 9: return look_up_time();
-            default: return append();
+            case 8:
+                return read_somewhere();
+            case 9:
+                return look_up_time();
+            default:
+                return append();
         }
     }
     void check_everything() {
@@ -92,8 +102,7 @@ class LogLife {
             ASSERT_TRUE(staged[i].result());
             ASSERT_EQ(staged[i].base_offset, end_);
             end_ = staged[i].last_offset + 1;
-            batches_.push_back({staged[i].base_offset, staged[i].last_offset, times[i],
-                                std::string(as_text(Bytes(batches[i])))});
+            batches_.push_back({staged[i].base_offset, staged[i].last_offset, times[i], std::string(as_text(Bytes(batches[i])))});
         }
     }
 

@@ -250,7 +250,8 @@ std::optional<HttpAnswer> BrokerProcess::http_get(const std::string& path, const
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     std::string text;
     if (::connect(descriptor, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) {
-        const std::string request = "GET " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + more_headers + "\r\n";
+        const std::string request =
+            "GET " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + more_headers + "\r\n";
         if (::send(descriptor, request.data(), request.size(), MSG_NOSIGNAL) > 0) {
             char piece[4096];
             for (ssize_t count = 0; (count = ::recv(descriptor, piece, sizeof piece, 0)) > 0;) {

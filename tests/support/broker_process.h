@@ -31,9 +31,9 @@ class TemporaryDirectory {
 
 /// What a finished process left.
 struct Finished {
-    int exit_code = -1;   ///< -1 when a signal ended it.
+    int exit_code = -1;  ///< -1 when a signal ended it.
     int signal_number = 0;
-    std::string output;   ///< Standard output and error together.
+    std::string output;  ///< Standard output and error together.
 };
 
 struct HttpAnswer {

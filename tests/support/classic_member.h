@@ -45,8 +45,9 @@ inline std::string assignment_of(const HeldPartitions& held) {
     return std::string(as_text(out.bytes()));
 }
 
-/// Makes the group's only member over this connection: it subscribes to the topics and holds these partitions, with a session of ten
-/// minutes. The error that the broker answered, or `network_exception`. For a broker with `group.initial.rebalance.delay.ms=0`.
+/// Makes the group's only member over this connection: it subscribes to the topics and holds these partitions, with a session of
+/// ten minutes. The error that the broker answered, or `network_exception`. For a broker with
+/// `group.initial.rebalance.delay.ms=0`.
 [[nodiscard]] ErrorCode join_alone(WireClient& wire, const std::string& group, const HeldPartitions& held);
 
 }  // namespace partita::test

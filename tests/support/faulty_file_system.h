@@ -22,8 +22,8 @@ class FaultyFileSystem final : public FileSystem {
     /// `where`: after the first `let_pass` of them, so many times. Faults add up; `heal` ends all.
     void fail(FileOperation operation, std::string where, int error_number, int let_pass = 0, int times = kForever);
     void heal();
-    /// From now on `happens` is called before each call of that kind whose path contains `where`, on the thread that makes it; not
-    /// from within itself.
+    /// From now on `happens` is called before each call of that kind whose path contains `where`, on the thread that makes it;
+    /// not from within itself.
     void before(FileOperation operation, std::string where, std::function<void()> happens);
     static constexpr int kForever = 1 << 30;
     /// From now on the page cache has nothing, or everything, of files whose path contains `where`.

@@ -66,11 +66,12 @@ inline std::unique_ptr<InProcessBroker> InProcessBroker::start(const Options& op
         std::fprintf(stderr, "%s\n", loaded.error().message.c_str());
         return nullptr;
     }
-    auto opened = runtime::Broker::open({.config = std::make_shared<const config::BrokerConfig>(std::move(loaded->config)),
-                                         .reactor_count = kReactors,
-                                         .storage = {.file_system = options.file_system, .metadata_store = options.metadata_store},
-                                         .access_rules = options.access_rules,
-                                         .watches_directory = false});
+    auto opened =
+        runtime::Broker::open({.config = std::make_shared<const config::BrokerConfig>(std::move(loaded->config)),
+                               .reactor_count = kReactors,
+                               .storage = {.file_system = options.file_system, .metadata_store = options.metadata_store},
+                               .access_rules = options.access_rules,
+                               .watches_directory = false});
     if (!opened) {
         std::fprintf(stderr, "%s\n", opened.error().message.c_str());
         return nullptr;

@@ -8,8 +8,7 @@ namespace partita::test {
 
 class MemoryFile final : public File {
   public:
-    MemoryFile(MemoryFileSystem& system, std::shared_ptr<MemoryFileSystem::Node> node, std::string path,
-               std::uint64_t generation)
+    MemoryFile(MemoryFileSystem& system, std::shared_ptr<MemoryFileSystem::Node> node, std::string path, std::uint64_t generation)
         : system_(system), node_(std::move(node)), path_(std::move(path)), generation_(generation) {}
 
     StorageResult<std::size_t> read_at(std::uint64_t position, MutableBytes destination) override {

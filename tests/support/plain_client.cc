@@ -31,7 +31,7 @@ constexpr std::int32_t kTimeoutMs = 30'000;
 }  // namespace
 
 PlainClient::Created PlainClient::create_topic(const std::string& name, int partitions,
-                                     const std::map<std::string, std::string>& configs) {
+                                               const std::map<std::string, std::string>& configs) {
     std::vector<CreateTopicsRequest::CreatableTopicConfig> entries;
     for (const auto& [key, value] : configs) entries.push_back({.name = key, .value = value});
     CreateTopicsRequest::CreatableTopic topic{.name = name, .num_partitions = partitions, .replication_factor = 1};
@@ -48,8 +48,7 @@ ErrorCode PlainClient::delete_topic(const std::string& name) {
     DeleteTopicsRequest request{.timeout_ms = kTimeoutMs};
     request.topics = {&topic, 1};
     const auto* answer = wire_.call<DeleteTopicsResponse>(6, request);
-    return answer != nullptr && !answer->responses.empty() ? answer->responses[0].error_code
-                                                        : ErrorCode::network_exception;
+    return answer != nullptr && !answer->responses.empty() ? answer->responses[0].error_code : ErrorCode::network_exception;
 }
 
 ErrorCode PlainClient::expand_topic(const std::string& name, int partitions) {
@@ -58,8 +57,7 @@ ErrorCode PlainClient::expand_topic(const std::string& name, int partitions) {
     CreatePartitionsRequest request{.timeout_ms = kTimeoutMs};
     request.topics = {&topic, 1};
     const auto* answer = wire_.call<CreatePartitionsResponse>(3, request);
-    return answer != nullptr && !answer->results.empty() ? answer->results[0].error_code
-                                                      : ErrorCode::network_exception;
+    return answer != nullptr && !answer->results.empty() ? answer->results[0].error_code : ErrorCode::network_exception;
 }
 
 ErrorCode PlainClient::set_topic_config(const std::string& name, const std::string& key, const std::string& value) {
@@ -70,8 +68,7 @@ ErrorCode PlainClient::set_topic_config(const std::string& name, const std::stri
     IncrementalAlterConfigsRequest request;
     request.resources = {&resource, 1};
     const auto* answer = wire_.call<IncrementalAlterConfigsResponse>(1, request);
-    return answer != nullptr && !answer->responses.empty() ? answer->responses[0].error_code
-                                                        : ErrorCode::network_exception;
+    return answer != nullptr && !answer->responses.empty() ? answer->responses[0].error_code : ErrorCode::network_exception;
 }
 
 std::optional<std::map<std::string, TopicSeen>> PlainClient::metadata() {
@@ -107,8 +104,8 @@ Produced PlainClient::produce(const std::string& topic, int partition, const std
     return {reply.error_code, reply.base_offset};
 }
 
-Produced PlainClient::produce_value(const std::string& topic, int partition, const std::string& value,
-                               std::int64_t producer_id, std::int32_t sequence, std::int64_t timestamp_ms) {
+Produced PlainClient::produce_value(const std::string& topic, int partition, const std::string& value, std::int64_t producer_id,
+                                    std::int32_t sequence, std::int64_t timestamp_ms) {
     BatchOptions options;
     if (producer_id >= 0) {
         options.producer_id = ProducerId{producer_id};
@@ -132,7 +129,7 @@ ErrorCode PlainClient::commit(const std::string& group, const std::string& topic
     if (const ErrorCode error = find_coordinator(wire_, group); error != ErrorCode::none) return error;
     const auto* answer = wire_.call<OffsetCommitResponse>(8, request);
     return answer != nullptr && !answer->topics.empty() ? answer->topics[0].partitions[0].error_code
-                                                     : ErrorCode::network_exception;
+                                                        : ErrorCode::network_exception;
 }
 
 std::optional<std::int64_t> PlainClient::committed(const std::string& group, const std::string& topic, int partition) {
@@ -158,7 +155,7 @@ ErrorCode PlainClient::delete_records(const std::string& topic, int partition, s
     request.topics = {&wanted, 1};
     const auto* answer = wire_.call<DeleteRecordsResponse>(2, request);
     return answer != nullptr && !answer->topics.empty() ? answer->topics[0].partitions[0].error_code
-                                                     : ErrorCode::network_exception;
+                                                        : ErrorCode::network_exception;
 }
 
 std::optional<std::int64_t> PlainClient::list_offset(const std::string& topic, int partition, std::int64_t timestamp) {
@@ -218,7 +215,7 @@ std::uint64_t disk_usage(const std::filesystem::path& directory) {
     std::uint64_t bytes = 0;
     std::error_code error;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(directory, error)) {
-        struct stat status {};
+        struct stat status{};
         if (::stat(entry.path().c_str(), &status) == 0) bytes += static_cast<std::uint64_t>(status.st_blocks) * 512;
     }
     return bytes;
@@ -227,8 +224,7 @@ std::uint64_t disk_usage(const std::filesystem::path& directory) {
 bool long_tests() { return std::getenv("PARTITA_LONG_TESTS") != nullptr; }
 
 std::int64_t wall_ms() {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
-        .count();
+    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 }  // namespace partita::test

@@ -46,8 +46,8 @@ class PlainClient {
     std::optional<std::map<std::string, TopicSeen>> metadata();
     std::int64_t new_producer_id();
     Produced produce(const std::string& topic, int partition, const std::vector<std::byte>& batch, int acks = -1);
-    Produced produce_value(const std::string& topic, int partition, const std::string& value,
-                           std::int64_t producer_id = -1, std::int32_t sequence = -1, std::int64_t timestamp_ms = 0);
+    Produced produce_value(const std::string& topic, int partition, const std::string& value, std::int64_t producer_id = -1,
+                           std::int32_t sequence = -1, std::int64_t timestamp_ms = 0);
     ErrorCode commit(const std::string& group, const std::string& topic, int partition, std::int64_t offset);
     /// -1: none; nothing: an error.
     std::optional<std::int64_t> committed(const std::string& group, const std::string& topic, int partition);

@@ -51,8 +51,7 @@ class StorageWorld {
         if (!opened) throw std::runtime_error(opened.error().message);
     }
     StorageResult<void> try_open() {
-        auto opened = LogDirectory::open(system, *files, "/data",
-                                         {.recovery_threads = 1, .default_config = config, .now = {1}});
+        auto opened = LogDirectory::open(system, *files, "/data", {.recovery_threads = 1, .default_config = config, .now = {1}});
         if (!opened) return std::unexpected(std::move(opened.error()));
         directory = std::move(*opened);
         return {};

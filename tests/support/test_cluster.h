@@ -13,7 +13,7 @@ namespace partita::test {
 
 /// Topics for consumer groups. Copy it to change it: coordinators share what they were given.
 class TestCluster final : public groups::ClusterView {
-public:
+  public:
     struct Entry {
         TopicId topic_id;
         std::int32_t partition_count = 0;
@@ -76,7 +76,7 @@ public:
     [[nodiscard]] std::string_view rack() const override { return {}; }
     [[nodiscard]] groups::ConsumerGroupOverrides overrides(std::string_view) const override { return overrides_; }
 
-private:
+  private:
     std::map<std::string, Entry, std::less<>> topics_;
     std::map<TopicId, std::string> names_;
     groups::ConsumerGroupOverrides overrides_;

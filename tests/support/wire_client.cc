@@ -44,8 +44,8 @@ std::vector<std::byte> bytes_of(std::string_view text) {
     return {start, start + text.size()};
 }
 
-std::vector<std::byte> request_frame(const ApiInfo& api, std::int16_t version, const void* request,
-                                     std::int32_t correlation_id, std::string_view client_id) {
+std::vector<std::byte> request_frame(const ApiInfo& api, std::int16_t version, const void* request, std::int32_t correlation_id,
+                                     std::string_view client_id) {
     ByteBuffer buffer;
     append_request_header(api, version, correlation_id, client_id, buffer);
     const auto encoded = encode(*api.request, request, version, buffer);
@@ -55,8 +55,7 @@ std::vector<std::byte> request_frame(const ApiInfo& api, std::int16_t version, c
 
 std::vector<std::byte> make_batch(std::span<const std::string> values, Codec codec) {
     BatchBuilder builder({.codec = codec});
-    const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(
-        std::chrono::system_clock::now().time_since_epoch());
+    const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch());
     for (std::size_t i = 0; i < values.size(); ++i) {
         const std::string key = "k" + std::to_string(i);
         builder.append(TimestampMs{now.count()}, std::as_bytes(std::span(key)), std::as_bytes(std::span(values[i])));
@@ -201,8 +200,7 @@ bool WireClient::is_silent_for(std::chrono::milliseconds duration) {
     return ::poll(&waited, 1, static_cast<int>(duration.count())) == 0;
 }
 
-const void* WireClient::call(const ApiInfo& api, std::int16_t version, const void* request,
-                             std::chrono::milliseconds limit) {
+const void* WireClient::call(const ApiInfo& api, std::int16_t version, const void* request, std::chrono::milliseconds limit) {
     const std::int32_t id = next_correlation_id_++;
     if (!send(request_frame(api, version, request, id, client_id_), limit)) {
         failure_ = "the broker takes no request";
@@ -266,13 +264,11 @@ std::optional<TopicId> topic_id_of(WireClient& client, std::string_view name) {
 
 std::optional<ErrorCode> produce(WireClient& client, std::string_view topic, std::int32_t partition,
                                  std::span<const std::byte> batch, std::int64_t* base_offset) {
-    std::array partitions{
-        ProduceRequest::PartitionProduceData{.index = partition, .records = Records(Bytes(batch))}};
+    std::array partitions{ProduceRequest::PartitionProduceData{.index = partition, .records = Records(Bytes(batch))}};
     std::array topics{ProduceRequest::TopicProduceData{.name = topic, .partition_data = partitions}};
     const ProduceRequest request{.acks = 1, .timeout_ms = 5000, .topic_data = topics};
     const auto* response = client.call<ProduceResponse>(9, request);
-    if (response == nullptr || response->responses.count() != 1 ||
-        response->responses[0].partition_responses.count() != 1) {
+    if (response == nullptr || response->responses.count() != 1 || response->responses[0].partition_responses.count() != 1) {
         return std::nullopt;
     }
     if (base_offset != nullptr) {

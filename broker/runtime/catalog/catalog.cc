@@ -31,9 +31,9 @@ std::int64_t quota_seconds(const config::BrokerConfig& config) {
 
 Catalog::Catalog(const Surroundings& surroundings)
     : around_(surroundings),
-      rules_(std::make_unique<DefinedConfigRules>([&config = surroundings.config] { return config.get(); })), core_(*rules_),
-      states_(surroundings.config, surroundings.logs, surroundings.fences, surroundings.topics,
-              surroundings.turns.clock()),
+      rules_(std::make_unique<DefinedConfigRules>([&config = surroundings.config] { return config.get(); })),
+      core_(*rules_),
+      states_(surroundings.config, surroundings.logs, surroundings.fences, surroundings.topics, surroundings.turns.clock()),
       mutation_quotas_(quota_seconds(*surroundings.config.get())) {}
 
 topics::CatalogSettings Catalog::settings() const {
@@ -154,9 +154,9 @@ void Catalog::serve_coordinators(const TopicState& topic, Now now) {
 }
 
 void Catalog::tell_groups(const TopicTable& table, bool has_new_topics) {
-    around_.groups.cluster_changed(std::make_shared<GroupCluster>(table.catalog, around_.config->broker_rack.value_or(""),
-                                                                  hidden_from_consumers(table)),
-                                   has_new_topics);
+    around_.groups.cluster_changed(
+        std::make_shared<GroupCluster>(table.catalog, around_.config->broker_rack.value_or(""), hidden_from_consumers(table)),
+        has_new_topics);
 }
 
 void Catalog::delete_topic(Turn* turn, const topics::Topic& topic, const TopicTable& before, Now now) {
@@ -187,8 +187,7 @@ void Catalog::apply_change(TopicTable& table, const topics::CatalogChange& chang
     switch (change.kind) {
         case Kind::topic_created:
             table.put(claimed.at(change.after->id));
-            log::info("catalog", "topic created",
-                      {{"topic", change.after->name}, {"partitions", change.after->partition_count}});
+            log::info("catalog", "topic created", {{"topic", change.after->name}, {"partitions", change.after->partition_count}});
             return;
         case Kind::topic_deleted:
             table.remove(change.before->id);
@@ -277,8 +276,8 @@ bool Catalog::ensure_coordinators(topics::CoordinatorKind kind, Turn& turn) {
         return true;
     }
     const std::string_view name = topics::topic_of(kind).name;
-    const auto created = change<topics::CreatedTopic>(
-        turn, [name](const topics::CatalogCore& core, const topics::CatalogContext& context) {
+    const auto created =
+        change<topics::CreatedTopic>(turn, [name](const topics::CatalogCore& core, const topics::CatalogContext& context) {
             return core.auto_create_topic(name, context);
         });
     return created && !created->error.failed() && host.is_attached();

@@ -59,7 +59,8 @@ class Catalog {
         const std::string& directory;
         MetadataStore& store;
     };
-    /// Replays the log, adopts topics that a real Kafka left in the directory (see topic_adoption.h), and gives a new cluster its id.
+    /// Replays the log, adopts topics that a real Kafka left in the directory (see topic_adoption.h), and gives a new cluster its
+    /// id.
     [[nodiscard]] std::expected<void, StartError> load(const Place& place);
     /// Opens the logs of all topics and publishes the table with them.
     [[nodiscard]] std::expected<void, StartError> load_topics();
@@ -160,15 +161,13 @@ class Catalog {
     }
     [[nodiscard]] topics::CatalogSettings settings() const;
     [[nodiscard]] std::vector<Offset> log_end_offsets(const topics::Topic& topic) const;
-    [[nodiscard]] std::expected<void, StartError> adopt_found_topics(const Place& place, bool is_new, Now now)
-        REQUIRES(mutex_);
+    [[nodiscard]] std::expected<void, StartError> adopt_found_topics(const Place& place, bool is_new, Now now) REQUIRES(mutex_);
     [[nodiscard]] bool set_initial_cluster_configs(Now now) REQUIRES(mutex_);
 
     [[nodiscard]] bool apply(Turn* turn, const topics::Effects& effects, Now now) REQUIRES(mutex_);
     [[nodiscard]] bool write(const topics::Effects& effects, Now now) REQUIRES(mutex_);
     /// Makes what was written visible: snapshot, topic table, logs, groups.
-    void follow(Turn* turn, const topics::Effects& effects, const ClaimedTopics& claimed, Now now)
-        REQUIRES(mutex_);
+    void follow(Turn* turn, const topics::Effects& effects, const ClaimedTopics& claimed, Now now) REQUIRES(mutex_);
     /// Has the coordinators of the topic that was made just now, if it is one of theirs, serve it.
     void serve_coordinators(const TopicState& topic, Now now) REQUIRES(mutex_);
     void tell_groups(const TopicTable& table, bool has_new_topics) REQUIRES(mutex_);

@@ -66,11 +66,9 @@ std::expected<void, StartError> Catalog::load(const Place& place) {
     }
     const topics::Decision<topics::InitialiseReply> decision =
         decide_now(now, [&](const topics::CatalogCore& core, const topics::CatalogContext& context) {
-            return core.initialise(
-                fresh_cluster_id, topics::started_features(core.snapshot()->finalized_features()), context);
+            return core.initialise(fresh_cluster_id, topics::started_features(core.snapshot()->finalized_features()), context);
         });
-    if ((!decision.effects.empty() && !apply(nullptr, decision.effects, now)) ||
-        (is_new && !set_initial_cluster_configs(now))) {
+    if ((!decision.effects.empty() && !apply(nullptr, decision.effects, now)) || (is_new && !set_initial_cluster_configs(now))) {
         return std::unexpected(StartError{"the catalog cannot be written in " + place.directory +
                                           "; free some space or check the directory's permissions"});
     }
@@ -101,8 +99,8 @@ std::expected<void, StartError> Catalog::adopt_found_topics(const Place& place, 
     // Of a directory that is ours for long, an old Kafka's metadata says nothing any more.
     auto found = find_topics(place.files, around_.logs, is_new);
     if (!found) {
-        return std::unexpected(StartError{"the directory " + place.directory + " was written by a Kafka, and cannot be taken over: " +
-                                          found.error().message});
+        return std::unexpected(StartError{"the directory " + place.directory +
+                                          " was written by a Kafka, and cannot be taken over: " + found.error().message});
     }
     const topics::CatalogPointer snapshot = core_.snapshot();
     // What the catalog has is claimed later; an adoption that was interrupted goes on here.
@@ -170,8 +168,8 @@ std::expected<void, StartError> Catalog::load_topics() {
     for (const auto& [directory, error] : around_.logs.open_report().failed) {
         const std::size_t dash = directory.rfind('-');
         if (catalog->find_topic(std::string_view(directory).substr(0, dash)) != nullptr) {
-            return std::unexpected(StartError{"the partition " + directory + " cannot be opened: " + error.message +
-                                              "; nothing of it was changed"});
+            return std::unexpected(
+                StartError{"the partition " + directory + " cannot be opened: " + error.message + "; nothing of it was changed"});
         }
     }
     for (const topics::Topic& topic : catalog->topics()) {
@@ -213,7 +211,8 @@ std::expected<void, StartError> Catalog::load_coordinators() {
             PARTITA_ASSERT(false, "coordinators are set up once at the start");
         }
         if (auto loaded = host->load(around_.turns.clock().now()); !loaded) {
-            return std::unexpected(StartError{"what " + std::string(name) + " keeps cannot be loaded: " + loaded.error().message});
+            return std::unexpected(
+                StartError{"what " + std::string(name) + " keeps cannot be loaded: " + loaded.error().message});
         }
     }
     return {};

@@ -15,8 +15,7 @@ topics::CatalogError refusal(const config::ConfigError& error) { return {error.c
 
 }  // namespace
 
-topics::CatalogError DefinedConfigRules::validate(const topics::ConfigResource& resource,
-                                                  const topics::ConfigMap& overrides,
+topics::CatalogError DefinedConfigRules::validate(const topics::ConfigResource& resource, const topics::ConfigMap& overrides,
                                                   const topics::ConfigMap& /*current*/) const {
     switch (resource.type) {
         case topics::ConfigResourceType::topic: {
@@ -24,8 +23,7 @@ topics::CatalogError DefinedConfigRules::validate(const topics::ConfigResource& 
             return valid ? topics::CatalogError{} : refusal(valid.error());
         }
         case topics::ConfigResourceType::broker: {
-            const auto scope =
-                resource.name.empty() ? config::BrokerScope::cluster_default : config::BrokerScope::this_broker;
+            const auto scope = resource.name.empty() ? config::BrokerScope::cluster_default : config::BrokerScope::this_broker;
             const auto valid = config::validate_broker_configs(*broker_(), scope, overrides);
             return valid ? topics::CatalogError{} : refusal(valid.error());
         }
@@ -54,12 +52,10 @@ bool DefinedConfigRules::is_list(topics::ConfigResourceType type, std::string_vi
     }
     const config::ConfigDefinition* definition = config::find_broker_config(name);
     // The lists of subscriptions and groups cannot be added to: Kafka does not know them for lists.
-    return type == topics::ConfigResourceType::broker && definition != nullptr &&
-           definition->type == config::ConfigType::list;
+    return type == topics::ConfigResourceType::broker && definition != nullptr && definition->type == config::ConfigType::list;
 }
 
-std::optional<std::string> DefinedConfigRules::default_value(topics::ConfigResourceType type,
-                                                             std::string_view name) const {
+std::optional<std::string> DefinedConfigRules::default_value(topics::ConfigResourceType type, std::string_view name) const {
     const config::ConfigDefinition* definition = nullptr;
     if (type == topics::ConfigResourceType::topic) {
         if (const config::TopicConfigDefinition* topic = config::find_topic_config(name)) {

@@ -15,13 +15,16 @@ struct Hint {
 constexpr std::array kHints = {
     Hint{"/partita-metadata",
          "move the directory partita-metadata away and start again: topics, configs and committed offsets are read from the logs "
-         "__partita_catalog-0 and __consumer_offsets-* then, and of offsets only what these still hold; a backup of the whole data "
+         "__partita_catalog-0 and __consumer_offsets-* then, and of offsets only what these still hold; a backup of the whole "
+         "data "
          "directory has all"},
     Hint{"/log-start-offset-checkpoint",
-         "move it away and start again: what was deleted with kafka-delete-records and is still in a segment can be read again then"},
+         "move it away and start again: what was deleted with kafka-delete-records and is still in a segment can be read again "
+         "then"},
     Hint{"/recovery-point-offset-checkpoint", "move it away and start again: every log is checked from its beginning then"},
     Hint{"/partita.properties",
-         "it says which format the directory has; write the line format.version=1 into it when a Partita of this version made it, or "
+         "it says which format the directory has; write the line format.version=1 into it when a Partita of this version made "
+         "it, or "
          "restore it from a backup. Topics and records are not in it"},
 };
 

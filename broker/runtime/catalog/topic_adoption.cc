@@ -54,9 +54,8 @@ StorageResult<void> read_metadata_file(FileSystem& file_system, const std::strin
             return understood;
         });
         if (!walked || !understood) {
-            return std::unexpected(corrupt_error(path, "a record at or behind offset " +
-                                                           std::to_string(batch.header.base_offset.value) +
-                                                           " cannot be read"));
+            return std::unexpected(corrupt_error(
+                path, "a record at or behind offset " + std::to_string(batch.header.base_offset.value) + " cannot be read"));
         }
     }
     return {};
@@ -102,7 +101,8 @@ StorageResult<std::optional<topics::KafkaMetadata>> read_kafka_metadata(FileSyst
 
 /// What a topic of unknown settings gets.
 topics::ConfigMap cautious_configs(std::string_view topic) {
-    if (const topics::InternalTopic* internal = topics::find_internal_topic(topic); internal != nullptr && internal->coordinator) {
+    if (const topics::InternalTopic* internal = topics::find_internal_topic(topic);
+        internal != nullptr && internal->coordinator) {
         return {internal->configs.begin(), internal->configs.end()};
     }
     return {{"retention.ms", "-1"}};

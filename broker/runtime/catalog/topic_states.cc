@@ -18,8 +18,7 @@ std::shared_ptr<const TopicState> TopicStates::remake(const topics::TopicPointer
     return std::move(*state);
 }
 
-StorageResult<std::shared_ptr<const TopicState>> TopicStates::make(const topics::TopicPointer& topic,
-                                                                          const TopicState* before) {
+StorageResult<std::shared_ptr<const TopicState>> TopicStates::make(const topics::TopicPointer& topic, const TopicState* before) {
     auto state = std::make_shared<TopicState>();
     state->topic = topic;
     const auto config = config_.get();
@@ -31,7 +30,7 @@ StorageResult<std::shared_ptr<const TopicState>> TopicStates::make(const topics:
     }
     state->config = std::make_shared<const config::TopicConfig>(*effective);
     state->expansion = fences_.state_for(*topic, *effective, before == nullptr ? nullptr : before->expansion,
-                                              before == nullptr && is_serving_, clock_.now());
+                                         before == nullptr && is_serving_, clock_.now());
     auto log_config = std::make_shared<LogConfig>();
     log_config->segment_bytes = effective->segment_bytes;
     // So that what must be compacted in time can be: the active segment never is.

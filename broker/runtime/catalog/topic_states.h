@@ -30,7 +30,8 @@ class TopicStates {
     void serve() { is_serving_ = true; }
 
     /// With the logs of partitions that `before` has not. Fails when one cannot be had: none is claimed then.
-    [[nodiscard]] StorageResult<std::shared_ptr<const TopicState>> make(const topics::TopicPointer& topic, const TopicState* before);
+    [[nodiscard]] StorageResult<std::shared_ptr<const TopicState>> make(const topics::TopicPointer& topic,
+                                                                        const TopicState* before);
     /// Of a topic that has all its partitions.
     [[nodiscard]] std::shared_ptr<const TopicState> remake(const topics::TopicPointer& topic, const TopicState& before);
 

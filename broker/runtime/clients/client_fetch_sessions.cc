@@ -56,7 +56,8 @@ std::expected<fetch::SessionTurn, ErrorCode> ClientFetchSessions::go_on(std::int
         (*session)->put(partition);
     }
     reads.reserve((*session)->partition_count());
-    (*session)->visit([&](fetch::SessionSlot slot, const fetch::SessionPartition& partition) { reads.push_back({slot, partition}); });
+    (*session)->visit(
+        [&](fetch::SessionSlot slot, const fetch::SessionPartition& partition) { reads.push_back({slot, partition}); });
     return fetch::SessionTurn{.session_id = id, .next_epoch = (*session)->next_epoch()};
 }
 

@@ -19,10 +19,10 @@ namespace partita::runtime {
 
 /// What a quota limits.
 enum class Throttled : std::uint8_t {
-    produced_bytes,     ///< producer_byte_rate: bytes of Produce requests
-    fetched_bytes,      ///< consumer_byte_rate: bytes of Fetch replies
-    request_time,       ///< request_percentage: percent of a thread's time that requests take
-    connections,        ///< connection_creation_rate: connections that an address makes
+    produced_bytes,  ///< producer_byte_rate: bytes of Produce requests
+    fetched_bytes,   ///< consumer_byte_rate: bytes of Fetch replies
+    request_time,    ///< request_percentage: percent of a thread's time that requests take
+    connections,     ///< connection_creation_rate: connections that an address makes
 };
 
 /// What quotas tell clients apart by: the name of the principal, and the client id.
@@ -43,9 +43,7 @@ class ClientThrottles {
     void follow(topics::CatalogPointer catalog);
 
     /// True when somebody has a quota of that kind.
-    [[nodiscard]] bool limits(Throttled what) const {
-        return (limited_.load(std::memory_order_relaxed) & bit(what)) != 0;
-    }
+    [[nodiscard]] bool limits(Throttled what) const { return (limited_.load(std::memory_order_relaxed) & bit(what)) != 0; }
 
     /// Counts what a client used. Returns for how many milliseconds the client has to wait; 0 for not at all.
     [[nodiscard]] std::int64_t use(Throttled what, const QuotaClient& client, double value, Now now);

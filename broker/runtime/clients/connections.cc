@@ -47,7 +47,8 @@ void Connections::note(const ClientConnection& client, std::string_view client_i
     note_locked(client, client_id);
 }
 
-void Connections::note_member(const ClientConnection& client, std::string_view client_id, std::string_view group, std::string_view member_id) {
+void Connections::note_member(const ClientConnection& client, std::string_view client_id, std::string_view group,
+                              std::string_view member_id) {
     const MutexLock lock(mutex_);
     note_locked(client, client_id);
     if (known_.contains(client.id)) {

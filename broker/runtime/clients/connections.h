@@ -30,15 +30,17 @@ class IdentityListener {
     virtual void identities_changed() = 0;
 };
 
-/// What is known of open connections that produce, read, or speak for members of groups; and, for those that somebody wants to know it of, the
-/// processes behind those from this machine. These are asked of the kernel by a worker of its own, which is there from the first wish on.
+/// What is known of open connections that produce, read, or speak for members of groups; and, for those that somebody wants to
+/// know it of, the processes behind those from this machine. These are asked of the kernel by a worker of its own, which is there
+/// from the first wish on.
 ///
 /// Thread-safe. Its lock is the innermost: nothing is called while it is held.
 class Connections {
   public:
     /// How many connections are known. About a further one nothing is said, so that nobody is excluded by it.
     static constexpr std::size_t kKnownMax = 16'384;
-    /// The worker works for one part in so many of the time; what it saved it may work at once, up to `kBurstNs`, since fetches may wait for it.
+    /// The worker works for one part in so many of the time; what it saved it may work at once, up to `kBurstNs`, since fetches
+    /// may wait for it.
     static constexpr std::int64_t kRestFactor = 20;
     static constexpr std::int64_t kBurstNs = 500'000'000;
     /// Connections of one look at the machine's processes.
@@ -55,13 +57,15 @@ class Connections {
     /// Makes the connection known, because its client produces or reads. One call per connection is enough.
     void note(const ClientConnection& client, std::string_view client_id);
     /// Notes that the connection speaks for a member of a group, and makes it known.
-    void note_member(const ClientConnection& client, std::string_view client_id, std::string_view group, std::string_view member_id);
+    void note_member(const ClientConnection& client, std::string_view client_id, std::string_view group,
+                     std::string_view member_id);
     void closed(expansion::ConnectionId connection);
 
     /// The facts about an open connection that was noted.
     [[nodiscard]] std::optional<expansion::ConnectionFacts> find(expansion::ConnectionId connection) const;
     /// The facts about the connection over which the member speaks to its coordinator.
-    [[nodiscard]] std::optional<expansion::ConnectionFacts> coordinator_of(std::string_view group, std::string_view member_id) const;
+    [[nodiscard]] std::optional<expansion::ConnectionFacts> coordinator_of(std::string_view group,
+                                                                           std::string_view member_id) const;
 
     /// Has the process behind the connection looked up soon, once. True when there is nothing to wait for: the process is
     /// known, or it will not be known (the client is on another machine, the connection is not noted, or the kernel did not
@@ -101,7 +105,9 @@ class Connections {
     expansion::MemberConnections members_ GUARDED_BY(mutex_);
     std::vector<expansion::ConnectionId> wanted_ GUARDED_BY(mutex_);
     std::unique_ptr<Worker> worker_ GUARDED_BY(mutex_);
-    Lookup lookup_ GUARDED_BY(mutex_) = [](std::span<const LocalConnection> connections) { return ProcessFinder().find(connections); };
+    Lookup lookup_ GUARDED_BY(mutex_) = [](std::span<const LocalConnection> connections) {
+        return ProcessFinder().find(connections);
+    };
     bool stopping_ GUARDED_BY(mutex_) = false;
 
     // Of the steps: what they may still use before they rest, and until when they do.

@@ -256,7 +256,8 @@ struct Interpreter {
 };
 
 constexpr std::array<Interpreter, 7> kInterpreters = {{
-    {"java", " -cp -classpath --class-path -p --module-path --add-modules --add-opens --add-exports --add-reads ", " -jar -m --module ", "  "},
+    {"java", " -cp -classpath --class-path -p --module-path --add-modules --add-opens --add-exports --add-reads ",
+     " -jar -m --module ", "  "},
     {"python", " -W -X ", " -m ", " -c "},
     {"node", " -r --require --import --loader ", "  ", " -e --eval -p --print "},
     {"ruby", " -I -r ", "  ", " -e "},
@@ -282,7 +283,8 @@ std::string ProcessFinder::program_of(std::string_view command_line) {
         return {};
     }
     const std::string_view name = base_name(arguments.front());
-    const auto interpreter = std::ranges::find_if(kInterpreters, [&](const Interpreter& known) { return name.starts_with(known.name_prefix); });
+    const auto interpreter =
+        std::ranges::find_if(kInterpreters, [&](const Interpreter& known) { return name.starts_with(known.name_prefix); });
     if (interpreter == kInterpreters.end()) {
         return {};
     }
@@ -330,7 +332,8 @@ std::vector<std::optional<ProcessIdentity>> ProcessFinder::find(std::span<const 
         find_owners(owners, descriptors_max);
     }
     for (std::size_t index = 0; index < inodes.size(); ++index) {
-        if (const auto owner = owners.find(inodes[index]); owner != owners.end() && owner->second && !is_forwarder(owner->second->name)) {
+        if (const auto owner = owners.find(inodes[index]);
+            owner != owners.end() && owner->second && !is_forwarder(owner->second->name)) {
             found[index] = owner->second;
         }
     }

@@ -18,8 +18,8 @@ class Turn;
 
 /// All coordinators of one kind, as those drive them who do not care what they decide: catalog, upkeep, timers, start and stop.
 ///
-/// Life: `attach` and `load` at a start where their topic exists; `attach` and `serve` when it is made later; `forget_all` when it is
-/// deleted, after which it may be attached again; `detach` at the end.
+/// Life: `attach` and `load` at a start where their topic exists; `attach` and `serve` when it is made later; `forget_all` when
+/// it is deleted, after which it may be attached again; `detach` at the end.
 class CoordinatorHost {
   public:
     virtual ~CoordinatorHost() = default;

@@ -35,13 +35,13 @@ class UpkeepBell;
 /// The coordinators of one kind, one per partition of their topic, each with the log that makes it durable. A shard is a small
 /// mutex-guarded state, not the property of a thread: a client's requests are served on the thread of its connection.
 ///
-/// The rule that everything here serves: records are in the log before a reply leaves. If they cannot be written, the core's memory
-/// is thrown away, and everybody who waited is told NOT_COORDINATOR, as Kafka does when a coordinator fails to write.
-/// Maintenance rebuilds it from checkpoint and log, which needs the disk; until then, a matter of milliseconds, whoever asks is told
-/// NOT_COORDINATOR too.
+/// The rule that everything here serves: records are in the log before a reply leaves. If they cannot be written, the core's
+/// memory is thrown away, and everybody who waited is told NOT_COORDINATOR, as Kafka does when a coordinator fails to write.
+/// Maintenance rebuilds it from checkpoint and log, which needs the disk; until then, a matter of milliseconds, whoever asks is
+/// told NOT_COORDINATOR too.
 ///
-/// What a kind adds is a class that derives from this one: how a core is made, and who hears of what became durable. Its .cc includes
-/// `coordinator_shards_impl.h` and instantiates this class; nobody else does.
+/// What a kind adds is a class that derives from this one: how a core is made, and who hears of what became durable. Its .cc
+/// includes `coordinator_shards_impl.h` and instantiates this class; nobody else does.
 ///
 /// No shard's lock is taken with another one's.
 template <coordination::CoordinatorCore Core>
@@ -76,8 +76,8 @@ class CoordinatorShards : public CoordinatorHost {
     [[nodiscard]] std::size_t shard_count() const { return is_attached() ? shards_.size() : 0; }
     [[nodiscard]] std::size_t shard_of(std::string_view key) const { return coordinator_shard_index(key, shards_.size()); }
 
-    /// Runs a command in the shard of `key` whose answer may come later. `encode` makes the reply of it, which is delivered when it
-    /// comes, maybe before this returns. Only while somebody coordinates (`is_attached`).
+    /// Runs a command in the shard of `key` whose answer may come later. `encode` makes the reply of it, which is delivered when
+    /// it comes, maybe before this returns. Only while somebody coordinates (`is_attached`).
     template <auto encode, class Command>
     void execute(Turn& turn, std::string_view key, const PendingReply& pending, Command command);
 
@@ -186,10 +186,9 @@ void CoordinatorShards<Core>::execute(Turn& turn, std::string_view key, const Pe
     Shard& shard = *shards_[shard_of(key)];
     const MutexLock lock(shard.mutex);
     command.reply_to = new_token();
-    shard.waiting.emplace(command.reply_to.value,
-                          Waiting{pending, [](const PendingReply& waiting, const Result& result) {
-                                      return encode(waiting, std::get<typename Command::Result>(result));
-                                  }});
+    shard.waiting.emplace(command.reply_to.value, Waiting{pending, [](const PendingReply& waiting, const Result& result) {
+                                                              return encode(waiting, std::get<typename Command::Result>(result));
+                                                          }});
     shard.core->decide(command, turn.now(), shard.effects);
     settle(shard, &turn, turn.now(), std::nullopt);
 }

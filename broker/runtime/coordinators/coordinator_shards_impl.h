@@ -148,9 +148,8 @@ StorageResult<std::unique_ptr<Core>> CoordinatorShards<Core>::rebuild(const Part
         arena.reset();
         const auto record = Core::decode(persisted.key, persisted.value, arena);
         if (!record) {
-            return std::unexpected(corrupt_error(
-                partition.log->directory_path(),
-                "a record cannot be read: " + std::string(to_string(record.error().failure))));
+            return std::unexpected(corrupt_error(partition.log->directory_path(),
+                                                 "a record cannot be read: " + std::string(to_string(record.error().failure))));
         }
         if (*record) {
             core->replay(**record);
@@ -267,8 +266,7 @@ void CoordinatorShards<Core>::fail_waiting(Turn& turn) {
 template <coordination::CoordinatorCore Core>
 bool CoordinatorShards<Core>::settle_records(Shard& shard, Turn* turn, Now now) {
     PARTITA_ASSERT(shard.effects.replies.empty() && shard.effects.writes.empty(), "nothing but records is settled here");
-    const bool persisted =
-        shard.state != State::rebuilding && (shard.effects.records.empty() || persist(shard, turn, now));
+    const bool persisted = shard.state != State::rebuilding && (shard.effects.records.empty() || persist(shard, turn, now));
     if (!persisted) {
         throw_away(shard, now);
     }
@@ -368,12 +366,14 @@ void CoordinatorShards<Core>::throw_away(Shard& shard, Now now) {
     turn_away(shard);
     for (AnyReply& reply : shard.effects.replies) {
         if (shard.waiting.contains(reply.token.value)) {
-            std::visit([](auto& result) {
-                if constexpr (requires { result.error; }) {
-                    result = {};
-                    result.error = ErrorCode::not_coordinator;
-                }
-            }, reply.result);
+            std::visit(
+                [](auto& result) {
+                    if constexpr (requires { result.error; }) {
+                        result = {};
+                        result.error = ErrorCode::not_coordinator;
+                    }
+                },
+                reply.result);
             send(shard, reply);
         }
     }

@@ -175,10 +175,11 @@ bool GroupShards::seed_offsets(Turn* turn, std::span<const std::string> group_id
     if (!is_attached()) {
         return group_ids.empty();
     }
-    return change_offsets(turn, group_ids, now, [&](groups::GroupCoordinator& coordinator, std::string_view group_id, groups::Effects& effects) {
-        seeds.group_id = group_id;
-        coordinator.seed_offsets(seeds, now, effects);
-    });
+    return change_offsets(turn, group_ids, now,
+                          [&](groups::GroupCoordinator& coordinator, std::string_view group_id, groups::Effects& effects) {
+                              seeds.group_id = group_id;
+                              coordinator.seed_offsets(seeds, now, effects);
+                          });
 }
 
 std::optional<std::size_t> GroupShards::remove_seeds(Turn* turn, std::span<const std::string> group_ids,
@@ -187,8 +188,8 @@ std::optional<std::size_t> GroupShards::remove_seeds(Turn* turn, std::span<const
     if (!is_attached()) {
         return removed;
     }
-    const bool written =
-        change_offsets(turn, group_ids, now, [&](groups::GroupCoordinator& coordinator, std::string_view group_id, groups::Effects& effects) {
+    const bool written = change_offsets(
+        turn, group_ids, now, [&](groups::GroupCoordinator& coordinator, std::string_view group_id, groups::Effects& effects) {
             seeds.group_id = group_id;
             removed += coordinator.remove_seeds(seeds, effects);
         });

@@ -85,7 +85,8 @@ class GroupShards final : public CoordinatorShards<groups::GroupCoordinator> {
     /// Runs `change` for each group, with its shard locked, and persists what came of it. False when that failed.
     template <class Change>
     [[nodiscard]] bool change_offsets(Turn* turn, std::span<const std::string> group_ids, Now now, Change change);
-    [[nodiscard]] std::vector<std::vector<groups::TopicReader>> readers_in(Shard& shard, std::span<groups::TopicQuestion> questions)
+    [[nodiscard]] std::vector<std::vector<groups::TopicReader>> readers_in(Shard& shard,
+                                                                           std::span<groups::TopicQuestion> questions)
         REQUIRES(shard.mutex);
 
     CommitListener* commits_ = nullptr;

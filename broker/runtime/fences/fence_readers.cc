@@ -52,13 +52,15 @@ void FenceReaders::keep_holdings(Instant now) {
                         holdings_overflowed_ = true;
                         break;
                     }
-                    holding_count_ += holdings_[MemberKey(group.group_id, member.member_id)].insert_or_assign(partition, now).second ? 1 : 0;
+                    holding_count_ +=
+                        holdings_[MemberKey(group.group_id, member.member_id)].insert_or_assign(partition, now).second ? 1 : 0;
                 }
             }
         }
     }
     for (auto member = holdings_.begin(); member != holdings_.end();) {
-        holding_count_ -= std::erase_if(member->second, [&](const auto& held) { return now - held.second > 2 * expansion::kHandoverMs; });
+        holding_count_ -=
+            std::erase_if(member->second, [&](const auto& held) { return now - held.second > 2 * expansion::kHandoverMs; });
         member = member->second.empty() ? holdings_.erase(member) : std::next(member);
     }
 }
@@ -70,12 +72,14 @@ bool FenceReaders::held_lately(const MemberKey& member, PartitionIndex partition
 
 bool FenceReaders::has_partition(const groups::TopicReader& group, const Reading& reading, PartitionIndex partition) const {
     return std::ranges::any_of(group.members, [&](const groups::TopicReader::Member& member) {
-        return member.client_id == reading.client.client_id && (std::ranges::binary_search(member.assigned, partition) ||
-                                                                held_lately(MemberKey(group.group_id, member.member_id), partition));
+        return member.client_id == reading.client.client_id &&
+               (std::ranges::binary_search(member.assigned, partition) ||
+                held_lately(MemberKey(group.group_id, member.member_id), partition));
     });
 }
 
-GroupMember FenceReaders::member_of(const groups::TopicReader& group, const groups::TopicReader::Member& member, Instant now) const {
+GroupMember FenceReaders::member_of(const groups::TopicReader& group, const groups::TopicReader::Member& member,
+                                    Instant now) const {
     GroupMember result{.group = group.group_id,
                        .member_id = member.member_id,
                        .client_id = member.client_id,
@@ -124,7 +128,8 @@ bool FenceReaders::attribute(Reading& reading, Instant now) {
     for (const GroupShards::KnownReaders::Shard& shard : known_.shards) {
         for (const groups::TopicReader& group : shard.readers) {
             for (const groups::TopicReader::Member& member : group.members) {
-                if (member.client_id == reading.client.client_id && expansion::may_be_one_host(member.client_host, reading.client.address)) {
+                if (member.client_id == reading.client.client_id &&
+                    expansion::may_be_one_host(member.client_host, reading.client.address)) {
                     members.push_back(member_of(group, member, now));
                 }
             }
@@ -161,11 +166,13 @@ bool FenceReaders::attribute(Reading& reading, Instant now) {
 }
 
 FenceReaders::Judgement FenceReaders::judge(std::string_view topic, const TopicId& topic_id, PartitionIndex partition,
-                                            std::string_view client_id, std::string_view address, ConnectionId connection, Instant now) {
+                                            std::string_view client_id, std::string_view address, ConnectionId connection,
+                                            Instant now) {
     groups_.refresh_readers(known_, topic, topic_id);
     keep_holdings(now);
     Reading& reading = reading_of(client_id, address, connection);
-    PartitionSpan& span = reading.fetched.try_emplace(partition, PartitionSpan{partition, time_of(now), time_of(now)}).first->second;
+    PartitionSpan& span =
+        reading.fetched.try_emplace(partition, PartitionSpan{partition, time_of(now), time_of(now)}).first->second;
     span.last = time_of(now);
     Judgement judgement;
     if (reading.groups.empty() || now - reading.judged >= kJudgeMs) {
@@ -218,7 +225,8 @@ std::vector<expansion::Finding> FenceReaders::findings(std::string_view topic, I
              .client_address = reading.client.address,
              .client_port = reading.client.port,
              .program = reading.client.process ? expansion::to_string(*reading.client.process) : std::string()},
-            expansion::to_string(reading.client) + " is " + reading.held_as + "; as long as nothing tells which, it gets records of new partitions when the last of these groups does",
+            expansion::to_string(reading.client) + " is " + reading.held_as +
+                "; as long as nothing tells which, it gets records of new partitions when the last of these groups does",
             held);
         finding.numbers = {{"held_partitions", held}, {"groups", static_cast<std::int64_t>(reading.groups.size())}};
         findings.push_back(std::move(finding));

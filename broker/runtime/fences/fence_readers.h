@@ -44,8 +44,9 @@ class FenceReaders {
         bool is_undecided = false;
     };
     /// Notes that the connection fetches the partition, and says for which groups it does.
-    [[nodiscard]] Judgement judge(std::string_view topic, const TopicId& topic_id, PartitionIndex partition, std::string_view client_id,
-                                  std::string_view address, expansion::ConnectionId connection, Instant now);
+    [[nodiscard]] Judgement judge(std::string_view topic, const TopicId& topic_id, PartitionIndex partition,
+                                  std::string_view client_id, std::string_view address, expansion::ConnectionId connection,
+                                  Instant now);
     /// Notes that records of the partition were kept from the connection, by this `judgement` of it.
     void note_held(expansion::ConnectionId connection, PartitionIndex partition, const Judgement& judgement, Instant now);
     void on_closed(expansion::ConnectionId connection) { readings_.erase(connection); }

@@ -19,15 +19,20 @@ constexpr std::size_t kChecksumBytes = 4;
 
 std::string window_name(expansion::Fence::WindowState state) {
     return state == expansion::Fence::WindowState::closed_by_proof ? "every producer is proven to know the new count"
-                                                                    : "its time is over";
+                                                                   : "its time is over";
 }
 
 }  // namespace
 
-Fences::Fences(FileSystem& file_system, const std::string& data_directory, const PublishedTopics& topics, Turns& turns, Readers readers,
-               FindingsHub& findings, UpkeepBell& upkeep)
-    : files_(file_system), directory_(join_path(data_directory, kFenceDirectory)), topics_(topics), turns_(turns), readers_(readers),
-      findings_(findings), upkeep_(upkeep) {}
+Fences::Fences(FileSystem& file_system, const std::string& data_directory, const PublishedTopics& topics, Turns& turns,
+               Readers readers, FindingsHub& findings, UpkeepBell& upkeep)
+    : files_(file_system),
+      directory_(join_path(data_directory, kFenceDirectory)),
+      topics_(topics),
+      turns_(turns),
+      readers_(readers),
+      findings_(findings),
+      upkeep_(upkeep) {}
 
 void Fences::load() {
     const auto exists = files_.exists(directory_);
@@ -43,9 +48,9 @@ void Fences::load() {
         }
         const auto content = read_whole_file(files_, join_path(directory_, name), kStoredFenceBytesMax);
         std::string reason = content ? "" : content.error().message;
-        if (content && (content->size() < kChecksumBytes ||
-                        load_big_endian<std::uint32_t>(as_bytes(*content).data()) !=
-                            crc32c(as_bytes(std::string_view(*content).substr(kChecksumBytes))))) {
+        if (content &&
+            (content->size() < kChecksumBytes || load_big_endian<std::uint32_t>(as_bytes(*content).data()) !=
+                                                     crc32c(as_bytes(std::string_view(*content).substr(kChecksumBytes))))) {
             reason = "its checksum is wrong";
         }
         if (reason.empty()) {
@@ -62,14 +67,13 @@ void Fences::load() {
 }
 
 std::shared_ptr<TopicExpansion> Fences::state_for(const topics::Topic& topic, const config::TopicConfig& config,
-                                                      const std::shared_ptr<TopicExpansion>& before, bool is_new,
-                                                      Now now) {
+                                                  const std::shared_ptr<TopicExpansion>& before, bool is_new, Now now) {
     if (before) {
         return before;
     }
     const auto loaded = loaded_.find(topic.id);
-    const bool watches_producers = config.expansion_mode == config::ExpansionMode::guarded ||
-                                   config.expansion_mode == config::ExpansionMode::fenced;
+    const bool watches_producers =
+        config.expansion_mode == config::ExpansionMode::guarded || config.expansion_mode == config::ExpansionMode::fenced;
     const bool was_nudged = config.nudge != 0;
     if (loaded == loaded_.end() && !watches_producers && !was_nudged) {
         return nullptr;
@@ -154,7 +158,7 @@ void Fences::nudge(const TopicState& topic, Now now) {
 
 Instant Fences::next_upkeep() const {
     return count() == 0 ? Instant{std::numeric_limits<std::int64_t>::max()}
-                         : Instant{next_upkeep_ms_.load(std::memory_order_relaxed)};
+                        : Instant{next_upkeep_ms_.load(std::memory_order_relaxed)};
 }
 
 void Fences::upkeep(Now now) {

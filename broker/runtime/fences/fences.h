@@ -39,8 +39,8 @@ class Fences final : public CommitListener, public IdentityListener {
         GroupShards& groups;
         Connections& connections;
     };
-    Fences(FileSystem& file_system, const std::string& data_directory, const PublishedTopics& topics, Turns& turns, Readers readers,
-           FindingsHub& findings, UpkeepBell& upkeep);
+    Fences(FileSystem& file_system, const std::string& data_directory, const PublishedTopics& topics, Turns& turns,
+           Readers readers, FindingsHub& findings, UpkeepBell& upkeep);
 
     // Start --------------------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ void ShownPartitions::note_consumer(const expansion::ClientIdentity& client) {
 }
 
 std::int32_t ShownPartitions::count_for(const TopicState& topic, const expansion::ClientIdentity& client,
-                                             const expansion::ClientRoles& own, Now now) {
+                                        const expansion::ClientRoles& own, Now now) {
     const std::int32_t true_count = topic.topic->partition_count;
     const expansion::VisibilityDelays delays{.producers_ms = topic.config->visibility_producers_delay_ms,
                                              .consumers_ms = topic.config->visibility_consumers_delay_ms};

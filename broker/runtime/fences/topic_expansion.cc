@@ -77,8 +77,8 @@ void TopicExpansion::on_connection_closed(expansion::ConnectionId connection) {
     }
 }
 
-TopicExpansion::FetchVerdict TopicExpansion::on_fetch(const TopicState& topic, PartitionIndex partition,
-                                                      const Reader& reader, Offset fetch_offset, Offset end, Now now) {
+TopicExpansion::FetchVerdict TopicExpansion::on_fetch(const TopicState& topic, PartitionIndex partition, const Reader& reader,
+                                                      Offset fetch_offset, Offset end, Now now) {
     const MutexLock lock(mutex_);
     if (nudge_end_ && now.monotonic < *nudge_end_ && nudged_.size() < kNudgedMax && nudged_.insert(reader.connection).second) {
         return {.error = ErrorCode::not_leader_or_follower};
@@ -100,8 +100,10 @@ TopicExpansion::FetchVerdict TopicExpansion::on_fetch(const TopicState& topic, P
     return {};
 }
 
-FenceReaders::Judgement TopicExpansion::judge_reader(const TopicState& topic, PartitionIndex partition, const Reader& reader, Instant now) {
-    return readers_.judge(topic.topic->name, topic.topic->id, partition, reader.client_id, reader.address, reader.connection, now);
+FenceReaders::Judgement TopicExpansion::judge_reader(const TopicState& topic, PartitionIndex partition, const Reader& reader,
+                                                     Instant now) {
+    return readers_.judge(topic.topic->name, topic.topic->id, partition, reader.client_id, reader.address, reader.connection,
+                          now);
 }
 
 TopicExpansion::FetchVerdict TopicExpansion::fence_limit(const TopicState& topic, PartitionIndex partition, PartitionIndex parent,
@@ -122,8 +124,9 @@ TopicExpansion::FetchVerdict TopicExpansion::fence_limit(const TopicState& topic
     // A client that may be of several groups waits for the slowest of them.
     for (const groups::TopicReader* group : groups) {
         const auto committed = group->committed.find(parent);
-        const Offset done = committed != group->committed.end() ? committed->second
-                                                                : fence_->fetched(group->group_id, parent, now.monotonic).value_or(Offset{0});
+        const Offset done = committed != group->committed.end()
+                                ? committed->second
+                                : fence_->fetched(group->group_id, parent, now.monotonic).value_or(Offset{0});
         const Offset drained = first_deliverable(parent_log, done, reader.read_committed);
         const expansion::Fence::Verdict verdict =
             fence_->judge(group->group_id, partition, drained, end, fence_settings(topic), now.monotonic);
@@ -150,7 +153,8 @@ TopicExpansion::FetchVerdict TopicExpansion::fence_limit(const TopicState& topic
             .shows_end = judgement.is_undecided || judgement.kind != expansion::Attribution::Kind::member};
 }
 
-void TopicExpansion::note_fetched(const TopicState& topic, PartitionIndex parent, const Reader& reader, Offset fetch_offset, Instant now) {
+void TopicExpansion::note_fetched(const TopicState& topic, PartitionIndex parent, const Reader& reader, Offset fetch_offset,
+                                  Instant now) {
     for (const groups::TopicReader* group : judge_reader(topic, parent, reader, now).groups) {
         if (!group->committed.contains(parent)) {
             fence_->note_fetched(group->group_id, parent, fetch_offset, now);
@@ -178,8 +182,8 @@ bool TopicExpansion::has_open_window() const {
     return fence_ && fence_->is_open();
 }
 
-void TopicExpansion::open_fence(const TopicState& topic, std::int32_t epoch, std::int32_t old_count,
-                                std::int32_t new_count, Now now) {
+void TopicExpansion::open_fence(const TopicState& topic, std::int32_t epoch, std::int32_t old_count, std::int32_t new_count,
+                                Now now) {
     const MutexLock lock(mutex_);
     if (!fence_) {
         fence_.emplace();

@@ -33,7 +33,10 @@ class TopicExpansion {
     static constexpr Instant kSinceItsCreation{-(std::int64_t{1} << 60)};
 
     TopicExpansion(GroupShards& groups, Connections& connections, Instant producers_known_since)
-        : groups_(groups), connections_(connections), producers_known_since_(producers_known_since), readers_(groups, connections) {}
+        : groups_(groups),
+          connections_(connections),
+          producers_known_since_(producers_known_since),
+          readers_(groups, connections) {}
 
     // Produce ------------------------------------------------------------------------------------
 
@@ -147,14 +150,14 @@ class TopicExpansion {
         Instant last;
     };
 
-    [[nodiscard]] FenceReaders::Judgement judge_reader(const TopicState& topic, PartitionIndex partition, const Reader& reader, Instant now)
-        REQUIRES(mutex_);
-    [[nodiscard]] FetchVerdict fence_limit(const TopicState& topic, PartitionIndex partition, PartitionIndex parent, const Reader& reader,
-                                           Offset fetch_offset, Offset end, Now now) REQUIRES(mutex_);
+    [[nodiscard]] FenceReaders::Judgement judge_reader(const TopicState& topic, PartitionIndex partition, const Reader& reader,
+                                                       Instant now) REQUIRES(mutex_);
+    [[nodiscard]] FetchVerdict fence_limit(const TopicState& topic, PartitionIndex partition, PartitionIndex parent,
+                                           const Reader& reader, Offset fetch_offset, Offset end, Now now) REQUIRES(mutex_);
     void note_fetched(const TopicState& topic, PartitionIndex parent, const Reader& reader, Offset fetch_offset, Instant now)
         REQUIRES(mutex_);
-    Wrote& note_producer(const TopicState& topic, const expansion::ProducerInstance& instance, const Producer& producer, Instant now)
-        REQUIRES(mutex_);
+    Wrote& note_producer(const TopicState& topic, const expansion::ProducerInstance& instance, const Producer& producer,
+                         Instant now) REQUIRES(mutex_);
     void exclude_ended_producers();
 
     GroupShards& groups_;

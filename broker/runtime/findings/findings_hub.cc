@@ -13,7 +13,9 @@ namespace {
 using expansion::Finding;
 using expansion::FindingEvent;
 
-std::string_view name_of(const FindingEvent& event) { return event.is_displaced ? "displaced" : expansion::to_string(event.kind); }
+std::string_view name_of(const FindingEvent& event) {
+    return event.is_displaced ? "displaced" : expansion::to_string(event.kind);
+}
 
 log::Level level_of(const FindingEvent& event) {
     const bool is_quiet = event.kind == FindingEvent::Kind::closed || event.finding.severity == expansion::Severity::info;

@@ -35,8 +35,8 @@ void set_error(topics::CreatePartitionsReply& reply, std::string_view topic, top
     }
 }
 
-/// Who confirms what it was refused: Kafka's tools are a new process with every request, so neither connection nor process tells. Java
-/// numbers the clients of a process ("adminclient-7"), and the number is not counted.
+/// Who confirms what it was refused: Kafka's tools are a new process with every request, so neither connection nor process tells.
+/// Java numbers the clients of a process ("adminclient-7"), and the number is not counted.
 std::string requester(const topics::RequestOrigin& origin) {
     std::string_view client_id = origin.client_id;
     client_id = client_id.substr(0, client_id.find_last_not_of("0123456789") + 1);
@@ -175,7 +175,8 @@ void Expansions::Attempt::judge_wanted() {
     const Now now = parts_.clock.now();
     for (std::size_t first = 0; first < wanted.size(); first += kGrowthsPerPass) {
         const auto part = std::span(wanted).subspan(first, std::min(kGrowthsPerPass, wanted.size() - first));
-        const std::vector<GrowthFacts> gathered = gather_growth_facts({parts_.topics, parts_.groups, parts_.keys, parts_.clock}, part, wanted, now);
+        const std::vector<GrowthFacts> gathered =
+            gather_growth_facts({parts_.topics, parts_.groups, parts_.keys, parts_.clock}, part, wanted, now);
         for (std::size_t index = 0; index < part.size(); ++index) {
             judge_one(gathered[index], part[index]);
         }
@@ -363,7 +364,8 @@ void Expansions::Steps::watch_readers(const GrowingTopic& topic) {
 
 void Expansions::Steps::tell(const GrowingTopic& topic) {
     if (attempt_.judged_.find(topic.before->name)->second.has_keys) {
-        log::warning("expansion", expansion::expansion_warning(topic.before->name, topic.before->partition_count, topic.new_count));
+        log::warning("expansion",
+                     expansion::expansion_warning(topic.before->name, topic.before->partition_count, topic.new_count));
     } else {
         log::info("expansion", "topic without keys expanded",
                   {{"topic", topic.before->name}, {"from", topic.before->partition_count}, {"to", topic.new_count}});

@@ -23,7 +23,8 @@ constexpr std::size_t kAlignedMax = ReaderObserver::kJoinsMax;
 
 /// Does the request let `topic` grow to the same count?
 bool grows_too(std::span<const WantedGrowth> all, std::string_view topic, std::int32_t new_count) {
-    const auto wish = std::ranges::lower_bound(all, topic, {}, [](const WantedGrowth& growth) { return std::string_view(growth.topic->name); });
+    const auto wish =
+        std::ranges::lower_bound(all, topic, {}, [](const WantedGrowth& growth) { return std::string_view(growth.topic->name); });
     return wish != all.end() && wish->topic->name == topic && wish->new_count == new_count;
 }
 
@@ -53,8 +54,9 @@ void add_unread(const PartitionLog& log, PartitionIndex partition, std::span<con
     }
 }
 
-expansion::GuardFacts guard_facts(const WantedGrowth& wanted, const TopicState& state, std::span<const groups::TopicReader> readers,
-                                  std::span<const WantedGrowth> all, DrainedPositions& drained, Now now) {
+expansion::GuardFacts guard_facts(const WantedGrowth& wanted, const TopicState& state,
+                                  std::span<const groups::TopicReader> readers, std::span<const WantedGrowth> all,
+                                  DrainedPositions& drained, Now now) {
     expansion::GuardFacts facts{.topic = wanted.topic->name,
                                 .old_count = wanted.topic->partition_count,
                                 .new_count = wanted.new_count,
@@ -128,7 +130,8 @@ std::vector<GrowthFacts> gather_growth_facts(const PlanSources& sources, std::sp
         if (facts.mode == ExpansionMode::guarded) {
             facts.guard = guard_facts(wanted[index], state, readers[index], all, drained, now);
         }
-        facts.planned = planned_topic(sources, state, facts.topic->partition_count, facts.new_count, std::move(readers[index]), names);
+        facts.planned =
+            planned_topic(sources, state, facts.topic->partition_count, facts.new_count, std::move(readers[index]), names);
         facts.planned.producers = producer_facts(sources.keys, state, facts.planned.now);
         if (facts.guard) {
             facts.guard->owning_application = facts.planned.owning_application;

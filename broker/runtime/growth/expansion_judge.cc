@@ -64,7 +64,8 @@ CatalogError judge_mode(const GrowthFacts& facts, topics::ExpansionCircumstances
         return judge_guarded(facts, known, may_be_confirmed);
     }
     if (facts.mode == ExpansionMode::fenced) {
-        auto refusal = expansion::fence_refusal(facts.topic->name, facts.topic->partition_count, facts.new_count, facts.window_is_open);
+        auto refusal =
+            expansion::fence_refusal(facts.topic->name, facts.topic->partition_count, facts.new_count, facts.window_is_open);
         if (refusal) {
             return refused(std::move(*refusal));
         }

@@ -25,7 +25,8 @@ struct GrowingTopic {
     [[nodiscard]] std::int32_t epoch() const { return static_cast<std::int32_t>(before->expansions.size()) + 1; }
     /// The groups that get offset 0 in the new partitions.
     [[nodiscard]] std::span<const std::string> seeded_groups() const {
-        return judged.circumstances ? std::span<const std::string>(judged.circumstances->seeded_groups) : std::span<const std::string>();
+        return judged.circumstances ? std::span<const std::string>(judged.circumstances->seeded_groups)
+                                    : std::span<const std::string>();
     }
 };
 
@@ -88,6 +89,8 @@ class ExpansionActions {
 /// and for partitions that do not exist. The next start removes them.
 [[nodiscard]] groups::SeedOffsets orphaned_seeds_of(const topics::Topic& topic);
 /// The epoch with which such seeds are marked.
-[[nodiscard]] inline std::int32_t next_epoch(const topics::Topic& topic) { return static_cast<std::int32_t>(topic.expansions.size()) + 1; }
+[[nodiscard]] inline std::int32_t next_epoch(const topics::Topic& topic) {
+    return static_cast<std::int32_t>(topic.expansions.size()) + 1;
+}
 
 }  // namespace partita::runtime

@@ -85,9 +85,9 @@ void ExpansionWorker::serve(ExpansionRequest request) {
     // Kafka's controller looks at the time, too, when a request's turn comes.
     const bool has_time = turns_.clock().now().monotonic - request.received < request.timeout_ms;
     ExpansionReply reply = has_time ? expansions_.expand(request) : timed_out(request);
-    request.pending.throttle_ms =
-        std::max(request.pending.throttle_ms,
-                 static_cast<std::int32_t>(std::min<std::int64_t>(reply.reply.throttle_ms, std::numeric_limits<std::int32_t>::max())));
+    request.pending.throttle_ms = std::max(
+        request.pending.throttle_ms,
+        static_cast<std::int32_t>(std::min<std::int64_t>(reply.reply.throttle_ms, std::numeric_limits<std::int32_t>::max())));
     turns_.deliver(request.pending.target, request.answered(std::move(reply)));
 }
 

@@ -58,9 +58,9 @@ struct ExpansionRequest {
     [[nodiscard]] topics::CreatePartitionsCommand command() const;
 };
 
-/// Adds partitions, as a worker of its own: gathering facts takes time, and reads logs, for which no reactor can wait. One request
-/// after the other, each in a step, so that two of them never judge what the other is about to change. The worker begins with the
-/// first request; a broker on which nobody adds partitions has none.
+/// Adds partitions, as a worker of its own: gathering facts takes time, and reads logs, for which no reactor can wait. One
+/// request after the other, each in a step, so that two of them never judge what the other is about to change. The worker begins
+/// with the first request; a broker on which nobody adds partitions has none.
 class ExpansionWorker {
   public:
     /// How many requests may wait for their turn. A further one is answered REQUEST_TIMED_OUT at once.

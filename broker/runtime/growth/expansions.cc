@@ -12,8 +12,7 @@
 namespace partita::runtime {
 namespace {
 
-groups::SeedOffsets seeds_of(const topics::Topic& topic, const topics::ExpansionEpoch& expansion,
-                             const std::string& metadata) {
+groups::SeedOffsets seeds_of(const topics::Topic& topic, const topics::ExpansionEpoch& expansion, const std::string& metadata) {
     return {.group_id = {},
             .topic = topic.name,
             .topic_id = topic.id,
@@ -41,13 +40,14 @@ void Expansions::recover(bool was_clean, Now now) {
         // A group that does not read the topic any more was deleted since; offset 0 would bring it back to life.
         std::vector<std::string> seeded;
         for (const groups::TopicReader& reader : parts_.groups.readers_of(state.topic->name, state.topic->id)) {
-            if (std::ranges::find(expansion.circumstances->seeded_groups, reader.group_id) != expansion.circumstances->seeded_groups.end()) {
+            if (std::ranges::find(expansion.circumstances->seeded_groups, reader.group_id) !=
+                expansion.circumstances->seeded_groups.end()) {
                 seeded.push_back(reader.group_id);
             }
         }
         if (!seeded.empty() && age_ms < kSeedAgainMs &&
             !parts_.groups.seed_offsets(nullptr, seeded,
-                                           seeds_of(*state.topic, expansion, groups::seed_metadata(expansion.epoch)), now)) {
+                                        seeds_of(*state.topic, expansion, groups::seed_metadata(expansion.epoch)), now)) {
             log::error("expansion", "offsets of an expansion cannot be seeded again", {{"topic", state.topic->name}});
         }
         if (!state.expansion) {
@@ -115,9 +115,10 @@ std::optional<std::size_t> Expansions::remove_seeds(Turn& turn, const topics::To
         return 0;
     }
     // First of all no start may give them again.
-    if (!parts_.catalog.change<std::vector<std::string>>(turn, [&](const topics::CatalogCore& catalog, const topics::CatalogContext&) {
-            return catalog.forget_seeded_groups(topic.id, epoch);
-        })) {
+    if (!parts_.catalog.change<std::vector<std::string>>(turn,
+                                                         [&](const topics::CatalogCore& catalog, const topics::CatalogContext&) {
+                                                             return catalog.forget_seeded_groups(topic.id, epoch);
+                                                         })) {
         return std::nullopt;
     }
     std::vector<std::string> groups;

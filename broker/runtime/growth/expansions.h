@@ -94,6 +94,7 @@ class Expansions {
     /// Removes the seeds of an epoch for good: no later start gives them again. Returns how many were removed. Empty when
     /// something could not be written; then the remaining seeds stay, and another call can remove them.
     [[nodiscard]] std::optional<std::size_t> remove_seeds(Turn& turn, const topics::Topic& topic, std::int32_t epoch);
+
   private:
     class Attempt;
     class Steps;

@@ -18,11 +18,10 @@ using expansion::PlannedTopic;
 
 expansion::ProtectionFacts protection_facts(const PlanSources& sources, const TopicState& topic, const PlannedTopic& facts) {
     const config::ExpansionMode mode = topic.config->expansion_mode;
-    expansion::ProtectionFacts known{
-        .protection = mode == config::ExpansionMode::guarded  ? expansion::Protection::guarded
-                      : mode == config::ExpansionMode::fenced ? expansion::Protection::fenced
-                                                              : expansion::Protection::none,
-        .refusals = refusals(sources, topic, facts.new_count, sources.clock.now())};
+    expansion::ProtectionFacts known{.protection = mode == config::ExpansionMode::guarded  ? expansion::Protection::guarded
+                                                   : mode == config::ExpansionMode::fenced ? expansion::Protection::fenced
+                                                                                           : expansion::Protection::none,
+                                     .refusals = refusals(sources, topic, facts.new_count, sources.clock.now())};
     for (const expansion::ProducerReport& report : sources.keys.producers(topic.topic->id)) {
         if (report.keyed_records == 0 || report.verdict.habit == expansion::KeyHabit::ignores_keys) continue;
         known.producers.push_back({expansion::to_string(report.identity),
@@ -34,13 +33,13 @@ expansion::ProtectionFacts protection_facts(const PlanSources& sources, const To
 }  // namespace
 
 std::expected<expansion::PlanOutcome, expansion::PlanError> run_local_plan(const PlanSources& sources, const PlannedTopic& facts,
-                                                                          const expansion::PlanOptions& options,
-                                                                          const expansion::PlanProgress& progress) {
+                                                                           const expansion::PlanOptions& options,
+                                                                           const expansion::PlanProgress& progress) {
     const std::shared_ptr<const TopicTable> table = sources.topics.table();
     const TopicState* topic = table->find(facts.name);
     if (topic == nullptr || topic->partitions.size() < facts.partitions.size()) {
-        return std::unexpected(expansion::PlanError{expansion::PlanFailure::source_failed,
-                                                    "topic " + facts.name + " was deleted meanwhile"});
+        return std::unexpected(
+            expansion::PlanError{expansion::PlanFailure::source_failed, "topic " + facts.name + " was deleted meanwhile"});
     }
     std::vector<std::shared_ptr<PartitionLog>> logs;
     for (const std::shared_ptr<Partition>& partition : topic->partitions) logs.push_back(partition->log);

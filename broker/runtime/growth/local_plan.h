@@ -9,8 +9,9 @@ namespace partita::runtime {
 
 /// Makes a plan from the broker's own logs. It reads the whole topic, so it needs a thread of its own; produces and fetches go on
 /// meanwhile.
-[[nodiscard]] std::expected<expansion::PlanOutcome, expansion::PlanError> run_local_plan(
-    const PlanSources& sources, const expansion::PlannedTopic& facts, const expansion::PlanOptions& options,
-    const expansion::PlanProgress& progress);
+[[nodiscard]] std::expected<expansion::PlanOutcome, expansion::PlanError> run_local_plan(const PlanSources& sources,
+                                                                                         const expansion::PlannedTopic& facts,
+                                                                                         const expansion::PlanOptions& options,
+                                                                                         const expansion::PlanProgress& progress);
 
 }  // namespace partita::runtime

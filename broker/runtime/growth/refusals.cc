@@ -14,9 +14,9 @@ std::vector<expansion::Refusal> refusals(const PlanSources& sources, const Topic
     if (mode == config::ExpansionMode::fenced) {
         const bool window_is_open = topic.expansion && topic.expansion->has_open_window();
         if (auto refusal = expansion::fence_refusal(topic.topic->name, topic.topic->partition_count, new_count, window_is_open)) {
-            found.push_back({window_is_open ? expansion::HazardId::stale_producer
-                                            : expansion::HazardId::keys_shuffle_among_old_partitions,
-                             std::move(*refusal)});
+            found.push_back(
+                {window_is_open ? expansion::HazardId::stale_producer : expansion::HazardId::keys_shuffle_among_old_partitions,
+                 std::move(*refusal)});
         }
     }
     if (mode == config::ExpansionMode::guarded && !topic.config->expansion_guard_override) {

@@ -30,8 +30,8 @@ constexpr int kQuietRounds = 20;
 std::vector<expansion::TopicEpoch> epochs_of(const topics::Topic& topic) {
     std::vector<expansion::TopicEpoch> epochs;
     epochs.reserve(topic.expansions.size() + 1);
-    epochs.push_back({topic.expansions.empty() ? topic.partition_count : topic.expansions.front()->old_partition_count,
-                      topic.created_time});
+    epochs.push_back(
+        {topic.expansions.empty() ? topic.partition_count : topic.expansions.front()->old_partition_count, topic.created_time});
     for (const auto& expansion : topic.expansions) {
         epochs.push_back({expansion->new_partition_count, expansion->time});
     }
@@ -211,7 +211,8 @@ void KeyObserver::refill(std::int64_t now_ns) {
     const double share = percent / 100 / (is_curious_ ? 1 : kSettledDivisor);
     const double by_work = static_cast<double>(process_ns - process_ns_) * share;
     const double by_time = static_cast<double>(now_ns - refilled_ns_) * kLeastShare;
-    credit_ns_ = std::min(credit_ns_ + static_cast<std::int64_t>(std::max(by_work, by_time)), is_curious_ ? kBurstNs : kSettledBurstNs);
+    credit_ns_ =
+        std::min(credit_ns_ + static_cast<std::int64_t>(std::max(by_work, by_time)), is_curious_ ? kBurstNs : kSettledBurstNs);
     refilled_ns_ = now_ns;
     process_ns_ = process_ns;
 }
@@ -220,8 +221,8 @@ void KeyObserver::update_gate() {
     const bool may_open = (credit_ns_ > 0 || !has_budget_) && around_.config->detection_enable;
     // A few batches of usual size always fit: what they cost too much is a debt, which closes the gate until it is paid.
     const double paid_records = static_cast<double>(std::max<std::int64_t>(0, credit_ns_)) / record_cost_ns_;
-    const std::size_t most = has_budget_ ? std::clamp(static_cast<std::size_t>(paid_records), kLeastQueueRecords, kQueueRecordsMax)
-                                         : kQueueRecordsMax;
+    const std::size_t most =
+        has_budget_ ? std::clamp(static_cast<std::size_t>(paid_records), kLeastQueueRecords, kQueueRecordsMax) : kQueueRecordsMax;
     queue_records_max_.store(most, std::memory_order_relaxed);
     const MutexLock lock(queue_mutex_);
     is_open_.store(may_open && !stopping_ && queue_records_.load(std::memory_order_relaxed) < most / 2 &&
@@ -244,7 +245,8 @@ void KeyObserver::work(Now now) {
         taken_records += sample.batch.record_count();
     }
     give_back(taken_bytes, taken_records);
-    credit_ns_ -= static_cast<std::int64_t>(taken_records) * kTakingRecordNs + static_cast<std::int64_t>(taken_bytes) / kCopyBytesPerNs;
+    credit_ns_ -=
+        static_cast<std::int64_t>(taken_records) * kTakingRecordNs + static_cast<std::int64_t>(taken_bytes) / kCopyBytesPerNs;
     quiet_rounds_ = samples.empty() ? quiet_rounds_ + 1 : 0;
     const std::int64_t begin_ns = around_.schedule.clock.thread_processor_ns();
     if (const std::size_t records = observe(samples, now.wall); records > 0) {

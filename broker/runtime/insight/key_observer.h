@@ -92,8 +92,8 @@ class KeyObserver {
     /// Notes that a connection which produced has ended. Any reactor may call this.
     void connection_closed(expansion::ConnectionId connection);
 
-    /// Batches that were ever taken, and of these the ones that were looked at or dropped, first come first served. A batch is taken before
-    /// anybody can read it.
+    /// Batches that were ever taken, and of these the ones that were looked at or dropped, first come first served. A batch is
+    /// taken before anybody can read it.
     [[nodiscard]] std::uint64_t batches_taken() const { return taken_.load(std::memory_order_acquire); }
     [[nodiscard]] std::uint64_t batches_done() const { return done_.load(std::memory_order_acquire); }
 

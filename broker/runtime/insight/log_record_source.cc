@@ -52,8 +52,7 @@ std::expected<void, std::string> LogRecordSource::read(const ScanRange& range, R
 
 LogRecordSource::Step LogRecordSource::read_slice(const PartitionLog& log, Offset from, const ScanRange& range,
                                                   RecordSink& sink) {
-    const auto slice =
-        log.read(from, {.upper_bound = range.end, .max_bytes = kReadBytes, .minimum_one_batch = true});
+    const auto slice = log.read(from, {.upper_bound = range.end, .max_bytes = kReadBytes, .minimum_one_batch = true});
     if (!slice) {
         if (slice.error().error == ReadError::closed) return {range.end, true};
         // Removed by retention a moment ago, or unreadable.

@@ -19,8 +19,7 @@ class LogRecordSource final : public expansion::RecordSource {
     /// `logs` are by partition index.
     explicit LogRecordSource(std::vector<std::shared_ptr<PartitionLog>> logs) : logs_(std::move(logs)) {}
 
-    [[nodiscard]] std::expected<void, std::string> read(const expansion::ScanRange& range,
-                                                        expansion::RecordSink& sink) override;
+    [[nodiscard]] std::expected<void, std::string> read(const expansion::ScanRange& range, expansion::RecordSink& sink) override;
 
   private:
     struct Step {

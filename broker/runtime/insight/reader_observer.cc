@@ -17,10 +17,9 @@ using expansion::GroupFacts;
 using expansion::HazardId;
 
 /// What a plan says of groups and names stays true after the growth, until somebody repairs it.
-constexpr std::array kLastingHazards = {HazardId::streams_application_dies, HazardId::copartition_breaks,
-                                        HazardId::partition_state_lost,     HazardId::internal_topic,
-                                        HazardId::single_partition_topic,   HazardId::connect_state,
-                                        HazardId::streams_internal_topic};
+constexpr std::array kLastingHazards = {
+    HazardId::streams_application_dies, HazardId::copartition_breaks, HazardId::partition_state_lost,  HazardId::internal_topic,
+    HazardId::single_partition_topic,   HazardId::connect_state,      HazardId::streams_internal_topic};
 
 bool holds_new_partition(const GroupFacts& group, std::int32_t old_count) {
     return std::ranges::any_of(group.members, [&](const GroupFacts::Member& member) {
@@ -60,7 +59,9 @@ std::uint64_t state_of_fence(const TopicState& topic) {
 class KnownConnections final : public expansion::ConnectionDirectory {
   public:
     explicit KnownConnections(Connections& connections) : connections_(connections) {}
-    std::optional<expansion::ConnectionFacts> find(expansion::ConnectionId connection) const override { return connections_.find(connection); }
+    std::optional<expansion::ConnectionFacts> find(expansion::ConnectionId connection) const override {
+        return connections_.find(connection);
+    }
     std::optional<expansion::ConnectionFacts> coordinator_of(std::string_view group, std::string_view member_id) const override {
         std::optional<expansion::ConnectionFacts> facts = connections_.coordinator_of(group, member_id);
         if (facts) (void)connections_.want_process(facts->id);
@@ -76,7 +77,8 @@ class KnownConnections final : public expansion::ConnectionDirectory {
 std::vector<expansion::EarlierExpansion> growths_of(const topics::Topic& topic) {
     std::vector<expansion::EarlierExpansion> growths;
     for (const auto& expansion : topic.expansions) {
-        growths.push_back({expansion->old_partition_count, expansion->new_partition_count, expansion->time, expansion->log_end_offsets});
+        growths.push_back(
+            {expansion->old_partition_count, expansion->new_partition_count, expansion->time, expansion->log_end_offsets});
     }
     return growths;
 }
@@ -113,10 +115,12 @@ void ReaderObserver::topic_grew(const TopicState& topic, std::span<const std::pa
     changes_.fetch_add(1, std::memory_order_release);
 }
 
-ReaderObserver::Note ReaderObserver::growth_note(const TopicState& topic, std::vector<std::pair<std::string, std::string>> joins) {
-    return {.topic = topic.topic->id,
-            .what = Grown{growths_of(*topic.topic), topic.topic->expansions.back()->catalog_sequence, std::move(joins), std::nullopt},
-            .name = topic.topic->name};
+ReaderObserver::Note ReaderObserver::growth_note(const TopicState& topic,
+                                                 std::vector<std::pair<std::string, std::string>> joins) {
+    return {
+        .topic = topic.topic->id,
+        .what = Grown{growths_of(*topic.topic), topic.topic->expansions.back()->catalog_sequence, std::move(joins), std::nullopt},
+        .name = topic.topic->name};
 }
 
 void ReaderObserver::leave(Note note) {
@@ -166,8 +170,9 @@ void ReaderObserver::on_offset_fetch(const TopicState& topic, std::string_view g
     if (committed == kNoOffset) changes_.fetch_add(1, std::memory_order_release);
 }
 
-void ReaderObserver::on_list_offsets(const TopicState& topic, const expansion::ClientIdentity& client, expansion::ConnectionId connection,
-                                     PartitionIndex partition, std::int64_t timestamp, Offset answered) {
+void ReaderObserver::on_list_offsets(const TopicState& topic, const expansion::ClientIdentity& client,
+                                     expansion::ConnectionId connection, PartitionIndex partition, std::int64_t timestamp,
+                                     Offset answered) {
     (void)connections_.want_process(connection);
     leave({.topic = topic.topic->id, .what = OffsetsListed{client, partition, timestamp, answered}, .name = {}});
 }
@@ -198,7 +203,12 @@ void ReaderObserver::on_commit(const TopicState& topic, std::string_view group, 
         positioned_.insert(position_key(topic, group));
     }
     leave({.topic = topic.topic->id,
-           .what = Committed{std::string(group), connection, client, {commits.begin(), commits.end()}, std::move(before), now,
+           .what = Committed{std::string(group),
+                             connection,
+                             client,
+                             {commits.begin(), commits.end()},
+                             std::move(before),
+                             now,
                              sources_.keys.batches_taken()},
            .name = {}});
 }
@@ -232,7 +242,13 @@ void ReaderObserver::on_leave(const TopicTable& table, std::string_view group, s
         const TopicState* topic = table.find(held.name);
         if (topic == nullptr || !watches(*topic)) continue;
         leave({.topic = topic->topic->id,
-               .what = Left{std::string(group), std::string(member_id), connection, born, {member->client_id, member->client_host}, held.partitions, now},
+               .what = Left{std::string(group),
+                            std::string(member_id),
+                            connection,
+                            born,
+                            {member->client_id, member->client_host},
+                            held.partitions,
+                            now},
                .name = {}});
     }
 }
@@ -297,13 +313,18 @@ void ReaderObserver::apply(Watched& watched, Note& note) {
         Watched& watched;
         expansion::ConsumerWatch& readers;
         void operator()(const OffsetFetched& seen) const {
-            readers.on_offset_fetch(seen.group, seen.connection, seen.is_member, seen.client, seen.partition, seen.committed, seen.time);
+            readers.on_offset_fetch(seen.group, seen.connection, seen.is_member, seen.client, seen.partition, seen.committed,
+                                    seen.time);
         }
-        void operator()(const OffsetsListed& seen) const { readers.on_list_offsets(seen.client, seen.partition, seen.timestamp, seen.answered); }
-        void operator()(const Fetched& seen) const { readers.on_fetch(seen.connection, seen.client, seen.partition, seen.from, seen.time); }
+        void operator()(const OffsetsListed& seen) const {
+            readers.on_list_offsets(seen.client, seen.partition, seen.timestamp, seen.answered);
+        }
+        void operator()(const Fetched& seen) const {
+            readers.on_fetch(seen.connection, seen.client, seen.partition, seen.from, seen.time);
+        }
         void operator()(const Committed& seen) const {
-            readers.on_commit(seen.group, seen.connection, seen.client, seen.commits, seen.before ? &*seen.before : nullptr, seen.time,
-                              seen.keys_sent);
+            readers.on_commit(seen.group, seen.connection, seen.client, seen.commits, seen.before ? &*seen.before : nullptr,
+                              seen.time, seen.keys_sent);
         }
         void operator()(const Left& seen) const {
             readers.on_leave(seen.group, seen.member_id, seen.connection, seen.born, seen.client, seen.partitions, seen.time);
@@ -374,7 +395,8 @@ std::vector<ReaderObserver::Subject> ReaderObserver::subjects(const TopicTable& 
 
 bool ReaderObserver::is_due(const Subject& subject, Instant now) {
     const Watched& watched = subject.entry->second;
-    if (subject.topic == nullptr || !watched.looked_at || watched.circumstances != subject.circumstances || watched.readers.is_undecided()) {
+    if (subject.topic == nullptr || !watched.looked_at || watched.circumstances != subject.circumstances ||
+        watched.readers.is_undecided()) {
         return true;
     }
     const bool is_time = watched.changes_at && now >= *watched.changes_at;
@@ -388,14 +410,16 @@ void ReaderObserver::look(const Subject& subject, Now now) {
     watched.was_asked = false;
     looks_.fetch_add(1, std::memory_order_relaxed);
     findings_.settle(findings_source("readers", id),
-                     subject.topic == nullptr ? std::vector<Finding>() : findings_of(*subject.topic, watched, now.wall), now.wall);
+                     subject.topic == nullptr ? std::vector<Finding>() : findings_of(*subject.topic, watched, now.wall),
+                     now.wall);
     const std::optional<TimestampMs> next = watched.readers.next_change();
     watched.changes_at = next ? std::optional(now.monotonic + (next->value - now.wall.value)) : std::nullopt;
     if (subject.topic == nullptr) watched_.erase(subject.entry);
 }
 
 void ReaderObserver::note_rest(bool is_news) {
-    const bool is_undecided = std::ranges::any_of(watched_, [](const auto& entry) { return entry.second.readers.is_undecided(); });
+    const bool is_undecided =
+        std::ranges::any_of(watched_, [](const auto& entry) { return entry.second.readers.is_undecided(); });
     std::optional<Instant> changes_at;
     for (const auto& [id, watched] : watched_) {
         if (watched.changes_at) changes_at = std::min(changes_at.value_or(*watched.changes_at), *watched.changes_at);
@@ -426,7 +450,8 @@ bool ReaderObserver::settle_round(const TopicTable& table, Now now, std::int64_t
     return done < due.size();
 }
 
-// A group that neither reads the topic nor exists was deleted, and its findings end with it. While groups are being rebuilt nobody knows.
+// A group that neither reads the topic nor exists was deleted, and its findings end with it. While groups are being rebuilt
+// nobody knows.
 void ReaderObserver::forget_deleted_groups(const std::vector<GroupFacts>& groups, expansion::ConsumerWatch& readers) {
     std::set<std::string> told = readers.groups_told();
     for (const GroupFacts& group : groups) told.erase(group.group_id);

@@ -100,9 +100,9 @@ class ReaderObserver {
     /// Settles the findings of all watched topics as of `table`, which need not be the newest: the findings of topics that grew
     /// after it stay as they are. Any thread may call this.
     void settle(const TopicTable& table, Now now);
-    /// The same for those about which something may have changed, until so much processor time of the calling thread is spent; at least
-    /// one. Those that readers asked for come first, but none waits for more than `kLookAgainMs` behind others of these. What the
-    /// observer does in a round; from any thread. True when some are left that are due.
+    /// The same for those about which something may have changed, until so much processor time of the calling thread is spent; at
+    /// least one. Those that readers asked for come first, but none waits for more than `kLookAgainMs` behind others of these.
+    /// What the observer does in a round; from any thread. True when some are left that are due.
     bool settle_round(const TopicTable& table, Now now, std::int64_t budget_ns = kRoundNs);
     /// How long the observer rests between two rounds, which it asks once before each; `least_ms`: for the share of a core.
     /// For its steps, and for tests that have stopped it.

@@ -42,7 +42,8 @@ void add_internal_topics(const CatalogNames& names, std::int32_t old_count, std:
         const std::string_view name = internal->name;
         for (std::size_t dash = name.find('-'); dash != std::string_view::npos; dash = name.find('-', dash + 1)) {
             const auto group = std::ranges::lower_bound(groups, name.substr(0, dash), {}, &GroupFacts::group_id);
-            if (group != groups.end() && group->group_id == name.substr(0, dash)) group->internal_topics.push_back(internal->name);
+            if (group != groups.end() && group->group_id == name.substr(0, dash))
+                group->internal_topics.push_back(internal->name);
         }
     }
 }
@@ -109,26 +110,25 @@ PlannedTopic planned_topic(const PlanSources& sources, const TopicState& topic, 
 }
 
 std::optional<std::string> owning_application(GroupShards& groups, std::string_view topic) {
-    return expansion::owning_application(
-        topic, [&](std::string_view group_id) { return groups.protocol_of(group_id); });
+    return expansion::owning_application(topic, [&](std::string_view group_id) { return groups.protocol_of(group_id); });
 }
 
 std::vector<expansion::ProducerFacts> producer_facts(KeyObserver& keys, const TopicState& topic, TimestampMs now) {
     std::vector<expansion::ProducerFacts> producers;
     for (const expansion::ProducerReport& report : keys.producers(topic.topic->id)) {
         if (now.value - report.last_seen.value >= expansion::TopicWatch::kSilentMs) continue;
-        producers.push_back({expansion::to_string(report.identity), report.verdict.habit,
-                             report.identity.producer_id != kNoProducerId});
+        producers.push_back(
+            {expansion::to_string(report.identity), report.verdict.habit, report.identity.producer_id != kNoProducerId});
     }
     return producers;
 }
 
-std::expected<PlannedTopic, PlanFactsError> plan_facts(const PlanSources& sources, std::string_view name, std::int64_t new_count) {
+std::expected<PlannedTopic, PlanFactsError> plan_facts(const PlanSources& sources, std::string_view name,
+                                                       std::int64_t new_count) {
     const std::shared_ptr<const TopicTable> table = sources.topics.table();
     const TopicState* topic = table->find(name);
     if (topic == nullptr) {
-        return std::unexpected(
-            PlanFactsError{PlanFactsError::Kind::unknown_topic, "there is no topic " + std::string(name)});
+        return std::unexpected(PlanFactsError{PlanFactsError::Kind::unknown_topic, "there is no topic " + std::string(name)});
     }
     const std::int32_t old_count = topic->topic->partition_count;
     if (auto problem = expansion::target_problem(name, old_count, new_count)) {
@@ -156,8 +156,8 @@ topics::ExpansionCircumstances expansion_circumstances(const PlannedTopic& facts
     known.group_count = static_cast<std::int32_t>(facts.groups.size());
     for (std::size_t index = 0; index < plan.groups.size(); ++index) {
         const expansion::PlannedGroup& group = plan.groups[index];
-        const auto committed = std::ranges::count_if(facts.groups[index].committed,
-                                                     [](Offset offset) { return offset != kNoOffset; });
+        const auto committed =
+            std::ranges::count_if(facts.groups[index].committed, [](Offset offset) { return offset != kNoOffset; });
         known.groups.push_back({group.group_id, group.state, static_cast<std::int32_t>(group.members),
                                 static_cast<std::int32_t>(committed), group.lag});
     }

@@ -34,8 +34,8 @@ struct PlanFactsError {
 };
 /// What this broker knows about growing a topic to `new_count`: groups, commits, logs, configuration, earlier expansions. Takes
 /// short locks only; any thread may call this.
-[[nodiscard]] std::expected<expansion::PlannedTopic, PlanFactsError> plan_facts(const PlanSources& sources, std::string_view topic,
-                                                                             std::int64_t new_count);
+[[nodiscard]] std::expected<expansion::PlannedTopic, PlanFactsError> plan_facts(const PlanSources& sources,
+                                                                                std::string_view topic, std::int64_t new_count);
 
 /// The same about the topic's last expansion, which has happened, to tell which of its hazards still stand. The topic must have
 /// grown. Without the producers.

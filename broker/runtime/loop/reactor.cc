@@ -22,7 +22,8 @@ struct Reactor::Loop {
     boost::asio::steady_timer timer{context};
 };
 
-Reactor::Reactor(std::uint32_t index, Clock& clock) : index_(index), clock_(clock), loop_(std::make_unique<Loop>()), now_(clock.now()) {}
+Reactor::Reactor(std::uint32_t index, Clock& clock)
+    : index_(index), clock_(clock), loop_(std::make_unique<Loop>()), now_(clock.now()) {}
 
 Reactor::~Reactor() = default;
 
@@ -82,8 +83,7 @@ void Reactor::post(std::function<void()> work) {
     });
 }
 
-void Reactor::deliver(std::span<const std::unique_ptr<Reactor>> reactors, const ReplyTarget& target,
-                      Reply&& reply) {
+void Reactor::deliver(std::span<const std::unique_ptr<Reactor>> reactors, const ReplyTarget& target, Reply&& reply) {
     PARTITA_ASSERT(target.reactor < reactors.size(), "a reply names an existing reactor");
     Reactor& owner = *reactors[target.reactor];
     if (owner.thread_.load(std::memory_order_relaxed) == std::this_thread::get_id()) {
@@ -108,8 +108,7 @@ void Reactor::wake_at(Instant deadline) {
         return;
     }
     // The turn that follows the event arms the timer anew.
-    boost::asio::post(loop_->context,
-                      [this, deadline] { requested_ = std::min(requested_, deadline); });
+    boost::asio::post(loop_->context, [this, deadline] { requested_ = std::min(requested_, deadline); });
 }
 
 std::uint64_t Reactor::add_receiver(ReplyReceiver& receiver) {

@@ -64,16 +64,15 @@ class Reactor {
     /// Runs turns until `stop`. The calling thread becomes the reactor's thread.
     void run();
     void stop();
-    /// One turn that waits for nothing, for whoever runs the reactor instead of `run`; the calling thread is the reactor's meanwhile.
-    /// Answers when the next one is due, unless something is posted before: `kAtOnce` while there may be more to do.
+    /// One turn that waits for nothing, for whoever runs the reactor instead of `run`; the calling thread is the reactor's
+    /// meanwhile. Answers when the next one is due, unless something is posted before: `kAtOnce` while there may be more to do.
     [[nodiscard]] Instant step();
     /// Runs `work` on the reactor's thread, in order of posting. From any thread.
     void post(std::function<void()> work);
 
     /// Hands a reply to the connection that `target` names, through that connection's reactor. The reply is dropped when the
     /// connection is gone.
-    static void deliver(std::span<const std::unique_ptr<Reactor>> reactors, const ReplyTarget& target,
-                        Reply&& reply);
+    static void deliver(std::span<const std::unique_ptr<Reactor>> reactors, const ReplyTarget& target, Reply&& reply);
 
     /// Makes sure that a turn runs at `deadline` or before.
     void wake_at(Instant deadline);
@@ -103,7 +102,8 @@ class Reactor {
   private:
     struct Loop;
 
-    /// Serves what is ready, bounded; waits until there is something if `may_wait`. How much there was; none when it is time to end.
+    /// Serves what is ready, bounded; waits until there is something if `may_wait`. How much there was; none when it is time to
+    /// end.
     [[nodiscard]] std::optional<int> serve_ready(bool may_wait);
     /// When a turn is due though nothing happens. Once at the end of a turn.
     [[nodiscard]] Instant next_turn();

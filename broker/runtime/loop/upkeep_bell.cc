@@ -24,7 +24,7 @@ void UpkeepBell::data_written() {
     }
 }
 
-void UpkeepBell::ring(bool Heard::*what) {
+void UpkeepBell::ring(bool Heard::* what) {
     const MutexLock lock(mutex_);
     heard_.*what = true;
     if (worker_ != nullptr) {

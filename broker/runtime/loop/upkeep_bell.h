@@ -7,8 +7,8 @@
 
 namespace partita::runtime {
 
-/// What the rest of the broker tells the worker that does its upkeep (upkeep/maintenance.h), and what wakes it. Whoever makes work
-/// rings, from any thread, and waits for nothing.
+/// What the rest of the broker tells the worker that does its upkeep (upkeep/maintenance.h), and what wakes it. Whoever makes
+/// work rings, from any thread, and waits for nothing.
 class UpkeepBell {
   public:
     // For everybody ------------------------------------------------------------------------------
@@ -47,7 +47,7 @@ class UpkeepBell {
     void flusher_done() { ring(&Heard::flusher_done); }
 
   private:
-    void ring(bool Heard::*what);
+    void ring(bool Heard::* what);
 
     Mutex mutex_{LockRank::upkeep_bell};
     Worker* worker_ GUARDED_BY(mutex_) = nullptr;

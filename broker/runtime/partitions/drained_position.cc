@@ -41,8 +41,7 @@ Offset scan_for_deliverable(const PartitionLog& log, Offset from, bool read_comm
     if (at >= end) {
         return std::max(at, end);
     }
-    AbortedTransactions aborted(read_committed ? log.aborted_transactions(at, end)
-                                               : std::vector<AbortedTransactionSummary>{});
+    AbortedTransactions aborted(read_committed ? log.aborted_transactions(at, end) : std::vector<AbortedTransactionSummary>{});
     std::vector<std::byte> bytes;
     while (at < end && scanned < kDrainedScanBytesMax) {
         const auto slice = log.read(at, {.upper_bound = end, .max_bytes = kReadBytes, .minimum_one_batch = true});

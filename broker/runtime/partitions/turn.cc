@@ -157,8 +157,8 @@ void Turn::flush_appends() {
 }
 
 void Turn::complete_fetches() {
-    // A fetch that looks and waits on may have missed an append meanwhile. It looks again when the turn ends the next time, so that
-    // this one ends whoever appends.
+    // A fetch that looks and waits on may have missed an append meanwhile. It looks again when the turn ends the next time, so
+    // that this one ends whoever appends.
     waking_.swap(woken_);
     for (const fetch::FetchWaiters::Woken& woken : waking_) {
         wake(woken);

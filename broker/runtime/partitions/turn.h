@@ -106,7 +106,9 @@ class Turn final : public TurnParticipant {
 
     void end_turn(Now now) override;
     /// Now, while a fetch that has looked must look again.
-    [[nodiscard]] std::optional<Instant> next_deadline() override { return woken_.empty() ? waiters_.next_deadline() : now().monotonic; }
+    [[nodiscard]] std::optional<Instant> next_deadline() override {
+        return woken_.empty() ? waiters_.next_deadline() : now().monotonic;
+    }
 
     [[nodiscard]] std::size_t waiting_fetches() const { return fetches_.size(); }
 

@@ -53,7 +53,8 @@ class DirectoryWatch::Events {
 
     void start() {
         const int events = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-        if (events < 0 || ::inotify_add_watch(events, directory_.c_str(), IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR) < 0) {
+        if (events < 0 ||
+            ::inotify_add_watch(events, directory_.c_str(), IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR) < 0) {
             log::info("storage", "nobody tells when the data directory is deleted", {{"reason", std::strerror(errno)}});
             if (events >= 0) {
                 ::close(events);
@@ -71,12 +72,13 @@ class DirectoryWatch::Events {
 
   private:
     void wait() {
-        descriptor_.async_read_some(boost::asio::buffer(buffer_), [this](const boost::system::error_code& error, std::size_t size_bytes) {
-            if (!error) {
-                take(size_bytes);
-                wait();
-            }
-        });
+        descriptor_.async_read_some(boost::asio::buffer(buffer_),
+                                    [this](const boost::system::error_code& error, std::size_t size_bytes) {
+                                        if (!error) {
+                                            take(size_bytes);
+                                            wait();
+                                        }
+                                    });
     }
 
     void take(std::size_t size_bytes) {
@@ -85,7 +87,8 @@ class DirectoryWatch::Events {
             inotify_event event;
             std::memcpy(&event, buffer_.data() + at, sizeof event);
             // The name ends with its first zero; the kernel pads it with more.
-            const std::string_view name = event.len == 0 ? std::string_view() : std::string_view(buffer_.data() + at + sizeof event);
+            const std::string_view name =
+                event.len == 0 ? std::string_view() : std::string_view(buffer_.data() + at + sizeof event);
             at += sizeof event + event.len;
             judge(event.mask, name);
         }

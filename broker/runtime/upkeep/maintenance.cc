@@ -267,13 +267,13 @@ void Maintenance::begin_checkpoint() {
     checkpoint_.pending = false;
     checkpoint_running_ = true;
     around_.flusher.request_checkpoint(around_.logs.volume(), around_.logs.logs_to_checkpoint(),
-                                         [this](const StorageResult<void>& checkpointed) {
-                                             {
-                                                 const MutexLock lock(mutex_);
-                                                 checkpointed_ = checkpointed;
-                                             }
-                                             around_.bell.flusher_done();
-                                         });
+                                       [this](const StorageResult<void>& checkpointed) {
+                                           {
+                                               const MutexLock lock(mutex_);
+                                               checkpointed_ = checkpointed;
+                                           }
+                                           around_.bell.flusher_done();
+                                       });
 }
 
 void Maintenance::finish_checkpoint(const StorageResult<void>& checkpointed, Instant now) {

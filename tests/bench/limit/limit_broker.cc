@@ -4,8 +4,8 @@
 //
 //   limit_broker PORT DIRECTORY PARTITIONS [--sync]     --sync: a device sync before answers, shared by all that wait
 //
-// It speaks ApiVersions 0, Produce 7, Fetch 4 (one topic, one partition per Fetch) and Metadata 1, of any topic name. Metadata names
-// the first partition only: a client that asks where to write writes there.
+// It speaks ApiVersions 0, Produce 7, Fetch 4 (one topic, one partition per Fetch) and Metadata 1, of any topic name. Metadata
+// names the first partition only: a client that asks where to write writes there.
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -143,8 +143,10 @@ class LimitBroker {
         while (true) {
             const int count = ::epoll_wait(epoll_, events, kEvents, -1);
             for (int i = 0; i < count; ++i) {
-                if (events[i].data.ptr == nullptr) accept_one();
-                else receive(*static_cast<Connection*>(events[i].data.ptr));
+                if (events[i].data.ptr == nullptr)
+                    accept_one();
+                else
+                    receive(*static_cast<Connection*>(events[i].data.ptr));
             }
             if (sync_) sync_dirty();
             for (auto& connection : connections_) {
@@ -203,11 +205,17 @@ class LimitBroker {
         const auto correlation_id = request.take<std::int32_t>();
         request.take_string();
         switch (key) {
-            case kProduceKey: return produce(connection, request, correlation_id);
-            case kFetchKey: return fetch(connection, request, correlation_id);
-            case kMetadataKey: return metadata(connection, request, correlation_id);
-            case kApiVersionsKey: return api_versions(connection, version, correlation_id);
-            default: errno = EPROTO; give_up("a request of another kind");
+            case kProduceKey:
+                return produce(connection, request, correlation_id);
+            case kFetchKey:
+                return fetch(connection, request, correlation_id);
+            case kMetadataKey:
+                return metadata(connection, request, correlation_id);
+            case kApiVersionsKey:
+                return api_versions(connection, version, correlation_id);
+            default:
+                errno = EPROTO;
+                give_up("a request of another kind");
         }
     }
 
@@ -313,7 +321,8 @@ class LimitBroker {
 
     static void put_string(std::vector<std::byte>& out, std::string_view text) {
         put(out, static_cast<std::int16_t>(text.size()));
-        out.insert(out.end(), reinterpret_cast<const std::byte*>(text.data()), reinterpret_cast<const std::byte*>(text.data()) + text.size());
+        out.insert(out.end(), reinterpret_cast<const std::byte*>(text.data()),
+                   reinterpret_cast<const std::byte*>(text.data()) + text.size());
     }
 
     void metadata(Connection& connection, Reader& request, std::int32_t correlation_id) {
@@ -349,11 +358,13 @@ class LimitBroker {
         put(out, correlation_id);
         put(out, asked == 0 ? std::int16_t{0} : kUnsupportedVersion);
         put(out, std::int32_t{4});
-        // Only the newest of each is served. librdkafka believes in record batches where Produce 3 is named, and then sends the newest.
+        // Only the newest of each is served. librdkafka believes in record batches where Produce 3 is named, and then sends the
+        // newest.
         struct Versions {
             std::int16_t key, oldest, newest;
         };
-        for (const Versions& versions : {Versions{kProduceKey, 3, 7}, {kFetchKey, 4, 4}, {kMetadataKey, 1, 1}, {kApiVersionsKey, 0, 0}}) {
+        for (const Versions& versions :
+             {Versions{kProduceKey, 3, 7}, {kFetchKey, 4, 4}, {kMetadataKey, 1, 1}, {kApiVersionsKey, 0, 0}}) {
             put(out, versions.key);
             put(out, versions.oldest);
             put(out, versions.newest);
@@ -376,8 +387,8 @@ class LimitBroker {
     static void send_all(Connection& connection, int flags) {
         std::size_t sent = 0;
         while (sent < connection.answers.size()) {
-            const ssize_t part = ::send(connection.socket, connection.answers.data() + sent,
-                                        connection.answers.size() - sent, MSG_NOSIGNAL | flags);
+            const ssize_t part = ::send(connection.socket, connection.answers.data() + sent, connection.answers.size() - sent,
+                                        MSG_NOSIGNAL | flags);
             check(part > 0, "send");
             sent += static_cast<std::size_t>(part);
         }

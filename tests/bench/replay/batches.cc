@@ -10,8 +10,7 @@ namespace partita::bench {
 
 EncodedBatch make_batch(const Settings& settings, std::uint64_t seed) {
     BatchBuilder builder;
-    const auto now =
-        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch());
+    const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch());
     std::string value(settings.record_bytes, ' ');
     EncodedBatch batch;
     while (builder.uncompressed_size_bytes() + settings.record_bytes + 20 <= settings.batch_bytes || batch.records == 0) {

@@ -55,8 +55,8 @@ void send_on_schedule(const Settings& settings, const Schedule& schedule) {
         }
         while (sent - answered >= settings.in_flight || connection.has_buffered()) read_answer();
         const std::int64_t now = now_ns();
-        const auto wall = std::chrono::duration_cast<std::chrono::milliseconds>(
-            std::chrono::system_clock::now().time_since_epoch());
+        const auto wall =
+            std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch());
         do {
             const std::int64_t due = schedule.due_ns(next);
             std::memcpy(value.data(), &due, sizeof due);

@@ -13,7 +13,10 @@ constexpr std::int32_t kMaxWaitMs = 500;
 class Reader {
   public:
     Reader(const Settings& settings, const EncodedBatch& batch)
-        : settings_(settings), batch_bytes_(batch.bytes.size()), batch_records_(batch.records), connection_(settings.port),
+        : settings_(settings),
+          batch_bytes_(batch.bytes.size()),
+          batch_records_(batch.records),
+          connection_(settings.port),
           // The head of an answer for one topic and partition; records are thrown away in the kernel.
           head_(4 + 4 + 4 + 2 + settings.topic.size() + 4 + 4 + 2 + 8 + 8 + 4 + 4) {
         connection_.set_fill_bytes(head_.size() + 4);

@@ -14,9 +14,7 @@
 
 namespace partita::bench {
 
-double seconds_since(SteadyClock::time_point began) {
-    return std::chrono::duration<double>(SteadyClock::now() - began).count();
-}
+double seconds_since(SteadyClock::time_point began) { return std::chrono::duration<double>(SteadyClock::now() - began).count(); }
 
 std::int64_t now_ns() {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(SteadyClock::now().time_since_epoch()).count();

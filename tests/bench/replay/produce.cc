@@ -111,8 +111,7 @@ class Producer {
             store_big_endian(batch + kEpochPosition, identity_.epoch);
             store_big_endian(batch + kSequencePosition, sequence);
             sequence += place.records;
-            store_big_endian(batch + kCrcPosition,
-                             crc32c(Bytes(batch + kAttributesPosition, place.bytes - kAttributesPosition)));
+            store_big_endian(batch + kCrcPosition, crc32c(Bytes(batch + kAttributesPosition, place.bytes - kAttributesPosition)));
         }
     }
 
@@ -135,8 +134,8 @@ void produce(const Settings& settings) {
     std::vector<pollfd> waits;
     for (int i = 0; i < settings.connections; ++i) {
         // Each producer starts elsewhere, so that they do not all write to the same partition at once.
-        producers.emplace_back(settings, requests.all.size() * static_cast<std::size_t>(i) /
-                                             static_cast<std::size_t>(settings.connections));
+        producers.emplace_back(
+            settings, requests.all.size() * static_cast<std::size_t>(i) / static_cast<std::size_t>(settings.connections));
         waits.push_back({producers.back().descriptor(), POLLIN, 0});
     }
     Latencies latencies(wanted);

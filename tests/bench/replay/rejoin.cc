@@ -42,8 +42,8 @@ struct Member {
 /// A ConsumerProtocolSubscription, version 0, of no topics: Kafka never answers a member whose subscription it cannot read.
 /// Other bytes in every round: a coordinator answers a member that has nothing new without a rebalance.
 std::array<std::byte, 14> subscription(std::int32_t round) {
-    std::array<std::byte, 14> bytes{};                            // int16 version and int32 count of topics are 0
-    store_big_endian(&bytes[6], std::int32_t{sizeof round});      // length of user data
+    std::array<std::byte, 14> bytes{};                        // int16 version and int32 count of topics are 0
+    store_big_endian(&bytes[6], std::int32_t{sizeof round});  // length of user data
     store_big_endian(&bytes[10], round);
     return bytes;
 }
@@ -82,8 +82,10 @@ class Group {
             }
             for (Member& member : members_) {
                 if (member.phase != Phase::settled) continue;
-                if (member.generation < newest_generation_) send_join(member);
-                else if (ready == 0) send_heartbeat(member);
+                if (member.generation < newest_generation_)
+                    send_join(member);
+                else if (ready == 0)
+                    send_heartbeat(member);
             }
         }
     }
@@ -116,10 +118,14 @@ class Group {
 
     void read_answer(Member& member) {
         switch (member.phase) {
-            case Phase::joining: return read_join(member);
-            case Phase::syncing: return read_sync(member);
-            case Phase::asking: return read_heartbeat(member);
-            case Phase::settled: give_up("an answer that nobody asked for");
+            case Phase::joining:
+                return read_join(member);
+            case Phase::syncing:
+                return read_sync(member);
+            case Phase::asking:
+                return read_heartbeat(member);
+            case Phase::settled:
+                give_up("an answer that nobody asked for");
         }
     }
 

@@ -45,8 +45,8 @@ Settings parse_settings(int count, char** values) {
         {"--seconds", number(settings.seconds)},
         {"--warmup-seconds", number(settings.warmup_seconds)},
     };
-    const std::map<std::string, bool*> flags = {{"--keyed", &settings.keyed}, {"--idempotent", &settings.idempotent},
-                                                {"--bursts", &settings.bursts}};
+    const std::map<std::string, bool*> flags = {
+        {"--keyed", &settings.keyed}, {"--idempotent", &settings.idempotent}, {"--bursts", &settings.bursts}};
     for (int i = 2; i < count; ++i) {
         const std::string name = values[i];
         if (const auto flag = flags.find(name); flag != flags.end()) {
@@ -58,8 +58,8 @@ Settings parse_settings(int count, char** values) {
         if (++i == count) give_up(name + " needs a value");
         option->second(values[i]);
     }
-    if (settings.partitions < 1 || settings.connections < 1 || settings.in_flight < 1 ||
-        settings.batches_per_request < 1 || settings.batches_per_request > settings.partitions) {
+    if (settings.partitions < 1 || settings.connections < 1 || settings.in_flight < 1 || settings.batches_per_request < 1 ||
+        settings.batches_per_request > settings.partitions) {
         give_up("counts must be at least 1, and a request has at most one batch for a partition");
     }
     return settings;

@@ -45,8 +45,11 @@ Connection::~Connection() {
 }
 
 Connection::Connection(Connection&& other) noexcept
-    : socket_(std::exchange(other.socket_, -1)), buffer_(std::move(other.buffer_)), fill_bytes_(other.fill_bytes_),
-      begin_(other.begin_), end_(other.end_) {}
+    : socket_(std::exchange(other.socket_, -1)),
+      buffer_(std::move(other.buffer_)),
+      fill_bytes_(other.fill_bytes_),
+      begin_(other.begin_),
+      end_(other.end_) {}
 
 void Connection::send(Bytes bytes) {
     while (!bytes.empty()) {

@@ -33,8 +33,8 @@ void on_delivery(rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {
     ++(message->err == RD_KAFKA_RESP_ERR_NO_ERROR ? delivered.acknowledged : delivered.failed);
 }
 
-rd_kafka_t* make_client(rd_kafka_type_t type, const std::string& port, const std::vector<std::pair<const char*, std::string>>& more,
-                        Delivered* delivered) {
+rd_kafka_t* make_client(rd_kafka_type_t type, const std::string& port,
+                        const std::vector<std::pair<const char*, std::string>>& more, Delivered* delivered) {
     char error[512];
     rd_kafka_conf_t* const conf = rd_kafka_conf_new();
     std::vector<std::pair<const char*, std::string>> settings{{"bootstrap.servers", "127.0.0.1:" + port}};
@@ -82,7 +82,8 @@ void produce(const std::string& port, const char* topic, long records, std::size
 }
 
 void consume(const std::string& port, const char* topic, int partitions, long records, std::size_t record_bytes) {
-    rd_kafka_t* const client = make_client(RD_KAFKA_CONSUMER, port, {{"group.id", "users"}, {"enable.auto.commit", "false"}}, nullptr);
+    rd_kafka_t* const client =
+        make_client(RD_KAFKA_CONSUMER, port, {{"group.id", "users"}, {"enable.auto.commit", "false"}}, nullptr);
     rd_kafka_poll_set_consumer(client);
     rd_kafka_topic_partition_list_t* const all = rd_kafka_topic_partition_list_new(partitions);
     for (int i = 0; i < partitions; ++i) rd_kafka_topic_partition_list_add(all, topic, i)->offset = 0;

@@ -21,22 +21,35 @@ namespace {
 
 std::string_view kind_name(Kind kind) {
     switch (kind) {
-        case Kind::boolean: return "boolean";
-        case Kind::int8: return "int8";
-        case Kind::int16: return "int16";
-        case Kind::uint16: return "uint16";
-        case Kind::int32: return "int32";
-        case Kind::uint32: return "uint32";
-        case Kind::int64: return "int64";
-        case Kind::float64: return "float64";
-        case Kind::uuid: return "uuid";
+        case Kind::boolean:
+            return "boolean";
+        case Kind::int8:
+            return "int8";
+        case Kind::int16:
+            return "int16";
+        case Kind::uint16:
+            return "uint16";
+        case Kind::int32:
+            return "int32";
+        case Kind::uint32:
+            return "uint32";
+        case Kind::int64:
+            return "int64";
+        case Kind::float64:
+            return "float64";
+        case Kind::uuid:
+            return "uuid";
         case Kind::string:
-        case Kind::nullable_string: return "string";
+        case Kind::nullable_string:
+            return "string";
         case Kind::bytes:
-        case Kind::nullable_bytes: return "bytes";
-        case Kind::records: return "records";
+        case Kind::nullable_bytes:
+            return "bytes";
+        case Kind::records:
+            return "records";
         case Kind::structure:
-        case Kind::nullable_structure: return "struct";
+        case Kind::nullable_structure:
+            return "struct";
     }
     return "?";
 }
@@ -46,33 +59,44 @@ std::string quoted(std::string_view text) {
     return '"' + std::string(text) + '"';
 }
 
-std::string range(Versions versions) {
-    return '[' + std::to_string(versions.first) + ',' + std::to_string(versions.last) + ']';
-}
+std::string range(Versions versions) { return '[' + std::to_string(versions.first) + ',' + std::to_string(versions.last) + ']'; }
 
 std::string default_value(const Schema& schema, const Field& field) {
     const void* value = codec_detail::member(schema.defaults, field);
     if (field.is_array) return codec_detail::as<ArrayBase>(value).size < 0 ? "null" : "[]";
     switch (field.kind) {
-        case Kind::boolean: return codec_detail::as<bool>(value) ? "true" : "false";
-        case Kind::int8: return std::to_string(codec_detail::as<std::int8_t>(value));
-        case Kind::int16: return std::to_string(codec_detail::as<std::int16_t>(value));
-        case Kind::uint16: return std::to_string(codec_detail::as<std::uint16_t>(value));
-        case Kind::int32: return std::to_string(codec_detail::as<std::int32_t>(value));
-        case Kind::uint32: return std::to_string(codec_detail::as<std::uint32_t>(value));
-        case Kind::int64: return std::to_string(codec_detail::as<std::int64_t>(value));
-        case Kind::float64: return std::to_string(codec_detail::as<double>(value));
-        case Kind::uuid: return quoted(codec_detail::as<Uuid>(value).to_string());
+        case Kind::boolean:
+            return codec_detail::as<bool>(value) ? "true" : "false";
+        case Kind::int8:
+            return std::to_string(codec_detail::as<std::int8_t>(value));
+        case Kind::int16:
+            return std::to_string(codec_detail::as<std::int16_t>(value));
+        case Kind::uint16:
+            return std::to_string(codec_detail::as<std::uint16_t>(value));
+        case Kind::int32:
+            return std::to_string(codec_detail::as<std::int32_t>(value));
+        case Kind::uint32:
+            return std::to_string(codec_detail::as<std::uint32_t>(value));
+        case Kind::int64:
+            return std::to_string(codec_detail::as<std::int64_t>(value));
+        case Kind::float64:
+            return std::to_string(codec_detail::as<double>(value));
+        case Kind::uuid:
+            return quoted(codec_detail::as<Uuid>(value).to_string());
         case Kind::string:
         case Kind::nullable_string: {
             const auto text = codec_detail::text_of(field.kind, value);
             return text ? quoted(*text) : "null";
         }
         case Kind::bytes:
-        case Kind::nullable_bytes: return codec_detail::bytes_of(field.kind, value) ? "\"\"" : "null";
-        case Kind::records: return codec_detail::as<Records>(value).is_null() ? "null" : "\"\"";
-        case Kind::structure: return "{}";
-        case Kind::nullable_structure: return codec_detail::as<const void*>(value) == nullptr ? "null" : "{}";
+        case Kind::nullable_bytes:
+            return codec_detail::bytes_of(field.kind, value) ? "\"\"" : "null";
+        case Kind::records:
+            return codec_detail::as<Records>(value).is_null() ? "null" : "\"\"";
+        case Kind::structure:
+            return "{}";
+        case Kind::nullable_structure:
+            return codec_detail::as<const void*>(value) == nullptr ? "null" : "{}";
     }
     return "null";
 }
@@ -84,8 +108,7 @@ std::string fields_of(const Schema& schema) {
         text += "{\"name\":" + quoted(field.name) + ",\"kind\":" + quoted(kind_name(field.kind)) +
                 ",\"array\":" + (field.is_array ? "true" : "false") + ",\"versions\":" + range(field.versions) +
                 ",\"nullable\":" + range(field.nullable) + ",\"tagged\":" + range(field.tagged) +
-                ",\"tag\":" + std::to_string(field.tag) +
-                ",\"classic\":" + (field.always_classic ? "true" : "false") +
+                ",\"tag\":" + std::to_string(field.tag) + ",\"classic\":" + (field.always_classic ? "true" : "false") +
                 ",\"default\":" + default_value(schema, field);
         if (field.nested != nullptr) text += ",\"fields\":" + fields_of(*field.nested);
         text += '}';
@@ -95,14 +118,13 @@ std::string fields_of(const Schema& schema) {
 
 std::string message(const Schema& schema) {
     return quoted(schema.name) + ":{\"first\":" + std::to_string(schema.versions.first) +
-           ",\"last\":" + std::to_string(schema.versions.last) +
-           ",\"flexible\":" + std::to_string(schema.first_flexible) + ",\"fields\":" + fields_of(schema) + '}';
+           ",\"last\":" + std::to_string(schema.versions.last) + ",\"flexible\":" + std::to_string(schema.first_flexible) +
+           ",\"fields\":" + fields_of(schema) + '}';
 }
 
 std::string document() {
     std::string apis;
-    std::string messages = message(ConsumerProtocolSubscription::schema) + ",\n" +
-                           message(ConsumerProtocolAssignment::schema);
+    std::string messages = message(ConsumerProtocolSubscription::schema) + ",\n" + message(ConsumerProtocolAssignment::schema);
     for (const ApiInfo& api : all_apis()) {
         if (!apis.empty()) apis += ",\n";
         apis += "{\"key\":" + std::to_string(static_cast<int>(api.key)) + ",\"name\":" + quoted(api.name) +

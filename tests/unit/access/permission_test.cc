@@ -39,8 +39,8 @@ TEST(Session, IsOfNobodyInParticularUntilSomebodyChecked) {
 class OneMayRead final : public Rules {
   public:
     bool allows(const Requester& requester, Permission permission, std::optional<std::string_view> name) const override {
-        return requester.principal.name() == "alice" && requester.address == "10.0.0.1" && permission.operation == Operation::read &&
-               name.value_or("t") == "t";
+        return requester.principal.name() == "alice" && requester.address == "10.0.0.1" &&
+               permission.operation == Operation::read && name.value_or("t") == "t";
     }
 };
 

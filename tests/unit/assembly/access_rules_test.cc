@@ -1,5 +1,5 @@
-// What clients may do, in a whole broker with rules in force. Today it serves without any: these tests hold handlers to the rows of
-// the registry, so that rules only have to be given.
+// What clients may do, in a whole broker with rules in force. Today it serves without any: these tests hold handlers to the rows
+// of the registry, so that rules only have to be given.
 
 #include <gtest/gtest.h>
 
@@ -183,65 +183,90 @@ class AccessRules : public ::testing::Test {
 };
 
 void AccessRules::add_requests_of_records() {
-    const auto records = one(ProduceRequest::TopicProduceData{.topic_id = topic_id_, .partition_data = one(ProduceRequest::PartitionProduceData{})});
+    const auto records = one(
+        ProduceRequest::TopicProduceData{.topic_id = topic_id_, .partition_data = one(ProduceRequest::PartitionProduceData{})});
     add(kTopicRefused, ProduceRequest{.acks = 1, .timeout_ms = 1000, .topic_data = records});
     add(kIdRefused, ProduceRequest{.transactional_id = "x", .acks = 1, .timeout_ms = 1000, .topic_data = records});
     add(kTopicRefused, FetchRequest{.session_epoch = -1,
-                                    .topics = one(FetchRequest::FetchTopic{.topic_id = topic_id_, .partitions = one(FetchRequest::FetchPartition{})})});
-    add(kTopicRefused, ListOffsetsRequest{.replica_id = -1,
-                                          .topics = one(ListOffsetsRequest::ListOffsetsTopic{
-                                              .name = kTopic, .partitions = one(ListOffsetsRequest::ListOffsetsPartition{.timestamp = -1})})});
-    add(kTopicRefused, DeleteRecordsRequest{.topics = one(DeleteRecordsRequest::DeleteRecordsTopic{
-                                                .name = kTopic, .partitions = one(DeleteRecordsRequest::DeleteRecordsPartition{})})});
-    add(kTopicRefused, OffsetForLeaderEpochRequest{.topics = one(OffsetForLeaderEpochRequest::OffsetForLeaderTopic{
-                                                       .topic = kTopic, .partitions = one(OffsetForLeaderEpochRequest::OffsetForLeaderPartition{})})});
+                                    .topics = one(FetchRequest::FetchTopic{.topic_id = topic_id_,
+                                                                           .partitions = one(FetchRequest::FetchPartition{})})});
+    add(kTopicRefused,
+        ListOffsetsRequest{.replica_id = -1,
+                           .topics = one(ListOffsetsRequest::ListOffsetsTopic{
+                               .name = kTopic, .partitions = one(ListOffsetsRequest::ListOffsetsPartition{.timestamp = -1})})});
+    add(kTopicRefused,
+        DeleteRecordsRequest{.topics = one(DeleteRecordsRequest::DeleteRecordsTopic{
+                                 .name = kTopic, .partitions = one(DeleteRecordsRequest::DeleteRecordsPartition{})})});
+    add(kTopicRefused, OffsetForLeaderEpochRequest{
+                           .topics = one(OffsetForLeaderEpochRequest::OffsetForLeaderTopic{
+                               .topic = kTopic, .partitions = one(OffsetForLeaderEpochRequest::OffsetForLeaderPartition{})})});
     add(kClusterRefused, InitProducerIdRequest{.transactional_id = std::nullopt, .transaction_timeout_ms = 1000});
     add(kIdRefused, InitProducerIdRequest{.transactional_id = "x", .transaction_timeout_ms = 1000});
     add(kIdRefused, DescribeTransactionsRequest{.transactional_ids = one(std::string_view("x"))});
-    add(kTopicRefused, DescribeProducersRequest{.topics = one(DescribeProducersRequest::TopicRequest{.name = kTopic, .partition_indexes = one(0)})});
+    add(kTopicRefused, DescribeProducersRequest{
+                           .topics = one(DescribeProducersRequest::TopicRequest{.name = kTopic, .partition_indexes = one(0)})});
 }
 
 void AccessRules::add_requests_of_groups() {
     add(kGroupRefused, OffsetCommitRequest{.group_id = kGroup,
                                            .generation_id_or_member_epoch = 1,
                                            .member_id = "m",
-                                           .topics = one(OffsetCommitRequest::Topic{.topic_id = topic_id_, .partitions = one(OffsetCommitRequest::Partition{})})});
-    add(kGroupRefused, OffsetFetchRequest{.groups = one(OffsetFetchRequest::Group{
-                                              .group_id = kGroup, .topics = one(OffsetFetchRequest::Topics{.topic_id = topic_id_, .partition_indexes = one(0)})})});
+                                           .topics = one(OffsetCommitRequest::Topic{
+                                               .topic_id = topic_id_, .partitions = one(OffsetCommitRequest::Partition{})})});
+    add(kGroupRefused,
+        OffsetFetchRequest{.groups = one(OffsetFetchRequest::Group{
+                               .group_id = kGroup,
+                               .topics = one(OffsetFetchRequest::Topics{.topic_id = topic_id_, .partition_indexes = one(0)})})});
     add(kGroupRefused, FindCoordinatorRequest{.coordinator_keys = one(kGroup)});
     add(kIdRefused, FindCoordinatorRequest{.key_type = 1, .coordinator_keys = one(std::string_view("x"))});
-    add(kGroupRefused, JoinGroupRequest{.group_id = "classic", .session_timeout_ms = 6000, .rebalance_timeout_ms = 100, .protocol_type = "consumer",
+    add(kGroupRefused, JoinGroupRequest{.group_id = "classic",
+                                        .session_timeout_ms = 6000,
+                                        .rebalance_timeout_ms = 100,
+                                        .protocol_type = "consumer",
                                         .protocols = one(JoinGroupRequest::Protocol{.name = "range"})});
     add(kGroupRefused, HeartbeatRequest{.group_id = "classic", .member_id = "m"});
-    add(kGroupRefused, LeaveGroupRequest{.group_id = "classic", .members = one(LeaveGroupRequest::MemberIdentity{.member_id = "m"})});
-    add(kGroupRefused, SyncGroupRequest{.group_id = "classic", .member_id = "m", .protocol_type = "consumer", .protocol_name = "range"});
+    add(kGroupRefused,
+        LeaveGroupRequest{.group_id = "classic", .members = one(LeaveGroupRequest::MemberIdentity{.member_id = "m"})});
+    add(kGroupRefused,
+        SyncGroupRequest{.group_id = "classic", .member_id = "m", .protocol_type = "consumer", .protocol_name = "range"});
     add(kGroupRefused, DescribeGroupsRequest{.groups = one(kGroup), .include_authorized_operations = true});
     add(ErrorCode::none, ListGroupsRequest{});
     add(kGroupRefused, DeleteGroupsRequest{.groups_names = one(std::string_view("no-such-group"))});
     add(kGroupRefused, OffsetDeleteRequest{.group_id = kGroup,
-                                           .topics = one(OffsetDeleteRequest::Topic{.name = kTopic, .partitions = one(OffsetDeleteRequest::Partition{})})});
-    add(kGroupRefused, ConsumerGroupHeartbeatRequest{.group_id = kGroup, .member_id = "m", .member_epoch = 1, .subscribed_topic_names = one(kTopic)});
+                                           .topics = one(OffsetDeleteRequest::Topic{
+                                               .name = kTopic, .partitions = one(OffsetDeleteRequest::Partition{})})});
+    add(kGroupRefused, ConsumerGroupHeartbeatRequest{
+                           .group_id = kGroup, .member_id = "m", .member_epoch = 1, .subscribed_topic_names = one(kTopic)});
     add(kGroupRefused, ConsumerGroupDescribeRequest{.group_ids = one(kGroup), .include_authorized_operations = true});
 }
 
 void AccessRules::add_requests_of_topics() {
-    add(kTopicRefused, MetadataRequest{.topics = one(MetadataRequest::Topic{.name = kTopic}), .include_topic_authorized_operations = true});
+    add(kTopicRefused,
+        MetadataRequest{.topics = one(MetadataRequest::Topic{.name = kTopic}), .include_topic_authorized_operations = true});
     add(kTopicRefused, MetadataRequest{.topics = one(MetadataRequest::Topic{.name = "made-by-metadata"})});
     add(ErrorCode::none, MetadataRequest{.topics = nullptr});
-    add(kTopicRefused, DescribeTopicPartitionsRequest{.topics = one(DescribeTopicPartitionsRequest::TopicRequest{.name = kTopic}), .response_partition_limit = 2});
+    add(kTopicRefused, DescribeTopicPartitionsRequest{.topics = one(DescribeTopicPartitionsRequest::TopicRequest{.name = kTopic}),
+                                                      .response_partition_limit = 2});
     add(ErrorCode::none, DescribeTopicPartitionsRequest{.response_partition_limit = 2});
-    add(kTopicRefused, CreateTopicsRequest{.topics = one(CreateTopicsRequest::CreatableTopic{.name = "made", .num_partitions = 1, .replication_factor = 1})});
-    add(kTopicRefused, DeleteTopicsRequest{.topics = one(DeleteTopicsRequest::DeleteTopicState{.name = std::nullopt, .topic_id = topic_id_}), .timeout_ms = 30'000});
-    add(kTopicRefused, CreatePartitionsRequest{
-                           .topics = one(CreatePartitionsRequest::CreatePartitionsTopic{.name = kTopic, .count = 4, .assignments = nullptr}), .timeout_ms = 30'000});
+    add(kTopicRefused, CreateTopicsRequest{.topics = one(CreateTopicsRequest::CreatableTopic{
+                                               .name = "made", .num_partitions = 1, .replication_factor = 1})});
+    add(kTopicRefused,
+        DeleteTopicsRequest{.topics = one(DeleteTopicsRequest::DeleteTopicState{.name = std::nullopt, .topic_id = topic_id_}),
+                            .timeout_ms = 30'000});
+    add(kTopicRefused, CreatePartitionsRequest{.topics = one(CreatePartitionsRequest::CreatePartitionsTopic{
+                                                   .name = kTopic, .count = 4, .assignments = nullptr}),
+                                               .timeout_ms = 30'000});
     // By type: topic, broker, group.
-    for (const auto& [type, name, refusal] : {std::tuple{2, kTopic, kTopicRefused}, {4, std::string_view(""), kClusterRefused}, {32, kGroup, kGroupRefused}}) {
+    for (const auto& [type, name, refusal] :
+         {std::tuple{2, kTopic, kTopicRefused}, {4, std::string_view(""), kClusterRefused}, {32, kGroup, kGroupRefused}}) {
         const auto resource_type = static_cast<std::int8_t>(type);
-        add(refusal, DescribeConfigsRequest{.resources = one(DescribeConfigsRequest::DescribeConfigsResource{
-                                                .resource_type = resource_type, .resource_name = name, .configuration_keys = nullptr})});
-        add(refusal, AlterConfigsRequest{.resources = one(AlterConfigsRequest::AlterConfigsResource{.resource_type = resource_type, .resource_name = name})});
-        add(refusal, IncrementalAlterConfigsRequest{
-                         .resources = one(IncrementalAlterConfigsRequest::AlterConfigsResource{.resource_type = resource_type, .resource_name = name})});
+        add(refusal,
+            DescribeConfigsRequest{.resources = one(DescribeConfigsRequest::DescribeConfigsResource{
+                                       .resource_type = resource_type, .resource_name = name, .configuration_keys = nullptr})});
+        add(refusal, AlterConfigsRequest{.resources = one(AlterConfigsRequest::AlterConfigsResource{
+                                             .resource_type = resource_type, .resource_name = name})});
+        add(refusal, IncrementalAlterConfigsRequest{.resources = one(IncrementalAlterConfigsRequest::AlterConfigsResource{
+                                                        .resource_type = resource_type, .resource_name = name})});
     }
 }
 
@@ -249,20 +274,28 @@ void AccessRules::add_requests_of_the_cluster() {
     add(kClusterRefused, DescribeAclsRequest{.resource_type_filter = 1, .operation = 1, .permission_type = 1});
     add(kClusterRefused, CreateAclsRequest{.creations = one(CreateAclsRequest::AclCreation{})});
     add(kClusterRefused, DeleteAclsRequest{.filters = one(DeleteAclsRequest::DeleteAclsFilter{})});
-    add(kClusterRefused, AlterReplicaLogDirsRequest{.dirs = one(AlterReplicaLogDirsRequest::AlterReplicaLogDir{
-                                                        .path = "/", .topics = one(AlterReplicaLogDirsRequest::AlterReplicaLogDirTopic{.name = kTopic, .partitions = one(0)})})});
+    add(kClusterRefused,
+        AlterReplicaLogDirsRequest{
+            .dirs = one(AlterReplicaLogDirsRequest::AlterReplicaLogDir{
+                .path = "/",
+                .topics = one(AlterReplicaLogDirsRequest::AlterReplicaLogDirTopic{.name = kTopic, .partitions = one(0)})})});
     add(kClusterRefused, DescribeLogDirsRequest{.topics = nullptr});
-    add(kClusterRefused, ElectLeadersRequest{.topic_partitions = one(ElectLeadersRequest::TopicPartitions{.topic = kTopic, .partitions = one(0)})});
-    add(kClusterRefused, AlterPartitionReassignmentsRequest{
-                             .topics = one(AlterPartitionReassignmentsRequest::ReassignableTopic{
-                                 .name = kTopic, .partitions = one(AlterPartitionReassignmentsRequest::ReassignablePartition{})})});
+    add(kClusterRefused, ElectLeadersRequest{.topic_partitions = one(
+                                                 ElectLeadersRequest::TopicPartitions{.topic = kTopic, .partitions = one(0)})});
+    add(kClusterRefused,
+        AlterPartitionReassignmentsRequest{
+            .topics = one(AlterPartitionReassignmentsRequest::ReassignableTopic{
+                .name = kTopic, .partitions = one(AlterPartitionReassignmentsRequest::ReassignablePartition{})})});
     add(kClusterRefused, ListPartitionReassignmentsRequest{});
     add(kClusterRefused, DescribeClientQuotasRequest{});
-    add(kClusterRefused, AlterClientQuotasRequest{.entries = one(AlterClientQuotasRequest::EntryData{
-                                                      .entity = one(AlterClientQuotasRequest::EntityData{.entity_type = "user", .entity_name = "u"}),
-                                                      .ops = one(AlterClientQuotasRequest::OpData{.key = "producer_byte_rate", .value = 1e6})})});
+    add(kClusterRefused, AlterClientQuotasRequest{
+                             .entries = one(AlterClientQuotasRequest::EntryData{
+                                 .entity = one(AlterClientQuotasRequest::EntityData{.entity_type = "user", .entity_name = "u"}),
+                                 .ops = one(AlterClientQuotasRequest::OpData{.key = "producer_byte_rate", .value = 1e6})})});
     add(kClusterRefused, DescribeUserScramCredentialsRequest{});
-    add(kClusterRefused, AlterUserScramCredentialsRequest{.deletions = one(AlterUserScramCredentialsRequest::ScramCredentialDeletion{.name = "u", .mechanism = 1})});
+    add(kClusterRefused,
+        AlterUserScramCredentialsRequest{
+            .deletions = one(AlterUserScramCredentialsRequest::ScramCredentialDeletion{.name = "u", .mechanism = 1})});
     add(kClusterRefused, DescribeQuorumRequest{});
     add(kClusterRefused, UpdateFeaturesRequest{});
     add(ErrorCode::none, DescribeClusterRequest{.include_cluster_authorized_operations = true});
@@ -295,7 +328,8 @@ TEST_F(AccessRules, HandlersAskForAllThatTheirRowsSayAndForNothingElse) {
 
     for (const handlers::ServedApi& row : handlers::served_apis()) {
         // There are no transactions to list, and nobody is authenticated, who alone may have tokens.
-        if (row.key == ApiKey::list_transactions || row.key == ApiKey::create_delegation_token || row.key == ApiKey::describe_delegation_token) {
+        if (row.key == ApiKey::list_transactions || row.key == ApiKey::create_delegation_token ||
+            row.key == ApiKey::describe_delegation_token) {
             EXPECT_FALSE(asked.contains(row.key)) << row.api().name << " can be tried by now";
             continue;
         }
@@ -309,8 +343,9 @@ TEST_F(AccessRules, HandlersAskForAllThatTheirRowsSayAndForNothingElse) {
         }
         for (const Permission& permission : asked[row.key]) {
             // Replies tell what else a client may do to a resource.
-            const bool tells_operations = row.key == ApiKey::metadata || row.key == ApiKey::describe_topic_partitions || row.key == ApiKey::describe_cluster ||
-                                          row.key == ApiKey::describe_groups || row.key == ApiKey::consumer_group_describe;
+            const bool tells_operations = row.key == ApiKey::metadata || row.key == ApiKey::describe_topic_partitions ||
+                                          row.key == ApiKey::describe_cluster || row.key == ApiKey::describe_groups ||
+                                          row.key == ApiKey::consumer_group_describe;
             EXPECT_TRUE(tells_operations || said.contains(permission)) << row.api().name << " asks for " << to_text(permission);
         }
     }
@@ -326,7 +361,8 @@ TEST_F(AccessRules, WhoMayNothingIsRefusedByTheErrorOfTheResourceAndChangesNothi
             EXPECT_EQ(text.find("\"t\""), std::string::npos) << each.api->name << " tells of a topic: " << text;
             EXPECT_EQ(text.find("\"g\""), std::string::npos) << each.api->name << " tells of a group: " << text;
         } else {
-            EXPECT_NE(text.find("ErrorCode: " + std::to_string(static_cast<int>(each.refusal))), std::string::npos) << each.api->name << " " << text;
+            EXPECT_NE(text.find("ErrorCode: " + std::to_string(static_cast<int>(each.refusal))), std::string::npos)
+                << each.api->name << " " << text;
             EXPECT_EQ(text.find("ErrorCode: 0, ErrorMessage"), std::string::npos) << each.api->name << " " << text;
         }
     }
@@ -365,7 +401,8 @@ TEST_F(AccessRules, OneTopicIsRefusedAndItsNeighbourIsServed) {
 TEST_F(AccessRules, MetadataCreatesATopicOnlyForWhoMayCreateItOrAny) {
     const auto ask_for = [&](std::string_view name) {
         const std::array named{MetadataRequest::Topic{.name = name}};
-        const auto* reply = client_->call<MetadataResponse>(13, MetadataRequest{.topics = Array<MetadataRequest::Topic>(named), .allow_auto_topic_creation = true});
+        const auto* reply = client_->call<MetadataResponse>(
+            13, MetadataRequest{.topics = Array<MetadataRequest::Topic>(named), .allow_auto_topic_creation = true});
         return reply == nullptr ? ErrorCode::network_exception : reply->topics[0].error_code;
     };
     const auto exists = [&](std::string_view name) { return broker_->services().topics.table()->find(name) != nullptr; };
@@ -382,9 +419,10 @@ TEST_F(AccessRules, MetadataCreatesATopicOnlyForWhoMayCreateItOrAny) {
 
 TEST_F(AccessRules, WhoMayReadAGroupButNotItsTopicIsRefusedTheTopic) {
     rules_.set(true, {access::kReadTopic});
-    const OffsetCommitRequest commit{.group_id = "simple",
-                                     .generation_id_or_member_epoch = -1,
-                                     .topics = one(OffsetCommitRequest::Topic{.topic_id = topic_id_, .partitions = one(OffsetCommitRequest::Partition{})})};
+    const OffsetCommitRequest commit{
+        .group_id = "simple",
+        .generation_id_or_member_epoch = -1,
+        .topics = one(OffsetCommitRequest::Topic{.topic_id = topic_id_, .partitions = one(OffsetCommitRequest::Partition{})})};
     EXPECT_NE(answer(api_of<OffsetCommitRequest>(), &commit).find("ErrorCode: 29"), std::string::npos);
     rules_.set(true, {access::kDescribeTopic});
     const ConsumerGroupDescribeRequest describe{.group_ids = one(kGroup)};
@@ -394,10 +432,11 @@ TEST_F(AccessRules, WhoMayReadAGroupButNotItsTopicIsRefusedTheTopic) {
 }
 
 TEST_F(AccessRules, OffsetsOfATopicThatMayNotBeDescribedAreRefusedByNameAndLeftOutOfAll) {
-    const OffsetCommitRequest commit{.group_id = "simple",
-                                     .generation_id_or_member_epoch = -1,
-                                     .topics = one(OffsetCommitRequest::Topic{
-                                         .topic_id = topic_id_, .partitions = one(OffsetCommitRequest::Partition{.committed_offset = 7})})};
+    const OffsetCommitRequest commit{
+        .group_id = "simple",
+        .generation_id_or_member_epoch = -1,
+        .topics = one(OffsetCommitRequest::Topic{.topic_id = topic_id_,
+                                                 .partitions = one(OffsetCommitRequest::Partition{.committed_offset = 7})})};
     const auto* committed = client_->call<OffsetCommitResponse>(10, commit);
     ASSERT_NE(committed, nullptr) << client_->failure();
     ASSERT_EQ(committed->topics[0].partitions[0].error_code, ErrorCode::none);
@@ -405,11 +444,13 @@ TEST_F(AccessRules, OffsetsOfATopicThatMayNotBeDescribedAreRefusedByNameAndLeftO
         OffsetFetchRequest request;
         if (version < 8) {
             request.group_id = "simple";
-            request.topics = all ? Array<OffsetFetchRequest::Topic>(nullptr) : one(OffsetFetchRequest::Topic{.name = kTopic, .partition_indexes = one(0)});
+            request.topics = all ? Array<OffsetFetchRequest::Topic>(nullptr)
+                                 : one(OffsetFetchRequest::Topic{.name = kTopic, .partition_indexes = one(0)});
         } else {
             request.groups = one(OffsetFetchRequest::Group{
                 .group_id = "simple",
-                .topics = all ? Array<OffsetFetchRequest::Topics>(nullptr) : one(OffsetFetchRequest::Topics{.name = kTopic, .partition_indexes = one(0)})});
+                .topics = all ? Array<OffsetFetchRequest::Topics>(nullptr)
+                              : one(OffsetFetchRequest::Topics{.name = kTopic, .partition_indexes = one(0)})});
         }
         const auto* reply = client_->call<OffsetFetchResponse>(version, request);
         return reply == nullptr ? client_->failure() : to_text(*reply, version);
@@ -428,7 +469,8 @@ TEST_F(AccessRules, OffsetsOfATopicThatMayNotBeDescribedAreRefusedByNameAndLeftO
 
 TEST_F(AccessRules, WhoMayCreateATopicButNotDescribeItsConfigsIsToldOfNone) {
     rules_.set(true, {access::kDescribeTopicConfigs});
-    const CreateTopicsRequest create{.topics = one(CreateTopicsRequest::CreatableTopic{.name = "v", .num_partitions = 1, .replication_factor = 1})};
+    const CreateTopicsRequest create{
+        .topics = one(CreateTopicsRequest::CreatableTopic{.name = "v", .num_partitions = 1, .replication_factor = 1})};
     const std::string created = answer(api_of<CreateTopicsRequest>(), &create);
     EXPECT_NE(created.find("TopicConfigErrorCode: 29"), std::string::npos) << created;
     EXPECT_NE(created.find("NumPartitions: -1"), std::string::npos) << created;
@@ -436,7 +478,8 @@ TEST_F(AccessRules, WhoMayCreateATopicButNotDescribeItsConfigsIsToldOfNone) {
 }
 
 TEST_F(AccessRules, OperationsThatRepliesTellOfAreThoseThatTheRulesAllow) {
-    const MetadataRequest metadata{.topics = one(MetadataRequest::Topic{.name = kTopic}), .include_topic_authorized_operations = true};
+    const MetadataRequest metadata{.topics = one(MetadataRequest::Topic{.name = kTopic}),
+                                   .include_topic_authorized_operations = true};
     const DescribeClusterRequest cluster{.include_cluster_authorized_operations = true};
     const auto told = [&] {
         const auto* topics = client_->call<MetadataResponse>(13, metadata);

@@ -72,10 +72,11 @@ class Allocations : public ::testing::Test {
   protected:
     void SetUp() override {
         if (!PARTITA_OWN_MALLOC) GTEST_SKIP() << "malloc belongs to the sanitizer here";
-        broker_ = InProcessBroker::start(
-            {.data_directory = directory_ / "data", .file_system = &files_, .metadata_store = {},
-             // A batch that is sampled is copied; how many are is a matter of time.
-             .overrides = {"offsets.topic.num.partitions=2", "partita.detection.enable=false"}});
+        broker_ = InProcessBroker::start({.data_directory = directory_ / "data",
+                                          .file_system = &files_,
+                                          .metadata_store = {},
+                                          // A batch that is sampled is copied; how many are is a matter of time.
+                                          .overrides = {"offsets.topic.num.partitions=2", "partita.detection.enable=false"}});
         ASSERT_NE(broker_, nullptr);
         for (const auto& reactor : broker_->services().turns.reactors()) {
             std::promise<void> done;

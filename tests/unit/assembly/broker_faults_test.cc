@@ -44,8 +44,7 @@ class BrokerFaults : public ::testing::Test {
     void TearDown() override { kill(); }
     /// Refused in a way that every client answers by looking for its coordinator and trying again.
     [[nodiscard]] static auto retriable() {
-        return AnyOf(ErrorCode::not_coordinator, ErrorCode::coordinator_not_available,
-                     ErrorCode::coordinator_load_in_progress);
+        return AnyOf(ErrorCode::not_coordinator, ErrorCode::coordinator_not_available, ErrorCode::coordinator_load_in_progress);
     }
     /// What a client that tries again hears in the end.
     [[nodiscard]] std::int64_t committed(const std::string& group) {
@@ -208,8 +207,8 @@ TEST_F(BrokerFaults, OffsetsTopicMadeAnewKnowsNothingOfTheOldOneAfterAKill) {
     EXPECT_TRUE(eventually([&] {
         const auto names = broker_->broker().storage().metadata_store->logs();
         return names && std::ranges::none_of(*names, [](const std::string& name) {
-            return name.starts_with("__consumer_offsets-");  // "h" will be folded later.
-        });
+                   return name.starts_with("__consumer_offsets-");  // "h" will be folded later.
+               });
     }));
     stop();
     start();
@@ -243,8 +242,7 @@ TEST_F(BrokerFaults, FailedProducerSnapshotsLeaveSequencesToTheRecovery) {
     // The last one again: a duplicate, answered with the offset that it has.
     EXPECT_EQ(client_->produce_value("t", 0, value, producer, acknowledged - 1).base_offset, acknowledged - 1);
     EXPECT_EQ(client_->produce_value("t", 0, value, producer, acknowledged).base_offset, acknowledged);
-    EXPECT_EQ(client_->produce_value("t", 0, value, producer, acknowledged + 5).error,
-              ErrorCode::out_of_order_sequence_number);
+    EXPECT_EQ(client_->produce_value("t", 0, value, producer, acknowledged + 5).error, ErrorCode::out_of_order_sequence_number);
     EXPECT_EQ(records(), static_cast<std::size_t>(acknowledged) + 1);
 }
 
@@ -280,10 +278,12 @@ TEST_F(BrokerFaults, MuchThatIsWrittenIsCheckpointedBeforeItsTime) {
     for (std::uint64_t written = 0; written < kMost; written += value.size()) {
         ASSERT_EQ(client_->produce_value("t", 0, value).error, ErrorCode::none);
     }
-    EXPECT_TRUE(eventually([&] {
-        auto text = read_whole_file(files_, data_directory_ + "/recovery-point-offset-checkpoint", 4096);
-        return text && text->contains("t 0 ") && broker_->broker().storage().logs->bytes_since_checkpoint() < kMost / 2;
-    }, 40));
+    EXPECT_TRUE(eventually(
+        [&] {
+            auto text = read_whole_file(files_, data_directory_ + "/recovery-point-offset-checkpoint", 4096);
+            return text && text->contains("t 0 ") && broker_->broker().storage().logs->bytes_since_checkpoint() < kMost / 2;
+        },
+        40));
 }
 
 TEST_F(BrokerFaults, CheckpointThatFindsNoSpaceIsNotTriedAllTheTime) {
@@ -306,11 +306,12 @@ constexpr int kRounds = 12;
 
 /// Two sealed segments and more of values of the same few keys, which nothing compacts yet: "<key>:<round> ...".
 void write_compactable(PlainClient& client) {
-    ASSERT_EQ(client.create_topic("t", 1,
-                                  {{"cleanup.policy", "compact"},
-                                   {"segment.bytes", "1048576"},
-                                   {"min.cleanable.dirty.ratio", "0.01"},
-                                   {"min.compaction.lag.ms", "3600000"}})
+    ASSERT_EQ(client
+                  .create_topic("t", 1,
+                                {{"cleanup.policy", "compact"},
+                                 {"segment.bytes", "1048576"},
+                                 {"min.cleanable.dirty.ratio", "0.01"},
+                                 {"min.compaction.lag.ms", "3600000"}})
                   .error,
               ErrorCode::none);
     for (int round = 0; round < kRounds; ++round) {

@@ -37,7 +37,8 @@ class CommittedReaders : public ::testing::Test {
     void append(std::vector<std::byte> batch) {
         const auto table = broker_->services().topics.table();
         const auto& partition = table->find("t")->partitions[0];
-        ASSERT_TRUE(partition->log->append(batch, {.leader_epoch = partition->leader_epoch(), .now = real_schedule().clock.now().wall}));
+        ASSERT_TRUE(
+            partition->log->append(batch, {.leader_epoch = partition->leader_epoch(), .now = real_schedule().clock.now().wall}));
     }
     void write_in_transaction(std::int64_t producer) {
         BatchBuilder builder({.producer_id = {producer}, .producer_epoch = {0}, .base_sequence = {0}, .transactional = true});
@@ -62,8 +63,8 @@ class CommittedReaders : public ::testing::Test {
             11, FetchRequest{.max_wait_ms = max_wait_ms, .min_bytes = 1, .isolation_level = 1, .topics = topics}, id)));
     }
     const FetchResponse::PartitionData* answer(std::int32_t id) {
-        const auto* response = static_cast<const FetchResponse*>(
-            reader_->read_reply(*find_api(ApiKey::fetch), 11, id, WireClient::kPatience));
+        const auto* response =
+            static_cast<const FetchResponse*>(reader_->read_reply(*find_api(ApiKey::fetch), 11, id, WireClient::kPatience));
         return response == nullptr ? nullptr : &response->responses[0].partitions[0];
     }
 

@@ -65,12 +65,13 @@ TEST_F(ConnectionsBounds, AWishBeyondThoseThatWaitIsTakenLater) {
     std::promise<void> gate;
     std::promise<void> is_asked;
     std::atomic<std::size_t> most = 0;
-    connections_->look_up_by([&, open = gate.get_future().share(), is_first = true](std::span<const runtime::LocalConnection> wanted) mutable {
-        if (std::exchange(is_first, false)) is_asked.set_value();
-        open.wait();
-        most = std::max(most.load(), wanted.size());
-        return std::vector<std::optional<expansion::ProcessIdentity>>(wanted.size());
-    });
+    connections_->look_up_by(
+        [&, open = gate.get_future().share(), is_first = true](std::span<const runtime::LocalConnection> wanted) mutable {
+            if (std::exchange(is_first, false)) is_asked.set_value();
+            open.wait();
+            most = std::max(most.load(), wanted.size());
+            return std::vector<std::optional<expansion::ProcessIdentity>>(wanted.size());
+        });
     EXPECT_FALSE(connections_->want_process(note()));
     is_asked.get_future().wait();
     // While the first one is looked for the others wait.

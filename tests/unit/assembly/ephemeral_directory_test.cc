@@ -60,7 +60,8 @@ TEST_F(EphemeralDirectories, OtherNamesFilesAndLinksAreLeftAlone) {
     const auto created = EphemeralDirectory::create(std::span(&parent_, 1));
     ASSERT_TRUE(created.has_value());
     EXPECT_EQ(created->swept, 0u);
-    for (const std::string& path : {other, target + "/orders-0", parent_ + "/partita-ephemeral-a-file", parent_ + "/partita-ephemeral-a-link"}) {
+    for (const std::string& path :
+         {other, target + "/orders-0", parent_ + "/partita-ephemeral-a-file", parent_ + "/partita-ephemeral-a-link"}) {
         EXPECT_TRUE(std::filesystem::exists(path)) << path;
     }
 }

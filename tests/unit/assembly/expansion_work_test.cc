@@ -31,8 +31,8 @@ class ExpansionWork : public ::testing::Test {
   protected:
     static constexpr int kGroups = 20;
     static constexpr int kTopics = 15;
-    /// At every group that reads the topic, and perhaps at the same moment the observer's once in a second. The first look after the
-    /// groups joined lists what they read besides.
+    /// At every group that reads the topic, and perhaps at the same moment the observer's once in a second. The first look after
+    /// the groups joined lists what they read besides.
     static constexpr std::uint64_t kOneLook = 3 * kGroups;
 
     void SetUp() override {
@@ -199,7 +199,8 @@ TEST_F(ExpansionWork, OffsetsThatWereTakenBackDoNotComeBackAfterAKill) {
     std::promise<std::optional<std::size_t>> removed;
     runtime::Services& services = broker_->services();
     services.turns.first_reactor().post([&] {
-        removed.set_value(services.expansions.remove_seeds(services.turns.first(), *services.topics.table()->find("t")->topic, 1));
+        removed.set_value(
+            services.expansions.remove_seeds(services.turns.first(), *services.topics.table()->find("t")->topic, 1));
     });
     EXPECT_EQ(removed.get_future().get(), 1u);
     EXPECT_EQ(client_->committed("g", "t", 2), -1);

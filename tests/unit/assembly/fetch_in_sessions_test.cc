@@ -47,7 +47,8 @@ class FetchInSessions : public ::testing::Test {
         static std::array partitions{FetchRequest::FetchPartition{.partition = 0, .partition_max_bytes = 1 << 20},
                                      FetchRequest::FetchPartition{.partition = 1, .partition_max_bytes = 1 << 20}};
         for (const std::string& name : asked.topics) {
-            topics.push_back({.topic = name, .partitions = Array<FetchRequest::FetchPartition>(partitions.data(), name == "a" ? 2 : 1)});
+            topics.push_back(
+                {.topic = name, .partitions = Array<FetchRequest::FetchPartition>(partitions.data(), name == "a" ? 2 : 1)});
         }
         ASSERT_TRUE(client.send(request_frame(kByName,
                                               FetchRequest{.max_wait_ms = asked.max_wait_ms,

@@ -28,7 +28,8 @@ using expansion::Attribution;
 class HeldReaders : public ::testing::Test {
   protected:
     void SetUp() override {
-        broker_ = InProcessBroker::start({.data_directory = directory_ / "data", .overrides = {"group.initial.rebalance.delay.ms=0"}});
+        broker_ =
+            InProcessBroker::start({.data_directory = directory_ / "data", .overrides = {"group.initial.rebalance.delay.ms=0"}});
         ASSERT_NE(broker_, nullptr);
         client_ = std::make_unique<PlainClient>(broker_->port());
         ASSERT_EQ(find_coordinator(client_->wire(), "any"), ErrorCode::none);
@@ -100,7 +101,8 @@ class UnknownReaders : public HeldReaders {
     std::unique_ptr<WireClient> reader_;
 };
 
-// `kcat -C -e` reads until it is told that it is at the end: the fence must not look like one to a reader that may be in no group.
+// `kcat -C -e` reads until it is told that it is at the end: the fence must not look like one to a reader that may be in no
+// group.
 TEST_F(UnknownReaders, AreShownWhereTheLogEndsAndGetAllOfItWhenTheyAreInNoGroup) {
     hold(false);
     for (int again = 0; again < 2; ++again) {
@@ -141,10 +143,11 @@ TEST_F(UnknownReaders, AreHeldOnlyWhereThereIsMoreToRead) {
 /// The readers of the topic as a test says them.
 class FenceReadersBounds : public HeldReaders {
   protected:
-    Attribution::Kind judge(runtime::FenceReaders& readers, std::string_view client_id, std::uint64_t connection, std::int32_t partition = 2,
-                            std::int64_t after_ms = 0) {
+    Attribution::Kind judge(runtime::FenceReaders& readers, std::string_view client_id, std::uint64_t connection,
+                            std::int32_t partition = 2, std::int64_t after_ms = 0) {
         return readers
-            .judge("t", topic_id(), PartitionIndex{partition}, client_id, "/127.0.0.1", expansion::ConnectionId{connection}, began_ + after_ms)
+            .judge("t", topic_id(), PartitionIndex{partition}, client_id, "/127.0.0.1", expansion::ConnectionId{connection},
+                   began_ + after_ms)
             .kind;
     }
     const Instant began_ = real_schedule().clock.now().monotonic;
@@ -175,7 +178,8 @@ TEST_F(FenceReadersBounds, WithMoreHoldingsThanAreKeptNobodyIsExcludedForWhatItF
         runtime::FenceReaders readers(services().groups, services().connections);
         Attribution::Kind kind{};
         for (const std::int64_t after_ms : {std::int64_t{0}, expansion::kHandoverMs + 1}) {
-            for (const std::int32_t partition : {kNotHeld, 2}) kind = judge(readers, "of " + std::to_string(held), 1'000'000, partition, after_ms);
+            for (const std::int32_t partition : {kNotHeld, 2})
+                kind = judge(readers, "of " + std::to_string(held), 1'000'000, partition, after_ms);
         }
         return kind;
     };

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-
 #include "protocol/messages/22_init_producer_id.h"
 #include "tests/support/broker_process.h"
 #include "tests/support/in_process_broker.h"

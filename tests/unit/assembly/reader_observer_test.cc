@@ -20,7 +20,8 @@ namespace {
 class ReaderObserverInABroker : public ::testing::Test {
   protected:
     void SetUp() override {
-        broker_ = InProcessBroker::start({.data_directory = directory_ / "data", .overrides = {"group.initial.rebalance.delay.ms=0"}});
+        broker_ =
+            InProcessBroker::start({.data_directory = directory_ / "data", .overrides = {"group.initial.rebalance.delay.ms=0"}});
         ASSERT_NE(broker_, nullptr);
         client_ = std::make_unique<PlainClient>(broker_->port());
         ASSERT_EQ(client_->create_topic("t", 2).error, ErrorCode::none);
@@ -236,7 +237,8 @@ TEST_F(TimeOfTheReaderObserver, ComesSeldomWhereNothingIsDue) {
 TEST_F(TimeOfTheReaderObserver, AsksForPositionsAgainWhenItRemembersNoMoreGroups) {
     const runtime::TopicState& topic = *table()->find("t");
     const auto commit_of = [&](std::size_t number) {
-        observer().on_commit(topic, "g" + std::to_string(number), {"client", "/127.0.0.1"}, {7}, {}, expansion::Inversions::Positions(), now_.wall);
+        observer().on_commit(topic, "g" + std::to_string(number), {"client", "/127.0.0.1"}, {7}, {},
+                             expansion::Inversions::Positions(), now_.wall);
     };
     for (std::size_t number = 0; number < runtime::ReaderObserver::kPositionedMax; ++number) {
         ASSERT_TRUE(observer().wants_positions(topic, "g" + std::to_string(number))) << number;

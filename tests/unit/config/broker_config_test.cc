@@ -85,8 +85,7 @@ TEST(BrokerConfig, RetentionOfTopicsFollowsTheFirstOfMillisecondsMinutesHours) {
 }
 
 TEST(BrokerConfig, DynamicValueHidesEveryStaticNameOfTheSameThing) {
-    const BrokerConfig fixed =
-        loaded({.properties = {}, .environment = {}, .overrides = {"log.retention.minutes=2"}}).config;
+    const BrokerConfig fixed = loaded({.properties = {}, .environment = {}, .overrides = {"log.retention.minutes=2"}}).config;
     const auto changed = fixed.with_dynamic({{{"log.retention.ms", "7000"}}, {}});
     ASSERT_TRUE(changed.has_value());
     EXPECT_EQ(effective_topic_config({}, *changed)->retention_ms, 7000);
@@ -103,16 +102,15 @@ TEST(BrokerConfig, ThisBrokersValueBeatsTheClustersDefault) {
 TEST(BrokerConfig, EmptyHttpListenerSwitchesItOffAndABadOneIsRefused) {
     EXPECT_EQ(loaded({.properties = {}, .environment = {}, .overrides = {"partita.http.listener="}}).config.http_listener,
               std::nullopt);
-    EXPECT_EQ(loaded({.properties = {}, .environment = {}, .overrides = {"partita.http.listener=[::1]:0"}})
-                  .config.http_listener,
+    EXPECT_EQ(loaded({.properties = {}, .environment = {}, .overrides = {"partita.http.listener=[::1]:0"}}).config.http_listener,
               (AdvertisedAddress{"::1", 0}));
     EXPECT_FALSE(load_broker_config({.properties = {}, .environment = {}, .overrides = {"partita.http.listener=x"}}));
 }
 
 TEST(TopicConfig, EveryTypedFieldFollowsItsOverride) {
-    const ConfigMap overrides = {{"cleanup.policy", "compact"},       {"compression.type", "zstd"},
-                                 {"message.timestamp.type", "LogAppendTime"}, {"segment.bytes", "1048576"},
-                                 {"min.cleanable.dirty.ratio", ".25"}, {"preallocate", "TRUE"}};
+    const ConfigMap overrides = {
+        {"cleanup.policy", "compact"}, {"compression.type", "zstd"},         {"message.timestamp.type", "LogAppendTime"},
+        {"segment.bytes", "1048576"},  {"min.cleanable.dirty.ratio", ".25"}, {"preallocate", "TRUE"}};
     const auto config = effective_topic_config(overrides, BrokerConfig{});
     ASSERT_TRUE(config.has_value());
     EXPECT_TRUE(config->cleanup_compact);
@@ -142,8 +140,7 @@ TEST(DescribeConfigs, FreshTopicShowsOnlyMinInsyncReplicasAsNotDefault) {
 }
 
 TEST(DescribeConfigs, OnlyNamesAskedForThatExistAreGiven) {
-    const DescribeOptions options{
-        .names = {{"retention.ms", "nope"}}, .include_synonyms = false, .include_documentation = true};
+    const DescribeOptions options{.names = {{"retention.ms", "nope"}}, .include_synonyms = false, .include_documentation = true};
     const auto entries = describe_topic_configs({}, BrokerConfig{}, options);
     ASSERT_EQ(entries.size(), 1u);
     EXPECT_EQ(entries[0].name, "retention.ms");
@@ -175,7 +172,8 @@ TEST(DescribeConfigs, PlacesAreShownUnlessTheyWereGiven) {
         }
         return values;
     };
-    EXPECT_EQ(shown({}), (std::map<std::string, std::string>{{"partita.data.directory", "/data"}, {"partita.http.advertised", "here:1"}}));
+    EXPECT_EQ(shown({}),
+              (std::map<std::string, std::string>{{"partita.data.directory", "/data"}, {"partita.http.advertised", "here:1"}}));
     EXPECT_EQ(shown({{"partita.http.advertised", "there:2"}})["partita.http.advertised"], "there:2");
 }
 

@@ -18,15 +18,12 @@ class BrokerLoggersTest : public ::testing::Test {
         }
     }
 
-    ConfigError alter(std::string name, AlterOperation operation, std::optional<std::string> value,
-                      bool validate_only = false) {
+    ConfigError alter(std::string name, AlterOperation operation, std::optional<std::string> value, bool validate_only = false) {
         const ConfigChange changes[] = {{std::move(name), operation, std::move(value)}};
         const auto altered = loggers_.alter(changes, validate_only);
         return altered ? ConfigError{ErrorCode::none, ""} : altered.error();
     }
-    std::string level_of(const std::string& name) {
-        return loggers_.describe({.names = {{name}}}).at(0).value.value_or("");
-    }
+    std::string level_of(const std::string& name) { return loggers_.describe({.names = {{name}}}).at(0).value.value_or(""); }
 
     BrokerLoggers loggers_;
 };
@@ -79,14 +76,11 @@ TEST_F(BrokerLoggersTest, ChangesAreRefusedWithKafkasCodesAndTexts) {
               (ConfigError{ErrorCode::invalid_request, "Removing the log level of the root logger is not allowed"}));
     EXPECT_EQ(alter("root", AlterOperation::append, "DEBUG"),
               (ConfigError{ErrorCode::invalid_request, "APPEND operation is not allowed for the BROKER_LOGGER resource"}));
-    EXPECT_EQ(
-        alter("root", AlterOperation::subtract, "DEBUG"),
-        (ConfigError{ErrorCode::invalid_request, "SUBTRACT operation is not allowed for the BROKER_LOGGER resource"}));
+    EXPECT_EQ(alter("root", AlterOperation::subtract, "DEBUG"),
+              (ConfigError{ErrorCode::invalid_request, "SUBTRACT operation is not allowed for the BROKER_LOGGER resource"}));
 }
 
-TEST_F(BrokerLoggersTest, EveryAreaOfTheLogHasALogger) {
-    EXPECT_EQ(loggers_.describe({}).size(), std::size(log::kAreas) + 1);
-}
+TEST_F(BrokerLoggersTest, EveryAreaOfTheLogHasALogger) { EXPECT_EQ(loggers_.describe({}).size(), std::size(log::kAreas) + 1); }
 
 }  // namespace
 }  // namespace partita::config

@@ -14,17 +14,16 @@ ConfigError refusal(ConfigMap overrides, std::string_view name = "m") {
 
 TEST(ClientMetricsConfig, ValuesAreRefusedWithKafkasCodesAndTexts) {
     EXPECT_EQ(refusal({}, ""), (ConfigError{ErrorCode::invalid_request, "Subscription name can't be empty"}));
-    EXPECT_EQ(refusal({{"foo", "1"}}),
-              (ConfigError{ErrorCode::invalid_request, "Unknown client metrics configuration: foo"}));
+    EXPECT_EQ(refusal({{"foo", "1"}}), (ConfigError{ErrorCode::invalid_request, "Unknown client metrics configuration: foo"}));
     for (const std::string text : {"99", "3600001"}) {
         EXPECT_EQ(refusal({{"interval.ms", text}}),
                   (ConfigError{ErrorCode::invalid_request, "Invalid value " + text +
                                                                " for interval.ms, interval must be between 100 and "
                                                                "3600000 (1 hour)"}));
     }
-    EXPECT_EQ(refusal({{"interval.ms", "x"}}),
-              (ConfigError{ErrorCode::invalid_config,
-                           "Invalid value x for configuration interval.ms: Not a number of type INT"}));
+    EXPECT_EQ(
+        refusal({{"interval.ms", "x"}}),
+        (ConfigError{ErrorCode::invalid_config, "Invalid value x for configuration interval.ms: Not a number of type INT"}));
     for (const std::string text : {"foo=bar", "client_id", "client_id=["}) {
         EXPECT_EQ(refusal({{"match", text}}),
                   (ConfigError{ErrorCode::invalid_config, "Illegal client matching pattern: " + text}));
@@ -48,8 +47,7 @@ TEST(ClientMetricsConfig, SubscriptionWithoutConfigsIsDescribedByItsDefaults) {
     EXPECT_TRUE(entries[0].synonyms.empty());
     EXPECT_EQ(entries[2].value, "a,b");
     EXPECT_EQ(entries[2].source, ConfigSource::client_metrics_config);
-    EXPECT_EQ(entries[2].synonyms,
-              (std::vector<SynonymEntry>{{"metrics", "a,b", ConfigSource::client_metrics_config}}));
+    EXPECT_EQ(entries[2].synonyms, (std::vector<SynonymEntry>{{"metrics", "a,b", ConfigSource::client_metrics_config}}));
 }
 
 }  // namespace

@@ -52,9 +52,9 @@ TEST(ExpansionConfig, UnknownModeIsRefusedWithTheAllowedOnes) {
 }
 
 TEST(ExpansionConfig, DelaysGoDownToUntilReleased) {
-    EXPECT_EQ(effective_topic_config({{"partita.visibility.consumers.delay.ms", "-1"}}, BrokerConfig{})
-                  ->visibility_consumers_delay_ms,
-              kUntilReleased);
+    EXPECT_EQ(
+        effective_topic_config({{"partita.visibility.consumers.delay.ms", "-1"}}, BrokerConfig{})->visibility_consumers_delay_ms,
+        kUntilReleased);
     EXPECT_FALSE(validate_topic_configs({{"partita.visibility.consumers.delay.ms", "-2"}}, BrokerConfig{}));
 }
 
@@ -68,8 +68,9 @@ TEST(ExpansionConfig, TopicIsDescribedAsByKafkaUntilAnExpansionConfigIsGiven) {
 }
 
 TEST(ExpansionConfig, PatternsOfNamesGiveTopicsTheirModes) {
-    const BrokerConfig broker = broker_with({"partita.default.expansion.mode=safe-offsets",
-                                             "partita.default.expansion.mode.patterns=orders-*:fenced,*-log:faithful,pay*nts:guarded"});
+    const BrokerConfig broker =
+        broker_with({"partita.default.expansion.mode=safe-offsets",
+                     "partita.default.expansion.mode.patterns=orders-*:fenced,*-log:faithful,pay*nts:guarded"});
     const auto mode = [&](const ConfigMap& overrides, std::string_view topic) {
         return effective_topic_config(with_mode_pattern(overrides, broker, topic), broker)->expansion_mode;
     };
@@ -81,8 +82,10 @@ TEST(ExpansionConfig, PatternsOfNamesGiveTopicsTheirModes) {
     EXPECT_EQ(mode({}, "orders"), ExpansionMode::safe_offsets);
     EXPECT_EQ(mode({{"partita.expansion.mode", "faithful"}}, "orders-eu"), ExpansionMode::faithful) << "its own goes first";
 
-    EXPECT_TRUE(describes(describe_topic_configs(with_mode_pattern({}, broker, "orders-eu"), broker, {}), "partita.expansion.mode"));
-    EXPECT_FALSE(describes(describe_topic_configs(with_mode_pattern({}, broker, "orders"), broker, {}), "partita.expansion.mode"));
+    EXPECT_TRUE(
+        describes(describe_topic_configs(with_mode_pattern({}, broker, "orders-eu"), broker, {}), "partita.expansion.mode"));
+    EXPECT_FALSE(
+        describes(describe_topic_configs(with_mode_pattern({}, broker, "orders"), broker, {}), "partita.expansion.mode"));
 }
 
 TEST(ExpansionConfig, PatternsFollowADynamicChange) {
@@ -97,9 +100,10 @@ TEST(ExpansionConfig, APatternThatIsNoneIsRefusedInWords) {
         const auto parsed = parse_mode_patterns(patterns);
         return parsed ? "" : parsed.error().message;
     };
-    EXPECT_EQ(refusal("orders:careful"),
-              "Invalid value orders:careful for configuration partita.default.expansion.mode.patterns: the mode must be faithful, "
-              "safe-offsets, guarded or fenced");
+    EXPECT_EQ(
+        refusal("orders:careful"),
+        "Invalid value orders:careful for configuration partita.default.expansion.mode.patterns: the mode must be faithful, "
+        "safe-offsets, guarded or fenced");
     EXPECT_NE(refusal("orders").find("say PATTERN:MODE"), std::string::npos);
     EXPECT_NE(refusal(":fenced").find("say PATTERN:MODE"), std::string::npos);
     EXPECT_EQ(refusal(""), "");

@@ -16,9 +16,7 @@
 namespace partita::config {
 namespace {
 
-std::string golden_path(const std::string& file) {
-    return (test::tests_directory() / "golden/configs" / file).string();
-}
+std::string golden_path(const std::string& file) { return (test::tests_directory() / "golden/configs" / file).string(); }
 
 std::vector<std::string> golden_lines(const std::string& file) {
     std::ifstream in(golden_path(file));
@@ -89,9 +87,8 @@ std::string type_name(ConfigType type) {
 std::string shown(const std::optional<std::string>& value) { return value.value_or("<null>"); }
 
 std::string line_of(const ConfigEntry& entry) {
-    std::string line = entry.name + "|" + shown(entry.value) + "|" + source_name(entry.source) + "|" +
-                       type_name(entry.type) + "|" + (entry.read_only ? "read-only" : "") + "|" +
-                       (entry.sensitive ? "sensitive" : "") + "|";
+    std::string line = entry.name + "|" + shown(entry.value) + "|" + source_name(entry.source) + "|" + type_name(entry.type) +
+                       "|" + (entry.read_only ? "read-only" : "") + "|" + (entry.sensitive ? "sensitive" : "") + "|";
     for (std::size_t index = 0; index < entry.synonyms.size(); ++index) {
         const SynonymEntry& synonym = entry.synonyms[index];
         line += (index == 0 ? "" : ";") + synonym.name + "=" + shown(synonym.value) + "@" + source_name(synonym.source);
@@ -101,7 +98,10 @@ std::string line_of(const ConfigEntry& entry) {
 
 // The few configs whose defaults differ on purpose, or that are ours alone.
 const std::set<std::string>& departures() {
-    static const std::set<std::string> kNames = {"broker.id", "group.initial.rebalance.delay.ms", "listeners", "log.dir",
+    static const std::set<std::string> kNames = {"broker.id",
+                                                 "group.initial.rebalance.delay.ms",
+                                                 "listeners",
+                                                 "log.dir",
                                                  "partita.default.expansion.fence.timeout.ms",
                                                  "partita.default.expansion.guard.quiet.ms",
                                                  "partita.default.expansion.mode",
@@ -170,8 +170,8 @@ TEST(GoldenConfigs, ValuesAreParsedPrintedAndRefusedAsByKafka) {
     for (const std::string& line : golden_lines("values.txt")) {
         const std::vector<std::string> parts = split(line, '\t');
         ASSERT_EQ(parts.size(), 4u) << line;
-        const ConfigDefinition* definition = parts[0] == "topic" ? &find_topic_config(parts[1])->definition
-                                                                 : find_broker_config(parts[1]);
+        const ConfigDefinition* definition =
+            parts[0] == "topic" ? &find_topic_config(parts[1])->definition : find_broker_config(parts[1]);
         ASSERT_NE(definition, nullptr) << line;
         if (definition->type == ConfigType::class_name) {
             continue;  // Classes cannot be loaded here: every name is taken.
@@ -179,8 +179,7 @@ TEST(GoldenConfigs, ValuesAreParsedPrintedAndRefusedAsByKafka) {
         const std::optional<std::string_view> text =
             parts[2] == "<null>" ? std::nullopt : std::optional<std::string_view>(parts[2]);
         const auto value = parse_config_value(*definition, text);
-        const std::string actual = value ? "OK " + shown(config_value_text(*value))
-                                         : "ConfigException: " + value.error().message;
+        const std::string actual = value ? "OK " + shown(config_value_text(*value)) : "ConfigException: " + value.error().message;
         EXPECT_EQ(actual, parts[3]) << line;
     }
 }
@@ -210,8 +209,7 @@ std::string start_departure(const std::string& given) {
         {"log.segment.bytes\t10\tlog.retention.hours\tx",
          "Invalid value x for configuration log.retention.hours: Not a number of type INT"},
         // Kafka says "/ by zero".
-        {"log.cleaner.threads\t0",
-         "Invalid value 0 for configuration log.cleaner.threads: Value must be at least 1"},
+        {"log.cleaner.threads\t0", "Invalid value 0 for configuration log.cleaner.threads: Value must be at least 1"},
     };
     const auto found = kDepartures.find(given);
     return found == kDepartures.end() ? "" : found->second;
@@ -281,8 +279,7 @@ std::string outcome(const Result& result) {
 // The overrides after changes that only set, each name once; nothing for other changes.
 std::optional<ConfigMap> overrides_after_sets(const BrokerConfig& broker, BrokerScope scope,
                                               const std::vector<ConfigChange>& changes) {
-    ConfigMap overrides =
-        scope == BrokerScope::this_broker ? broker.dynamic().this_broker : broker.dynamic().cluster_default;
+    ConfigMap overrides = scope == BrokerScope::this_broker ? broker.dynamic().this_broker : broker.dynamic().cluster_default;
     std::set<std::string> names;
     for (const ConfigChange& change : changes) {
         if (change.operation != AlterOperation::set || !change.value || !names.insert(change.name).second) {

@@ -62,8 +62,8 @@ TEST(GroupConfig, ValuesAreRefusedWithKafkasTexts) {
 TEST(GroupConfig, SessionTimeoutExceedsTheHeartbeatInterval) {
     for (const std::string kind : {"consumer", "share", "streams"}) {
         // With the usual bounds no interval reaches a timeout, so these are moved until they meet.
-        const BrokerConfig wide = broker({{"group." + kind + ".min.session.timeout.ms", "1"},
-                                          {"group." + kind + ".min.heartbeat.interval.ms", "1"}});
+        const BrokerConfig wide =
+            broker({{"group." + kind + ".min.session.timeout.ms", "1"}, {"group." + kind + ".min.heartbeat.interval.ms", "1"}});
         const std::string timeout = kind + ".session.timeout.ms";
         const std::string interval = kind + ".heartbeat.interval.ms";
         const std::string text = timeout + " must be greater than " + interval;
@@ -82,8 +82,8 @@ TEST(GroupConfig, OffsetResetTakesADuration) {
     for (const std::string text : {"by_duration:PT5S", "by_duration:P1DT2H3M4.5S", "BY_DURATION:pt1h", "earliest"}) {
         EXPECT_EQ(refusal({{"share.auto.offset.reset", text}}), "") << text;
     }
-    for (const std::string text : {"by_duration:", "by_duration:P", "by_duration:PT", "by_duration:P1H",
-                                   "by_duration:PT1S1M", "by_duration:PT1.5H", "by_duration:5"}) {
+    for (const std::string text : {"by_duration:", "by_duration:P", "by_duration:PT", "by_duration:P1H", "by_duration:PT1S1M",
+                                   "by_duration:PT1.5H", "by_duration:5"}) {
         EXPECT_NE(refusal({{"share.auto.offset.reset", text}}), "") << text;
     }
 }
@@ -101,8 +101,7 @@ TEST(GroupConfig, OwnValueComesBeforeTheBrokers) {
     EXPECT_EQ(entry.synonyms[0], (SynonymEntry{name, "55000", ConfigSource::group_config}));
     EXPECT_EQ(entry.synonyms[1],
               (SynonymEntry{"group.consumer.session.timeout.ms", "50000", ConfigSource::static_broker_config}));
-    EXPECT_EQ(entry.synonyms[2],
-              (SynonymEntry{"group.consumer.session.timeout.ms", "45000", ConfigSource::default_config}));
+    EXPECT_EQ(entry.synonyms[2], (SynonymEntry{"group.consumer.session.timeout.ms", "45000", ConfigSource::default_config}));
 }
 
 TEST(GroupConfig, OldValueBeyondNewBoundsIsBroughtWithinThem) {

@@ -55,8 +55,7 @@ TEST(ImageEnvironment, OfListenersInsideAndOutsideOfAContainerIsUnderstood) {
     const auto loaded = load({"KAFKA_LISTENERS=INSIDE://0.0.0.0:29092,OUTSIDE://0.0.0.0:9092,CONTROLLER://localhost:9093",
                               "KAFKA_ADVERTISED_LISTENERS=INSIDE://kafka:29092,OUTSIDE://localhost:9092",
                               "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP=INSIDE:PLAINTEXT,OUTSIDE:PLAINTEXT,CONTROLLER:PLAINTEXT",
-                              "KAFKA_INTER_BROKER_LISTENER_NAME=INSIDE",
-                              "KAFKA_CONTROLLER_LISTENER_NAMES=CONTROLLER"});
+                              "KAFKA_INTER_BROKER_LISTENER_NAME=INSIDE", "KAFKA_CONTROLLER_LISTENER_NAMES=CONTROLLER"});
     ASSERT_TRUE(loaded.has_value()) << loaded.error().message;
     const ListenerSettings& settings = loaded->config.listeners;
     EXPECT_EQ(settings.listeners.size(), 2u);

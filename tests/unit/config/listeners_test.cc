@@ -73,21 +73,20 @@ TEST(Listeners, EmptyHostIsEveryInterface) {
 }
 
 TEST(Listeners, SecureProtocolsAreKnownAndRefusedInOneLine) {
-    const auto settings = parse_listeners(
-        {{"listeners", "PLAINTEXT://:9092,EXTERNAL://:9094"},
-         {"listener.security.protocol.map", "PLAINTEXT:PLAINTEXT,EXTERNAL:SASL_SSL"}});
+    const auto settings = parse_listeners({{"listeners", "PLAINTEXT://:9092,EXTERNAL://:9094"},
+                                           {"listener.security.protocol.map", "PLAINTEXT:PLAINTEXT,EXTERNAL:SASL_SSL"}});
     ASSERT_FALSE(settings.has_value());
     EXPECT_THAT(settings.error().message, HasSubstr("EXTERNAL://:9094 uses SASL_SSL, which this build does not serve"));
     EXPECT_EQ(settings.error().message.find('\n'), std::string::npos);
 }
 
 TEST(Listeners, TheDockerExampleOfTwoListenersWorks) {
-    const ListenerSettings settings = parsed(
-        {{"listeners", "CONTROLLER://localhost:9091,HOST://0.0.0.0:9092,DOCKER://0.0.0.0:9093"},
-         {"advertised.listeners", "HOST://localhost:9092,DOCKER://kafka:9093"},
-         {"listener.security.protocol.map", "CONTROLLER:PLAINTEXT,DOCKER:PLAINTEXT,HOST:PLAINTEXT"},
-         {"controller.listener.names", "CONTROLLER"},
-         {"inter.broker.listener.name", "DOCKER"}});
+    const ListenerSettings settings =
+        parsed({{"listeners", "CONTROLLER://localhost:9091,HOST://0.0.0.0:9092,DOCKER://0.0.0.0:9093"},
+                {"advertised.listeners", "HOST://localhost:9092,DOCKER://kafka:9093"},
+                {"listener.security.protocol.map", "CONTROLLER:PLAINTEXT,DOCKER:PLAINTEXT,HOST:PLAINTEXT"},
+                {"controller.listener.names", "CONTROLLER"},
+                {"inter.broker.listener.name", "DOCKER"}});
     EXPECT_EQ(settings.listeners.size(), 2u);
     EXPECT_EQ(advertised_address(settings, "DOCKER", "172.17.0.2", 9093), (AdvertisedAddress{"kafka", 9093}));
 }

@@ -6,11 +6,11 @@ namespace partita::config {
 namespace {
 
 TEST(Properties, AllSeparatorsAndCommentsAreUnderstood) {
-    const auto configs = parse_properties(
-        "# comment\n! another\n\n a=1\nb : 2\nc 3\r\nd\t=\t4\re==5\nf\ng:\n  h   \n\xC3\xA9=\xC3\xBC\n");
+    const auto configs =
+        parse_properties("# comment\n! another\n\n a=1\nb : 2\nc 3\r\nd\t=\t4\re==5\nf\ng:\n  h   \n\xC3\xA9=\xC3\xBC\n");
     ASSERT_TRUE(configs.has_value());
-    const ConfigMap expected = {{"a", "1"}, {"b", "2"}, {"c", "3"}, {"d", "4"}, {"e", "=5"},
-                                {"f", ""},  {"g", ""},  {"h", ""},  {"\xC3\xA9", "\xC3\xBC"}};
+    const ConfigMap expected = {
+        {"a", "1"}, {"b", "2"}, {"c", "3"}, {"d", "4"}, {"e", "=5"}, {"f", ""}, {"g", ""}, {"h", ""}, {"\xC3\xA9", "\xC3\xBC"}};
     EXPECT_EQ(*configs, expected);
 }
 
@@ -34,9 +34,7 @@ TEST(Properties, CommentSignInsideAContinuationIsAValue) {
     EXPECT_EQ(configs->at("a"), "1#2");
 }
 
-TEST(Properties, LastOfDuplicateKeysWins) {
-    EXPECT_EQ(parse_properties("a=1\na=2\n")->at("a"), "2");
-}
+TEST(Properties, LastOfDuplicateKeysWins) { EXPECT_EQ(parse_properties("a=1\na=2\n")->at("a"), "2"); }
 
 TEST(Properties, MalformedUnicodeEscapeNamesTheLine) {
     const auto configs = parse_properties("a=1\nb=\\u12g4\n");
@@ -53,8 +51,8 @@ TEST(Environment, NamesFollowTheImageConvention) {
 }
 
 TEST(Environment, VariablesOfTheImageAreNoConfigs) {
-    for (const char* name : {"KAFKA_HOME", "KAFKA_OPTS", "KAFKA_HEAP_OPTS", "KAFKA_LOG4J_ROOT_LOGLEVEL",
-                             "KAFKA_LOG4J_OPTS", "KAFKA_TOOLS_LOG4J_LOGLEVEL", "KAFKA_JMX_PORT", "KAFKA_VERSION"}) {
+    for (const char* name : {"KAFKA_HOME", "KAFKA_OPTS", "KAFKA_HEAP_OPTS", "KAFKA_LOG4J_ROOT_LOGLEVEL", "KAFKA_LOG4J_OPTS",
+                             "KAFKA_TOOLS_LOG4J_LOGLEVEL", "KAFKA_JMX_PORT", "KAFKA_VERSION"}) {
         EXPECT_EQ(config_name_of_environment(name), std::nullopt) << name;
     }
 }

@@ -14,8 +14,13 @@ PartitionSpan span(std::int32_t partition, std::int64_t first_ms = 0, std::int64
 }
 
 ConnectionFacts connection(std::uint64_t id, std::optional<std::int32_t> pid = std::nullopt) {
-    ConnectionFacts facts{.id = ConnectionId{id}, .client_id = "rdkafka", .address = "/127.0.0.1", .port = 50'000,
-                          .software_name = "librdkafka", .software_version = "2.16.0", .born = kStart};
+    ConnectionFacts facts{.id = ConnectionId{id},
+                          .client_id = "rdkafka",
+                          .address = "/127.0.0.1",
+                          .port = 50'000,
+                          .software_name = "librdkafka",
+                          .software_version = "2.16.0",
+                          .born = kStart};
     if (pid) {
         facts.process = ProcessIdentity{.pid = *pid, .start_ticks = 77, .name = "kcat"};
     }
@@ -26,8 +31,13 @@ ReadingConnection reader(std::uint64_t id, std::vector<PartitionSpan> fetched, s
     return {connection(id, pid), std::move(fetched)};
 }
 
-GroupMember member(std::string group, std::vector<PartitionSpan> held, std::optional<ConnectionFacts> coordinator = std::nullopt) {
-    return {.group = std::move(group), .member_id = "m", .client_id = "rdkafka", .client_host = "/127.0.0.1", .held = std::move(held),
+GroupMember member(std::string group, std::vector<PartitionSpan> held,
+                   std::optional<ConnectionFacts> coordinator = std::nullopt) {
+    return {.group = std::move(group),
+            .member_id = "m",
+            .client_id = "rdkafka",
+            .client_host = "/127.0.0.1",
+            .held = std::move(held),
             .coordinator = std::move(coordinator)};
 }
 

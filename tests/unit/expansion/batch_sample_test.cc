@@ -78,7 +78,8 @@ TEST_P(BatchSampleOfCodec, HasTheRecordsOfTheBatchAndOutlivesIt) {
     EXPECT_EQ(sample->record_count(), 4u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Codecs, BatchSampleOfCodec, testing::Values(Codec::none, Codec::gzip, Codec::snappy, Codec::lz4, Codec::zstd),
+INSTANTIATE_TEST_SUITE_P(Codecs, BatchSampleOfCodec,
+                         testing::Values(Codec::none, Codec::gzip, Codec::snappy, Codec::lz4, Codec::zstd),
                          [](const auto& info) { return std::string(codec_name(info.param)); });
 
 TEST(BatchSample, CopiesKeysAndNotValuesOfRecordsThatAreNotCompressed) {

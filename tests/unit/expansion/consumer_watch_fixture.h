@@ -29,7 +29,8 @@ class FakeConnections final : public ConnectionDirectory {
 
     /// The connection is of that process.
     void is_of(ConnectionId connection, std::int32_t pid) {
-        open[connection] = {.id = connection, .process = ProcessIdentity{.pid = pid, .start_ticks = 1, .name = "python3", .program = {}}};
+        open[connection] = {.id = connection,
+                            .process = ProcessIdentity{.pid = pid, .start_ticks = 1, .name = "python3", .program = {}}};
     }
 
     std::map<ConnectionId, ConnectionFacts> open;
@@ -120,7 +121,11 @@ class ConsumerWatchTest : public testing::Test {
         watch_.on_commit(group, kCoordinator, client_, commits, before, now_, keys_sent);
     }
     void add_key(const std::string& key, PartitionIndex partition, std::int32_t epoch, std::int64_t offset) {
-        keys_.add({.key = as_bytes(key), .key_hash = std::hash<std::string>()(key), .partition = partition, .epoch = epoch, .offset = {offset}});
+        keys_.add({.key = as_bytes(key),
+                   .key_hash = std::hash<std::string>()(key),
+                   .partition = partition,
+                   .epoch = epoch,
+                   .offset = {offset}});
     }
 
     TimestampMs now_{1'000'000};

@@ -100,7 +100,8 @@ TEST_F(ConsumerWatchTest, AMemberThatFetchedToTheLastIsNoReaderOutsideOfGroupsEi
 TEST_F(ConsumerWatchTest, AMemberThatCameReadAndLeftBetweenTwoLooksIsNoReaderOutsideOfGroups) {
     fetch({"visitor", "/10.0.0.7"}, {21}, kOld, 0);
     fetch({"visitor", "/10.0.0.7"}, {21}, kNew, 0);
-    watch_.on_leave("billing", "visitor-1", {20}, kNoTimestamp, {"visitor", "/10.0.0.7"}, std::vector<PartitionIndex>{kOld, kNew}, now_);
+    watch_.on_leave("billing", "visitor-1", {20}, kNoTimestamp, {"visitor", "/10.0.0.7"}, std::vector<PartitionIndex>{kOld, kNew},
+                    now_);
     connections_.closed = {{20}, {21}};
     EXPECT_FALSE(finding(HazardId::external_offsets));
     EXPECT_FALSE(finding(HazardId::replay_inversion));
@@ -173,7 +174,13 @@ TEST_F(ConsumerWatchTest, MembersOfGroupsAreToldOfTheirBacklogInstead) {
 }
 
 TEST_F(ConsumerWatchTest, WhatAStaleProducerLeftIsToldUntilEveryGroupIsBeyondIt) {
-    stale_ = {{.client = {"shop", "/10.0.0.9"}, .old_count = 2, .new_count = 4, .records = 190, .last_after_ms = 12'345, .last = {{kOld, Offset{150}}}, .is_at_it = true}};
+    stale_ = {{.client = {"shop", "/10.0.0.9"},
+               .old_count = 2,
+               .new_count = 4,
+               .records = 190,
+               .last_after_ms = 12'345,
+               .last = {{kOld, Offset{150}}},
+               .is_at_it = true}};
     billing().committed[0] = Offset{120};
     EXPECT_FALSE(finding(HazardId::stale_producer)) << "of a producer that goes on its own watch tells";
     stale_[0].is_at_it = false;
@@ -386,7 +393,9 @@ TEST_F(ConsumerWatchTest, EachStepBackAndForthIsJudged) {
 TEST_F(ConsumerWatchTest, AKeyThatAStaleProducerBroughtIsJudgedWhereItsPlaceIsKnown) {
     // Both records came after the growth: only the partitioner tells that it is what parted them.
     std::string key = "a";
-    const auto home = [&](std::int32_t count) { return partitioners::partition_of(partitioners::Family::murmur2_pos, as_bytes(key), count); };
+    const auto home = [&](std::int32_t count) {
+        return partitioners::partition_of(partitioners::Family::murmur2_pos, as_bytes(key), count);
+    };
     while (home(2) != kOld || home(4) != kNew) key += "a";
     add_key(key, kOld, 1, 120);
     add_key(key, kNew, 1, 0);

@@ -186,7 +186,8 @@ TEST(Fence, TimedPairsAreBounded) {
     Fence fence = opened();
     fence.mark(partition(6), Offset{0}, Offset{100});
     for (std::size_t group = 0; group < Fence::kHoldsMax + 10; ++group) {
-        (void)fence.judge("g" + std::to_string(group), partition(6), Offset{1}, Offset{8}, {}, Instant{static_cast<std::int64_t>(group)});
+        (void)fence.judge("g" + std::to_string(group), partition(6), Offset{1}, Offset{8}, {},
+                          Instant{static_cast<std::int64_t>(group)});
     }
     EXPECT_EQ(fence.waiting().size(), Fence::kHoldsMax);
 }
@@ -264,8 +265,7 @@ TEST(Fence, ProofNeedsToKnowWhoWroteBefore) {
 
 TEST(Fence, WindowClosesByTimeWhoeverIsLeft) {
     Fence fence = opened({1});
-    EXPECT_EQ(fence.due_to_close({.window_ms = 5000}, TimestampMs{kOpened.value + 5000}),
-              Fence::WindowState::closed_by_time);
+    EXPECT_EQ(fence.due_to_close({.window_ms = 5000}, TimestampMs{kOpened.value + 5000}), Fence::WindowState::closed_by_time);
 }
 
 TEST(Fence, TooManyProducersCloseByTimeAlone) {
@@ -360,7 +360,8 @@ TEST(Fence, ForgetsAnExpansionThatAPowerFailureUndid) {
     // What was done before the lost expansion still holds.
     Fence twice = opened();
     twice.mark(partition(6), Offset{0}, Offset{100});
-    twice.close(Fence::WindowState::closed_by_time, [](PartitionIndex, PartitionIndex) { return std::pair(Offset{5}, Offset{100}); });
+    twice.close(Fence::WindowState::closed_by_time,
+                [](PartitionIndex, PartitionIndex) { return std::pair(Offset{5}, Offset{100}); });
     twice.open(2, 12, 24, kOpened, {}, TimestampMs{0});
     twice.forget_partitions_from(12);
     EXPECT_FALSE(twice.is_open());

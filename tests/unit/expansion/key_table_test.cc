@@ -35,9 +35,8 @@ TEST(KeyTable, EqualsAMapWhileItIsExact) {
     ASSERT_EQ(table.entries().size(), expected.size());
     for (const KeyEntry& entry : table.entries()) {
         std::map<std::pair<int, int>, std::int64_t> found;
-        table.for_each_placement(entry, [&](const Placement& placement) {
-            found[{placement.partition.value, placement.epoch}] = placement.records;
-        });
+        table.for_each_placement(
+            entry, [&](const Placement& placement) { found[{placement.partition.value, placement.epoch}] = placement.records; });
         EXPECT_EQ(found, expected[std::string(entry.key)]);
         EXPECT_EQ(entry.bytes, bytes[std::string(entry.key)]);
     }
@@ -100,7 +99,8 @@ TEST(KeyTable, RemembersWhetherTheNewestRecordIsATombstone) {
     add(table, "k", 2, 0, 1, false);
     add(table, "k", 2, 0, 1, true);
     std::map<int, bool> deleted;
-    table.for_each_placement(table.entries()[0], [&](const Placement& place) { deleted[place.partition.value] = place.is_deleted; });
+    table.for_each_placement(table.entries()[0],
+                             [&](const Placement& place) { deleted[place.partition.value] = place.is_deleted; });
     EXPECT_EQ(deleted, (std::map<int, bool>{{1, false}, {2, true}}));
 }
 
@@ -128,7 +128,9 @@ TEST(HeavyHitters, KeepEveryKeyAboveTheirShareWithinTheirError) {
     EXPECT_LE(kept.size(), 100u);
     for (const auto& [key, weight] : exact) {
         const auto found = kept.find(std::to_string(key));
-        if (weight > total / 100) { ASSERT_TRUE(found != kept.end()) << key; }
+        if (weight > total / 100) {
+            ASSERT_TRUE(found != kept.end()) << key;
+        }
         if (found == kept.end()) continue;
         EXPECT_GE(found->second.weight, weight);
         EXPECT_LE(found->second.weight - found->second.error, weight);

@@ -72,8 +72,7 @@ TEST(Lineage, ChildrenAreTheConverseOfParents) {
     const Lineage lineage(6, 8);
     EXPECT_THAT(lineage.children(PartitionIndex{3}),
                 ElementsAre(PartitionIndex{1}, PartitionIndex{3}, PartitionIndex{5}, PartitionIndex{7}));
-    EXPECT_THAT(lineage.parents(PartitionIndex{7}),
-                ElementsAre(PartitionIndex{1}, PartitionIndex{3}, PartitionIndex{5}));
+    EXPECT_THAT(lineage.parents(PartitionIndex{7}), ElementsAre(PartitionIndex{1}, PartitionIndex{3}, PartitionIndex{5}));
 }
 
 TEST(Lineage, MultipleOfTheOldCountHasNoKeysMovingBetweenOldPartitions) {

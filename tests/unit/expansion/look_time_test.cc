@@ -85,13 +85,20 @@ class EveryTimeCondition : public ConsumerWatchTest {
         ends_ = {Offset{160}, Offset{50}, Offset{9}, Offset{0}};
         fetch({"flink", "/10.0.0.2"}, {30}, {0}, 5);
         fetch({"copier", "/10.0.0.3"}, {31}, kNew, 0);
-        stale_ = {{.client = {"shop", "/10.0.0.9"}, .old_count = 2, .new_count = 4, .records = 7, .last_after_ms = 5, .last = {{kOld, Offset{150}}}, .is_at_it = true,
+        stale_ = {{.client = {"shop", "/10.0.0.9"},
+                   .old_count = 2,
+                   .new_count = 4,
+                   .records = 7,
+                   .last_after_ms = 5,
+                   .last = {{kOld, Offset{150}}},
+                   .is_at_it = true,
                    .silent_from = TimestampMs{now_.value + 77'000}}};
         billing().committed[0] = Offset{100};
         // A member that crashes, and one that left: until that is forgotten its connection may be its own.
         for (int times = 0; times < 2; ++times) {
             watch_.on_offset_fetch("billing", {40}, true, {"crasher", "/10.0.0.4"}, kNew, kNoOffset, now_);
-            watch_.on_leave("billing", "crasher-1", {40}, kNoTimestamp, {"crasher", "/10.0.0.4"}, std::vector<PartitionIndex>{kNew}, now_);
+            watch_.on_leave("billing", "crasher-1", {40}, kNoTimestamp, {"crasher", "/10.0.0.4"},
+                            std::vector<PartitionIndex>{kNew}, now_);
         }
         fetch({"crasher", "/10.0.0.4"}, {41}, kOld, 100);
     }

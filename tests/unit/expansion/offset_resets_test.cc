@@ -447,7 +447,8 @@ class OffsetResetsReturnTest : public OffsetResetsTest {
     std::optional<Severity> worst_told() {
         std::optional<Severity> worst;
         for (std::int64_t waited_ms = 0; waited_ms <= 2 * OffsetResets::kEvidenceMs; waited_ms += 500) {
-            if (const auto told = finding(HazardId::latest_loses_first_records)) worst = std::max(worst.value_or(told->severity), told->severity);
+            if (const auto told = finding(HazardId::latest_loses_first_records))
+                worst = std::max(worst.value_or(told->severity), told->severity);
             wait(500);
         }
         return worst;
@@ -520,8 +521,8 @@ TEST_F(OffsetResetsTest, WhoIsFoundToHaveBegunBehindLaterHasSkippedNothing) {
     EXPECT_FALSE(skipped("billing")) << "nobody knows how much of the seven it read";
 }
 
-// Beginnings that skip nothing are kept for what they say of later ones. Of those that have no place the groups count as having begun
-// there: what they skip later is not told, rather than too much.
+// Beginnings that skip nothing are kept for what they say of later ones. Of those that have no place the groups count as having
+// begun there: what they skip later is not told, rather than too much.
 TEST_F(OffsetResetsTest, OfABeginningThatHasNoPlaceALaterOneIsNotTold) {
     (void)findings();
     for (std::size_t reader = 0; reader < OffsetResets::kPlainStartsMax; ++reader) {

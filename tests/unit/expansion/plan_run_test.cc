@@ -87,7 +87,8 @@ TEST(PlanRun, ReadsRecordsOfEarlierEpochsWithTheirCount) {
     for (int index = 0; index < 2000; ++index) source.produce(key(index % 500), Family::murmur2_pos, 3);
     PlannedTopic facts = source.facts(8);
     EarlierExpansion earlier{.old_count = 3, .new_count = 4};
-    for (std::size_t partition = 0; partition < 3; ++partition) earlier.log_end_offsets.push_back(facts.partitions[partition].log_end);
+    for (std::size_t partition = 0; partition < 3; ++partition)
+        earlier.log_end_offsets.push_back(facts.partitions[partition].log_end);
     for (int index = 0; index < 2000; ++index) source.produce(key(index % 500), Family::murmur2_pos, 4);
     facts = source.facts(8);
     facts.earlier.push_back(earlier);

@@ -110,7 +110,8 @@ World random_world(std::int32_t from, std::int32_t to, std::uint64_t seed, Famil
 
 TEST(Plan, EqualsBruteForceOnRandomLogs) {
     std::uint64_t seed = 0;
-    for (const auto& [from, to] : std::vector<std::pair<int, int>>{{6, 12}, {6, 8}, {1, 4}, {3, 4}, {8, 12}, {12, 13}, {2, 100}}) {
+    for (const auto& [from, to] :
+         std::vector<std::pair<int, int>>{{6, 12}, {6, 8}, {1, 4}, {3, 4}, {8, 12}, {12, 13}, {2, 100}}) {
         World world = random_world(from, to, ++seed);
         std::mt19937_64 random(seed + 100);
         std::vector<std::int64_t> committed;
@@ -166,7 +167,8 @@ TEST(Plan, MultipleOfTheOldCountMovesNoKeyBetweenOldPartitions) {
 
 TEST(Plan, FindsEachFamilyFromItsPlacements) {
     for (const partitioners::FamilyDefinition& family : partitioners::families()) {
-        if (family.hash == partitioners::Hash::murmur2_time_window || family.hash == partitioners::Hash::murmur2_session_window) continue;
+        if (family.hash == partitioners::Hash::murmur2_time_window || family.hash == partitioners::Hash::murmur2_session_window)
+            continue;
         const Plan plan = random_world(7, 14, 5, family.family).plan();
         EXPECT_EQ(plan.partitioner, family.id) << plan.partitioner_explained;
         EXPECT_TRUE(plan.moved.has_value());
@@ -200,7 +202,8 @@ TEST(Plan, NamesTwoPartitionersAndInventsNoNumbers) {
 TEST(Plan, RandomPlacementOfKeysIsKeysIgnored) {
     World world(6, 12);
     std::mt19937_64 random(1);
-    for (int index = 0; index < 3000; ++index) world.append(static_cast<int>(random() % 6), "key-" + std::to_string(random() % 200));
+    for (int index = 0; index < 3000; ++index)
+        world.append(static_cast<int>(random() % 6), "key-" + std::to_string(random() % 200));
     const Plan plan = world.plan();
     EXPECT_EQ(plan.partitioner, "keys-ignored");
     ASSERT_NE(find(plan, HazardId::keys_ignored), nullptr);
@@ -230,8 +233,8 @@ TEST(Plan, KeysThatKeepPartitionsNobodyKnowsAreCalledChosen) {
 }
 
 TEST(Plan, KeysInOneOfSeveralPartitionsAreCalledChosenOnceNoStickyClientWouldHaveStayed) {
-    for (const auto& [size_bytes, name] : std::vector<std::pair<std::size_t, std::string>>{{100, "one-partition"},
-                                                                                          {300'000, "explicit-or-custom"}}) {
+    for (const auto& [size_bytes, name] :
+         std::vector<std::pair<std::size_t, std::string>>{{100, "one-partition"}, {300'000, "explicit-or-custom"}}) {
         World world(6, 12);
         for (int index = 0; index < 100; ++index) world.append(4, "key-" + std::to_string(index), size_bytes);
         const Plan plan = world.plan();
@@ -242,7 +245,8 @@ TEST(Plan, KeysInOneOfSeveralPartitionsAreCalledChosenOnceNoStickyClientWouldHav
 
 TEST(Plan, NamesTheProducersThatWillNotUseNewPartitions) {
     World world = random_world(6, 12, 3);
-    world.facts.producers = {{"hashing (/10.0.0.1)", KeyHabit::hashes, true}, {"billing (/10.0.0.7)", KeyHabit::explicit_or_custom, false}};
+    world.facts.producers = {{"hashing (/10.0.0.1)", KeyHabit::hashes, true},
+                             {"billing (/10.0.0.7)", KeyHabit::explicit_or_custom, false}};
     const Plan plan = world.plan();
     const Finding* unused = find(plan, HazardId::new_partitions_unused);
     ASSERT_NE(unused, nullptr);
@@ -345,16 +349,18 @@ TEST(ProtectedPlan, AHazardThatIsRefusedIsToldOnce) {
     world.group("later", std::vector<std::int64_t>(6, 0));
     Plan plan = world.plan();
     const std::string hazard = find(plan, HazardId::backlog_inversion)->condition;
-    protect_plan(plan, {.protection = Protection::guarded,
-                        .refusals = {{HazardId::backlog_inversion, "group late has not read 7 records", "late"},
-                                     {HazardId::backlog_inversion, "group later has not read 7 records", "later"},
-                                     {HazardId::backlog_inversion, "group new has committed nothing for 2 partitions with records", "new"},
-                                     {HazardId::stale_producer, "producer a wrote 2.1 s ago"},
-                                     {HazardId::stale_producer, "producer b wrote 3.0 s ago"}},
-                        .producers = {{"a", 2'100}, {"b", 3'000}}});
+    protect_plan(
+        plan, {.protection = Protection::guarded,
+               .refusals = {{HazardId::backlog_inversion, "group late has not read 7 records", "late"},
+                            {HazardId::backlog_inversion, "group later has not read 7 records", "later"},
+                            {HazardId::backlog_inversion, "group new has committed nothing for 2 partitions with records", "new"},
+                            {HazardId::stale_producer, "producer a wrote 2.1 s ago"},
+                            {HazardId::stale_producer, "producer b wrote 3.0 s ago"}},
+               .producers = {{"a", 2'100}, {"b", 3'000}}});
     std::set<std::pair<HazardId, std::string>> told;
     for (const Finding& finding : plan.findings) {
-        EXPECT_TRUE(told.emplace(finding.id, finding.subject.group).second) << to_string(finding.id) << " of " << finding.subject.group;
+        EXPECT_TRUE(told.emplace(finding.id, finding.subject.group).second)
+            << to_string(finding.id) << " of " << finding.subject.group;
     }
     EXPECT_TRUE(told.contains({HazardId::backlog_inversion, "new"})) << "a refusal without a hazard stands for itself";
     const auto late = std::ranges::find_if(plan.findings, [](const Finding& finding) { return finding.subject.group == "late"; });
@@ -434,8 +440,9 @@ TEST(Plan, PlacesExamplesOfLongKeysByTheWholeKey) {
     for (int index = 0; index < 300; ++index) {
         const std::string key = std::to_string(index) + "-" + std::string(500, 'k');
         world.produce(key, Family::murmur2_pos, index == 0 ? 1'000'000 : 10);
-        moves[key.substr(0, Finding::kExampleKeyBytesMax)] = {partitioners::partition_of(Family::murmur2_pos, as_bytes(key), 6).value,
-                                                              partitioners::partition_of(Family::murmur2_pos, as_bytes(key), 12).value};
+        moves[key.substr(0, Finding::kExampleKeyBytesMax)] = {
+            partitioners::partition_of(Family::murmur2_pos, as_bytes(key), 6).value,
+            partitioners::partition_of(Family::murmur2_pos, as_bytes(key), 12).value};
     }
     const Plan plan = world.plan();
     const Finding* hot = find(plan, HazardId::hot_key_not_helped);
@@ -444,7 +451,8 @@ TEST(Plan, PlacesExamplesOfLongKeysByTheWholeKey) {
     const Finding* moved = find(plan, HazardId::keys_move);
     ASSERT_NE(moved, nullptr);
     EXPECT_EQ(moved->examples.size(), Finding::kExamplesMax);
-    for (const ExampleKey& example : moved->examples) EXPECT_EQ(Move(example.from->value, example.to->value), moves.at(example.key));
+    for (const ExampleKey& example : moved->examples)
+        EXPECT_EQ(Move(example.from->value, example.to->value), moves.at(example.key));
 }
 
 TEST(Plan, FindsTheSameKeyInTwoPartitions) {
@@ -561,8 +569,8 @@ TEST(PlanJson, HasTheDocumentedMembers) {
     std::vector<std::string> names;
     for (const auto& [name, value] : json.items()) names.push_back(name);
     EXPECT_THAT(names, ::testing::ElementsAre("schema", "topic", "from", "to", "verdict", "summary", "scanned", "partitioner",
-                                              "expected_key_share", "moved", "partitions", "groups", "findings",
-                                              "better_targets", "unknown"));
+                                              "expected_key_share", "moved", "partitions", "groups", "findings", "better_targets",
+                                              "unknown"));
     EXPECT_EQ(json["scanned"].dump(),
               R"({"records":40,"bytes":400,"keyed_records":40,"keys":40,"keys_relative_error":0.0,"complete":true,)"
               R"("limited_by":null,"damaged_batches":0})");

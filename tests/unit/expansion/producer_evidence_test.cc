@@ -1,5 +1,5 @@
-#include "broker/expansion/placement_odds.h"
 #include "broker/expansion/producer_evidence.h"
+#include "broker/expansion/placement_odds.h"
 
 #include <gtest/gtest.h>
 
@@ -256,7 +256,8 @@ TEST(ProducerEvidence, ProducersThatIgnoreKeysAreNeverCalledChoosing) {
         for (std::uint64_t i = 0; i < 1500; ++i) {
             if (i % records_in_a_visit == 0) {
                 const bool is_favourite = favours > 0 && random() % (favours + 1) > 0;
-                const PartitionIndex drawn{is_favourite ? 0 : static_cast<std::int32_t>(random() % static_cast<std::uint64_t>(count))};
+                const PartitionIndex drawn{
+                    is_favourite ? 0 : static_cast<std::int32_t>(random() % static_cast<std::uint64_t>(count))};
                 visit += drawn == partition ? 0 : 1;
                 partition = drawn;
             }

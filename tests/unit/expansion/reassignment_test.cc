@@ -38,7 +38,8 @@ TEST(Reassignment, RangeIsAlwaysTheCountOfBlocksThatMoved) {
                     std::int32_t next = 0;
                     for (std::int32_t member = 0; member < members; ++member) {
                         const std::int32_t size = count / members + (member < count % members ? 1 : 0);
-                        for (std::int32_t index = 0; index < size; ++index) parts[static_cast<std::size_t>(member)].push_back(next++);
+                        for (std::int32_t index = 0; index < size; ++index)
+                            parts[static_cast<std::size_t>(member)].push_back(next++);
                     }
                     return parts;
                 };

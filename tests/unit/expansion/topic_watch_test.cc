@@ -40,22 +40,25 @@ class TopicWatchTest : public testing::Test {
 
     void send_to(const ProducerIdentity& who, const std::string& key, PartitionIndex partition, bool has_value = true) {
         Offset& end = ends_[static_cast<std::size_t>(partition.value)];
-        watch_.observe(who, {.key = as_bytes(key), .has_value = has_value, .partition = partition, .offset = end, .size_bytes = 50}, now_);
+        watch_.observe(
+            who, {.key = as_bytes(key), .has_value = has_value, .partition = partition, .offset = end, .size_bytes = 50}, now_);
         end = end + 1;
         old_records_ += epochs_.size() > 1 && partition.value < epochs_[epochs_.size() - 2].partition_count ? 1 : 0;
     }
     void send(const ProducerIdentity& who, const std::string& key, Family family, std::int32_t count, bool has_value = true) {
         send_to(who, key, partitioners::partition_of(family, as_bytes(key), count), has_value);
     }
-    void send_many(const ProducerIdentity& who, Family family, std::int32_t count, int keys = 100, const std::string& prefix = "key-") {
+    void send_many(const ProducerIdentity& who, Family family, std::int32_t count, int keys = 100,
+                   const std::string& prefix = "key-") {
         for (int i = 0; i < keys; ++i) {
             send(who, prefix + std::to_string(i), family, count);
         }
     }
 
     std::vector<Finding> findings() {
-        return watch_.findings({.is_compacted = is_compacted_, .log_starts = starts_, .log_ends = ends_, .old_partition_records = old_records_},
-                               now_);
+        return watch_.findings(
+            {.is_compacted = is_compacted_, .log_starts = starts_, .log_ends = ends_, .old_partition_records = old_records_},
+            now_);
     }
     std::optional<Finding> finding(HazardId id) {
         for (Finding& found : findings()) {
@@ -346,7 +349,9 @@ TEST_F(TopicWatchTest, H09CountsKeysThatWereWrittenAtALaterCountAsWell) {
     std::int64_t apart = 0;
     for (int i = 0; i < 100; ++i) {
         const std::string text = "key-" + std::to_string(i);
-        const auto java = [&](std::int32_t count) { return partitioners::partition_of(Family::murmur2_pos, as_bytes(text), count); };
+        const auto java = [&](std::int32_t count) {
+            return partitioners::partition_of(Family::murmur2_pos, as_bytes(text), count);
+        };
         const auto go = [&](std::int32_t count) { return partitioners::partition_of(Family::fnv1a_sabs, as_bytes(text), count); };
         const auto is_javas = [&](PartitionIndex partition) { return partition == java(6) || partition == java(12); };
         // Where it looks as if it had moved, it is left out.
@@ -448,7 +453,8 @@ TEST_F(TopicWatchTest, H12NamesTheProducersThatChooseTheirPartitions) {
     wait(1);
     const auto unused = finding(HazardId::new_partitions_unused);
     ASSERT_TRUE(unused);
-    EXPECT_NE(unused->condition.find("billing (/10.0.0.1) chooses partitions explicitly"), std::string::npos) << unused->condition;
+    EXPECT_NE(unused->condition.find("billing (/10.0.0.1) chooses partitions explicitly"), std::string::npos)
+        << unused->condition;
     EXPECT_NE(unused->condition.find("fixed (/10.0.0.1) writes to one partition"), std::string::npos) << unused->condition;
 }
 
@@ -524,7 +530,8 @@ TEST_F(TopicWatchTest, H40CountsWhatAStaleProducerWroteOnceItIsWrittenThereNoMor
     // A key that only the new count explains.
     wait(TopicWatch::kSettleMs + 1);
     send(stale, moved[0], Family::murmur2_pos, 8);
-    EXPECT_EQ(finding(HazardId::compacted_orphans)->count, static_cast<std::int64_t>(moved.size())) << "nobody writes there any more";
+    EXPECT_EQ(finding(HazardId::compacted_orphans)->count, static_cast<std::int64_t>(moved.size()))
+        << "nobody writes there any more";
 }
 
 TEST_F(TopicWatchTest, H41ProvesAMissedTombstone) {
@@ -676,7 +683,8 @@ TEST(Detection, BoundsHoldForTheWholeBroker) {
         TopicWatch& watch = detection.watch(id, "topic-" + std::to_string(topic), epochs);
         for (int key = 0; key < 600; ++key) {
             const std::string text = std::to_string(key) + "-" + std::to_string(topic);
-            watch.observe(client("p" + std::to_string(key % 9)), {.key = as_bytes(text), .partition = {0}, .size_bytes = 10}, {1});
+            watch.observe(client("p" + std::to_string(key % 9)), {.key = as_bytes(text), .partition = {0}, .size_bytes = 10},
+                          {1});
         }
         detection.keep_bounds();
     }

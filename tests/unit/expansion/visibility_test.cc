@@ -8,9 +8,7 @@ namespace {
 const std::vector<CountStep> kSteps = {{.old_count = 4, .new_count = 6, .time = TimestampMs{1000}},
                                        {.old_count = 6, .new_count = 12, .time = TimestampMs{5000}}};
 
-TEST(Visibility, WithoutADelayEverybodySeesTheTruth) {
-    EXPECT_EQ(visible_count(kSteps, 12, 0, TimestampMs{5000}), 12);
-}
+TEST(Visibility, WithoutADelayEverybodySeesTheTruth) { EXPECT_EQ(visible_count(kSteps, 12, 0, TimestampMs{5000}), 12); }
 
 TEST(Visibility, StepIsHiddenUntilItsDelayIsOver) {
     EXPECT_EQ(visible_count(kSteps, 12, 2000, TimestampMs{6999}), 6);
@@ -18,9 +16,7 @@ TEST(Visibility, StepIsHiddenUntilItsDelayIsOver) {
     EXPECT_EQ(visible_count(kSteps, 12, 100'000, TimestampMs{7000}), 4);
 }
 
-TEST(Visibility, NegativeDelayHidesUntilReleased) {
-    EXPECT_EQ(visible_count(kSteps, 12, -1, TimestampMs{1'000'000'000}), 4);
-}
+TEST(Visibility, NegativeDelayHidesUntilReleased) { EXPECT_EQ(visible_count(kSteps, 12, -1, TimestampMs{1'000'000'000}), 4); }
 
 TEST(Visibility, TopicThatNeverGrewIsShownWhole) { EXPECT_EQ(visible_count({}, 3, -1, TimestampMs{0}), 3); }
 

@@ -93,9 +93,9 @@ TEST(FetchSession, APartitionThatYieldedRecordsMovesToTheEnd) {
     const SessionSlot first = session.put(partition("t", 0));
     const SessionSlot second = session.put(partition("t", 1));
     session.put(partition("t", 2));
-    session.note_answer(std::array{
-        SessionNews{.slot = first, .high_watermark = Offset{1}, .log_start_offset = Offset{0}, .has_records = true},
-        SessionNews{.slot = second, .high_watermark = Offset{1}, .log_start_offset = Offset{0}}});
+    session.note_answer(
+        std::array{SessionNews{.slot = first, .high_watermark = Offset{1}, .log_start_offset = Offset{0}, .has_records = true},
+                   SessionNews{.slot = second, .high_watermark = Offset{1}, .log_start_offset = Offset{0}}});
     std::vector<int> order;
     for (const SessionPartition& each : in_order(session)) {
         order.push_back(each.name.partition.value);

@@ -88,8 +88,7 @@ struct TestGroup {
             const bool wanted = std::ranges::any_of(
                 subscriptions, [&](const auto& subscription) { return std::ranges::binary_search(subscription, index); });
             EXPECT_EQ(wanted && topics[index].partition_count > 0,
-                      owned.contains(topics[index].topic_id) &&
-                          std::ranges::count(owned[topics[index].topic_id], false) == 0);
+                      owned.contains(topics[index].topic_id) && std::ranges::count(owned[topics[index].topic_id], false) == 0);
         }
     }
 };

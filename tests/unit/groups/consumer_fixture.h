@@ -40,7 +40,7 @@ inline Beat owning(std::string member, std::int32_t epoch, Assignment owned) {
 }
 
 class ConsumerFixture : public GroupFixture {
-protected:
+  protected:
     explicit ConsumerFixture(GroupConfig config = {}) : GroupFixture(std::move(config)) {}
 
     ConsumerHeartbeatResult beat(const Beat& beat) {

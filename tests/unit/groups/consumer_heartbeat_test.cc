@@ -9,7 +9,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 class ConsumerHeartbeat : public ConsumerFixture {
-protected:
+  protected:
     ConsumerHeartbeat() { set_topic("t", 4); }
 };
 
@@ -97,8 +97,7 @@ TEST_F(ConsumerHeartbeat, TopicThatComesLaterIsAssigned) {
     beat(joining("m1", {"t", "later"}));
     advance_ms(1'000);
     set_topic("later", 1);
-    EXPECT_EQ(beat(silent("m1", 2)).assignment,
-              (Assignment{{id_of("t"), {0, 1, 2, 3}}, {id_of("later"), {0}}}));
+    EXPECT_EQ(beat(silent("m1", 2)).assignment, (Assignment{{id_of("t"), {0, 1, 2, 3}}, {id_of("later"), {0}}}));
 }
 
 TEST_F(ConsumerHeartbeat, TopicsOfOthersDoNotMoveTheEpoch) {
@@ -151,14 +150,12 @@ TEST_F(ConsumerHeartbeat, RequestsAreRefusedInKafkasWords) {
     EXPECT_EQ(refusal(silent("m", -3)), Refused(ErrorCode::invalid_request, "MemberEpoch is invalid."));
     one = joining("m");
     one.assignor = "fair";
-    EXPECT_EQ(refusal(one),
-              Refused(ErrorCode::unsupported_assignor,
-                      "ServerAssignor fair is not supported. Supported assignors: uniform, range."));
+    EXPECT_EQ(refusal(one), Refused(ErrorCode::unsupported_assignor,
+                                    "ServerAssignor fair is not supported. Supported assignors: uniform, range."));
     EXPECT_EQ(refusal(silent("m", 1)), Refused(ErrorCode::group_id_not_found, "Consumer group g not found."));
     EXPECT_EQ(refusal(silent("m", -1)), Refused(ErrorCode::group_id_not_found, "Group g not found."));
     beat(joining("m1"));
-    EXPECT_EQ(refusal(silent("m", 1)),
-              Refused(ErrorCode::unknown_member_id, "Member m is not a member of group g."));
+    EXPECT_EQ(refusal(silent("m", 1)), Refused(ErrorCode::unknown_member_id, "Member m is not a member of group g."));
     EXPECT_EQ(refusal(silent("m1", 3)),
               Refused(ErrorCode::fenced_member_epoch,
                       "The consumer group member has a greater member epoch (3) than the one known by the group "
@@ -282,7 +279,7 @@ TEST_F(SmallConsumerGroups, OneMoreMemberIsRefused) {
 }
 
 class StaticConsumers : public ConsumerHeartbeat {
-protected:
+  protected:
     static Beat joining_as(const std::string& member, const std::string& instance) {
         Beat beat = joining(member);
         beat.instance = instance;
@@ -336,7 +333,7 @@ TEST_F(StaticConsumers, PlaceIsGivenUpAfterASession) {
 }
 
 class RegexConsumers : public ConsumerFixture {
-protected:
+  protected:
     RegexConsumers() {
         set_topic("logs-a", 1);
         set_topic("logs-b", 1);
@@ -404,16 +401,22 @@ TEST_F(RegexConsumers, SubscribedTopicsKeepTheirOffsets) {
 }
 
 class ConsumerOffsets : public ConsumerHeartbeat {
-protected:
+  protected:
     OffsetCommitResult commit_as(const std::string& member, std::int32_t epoch, std::int32_t partition,
                                  std::int16_t version = 9) {
-        return commit({.member = member, .generation = epoch, .topic = "t", .topic_id = id_of("t"),
-                       .offsets = {{partition, 5}}, .version = version});
+        return commit({.member = member,
+                       .generation = epoch,
+                       .topic = "t",
+                       .topic_id = id_of("t"),
+                       .offsets = {{partition, 5}},
+                       .version = version});
     }
     OffsetFetchResult::Group fetch_as(const std::string& member, std::int32_t epoch) {
         const PartitionIndex zero{0};
         const OffsetFetch::Topic topic{"t", id_of("t"), {&zero, 1}};
-        const OffsetFetch::Group one{.group_id = "g", .member_id = member, .member_epoch = epoch,
+        const OffsetFetch::Group one{.group_id = "g",
+                                     .member_id = member,
+                                     .member_epoch = epoch,
                                      .topics = std::span<const OffsetFetch::Topic>(&topic, 1)};
         return fetch_groups({&one, 1}).groups.at(0);
     }

@@ -9,7 +9,7 @@ namespace {
 using ::testing::ElementsAre;
 
 class Migration : public ConsumerFixture {
-protected:
+  protected:
     explicit Migration(GroupConfig config = {}) : ConsumerFixture(std::move(config)) { set_topic("t", 4); }
 
     static Joining classic(const std::string& id = "") {
@@ -163,8 +163,9 @@ TEST_F(Migration, GroupsOfOtherProtocolsAreNotUpgraded) {
     join(connect);
     const auto result = beat(joining("new"));
     EXPECT_EQ(result.error, ErrorCode::group_id_not_found);
-    EXPECT_EQ(result.error_message, "Cannot upgrade classic group g to consumer group because the group does not use the "
-                                    "consumer embedded protocol.");
+    EXPECT_EQ(result.error_message,
+              "Cannot upgrade classic group g to consumer group because the group does not use the "
+              "consumer embedded protocol.");
 }
 
 TEST_F(Migration, WaitingClassicMembersAreToldToComeAgain) {

@@ -19,7 +19,7 @@ TEST(MetadataHash, IsKafkas) {
 }
 
 class ConsumerRecords : public ::testing::Test {
-protected:
+  protected:
     /// What is read is what was written.
     template <class R>
     R round_trip(const R& record) {

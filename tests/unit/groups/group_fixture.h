@@ -19,9 +19,7 @@
 #include "tests/support/test_cluster.h"
 
 namespace partita {
-inline void PrintTo(ErrorCode error, std::ostream* out) {
-    *out << (error == ErrorCode::none ? "NONE" : error_name(error));
-}
+inline void PrintTo(ErrorCode error, std::ostream* out) { *out << (error == ErrorCode::none ? "NONE" : error_name(error)); }
 namespace groups {
 inline void PrintTo(GroupState state, std::ostream* out) { *out << state_name(state); }
 }  // namespace groups
@@ -41,13 +39,13 @@ inline std::string text_of(const OwnedBytes& bytes) { return std::string(as_text
 
 /// A record that owns what it speaks of, so that it outlives the effects: the "log".
 class StoredRecord {
-public:
+  public:
     explicit StoredRecord(const Record& record) : record_(record) {
         std::visit([this](auto& one) { own(one); }, record_);
     }
     [[nodiscard]] const Record& view() const { return record_; }
 
-private:
+  private:
     std::string_view keep(std::string_view text) { return texts_.emplace_back(text); }
     void own(OffsetCommitRecord& one) {
         one.group_id = keep(one.group_id);
@@ -106,7 +104,7 @@ struct Joining {
 
 /// A coordinator with a stepped clock whose records go to a log and whose replies wait for being asked for.
 class GroupFixture : public ::testing::Test {
-protected:
+  protected:
     explicit GroupFixture(GroupConfig config = {}) : config_(config) { start(); }
 
     void start() {
@@ -160,16 +158,15 @@ protected:
         return run([&](Effects& effects) { coordinator_->decide(command, now_, effects); }, command.reply_to);
     }
 
-    ErrorCode heartbeat(std::string_view member, std::int32_t generation,
-                        std::optional<std::string> instance = std::nullopt, std::string_view group = "g") {
+    ErrorCode heartbeat(std::string_view member, std::int32_t generation, std::optional<std::string> instance = std::nullopt,
+                        std::string_view group = "g") {
         Heartbeat command{.group_id = group, .generation = {generation}, .member_id = member, .reply_to = fresh_token()};
         if (instance) command.group_instance_id = *instance;
         run([&](Effects& effects) { coordinator_->decide(command, now_, effects); }, command.reply_to);
         return take_reply<HeartbeatResult>(command.reply_to).error;
     }
 
-    LeaveResult leave(const std::vector<std::pair<std::string, std::optional<std::string>>>& who,
-                      std::string_view group = "g") {
+    LeaveResult leave(const std::vector<std::pair<std::string, std::optional<std::string>>>& who, std::string_view group = "g") {
         std::vector<LeaveGroup::Member> members;
         for (const auto& [id, instance] : who) {
             members.push_back({id, instance ? std::optional<std::string_view>(*instance) : std::nullopt});

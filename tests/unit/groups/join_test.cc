@@ -5,9 +5,7 @@ namespace {
 
 class Join : public GroupFixture {};
 
-TEST_F(Join, EmptyGroupIdIsInvalid) {
-    EXPECT_EQ(joined(join({.group = ""})).error, ErrorCode::invalid_group_id);
-}
+TEST_F(Join, EmptyGroupIdIsInvalid) { EXPECT_EQ(joined(join({.group = ""})).error, ErrorCode::invalid_group_id); }
 
 TEST_F(Join, SessionTimeoutMustBeWithinTheConfiguredBounds) {
     EXPECT_EQ(joined(join({.session_ms = 5'999})).error, ErrorCode::invalid_session_timeout);
@@ -366,7 +364,7 @@ TEST_F(Join, NewMemberWhoseClientIsGoneIsDroppedAfterFiveMinutes) {
 }
 
 class SmallGroups : public GroupFixture {
-protected:
+  protected:
     SmallGroups() : GroupFixture(GroupConfig{.max_size = 2}) {}
 };
 

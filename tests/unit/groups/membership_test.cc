@@ -4,7 +4,7 @@ namespace partita::groups::testing {
 namespace {
 
 class Sync : public GroupFixture {
-protected:
+  protected:
     /// A group in CompletingRebalance, generation 1; the first is the leader.
     std::vector<std::string> joined_group(std::size_t count, Joining joining = {}) {
         std::vector<std::string> ids;
@@ -226,7 +226,8 @@ TEST_F(HeartbeatAndLeave, ErrorsOfLeaving) {
 
 TEST_F(HeartbeatAndLeave, BatchAnswersEachMember) {
     const auto ids = stable_group(3);
-    const LeaveResult result = leave({{ids[1], std::nullopt}, {"nobody", std::nullopt}, {ids[2], std::nullopt}, {ids[2], std::nullopt}});
+    const LeaveResult result =
+        leave({{ids[1], std::nullopt}, {"nobody", std::nullopt}, {ids[2], std::nullopt}, {ids[2], std::nullopt}});
     ASSERT_EQ(result.members.size(), 4U);
     EXPECT_EQ(result.members[0].error, ErrorCode::none);
     EXPECT_EQ(result.members[1].error, ErrorCode::unknown_member_id);

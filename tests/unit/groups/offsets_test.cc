@@ -168,10 +168,9 @@ TEST_F(Offsets, SeveralGroupsAreFetchedAtOnceByAnybody) {
     const PartitionIndex partition{0};
     const OffsetFetch::Topic topic{"topic", {}, {&partition, 1}};
     const std::span<const OffsetFetch::Topic> topics(&topic, 1);
-    const OffsetFetch::Group groups[] = {
-        {.group_id = "two", .topics = topics},
-        {.group_id = "one", .member_id = "stranger", .member_epoch = 5, .topics = topics},
-        {.group_id = "three"}};
+    const OffsetFetch::Group groups[] = {{.group_id = "two", .topics = topics},
+                                         {.group_id = "one", .member_id = "stranger", .member_epoch = 5, .topics = topics},
+                                         {.group_id = "three"}};
     const auto result = fetch_groups(groups);
     ASSERT_EQ(result.groups.size(), 3U);
     EXPECT_EQ(result.groups[0].topics.at(0).partitions.at(0).offset.value, 2);
@@ -219,8 +218,7 @@ TEST_F(Offsets, DeletingOffsetsOfASubscribedTopicIsRefused) {
     const auto ids = stable_group(1);
     commit({.member = ids[0], .generation = 1});
     commit({.member = ids[0], .generation = 1, .topic = "former"});
-    EXPECT_EQ(delete_offsets("g", "topic", {0}).topics.at(0).partitions.at(0).error,
-              ErrorCode::group_subscribed_to_topic);
+    EXPECT_EQ(delete_offsets("g", "topic", {0}).topics.at(0).partitions.at(0).error, ErrorCode::group_subscribed_to_topic);
     EXPECT_EQ(delete_offsets("g", "former", {0}).topics.at(0).partitions.at(0).error, ErrorCode::none);
     EXPECT_EQ(committed("topic", 0), 7);
     EXPECT_EQ(committed("former", 0), -1);
@@ -237,14 +235,13 @@ TEST_F(Offsets, DeletingOffsetsOfALivingGroupOfAnotherKindIsRefused) {
 
 TEST_F(Offsets, GroupThatDoesNotKnowItsTopicsMayUseAll) {
     stable_group(1, {.protocols = {{"range", "?"}}});
-    EXPECT_EQ(delete_offsets("g", "topic", {0}).topics.at(0).partitions.at(0).error,
-              ErrorCode::group_subscribed_to_topic);
+    EXPECT_EQ(delete_offsets("g", "topic", {0}).topics.at(0).partitions.at(0).error, ErrorCode::group_subscribed_to_topic);
 }
 
 constexpr std::int64_t kDayMs = 24LL * 3600 * 1000;
 
 class Expiry : public GroupFixture {
-protected:
+  protected:
     void let_days_pass(int days, const std::vector<std::string>& alive = {}, std::int32_t generation = 1) {
         for (std::int64_t passed = 0; passed < days * kDayMs; passed += 3'600'000) {
             advance_ms(3'600'000);
@@ -254,7 +251,8 @@ protected:
     std::vector<std::string> patient_group(std::vector<std::string> topics, std::string type = "consumer") {
         config_.max_session_timeout_ms = 5'000'000;
         crash_and_restart();
-        return stable_group(1, {.type = std::move(type), .protocols = {{"range", subscription_to(topics)}}, .session_ms = 5'000'000});
+        return stable_group(
+            1, {.type = std::move(type), .protocols = {{"range", subscription_to(topics)}}, .session_ms = 5'000'000});
     }
 };
 

@@ -71,11 +71,17 @@ class ReaderIndexHistories : public ConsumerFixture, public ::testing::WithParam
     // Classic members -----------------------------------------------------------------------------
 
     void send_join(Known& member) {
-        Joining joining{.group = member.group, .id = member.id, .instance = member.instance, .protocols = {}, .session_ms = 6'000 + 1'000 * roll(30),
-                        .rebalance_ms = 1'000 * (1 + roll(10)), .version = static_cast<std::int16_t>(member.instance ? 5 : 3)};
+        Joining joining{.group = member.group,
+                        .id = member.id,
+                        .instance = member.instance,
+                        .protocols = {},
+                        .session_ms = 6'000 + 1'000 * roll(30),
+                        .rebalance_ms = 1'000 * (1 + roll(10)),
+                        .version = static_cast<std::int16_t>(member.instance ? 5 : 3)};
         // What the protocol that is chosen says may be something else than what the one before said.
         for (const char* protocol : {"range", "roundrobin"}) {
-            if (joining.protocols.empty() || roll(2) == 0) joining.protocols.emplace_back(protocol, subscription_to(some_topics()));
+            if (joining.protocols.empty() || roll(2) == 0)
+                joining.protocols.emplace_back(protocol, subscription_to(some_topics()));
         }
         if (roll(2) == 0) std::ranges::reverse(joining.protocols);
         if (roll(12) == 0) joining.type = "connect";
@@ -160,13 +166,24 @@ class ReaderIndexHistories : public ConsumerFixture, public ::testing::WithParam
                 }
                 break;
             case 8:
-            case 9: (void)commit({.group = some_group(), .topic = some_topic(), .topic_id = known_id(some_topic()), .offsets = {{roll(4), roll(100)}}}); break;
-            case 10: (void)delete_offsets(some_group(), some_topic(), {roll(4)}); break;
+            case 9:
+                (void)commit({.group = some_group(),
+                              .topic = some_topic(),
+                              .topic_id = known_id(some_topic()),
+                              .offsets = {{roll(4), roll(100)}}});
+                break;
+            case 10:
+                (void)delete_offsets(some_group(), some_topic(), {roll(4)});
+                break;
             case 11:
                 if (roll(4) == 0) (void)delete_group(some_group());
                 break;
-            case 12: change_a_topic(); break;
-            case 13: seed_or_take_back(); break;
+            case 12:
+                change_a_topic();
+                break;
+            case 13:
+                seed_or_take_back();
+                break;
             case 14:
                 if (members_.size() < 12) {
                     members_.push_back({.group = some_group(), .id = "m" + std::to_string(++ids_), .is_consumer = true});
@@ -183,7 +200,9 @@ class ReaderIndexHistories : public ConsumerFixture, public ::testing::WithParam
                     send_beat(*member, false);
                 }
                 break;
-            case 18: advance_ms(roll(8) == 0 ? 60'000 : 20 + roll(2'000)); break;
+            case 18:
+                advance_ms(roll(8) == 0 ? 60'000 : 20 + roll(2'000));
+                break;
             default:
                 if (roll(6) != 0) {
                     advance_ms(60);
@@ -212,13 +231,15 @@ class ReaderIndexHistories : public ConsumerFixture, public ::testing::WithParam
         const std::string group = some_group();
         const std::string metadata = seed_metadata(1);
         const SeedOffsets seeds{group, topic, known_id(topic), {2}, {4}, metadata};
-        run([&](Effects& effects) {
-            if (roll(2) == 0) {
-                coordinator_->seed_offsets(seeds, now_, effects);
-            } else {
-                (void)coordinator_->remove_seeds(seeds, effects);
-            }
-        }, {});
+        run(
+            [&](Effects& effects) {
+                if (roll(2) == 0) {
+                    coordinator_->seed_offsets(seeds, now_, effects);
+                } else {
+                    (void)coordinator_->remove_seeds(seeds, effects);
+                }
+            },
+            {});
     }
 
     /// What the index says of all topics, and what every group says of itself.
@@ -227,7 +248,8 @@ class ReaderIndexHistories : public ConsumerFixture, public ::testing::WithParam
         for (int number = 0; number < kTopics; ++number) names.push_back(topic_name(number));
         std::vector<TopicQuestion> questions;
         for (const std::string& name : names) {
-            questions.push_back({.topic = name, .topic_id = known_id(name), .others = TopicQuestion::Others::all, .partition_count = 2});
+            questions.push_back(
+                {.topic = name, .topic_id = known_id(name), .others = TopicQuestion::Others::all, .partition_count = 2});
         }
         const auto by_index = coordinator_->readers_of(questions);
         for (const auto& readers : by_index) {

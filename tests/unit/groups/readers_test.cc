@@ -20,16 +20,17 @@ class Readers : public GroupFixture {
     }
     void seed(std::string_view group, std::int32_t first, std::int32_t end, TopicId id = topic_id(1)) {
         const std::string metadata = seed_metadata(1);
-        run([&](Effects& effects) {
-            coordinator_->seed_offsets({group, "topic", id, {first}, {end}, metadata}, now_, effects);
-        }, {});
+        run([&](Effects& effects) { coordinator_->seed_offsets({group, "topic", id, {first}, {end}, metadata}, now_, effects); },
+            {});
     }
     std::size_t remove_seeds(std::string_view group, std::int32_t first, std::int32_t end) {
         const std::string metadata = seed_metadata(1);
         std::size_t removed = 0;
-        run([&](Effects& effects) {
-            removed = coordinator_->remove_seeds({group, "topic", topic_id(1), {first}, {end}, metadata}, effects);
-        }, {});
+        run(
+            [&](Effects& effects) {
+                removed = coordinator_->remove_seeds({group, "topic", topic_id(1), {first}, {end}, metadata}, effects);
+            },
+            {});
         return removed;
     }
 };
@@ -141,7 +142,8 @@ class Joined : public Readers {
              {{id, assignment_of({{"topic", {0, 1}}, {"beside", {1, 0}}, {"wide", {0, 1}}, {"other", {0}}, {"also", {0, 1}}})}});
     }
     [[nodiscard]] TopicReader ask(TopicQuestion::Others others, std::size_t aligned_max, std::int32_t count = 2) {
-        TopicQuestion question{.topic = "topic", .topic_id = topic_id(1), .others = others, .partition_count = count, .aligned_max = aligned_max};
+        TopicQuestion question{
+            .topic = "topic", .topic_id = topic_id(1), .others = others, .partition_count = count, .aligned_max = aligned_max};
         return coordinator_->readers_of({&question, 1}).at(0).at(0);
     }
     [[nodiscard]] static std::string told(const TopicReader& reader) {

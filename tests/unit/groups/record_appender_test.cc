@@ -27,7 +27,9 @@ std::vector<std::byte> batch_by_tables(const std::vector<Record>& records, Times
 
 TEST(RecordAppender, WritesTheBytesThatTheTablesGive) {
     std::mt19937_64 chance(1);
-    const auto text = [&](std::size_t most) { return std::string(chance() % (most + 1), static_cast<char>('a' + chance() % 26)); };
+    const auto text = [&](std::size_t most) {
+        return std::string(chance() % (most + 1), static_cast<char>('a' + chance() % 26));
+    };
     const TimestampMs now{1'700'000'000'000};
     for (int round = 0; round < 300; ++round) {
         std::vector<std::string> texts;

@@ -18,7 +18,7 @@ std::string hex(Bytes bytes) {
 }
 
 class RecordCodec : public ::testing::Test {
-protected:
+  protected:
     /// Encodes and decodes again. What comes back borrows from the buffer of this fixture.
     Record round(const Record& record) {
         const auto encoded = encode_record(record, buffer_);
@@ -47,10 +47,20 @@ TEST_F(RecordCodec, OffsetCommitHasTheLayoutOfTheReference) {
                                        buffer_);
     ASSERT_TRUE(encoded.has_value());
     //        type group     topic     partition
-    EXPECT_EQ(hex(encoded->key), "0001" "00026772" "0002746f" "00000003");
+    EXPECT_EQ(hex(encoded->key),
+              "0001"
+              "00026772"
+              "0002746f"
+              "00000003");
     //        version offset    epoch      metadata commit timestamp  one tag, number 0, 16 bytes
-    EXPECT_EQ(hex(*encoded->value), "0004" "0000000000000102" "00000007" "026d" "0000000000000005"
-                                    "010010" "ab0000000000000000000000000000cd");
+    EXPECT_EQ(hex(*encoded->value),
+              "0004"
+              "0000000000000102"
+              "00000007"
+              "026d"
+              "0000000000000005"
+              "010010"
+              "ab0000000000000000000000000000cd");
 }
 
 TEST_F(RecordCodec, OffsetWithAnExpiryIsWrittenInTheOldVersionThatHasOne) {
@@ -65,7 +75,12 @@ TEST_F(RecordCodec, OffsetWithAnExpiryIsWrittenInTheOldVersionThatHasOne) {
                                                           .topic_id = {{1}}},
                                        buffer_);
     ASSERT_TRUE(encoded.has_value());
-    EXPECT_EQ(hex(*encoded->value), "0001" "0000000000000001" "00016d" "0000000000000005" "0000000000000006");
+    EXPECT_EQ(hex(*encoded->value),
+              "0001"
+              "0000000000000001"
+              "00016d"
+              "0000000000000005"
+              "0000000000000006");
     const auto decoded = decode_record(encoded->key, encoded->value, arena_);
     const auto& record = std::get<OffsetCommitRecord>(decoded->value());
     EXPECT_EQ(record.expire_timestamp.value, 6);
@@ -75,26 +90,40 @@ TEST_F(RecordCodec, OffsetWithAnExpiryIsWrittenInTheOldVersionThatHasOne) {
 TEST_F(RecordCodec, GroupMetadataHasTheLayoutOfTheReference) {
     const std::string subscription = "S";
     const std::string assignment = "A";
-    const auto encoded = encode_record(
-        GroupMetadataRecord{.group_id = "g",
-                            .protocol_type = "c",
-                            .generation = {2},
-                            .protocol = "r",
-                            .leader = "l",
-                            .current_state_timestamp = {9},
-                            .members = {{.member_id = "l",
-                                         .client_id = "i",
-                                         .client_host = "h",
-                                         .rebalance_timeout_ms = 10,
-                                         .session_timeout_ms = 11,
-                                         .subscription = as_bytes(subscription),
-                                         .assignment = as_bytes(assignment)}}},
-        buffer_);
+    const auto encoded = encode_record(GroupMetadataRecord{.group_id = "g",
+                                                           .protocol_type = "c",
+                                                           .generation = {2},
+                                                           .protocol = "r",
+                                                           .leader = "l",
+                                                           .current_state_timestamp = {9},
+                                                           .members = {{.member_id = "l",
+                                                                        .client_id = "i",
+                                                                        .client_host = "h",
+                                                                        .rebalance_timeout_ms = 10,
+                                                                        .session_timeout_ms = 11,
+                                                                        .subscription = as_bytes(subscription),
+                                                                        .assignment = as_bytes(assignment)}}},
+                                       buffer_);
     ASSERT_TRUE(encoded.has_value());
-    EXPECT_EQ(hex(encoded->key), "0002" "000167");
+    EXPECT_EQ(hex(encoded->key),
+              "0002"
+              "000167");
     EXPECT_EQ(hex(*encoded->value),
-              "0003" "000163" "00000002" "000172" "00016c" "0000000000000009" "00000001"  // one member
-              "00016c" "ffff" "000169" "000168" "0000000a" "0000000b" "0000000153" "0000000141");
+              "0003"
+              "000163"
+              "00000002"
+              "000172"
+              "00016c"
+              "0000000000000009"
+              "00000001"  // one member
+              "00016c"
+              "ffff"
+              "000169"
+              "000168"
+              "0000000a"
+              "0000000b"
+              "0000000153"
+              "0000000141");
 }
 
 TEST_F(RecordCodec, RoundTripsKeepEverything) {
@@ -106,8 +135,8 @@ TEST_F(RecordCodec, RoundTripsKeepEverything) {
     EXPECT_EQ(group.leader, std::nullopt);
     EXPECT_EQ(group.current_state_timestamp, kNoTimestamp);
 
-    const auto static_group = std::get<GroupMetadataRecord>(round(GroupMetadataRecord{
-        .group_id = "g", .members = {{.member_id = "m", .group_instance_id = "i"}, {.member_id = "n"}}}));
+    const auto static_group = std::get<GroupMetadataRecord>(round(
+        GroupMetadataRecord{.group_id = "g", .members = {{.member_id = "m", .group_instance_id = "i"}, {.member_id = "n"}}}));
     ASSERT_EQ(static_group.members.size(), 2U);
     EXPECT_EQ(static_group.members[0].group_instance_id, "i");
     EXPECT_EQ(static_group.members[1].group_instance_id, std::nullopt);
@@ -119,7 +148,7 @@ TEST_F(RecordCodec, RoundTripsKeepEverything) {
 }
 
 TEST_F(RecordCodec, OlderVersionsAreRead) {
-    const std::string key("\0\0\0\1g\0\1t\0\0\0\2", 12);  // type 0
+    const std::string key("\0\0\0\1g\0\1t\0\0\0\2", 12);                      // type 0
     const std::string value("\0\0\0\0\0\0\0\0\0\7\0\0\0\0\0\0\0\0\0\1", 20);  // version 0
     const auto decoded = decode_record(as_bytes(key), as_bytes(value), arena_);
     ASSERT_TRUE(decoded.has_value() && decoded->has_value());

@@ -6,7 +6,7 @@ namespace partita::groups::testing {
 namespace {
 
 class ListAndDescribe : public GroupFixture {
-protected:
+  protected:
     void one_of_each() {
         stable_group(1);
         commit({.group = "simple"});
@@ -16,8 +16,7 @@ protected:
 
 TEST_F(ListAndDescribe, ListsAllInOrder) {
     one_of_each();
-    EXPECT_EQ(list(), (std::vector<std::string>{"g consumer Stable classic",
-                                                "preparing consumer PreparingRebalance classic",
+    EXPECT_EQ(list(), (std::vector<std::string>{"g consumer Stable classic", "preparing consumer PreparingRebalance classic",
                                                 "simple  Empty classic"}));
 }
 
@@ -147,16 +146,15 @@ TEST_F(Replay, OffsetsSurviveGroupMetadata) {
 TEST_F(Replay, SubscribedTopicsAreKnownAgain) {
     stable_group(1);
     crash_and_restart();
-    EXPECT_EQ(delete_offsets("g", "topic", {0}).topics.at(0).partitions.at(0).error,
-              ErrorCode::group_subscribed_to_topic);
+    EXPECT_EQ(delete_offsets("g", "topic", {0}).topics.at(0).partitions.at(0).error, ErrorCode::group_subscribed_to_topic);
     EXPECT_EQ(delete_offsets("g", "other", {0}).topics.at(0).partitions.at(0).error, ErrorCode::none);
 }
 
 TEST_F(Replay, RecordsOfOthersThatMakeNoSenseDoNoHarm) {
     coordinator_.emplace(config_);
     const MemberRecord member{.member_id = "m", .group_instance_id = "i", .session_timeout_ms = 10'000};
-    coordinator_->replay(GroupMetadataRecord{.group_id = "g", .protocol_type = "consumer", .generation = {4},
-                                             .leader = "absent", .members = {member, member}});
+    coordinator_->replay(GroupMetadataRecord{
+        .group_id = "g", .protocol_type = "consumer", .generation = {4}, .leader = "absent", .members = {member, member}});
     coordinator_->replay(GroupTombstone{"nobody"});
     coordinator_->replay(OffsetTombstone{"nobody", "t", {0}});
     coordinator_->replay(OffsetCommitRecord{.group_id = "h", .topic = "t", .partition = {0}, .offset = {1}});

@@ -5,7 +5,7 @@ namespace {
 
 /// KIP-345.
 class StaticMember : public GroupFixture {
-protected:
+  protected:
     struct Pair {
         std::string leader;    ///< instance "one"
         std::string follower;  ///< instance "two"
@@ -58,8 +58,7 @@ TEST_F(StaticMember, FormerIdIsFencedEverywhere) {
     EXPECT_EQ(heartbeat(ids.follower, 1, "two"), ErrorCode::fenced_instance_id);
     EXPECT_EQ(joined(join({.id = ids.follower, .instance = "two"})).error, ErrorCode::fenced_instance_id);
     EXPECT_EQ(synced(sync(ids.follower, 1, {}, "two")).error, ErrorCode::fenced_instance_id);
-    EXPECT_EQ(commit({.member = ids.follower, .generation = 1, .instance = "two"}).error,
-              ErrorCode::fenced_instance_id);
+    EXPECT_EQ(commit({.member = ids.follower, .generation = 1, .instance = "two"}).error, ErrorCode::fenced_instance_id);
     EXPECT_EQ(leave({{ids.follower, "two"}}).members.at(0).error, ErrorCode::fenced_instance_id);
     // Without saying who it is, the former id is just unknown.
     EXPECT_EQ(heartbeat(ids.follower, 1), ErrorCode::unknown_member_id);
@@ -114,16 +113,13 @@ TEST_F(StaticMember, StaysInTheGroupWhenItDoesNotRejoinInTime) {
     const std::string leader = joined(first).member_id;
     const std::string follower = joined(second).member_id;
     sync_all({leader, follower}, 1);
-    const ReplyToken again = join({.id = follower,
-                                   .instance = "two",
-                                   .protocols = {{"range", "changed"}},
-                                   .session_ms = 600'000,
-                                   .rebalance_ms = 5'000});
+    const ReplyToken again = join(
+        {.id = follower, .instance = "two", .protocols = {{"range", "changed"}}, .session_ms = 600'000, .rebalance_ms = 5'000});
     advance_ms(5'000);
     const JoinResult result = joined(again);
     EXPECT_EQ(result.generation.value, 2);
-    EXPECT_EQ(result.leader, follower);       // the leader was not there
-    EXPECT_EQ(result.members.size(), 2U);     // but is still a member
+    EXPECT_EQ(result.leader, follower);    // the leader was not there
+    EXPECT_EQ(result.members.size(), 2U);  // but is still a member
     EXPECT_EQ(heartbeat(leader, 1, "one"), ErrorCode::illegal_generation);
 }
 

@@ -41,8 +41,8 @@ TEST(ForeignPages, AreThoseOfOtherHosts) {
     for (const char* origin : {"http://localhost:3000", "https://127.0.0.1", "http://[::1]:8092", "http://broker.lan:80"}) {
         EXPECT_FALSE(is_of_foreign_page(origin, "broker.lan:8092")) << origin;
     }
-    for (const char* origin : {"https://example.org", "http://127.0.0.1.example.org", "http://localhost.example.org:8092", "null", "",
-                               "http://", "http://[::2]:8092", "http://broker.lan.example.org"}) {
+    for (const char* origin : {"https://example.org", "http://127.0.0.1.example.org", "http://localhost.example.org:8092", "null",
+                               "", "http://", "http://[::2]:8092", "http://broker.lan.example.org"}) {
         EXPECT_TRUE(is_of_foreign_page(origin, "broker.lan:8092")) << origin;
     }
     EXPECT_FALSE(is_of_foreign_page("http://[fd00::1]", "[fd00::1]:8092"));
@@ -50,8 +50,8 @@ TEST(ForeignPages, AreThoseOfOtherHosts) {
 
 TEST(OwnHosts, AreAddressesNamesOfOneLabelAndTheNamesOfTheBroker) {
     const std::vector<std::string> names = {"Broker.lan", ""};
-    for (const char* host : {"", "localhost", "localhost:8092", "LOCALHOST.", "kafka.localhost:80", "127.0.0.1:8092", "10.1.2.3", "[::1]:8092",
-                             "[fd00::1]", "broker.LAN:8092", "broker.lan.", "kafka:8092"}) {
+    for (const char* host : {"", "localhost", "localhost:8092", "LOCALHOST.", "kafka.localhost:80", "127.0.0.1:8092", "10.1.2.3",
+                             "[::1]:8092", "[fd00::1]", "broker.LAN:8092", "broker.lan.", "kafka:8092"}) {
         EXPECT_TRUE(is_own_host(host, names)) << host;
     }
     for (const char* host : {"example.org", "example.org:8092", "localhost.example.org", "127.0.0.1.example.org:8092",

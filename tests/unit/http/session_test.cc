@@ -52,7 +52,8 @@ TEST_F(Sessions, ShowAndChangeNothingUnderTheNameOfAnotherSite) {
     EXPECT_TRUE(answer_of("POST /v1/topics/orders/nudge", page).starts_with("HTTP/1.1 403 "));
     EXPECT_TRUE(answer_of("GET /v1/findings", "Host: example.org:8092\r\n").starts_with("HTTP/1.1 403 "));
     const std::string upgrade =
-        "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+        "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: "
+        "dGhlIHNhbXBsZSBub25jZQ==\r\n";
     EXPECT_TRUE(answer_of("GET /v1/events", page + upgrade).starts_with("HTTP/1.1 403 "));
 }
 

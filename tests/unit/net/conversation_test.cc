@@ -39,8 +39,8 @@ runtime::Reply reply_of(std::string_view text, bool close = false) {
 /// Plays the connection: hands bytes over in pieces, and takes what is to be sent in pieces.
 class Dialogue : public ::testing::Test {
   protected:
-    /// Receives `bytes`, at most `piece_bytes` at a time, and serves what may be served. False when there was no room, which is how
-    /// TCP pushes back.
+    /// Receives `bytes`, at most `piece_bytes` at a time, and serves what may be served. False when there was no room, which is
+    /// how TCP pushes back.
     bool receive(std::string_view bytes, std::size_t piece_bytes = 1) {
         while (!bytes.empty()) {
             if (!conversation_.may_serve()) return false;
@@ -130,7 +130,8 @@ TEST_F(Dialogue, HowBytesAreCutIntoPiecesMakesNoDifference) {
     std::string stream;
     for (int i = 0; i < 60; ++i) {
         // Around the sizes of buffers, and small ones in between.
-        const std::size_t size = i % 3 == 0 ? BufferPool::kSmallestBytes - 20 + chance() % 40 : chance() % 300'000 >> chance() % 18;
+        const std::size_t size =
+            i % 3 == 0 ? BufferPool::kSmallestBytes - 20 + chance() % 40 : chance() % 300'000 >> chance() % 18;
         contents.push_back(std::string(size, static_cast<char>('a' + i % 26)));
         stream += frame(contents.back());
     }
@@ -141,7 +142,8 @@ TEST_F(Dialogue, HowBytesAreCutIntoPiecesMakesNoDifference) {
     }
     ASSERT_EQ(served_.size(), contents.size());
     for (std::size_t i = 0; i < contents.size(); ++i) ASSERT_TRUE(served_[i] == contents[i]) << i;
-    EXPECT_EQ(memory_.taken_bytes(), static_cast<std::int64_t>(pool_.pooled_bytes())) << "a connection without bytes holds no buffer";
+    EXPECT_EQ(memory_.taken_bytes(), static_cast<std::int64_t>(pool_.pooled_bytes()))
+        << "a connection without bytes holds no buffer";
 }
 
 TEST_F(Dialogue, AFrameAboveTheLimitAndWhatIsNoFrameAreRefusedAtTheirFourthByte) {
@@ -154,7 +156,8 @@ TEST_F(Dialogue, AFrameAboveTheLimitAndWhatIsNoFrameAreRefusedAtTheirFourthByte)
         receive(bytes.substr(3, 1));
         return error_;
     };
-    EXPECT_THAT(refuse(frame(std::string(kFrameBytesMax + 1, 'x'))), HasSubstr("frame of 1000001 bytes is outside of 0..1000000"));
+    EXPECT_THAT(refuse(frame(std::string(kFrameBytesMax + 1, 'x'))),
+                HasSubstr("frame of 1000001 bytes is outside of 0..1000000"));
     EXPECT_THAT(refuse("\xff\xff\xff\xff"), HasSubstr("frame of -1 bytes"));
     EXPECT_THAT(refuse("GET / HTTP/1.1"), HasSubstr("an HTTP request"));
     EXPECT_THAT(refuse("\x16\x03\x01\x02"), HasSubstr("a TLS handshake"));

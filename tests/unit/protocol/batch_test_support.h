@@ -54,13 +54,11 @@ inline OwnedRecord owned(const RecordView& view) {
     return record;
 }
 
-inline std::expected<std::vector<OwnedRecord>, BatchError> read_all(Bytes bytes,
-                                                                    RecordReaderOptions options = {}) {
+inline std::expected<std::vector<OwnedRecord>, BatchError> read_all(Bytes bytes, RecordReaderOptions options = {}) {
     const auto batch = parse_batch(bytes);
     if (!batch) return std::unexpected(batch.error());
     std::vector<OwnedRecord> records;
-    const auto walked =
-        for_each_record(*batch, options, [&](const RecordView& record) { records.push_back(owned(record)); });
+    const auto walked = for_each_record(*batch, options, [&](const RecordView& record) { records.push_back(owned(record)); });
     if (!walked) return std::unexpected(walked.error());
     return records;
 }

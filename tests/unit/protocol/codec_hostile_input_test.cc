@@ -115,8 +115,7 @@ TEST(HostileInput, NegativeCountsAreNullAndNullIsRefusedWhereNoneIsAllowed) {
 
 TEST(HostileInput, NegativeStringLengthsAreRefusedWhereNullIs) {
     EXPECT_EQ(failure_of<JoinGroupRequest>(Wire().int16(-1).fill(40), 0), DecodeFailure::null_not_allowed);
-    EXPECT_EQ(failure_of<JoinGroupRequest>(Wire().int16(-32768).fill(40), 0),
-              DecodeFailure::null_not_allowed);
+    EXPECT_EQ(failure_of<JoinGroupRequest>(Wire().int16(-32768).fill(40), 0), DecodeFailure::null_not_allowed);
     EXPECT_EQ(failure_of<JoinGroupRequest>(Wire().varint(0).fill(40), 6), DecodeFailure::null_not_allowed);
 }
 
@@ -136,17 +135,13 @@ TEST(HostileInput, RecordsBeyondTheBytesAreRefused) {
 
 TEST(HostileInput, CompactStringsAboveTheShortRangeAreRefused) {
     Wire wire;
-    wire.varint(2)
-        .fill(16)
-        .varint(0x8000 + 1)
-        .fill(0x8000 + 10);  // Metadata v12: one topic, its name too long
+    wire.varint(2).fill(16).varint(0x8000 + 1).fill(0x8000 + 10);  // Metadata v12: one topic, its name too long
     EXPECT_EQ(failure_of<MetadataRequest>(wire, 12), DecodeFailure::string_too_long);
 }
 
 TEST(HostileInput, VarintsOfMoreThan32BitsAreRefused) {
     EXPECT_EQ(failure_of<MetadataRequest>(Wire().fill(10, 0xff), 12), DecodeFailure::truncated);
-    EXPECT_EQ(failure_of<MetadataRequest>(Wire().varint(0xffffffff).fill(10), 12),
-              DecodeFailure::length_out_of_range);
+    EXPECT_EQ(failure_of<MetadataRequest>(Wire().varint(0xffffffff).fill(10), 12), DecodeFailure::length_out_of_range);
 }
 
 /// ApiVersions v3: two empty strings, then the tags. It is read before authentication.
@@ -157,10 +152,8 @@ Wire api_versions_head() {
 }
 
 TEST(HostileInput, TagCountBeyondTheBytesIsRefused) {
-    EXPECT_EQ(failure_of<ApiVersionsRequest>(api_versions_head().varint(0x7fffffff).fill(1000), 3),
-              DecodeFailure::truncated);
-    EXPECT_EQ(failure_of<ApiVersionsRequest>(api_versions_head().varint(501).fill(1000), 3),
-              DecodeFailure::truncated);
+    EXPECT_EQ(failure_of<ApiVersionsRequest>(api_versions_head().varint(0x7fffffff).fill(1000), 3), DecodeFailure::truncated);
+    EXPECT_EQ(failure_of<ApiVersionsRequest>(api_versions_head().varint(501).fill(1000), 3), DecodeFailure::truncated);
 }
 
 TEST(HostileInput, UnknownTagsAreSkippedAndCostNoMemory) {
@@ -190,12 +183,10 @@ Wire produce_response_head() {
 }
 
 TEST(HostileInput, KnownTagMustBeAsLongAsItSays) {
-    EXPECT_EQ(failure_of<ProduceResponse>(
-                  produce_response_head().varint(1).varint(0).varint(3).varint(1).fill(2), 10),
+    EXPECT_EQ(failure_of<ProduceResponse>(produce_response_head().varint(1).varint(0).varint(3).varint(1).fill(2), 10),
               DecodeFailure::tag_size_mismatch);
     // An array inside of the tag must not reach into the bytes behind it.
-    EXPECT_EQ(failure_of<ProduceResponse>(
-                  produce_response_head().varint(1).varint(0).varint(1).varint(3).fill(40), 10),
+    EXPECT_EQ(failure_of<ProduceResponse>(produce_response_head().varint(1).varint(0).varint(1).varint(3).fill(40), 10),
               DecodeFailure::truncated);
 }
 
@@ -284,8 +275,8 @@ std::size_t worst_amplification(const Schema& schema, std::int16_t version, bool
 TEST(HostileInput, NoMessageTakesMoreMemoryPerByteThanStated) {
     std::size_t worst = 0;
     for (const testing::MessageVersion& message : testing::all_message_versions()) {
-        const std::size_t amplification = worst_amplification(*message.schema, message.version,
-                                                              message.schema->is_flexible(message.version));
+        const std::size_t amplification =
+            worst_amplification(*message.schema, message.version, message.schema->is_flexible(message.version));
         EXPECT_LE(amplification, kMaxDecodeAmplification) << message.label();
         worst = std::max(worst, amplification);
     }

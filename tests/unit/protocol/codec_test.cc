@@ -29,14 +29,12 @@ template <class Message>
 std::string encoded_hex(const Message& message, std::int16_t version) {
     ByteBuffer out;
     auto size = encode(message, version, out);
-    return size ? hex(out.bytes())
-                : std::string(to_string(size.error().failure)) + ": " + std::string(size.error().field);
+    return size ? hex(out.bytes()) : std::string(to_string(size.error().failure)) + ": " + std::string(size.error().field);
 }
 
 TEST(Codec, WritesClassicAndFlexibleFormsAsTheProtocolSays) {
     // Laid out by hand from the protocol guide.
-    const HeartbeatRequest request{
-        .group_id = "g", .generation_id = 5, .member_id = "m1", .group_instance_id = {}};
+    const HeartbeatRequest request{.group_id = "g", .generation_id = 5, .member_id = "m1", .group_instance_id = {}};
     EXPECT_EQ(encoded_hex(request, 0),
               "0001"
               "67"
@@ -85,8 +83,7 @@ TEST(Codec, WritesTagsInAscendingOrderWhateverTheOrderOfFields) {
 TEST(Codec, LeavesOutTagsThatHoldTheirDefault) {
     const TransactionLogValue value{.transaction_partitions = nullptr};
     EXPECT_TRUE(encoded_hex(value, 1).ends_with("00"));
-    EXPECT_EQ(encoded_hex(value, 1).size(), encoded_hex(value, 0).size() + 2 - 6)
-        << "one tag count more, one compact null less";
+    EXPECT_EQ(encoded_hex(value, 1).size(), encoded_hex(value, 0).size() + 2 - 6) << "one tag count more, one compact null less";
 }
 
 TEST(Codec, NullableTaggedStructWritesNullAndOmitsTheEmptyDefault) {
@@ -186,8 +183,7 @@ TEST(Codec, RefusesExternalRecordsWithoutAListForThem) {
     partitions[0].records = Records::external(0, 10);
     std::array<FetchResponse::FetchableTopicResponse, 1> topics{{{.topic = "t", .partitions = partitions}}};
     ByteBuffer out;
-    EXPECT_EQ(encode(FetchResponse{.responses = topics}, 12, out).error().failure,
-              EncodeFailure::external_not_expected);
+    EXPECT_EQ(encode(FetchResponse{.responses = topics}, 12, out).error().failure, EncodeFailure::external_not_expected);
     EXPECT_TRUE(out.empty());
 }
 
@@ -200,9 +196,7 @@ TEST(Codec, DecodedRecordsAndStringsAreViewsIntoTheInput) {
     Arena arena;
     auto request = decode<ProduceRequest>(out.bytes(), 9, arena);
     ASSERT_TRUE(request.has_value());
-    const auto inside = [&](const void* pointer) {
-        return pointer >= out.data() && pointer < out.data() + out.size();
-    };
+    const auto inside = [&](const void* pointer) { return pointer >= out.data() && pointer < out.data() + out.size(); };
     EXPECT_TRUE(inside(request->topic_data[0].name.data()));
     EXPECT_TRUE(inside(request->topic_data[0].partition_data[0].records.data));
     EXPECT_EQ(as_text(request->topic_data[0].partition_data[0].records.bytes()), "batch");
@@ -231,17 +225,15 @@ TEST(Codec, FieldsThatAVersionLacksDecodeToTheirDefaults) {
 TEST(Codec, TextShowsFieldsOfTheVersionWithEscapes) {
     std::vector<JoinGroupRequest::Protocol> protocols{{.name = "range", .metadata = as_bytes("ab")}};
     const JoinGroupRequest request{.group_id = "g\n\"", .protocol_type = "consumer", .protocols = protocols};
-    EXPECT_EQ(to_text(request, 0),
-              R"({GroupId: "g\x0a\"", SessionTimeoutMs: 0, MemberId: "", ProtocolType: "consumer", )"
-              R"(Protocols: [{Name: "range", Metadata: 0x6162}]})");
+    EXPECT_EQ(to_text(request, 0), R"({GroupId: "g\x0a\"", SessionTimeoutMs: 0, MemberId: "", ProtocolType: "consumer", )"
+                                   R"(Protocols: [{Name: "range", Metadata: 0x6162}]})");
 }
 
 TEST(Codec, TextCutsLongBytes) {
     const std::string long_bytes(100, 'a');
     std::vector<JoinGroupRequest::Protocol> protocols{{.name = "p", .metadata = as_bytes(long_bytes)}};
     const JoinGroupRequest request{.protocols = protocols};
-    EXPECT_NE(to_text(JoinGroupRequest::schema, &request, 0, 2).find("Metadata: 0x6161... (100 bytes)"),
-              std::string::npos);
+    EXPECT_NE(to_text(JoinGroupRequest::schema, &request, 0, 2).find("Metadata: 0x6161... (100 bytes)"), std::string::npos);
 }
 
 TEST(Array, BorrowsAndKnowsNullFromEmpty) {

@@ -34,8 +34,7 @@ Buffer random_bytes(std::size_t size, unsigned seed) {
 
 Buffer repetitive_bytes(std::size_t size) {
     Buffer bytes(size);
-    for (std::size_t index = 0; index < size; ++index)
-        bytes[index] = static_cast<std::byte>(index / 100 % 7 + 'a');
+    for (std::size_t index = 0; index < size; ++index) bytes[index] = static_cast<std::byte>(index / 100 % 7 + 'a');
     return bytes;
 }
 
@@ -59,15 +58,13 @@ std::expected<void, CompressionError> result_of(Codec codec, Bytes input, std::s
 
 TEST(Compression, WhatIsCompressedComesBackInEveryCodecAndSize) {
     for (const Codec codec : kCodecs) {
-        for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{100}, std::size_t{32768},
-                                       std::size_t{32769}, 2 * kMiB + 17}) {
+        for (const std::size_t size :
+             {std::size_t{0}, std::size_t{1}, std::size_t{100}, std::size_t{32768}, std::size_t{32769}, 2 * kMiB + 17}) {
             for (const Buffer& input : {random_bytes(size, 3), repetitive_bytes(size)}) {
                 Buffer out{std::byte{'x'}};
-                ASSERT_TRUE(decompress(codec, compressed(codec, input), 16 * kMiB, out))
-                    << codec_name(codec) << size;
+                ASSERT_TRUE(decompress(codec, compressed(codec, input), 16 * kMiB, out)) << codec_name(codec) << size;
                 ASSERT_EQ(out.size(), size + 1);
-                EXPECT_TRUE(std::equal(input.begin(), input.end(), out.begin() + 1))
-                    << codec_name(codec) << size;
+                EXPECT_TRUE(std::equal(input.begin(), input.end(), out.begin() + 1)) << codec_name(codec) << size;
             }
         }
     }
@@ -92,8 +89,7 @@ TEST(Compression, ReadsArriveInPiecesOfAnySize) {
     const Buffer input = repetitive_bytes(70000);
     for (const Codec codec : kCodecs) {
         const Buffer packed = compressed(codec, input);
-        for (const std::size_t step :
-             {std::size_t{1}, std::size_t{7}, std::size_t{4096}, std::size_t{100000}}) {
+        for (const std::size_t step : {std::size_t{1}, std::size_t{7}, std::size_t{4096}, std::size_t{100000}}) {
             Decompressor decompressor(codec, packed, kMiB);
             Buffer out;
             Buffer piece(step);

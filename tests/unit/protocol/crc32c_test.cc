@@ -21,11 +21,10 @@ TEST(Crc32c, MatchesTheVectorsOfRfc3720) {
     EXPECT_EQ(crc32c(filled(32, [](std::size_t) { return 0; })), 0x8a9136aau);
     EXPECT_EQ(crc32c(filled(32, [](std::size_t) { return 0xff; })), 0x62a8ab43u);
     EXPECT_EQ(crc32c(filled(32, [](std::size_t index) { return static_cast<int>(index); })), 0x46dd794eu);
-    EXPECT_EQ(crc32c(filled(32, [](std::size_t index) { return 31 - static_cast<int>(index); })),
-              0x113fdb5cu);
-    constexpr unsigned char kReadCommand[] = {
-        0x01, 0xc0, 0, 0,    0, 0, 0, 0,    0,    0, 0, 0, 0, 0, 0, 0, 0x14, 0, 0, 0, 0, 0, 0x04, 0,
-        0,    0,    0, 0x14, 0, 0, 0, 0x18, 0x28, 0, 0, 0, 0, 0, 0, 0, 0x02, 0, 0, 0, 0, 0, 0,    0};
+    EXPECT_EQ(crc32c(filled(32, [](std::size_t index) { return 31 - static_cast<int>(index); })), 0x113fdb5cu);
+    constexpr unsigned char kReadCommand[] = {0x01, 0xc0, 0, 0, 0, 0, 0,    0, 0,    0, 0, 0,    0, 0, 0, 0,
+                                              0x14, 0,    0, 0, 0, 0, 0x04, 0, 0,    0, 0, 0x14, 0, 0, 0, 0x18,
+                                              0x28, 0,    0, 0, 0, 0, 0,    0, 0x02, 0, 0, 0,    0, 0, 0, 0};
     EXPECT_EQ(crc32c(std::as_bytes(std::span(kReadCommand))), 0xd9963a56u);
 }
 
@@ -46,8 +45,7 @@ TEST(Crc32c, AllWaysAgreeAtEverySizeAroundTheSwitchAndAtEveryAlignment) {
     for (std::size_t start = 0; start < 16; ++start) {
         for (std::size_t size = 0; size < 600; ++size) {
             const Bytes piece = Bytes(bytes).subspan(start, size);
-            ASSERT_EQ(crc32c(piece), crc32c_extend_portable(0, piece))
-                << "start " << start << " size " << size;
+            ASSERT_EQ(crc32c(piece), crc32c_extend_portable(0, piece)) << "start " << start << " size " << size;
         }
     }
     EXPECT_EQ(crc32c(bytes), crc32c_extend_portable(0, bytes));

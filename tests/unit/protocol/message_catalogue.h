@@ -15,9 +15,7 @@ struct MessageVersion {
     const Schema* schema = nullptr;
     std::int16_t version = 0;
 
-    [[nodiscard]] std::string label() const {
-        return std::string(schema->name) + " v" + std::to_string(version);
-    }
+    [[nodiscard]] std::string label() const { return std::string(schema->name) + " v" + std::to_string(version); }
 };
 
 /// The same, once for each valid version.

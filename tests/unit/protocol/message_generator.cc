@@ -54,8 +54,8 @@ void MessageGenerator::generate_field(const Field& field, void* out) {
     }
     const std::uint64_t count = below(depth_ > 3 ? 2 : kMaxElements);
     const std::size_t element_size = value_size(field.kind, field.nested);
-    auto* elements = static_cast<std::byte*>(
-        arena_.allocate_unlimited(count * element_size, value_alignment(field.kind, field.nested)));
+    auto* elements =
+        static_cast<std::byte*>(arena_.allocate_unlimited(count * element_size, value_alignment(field.kind, field.nested)));
     for (std::uint64_t i = 0; i < count; ++i) generate_value(field, elements + i * element_size, false);
     put(out, ArrayBase{elements, static_cast<std::int32_t>(count)});
 }
@@ -115,8 +115,7 @@ void MessageGenerator::generate_value(const Field& field, void* out, bool may_be
             put(out, as_text(random_bytes()));
             return;
         case Kind::nullable_string:
-            put<std::optional<std::string_view>>(
-                out, null ? std::nullopt : std::optional(as_text(random_bytes())));
+            put<std::optional<std::string_view>>(out, null ? std::nullopt : std::optional(as_text(random_bytes())));
             return;
         case Kind::bytes:
             put(out, random_bytes());

@@ -27,8 +27,7 @@ Versions parse_versions(const std::string& text) {
     const std::size_t dash = text.find('-');
     if (text.back() == '+') return {static_cast<std::int16_t>(std::stoi(text)), kHighest};
     const auto first = static_cast<std::int16_t>(std::stoi(text));
-    return {first,
-            dash == std::string::npos ? first : static_cast<std::int16_t>(std::stoi(text.substr(dash + 1)))};
+    return {first, dash == std::string::npos ? first : static_cast<std::int16_t>(std::stoi(text.substr(dash + 1)))};
 }
 
 Versions intersect(Versions left, Versions right) {
@@ -89,8 +88,7 @@ class Reference {
         EXPECT_EQ(show(schema_.versions), show(valid)) << schema_.name;
         const Versions flexible = intersect(parse_versions(text(message_, "flexibleVersions")), valid);
         const Versions ours = intersect({schema_.first_flexible, kHighest}, valid);
-        EXPECT_EQ(show(schema_.first_flexible == kNeverFlexible ? kNoVersions : ours), show(flexible))
-            << schema_.name;
+        EXPECT_EQ(show(schema_.first_flexible == kNeverFlexible ? kNoVersions : ours), show(flexible)) << schema_.name;
         compare_struct(message_.at("fields"), schema_, std::string(schema_.name));
     }
 
@@ -100,8 +98,7 @@ class Reference {
         for (const json& field : fields) {
             const Versions tagged = parse_versions(text(field, "taggedVersions"));
             const std::string versions = text(field, "versions");
-            const Versions range =
-                intersect(versions.empty() ? tagged : parse_versions(versions), schema_.versions);
+            const Versions range = intersect(versions.empty() ? tagged : parse_versions(versions), schema_.versions);
             if (range.empty()) continue;  // Only in versions that 4.3.1 no longer takes.
             const std::string name = path + "." + text(field, "name");
             ASSERT_LT(index, schema.fields.size()) << name << " is missing";
@@ -112,8 +109,8 @@ class Reference {
         EXPECT_EQ(index, schema.fields.size()) << path << " has fields that the reference has not";
     }
 
-    void compare_field(const json& field, const Field& ours, const Schema& schema, const std::string& name,
-                       Versions range, Versions tagged) {
+    void compare_field(const json& field, const Field& ours, const Schema& schema, const std::string& name, Versions range,
+                       Versions tagged) {
         EXPECT_EQ(show(intersect(ours.versions, schema_.versions)), show(range)) << name;
         const Versions nullable = intersect(parse_versions(text(field, "nullableVersions")), range);
         EXPECT_EQ(show(intersect(ours.nullable, range)), show(nullable)) << name << " nullable";
@@ -124,8 +121,7 @@ class Reference {
         }
         const auto ignorable = field.find("ignorable");
         EXPECT_EQ(ours.ignorable, ignorable != field.end() && ignorable->get<bool>()) << name << " ignorable";
-        EXPECT_EQ(ours.always_classic, text(field, "flexibleVersions") == "none")
-            << name << " flexible override";
+        EXPECT_EQ(ours.always_classic, text(field, "flexibleVersions") == "none") << name << " flexible override";
 
         std::string type = text(field, "type");
         const bool is_array = type.starts_with("[]");
@@ -143,15 +139,12 @@ class Reference {
         FAIL() << name << ": no struct " << type;
     }
 
-    void compare_default(const json& field, const Field& ours, const Schema& schema, const std::string& name,
-                         Versions nullable) {
+    void compare_default(const json& field, const Field& ours, const Schema& schema, const std::string& name, Versions nullable) {
         using namespace codec_detail;
         // As in Kafka's generator, a JSON null is no default at all; the string "null" is.
         const auto found = field.find("default");
         const bool given = found != field.end() && !found->is_null();
-        const std::string value = !given               ? ""
-                                  : found->is_string() ? found->get<std::string>()
-                                                       : found->dump();
+        const std::string value = !given ? "" : found->is_string() ? found->get<std::string>() : found->dump();
         const bool null = value == "null";
         if (null) {
             EXPECT_FALSE(nullable.empty()) << name;
@@ -162,10 +155,9 @@ class Reference {
             return;
         }
         const auto expect_number = [&](auto actual, auto expected) { EXPECT_EQ(actual, expected) << name; };
-        const std::int64_t number =
-            value.empty() || null || !(std::isdigit(value.back()) || value.starts_with("0x"))
-                ? 0
-                : std::stoll(value, nullptr, value.starts_with("0x") ? 16 : 10);
+        const std::int64_t number = value.empty() || null || !(std::isdigit(value.back()) || value.starts_with("0x"))
+                                        ? 0
+                                        : std::stoll(value, nullptr, value.starts_with("0x") ? 16 : 10);
         switch (ours.kind) {
             case Kind::boolean:
                 expect_number(as<bool>(member_value), value == "true" || value == "True");
@@ -234,16 +226,14 @@ std::map<std::string, json> load_reference(const std::filesystem::path& folder) 
         if (entry.path().extension() != ".json") continue;
         std::ifstream file(entry.path());
         json message = json::parse(file, nullptr, true, /*ignore_comments=*/true);
-        if (message.contains("name"))
-            messages.emplace(message.at("name").get<std::string>(), std::move(message));
+        if (message.contains("name")) messages.emplace(message.at("name").get<std::string>(), std::move(message));
     }
     return messages;
 }
 
 TEST(MessagesReference, TablesAgreeWithKafkasDefinitions) {
     const char* folder = std::getenv("PARTITA_KAFKA_SCHEMAS");
-    if (folder == nullptr)
-        GTEST_SKIP() << "PARTITA_KAFKA_SCHEMAS does not name a folder with Kafka's message files";
+    if (folder == nullptr) GTEST_SKIP() << "PARTITA_KAFKA_SCHEMAS does not name a folder with Kafka's message files";
     const auto reference = load_reference(folder);
     ASSERT_GT(reference.size(), 100u) << folder;
     for (const Schema* schema : testing::all_messages()) {
@@ -257,8 +247,7 @@ TEST(MessagesReference, TablesAgreeWithKafkasDefinitions) {
     for (const ApiInfo& api : all_apis()) {
         const json& request = reference.at(std::string(api.name) + "Request");
         EXPECT_EQ(static_cast<int>(api.key), request.at("apiKey").get<int>()) << api.name;
-        EXPECT_EQ(static_cast<int>(api.key),
-                  reference.at(std::string(api.name) + "Response").at("apiKey").get<int>());
+        EXPECT_EQ(static_cast<int>(api.key), reference.at(std::string(api.name) + "Response").at("apiKey").get<int>());
         const auto unstable = request.find("latestVersionUnstable");
         EXPECT_EQ(api.latest_unstable, unstable != request.end() && unstable->get<bool>()) << api.name;
     }

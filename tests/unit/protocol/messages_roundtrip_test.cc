@@ -63,9 +63,8 @@ TEST_P(EveryMessage, DecodesToWhatWasEncoded) {
 
         Object decoded(schema());
         auto consumed = decode(schema(), copy.bytes(), version(), arena, decoded.get());
-        ASSERT_TRUE(consumed.has_value())
-            << "seed " << seed << ": " << to_string(consumed.error().failure) << " at "
-            << consumed.error().position << " in " << consumed.error().field;
+        ASSERT_TRUE(consumed.has_value()) << "seed " << seed << ": " << to_string(consumed.error().failure) << " at "
+                                          << consumed.error().position << " in " << consumed.error().field;
         EXPECT_EQ(*consumed, bytes.size());
         EXPECT_TRUE(equal(schema(), original.get(), decoded.get()))
             << "seed " << seed << "\n  " << to_text(schema(), original.get(), version()) << "\n  "
@@ -151,11 +150,9 @@ TEST_P(EveryMessage, DefaultsEncodeWhereTheyMay) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Versions, EveryMessage, ::testing::ValuesIn(all_message_versions()),
-                         [](const auto& info) {
-                             return std::string(info.param.schema->name) + "_v" +
-                                    std::to_string(info.param.version);
-                         });
+INSTANTIATE_TEST_SUITE_P(Versions, EveryMessage, ::testing::ValuesIn(all_message_versions()), [](const auto& info) {
+    return std::string(info.param.schema->name) + "_v" + std::to_string(info.param.version);
+});
 
 TEST(Messages, AreAllThereAndDistinct) {
     const auto all = testing::all_messages();

@@ -35,13 +35,11 @@ Buffer produced(BatchOptions options = {}, std::int64_t time = kNow) {
     return bytes;
 }
 
-void expect_refused(const Buffer& bytes, ProduceError error, ErrorCode code,
-                    const ProduceRules& with = rules()) {
+void expect_refused(const Buffer& bytes, ProduceError error, ErrorCode code, const ProduceRules& with = rules()) {
     const auto result = validate_produced_batch(bytes, with);
     ASSERT_FALSE(result);
     EXPECT_EQ(static_cast<int>(result.error().error), static_cast<int>(error));
-    EXPECT_EQ(produce_error_code(result.error().error), code)
-        << error_name(produce_error_code(result.error().error));
+    EXPECT_EQ(produce_error_code(result.error().error), code) << error_name(produce_error_code(result.error().error));
 }
 
 TEST(ProduceValidation, AcceptsWhatRealClientsSendInEveryCodec) {
@@ -90,8 +88,7 @@ std::vector<Verdict> verdicts_of_a_real_kafka() {
         verdict.record_text = fields.at(5);
         verdict.text = fields.at(6);
         for (std::size_t place = 0; place + 1 < fields.at(7).size(); place += 2) {
-            verdict.records.push_back(
-                static_cast<std::byte>(std::stoi(fields.at(7).substr(place, 2), nullptr, 16)));
+            verdict.records.push_back(static_cast<std::byte>(std::stoi(fields.at(7).substr(place, 2), nullptr, 16)));
         }
         verdicts.push_back(verdict);
     }
@@ -101,8 +98,7 @@ std::vector<Verdict> verdicts_of_a_real_kafka() {
 /// Where the header says that we differ on purpose: the code that we give.
 std::optional<int> intended_difference(const std::string& name) {
     constexpr int kInvalidRecord = 87;
-    for (const char* different :
-         {"deltas 0,0 plain", "deltas 0,5 gzip", "length mismatch gzip", "overlong varint plain"}) {
+    for (const char* different : {"deltas 0,0 plain", "deltas 0,5 gzip", "length mismatch gzip", "overlong varint plain"}) {
         if (name == different) return kInvalidRecord;
     }
     return std::nullopt;
@@ -122,11 +118,9 @@ TEST(ProduceValidation, JudgesAsARealKafkaDid) {
         EXPECT_EQ(code, intended_difference(verdict.name).value_or(verdict.code)) << verdict.name;
         if (result || intended_difference(verdict.name)) continue;
         const std::string partition = verdict.topic + "-0";
-        EXPECT_EQ(produce_error_message(result.error(), with, partition).value_or("-"), verdict.text)
-            << verdict.name;
+        EXPECT_EQ(produce_error_message(result.error(), with, partition).value_or("-"), verdict.text) << verdict.name;
         if (verdict.record_text == "-") continue;
-        EXPECT_EQ(record_fault_message(result.error(), result.error().record_faults.at(0), with, partition),
-                  verdict.record_text)
+        EXPECT_EQ(record_fault_message(result.error(), result.error().record_faults.at(0), with, partition), verdict.record_text)
             << verdict.name;
     }
 }
@@ -195,8 +189,8 @@ TEST(ProduceValidation, RequestRulesComeFirst) {
 
     ProduceRules version_6 = rules();
     version_6.produce_version = 6;
-    expect_refused(produced({.codec = Codec::zstd}), ProduceError::zstd_before_version_7,
-                   ErrorCode::unsupported_compression_type, version_6);
+    expect_refused(produced({.codec = Codec::zstd}), ProduceError::zstd_before_version_7, ErrorCode::unsupported_compression_type,
+                   version_6);
     EXPECT_TRUE(validate_produced_batch(produced({.codec = Codec::lz4}), version_6));
     EXPECT_TRUE(validate_produced_batch(produced({.codec = Codec::zstd}), rules()));
 }
@@ -242,8 +236,7 @@ TEST(ProduceValidation, LogRules) {
     small_segment.segment_bytes = static_cast<std::int32_t>(produced().size());
     EXPECT_TRUE(validate_produced_batch(produced(), small_segment));
     --small_segment.segment_bytes;
-    expect_refused(produced(), ProduceError::batch_exceeds_segment, ErrorCode::record_list_too_large,
-                   small_segment);
+    expect_refused(produced(), ProduceError::batch_exceeds_segment, ErrorCode::record_list_too_large, small_segment);
 }
 
 TEST(ProduceValidation, CountsAgree) {
@@ -267,8 +260,7 @@ TEST(ProduceValidation, ClientsWriteNoControlBatchesAndNoIdWithoutSequence) {
     expect_refused(produced({.control = true}), ProduceError::control_batch, ErrorCode::invalid_record);
     expect_refused(produced({.producer_id = {7}, .producer_epoch = {0}}), ProduceError::invalid_sequence,
                    ErrorCode::invalid_record);
-    EXPECT_TRUE(validate_produced_batch(
-        produced({.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {0}}), rules()));
+    EXPECT_TRUE(validate_produced_batch(produced({.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {0}}), rules()));
 }
 
 TEST(ProduceValidation, RecordsInsideAreCheckedDeepOnly) {
@@ -321,8 +313,7 @@ TEST(ProduceValidation, TimesOutsideOfTheWindowAreNamedWithKafkasTexts) {
     EXPECT_EQ(late.error().record_faults[0].batch_index, 1);
 
     with.check = RecordCheck::header_only;
-    expect_refused(produced({}, kNow + 49), ProduceError::invalid_timestamp, ErrorCode::invalid_timestamp,
-                   with);
+    expect_refused(produced({}, kNow + 49), ProduceError::invalid_timestamp, ErrorCode::invalid_timestamp, with);
 }
 
 TEST(ProduceValidation, RecordsWithoutATimeAreOutsideOfNoWindow) {
@@ -353,12 +344,11 @@ TEST(ProduceValidation, CompactedTopicsNeedKeysAndNameEveryRecordWithoutOne) {
     EXPECT_EQ(result.error().record_faults[1].batch_index, 2);
     const std::string text = "Compacted topic cannot accept message without key in topic partition t-0";
     EXPECT_EQ(record_fault_message(result.error(), result.error().record_faults[1], with, "t-0"), text);
-    EXPECT_EQ(
-        produce_error_message(result.error(), with, "t-0"),
-        "One or more records have been rejected due to 4 record errors in total, and only showing the first "
-        "three errors at most: [RecordError(batchIndex=0, message='" +
-            text + "'), RecordError(batchIndex=2, message='" + text +
-            "'), RecordError(batchIndex=3, message='" + text + "')]");
+    EXPECT_EQ(produce_error_message(result.error(), with, "t-0"),
+              "One or more records have been rejected due to 4 record errors in total, and only showing the first "
+              "three errors at most: [RecordError(batchIndex=0, message='" +
+                  text + "'), RecordError(batchIndex=2, message='" + text + "'), RecordError(batchIndex=3, message='" + text +
+                  "')]");
 }
 
 TEST(ProduceValidation, TheListOfRefusedRecordsIsBounded) {

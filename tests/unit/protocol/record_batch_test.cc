@@ -31,8 +31,7 @@ std::string golden_value(int index) {
 std::vector<OwnedRecord> java_records() {
     std::vector<OwnedRecord> records;
     for (int index = 0; index < 4; ++index) {
-        OwnedRecord record{
-            index, kGoldenTime + index, "key-" + std::to_string(index), golden_value(index), {}};
+        OwnedRecord record{index, kGoldenTime + index, "key-" + std::to_string(index), golden_value(index), {}};
         if (index == 1) record.key.reset();
         if (index == 2) record.value.reset();
         if (index == 2) record.timestamp = kGoldenTime + 100;
@@ -102,8 +101,7 @@ TEST_P(GoldenBatch, OfTheJavaClientIsRebuiltToTheSameRecords) {
         EXPECT_EQ(read_all(repacked), java_records());
         // Uncompressed there is only one encoding, so it must be the very bytes that Java wrote.
         if (target == Codec::none) {
-            EXPECT_EQ(Bytes(repacked).subspan(kBatchHeaderBytes).size(),
-                      parsed(golden_batch("java_none")).payload().size());
+            EXPECT_EQ(Bytes(repacked).subspan(kBatchHeaderBytes).size(), parsed(golden_batch("java_none")).payload().size());
         }
     }
 }
@@ -171,14 +169,12 @@ TEST(GoldenBatch, TheCommitMarkerIsReadAndRebuiltByteForByte) {
     EXPECT_EQ(batch.header.base_sequence.value, -1);
     EXPECT_EQ(batch.header.last_sequence().value, -1);
     std::optional<EndTransactionMarker> marker;
-    ASSERT_TRUE(for_each_record(
-        batch, {}, [&](const RecordView& record) { marker = parse_end_transaction_marker(record); }));
+    ASSERT_TRUE(for_each_record(batch, {}, [&](const RecordView& record) { marker = parse_end_transaction_marker(record); }));
     EXPECT_EQ(marker, (EndTransactionMarker{ControlRecordType::commit, 0}));
 
     Buffer built;
-    build_end_transaction_marker(*marker, batch.header.base_offset, batch.header.partition_leader_epoch,
-                                 batch.header.producer_id, batch.header.producer_epoch,
-                                 batch.header.max_timestamp, built);
+    build_end_transaction_marker(*marker, batch.header.base_offset, batch.header.partition_leader_epoch, batch.header.producer_id,
+                                 batch.header.producer_epoch, batch.header.max_timestamp, built);
     EXPECT_EQ(built, stored);
 }
 
@@ -224,9 +220,8 @@ TEST(BatchHeader, LengthsThatCannotBeAreNamed) {
 }
 
 TEST(BatchHeader, MagicIsJudgedBeforeTheRestOfTheHeader) {
-    for (const auto& [magic, error] :
-         {std::pair{0, BatchError::old_magic}, std::pair{1, BatchError::old_magic},
-          std::pair{3, BatchError::unknown_magic}, std::pair{-1, BatchError::unknown_magic}}) {
+    for (const auto& [magic, error] : {std::pair{0, BatchError::old_magic}, std::pair{1, BatchError::old_magic},
+                                       std::pair{3, BatchError::unknown_magic}, std::pair{-1, BatchError::unknown_magic}}) {
         Buffer batch = sample_batch();
         batch[16] = static_cast<std::byte>(magic);
         EXPECT_EQ(parse_batch_header(Bytes(batch).first(17)).error(), error) << magic;
@@ -293,8 +288,8 @@ TEST(BatchCursor, ReportsGarbageAsAnErrorAndKeepsItsPlace) {
     EXPECT_EQ(cursor.position_bytes(), whole);
 }
 
-BatchError error_of_payload(const Buffer& payload, std::int32_t count,
-                            OffsetDeltas deltas = OffsetDeltas::dense, std::int16_t attributes = 0) {
+BatchError error_of_payload(const Buffer& payload, std::int32_t count, OffsetDeltas deltas = OffsetDeltas::dense,
+                            std::int16_t attributes = 0) {
     const Buffer batch = batch_with_payload(payload, count, attributes);
     const auto records = read_all(batch, {.offset_deltas = deltas});
     EXPECT_FALSE(records);
@@ -329,7 +324,7 @@ TEST(RecordReader, CountsAreExact) {
 TEST(RecordReader, LengthsBeyondTheirContainerAreRefused) {
     EXPECT_EQ(error_of_payload(bytes_of({14, 0, 0, 0, 1, 1, 0}), 1), BatchError::invalid_record);  // Record.
     EXPECT_EQ(error_of_payload(bytes_of({1, 0, 0, 0, 1, 1, 0}), 1),
-              BatchError::invalid_record);  // Length -1.
+              BatchError::invalid_record);                                                         // Length -1.
     EXPECT_EQ(error_of_payload(bytes_of({12, 0, 0, 0, 8, 1, 0}), 1), BatchError::invalid_record);  // Key.
     EXPECT_EQ(error_of_payload(bytes_of({12, 0, 0, 0, 1, 8, 0}), 1), BatchError::invalid_record);  // Value.
     EXPECT_EQ(error_of_payload(bytes_of({10, 0, 0, 0, 1, 1, 0}), 1),
@@ -337,8 +332,7 @@ TEST(RecordReader, LengthsBeyondTheirContainerAreRefused) {
     EXPECT_EQ(error_of_payload(bytes_of({14, 0, 0, 0, 1, 1, 0, 0}), 1),
               BatchError::invalid_record);                                      // Left over in record.
     EXPECT_EQ(error_of_payload(bytes_of({0}), 1), BatchError::invalid_record);  // Empty record.
-    EXPECT_EQ(error_of_payload(bytes_of({0xff, 0xff, 0xff, 0xff, 0xff, 0xff}), 1),
-              BatchError::invalid_record);
+    EXPECT_EQ(error_of_payload(bytes_of({0xff, 0xff, 0xff, 0xff, 0xff, 0xff}), 1), BatchError::invalid_record);
     // A length of 2^31-1.
     EXPECT_EQ(error_of_payload(bytes_of({0xfe, 0xff, 0xff, 0xff, 0x0f, 0}), 1), BatchError::invalid_record);
 }
@@ -355,8 +349,7 @@ TEST(RecordReader, HeaderCountsAndLengthsAreBounded) {
     EXPECT_EQ(error_of_payload(bytes_of({18, 0, 0, 0, 1, 1, 2, 2, 'a', 4}), 1),
               BatchError::invalid_record);  // Value.
     // 2^30 headers in a record of ten bytes.
-    EXPECT_EQ(error_of_payload(bytes_of({20, 0, 0, 0, 1, 1, 0x80, 0x80, 0x80, 0x80, 0x08}), 1),
-              BatchError::invalid_record);
+    EXPECT_EQ(error_of_payload(bytes_of({20, 0, 0, 0, 1, 1, 0x80, 0x80, 0x80, 0x80, 0x08}), 1), BatchError::invalid_record);
 }
 
 TEST(RecordReader, OffsetDeltasAreJudgedAsAsked) {
@@ -416,8 +409,7 @@ TEST(RecordReader, RecordsLargerThanTheWindowStreamInEveryCodec) {
         const auto records = read_all(bytes, {.offset_deltas = OffsetDeltas::dense});
         ASSERT_TRUE(records) << codec_name(codec);
         ASSERT_EQ(records->size(), values.size());
-        for (std::size_t index = 0; index < values.size(); ++index)
-            EXPECT_EQ((*records)[index].value, values[index]);
+        for (std::size_t index = 0; index < values.size(); ++index) EXPECT_EQ((*records)[index].value, values[index]);
     }
 }
 
@@ -429,8 +421,7 @@ TEST(RecordReader, CompressedRecordsStopAtTheLimit) {
     builder.build(bytes);
     ASSERT_LT(bytes.size(), 4000u);
     int seen = 0;
-    const auto walked = for_each_record(parsed(bytes), {.decompressed_limit_bytes = 4 << 20},
-                                        [&](const RecordView&) { ++seen; });
+    const auto walked = for_each_record(parsed(bytes), {.decompressed_limit_bytes = 4 << 20}, [&](const RecordView&) { ++seen; });
     ASSERT_FALSE(walked);
     EXPECT_EQ(walked.error(), BatchError::decompressed_too_large);
     EXPECT_EQ(seen, 3);
@@ -500,8 +491,7 @@ TEST(TimestampLookup, FindsTheFirstRecordAtOrAfterTheTarget) {
 TEST(TimestampLookup, WithLogAppendTimeNamesTheFirstRecord) {
     const Buffer bytes = golden_batch("java_log_append_time");
     const Batch batch = parsed(bytes);
-    EXPECT_EQ(find_max_timestamp(batch),
-              (TimestampAndOffset{batch.header.max_timestamp, batch.header.base_offset}));
+    EXPECT_EQ(find_max_timestamp(batch), (TimestampAndOffset{batch.header.max_timestamp, batch.header.base_offset}));
 }
 
 TEST(BatchBuilder, IsEmptyAfterBuildingAndStartsOver) {
@@ -541,9 +531,8 @@ TEST(EndTransactionMarker, OtherControlRecordsAreNone) {
     builder.append({0}, bytes_of({0, 0, 0, 1}), bytes_of({0, 0, 0, 0, 0}));
     builder.append({0}, std::nullopt, bytes_of({0, 0, 0, 0, 0, 0}));
     builder.build(bytes);
-    ASSERT_TRUE(for_each_record(parsed(bytes), {}, [](const RecordView& record) {
-        EXPECT_EQ(parse_end_transaction_marker(record), std::nullopt);
-    }));
+    ASSERT_TRUE(for_each_record(parsed(bytes), {},
+                                [](const RecordView& record) { EXPECT_EQ(parse_end_transaction_marker(record), std::nullopt); }));
 }
 
 }  // namespace

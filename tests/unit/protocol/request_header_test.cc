@@ -54,8 +54,8 @@ TEST(RequestHeader, UnknownRemovedAndInternalKeysAreRefused) {
 
 TEST(RequestHeader, UnsupportedVersionsAreRefused) {
     for (const auto& [key, version] : {std::pair{0, 2}, {0, 14}, {1, 3}, {1, 19}, {3, -1}, {12, 5}}) {
-        auto parsed = parse_request_header(
-            header(static_cast<std::int16_t>(key), static_cast<std::int16_t>(version), "c", true).bytes());
+        auto parsed =
+            parse_request_header(header(static_cast<std::int16_t>(key), static_cast<std::int16_t>(version), "c", true).bytes());
         ASSERT_FALSE(parsed.has_value()) << key << " v" << version;
         EXPECT_EQ(parsed.error().failure, HeaderFailure::unsupported_version);
     }
@@ -123,8 +123,7 @@ TEST(ResponseHeader, HasTagsWhereFlexibleExceptForApiVersions) {
     };
     EXPECT_EQ(size(ApiKey::metadata, 8), 4u);
     EXPECT_EQ(size(ApiKey::metadata, 9), 5u);
-    for (std::int16_t version = 0; version <= 4; ++version)
-        EXPECT_EQ(size(ApiKey::api_versions, version), 4u);
+    for (std::int16_t version = 0; version <= 4; ++version) EXPECT_EQ(size(ApiKey::api_versions, version), 4u);
     EXPECT_EQ(size(ApiKey::sasl_handshake, 1), 4u);
     EXPECT_EQ(size(ApiKey::offset_delete, 0), 4u);
 }

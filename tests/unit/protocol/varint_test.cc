@@ -24,12 +24,8 @@ void expect_decodes(const std::vector<std::byte>& bytes, Value expected, Decode 
     EXPECT_EQ(cursor, bytes.data() + bytes.size());
 }
 
-constexpr auto kDecodeVarint = [](auto& cursor, auto end, std::int32_t& value) {
-    return decode_varint(cursor, end, value);
-};
-constexpr auto kDecodeVarlong = [](auto& cursor, auto end, std::int64_t& value) {
-    return decode_varlong(cursor, end, value);
-};
+constexpr auto kDecodeVarint = [](auto& cursor, auto end, std::int32_t& value) { return decode_varint(cursor, end, value); };
+constexpr auto kDecodeVarlong = [](auto& cursor, auto end, std::int64_t& value) { return decode_varlong(cursor, end, value); };
 
 struct IntCase {
     std::int32_t value;

@@ -18,7 +18,8 @@ class ReadBytes final : public File {
 
     StorageResult<std::size_t> read_at(std::uint64_t position, MutableBytes destination) override {
         most_read = std::max(most_read, destination.size());
-        const std::size_t count = std::min<std::size_t>(destination.size(), bytes_.size() - std::min<std::size_t>(position, bytes_.size()));
+        const std::size_t count =
+            std::min<std::size_t>(destination.size(), bytes_.size() - std::min<std::size_t>(position, bytes_.size()));
         if (count > 0) std::memcpy(destination.data(), bytes_.data() + position, count);
         return count;
     }
@@ -85,7 +86,8 @@ TEST(DamagedTails, ABatchCountsOnlyWholeAndFromTheExpectedOffsetOn) {
 }
 
 TEST(DamagedTails, AreZerosOnlyWhenEveryByteIs) {
-    for (const std::size_t size : {std::size_t{1}, std::size_t{60}, std::size_t{61}, BatchScan::kReadBytes, 3 * BatchScan::kReadBytes + 7}) {
+    for (const std::size_t size :
+         {std::size_t{1}, std::size_t{60}, std::size_t{61}, BatchScan::kReadBytes, 3 * BatchScan::kReadBytes + 7}) {
         Content content(size, std::byte{0});
         ReadBytes zeros(content);
         EXPECT_TRUE(inspect_damaged_tail(zeros, 0, size, Offset{0})->all_zero) << size;

@@ -72,8 +72,10 @@ TEST(CleaningRules, OldRecordsMakeACleaningDue) {
     config.min_cleanable_dirty_ratio = 1;
     const TimestampMs firsts[] = {{900}, {1900}, {2900}};
     const CleaningPosition position{.first_dirty_offset = {10}, .clean_below = {35}};
-    EXPECT_FALSE(find_dirty_range(four_segments(), firsts, position, config, {6900}).is_worth_cleaning(config.min_cleanable_dirty_ratio));
-    EXPECT_TRUE(find_dirty_range(four_segments(), firsts, position, config, {6901}).is_worth_cleaning(config.min_cleanable_dirty_ratio));
+    EXPECT_FALSE(
+        find_dirty_range(four_segments(), firsts, position, config, {6900}).is_worth_cleaning(config.min_cleanable_dirty_ratio));
+    EXPECT_TRUE(
+        find_dirty_range(four_segments(), firsts, position, config, {6901}).is_worth_cleaning(config.min_cleanable_dirty_ratio));
 }
 
 TEST(CleaningRules, ACheckpointOutsideOfTheLogTellsNothing) {
@@ -110,8 +112,7 @@ std::vector<std::byte> three_records(BatchOptions options = {}) {
 class BatchCleanerTest : public ::testing::Test {
   protected:
     BatchCleaner cleaner(std::int64_t now, Offset covered_until = {100}) {
-        return BatchCleaner(keys, producers, aborted,
-                            {.now = {now}, .delete_retention_ms = 500, .covered_until = covered_until});
+        return BatchCleaner(keys, producers, aborted, {.now = {now}, .delete_retention_ms = 500, .covered_until = covered_until});
     }
     /// What one cleaning leaves of the bytes.
     std::vector<std::byte> clean(const std::vector<std::byte>& bytes, std::int64_t now, bool is_last = false) {
@@ -131,7 +132,8 @@ class BatchCleanerTest : public ::testing::Test {
 TEST_F(BatchCleanerTest, KeepsTheLastValueAtItsOffsetAndTimeInItsBatch) {
     ASSERT_TRUE(keys.put(as_bytes("k"), {12}) && keys.put(as_bytes("t"), {20}));
     for (const Codec codec : {Codec::none, Codec::gzip, Codec::snappy, Codec::lz4, Codec::zstd}) {
-        const auto out = clean(three_records({.codec = codec, .producer_id = {5}, .producer_epoch = {1}, .base_sequence = {7}}), 1);
+        const auto out =
+            clean(three_records({.codec = codec, .producer_id = {5}, .producer_epoch = {1}, .base_sequence = {7}}), 1);
         EXPECT_EQ(fate, BatchCleaner::Fate::rewritten);
         const auto batch = parse_batch(out);
         ASSERT_TRUE(batch && check_crc(*batch));
@@ -340,9 +342,9 @@ TEST(SwapRecovery, FinishesASwapThatKafkaBegan) {
     const auto finished = finish_swaps(system, "/d");
     ASSERT_TRUE(finished) << finished.error().message;
     EXPECT_EQ(*finished, 1u);
-    EXPECT_EQ(system.files_below("/d"), (std::vector<std::string>{"/d/00000000000000000000.log",
-                                                                  "/d/00000000000000000000.timeindex",
-                                                                  "/d/00000000000000000020.log"}));
+    EXPECT_EQ(system.files_below("/d"),
+              (std::vector<std::string>{"/d/00000000000000000000.log", "/d/00000000000000000000.timeindex",
+                                        "/d/00000000000000000020.log"}));
     EXPECT_EQ(system.content("/d/00000000000000000000.log"), batch(10));
 }
 

@@ -40,8 +40,9 @@ TEST_P(KafkaSegments, AreRecoveredAndServedWithEveryCodec) {
     EXPECT_EQ(unclaimed[0].topic, "fixture");
     EXPECT_FALSE(unclaimed[0].topic_id.is_zero());
 
-    auto log = *(*directory)->claim(std::make_shared<LogTopic>(LogTopic{"fixture", unclaimed[0].topic_id}),
-                                    PartitionIndex{0}, std::make_shared<const LogConfig>());
+    auto log = *(*directory)
+                    ->claim(std::make_shared<LogTopic>(LogTopic{"fixture", unclaimed[0].topic_id}), PartitionIndex{0},
+                            std::make_shared<const LogConfig>());
     EXPECT_EQ(log->log_end_offset(), Offset{92});
     EXPECT_EQ(log->last_stable_offset(), Offset{92});
     std::map<Codec, int> records;

@@ -266,7 +266,9 @@ TEST_F(KeyedLogCheckpoint, EqualsAMapUnderRandomCrashes) {
                     append(0, records);
                     break;
                 }
-                case 4: ASSERT_TRUE(fold({0}, {.read_bytes = 200, .held_bytes = random() % 2 ? 1 : 1u << 20}).has_value()); break;
+                case 4:
+                    ASSERT_TRUE(fold({0}, {.read_bytes = 200, .held_bytes = random() % 2 ? 1 : 1u << 20}).has_value());
+                    break;
                 case 5:
                     world.kill();
                     open_store();

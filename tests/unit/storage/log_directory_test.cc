@@ -59,8 +59,8 @@ TEST_F(LogDirectoryTest, DataOfAnUnknownTopicIdIsSetAsideAndKept) {
     EXPECT_EQ(directories_ending("-stray"), 1u);
 }
 
-// The directory holds its lock while it renames. A first append, which holds that of its log, once waited for it: against the order
-// in which the directory takes the locks of logs, and as long as a disk takes.
+// The directory holds its lock while it renames. A first append, which holds that of its log, once waited for it: against the
+// order in which the directory takes the locks of logs, and as long as a disk takes.
 TEST(LogDirectory, FirstAppendWaitsForNoRemovalOfAnotherPartition) {
     std::string place = ::testing::TempDir() + "partita-directory-XXXXXX";
     ASSERT_NE(::mkdtemp(place.data()), nullptr);
@@ -154,7 +154,8 @@ TEST_F(LogDirectoryTest, DeletionThatACrashInterruptedIsFinishedAtTheNextStart) 
 
 TEST_F(LogDirectoryTest, OnlyWhatABrokerSetAsideForDeletionIsDeleted) {
     const std::string deleted = "t-0.0123456789abcdef0123456789abcdef-delete";
-    const std::vector<std::string> others = {"not-to-delete", "t-0.0123456789abcdef-delete", "t-0.0123456789abcdef0123456789abcdeg-delete",
+    const std::vector<std::string> others = {"not-to-delete", "t-0.0123456789abcdef-delete",
+                                             "t-0.0123456789abcdef0123456789abcdeg-delete",
                                              "0123456789abcdef0123456789abcdef-delete"};
     const auto make = [&](const std::string& name) {
         ASSERT_TRUE(world_.system.make_directories("/data/" + name));

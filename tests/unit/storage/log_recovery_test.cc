@@ -39,8 +39,10 @@ TEST_F(LogRecoveryTest, TornTailIsCutAtEveryByteOfTheLastBatch) {
         ASSERT_EQ(world.system.content(kLog), first) << size;
         ASSERT_EQ(world.report().cut_bytes, size);
         // Its first bytes are zeros: the high bytes of the offset.
-        ASSERT_EQ(world.report().cut_kind,
-                  size == 0 ? CutKind::nothing : size < 8 ? CutKind::zeros : CutKind::torn_batch) << size;
+        ASSERT_EQ(world.report().cut_kind, size == 0  ? CutKind::nothing
+                                           : size < 8 ? CutKind::zeros
+                                                      : CutKind::torn_batch)
+            << size;
         ASSERT_TRUE(world.report().set_aside.empty());
     }
     reopen_with(first + last);
@@ -345,8 +347,12 @@ TEST_F(LogRecoveryTest, DamagedIndexesNeverChangeWhatIsServed) {
         const std::string& victim = indexes[random() % indexes.size()];
         std::string content = world.system.content(victim);
         switch (random() % 3) {
-            case 0: content.resize(random() % (content.size() + 1)); break;
-            case 1: content += std::string(random() % 100, '\0'); break;
+            case 0:
+                content.resize(random() % (content.size() + 1));
+                break;
+            case 1:
+                content += std::string(random() % 100, '\0');
+                break;
             default:
                 if (!content.empty()) content[random() % content.size()] ^= static_cast<char>(1 << (random() % 8));
         }

@@ -26,9 +26,7 @@ class LogSyncTest : public ::testing::Test {
         }
     }
     std::vector<std::shared_ptr<PartitionLog>> logs() { return world_.directory->logs_with_files(); }
-    StorageResult<void> sync_all() {
-        return sync_logs(world_.directory->volume(), logs(), LogSync::Purpose::sync);
-    }
+    StorageResult<void> sync_all() { return sync_logs(world_.directory->volume(), logs(), LogSync::Purpose::sync); }
     void expect_ends(int partitions, Offset end) {
         for (int i = 0; i < partitions; ++i) EXPECT_EQ(world_.log(i).log_end_offset(), end) << "partition " << i;
     }

@@ -41,7 +41,8 @@ class TemporaryDirectory {
 
 MetadataStoreOptions small_map() { return {.map_size_bytes = 1 << 20}; }
 
-std::unique_ptr<MetadataStore> open_store(const TemporaryDirectory& directory, const MetadataStoreOptions& options = small_map()) {
+std::unique_ptr<MetadataStore> open_store(const TemporaryDirectory& directory,
+                                          const MetadataStoreOptions& options = small_map()) {
     auto store = MetadataStore::open(directory.path(), options);
     EXPECT_TRUE(store.has_value()) << store.error().message;
     return store ? std::move(*store) : nullptr;
@@ -143,7 +144,8 @@ TEST(MetadataStore, EqualsAMapUnderRandomFoldsAndReopening) {
                     if (random() % 3 == 0) {
                         changes[key] = std::nullopt;
                     } else {
-                        changes[key] = std::string(random() % 4 == 0 ? random() % 9000 : random() % 30, static_cast<char>('a' + random() % 26));
+                        changes[key] = std::string(random() % 4 == 0 ? random() % 9000 : random() % 30,
+                                                   static_cast<char>('a' + random() % 26));
                     }
                 }
                 for (const auto& [key, value] : changes) {
@@ -483,8 +485,13 @@ TEST(MetadataStore, DamagedFileNeverTellsAnythingElse) {
         std::string damaged = pristine;
         const std::size_t position = random() % used;
         switch (random() % 3) {
-            case 0: damaged[position] = static_cast<char>(damaged[position] ^ (1 << (random() % 8))); break;
-            case 1: damaged.replace(position, std::min<std::size_t>(64, used - position), std::min<std::size_t>(64, used - position), '\0'); break;
+            case 0:
+                damaged[position] = static_cast<char>(damaged[position] ^ (1 << (random() % 8)));
+                break;
+            case 1:
+                damaged.replace(position, std::min<std::size_t>(64, used - position), std::min<std::size_t>(64, used - position),
+                                '\0');
+                break;
             default: {
                 const std::size_t page = position / 4096 * 4096;
                 damaged.replace(page, 4096, pristine.substr(random() % (used / 4096) * 4096, 4096));

@@ -168,8 +168,7 @@ TEST_F(PartitionLogTest, MalformedBatchIsRefused) {
     auto bytes = make_batch();
     EXPECT_EQ(world.log().append(MutableBytes(bytes).first(bytes.size() - 1), kContext).error().failure,
               AppendFailure::malformed_batch);
-    EXPECT_EQ(world.log().append(MutableBytes(bytes).first(10), kContext).error().failure,
-              AppendFailure::malformed_batch);
+    EXPECT_EQ(world.log().append(MutableBytes(bytes).first(10), kContext).error().failure, AppendFailure::malformed_batch);
     auto no_sequence = make_batch({.producer_id = {1}, .producer_epoch = {0}, .base_sequence = {-1}});
     EXPECT_EQ(world.log().append(no_sequence, kContext).error().failure, AppendFailure::malformed_batch);
 }

@@ -92,8 +92,7 @@ TEST(ProducerState, OnlyFiveBatchesAreRemembered) {
         header.producer_id = {1};
         header.producer_epoch = {0};
         header.base_sequence = {i};
-        state.commit(std::get<ProducerState::Update>(
-            *state.prepare(header, std::nullopt, {0}, ProducerState::Origin::client)));
+        state.commit(std::get<ProducerState::Update>(*state.prepare(header, std::nullopt, {0}, ProducerState::Origin::client)));
     }
     BatchHeader old;
     old.producer_id = {1};
@@ -111,8 +110,7 @@ TEST(ProducerState, NewEpochStartsAtZeroAndIdleProducersExpire) {
     header.producer_id = {1};
     header.producer_epoch = {0};
     header.base_sequence = {5};
-    state.commit(std::get<ProducerState::Update>(
-        *state.prepare(header, std::nullopt, {1000}, ProducerState::Origin::client)));
+    state.commit(std::get<ProducerState::Update>(*state.prepare(header, std::nullopt, {1000}, ProducerState::Origin::client)));
     header.producer_epoch = {1};
     EXPECT_FALSE(state.prepare(header, std::nullopt, {0}, ProducerState::Origin::client));
     header.base_sequence = {0};

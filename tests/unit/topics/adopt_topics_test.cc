@@ -15,8 +15,7 @@ constexpr TopicId kOrdersId{{1, 2, 3}};
 class AdoptTopics : public ::testing::Test {
   protected:
     AdoptTopicsReply adopt(const AdoptTopicsCommand& command) {
-        return catalog_.carry_out(
-            adopt_topics(catalog_.core().snapshot(), command, rules_, catalog_.context()));
+        return catalog_.carry_out(adopt_topics(catalog_.core().snapshot(), command, rules_, catalog_.context()));
     }
     const Topic* find(std::string_view name) { return catalog_.core().snapshot()->find_topic(name); }
 
@@ -48,7 +47,8 @@ TEST_F(AdoptTopics, WithoutAnIdGetAFreshOne) {
 }
 
 TEST_F(AdoptTopics, LeaveOutConfigsThatAreNotValidAndSayWhich) {
-    const auto reply = adopt({{{"orders", kOrdersId, 1, {{"cleanup.policy", "compact"}, {"no.such.config", "1"}}}}, ProducerId{0}});
+    const auto reply =
+        adopt({{{"orders", kOrdersId, 1, {{"cleanup.policy", "compact"}, {"no.such.config", "1"}}}}, ProducerId{0}});
     EXPECT_FALSE(reply.topics.front().error.failed());
     EXPECT_THAT(reply.topics.front().left_out_configs, ElementsAre("no.such.config"));
     EXPECT_EQ(find("orders")->configs, (ConfigMap{{"cleanup.policy", "compact"}}));

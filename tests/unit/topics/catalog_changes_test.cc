@@ -40,8 +40,8 @@ TEST(CreatePartitions, RecordsOfAnExpansionAreOneGroup) {
     catalog.expand("orders", 6);
     std::vector<std::size_t> types;
     for (const CatalogRecord& record : catalog.last_effects.records) types.push_back(decode_key(as_bytes(record.key))->index());
-    EXPECT_THAT(types, ElementsAre(CatalogKey(TopicKey{}).index(), CatalogKey(ExpansionKey{}).index(),
-                                   CatalogKey(StateKey{}).index()));
+    EXPECT_THAT(types,
+                ElementsAre(CatalogKey(TopicKey{}).index(), CatalogKey(ExpansionKey{}).index(), CatalogKey(StateKey{}).index()));
     ASSERT_EQ(catalog.last_effects.changes.size(), 1u);
     EXPECT_EQ(catalog.last_effects.changes[0].before->partition_count, 3);
     EXPECT_EQ(catalog.last_effects.changes[0].after->partition_count, 6);
@@ -54,8 +54,8 @@ TEST(CreatePartitions, JudgesInKafkasOrderWithKafkasTexts) {
     EXPECT_EQ(catalog.expand("t", 3), error(ErrorCode::invalid_partitions, "Topic already has 3 partition(s)."));
     for (const std::int32_t count : {2, 0, -22}) {
         EXPECT_EQ(catalog.expand("t", count),
-                  error(ErrorCode::invalid_partitions, "The topic t currently has 3 partition(s); " +
-                                                           std::to_string(count) + " would not be an increase."));
+                  error(ErrorCode::invalid_partitions,
+                        "The topic t currently has 3 partition(s); " + std::to_string(count) + " would not be an increase."));
     }
     const auto expand = [&](std::int32_t count, std::vector<std::vector<BrokerId>> assignments) {
         CreatePartitionsCommand command;
@@ -113,8 +113,8 @@ TEST(CreatePartitions, ValidateOnlyJudgesAndChangesNothing) {
 TEST(CreatePartitions, AddsTenThousandAtMost) {
     TestCatalog catalog;
     catalog.create("t", 1);
-    EXPECT_EQ(catalog.expand("t", 10002), error(ErrorCode::unknown_server_error,
-                                                "The server experienced an unexpected error when processing the request."));
+    EXPECT_EQ(catalog.expand("t", 10002),
+              error(ErrorCode::unknown_server_error, "The server experienced an unexpected error when processing the request."));
     EXPECT_EQ(catalog.catalog().find_topic("t")->partition_count, 1);
     EXPECT_EQ(catalog.expand("t", 10001), CatalogError{});
     EXPECT_EQ(catalog.expand("t", 20001), CatalogError{});
@@ -154,9 +154,16 @@ TEST(DeleteTopics, RefusalsAreKafkas) {
     const auto id = [&](const char* name) { return catalog.catalog().find_topic(name)->id; };
     const TopicId unknown = TestTopicIds(999)();
     DeleteTopicsCommand command;
-    command.topics = {{std::nullopt, {}},        {"foo", id("foo")},         {"bar", {}},  {std::nullopt, id("bar")},
-                      {"quux", {}},              {"quux", {}},               {"nobody", {}}, {std::nullopt, id("baz")},
-                      {std::nullopt, id("baz")}, {std::nullopt, unknown}};
+    command.topics = {{std::nullopt, {}},
+                      {"foo", id("foo")},
+                      {"bar", {}},
+                      {std::nullopt, id("bar")},
+                      {"quux", {}},
+                      {"quux", {}},
+                      {"nobody", {}},
+                      {std::nullopt, id("baz")},
+                      {std::nullopt, id("baz")},
+                      {std::nullopt, unknown}};
     const auto reply = catalog.carry_out(catalog.core().delete_topics(command, catalog.context()));
     std::map<std::string, CatalogError> by_text;
     for (const DeletedTopic& topic : reply.topics) by_text[topic.name.value_or(topic.id.to_string())] = topic.error;
@@ -167,8 +174,7 @@ TEST(DeleteTopics, RefusalsAreKafkas) {
     EXPECT_EQ(by_text["bar"], invalid("The provided topic name maps to an ID that was already supplied."));
     EXPECT_EQ(by_text["quux"], invalid("Duplicate topic name."));
     EXPECT_EQ(by_text[id("baz").to_string()], invalid("Duplicate topic id."));
-    EXPECT_EQ(by_text["nobody"], error(ErrorCode::unknown_topic_or_partition,
-                                       "This server does not host this topic-partition."));
+    EXPECT_EQ(by_text["nobody"], error(ErrorCode::unknown_topic_or_partition, "This server does not host this topic-partition."));
     EXPECT_EQ(by_text[unknown.to_string()], error(ErrorCode::unknown_topic_id, "This server does not host this topic ID."));
     EXPECT_EQ(catalog.catalog().topic_count(), 3u);
 }
@@ -182,8 +188,7 @@ TEST(DeleteTopics, DisabledDeletionHasTwoCodes) {
     EXPECT_EQ(catalog.core().delete_topics(command, catalog.context()).reply.topics.at(0).error.code,
               ErrorCode::topic_deletion_disabled);
     command.request_version = 2;
-    EXPECT_EQ(catalog.core().delete_topics(command, catalog.context()).reply.topics.at(0).error.code,
-              ErrorCode::invalid_request);
+    EXPECT_EQ(catalog.core().delete_topics(command, catalog.context()).reply.topics.at(0).error.code, ErrorCode::invalid_request);
 }
 
 TEST(DeleteTopics, RecreatedTopicHasAnotherIdAndNoHistory) {
@@ -214,8 +219,7 @@ TEST(IncrementalAlterConfigs, SetsRemovesAppendsAndSubtracts) {
     EXPECT_EQ(alter(catalog, topic, "t", {{"retention.ms", 0, "5"}, {"cleanup.policy", 2, "compact"}}), CatalogError{});
     EXPECT_THAT(catalog.catalog().find_topic("t")->configs,
                 ElementsAre(std::pair("cleanup.policy", "delete,compact"), std::pair("retention.ms", "5")));
-    EXPECT_EQ(alter(catalog, topic, "t", {{"retention.ms", 1, std::nullopt}, {"cleanup.policy", 3, "delete"}}),
-              CatalogError{});
+    EXPECT_EQ(alter(catalog, topic, "t", {{"retention.ms", 1, std::nullopt}, {"cleanup.policy", 3, "delete"}}), CatalogError{});
     EXPECT_THAT(catalog.catalog().find_topic("t")->configs, ElementsAre(std::pair("cleanup.policy", "compact")));
 }
 
@@ -298,8 +302,7 @@ TEST(AlterConfigs, DeletesWhatIsNotNamed) {
     catalog.create("t", 1, 1, {{"retention.ms", "5"}, {"segment.bytes", "6"}});
     AlterConfigsCommand command;
     command.resources.push_back({{ConfigResourceType::topic, "t"}, {{"cleanup.policy", "compact"}}});
-    EXPECT_EQ(catalog.carry_out(catalog.core().alter_configs(command, catalog.context())).resources.at(0).error,
-              CatalogError{});
+    EXPECT_EQ(catalog.carry_out(catalog.core().alter_configs(command, catalog.context())).resources.at(0).error, CatalogError{});
     EXPECT_THAT(catalog.catalog().find_topic("t")->configs, ElementsAre(std::pair("cleanup.policy", "compact")));
     command.resources[0].configs = {{"retention.ms", {}}, {"segment.bytes", {}}};
     EXPECT_EQ(catalog.core().alter_configs(command, catalog.context()).reply.resources.at(0).error,

@@ -33,9 +33,9 @@ class TestConfigRules final : public ConfigRules {
 
   private:
     static std::string kind(ConfigResourceType type) { return type == ConfigResourceType::topic ? "topic" : "other"; }
-    inline static const std::set<std::string, std::less<>> kKnown{
-        "cleanup.policy", "compression.type", "min.insync.replicas", "retention.ms", "segment.bytes",
-        "unclean.leader.election.enable"};
+    inline static const std::set<std::string, std::less<>> kKnown{"cleanup.policy",      "compression.type",
+                                                                  "min.insync.replicas", "retention.ms",
+                                                                  "segment.bytes",       "unclean.leader.election.enable"};
 };
 
 /// Deterministic ids that pass for random ones.

@@ -18,8 +18,7 @@ QuotaAlteration quota(QuotaEntity entity, std::vector<QuotaOperation> operations
 class ClientQuotas : public ::testing::Test {
   protected:
     AlterClientQuotasReply alter(std::vector<QuotaAlteration> alterations, bool validate_only = false) {
-        return catalog_.carry_out(
-            alter_client_quotas(catalog_.core().snapshot(), {std::move(alterations), validate_only}));
+        return catalog_.carry_out(alter_client_quotas(catalog_.core().snapshot(), {std::move(alterations), validate_only}));
     }
     CatalogError alter_one(QuotaEntity entity, std::string_view key, std::optional<double> value) {
         return alter({quota(std::move(entity), {{key, value}})}).entities.front().error;
@@ -68,8 +67,8 @@ TEST_F(ClientQuotas, WithOneBadKeyChangeNothingOfTheirEntityButOthersAreKept) {
 }
 
 TEST_F(ClientQuotas, OfAnEntityThatComesTwiceKeepTheFirstAndAreAnsweredOnce) {
-    const auto reply = alter({quota({{"user", "z"}}, {{"producer_byte_rate", 1.0}}),
-                              quota({{"user", "z"}}, {{"producer_byte_rate", 2.0}})});
+    const auto reply =
+        alter({quota({{"user", "z"}}, {{"producer_byte_rate", 1.0}}), quota({{"user", "z"}}, {{"producer_byte_rate", 2.0}})});
     ASSERT_EQ(reply.entities.size(), 1u);
     EXPECT_EQ(reply.entities[0].error, invalid("Ignoring duplicate entity ClientQuotaEntity(entries={user=z})"));
     EXPECT_EQ(describe({})[0].values, (QuotaValues{{"producer_byte_rate", 1.0}}));
@@ -87,7 +86,8 @@ TEST_F(ClientQuotas, OfManyEntitiesAreJudgedInTimeThatGrowsWithTheirNumber) {
 }
 
 TEST_F(ClientQuotas, StoredUnderWhatIsNoEntityAreDamage) {
-    for (const std::string_view name : {"user", "user=", "user=1:", "user=1:a", "user=18446744073709551615:a;", "user=2:a;", "user=-1:;", "=x"}) {
+    for (const std::string_view name :
+         {"user", "user=", "user=1:", "user=1:a", "user=18446744073709551615:a;", "user=2:a;", "user=-1:;", "=x"}) {
         const TestConfigRules rules;
         CatalogCore core(rules);
         const CatalogRecord record = configs_record(ConfigResourceType::client_quota, name, {{"producer_byte_rate", "1"}});
@@ -101,16 +101,13 @@ TEST_F(ClientQuotas, AreRefusedWithKafkasTexts) {
     EXPECT_EQ(alter_one({{"user", ""}}, "producer_byte_rate", 1), invalid("Empty user not supported"));
     EXPECT_EQ(alter_one({{"user", "u"}}, "connection_creation_rate", 1),
               invalid("Invalid configuration key connection_creation_rate"));
-    EXPECT_EQ(alter_one({{"ip", "127.0.0.1"}}, "producer_byte_rate", 1),
-              invalid("Invalid configuration key producer_byte_rate"));
+    EXPECT_EQ(alter_one({{"ip", "127.0.0.1"}}, "producer_byte_rate", 1), invalid("Invalid configuration key producer_byte_rate"));
     EXPECT_EQ(alter_one({{"ip", "foo bar"}}, "connection_creation_rate", 1),
               invalid("foo bar is not a valid IP or resolvable host."));
     EXPECT_EQ(alter_one({{"ip", "::1"}, {"user", "u"}}, "connection_creation_rate", 1),
               invalid("Invalid quota entity combination, IP entity shouldnot be combined with User or ClientId"));
-    EXPECT_EQ(alter_one({{"user", "u"}}, "producer_byte_rate", 0),
-              invalid("Quota producer_byte_rate must be greater than 0"));
-    EXPECT_EQ(alter_one({{"user", "u"}}, "producer_byte_rate", 1.5),
-              invalid("producer_byte_rate cannot be a fractional value."));
+    EXPECT_EQ(alter_one({{"user", "u"}}, "producer_byte_rate", 0), invalid("Quota producer_byte_rate must be greater than 0"));
+    EXPECT_EQ(alter_one({{"user", "u"}}, "producer_byte_rate", 1.5), invalid("producer_byte_rate cannot be a fractional value."));
     EXPECT_EQ(alter_one({{"user", "u"}}, "producer_byte_rate", 1e30),
               invalid("Proposed value for producer_byte_rate is too large for a LONG."));
     EXPECT_EQ(alter_one({{"ip", "::1"}}, "connection_creation_rate", 1e12),
@@ -121,8 +118,7 @@ TEST_F(ClientQuotas, AreRefusedWithKafkasTexts) {
 TEST_F(ClientQuotas, TakeNumbersThatJavaTakesForWhole) {
     EXPECT_FALSE(alter_one({{"user", "u"}}, "producer_byte_rate", 1.0000001).failed());
     EXPECT_FALSE(alter_one({{"user", "u"}}, "consumer_byte_rate", std::numeric_limits<double>::quiet_NaN()).failed());
-    EXPECT_FALSE(
-        alter_one({{"user", "u"}}, "controller_mutation_rate", std::numeric_limits<double>::infinity()).failed());
+    EXPECT_FALSE(alter_one({{"user", "u"}}, "controller_mutation_rate", std::numeric_limits<double>::infinity()).failed());
 }
 
 TEST_F(ClientQuotas, AreFoundByNameByDefaultAndByAny) {
@@ -144,10 +140,8 @@ TEST_F(ClientQuotas, FiltersAreRefusedWithKafkasTexts) {
     EXPECT_EQ(refused({{"user", 0, "a"}, {"user", 0, "b"}}),
               invalid("Entity type user cannot appear more than once in the filter."));
     EXPECT_EQ(refused({{"user", 5, "a"}}), invalid("Unknown match type 5"));
-    EXPECT_EQ(refused({{"user", 0, std::nullopt}}),
-              invalid("Request specified MATCH_TYPE_EXACT, but set match string to null."));
-    EXPECT_EQ(refused({{"user", 1, "a"}}),
-              invalid("Request specified MATCH_TYPE_DEFAULT, but also specified a match string."));
+    EXPECT_EQ(refused({{"user", 0, std::nullopt}}), invalid("Request specified MATCH_TYPE_EXACT, but set match string to null."));
+    EXPECT_EQ(refused({{"user", 1, "a"}}), invalid("Request specified MATCH_TYPE_DEFAULT, but also specified a match string."));
     EXPECT_EQ(refused({{"user", 0, "a"}, {"ip", 0, "::1"}}),
               invalid("Invalid entity filter component combination. IP filter component should not be used with user or "
                       "clientId filter component."));

@@ -54,8 +54,8 @@ TEST(CreateTopics, RefusesANameThatExistsOrCollides) {
     TestCatalog catalog;
     ASSERT_EQ(catalog.create("sms.events"), CatalogError{});
     EXPECT_EQ(catalog.create("sms.events"), error(ErrorCode::topic_already_exists, "Topic 'sms.events' already exists."));
-    EXPECT_EQ(catalog.create("sms_events"), error(ErrorCode::invalid_topic_exception,
-                                                  "Topic 'sms_events' collides with existing topic: sms.events"));
+    EXPECT_EQ(catalog.create("sms_events"),
+              error(ErrorCode::invalid_topic_exception, "Topic 'sms_events' collides with existing topic: sms.events"));
     EXPECT_EQ(catalog.create("sms-events"), CatalogError{});
 }
 
@@ -63,8 +63,8 @@ TEST(CreateTopics, RefusesBadCountsInKafkasOrder) {
     TestCatalog catalog;
     const auto partitions =
         error(ErrorCode::invalid_partitions, "Number of partitions was set to an invalid non-positive value.");
-    const auto replicas = error(ErrorCode::invalid_replication_factor,
-                                "Replication factor must be larger than 0, or -1 to use the default value.");
+    const auto replicas =
+        error(ErrorCode::invalid_replication_factor, "Replication factor must be larger than 0, or -1 to use the default value.");
     EXPECT_EQ(catalog.create("t", 0), partitions);
     EXPECT_EQ(catalog.create("t", -2), partitions);
     EXPECT_EQ(catalog.create("t", 1, 0), replicas);
@@ -86,8 +86,8 @@ TEST(CreateTopics, AnswersDuplicateNamesOnceAndCreatesTheOthers) {
     EXPECT_EQ(reply.topics[0].error, CatalogError{});
     EXPECT_EQ(reply.topics[1].name, "twice");
     EXPECT_EQ(reply.topics[1].error, error(ErrorCode::invalid_request, "Duplicate topic name."));
-    EXPECT_EQ(reply.topics[2].error, error(ErrorCode::invalid_request,
-                                           "Creation of internal topic __cluster_metadata is prohibited."));
+    EXPECT_EQ(reply.topics[2].error,
+              error(ErrorCode::invalid_request, "Creation of internal topic __cluster_metadata is prohibited."));
     EXPECT_EQ(catalog.catalog().topic_count(), 1u);
 }
 
@@ -99,8 +99,9 @@ TEST(CreateTopics, ChecksConfigsBeforeCounts) {
               error(ErrorCode::invalid_config, "Null value not supported for topic configs: retention.ms,segment.bytes"));
     const std::string long_value(32768, '1');
     EXPECT_EQ(catalog.create("t", 1, -1, {{"retention.ms", long_value}}),
-              error(ErrorCode::invalid_config, "The configuration value cannot be added because it exceeds the maximum "
-                                               "value size of 32767 bytes."));
+              error(ErrorCode::invalid_config,
+                    "The configuration value cannot be added because it exceeds the maximum "
+                    "value size of 32767 bytes."));
     const std::string longest_value(32767, '1');
     EXPECT_EQ(catalog.create("t", 1, -1, {{"retention.ms", longest_value}}), CatalogError{});
     catalog.restart();
@@ -109,25 +110,23 @@ TEST(CreateTopics, ChecksConfigsBeforeCounts) {
 
 TEST(CreateTopics, ManualAssignmentsFollowKafkasRules) {
     TestCatalog catalog;
-    const auto create = [&](std::vector<ManualAssignment> assignments, std::int32_t partitions = -1,
-                            std::int16_t replicas = -1) {
+    const auto create = [&](std::vector<ManualAssignment> assignments, std::int32_t partitions = -1, std::int16_t replicas = -1) {
         CreateTopicsCommand command;
         command.topics.push_back({"t", partitions, replicas, std::move(assignments), {}});
         return catalog.carry_out(catalog.core().create_topics(command, catalog.context())).topics.at(0).error;
     };
     const auto bad = [](std::string text) { return error(ErrorCode::invalid_replica_assignment, std::move(text)); };
     const BrokerId self{1};
-    EXPECT_EQ(create({{PartitionIndex{0}, {self}}}, 1),
-              error(ErrorCode::invalid_request,
-                    "A manual partition assignment was specified, but numPartitions was not set to -1."));
+    EXPECT_EQ(
+        create({{PartitionIndex{0}, {self}}}, 1),
+        error(ErrorCode::invalid_request, "A manual partition assignment was specified, but numPartitions was not set to -1."));
     EXPECT_EQ(create({{PartitionIndex{0}, {self}}}, 1, 1),
               error(ErrorCode::invalid_request,
                     "A manual partition assignment was specified, but replication factor was not set to -1."));
     EXPECT_EQ(create({{PartitionIndex{0}, {self}}, {PartitionIndex{0}, {self}}}),
               bad("Found multiple manual partition assignments for partition 0"));
     EXPECT_EQ(create({{PartitionIndex{1}, {self}}}), bad("partitions should be a consecutive 0-based integer sequence"));
-    EXPECT_EQ(create({{PartitionIndex{0}, {}}}),
-              bad("The manual partition assignment includes an empty replica list."));
+    EXPECT_EQ(create({{PartitionIndex{0}, {}}}), bad("The manual partition assignment includes an empty replica list."));
     EXPECT_EQ(create({{PartitionIndex{0}, {self, BrokerId{2}}}}),
               bad("The manual partition assignment includes broker 2, but no such broker is registered."));
     EXPECT_EQ(create({{PartitionIndex{0}, {self, self}}}),
@@ -157,8 +156,7 @@ TEST(CreateTopics, RequestOfTenThousandRecordsIsTheLargest) {
     TestCatalog catalog;
     EXPECT_EQ(catalog.create("a", 9999), CatalogError{});
     EXPECT_EQ(catalog.create("b", 9998, -1, {{"retention.ms", "1"}}), CatalogError{});
-    const auto excessive =
-        error(ErrorCode::policy_violation, "Unable to perform excessively large batch operation.");
+    const auto excessive = error(ErrorCode::policy_violation, "Unable to perform excessively large batch operation.");
     EXPECT_EQ(catalog.create("c", 10000), excessive);
     EXPECT_EQ(catalog.create("c", 9999, -1, {{"retention.ms", "1"}}), excessive);
     EXPECT_EQ(catalog.create("c", 10001),
@@ -235,8 +233,7 @@ TEST(AutoCreateTopic, AnswersAnExistingTopicWithoutAChange) {
 
 TEST(AutoCreateTopic, RefusesWhatCreateTopicsRefuses) {
     TestCatalog catalog;
-    EXPECT_EQ(catalog.core().auto_create_topic("a b", catalog.context()).reply.error.code,
-              ErrorCode::invalid_topic_exception);
+    EXPECT_EQ(catalog.core().auto_create_topic("a b", catalog.context()).reply.error.code, ErrorCode::invalid_topic_exception);
     catalog.settings.default_replication_factor = 3;
     EXPECT_EQ(catalog.core().auto_create_topic("user", catalog.context()).reply.error.code,
               ErrorCode::invalid_replication_factor);
@@ -247,8 +244,8 @@ TEST(CreateTopics, InCordonedDirectoriesArePlacedByNobodyButTheRequestItself) {
     ASSERT_EQ(catalog.create("before"), CatalogError{});
     catalog.settings.takes_new_partitions = false;
     const std::string all_cordoned = "All brokers are currently fenced, or have all their log directories cordoned.";
-    EXPECT_EQ(catalog.create("after"), error(ErrorCode::invalid_replication_factor,
-                                             "Unable to replicate the partition 1 time(s): " + all_cordoned));
+    EXPECT_EQ(catalog.create("after"),
+              error(ErrorCode::invalid_replication_factor, "Unable to replicate the partition 1 time(s): " + all_cordoned));
     EXPECT_EQ(catalog.expand("before", 2), error(ErrorCode::invalid_replication_factor, all_cordoned));
     CreateTopicsCommand command;
     command.topics.push_back({.name = "assigned", .assignments = {{PartitionIndex{0}, {BrokerId{1}}}}});

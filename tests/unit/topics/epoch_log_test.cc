@@ -56,8 +56,8 @@ TEST(EpochLog, CircumstancesAreInTheAtomicGroupOfTheNewCount) {
     expand(catalog, "orders", 6, circumstances());
     std::vector<std::size_t> types;
     for (const CatalogRecord& record : catalog.last_effects.records) types.push_back(decode_key(as_bytes(record.key))->index());
-    EXPECT_THAT(types, ElementsAre(CatalogKey(TopicKey{}).index(), CatalogKey(ExpansionKey{}).index(),
-                                   CatalogKey(StateKey{}).index()));
+    EXPECT_THAT(types,
+                ElementsAre(CatalogKey(TopicKey{}).index(), CatalogKey(ExpansionKey{}).index(), CatalogKey(StateKey{}).index()));
 }
 
 TEST(EpochLog, ExpansionWithoutCircumstancesSaysSo) {
@@ -144,7 +144,8 @@ TEST(EpochLog, SeedsThatWereTakenBackAreForgottenForGoodAndNothingElseIs) {
     catalog.restart();
     EXPECT_EQ(*last_epoch(catalog, "orders").circumstances, expected);
     EXPECT_THAT(last_epoch(catalog, "orders").producer_switches, ElementsAre(producer("p")));
-    for (const std::int32_t epoch : {-1, 0, 2}) EXPECT_TRUE(catalog.core().forget_seeded_groups(id, epoch).effects.empty()) << epoch;
+    for (const std::int32_t epoch : {-1, 0, 2})
+        EXPECT_TRUE(catalog.core().forget_seeded_groups(id, epoch).effects.empty()) << epoch;
     EXPECT_TRUE(catalog.core().forget_seeded_groups(TopicId{}, 1).effects.empty());
 }
 
@@ -154,8 +155,8 @@ TEST(EpochLog, KeepsAThousandProducersOfAnExpansion) {
     catalog.expand("orders", 6);
     std::vector<ProducerSwitch> switches;
     for (int index = 0; index < 1003; ++index) switches.push_back(producer("p" + std::to_string(index)));
-    const auto reply = catalog.carry_out(
-        catalog.core().record_producer_switches({catalog.catalog().find_topic("orders")->id, 1, switches}));
+    const auto reply =
+        catalog.carry_out(catalog.core().record_producer_switches({catalog.catalog().find_topic("orders")->id, 1, switches}));
     EXPECT_EQ(reply.recorded, 1000);
     EXPECT_EQ(reply.beyond_bound, 3);
 }
@@ -178,8 +179,8 @@ TEST(EpochLog, RefusesSwitchesThatBelongToNoExpansion) {
     catalog.create("orders", 3);
     catalog.expand("orders", 6);
     const TopicId id = catalog.catalog().find_topic("orders")->id;
-    for (const CatalogRecord& stray : {producer_switch_record(id, 2, producer("p")),
-                                       producer_switch_record(TopicId{}, 1, producer("p"))}) {
+    for (const CatalogRecord& stray :
+         {producer_switch_record(id, 2, producer("p")), producer_switch_record(TopicId{}, 1, producer("p"))}) {
         TestConfigRules rules;
         CatalogCore core(rules);
         for (const auto& [key, value] : catalog.persisted) ASSERT_TRUE(core.replay(as_bytes(key), as_bytes(value)));

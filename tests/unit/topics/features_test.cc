@@ -16,8 +16,7 @@ class Features : public ::testing::Test {
         catalog_.carry_out(catalog_.core().initialise("MkU3OEVBNTcwNTJENDM2Qk", started_features({}), catalog_.context()));
     }
     UpdateFeaturesReply update(std::vector<FeatureUpdate> updates, bool validate_only = false) {
-        return catalog_.carry_out(
-            update_features(catalog_.core().snapshot(), {std::move(updates), validate_only}, BrokerId{1}));
+        return catalog_.carry_out(update_features(catalog_.core().snapshot(), {std::move(updates), validate_only}, BrokerId{1}));
     }
     std::string refusal(FeatureUpdate wanted) {
         const UpdateFeaturesReply reply = update({wanted});
@@ -58,8 +57,7 @@ TEST_F(Features, OfValidateOnlyDoNotChange) {
 
 TEST_F(Features, AreRefusedWithKafkasTexts) {
     const std::string prefix(kPrefix);
-    EXPECT_EQ(refusal({"nope", 1, 1}),
-              prefix + "1 for feature nope. Local controller 1 does not support this feature.");
+    EXPECT_EQ(refusal({"nope", 1, 1}), prefix + "1 for feature nope. Local controller 1 does not support this feature.");
     EXPECT_EQ(refusal({"nope", 0, 1}), prefix + "0 for feature nope. Feature nope not found.");
     EXPECT_EQ(refusal({kMetadataVersion, 31, 1}),
               prefix + "31 for feature metadata.version. Local controller 1 only supports versions 7-30");
@@ -68,17 +66,20 @@ TEST_F(Features, AreRefusedWithKafkasTexts) {
     EXPECT_EQ(refusal({kMetadataVersion, 29, 0}),
               prefix + "29 for feature metadata.version. The controller does not support the given upgrade type.");
     EXPECT_EQ(refusal({kMetadataVersion, 29, 1}),
-              prefix + "29 for feature metadata.version. Can't downgrade the version of this feature without setting the "
-                       "upgrade type to either safe or unsafe downgrade.");
+              prefix +
+                  "29 for feature metadata.version. Can't downgrade the version of this feature without setting the "
+                  "upgrade type to either safe or unsafe downgrade.");
     EXPECT_EQ(refusal({kKraftVersion, 0, 2}),
               prefix + "0 for feature kraft.version. Can't downgrade the version of this feature.");
     const std::string failed = prefix.substr(0, prefix.find("Invalid"));
     EXPECT_EQ(refusal({kMetadataVersion, 29, 2}),
-              failed + "Unsupported metadata.version downgrade from 30 to 29. Refusing to perform the requested downgrade "
-                       "because it might delete metadata information.");
+              failed +
+                  "Unsupported metadata.version downgrade from 30 to 29. Refusing to perform the requested downgrade "
+                  "because it might delete metadata information.");
     EXPECT_EQ(refusal({kMetadataVersion, 29, 3}),
-              failed + "Unsupported metadata.version downgrade from 30 to 29. Unsafe metadata downgrade is not supported in "
-                       "this version.");
+              failed +
+                  "Unsupported metadata.version downgrade from 30 to 29. Unsafe metadata downgrade is not supported in "
+                  "this version.");
 }
 
 TEST_F(Features, AtTheLevelTheyHaveAreAcceptedAndWriteNothing) {

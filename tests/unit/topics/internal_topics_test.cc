@@ -21,13 +21,13 @@ TEST(InternalTopics, AreMadeWithKafkasConfigsAndTheBrokersNumbers) {
     settings.share_coordinator_state_topic_min_isr = 5;
     EXPECT_THAT(configs_when_made(*find_internal_topic("__consumer_offsets"), settings),
                 ElementsAre(Pair("cleanup.policy", "compact"), Pair("compression.type", "producer"), Pair("segment.bytes", "1")));
-    EXPECT_THAT(configs_when_made(*find_internal_topic("__transaction_state"), settings),
-                ElementsAre(Pair("cleanup.policy", "compact"), Pair("compression.type", "uncompressed"),
-                            Pair("min.insync.replicas", "3"), Pair("segment.bytes", "2"),
-                            Pair("unclean.leader.election.enable", "false")));
+    EXPECT_THAT(
+        configs_when_made(*find_internal_topic("__transaction_state"), settings),
+        ElementsAre(Pair("cleanup.policy", "compact"), Pair("compression.type", "uncompressed"), Pair("min.insync.replicas", "3"),
+                    Pair("segment.bytes", "2"), Pair("unclean.leader.election.enable", "false")));
     EXPECT_THAT(configs_when_made(*find_internal_topic("__share_group_state"), settings),
-                ElementsAre(Pair("cleanup.policy", "delete"), Pair("compression.type", "producer"), Pair("min.insync.replicas", "5"),
-                            Pair("retention.ms", "-1"), Pair("segment.bytes", "4")));
+                ElementsAre(Pair("cleanup.policy", "delete"), Pair("compression.type", "producer"),
+                            Pair("min.insync.replicas", "5"), Pair("retention.ms", "-1"), Pair("segment.bytes", "4")));
 }
 
 TEST(InternalTopics, AreMadeOnFirstUseWithAsManyPartitionsAsTheBrokerSays) {
@@ -54,7 +54,8 @@ TEST(InternalTopics, OfCoordinatorsAreFoundByTheirKind) {
 }
 
 TEST(InternalTopics, AreNoOthers) {
-    for (const char* name : {"", "orders", "__consumer_offsets2", "__CONSUMER_OFFSETS", "__cluster_metadata", "__partita_expansions"}) {
+    for (const char* name :
+         {"", "orders", "__consumer_offsets2", "__CONSUMER_OFFSETS", "__cluster_metadata", "__partita_expansions"}) {
         EXPECT_FALSE(is_internal_topic(name)) << name;
         EXPECT_FALSE(holds_coordinators(name)) << name;
     }

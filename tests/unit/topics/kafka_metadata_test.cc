@@ -59,8 +59,8 @@ TEST(KafkaMetadata, TopicsHaveTheirIdsPartitionsAndConfigs) {
     KafkaMetadata metadata;
     for (const Record& record :
          {topic("payments", kPayments), topic("orders", kOrders), config(2, "orders", "retention.ms", "-1"),
-          config(2, "orders", "cleanup.policy", "compact"), partition(1, kOrders), partition(0, kOrders),
-          partition(0, kPayments), config(4, "1", "log.retention.ms", "7"), config(2, "payments", "retention.ms", "5")}) {
+          config(2, "orders", "cleanup.policy", "compact"), partition(1, kOrders), partition(0, kOrders), partition(0, kPayments),
+          config(4, "1", "log.retention.ms", "7"), config(2, "payments", "retention.ms", "5")}) {
         ASSERT_TRUE(metadata.apply(record.bytes()));
     }
     ASSERT_TRUE(metadata.apply(Record(4).number(std::int8_t{2}).text("payments").text("retention.ms").no_text().more().bytes()));

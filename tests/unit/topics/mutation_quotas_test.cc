@@ -77,9 +77,10 @@ class MutationQuotaOfClients : public ::testing::Test {
         return context;
     }
     CreateTopicsReply create(std::vector<TopicToCreate> topics, bool may_be_refused, bool validate_only = false) {
-        return catalog_.carry_out(catalog_.core().create_topics(
-            {.topics = std::move(topics), .validate_only = validate_only, .client = {.client_id = "c", .may_be_refused = may_be_refused}},
-            counting()));
+        return catalog_.carry_out(catalog_.core().create_topics({.topics = std::move(topics),
+                                                                 .validate_only = validate_only,
+                                                                 .client = {.client_id = "c", .may_be_refused = may_be_refused}},
+                                                                counting()));
     }
 
     TestCatalog catalog_;

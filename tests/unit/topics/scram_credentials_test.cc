@@ -32,8 +32,8 @@ TEST_F(ScramCredentials, AreDescribedByMechanismAfterARestart) {
     catalog_.restart();
     const auto described = describe();
     ASSERT_EQ(described.size(), 1u);
-    EXPECT_EQ(described[0].iterations, (std::map<ScramMechanism, std::int32_t>{{ScramMechanism::sha_256, 4096},
-                                                                              {ScramMechanism::sha_512, 8192}}));
+    EXPECT_EQ(described[0].iterations,
+              (std::map<ScramMechanism, std::int32_t>{{ScramMechanism::sha_256, 4096}, {ScramMechanism::sha_512, 8192}}));
 }
 
 TEST_F(ScramCredentials, ThatAreDeletedLeaveNoUserBehind) {
@@ -46,8 +46,8 @@ TEST_F(ScramCredentials, OfAUserNamedTwiceStayAsTheyWere) {
     alter({.upsertions = {upsertion("u")}});
     const auto users = alter({.deletions = {{"u", kSha256}}, .upsertions = {upsertion("u", kSha512)}});
     ASSERT_EQ(users.size(), 1u);
-    EXPECT_EQ(users[0].error, (CatalogError{ErrorCode::duplicate_resource,
-                                            "A user credential cannot be altered twice in the same request"}));
+    EXPECT_EQ(users[0].error,
+              (CatalogError{ErrorCode::duplicate_resource, "A user credential cannot be altered twice in the same request"}));
     EXPECT_EQ(describe()[0].iterations.size(), 1u);
 }
 
@@ -76,8 +76,8 @@ TEST_F(ScramCredentials, OfUnknownAndRepeatedUsersAreToldSo) {
     EXPECT_EQ(described[0].error,
               (CatalogError{ErrorCode::duplicate_resource,
                             "Cannot describe SCRAM credentials for the same user twice in a single request: a"}));
-    EXPECT_EQ(described[1].error, (CatalogError{ErrorCode::resource_not_found,
-                                                "Attempt to describe a user credential that does not exist: b"}));
+    EXPECT_EQ(described[1].error,
+              (CatalogError{ErrorCode::resource_not_found, "Attempt to describe a user credential that does not exist: b"}));
 }
 
 }  // namespace

@@ -83,9 +83,8 @@ Json create_topic(const Json& request) {
         rd_kafka_NewTopic_set_config(topic.get(), name.c_str(), value.get<std::string>().c_str());
     }
     rd_kafka_NewTopic_t* topics[] = {topic.get()};
-    const Event event = admin.call([&](auto* client, auto* options, auto* queue) {
-        rd_kafka_CreateTopics(client, topics, 1, options, queue);
-    });
+    const Event event =
+        admin.call([&](auto* client, auto* options, auto* queue) { rd_kafka_CreateTopics(client, topics, 1, options, queue); });
     std::size_t count = 0;
     check_topics(rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(event.get()), &count));
     return Json::object();
@@ -98,9 +97,8 @@ Json create_partitions(const Json& request) {
         rd_kafka_NewPartitions_new(topic_of(request).c_str(), request.at("count"), text.data(), text.size()));
     if (!wanted) throw Failure(-1, text.data());
     rd_kafka_NewPartitions_t* all[] = {wanted.get()};
-    const Event event = admin.call([&](auto* client, auto* options, auto* queue) {
-        rd_kafka_CreatePartitions(client, all, 1, options, queue);
-    });
+    const Event event =
+        admin.call([&](auto* client, auto* options, auto* queue) { rd_kafka_CreatePartitions(client, all, 1, options, queue); });
     std::size_t count = 0;
     check_topics(rd_kafka_CreatePartitions_result_topics(rd_kafka_event_CreatePartitions_result(event.get()), &count));
     return Json::object();
@@ -110,9 +108,8 @@ Json delete_topic(const Json& request) {
     Admin admin;
     const DeleteTopic topic(rd_kafka_DeleteTopic_new(topic_of(request).c_str()));
     rd_kafka_DeleteTopic_t* topics[] = {topic.get()};
-    const Event event = admin.call([&](auto* client, auto* options, auto* queue) {
-        rd_kafka_DeleteTopics(client, topics, 1, options, queue);
-    });
+    const Event event =
+        admin.call([&](auto* client, auto* options, auto* queue) { rd_kafka_DeleteTopics(client, topics, 1, options, queue); });
     std::size_t count = 0;
     check_topics(rd_kafka_DeleteTopics_result_topics(rd_kafka_event_DeleteTopics_result(event.get()), &count));
     return Json::object();
@@ -125,9 +122,8 @@ Json delete_records(const Json& request) {
         request.at("offset");
     const DeleteRecords wanted(rd_kafka_DeleteRecords_new(places.get()));
     rd_kafka_DeleteRecords_t* all[] = {wanted.get()};
-    const Event event = admin.call([&](auto* client, auto* options, auto* queue) {
-        rd_kafka_DeleteRecords(client, all, 1, options, queue);
-    });
+    const Event event =
+        admin.call([&](auto* client, auto* options, auto* queue) { rd_kafka_DeleteRecords(client, all, 1, options, queue); });
     const rd_kafka_topic_partition_t& answer =
         rd_kafka_DeleteRecords_result_offsets(rd_kafka_event_DeleteRecords_result(event.get()))->elems[0];
     check(answer.err, nullptr);
@@ -147,12 +143,11 @@ Json topic_config(const Json& request) {
     Admin admin;
     const Resource topic = topic_resource(request);
     rd_kafka_ConfigResource_t* all[] = {topic.get()};
-    const Event event = admin.call([&](auto* client, auto* options, auto* queue) {
-        rd_kafka_DescribeConfigs(client, all, 1, options, queue);
-    });
+    const Event event =
+        admin.call([&](auto* client, auto* options, auto* queue) { rd_kafka_DescribeConfigs(client, all, 1, options, queue); });
     std::size_t count = 0;
-    const auto* found = checked(
-        rd_kafka_DescribeConfigs_result_resources(rd_kafka_event_DescribeConfigs_result(event.get()), &count));
+    const auto* found =
+        checked(rd_kafka_DescribeConfigs_result_resources(rd_kafka_event_DescribeConfigs_result(event.get()), &count));
     const rd_kafka_ConfigEntry_t** entries = rd_kafka_ConfigResource_configs(found, &count);
     for (std::size_t i = 0; i < count; ++i) {
         if (rd_kafka_ConfigEntry_name(entries[i]) == request.at("config").get<std::string>()) {
@@ -168,9 +163,8 @@ Json set_topic_config(const Json& request) {
     rd_kafka_ConfigResource_set_config(topic.get(), request.at("config").get<std::string>().c_str(),
                                        request.at("value").get<std::string>().c_str());
     rd_kafka_ConfigResource_t* all[] = {topic.get()};
-    const Event event = admin.call([&](auto* client, auto* options, auto* queue) {
-        rd_kafka_AlterConfigs(client, all, 1, options, queue);
-    });
+    const Event event =
+        admin.call([&](auto* client, auto* options, auto* queue) { rd_kafka_AlterConfigs(client, all, 1, options, queue); });
     std::size_t count = 0;
     checked(rd_kafka_AlterConfigs_result_resources(rd_kafka_event_AlterConfigs_result(event.get()), &count));
     return Json::object();
@@ -188,12 +182,10 @@ Json list_topics(const Json&) {
 
 Json list_groups(const Json&) {
     Admin admin;
-    const Event event = admin.call([&](auto* client, auto* options, auto* queue) {
-        rd_kafka_ListConsumerGroups(client, options, queue);
-    });
+    const Event event =
+        admin.call([&](auto* client, auto* options, auto* queue) { rd_kafka_ListConsumerGroups(client, options, queue); });
     std::size_t count = 0;
-    const auto** groups = rd_kafka_ListConsumerGroups_result_valid(
-        rd_kafka_event_ListConsumerGroups_result(event.get()), &count);
+    const auto** groups = rd_kafka_ListConsumerGroups_result_valid(rd_kafka_event_ListConsumerGroups_result(event.get()), &count);
     Json names = Json::array();
     for (std::size_t i = 0; i < count; ++i) names.push_back(rd_kafka_ConsumerGroupListing_group_id(groups[i]));
     return {{"groups", names}};
@@ -203,12 +195,11 @@ Json describe_group(const Json& request) {
     Admin admin;
     const std::string name = request.at("group");
     const char* names[] = {name.c_str()};
-    const Event event = admin.call([&](auto* client, auto* options, auto* queue) {
-        rd_kafka_DescribeConsumerGroups(client, names, 1, options, queue);
-    });
+    const Event event = admin.call(
+        [&](auto* client, auto* options, auto* queue) { rd_kafka_DescribeConsumerGroups(client, names, 1, options, queue); });
     std::size_t count = 0;
-    const auto** groups = rd_kafka_DescribeConsumerGroups_result_groups(
-        rd_kafka_event_DescribeConsumerGroups_result(event.get()), &count);
+    const auto** groups =
+        rd_kafka_DescribeConsumerGroups_result_groups(rd_kafka_event_DescribeConsumerGroups_result(event.get()), &count);
     check(rd_kafka_ConsumerGroupDescription_error(groups[0]));
     return {{"state", rd_kafka_consumer_group_state_name(rd_kafka_ConsumerGroupDescription_state(groups[0]))},
             {"members", rd_kafka_ConsumerGroupDescription_member_count(groups[0])}};
@@ -218,9 +209,8 @@ Json delete_group(const Json& request) {
     Admin admin;
     const DeleteGroup group(rd_kafka_DeleteGroup_new(request.at("group").get<std::string>().c_str()));
     rd_kafka_DeleteGroup_t* groups[] = {group.get()};
-    const Event event = admin.call([&](auto* client, auto* options, auto* queue) {
-        rd_kafka_DeleteGroups(client, groups, 1, options, queue);
-    });
+    const Event event =
+        admin.call([&](auto* client, auto* options, auto* queue) { rd_kafka_DeleteGroups(client, groups, 1, options, queue); });
     std::size_t count = 0;
     check(rd_kafka_group_result_error(
         rd_kafka_DeleteGroups_result_groups(rd_kafka_event_DeleteGroups_result(event.get()), &count)[0]));

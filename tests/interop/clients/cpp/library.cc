@@ -84,8 +84,7 @@ std::unique_ptr<RdKafka::KafkaConsumer> make_consumer(const Json& request, RdKaf
 std::vector<int> partition_ids(RdKafka::Handle& client, const std::string& topic) {
     std::string error;
     RdKafka::Metadata* raw = nullptr;
-    const std::unique_ptr<RdKafka::Topic> handle(
-        made(RdKafka::Topic::create(&client, topic, nullptr, error), error));
+    const std::unique_ptr<RdKafka::Topic> handle(made(RdKafka::Topic::create(&client, topic, nullptr, error), error));
     check(client.metadata(false, handle.get(), &raw, kTimeoutMs));
     const std::unique_ptr<RdKafka::Metadata> metadata(raw);
     const RdKafka::TopicMetadata& found = *metadata->topics()->at(0);

@@ -35,10 +35,10 @@ RdKafka::ErrorCode send(RdKafka::Producer& producer, const std::string& topic, c
             headers->add(header.at(0).get<std::string>(), pointer(content), size(content));
         }
     }
-    const RdKafka::ErrorCode code = producer.produce(
-        topic, record.value("partition", RdKafka::Topic::PARTITION_UA), RdKafka::Producer::RK_MSG_COPY,
-        const_cast<char*>(pointer(value)), size(value), pointer(key), size(key), record.value("timestamp", std::int64_t{0}),
-        headers.get(), opaque);
+    const RdKafka::ErrorCode code =
+        producer.produce(topic, record.value("partition", RdKafka::Topic::PARTITION_UA), RdKafka::Producer::RK_MSG_COPY,
+                         const_cast<char*>(pointer(value)), size(value), pointer(key), size(key),
+                         record.value("timestamp", std::int64_t{0}), headers.get(), opaque);
     if (code == RdKafka::ERR_NO_ERROR) headers.release();  // The record has them now.
     return code;
 }
@@ -130,9 +130,12 @@ Json version(const Json&) { return {{"version", RdKafka::version_str()}}; }
 class Stream final : public agent::Running, private RdKafka::DeliveryReportCb {
   public:
     explicit Stream(const Json& request)
-        : topic_(request.at("topic")), keys_(request.value("keys", 97)),
-          interval_(std::chrono::microseconds(request.value("interval_us", 2000))), progress_(request.at("name")),
-          producer_(library::make_producer(request, this)), thread_([this] { run(); }) {}
+        : topic_(request.at("topic")),
+          keys_(request.value("keys", 97)),
+          interval_(std::chrono::microseconds(request.value("interval_us", 2000))),
+          progress_(request.at("name")),
+          producer_(library::make_producer(request, this)),
+          thread_([this] { run(); }) {}
 
     [[nodiscard]] Json finish() override {
         stop_ = true;
@@ -184,9 +187,8 @@ int main(int argc, char** argv) {
     }
     library::bootstrap = argv[1];
     agent::Operations operations;
-    operations.calls = {{"produce", produce},       {"read", read_topic},
-                        {"offsets_for_time", offsets_for_time}, {"committed", committed},
-                        {"partitions", partitions}, {"version", version}};
+    operations.calls = {{"produce", produce},     {"read", read_topic},       {"offsets_for_time", offsets_for_time},
+                        {"committed", committed}, {"partitions", partitions}, {"version", version}};
     operations.starts = {
         {"stream_start", [](const Json& request) { return std::make_unique<Stream>(request); }},
         {"member_start", [](const Json& request) { return std::make_unique<Member>(request); }},

@@ -103,7 +103,8 @@ TEST_F(ProcessFinderTest, TellsTwoProcessesOfOneMachineApart) {
 }
 
 TEST_F(ProcessFinderTest, SocketThatIsNotOfThisMachineIsUnknown) {
-    const std::array connections{ends(1), LocalConnection{"10.1.2.3", 5, "10.1.2.4", 6}, LocalConnection{"nonsense", 5, "127.0.0.1", port_},
+    const std::array connections{ends(1), LocalConnection{"10.1.2.3", 5, "10.1.2.4", 6},
+                                 LocalConnection{"nonsense", 5, "127.0.0.1", port_},
                                  LocalConnection{"::1", 5, "127.0.0.1", port_}};
     for (const auto& found : finder_.find(connections)) {
         EXPECT_FALSE(found);

@@ -83,13 +83,14 @@ class CoordinatorShardsTest : public ::testing::Test {
         table->put(state);
         topics_.publish(std::move(table));
         for (std::size_t index = 0; index < kShards; ++index) {
-            partitions_.push_back(std::make_shared<Partition>(world_.shared_log(static_cast<int>(index)), fetch::PartitionKey{index}));
+            partitions_.push_back(
+                std::make_shared<Partition>(world_.shared_log(static_cast<int>(index)), fetch::PartitionKey{index}));
         }
         start();
     }
     void start() {
-        shards_ = std::make_unique<ToyShards>(
-            ToyShards::Surroundings{.turns = turns_, .store = *store_, .upkeep = bell_, .failures = failures_, .outward_writes = &writes_});
+        shards_ = std::make_unique<ToyShards>(ToyShards::Surroundings{
+            .turns = turns_, .store = *store_, .upkeep = bell_, .failures = failures_, .outward_writes = &writes_});
         ASSERT_TRUE(shards_->attach(partitions_));
         ASSERT_TRUE(shards_->load(kNow).has_value());
     }
@@ -262,8 +263,9 @@ TEST_F(CoordinatorShardsTest, DeletedTopicIsForgottenAndServedAnewWithAsManyPart
     EXPECT_FALSE(shards_->is_attached());
     EXPECT_THAT(answers, ElementsAre(Answer{7, ErrorCode::not_coordinator, -1}));
     EXPECT_FALSE(shards_->attach({partitions_.data(), 1}));
-    const std::vector<std::shared_ptr<Partition>> anew{std::make_shared<Partition>(world_.shared_log(20), fetch::PartitionKey{20}),
-                                                       std::make_shared<Partition>(world_.shared_log(21), fetch::PartitionKey{21})};
+    const std::vector<std::shared_ptr<Partition>> anew{
+        std::make_shared<Partition>(world_.shared_log(20), fetch::PartitionKey{20}),
+        std::make_shared<Partition>(world_.shared_log(21), fetch::PartitionKey{21})};
     ASSERT_TRUE(shards_->attach(anew));
     shards_->serve(kNow);
     EXPECT_EQ(get("a"), -1);

@@ -91,7 +91,8 @@ class Core {
         }
         return record;
     }
-    static std::expected<void, EncodeError> encode(const Record& record, TimestampMs timestamp, ByteBuffer&, BatchBuilder& batch) {
+    static std::expected<void, EncodeError> encode(const Record& record, TimestampMs timestamp, ByteBuffer&,
+                                                   BatchBuilder& batch) {
         const std::string text = std::to_string(record.value.value_or(0));
         batch.append(timestamp, as_bytes(record.key), record.value ? std::optional(as_bytes(text)) : std::nullopt);
         return {};
@@ -193,10 +194,11 @@ class Core {
             std::vector<std::byte> batch;
             builder.build(batch);
             const std::string_view kept = effects.arena.copy(as_text(batch));
-            effects.writes.push_back({.token = {std::stoull(key.substr(5))},
-                                      .topic = "outward",
-                                      .partition = PartitionIndex{static_cast<std::int32_t>(partition)},
-                                      .batch = {const_cast<std::byte*>(reinterpret_cast<const std::byte*>(kept.data())), kept.size()}});
+            effects.writes.push_back(
+                {.token = {std::stoull(key.substr(5))},
+                 .topic = "outward",
+                 .partition = PartitionIndex{static_cast<std::int32_t>(partition)},
+                 .batch = {const_cast<std::byte*>(reinterpret_cast<const std::byte*>(kept.data())), kept.size()}});
         }
     }
 

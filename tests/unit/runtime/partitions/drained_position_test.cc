@@ -16,7 +16,10 @@ class DrainedPosition : public ::testing::Test {
         ASSERT_TRUE(log.append(batch, {.leader_epoch = LeaderEpoch{0}, .now = TimestampMs{1000}}).has_value());
     }
     void append_transaction(Sequence sequence) {
-        append({.records = 3, .producer_id = kProducer, .producer_epoch = ProducerEpoch{0}, .base_sequence = sequence,
+        append({.records = 3,
+                .producer_id = kProducer,
+                .producer_epoch = ProducerEpoch{0},
+                .base_sequence = sequence,
                 .transactional = true});
     }
     void end_transaction(ControlRecordType type) {
