@@ -12,8 +12,9 @@ LogFlusher::LogFlusher(Executor& executor) : worker_(executor.start("flusher", [
 
 LogFlusher::~LogFlusher() {
     worker_.reset();
+    Group dropped;  // Let go of without the lock.
     const MutexLock lock(mutex_);
-    group_ = {};
+    dropped = std::exchange(group_, {});
     while (serve_next()) {
     }
 }
@@ -59,8 +60,9 @@ void LogFlusher::add_to_group_locked(Volume& volume, std::vector<std::shared_ptr
 }
 
 void LogFlusher::drain() {
+    Group dropped;  // Let go of without the lock.
     UniqueLock lock(mutex_);
-    group_ = {};
+    dropped = std::exchange(group_, {});
     while (is_serving_ || !queue_.empty()) {
         if (!serve_next()) served_.wait(lock);
     }
@@ -88,9 +90,11 @@ bool LogFlusher::serve_next() {
     if (is_serving_ || (queue_.empty() && group_.is_empty())) return false;
     is_serving_ = true;
     if (!group_.is_empty() && (group_.behind == 0 || queue_.empty())) {
-        const Group group = std::exchange(group_, {});
+        Group group = std::exchange(group_, {});
         mutex_.unlock();
         serve(group);
+        // Whoever lets go of a deleted topic's log last closes its files, which takes other locks.
+        group = {};
         mutex_.lock();
     } else {
         Waiting waiting = std::move(queue_.front());
@@ -100,6 +104,7 @@ bool LogFlusher::serve_next() {
         if (group_.behind > 0) --group_.behind;
         mutex_.unlock();
         serve(waiting);
+        waiting = {};
         mutex_.lock();
     }
     is_serving_ = false;

@@ -248,6 +248,26 @@ TEST(LogSync, SegmentThatIsRemovedMeanwhileFailsNoCheckpoint) {
     EXPECT_FALSE(log->needs_checkpoint());
 }
 
+// A topic is deleted while its logs wait. A development build ends where files are closed, which takes the lock of the open
+// files, while the flusher's own is held.
+TEST_F(LogSyncTest, LogsThatTheFlusherLetsGoOfLastAreClosedWithoutItsLock) {
+    append_to(2);
+    LogFlusher flusher(real_schedule().executor);
+    std::vector<std::shared_ptr<PartitionLog>> last;
+    for (int partition : {0, 1}) {
+        last.push_back(world_.shared_log(partition));
+        ASSERT_TRUE(world_.directory->remove(last.back()));
+    }
+    world_.logs.clear();
+    const std::vector<std::weak_ptr<PartitionLog>> seen(last.begin(), last.end());
+    std::promise<void> served;
+    ASSERT_TRUE(flusher.request_sync(std::move(last[0]), [&](const StorageResult<Offset>&) { served.set_value(); }));
+    served.get_future().get();
+    flusher.request_background_sync(world_.directory->volume(), {std::move(last[1])});
+    flusher.drain();
+    for (const std::weak_ptr<PartitionLog>& log : seen) EXPECT_TRUE(log.expired());
+}
+
 TEST_F(LogSyncTest, CheckpointCoversEveryLogAndIsTold) {
     for (const int count : {3, kMany}) {  // One by one, and together.
         append_to(count, static_cast<std::uint64_t>(count));
