@@ -369,9 +369,9 @@ void OffsetResets::find_crashes(const std::string& topic, LookTime& time, std::v
     std::map<std::string, Crashed> by_group;
     for (const auto& [key, ask] : asks_) {
         const auto& [client, partition, group] = key;
-        const bool has_crashed = ask.is_gone && ask.is_member && ask.crashes >= kCrashesMin && !resetting_.contains(group) &&
-                                 time.has_passed(ask.asked, kNoneCrashMs);
-        if (!has_crashed) continue;
+        const bool may_have_crashed = ask.is_gone && ask.is_member && ask.crashes >= kCrashesMin && !resetting_.contains(group);
+        // A group that came after the growth has an offset nowhere: that is nothing that the growth did to it.
+        if (!may_have_crashed || !read_before(group, partition) || !time.has_passed(ask.asked, kNoneCrashMs)) continue;
         Crashed& crashed = by_group[group];
         if (crashed.client == nullptr) crashed.client = &client;
         crashed.partitions += *crashed.client == client ? 1 : 0;

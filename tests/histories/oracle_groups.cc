@@ -86,6 +86,14 @@ int Oracle::steps_of(int key) const {
     return steps;
 }
 
+/// Whether the group read the topic when the partition was new to it: surely, and perhaps.
+std::pair<bool, bool> Oracle::was_there(const GroupDiary& group, int partition) const {
+    const auto growth = std::ranges::find_if(
+        diary_.growths, [&](const Growth& grown) { return partition >= grown.from && partition < grown.to; });
+    const bool surely = group.grew_with.contains(static_cast<int>(growth - diary_.growths.begin()));
+    return {surely, surely || group.may_have_been_there};
+}
+
 // H20: what lies before the place where the group began for the first time. Whoever began again may have read what lies between.
 void Oracle::skipped(const std::string& name, std::size_t index) {
     const GroupCast& cast = script_.groups[index];
@@ -95,11 +103,9 @@ void Oracle::skipped(const std::string& name, std::size_t index) {
     std::int64_t due = 0;
     std::int64_t all = 0;
     for (const auto& [partition, beginning] : group.beginnings) {
-        const auto growth = std::ranges::find_if(
-            diary_.growths, [&](const Growth& grown) { return partition >= grown.from && partition < grown.to; });
         // A group that came after the growth begins where it likes.
-        const bool was_there = group.grew_with.contains(static_cast<int>(growth - diary_.growths.begin()));
-        if (!beginning.skips || (!was_there && !group.may_have_been_there)) continue;
+        const auto [was_there_surely, was_there_perhaps] = was_there(group, partition);
+        if (!beginning.skips || !was_there_perhaps) continue;
         const auto given = group.given.find(partition);
         std::int64_t records = 0;
         for (std::int64_t offset = diary_.partitions[static_cast<std::size_t>(partition)].start; offset < beginning.lowest;
@@ -107,7 +113,7 @@ void Oracle::skipped(const std::string& name, std::size_t index) {
             records += given == group.given.end() || !given->second.contains(offset) ? 1 : 0;
         }
         all += records;
-        due += was_there && !is_shared && diary_.now - beginning.last > kLatest ? records : 0;
+        due += was_there_surely && !is_shared && diary_.now - beginning.last > kLatest ? records : 0;
     }
     add("H20", name, std::max<std::int64_t>(due, 1), all, due > 0,
         "records of new partitions before the place where the group began, given to none of it");
@@ -133,9 +139,10 @@ void Oracle::stopped(const std::string& name, const GroupDiary& group) {
     std::set<Caller> perhaps;
     for (const auto& [who, asked] : group.without_offset) {
         const auto waited = diary_.now - asked.asked;
-        if (group.has_policy || !asked.is_gone || asked.times_gone < 2 || waited < kPatience) continue;
+        const auto [was_there_surely, was_there_perhaps] = was_there(group, who.second);
+        if (group.has_policy || !was_there_perhaps || !asked.is_gone || asked.times_gone < 2 || waited < kPatience) continue;
         perhaps.insert(who.first);
-        if (waited > kLatest) surely.insert(who.first);
+        if (was_there_surely && waited > kLatest) surely.insert(who.first);
     }
     add("H21", name, static_cast<std::int64_t>(surely.size()), static_cast<std::int64_t>(perhaps.size()), true,
         "clients that found no offset and left, twice or more often, and nobody of the group asked where to begin");

@@ -62,6 +62,7 @@ class Oracle {
     void backlog(const std::string& name, const GroupDiary& group);
     void skipped(const std::string& name, std::size_t index);
     void skipped_by_one_of_several(const std::string& name, const GroupCast& cast);
+    [[nodiscard]] std::pair<bool, bool> was_there(const GroupDiary& group, int partition) const;
     void stopped(const std::string& name, const GroupDiary& group);
     void inverted(const std::string& name, const GroupDiary& group);
     [[nodiscard]] int steps_of(int key) const;

@@ -630,6 +630,21 @@ TEST_F(OffsetResetsCrashTest, AMonitorThatAsksForTheEndOfTheLogHidesNoCrash) {
     EXPECT_TRUE(is_told());
 }
 
+TEST_F(OffsetResetsCrashTest, AGroupThatCameAfterTheGrowthIsNotStoppedByIt) {
+    const std::set<std::string> readers{"others"};
+    growths_.push_back({4, 6, now_, ends_});
+    watch_.set_growths(growths_, &readers);
+    starts_.resize(6);
+    ends_.resize(6);
+    billing().members.clear();
+    for (int round = 0; round < 3; ++round) {
+        ask("billing", kCoordinator, PartitionIndex{5});
+        watch_.on_leave("billing", "billing-1", kCoordinator, kNoTimestamp, client_, std::vector<PartitionIndex>{{5}}, now_);
+    }
+    wait(OffsetResets::kNoneCrashMs);
+    EXPECT_FALSE(is_told()) << "whoever closes at once, three times, looks the same and needs no policy";
+}
+
 TEST_F(OffsetResetsCrashTest, AMemberThatStaysHasNotCrashed) {
     come();
     ask("billing", kCoordinator, kNew);
