@@ -120,6 +120,7 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
     coordinators.add(topics::CoordinatorKind::groups, groups);
     groups.set_commit_listener(fences);
     connections.set_listener(fences);
+    topics.set_listener(readers);
     turns.first_reactor().add_participant(coordinator_timers);
 }
 

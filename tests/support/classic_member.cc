@@ -11,12 +11,12 @@ constexpr std::int32_t kSessionMs = 600'000;
 
 }  // namespace
 
-ErrorCode join_alone(WireClient& wire, const std::string& group, const HeldPartitions& held) {
+ErrorCode join_alone(WireClient& wire, const std::string& group, const HeldPartitions& held, const std::string& assignor) {
     std::vector<std::string> topics;
     for (const auto& [topic, partitions] : held) topics.push_back(topic);
     const std::string subscription = subscription_to(topics);
     std::vector<JoinGroupRequest::Protocol> protocols(1);
-    protocols[0].name = "range";
+    protocols[0].name = assignor;
     protocols[0].metadata = as_bytes(subscription);
     JoinGroupRequest join;
     join.group_id = group;

@@ -46,8 +46,9 @@ inline std::string assignment_of(const HeldPartitions& held) {
 }
 
 /// Makes the group's only member over this connection: it subscribes to the topics and holds these partitions, with a session of
-/// ten minutes. The error that the broker answered, or `network_exception`. For a broker with
-/// `group.initial.rebalance.delay.ms=0`.
-[[nodiscard]] ErrorCode join_alone(WireClient& wire, const std::string& group, const HeldPartitions& held);
+/// ten minutes; `assignor` is the protocol that it offers. The error that the broker answered, or `network_exception`. For a
+/// broker with `group.initial.rebalance.delay.ms=0`.
+[[nodiscard]] ErrorCode join_alone(WireClient& wire, const std::string& group, const HeldPartitions& held,
+                                   const std::string& assignor = "range");
 
 }  // namespace partita::test

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "broker/expansion/streams_topics.h"
 #include "broker/runtime/clients/client_connection.h"
 #include "broker/runtime/clients/connections.h"
 #include "broker/runtime/fences/topic_expansion.h"
@@ -263,6 +264,13 @@ void ReaderObserver::on_group_deleted(std::string_view group) {
     leave({.topic = {}, .what = GroupDeleted{std::string(group)}, .name = {}});
 }
 
+void ReaderObserver::on_topics_changed() {
+    const MutexLock lock(mutex_);
+    if (!is_watching_) return;
+    has_news_ = true;
+    if (std::exchange(is_resting_, false) && worker_) worker_->wake();
+}
+
 Instant ReaderObserver::step() {
     const Now now = sources_.clock.now();
     {
@@ -387,10 +395,31 @@ std::vector<ReaderObserver::Subject> ReaderObserver::subjects(const TopicTable& 
                 const auto start = static_cast<std::uint64_t>(partition->log->log_start_offset().value);
                 these.log_ends = (these.log_ends * 31 + end) * 31 + start;
             }
+            these.others = others_of(watched, table);
         }
         subjects.push_back(subject);
     }
     return subjects;
+}
+
+std::uint64_t ReaderObserver::others_of(const Watched& watched, const TopicTable& table) {
+    std::uint64_t others = 0;
+    const auto add = [](std::uint64_t& sum, std::string_view name, std::int32_t count) {
+        sum = (sum * 31 + std::hash<std::string_view>()(name)) * 31 + static_cast<std::uint64_t>(count);
+    };
+    for (const auto& [group, name] : watched.joins) {
+        const TopicState* other = table.find(name);
+        add(others, name, other == nullptr ? 0 : other->topic->partition_count);
+    }
+    if (!watched.has_streams) return others;
+    if (streams_internal_at_ != table.catalog->sequence()) {
+        streams_internal_at_ = table.catalog->sequence();
+        streams_internal_ = 0;
+        for (const topics::TopicPointer& topic : names_in(*table.catalog).streams_internal) {
+            add(streams_internal_, topic->name, topic->partition_count);
+        }
+    }
+    return others * 31 + streams_internal_;
 }
 
 bool ReaderObserver::is_due(const Subject& subject, Instant now) {
@@ -464,6 +493,8 @@ std::vector<Finding> ReaderObserver::findings_of(const TopicState& topic, Watche
     // Requests that were noted are older than the facts: of a group that just came everything is known.
     expansion::PlannedTopic facts = growth_facts(sources_, topic);
     keep_joins(watched, facts.groups);
+    watched.has_streams =
+        std::ranges::any_of(facts.groups, [](const GroupFacts& group) { return group.protocol == expansion::kStreamsAssignor; });
     if (sources_.groups.is_complete()) forget_deleted_groups(facts.groups, watched.readers);
     std::vector<Offset> starts;
     std::vector<Offset> ends;

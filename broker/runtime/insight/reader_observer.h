@@ -24,6 +24,7 @@
 #include "broker/runtime/findings/findings_hub.h"
 #include "broker/runtime/insight/round_pacing.h"
 #include "broker/runtime/insight/topic_plan.h"
+#include "broker/runtime/partitions/published_topics.h"
 #include "broker/runtime/partitions/topic_table.h"
 #include "protocol/mutex.h"
 #include "schedule/executor.h"
@@ -39,7 +40,7 @@ struct ClientConnection;
 ///
 /// Thread-safe. A request leaves a note and goes on; the observer works out what follows when it settles findings, one topic
 /// after the other. The lock of the notes is the innermost: while it is held, nothing is called and nothing long is done.
-class ReaderObserver {
+class ReaderObserver final : public TopicsListener {
   public:
     /// Joins remembered of one topic.
     static constexpr std::size_t kJoinsMax = 1024;
@@ -59,7 +60,7 @@ class ReaderObserver {
 
     ReaderObserver(const PlanSources& sources, Connections& connections, FindingsHub& findings, Executor& executor)
         : sources_(sources), connections_(connections), findings_(findings), executor_(executor) {}
-    ~ReaderObserver();
+    ~ReaderObserver() override;
 
     void start();
     void stop();
@@ -96,6 +97,9 @@ class ReaderObserver {
     void on_leave(const TopicTable& table, std::string_view group, std::string_view member_id, expansion::ConnectionId connection,
                   TimestampMs now);
     void on_group_deleted(std::string_view group);
+    /// Called after another table of topics was published: topics that are joined with a watched one, or that an application
+    /// made for itself, may have come, gone or grown.
+    void on_topics_changed() override;
 
     /// Settles the findings of all watched topics as of `table`, which need not be the newest: the findings of topics that grew
     /// after it stay as they are. Any thread may call this.
@@ -118,6 +122,8 @@ class ReaderObserver {
         std::uint64_t memberships = 0;
         std::uint64_t fence = 0;
         std::uint64_t log_ends = 0;
+        /// Other topics that matter to this one's readers.
+        std::uint64_t others = 0;
         friend bool operator==(const Circumstances&, const Circumstances&) = default;
     };
     struct Watched {
@@ -140,6 +146,8 @@ class ReaderObserver {
         /// Pairs of a group and another topic whose members held the same partitions of both topics when this one grew, or since
         /// then. The next assignment may look different, but the join is broken nevertheless.
         std::set<std::pair<std::string, std::string>> joins;
+        /// A Kafka Streams application read the topic at the last look: its internal topics matter.
+        bool has_streams = false;
         /// `ExpansionEpoch::catalog_sequence` of the growth that is watched: older catalogs do not know it.
         std::int64_t grown_at = 0;
     };
@@ -226,6 +234,8 @@ class ReaderObserver {
     /// Settles what holds about it.
     void look(const Subject& subject, Now now) REQUIRES(settle_mutex_);
     void take_notes(Instant now) REQUIRES(settle_mutex_);
+    /// The counts of the topics that are joined with the watched one, and the internal topics of its Streams applications.
+    [[nodiscard]] std::uint64_t others_of(const Watched& watched, const TopicTable& table) REQUIRES(settle_mutex_);
     /// Whether there is anything to come back for, and when.
     void note_rest(bool is_news) REQUIRES(settle_mutex_);
     static void apply(Watched& watched, Note& note);
@@ -248,6 +258,9 @@ class ReaderObserver {
     /// One settles at a time.
     Mutex settle_mutex_{LockRank::reader_settle};
     std::map<TopicId, Watched> watched_ GUARDED_BY(settle_mutex_);
+    /// Of all internal topics of Streams applications, as of the catalog with this sequence.
+    std::uint64_t streams_internal_ GUARDED_BY(settle_mutex_) = 0;
+    std::optional<std::int64_t> streams_internal_at_ GUARDED_BY(settle_mutex_);
 
     Mutex mutex_{LockRank::reader_notes};
     std::deque<Note> notes_ GUARDED_BY(mutex_);

@@ -141,6 +141,10 @@ class RoundsOfTheReaderObserver : public ReaderObserverInABroker {
         now.monotonic = now.monotonic + later_ms;
         return observer().settle_round(*table(), now, 0);
     }
+    void look_at_all() {
+        while (look_at_one()) {
+        }
+    }
     /// The topic that comes last when nothing else decides.
     [[nodiscard]] std::string last() {
         std::string last = name(0);
@@ -169,6 +173,35 @@ TEST_F(RoundsOfTheReaderObserver, BeginWithWhatReadersAskedFor) {
     read_ahead_of(asked);
     EXPECT_TRUE(look_at_one());
     EXPECT_TRUE(has_finding(expansion::HazardId::backlog_inversion, asked));
+}
+
+TEST_F(RoundsOfTheReaderObserver, SeeThatAJoinedTopicGrewAsWell) {
+    ASSERT_EQ(client_->create_topic("left", 2).error, ErrorCode::none);
+    ASSERT_EQ(client_->create_topic("right", 2).error, ErrorCode::none);
+    ASSERT_EQ(join_alone(client_->wire(), "joins", {{"left", {0, 1}}, {"right", {0, 1}}}), ErrorCode::none);
+    ASSERT_EQ(client_->expand_topic("left", 4), ErrorCode::none);
+    look_at_all();
+    ASSERT_TRUE(has_finding(expansion::HazardId::copartition_breaks, "left"));
+    ASSERT_EQ(client_->expand_topic("right", 4), ErrorCode::none);
+    look_at_all();
+    EXPECT_FALSE(has_finding(expansion::HazardId::copartition_breaks, "left"));
+}
+
+TEST_F(RoundsOfTheReaderObserver, SeeThatAnApplicationsOwnTopicsCameAndWent) {
+    ASSERT_EQ(join_alone(client_->wire(), "shop", {{"t", {0, 1}}}, "stream"), ErrorCode::none);
+    grow(4);
+    look_at_all();
+    ASSERT_FALSE(has_finding(expansion::HazardId::streams_application_dies, "t"));
+    ASSERT_EQ(client_->create_topic("shop-carts-changelog", 2).error, ErrorCode::none);
+    look_at_all();
+    EXPECT_TRUE(has_finding(expansion::HazardId::streams_application_dies, "t"));
+    ASSERT_EQ(client_->delete_topic("shop-carts-changelog"), ErrorCode::none);
+    look_at_all();
+    EXPECT_FALSE(has_finding(expansion::HazardId::streams_application_dies, "t"));
+    const std::uint64_t looks = observer().looks();
+    ASSERT_EQ(client_->create_topic("of-nobody", 2).error, ErrorCode::none);
+    look_at_all();
+    EXPECT_EQ(observer().looks(), looks) << "a topic that is nobody's changes nothing";
 }
 
 TEST_F(RoundsOfTheReaderObserver, LeaveNoTopicBehindOneThatIsAlwaysAskedFor) {
@@ -232,6 +265,14 @@ TEST_F(TimeOfTheReaderObserver, ComesSeldomWhereNothingIsDue) {
     while (since_growth_ms() < kBusyMs + RoundPacing::kRestMs) pass_a_round();
     EXPECT_EQ(rounds_, 1 + RoundPacing::kIdleRounds + 1) << "one for the growth, some in case readers come, and one after a rest";
     EXPECT_EQ(observer().looks(), 3u) << "of which one finds the growth, and the others come after a minute and after the rest";
+}
+
+TEST_F(TimeOfTheReaderObserver, ComesSoonWhenTopicsChange) {
+    using runtime::RoundPacing;
+    while (rounds_ < 2 + RoundPacing::kIdleRounds) pass_a_round();
+    EXPECT_EQ(observer().next_pause(0, now_.monotonic).ms, RoundPacing::kRestMs);
+    ASSERT_EQ(client_->create_topic("another", 2).error, ErrorCode::none);
+    EXPECT_EQ(observer().next_pause(0, now_.monotonic).ms, RoundPacing::kSettleMs);
 }
 
 TEST_F(TimeOfTheReaderObserver, AsksForPositionsAgainWhenItRemembersNoMoreGroups) {
