@@ -103,7 +103,7 @@ TEST(SystemClock, NeverGoesBackAndCountsWhatAThreadUses) {
     const Now before = clock.now();
     const std::int64_t stopwatch_before = clock.stopwatch_ns();
     const std::int64_t used_before = clock.thread_processor_ns();
-    volatile int work = 0;
+    volatile std::int64_t work = 0;
     for (int i = 0; i < 100'000; ++i) work = work + i;
     EXPECT_GE(clock.now().monotonic, before.monotonic);
     EXPECT_GT(clock.stopwatch_ns(), stopwatch_before);
