@@ -45,8 +45,11 @@ struct GroupFacts {
     std::vector<Member> members;
     /// Committed offsets by partition; kNoOffset where there is none. May be shorter than the topic.
     std::vector<Offset> committed;
-    /// Topics besides this one that its members subscribe to.
+    /// Topics besides this one that its members subscribe to; those that matter, or all.
     std::vector<OtherTopic> other_topics;
+    /// Its members subscribe to topics that are not among them, or there are more of these that are aligned.
+    bool reads_others = false;
+    bool has_more_aligned = false;
     /// For a Streams application: its existing `<group>-...-changelog` and `-repartition` topics.
     std::vector<std::string> internal_topics;
     /// Partitions whose committed offset an expansion gave to the group and nobody has committed over.

@@ -111,14 +111,16 @@ void streams(const PlanView& view, const GroupFacts& group, std::vector<Finding>
 }
 
 void copartition(const PlanView& view, const GroupFacts& group, std::vector<Finding>& findings) {
+    constexpr std::int64_t kNamed = 8;
     std::string list;
     std::int64_t count = 0;
     for (const GroupFacts::OtherTopic& other : group.other_topics) {
         if (!other.is_aligned || other.partition_count == view.topic.new_count) continue;
-        list += (list.empty() ? "" : ", ") + other.name + " with " + std::to_string(other.partition_count);
-        ++count;
+        if (++count <= kNamed) list += (list.empty() ? "" : ", ") + other.name + " with " + std::to_string(other.partition_count);
     }
     if (count == 0) return;
+    if (count > kNamed) list += " and " + std::to_string(count - kNamed) + " more";
+    if (group.has_more_aligned) list += ", and maybe others";
     Finding finding = make_finding(HazardId::copartition_breaks, view.about_group(group),
                                    "group " + group.group_id + " reads side by side, partition by partition, " +
                                        (count == 1 ? "a topic" : "topics") + " of another count than " +
@@ -126,6 +128,7 @@ void copartition(const PlanView& view, const GroupFacts& group, std::vector<Find
                                    count);
     // Streams checks it and stops; for others it may be the habit of their assignor.
     if (!is_streams(group)) finding.severity = warn;
+    finding.numbers = {{"topics", count}, {"is_exact", group.has_more_aligned ? 0 : 1}};
     findings.push_back(std::move(finding));
 }
 

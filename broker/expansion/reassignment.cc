@@ -52,7 +52,7 @@ std::optional<std::int64_t> old_partitions_with_new_owners(const GroupFacts& gro
     if (owner.empty()) return std::nullopt;
     if (group.protocol == "range") return moves_by_range(owner, static_cast<std::int32_t>(group.members.size()), new_count);
     const bool stays = group.protocol == "sticky" || group.protocol == "cooperative-sticky" ||
-                       (group.protocol == "roundrobin" && group.other_topics.empty());
+                       (group.protocol == "roundrobin" && group.other_topics.empty() && !group.reads_others);
     return stays ? std::optional<std::int64_t>(0) : std::nullopt;
 }
 

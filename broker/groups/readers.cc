@@ -98,6 +98,7 @@ class ReaderCollector {
     void tell_others(TopicQuestion& question, TopicReader& reader);
     void tell_aligned(TopicQuestion& question, TopicReader& reader);
     void tell_aligned_of_one(TopicQuestion& question, TopicReader& reader);
+    void tell_besides(const TopicQuestion& question, TopicReader& reader);
     /// False when enough was told.
     [[nodiscard]] bool tell_one_aligned(TopicQuestion& question, std::string_view topic, TopicReader& reader);
 
@@ -323,7 +324,8 @@ void ReaderCollector::sort_names() {
 }
 
 void ReaderCollector::tell_others(TopicQuestion& question, TopicReader& reader) {
-    if (names_.empty()) {
+    reader.reads_others = std::ranges::any_of(names_, [&](std::string_view name) { return name != question.topic; });
+    if (!reader.reads_others) {
         return;
     }
     // With one partition every assignor is aligned by accident.
@@ -334,6 +336,7 @@ void ReaderCollector::tell_others(TopicQuestion& question, TopicReader& reader) 
         } else if (can_be_aligned) {
             tell_aligned(question, reader);
         }
+        tell_besides(question, reader);
         return;
     }
     sort_names();
@@ -384,6 +387,7 @@ void ReaderCollector::tell_aligned_of_one(TopicQuestion& question, TopicReader& 
 
 bool ReaderCollector::tell_one_aligned(TopicQuestion& question, std::string_view topic, TopicReader& reader) {
     if (!reader.other_topics.empty() && question.aligned_max == 0) {
+        reader.has_more_aligned = true;
         return false;
     }
     if (topic == question.topic || std::ranges::find(names_, topic) == names_.end()) {
@@ -394,6 +398,17 @@ bool ReaderCollector::tell_one_aligned(TopicQuestion& question, std::string_view
         question.aligned_max -= std::min<std::size_t>(question.aligned_max, 1);
     }
     return true;
+}
+
+void ReaderCollector::tell_besides(const TopicQuestion& question, TopicReader& reader) {
+    for (const auto& [group, topic] : std::ranges::equal_range(question.besides, std::string_view(reader.group_id), {},
+                                                               &std::pair<std::string_view, std::string_view>::first)) {
+        const bool is_told =
+            std::ranges::find(reader.other_topics, topic, &TopicReader::OtherTopic::name) != reader.other_topics.end();
+        if (is_told || topic == question.topic || std::ranges::find(names_, topic) == names_.end()) continue;
+        if (const auto other = cluster_.find(topic))
+            reader.other_topics.push_back({std::string(topic), other->partition_count, false});
+    }
 }
 
 }  // namespace

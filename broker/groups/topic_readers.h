@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "protocol/types.h"
@@ -54,6 +56,10 @@ struct TopicReader {
     std::vector<PartitionIndex> seeds;
     /// What `TopicQuestion::others` asked for, ascending by name.
     std::vector<OtherTopic> other_topics;
+    /// When that asked for any: members subscribe to other topics too, told or not.
+    bool reads_others = false;
+    /// Other topics may be aligned that found no room in the answer.
+    bool has_more_aligned = false;
 
     /// The group's members run Kafka Streams, whose tasks are bound to partition counts.
     [[nodiscard]] bool is_streams() const { return protocol == "stream"; }
@@ -89,6 +95,7 @@ struct TopicQuestion {
         none,
         /// The aligned ones: at most `aligned_max` over all groups together, but for each group at least the first one,
         /// which is enough to tell whether there are any.
+        /// Besides these, the topics that `besides` names; they are not told as aligned.
         aligned,
         all,
     };
@@ -99,6 +106,8 @@ struct TopicQuestion {
     std::int32_t partition_count = 0;
     /// Every shard that answers subtracts what it told.
     std::size_t aligned_max = 0;
+    /// Groups and other topics of theirs, ascending: told as far as members of the group subscribe to them.
+    std::span<const std::pair<std::string_view, std::string_view>> besides;
 };
 
 /// Gives a group the committed offset 0 for the partitions for which it has no offset.

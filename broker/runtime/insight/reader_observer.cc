@@ -144,7 +144,7 @@ void ReaderObserver::keep_joins(Watched& watched, std::vector<GroupFacts>& group
         const auto group = std::ranges::lower_bound(groups, join.first, {}, &GroupFacts::group_id);
         if (group == groups.end() || group->group_id != join.first) return true;
         // Without any it restarts or rebalances, and nobody knows what it will read.
-        return !group->other_topics.empty() &&
+        return group->reads_others &&
                !std::ranges::binary_search(group->other_topics, join.second, {}, &GroupFacts::OtherTopic::name);
     });
     for (GroupFacts& group : groups) {
@@ -491,7 +491,8 @@ void ReaderObserver::forget_deleted_groups(const std::vector<GroupFacts>& groups
 
 std::vector<Finding> ReaderObserver::findings_of(const TopicState& topic, Watched& watched, TimestampMs now) {
     // Requests that were noted are older than the facts: of a group that just came everything is known.
-    expansion::PlannedTopic facts = growth_facts(sources_, topic);
+    const std::vector<std::pair<std::string_view, std::string_view>> joins(watched.joins.begin(), watched.joins.end());
+    expansion::PlannedTopic facts = growth_facts(sources_, topic, kJoinsMax, joins);
     keep_joins(watched, facts.groups);
     watched.has_streams =
         std::ranges::any_of(facts.groups, [](const GroupFacts& group) { return group.protocol == expansion::kStreamsAssignor; });

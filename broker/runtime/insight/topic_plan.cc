@@ -23,6 +23,8 @@ GroupFacts group_facts(const TopicState& topic, groups::TopicReader reader) {
     for (groups::TopicReader::OtherTopic& other : reader.other_topics) {
         group.other_topics.push_back({std::move(other.name), other.partition_count, other.is_aligned});
     }
+    group.reads_others = reader.reads_others;
+    group.has_more_aligned = reader.has_more_aligned;
     group.state = reader.members.empty() ? "Empty" : "Active";
     for (groups::TopicReader::Member& member : reader.members) {
         group.members.push_back({std::move(member.client_id), std::move(member.client_host), std::move(member.assigned),
@@ -58,15 +60,13 @@ void add_logs(const TopicState& topic, PlannedTopic& facts) {
     }
 }
 
-/// One topic alone, with everything that its groups read besides.
-PlannedTopic facts_of(const PlanSources& sources, const TopicTable& table, const TopicState& topic, std::int32_t old_count,
-                      std::int32_t new_count) {
-    groups::TopicQuestion question{.topic = topic.topic->name,
-                                   .topic_id = topic.topic->id,
-                                   .others = groups::TopicQuestion::Others::all,
-                                   .partition_count = old_count};
-    return planned_topic(sources, topic, old_count, new_count, std::move(sources.groups.readers_of({&question, 1}).front()),
-                         names_in(*table.catalog));
+/// One topic alone, with what the question asks for of the other topics that its groups read.
+PlannedTopic facts_of(const PlanSources& sources, const TopicTable& table, const TopicState& topic, std::int32_t new_count,
+                      groups::TopicQuestion question) {
+    question.topic = topic.topic->name;
+    question.topic_id = topic.topic->id;
+    return planned_topic(sources, topic, question.partition_count, new_count,
+                         std::move(sources.groups.readers_of({&question, 1}).front()), names_in(*table.catalog));
 }
 
 }  // namespace
@@ -134,14 +134,20 @@ std::expected<PlannedTopic, PlanFactsError> plan_facts(const PlanSources& source
     if (auto problem = expansion::target_problem(name, old_count, new_count)) {
         return std::unexpected(PlanFactsError{PlanFactsError::Kind::invalid_target, std::move(*problem)});
     }
-    PlannedTopic facts = facts_of(sources, *table, *topic, old_count, static_cast<std::int32_t>(new_count));
+    PlannedTopic facts = facts_of(sources, *table, *topic, static_cast<std::int32_t>(new_count),
+                                  {.others = groups::TopicQuestion::Others::all, .partition_count = old_count});
     facts.producers = producer_facts(sources.keys, *topic, facts.now);
     return facts;
 }
 
-PlannedTopic growth_facts(const PlanSources& sources, const TopicState& topic) {
+PlannedTopic growth_facts(const PlanSources& sources, const TopicState& topic, std::size_t aligned_max,
+                          std::span<const std::pair<std::string_view, std::string_view>> joins) {
     const topics::ExpansionEpoch& last = *topic.topic->expansions.back();
-    return facts_of(sources, *sources.topics.table(), topic, last.old_partition_count, last.new_partition_count);
+    return facts_of(sources, *sources.topics.table(), topic, last.new_partition_count,
+                    {.others = groups::TopicQuestion::Others::aligned,
+                     .partition_count = last.old_partition_count,
+                     .aligned_max = aligned_max,
+                     .besides = joins});
 }
 
 topics::ExpansionCircumstances expansion_circumstances(const PlannedTopic& facts, topics::RequestOrigin requested_by) {

@@ -2,8 +2,10 @@
 
 #include <expected>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "broker/expansion/plan_run.h"
@@ -38,8 +40,11 @@ struct PlanFactsError {
                                                                                 std::string_view topic, std::int64_t new_count);
 
 /// The same about the topic's last expansion, which has happened, to tell which of its hazards still stand. The topic must have
-/// grown. Without the producers.
-[[nodiscard]] expansion::PlannedTopic growth_facts(const PlanSources& sources, const TopicState& topic);
+/// grown. Without the producers. Of the other topics that groups read it tells only the aligned ones, at most `aligned_max` over
+/// all groups together but at least one of each, and those of `joins` (groups and topics of theirs, ascending). So its work is
+/// linear in what it tells.
+[[nodiscard]] expansion::PlannedTopic growth_facts(const PlanSources& sources, const TopicState& topic, std::size_t aligned_max,
+                                                   std::span<const std::pair<std::string_view, std::string_view>> joins);
 
 /// The Kafka Streams application whose changelog or repartition topic this is; see expansion/streams_topics.h. Takes the
 /// locks of a few groups, one by one.

@@ -483,6 +483,20 @@ TEST(Plan, JudgesGroupsOfEveryKind) {
     EXPECT_EQ(find(world.plan(), HazardId::seeded_offsets)->count, 6);
 }
 
+TEST(Plan, NamesSomeOfManyTopicsThatAreReadSideBySideAndCountsAll) {
+    World world = random_world(6, 12, 9);
+    GroupFacts& joined = world.group("app");
+    joined.members.resize(1);
+    for (int number = 10; number < 30; ++number) joined.other_topics.push_back({"topic-" + std::to_string(number), 6, true});
+    const Plan plan = world.plan();
+    const Finding* broken = find(plan, HazardId::copartition_breaks);
+    EXPECT_EQ(broken->count, 20);
+    EXPECT_THAT(broken->condition, HasSubstr("topic-17 with 6 and 12 more)"));
+    EXPECT_EQ(broken->numbers[1], (FindingNumber{"is_exact", 1}));
+    joined.has_more_aligned = true;
+    EXPECT_EQ(find(world.plan(), HazardId::copartition_breaks)->numbers[1], (FindingNumber{"is_exact", 0}));
+}
+
 TEST(Plan, TellsProgramsByTheNamesOfTheirGroupsAndClients) {
     World world = random_world(6, 12, 9);
     world.group("orders", {0});

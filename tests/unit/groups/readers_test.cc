@@ -171,6 +171,25 @@ TEST_F(Joined, AlignedTopicsAreToldUpToABoundAndOneOfEachGroup) {
     EXPECT_EQ(told(ask(TopicQuestion::Others::none, 10)), "");
 }
 
+TEST_F(Joined, OfTopicsThatFindNoRoomTheAnswerSaysSo) {
+    EXPECT_FALSE(ask(TopicQuestion::Others::aligned, 2).has_more_aligned);
+    EXPECT_TRUE(ask(TopicQuestion::Others::aligned, 1).has_more_aligned);
+    EXPECT_TRUE(ask(TopicQuestion::Others::aligned, 0).reads_others);
+    EXPECT_FALSE(ask(TopicQuestion::Others::none, 0).reads_others);
+}
+
+TEST_F(Joined, WhatIsAskedForOfAGroupIsToldBesidesWhatIsAligned) {
+    const std::vector<std::pair<std::string_view, std::string_view>> besides = {
+        {"f", "wide"}, {"g", "also"}, {"g", "gone"}, {"g", "other"}, {"g", "topic"}, {"g", "unread"}, {"h", "wide"}};
+    TopicQuestion question{.topic = "topic",
+                           .topic_id = topic_id(1),
+                           .others = TopicQuestion::Others::aligned,
+                           .partition_count = 2,
+                           .aligned_max = 10,
+                           .besides = besides};
+    EXPECT_EQ(told(coordinator_->readers_of({&question, 1}).at(0).at(0)), "also=2 beside=2 other-2 ");
+}
+
 TEST_F(Joined, SeveralQuestionsAreAnsweredInTheirOrder) {
     std::array<TopicQuestion, 3> questions{{{.topic = "other", .topic_id = topic_id(2)},
                                             {.topic = "nobody-reads-it", .topic_id = topic_id(3)},
