@@ -17,8 +17,8 @@ namespace partita::coordination {
 /// state that lives in ONE partition of an internal topic, rebuilt from the records of that partition.
 ///
 /// A core is pure: no clock, file, socket, thread, randomness. One caller at a time; calls run to their end and append to
-/// `Effects`, see there for what happens with them. State may change at once, before the records are durable, because nobody
-/// hears of it earlier; when they cannot be persisted the object is thrown away and another one is built from the log.
+/// `Effects`, see there. Each record is applied when it is made, by the function that replays it, and before it is durable: so
+/// the next command waits for no disk. Nobody hears of it earlier; when it cannot be persisted, the core is rebuilt from the log.
 ///
 /// - `Record` and `Result` are its values: what it persists, and a std::variant of all answers.
 /// - `decode` reads a record of the log; empty for records that are not for this core, an error for bytes that are none. `encode`

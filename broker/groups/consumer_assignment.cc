@@ -132,7 +132,7 @@ void GroupCoordinator::Core::update_group_epoch(Group& group, bool bump, Effects
     consumer.seen_metadata_version = cluster_->version();
     const std::int64_t hash = compute_metadata_hash(group);
     if (bump || hash != consumer.metadata_hash()) {
-        change(group, ConsumerGroupEpochRecord{{}, consumer.epoch() + 1, hash}, effects);
+        table_.change(group.id, ConsumerGroupEpochRecord{{}, consumer.epoch() + 1, hash}, effects);
     }
 }
 
@@ -166,10 +166,10 @@ void GroupCoordinator::Core::compute_target_assignment(Group& group, Now now, Ef
     for (const ConsumerMember* member : builder.members()) {
         assignors::Assignment& goal = goals[index++];
         if (!member->target || *member->target != goal) {
-            change(group, TargetAssignmentRecord{{}, member->id, std::move(goal)}, effects);
+            table_.change(group.id, TargetAssignmentRecord{{}, member->id, std::move(goal)}, effects);
         }
     }
-    change(group, TargetAssignmentEpochRecord{{}, consumer.epoch(), now.wall}, effects);
+    table_.change(group.id, TargetAssignmentEpochRecord{{}, consumer.epoch(), now.wall}, effects);
 }
 
 void GroupCoordinator::Core::lead_on(Group& group, ConsumerMember& member, bool subscription_changed,
@@ -192,13 +192,13 @@ void GroupCoordinator::Core::lead_on(Group& group, ConsumerMember& member, bool 
     if (next == progress) {
         return;
     }
-    change(group, CurrentAssignmentRecord{{}, member.id, std::move(next)}, effects);
+    table_.change(group.id, CurrentAssignmentRecord{{}, member.id, std::move(next)}, effects);
     if (member.is_classic()) {
         // These are given time to rejoin and to fetch their assignment instead.
         return;
     }
     if (member.progress.state == MemberState::unrevoked_partitions) {
-        timers_.schedule(member.rebalance_timer, now.monotonic + member.subscription.rebalance_timeout_ms);
+        table_.timers().schedule(member.rebalance_timer, now.monotonic + member.subscription.rebalance_timeout_ms);
     } else {
         member.rebalance_timer.cancel();
     }

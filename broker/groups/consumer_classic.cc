@@ -117,7 +117,7 @@ void GroupCoordinator::Core::accept_classic_join(const JoinGroup& command, std::
                                                  Effects& effects) {
     const auto said = read_subscription(command.protocols.front().metadata, *cluster_);
     PARTITA_ASSERT(said.has_value(), "what a member says was looked at before");
-    ConsumerMember* place =
+    const ConsumerMember* place =
         command.group_instance_id ? group.consumer()->find_static(*command.group_instance_id) : group.consumer()->find(member_id);
     // The last member of the new protocol is replaced: then the old one is all there is.
     const bool downgrades =
@@ -125,10 +125,12 @@ void GroupCoordinator::Core::accept_classic_join(const JoinGroup& command, std::
         group.consumer()->classic_member_count() + 1 == group.consumer()->size() &&
         (config_.migration_policy == MigrationPolicy::bidirectional || config_.migration_policy == MigrationPolicy::downgrade) &&
         std::cmp_less_equal(group.consumer()->size(), config_.max_size);
-    const bool takes_place = place == nullptr || (command.group_instance_id && command.member_id.empty());
-    ConsumerMember& member = takes_place ? take_place(member_id, place, group, effects) : *place;
+    if (place != nullptr && command.group_instance_id && command.member_id.empty()) {
+        place = &take_place(member_id, *place, group, effects);
+    }
 
-    MemberSubscription subscription = member.subscription;
+    MemberSubscription subscription = place == nullptr ? MemberSubscription() : place->subscription;
+    const std::string regex_before = subscription.topic_regex;
     if (command.group_instance_id) {
         subscription.instance_id = std::string(*command.group_instance_id);
     }
@@ -141,9 +143,9 @@ void GroupCoordinator::Core::accept_classic_join(const JoinGroup& command, std::
     subscription.client_id = command.client_id;
     subscription.client_host = command.client_host;
     subscription.classic = {command.session_timeout_ms, owned_protocols(command.protocols)};
-    const std::string regex_before = member.subscription.topic_regex;
     const std::string protocol = subscription.classic->protocols.front().name;
-    const bool names_changed = update_subscription(group, member_id, std::move(subscription), effects);
+    const bool names_changed = update_subscription(group.id, member_id, std::move(subscription), effects);
+    ConsumerMember& member = *group.consumer()->find(member_id);
     const RegexUpdate regex = update_regex(group, regex_before, "", now, effects);
     const bool changed = names_changed || regex.changed;
     update_group_epoch(group, changed, effects);
@@ -163,7 +165,7 @@ void GroupCoordinator::Core::accept_classic_join(const JoinGroup& command, std::
         downgrade_group(group, {}, changed, now, effects);
     } else {
         restart_consumer_session(group, member, now);
-        timers_.schedule(member.sync_timer, now.monotonic + std::max(command.rebalance_timeout_ms, 1));
+        table_.timers().schedule(member.sync_timer, now.monotonic + std::max(command.rebalance_timeout_ms, 1));
     }
     reply(effects, command.reply_to, std::move(result));
     if (regex.resolve && !downgrades) {
@@ -189,7 +191,7 @@ void GroupCoordinator::Core::sync_in_consumer_group(const SyncGroup& command, Gr
     // that first.
     if (consumer.assignment_epoch() > member.progress.epoch && member.progress.state != MemberState::unrevoked_partitions) {
         if (!member.join_timer.is_scheduled()) {
-            timers_.schedule(member.join_timer, now.monotonic + std::max(member.subscription.rebalance_timeout_ms, 1));
+            table_.timers().schedule(member.join_timer, now.monotonic + std::max(member.subscription.rebalance_timeout_ms, 1));
         }
         return refuse(ErrorCode::rebalance_in_progress);
     }
@@ -224,7 +226,7 @@ ErrorCode GroupCoordinator::Core::heartbeat_in_consumer_group(const Heartbeat& c
         return ErrorCode::none;
     }
     if (!member.join_timer.is_scheduled()) {
-        timers_.schedule(member.join_timer, now.monotonic + std::max(member.subscription.rebalance_timeout_ms, 1));
+        table_.timers().schedule(member.join_timer, now.monotonic + std::max(member.subscription.rebalance_timeout_ms, 1));
     }
     return ErrorCode::rebalance_in_progress;
 }

@@ -56,7 +56,7 @@ void GroupCoordinator::Core::decide(const ConsumerGroupDescribe& command, Now, E
     for (const std::string_view group_id : command.group_ids) {
         ConsumerGroupDescribeResult::Group& described_group = result.groups.emplace_back();
         described_group.group_id = group_id;
-        const Group* group = find_group(group_id);
+        const Group* group = table_.find(group_id);
         if (group == nullptr || group->consumer() == nullptr) {
             described_group.error = ErrorCode::group_id_not_found;
             described_group.error_message =

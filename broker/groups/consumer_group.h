@@ -80,8 +80,8 @@ class ConsumerGroup {
     ConsumerGroup(const ConsumerGroup&) = delete;
     ConsumerGroup& operator=(const ConsumerGroup&) = delete;
 
-    // The only way to change the group. A record of a member that is not there creates the member; a tombstone of
-    // something that is not there does nothing, because compaction may have removed what it belongs to.
+    // The only way to change the group; for `GroupTable` alone. A record of a member that is not there creates the member; a
+    // tombstone of something that is not there does nothing, because compaction may have removed what it belongs to.
 
     void apply(const ConsumerGroupEpochRecord& record);
     void apply(const ConsumerMemberRecord& record);
@@ -103,8 +103,6 @@ class ConsumerGroup {
     [[nodiscard]] const std::map<std::string, std::unique_ptr<ConsumerMember>, std::less<>>& members() const { return members_; }
     [[nodiscard]] std::size_t size() const { return members_.size(); }
     [[nodiscard]] bool empty() const { return members_.empty(); }
-    /// Finds the member or adds an empty one. The caller must apply the records of a new member at once.
-    ConsumerMember& find_or_add(std::string_view member_id);
     [[nodiscard]] ConsumerMember* find(std::string_view member_id) const;
     [[nodiscard]] ConsumerMember* find_static(std::string_view instance_id) const;
 
@@ -134,6 +132,7 @@ class ConsumerGroup {
     std::int64_t seen_metadata_version = -1;
 
   private:
+    ConsumerMember& find_or_add(std::string_view member_id);
     void remove(std::string_view member_id);
     void count_subscription(const ConsumerMember& member, std::int32_t change);
     void own(const ConsumerMember& member, const OwnedAssignment& assignment);

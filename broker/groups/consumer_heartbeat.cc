@@ -113,7 +113,7 @@ void GroupCoordinator::Core::decide(const ConsumerGroupHeartbeat& command, Now n
         leave_consumer_group(command, now, effects);
         return;
     }
-    Group* group = find_group(command.group_id);
+    Group* group = table_.find(command.group_id);
     if (!refusal) {
         refusal = refuse_heartbeat(command, group);
     }
@@ -122,13 +122,10 @@ void GroupCoordinator::Core::decide(const ConsumerGroupHeartbeat& command, Now n
               ConsumerHeartbeatResult{.error = refusal->error, .error_message = std::move(refusal->message)});
         return;
     }
-    if (group == nullptr) {
-        group = &create_group(command.group_id, now.wall);
-        group->become_consumer();
-    } else if (group->classic() != nullptr) {
-        upgrade_group(*group, now, effects);
+    if (group != nullptr && group->classic() != nullptr) {
+        upgrade_group(*group->classic(), now, effects);
     }
-    accept_heartbeat(command, command.member_id.empty() ? command.fresh_member_id : command.member_id, *group, now, effects);
+    accept_heartbeat(command, command.member_id.empty() ? command.fresh_member_id : command.member_id, now, effects);
 }
 
 /// What is wrong with a request whatever the group is.
@@ -236,18 +233,27 @@ std::optional<Refusal> GroupCoordinator::Core::refuse_heartbeat(const ConsumerGr
     return std::nullopt;
 }
 
-void GroupCoordinator::Core::accept_heartbeat(const ConsumerGroupHeartbeat& command, std::string_view member_id, Group& group,
-                                              Now now, Effects& effects) {
-    ConsumerMember* place =
-        command.instance_id ? group.consumer()->find_static(*command.instance_id) : group.consumer()->find(member_id);
+void GroupCoordinator::Core::accept_heartbeat(const ConsumerGroupHeartbeat& command, std::string_view member_id, Now now,
+                                              Effects& effects) {
+    // The first member makes the group, by the record of what it says.
+    Group* known = table_.find(command.group_id);
+    const ConsumerGroup* consumer = known == nullptr ? nullptr : known->consumer();
+    const ConsumerMember* place = consumer == nullptr   ? nullptr
+                                  : command.instance_id ? consumer->find_static(*command.instance_id)
+                                                        : consumer->find(member_id);
     // A static member that joins takes the place of the one before even under the same id: with nothing in its hands.
-    const bool takes_place = place == nullptr || (command.instance_id && command.member_epoch == kJoiningEpoch);
-    ConsumerMember& member = takes_place ? take_place(member_id, place, group, effects) : *place;
-    const OwnedAssignment before = member.progress.assigned;
+    if (place != nullptr && command.instance_id && command.member_epoch == kJoiningEpoch) {
+        place = &take_place(member_id, *place, *known, effects);
+    }
+    static const MemberSubscription kNothing;
+    const MemberSubscription& said = place == nullptr ? kNothing : place->subscription;
+    const std::string regex_before = said.topic_regex;
+    const OwnedAssignment before = place == nullptr ? OwnedAssignment() : place->progress.assigned;
 
-    const std::string regex_before = member.subscription.topic_regex;
-    const bool names_changed = !says_nothing_new(command, member.subscription) &&
-                               update_subscription(group, member_id, updated(member.subscription, command), effects);
+    const bool names_changed =
+        !says_nothing_new(command, said) && update_subscription(command.group_id, member_id, updated(said, command), effects);
+    Group& group = *table_.find(command.group_id);
+    ConsumerMember& member = *group.consumer()->find(member_id);
     const RegexUpdate regex = update_regex(group, regex_before, member.subscription.topic_regex, now, effects);
     update_group_epoch(group, names_changed || regex.is_resolved, effects);
     update_target_assignment(group, now, effects);
@@ -269,31 +275,31 @@ void GroupCoordinator::Core::accept_heartbeat(const ConsumerGroupHeartbeat& comm
     }
 }
 
-ConsumerMember& GroupCoordinator::Core::take_place(std::string_view member_id, ConsumerMember* previous, Group& group,
+ConsumerMember& GroupCoordinator::Core::take_place(std::string_view member_id, const ConsumerMember& previous, Group& group,
                                                    Effects& effects) {
-    if (previous == nullptr) {
-        return group.consumer()->find_or_add(member_id);
-    }
-    MemberSubscription subscription = previous->subscription;
-    MemberProgress progress = previous->progress;
+    MemberSubscription subscription = previous.subscription;
+    MemberProgress progress = previous.progress;
     progress.epoch = 0;
     progress.previous_epoch = 0;
-    assignors::Assignment target = previous->target.value_or(assignors::Assignment());
-    remove_consumer_member(group, std::string(previous->id), effects);
-    change(group, ConsumerMemberRecord{group.id, member_id, std::move(subscription)}, effects);
-    change(group, TargetAssignmentRecord{group.id, member_id, std::move(target)}, effects);
-    change(group, CurrentAssignmentRecord{group.id, member_id, std::move(progress)}, effects);
+    assignors::Assignment target = previous.target.value_or(assignors::Assignment());
+    remove_consumer_member(group, std::string(previous.id), effects);
+    table_.change(group.id, ConsumerMemberRecord{{}, member_id, std::move(subscription)}, effects);
+    table_.change(group.id, TargetAssignmentRecord{{}, member_id, std::move(target)}, effects);
+    table_.change(group.id, CurrentAssignmentRecord{{}, member_id, std::move(progress)}, effects);
     return *group.consumer()->find(member_id);
 }
 
-bool GroupCoordinator::Core::update_subscription(Group& group, std::string_view member_id, MemberSubscription subscription,
-                                                 Effects& effects) {
-    const ConsumerMember& member = *group.consumer()->find(member_id);
-    if (subscription == member.subscription) {
+bool GroupCoordinator::Core::update_subscription(std::string_view group_id, std::string_view member_id,
+                                                 MemberSubscription subscription, Effects& effects) {
+    const Group* group = table_.find(group_id);
+    const ConsumerGroup* consumer = group == nullptr ? nullptr : group->consumer();
+    const ConsumerMember* member = consumer == nullptr ? nullptr : consumer->find(member_id);
+    if (member != nullptr && subscription == member->subscription) {
         return false;
     }
-    const bool names_changed = subscription.topic_names != member.subscription.topic_names;
-    change(group, ConsumerMemberRecord{group.id, member_id, std::move(subscription)}, effects);
+    const bool names_changed =
+        member == nullptr ? !subscription.topic_names.empty() : subscription.topic_names != member->subscription.topic_names;
+    table_.change(group_id, ConsumerMemberRecord{{}, member_id, std::move(subscription)}, effects);
     return names_changed;
 }
 
@@ -304,7 +310,16 @@ std::int32_t GroupCoordinator::Core::session_timeout_ms(const Group& group) cons
 void GroupCoordinator::Core::restart_consumer_session(Group& group, ConsumerMember& member, Now now) {
     const std::int32_t timeout_ms =
         member.is_classic() ? member.subscription.classic->session_timeout_ms : session_timeout_ms(group);
-    timers_.schedule(member.session_timer, now.monotonic + timeout_ms);
+    table_.timers().schedule(member.session_timer, now.monotonic + timeout_ms);
+}
+
+void GroupCoordinator::Core::restart_consumer_timers(Group& group, Now now) {
+    for (const auto& [id, member] : group.consumer()->members()) {
+        restart_consumer_session(group, *member, now);
+        if (!member->is_classic() && member->progress.state == MemberState::unrevoked_partitions) {
+            table_.timers().schedule(member->rebalance_timer, now.monotonic + member->subscription.rebalance_timeout_ms);
+        }
+    }
 }
 
 }  // namespace partita::groups

@@ -10,7 +10,7 @@ namespace partita::groups {
 void GroupCoordinator::Core::leave_consumer_group(const ConsumerGroupHeartbeat& command, Now now, Effects& effects) {
     const std::string group_id(command.group_id);
     const std::string member_id(command.member_id);
-    Group* group = find_group(command.group_id);
+    Group* group = table_.find(command.group_id);
     std::optional<Refusal> refusal;
     ConsumerMember* member = nullptr;
     if (group == nullptr) {
@@ -44,7 +44,7 @@ void GroupCoordinator::Core::leave_consumer_group(const ConsumerGroupHeartbeat& 
         progress.epoch = kStaticLeavingEpoch;
         progress.pending_revocation.clear();
         member->rebalance_timer.cancel();
-        change(*group, CurrentAssignmentRecord{{}, member->id, std::move(progress)}, effects);
+        table_.change(group->id, CurrentAssignmentRecord{{}, member->id, std::move(progress)}, effects);
     } else {
         ConsumerMember* const leaving[] = {member};
         fence_members(*group, leaving, now, effects);
@@ -75,7 +75,7 @@ void GroupCoordinator::Core::fence_members(Group& group, std::span<ConsumerMembe
 void GroupCoordinator::Core::remove_consumer_member(Group& group, std::string_view member_id, Effects& effects) {
     using Kind = ConsumerGroupTombstone::Kind;
     for (const Kind kind : {Kind::current_assignment, Kind::target_assignment, Kind::member}) {
-        change(group, ConsumerGroupTombstone{kind, {}, member_id}, effects);
+        table_.change(group.id, ConsumerGroupTombstone{kind, {}, member_id}, effects);
     }
 }
 

@@ -57,7 +57,7 @@ GroupCoordinator::Core::RegexUpdate GroupCoordinator::Core::update_regex(Group& 
 
 void GroupCoordinator::Core::forget_unused_regex(Group& group, const std::string& regex, Effects& effects) {
     if (!regex.empty() && group.consumer()->regex_subscribers(regex) == 0) {
-        change(group, ConsumerGroupTombstone{ConsumerGroupTombstone::Kind::regular_expression, {}, regex}, effects);
+        table_.change(group.id, ConsumerGroupTombstone{ConsumerGroupTombstone::Kind::regular_expression, {}, regex}, effects);
     }
 }
 
@@ -72,8 +72,8 @@ void GroupCoordinator::Core::resolve_group_regexes(Group& group, Now now, Effect
     for (const auto& [regex, topics] : resolve_regexes(regexes, *cluster_)) {
         const ResolvedRegex* before = consumer.resolved(regex);
         topics_changed |= before == nullptr ? !topics.empty() : before->topics != topics;
-        change(
-            group,
+        table_.change(
+            group.id,
             RegularExpressionRecord{
                 .regex = regex, .topics = {topics.begin(), topics.end()}, .version = cluster_->version(), .timestamp = now.wall},
             effects);

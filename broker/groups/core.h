@@ -10,6 +10,7 @@
 
 #include "broker/groups/group.h"
 #include "broker/groups/group_coordinator.h"
+#include "broker/groups/group_table.h"
 
 /// Inside of the coordinator; only this room includes it. One file per request:
 ///   join.cc          JoinGroup: new, pending, existing, static members
@@ -20,7 +21,6 @@
 ///   expiry.cc        offsets and groups that nobody uses any more, DeleteGroups
 ///   list_describe.cc ListGroups, DescribeGroups
 ///   readers.cc       who reads a topic, offsets that expansions give
-///   replay.cc        records in, records out, dump
 ///   consumer_*.cc    the same for consumer groups (KIP-848), and classic members in them
 ///   migration.cc     changing the type of a group
 
@@ -103,11 +103,11 @@ class GroupCoordinator::Core {
     void tick(Now now, Effects& effects);
     void fail_waiting(ErrorCode error, Effects& effects);
 
-    [[nodiscard]] std::optional<Instant> next_deadline() const { return timers_.next_deadline(); }
+    [[nodiscard]] std::optional<Instant> next_deadline() const { return table_.timers().next_deadline(); }
     void reconfigure(const GroupConfig& config) { config_ = config; }
-    [[nodiscard]] std::string dump() const;
-    [[nodiscard]] std::size_t group_count() const { return groups_.size(); }
-    [[nodiscard]] std::size_t offset_count() const;
+    [[nodiscard]] std::string dump() const { return table_.dump(); }
+    [[nodiscard]] std::size_t group_count() const { return table_.group_count(); }
+    [[nodiscard]] std::size_t offset_count() const { return table_.offset_count(); }
 
   private:
     // join.cc
@@ -144,7 +144,7 @@ class GroupCoordinator::Core {
 
     // heartbeat.cc
     void restart_session(Member& member, Now now) {
-        timers_.schedule(member.session_timer, now.monotonic + member.session_timeout_ms);
+        table_.timers().schedule(member.session_timer, now.monotonic + member.session_timeout_ms);
     }
     void session_over(ClassicGroup& group, Member& member, Now now, Effects& effects);
     void pending_member_over(ClassicGroup& group, std::string_view member_id, Now now, Effects& effects);
@@ -152,6 +152,7 @@ class GroupCoordinator::Core {
     ErrorCode leave_one(const LeaveGroup::Member& leaving, ClassicGroup& group, Effects& effects);
 
     // offsets.cc
+    [[nodiscard]] ErrorCode refuse_commit(const OffsetCommit& command);
     [[nodiscard]] static ErrorCode validate_commit(const OffsetCommit& command, const ClassicGroup& group);
     // consumer_offsets.cc
     [[nodiscard]] static ErrorCode validate_consumer_commit(const OffsetCommit& command, const ConsumerGroup& group);
@@ -161,28 +162,19 @@ class GroupCoordinator::Core {
 
     // expiry.cc
     void expire_offsets(Now now, Effects& effects);
-    bool expire_offsets_of(Group& group, Now now, Effects& effects);
-    void delete_group(Group& group, Effects& effects);
-
-    // replay.cc
-    void replay_one(const OffsetCommitRecord& record);
-    void replay_one(const OffsetTombstone& record);
-    void replay_one(const GroupMetadataRecord& record);
-    void replay_one(const GroupTombstone& record);
-    /// The durable form of a group: with its members when Stable, without any when Empty.
-    void persist_group(const ClassicGroup& group, Effects& effects);
+    bool expire_offsets_of(const Group& group, Now now, Effects& effects);
 
     // consumer_heartbeat.cc
     [[nodiscard]] std::optional<Refusal> find_fault(const ConsumerGroupHeartbeat& command) const;
     [[nodiscard]] std::optional<Refusal> refuse_heartbeat(const ConsumerGroupHeartbeat& command, const Group* group) const;
-    void accept_heartbeat(const ConsumerGroupHeartbeat& command, std::string_view member_id, Group& group, Now now,
-                          Effects& effects);
+    void accept_heartbeat(const ConsumerGroupHeartbeat& command, std::string_view member_id, Now now, Effects& effects);
     [[nodiscard]] std::string supported_assignors() const;
-    /// A place in the group under `member_id`. `previous`, the place that the same static member had before, goes over
-    /// to it.
-    ConsumerMember& take_place(std::string_view member_id, ConsumerMember* previous, Group& group, Effects& effects);
-    /// Persists what the member says of itself, when that has changed. True when its topic names changed.
-    bool update_subscription(Group& group, std::string_view member_id, MemberSubscription subscription, Effects& effects);
+    /// The place that the same static member had before goes over to `member_id`.
+    ConsumerMember& take_place(std::string_view member_id, const ConsumerMember& previous, Group& group, Effects& effects);
+    /// Persists what the member says of itself, when that has changed; a member that is not there joins by it, and may make
+    /// the group. True when its topic names changed.
+    bool update_subscription(std::string_view group_id, std::string_view member_id, MemberSubscription subscription,
+                             Effects& effects);
     void restart_consumer_session(Group& group, ConsumerMember& member, Now now);
     [[nodiscard]] std::int32_t session_timeout_ms(const Group& group) const;
 
@@ -217,6 +209,9 @@ class GroupCoordinator::Core {
     void fence_members(Group& group, std::span<ConsumerMember* const> members, Now now, Effects& effects);
     void remove_consumer_member(Group& group, std::string_view member_id, Effects& effects);
 
+    /// After a start everybody has a whole session, and a whole rebalance timeout for what it has to give up.
+    void restart_consumer_timers(Group& group, Now now);
+
     // consumer_classic.cc
     void join_consumer_group(const JoinGroup& command, Group& group, Now now, Effects& effects);
     void accept_classic_join(const JoinGroup& command, std::string_view member_id, Group& group, Now now, Effects& effects);
@@ -226,33 +221,12 @@ class GroupCoordinator::Core {
 
     // migration.cc
     [[nodiscard]] std::optional<Refusal> refuse_upgrade(const ClassicGroup& group) const;
-    void upgrade_group(Group& group, Now now, Effects& effects);
+    /// The classic group ends. Its members are those of a consumer group of that name, which does not exist yet if there are
+    /// none.
+    void upgrade_group(ClassicGroup& classic, Now now, Effects& effects);
     /// Without these members, all others speak the classic protocol and the group may become a classic one.
     [[nodiscard]] bool can_downgrade(const Group& group, std::span<ConsumerMember* const> without) const;
     void downgrade_group(Group& group, std::span<ConsumerMember* const> without, bool rebalance, Now now, Effects& effects);
-
-    // consumer_replay.cc
-    /// Applies the record to the group and persists it. Copies the views of `record`.
-    template <class R>
-    void change(Group& group, R record, Effects& effects);
-    /// The tombstones of everything that a consumer group persisted, in the order that Kafka's replay wants.
-    void persist_end_of(ConsumerGroup& consumer, Group& group, Effects& effects);
-    /// The consumer group ends, and is an empty classic one since then.
-    ClassicGroup& replace_consumer_group(Group& group, TimestampMs since, Effects& effects);
-    /// After a start everybody has a whole session, and a whole rebalance timeout for what it has to give up.
-    void restart_consumer_timers(Group& group, Now now);
-    ConsumerGroup& replayed_consumer_group(std::string_view group_id);
-    template <class R>
-        requires requires(ConsumerGroup& group, const R& record) { group.apply(record); }
-    void replay_one(const R& record) {
-        replayed_consumer_group(record.group_id).apply(record);
-    }
-    void replay_one(const ConsumerGroupTombstone& record);
-
-    [[nodiscard]] Group* find_group(std::string_view group_id);
-    Group& create_group(std::string_view group_id, TimestampMs now);
-    /// Ascending by id, for everything whose order can be seen.
-    [[nodiscard]] std::vector<Group*> groups_in_order() const;
 
     template <class R>
     static void reply(Effects& effects, ReplyToken token, R&& result) {
@@ -260,12 +234,8 @@ class GroupCoordinator::Core {
     }
 
     GroupConfig config_;
-    // Declared before everything that holds timers, because timers leave the queue when they are destroyed.
-    TimerQueue timers_;
+    GroupTable table_;
     Timer expiration_timer_;
-    // Declared before the groups that it lists, for the same reason.
-    ReaderIndex reader_index_;
-    TextMap<std::unique_ptr<Group>> groups_;
     std::uint64_t groups_visited_ = 0;
     bool loaded_ = false;
     /// Never null.

@@ -16,16 +16,14 @@ bool same_bytes(Bytes left, Bytes right) {
 bool is_allowed(GroupState from, GroupState to) {
     using enum GroupState;
     switch (to) {
-        case empty:
-            return from == preparing_rebalance;
         case preparing_rebalance:
             return from == empty || from == completing_rebalance || from == stable;
         case completing_rebalance:
             return from == preparing_rebalance;
+        case empty:
         case stable:
-            return from == completing_rebalance;
         case dead:
-            return true;
+            break;
     }
     return false;
 }
@@ -80,10 +78,71 @@ void ClassicGroup::transition_to(GroupState next, TimestampMs now) {
     state_since = now;
 }
 
-void ClassicGroup::restore_state(GroupState state, TimestampMs since) {
-    state_ = state;
-    previous_state_ = GroupState::dead;
-    state_since = since;
+void ClassicGroup::apply(const GroupMetadataRecord& record) {
+    generation = record.generation.value;
+    if (record.protocol_type.empty() && record.members.empty()) {
+        protocol_type.reset();
+    } else {
+        protocol_type = std::string(record.protocol_type);
+    }
+    protocol = owned_text(record.protocol);
+    if (has_members_of(record)) {
+        auto stored = record.members.begin();
+        for (const auto& [order, member] : members_) {
+            apply_to(*member, *stored++, protocol.value_or(""));
+        }
+    } else {
+        replace_members(record);
+    }
+    leader = record.leader ? find(*record.leader) : nullptr;
+    if (leader == nullptr && !members_.empty()) {
+        leader = members_.begin()->second.get();
+    }
+    previous_state_ = state_;
+    state_ = members_.empty() ? GroupState::empty : GroupState::stable;
+    state_since = record.current_state_timestamp;
+    update_topics();
+}
+
+bool ClassicGroup::has_members_of(const GroupMetadataRecord& record) const {
+    return std::ranges::equal(record.members, members_, [](const MemberRecord& stored, const auto& known) {
+        return stored.member_id == known.second->id && stored.group_instance_id == known.second->instance_id;
+    });
+}
+
+/// Only a replay comes here: whoever seals a generation of a living group has the members already.
+void ClassicGroup::replace_members(const GroupMetadataRecord& record) {
+    for (const auto& [order, member] : members_) {
+        PARTITA_ASSERT(!member->waiting_join && !member->waiting_sync, "a member is answered before it is removed");
+    }
+    by_id_.clear();
+    by_instance_id_.clear();
+    supported_.clear();
+    leader = nullptr;
+    owed_syncs = 0;
+    members_.clear();
+    for (const MemberRecord& stored : record.members) {
+        // A log that another program wrote may say a member twice; the first is as good as the second.
+        if (find(stored.member_id) != nullptr ||
+            (stored.group_instance_id && find_static(*stored.group_instance_id) != nullptr)) {
+            continue;
+        }
+        apply_to(add(stored.member_id, stored.group_instance_id, record.protocol_type, {}), stored, protocol.value_or(""));
+    }
+}
+
+void ClassicGroup::apply_to(Member& member, const MemberRecord& stored, std::string_view chosen) {
+    member.client_id = stored.client_id;
+    member.client_host = stored.client_host;
+    member.session_timeout_ms = stored.session_timeout_ms;
+    member.rebalance_timeout_ms = stored.rebalance_timeout_ms == -1 ? stored.session_timeout_ms : stored.rebalance_timeout_ms;
+    member.assignment_.assign(stored.assignment.begin(), stored.assignment.end());
+    const OwnedBytes* said = member.metadata(chosen);
+    if (said == nullptr || !same_bytes(*said, stored.subscription)) {
+        count_protocols(member, -1);
+        member.protocols = {{std::string(chosen), {stored.subscription.begin(), stored.subscription.end()}}};
+        count_protocols(member, 1);
+    }
 }
 
 Member* ClassicGroup::find(std::string_view member_id) const {
@@ -176,9 +235,11 @@ void ClassicGroup::set_protocols(Member& member, std::span<const JoinGroup::Prot
     count_protocols(member, 1);
 }
 
-void ClassicGroup::assign(Member& member, Bytes assignment) {
+void ClassicGroup::withdraw_assignments() {
     group_.listing.note_change();
-    member.assignment_.assign(assignment.begin(), assignment.end());
+    for (const auto& [order, member] : members_) {
+        member->assignment_.clear();
+    }
 }
 
 const OwnedBytes* ClassicGroup::metadata_of(const Member& member) const {
@@ -311,6 +372,15 @@ ClassicGroup& Group::become_classic(TimestampMs since) {
 ConsumerGroup& Group::become_consumer() {
     listing.note_change();
     return kind_.emplace<ConsumerGroup>(*this);
+}
+
+const CommittedOffset* Group::offset(std::string_view topic, PartitionIndex partition) const {
+    const auto known = offsets.find(topic);
+    if (known == offsets.end()) {
+        return nullptr;
+    }
+    const auto committed = known->second.find(partition);
+    return committed == known->second.end() ? nullptr : &committed->second;
 }
 
 bool Group::has_no_members() const {

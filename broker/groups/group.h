@@ -16,13 +16,14 @@
 #include "broker/groups/consumer_group.h"
 #include "broker/groups/effects.h"
 #include "broker/groups/reader_index.h"
+#include "broker/groups/records.h"
 #include "broker/groups/results.h"
 #include "broker/groups/text_map.h"
 #include "broker/groups/timer_queue.h"
 #include "protocol/types.h"
 
-/// State of one group and, of a classic one, the rules that concern nothing but this state. What happens when is in
-/// `core.h` and the files named after the requests.
+/// State of one group and, of a classic one, the rules that concern nothing but this state. `group_table.h` says what of it is
+/// durable and what is volatile, and how the durable part changes.
 
 namespace partita::groups {
 
@@ -43,8 +44,10 @@ struct Member {
     std::string client_host;
     std::int32_t rebalance_timeout_ms = 0;
     std::int32_t session_timeout_ms = 0;
-    /// In order of preference, names unique.
+    /// In order of preference, names unique. Durable is only what the member said for the group's protocol.
     std::vector<MemberProtocol> protocols;
+
+    // Volatile
 
     /// The JoinGroup that waits for the rebalance to complete.
     std::optional<ReplyToken> waiting_join;
@@ -61,7 +64,7 @@ struct Member {
     /// Null when the member does not support `protocol`.
     [[nodiscard]] const OwnedBytes* metadata(std::string_view protocol) const;
     [[nodiscard]] bool has_protocols(std::span<const JoinGroup::Protocol> others) const;
-    /// As the leader gave it; see `ClassicGroup::assign`.
+    /// As the leader gave it, and the record that sealed the generation says; empty while nothing holds any more.
     [[nodiscard]] const OwnedBytes& assignment() const { return assignment_; }
 
   private:
@@ -79,6 +82,9 @@ struct PendingMember {
 };
 
 /// A group of the JoinGroup protocol, but its offsets; also a group that only has offsets.
+///
+/// While it is Stable or Empty it is as its last record says. A rebalance changes members, protocol, leader and generation before
+/// the next record seals them: until then they are volatile, and what the last record said is in the log only.
 struct ClassicGroup {
     ClassicGroup(Group& group, TimestampMs since)
         : state_since(since),
@@ -96,6 +102,9 @@ struct ClassicGroup {
     /// -1 when a record of an old broker did not say.
     TimestampMs state_since;
     Member* leader = nullptr;
+
+    // Volatile
+
     std::int32_t waiting_joins = 0;
     std::int32_t owed_syncs = 0;
     /// A member joined during the initial delay, which is a reason to extend it.
@@ -117,10 +126,11 @@ struct ClassicGroup {
     [[nodiscard]] GroupState state() const { return state_; }
     [[nodiscard]] bool is(GroupState state) const { return state_ == state; }
     [[nodiscard]] GroupState previous_state() const { return previous_state_; }
-    /// Asserts that Kafka's state machine has this transition.
+    /// One step of a rebalance, to PreparingRebalance or CompletingRebalance. Asserts that Kafka's state machine has it.
     void transition_to(GroupState next, TimestampMs now);
-    /// While replaying, and when a group changes its kind: no transition, just the state.
-    void restore_state(GroupState state, TimestampMs since);
+    /// The group is in the generation that the record says, Stable with the record's members or Empty without any. Members that
+    /// it has already keep what is volatile of them, and what else they said as long as it agrees with the record.
+    void apply(const GroupMetadataRecord& record);
 
     // Members
 
@@ -140,7 +150,8 @@ struct ClassicGroup {
     void remove(std::string_view member_id);
     void rename(Member& member, std::string_view new_id);
     void set_protocols(Member& member, std::span<const JoinGroup::Protocol> protocols);
-    void assign(Member& member, Bytes assignment);
+    /// Whatever the leader gave to the members holds no more, because a rebalance begins.
+    void withdraw_assignments();
     /// The metadata that the member sent for the protocol in force, or for its favourite one while there is none; null
     /// when it sent none.
     [[nodiscard]] const OwnedBytes* metadata_of(const Member& member) const;
@@ -164,6 +175,9 @@ struct ClassicGroup {
     [[nodiscard]] bool is_subscribed_to(std::string_view topic) const;
 
   private:
+    [[nodiscard]] bool has_members_of(const GroupMetadataRecord& record) const;
+    void replace_members(const GroupMetadataRecord& record);
+    void apply_to(Member& member, const MemberRecord& stored, std::string_view chosen);
     void count_protocols(const Member& member, std::int32_t change);
 
     Group& group_;
@@ -208,6 +222,8 @@ struct Group {
     ClassicGroup& become_classic(TimestampMs since);
     ConsumerGroup& become_consumer();
 
+    /// Null when nothing is committed there.
+    [[nodiscard]] const CommittedOffset* offset(std::string_view topic, PartitionIndex partition) const;
     /// Of whatever kind, nobody is in it.
     [[nodiscard]] bool has_no_members() const;
     /// Also when it may be, for all that is known.

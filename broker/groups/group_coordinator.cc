@@ -1,7 +1,7 @@
 #include "broker/groups/group_coordinator.h"
 
-#include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "broker/groups/core.h"
 #include "broker/groups/record_appender.h"
@@ -107,7 +107,7 @@ void GroupCoordinator::Core::cluster_changed(ClusterPointer cluster, bool has_ne
 }
 
 void GroupCoordinator::Core::tick(Now now, Effects& effects) {
-    while (Timer* due = timers_.pop_due(now.monotonic)) {
+    while (Timer* due = table_.timers().pop_due(now.monotonic)) {
         // Whatever runs here may destroy the timer, its member and its group, so nothing touches them afterwards.
         switch (due->kind) {
             case TimerKind::session:
@@ -141,7 +141,7 @@ void GroupCoordinator::Core::tick(Now now, Effects& effects) {
 }
 
 void GroupCoordinator::Core::fail_waiting(ErrorCode error, Effects& effects) {
-    for (Group* group : groups_in_order()) {
+    for (Group* group : table_.in_order()) {
         ClassicGroup* classic = group->classic();
         if (classic == nullptr) {
             continue;
@@ -153,36 +153,29 @@ void GroupCoordinator::Core::fail_waiting(ErrorCode error, Effects& effects) {
     }
 }
 
-Group* GroupCoordinator::Core::find_group(std::string_view group_id) {
-    const auto found = groups_.find(group_id);
-    return found == groups_.end() ? nullptr : found->second.get();
+void GroupCoordinator::Core::replay(const Record& record) {
+    PARTITA_ASSERT(!loaded_, "records are replayed before the coordinator is used");
+    std::visit([this](const auto& one) { table_.apply(one); }, record);
 }
 
-Group& GroupCoordinator::Core::create_group(std::string_view group_id, TimestampMs now) {
-    const auto [entry, is_new] =
-        groups_.try_emplace(std::string(group_id), std::make_unique<Group>(reader_index_, group_id, now));
-    PARTITA_ASSERT(is_new, "a group is created once");
-    return *entry->second;
-}
-
-std::vector<Group*> GroupCoordinator::Core::groups_in_order() const {
-    std::vector<Group*> groups;
-    groups.reserve(groups_.size());
-    for (const auto& [id, group] : groups_) {
-        groups.push_back(group.get());
-    }
-    std::ranges::sort(groups, {}, [](const Group* group) -> std::string_view { return group->id; });
-    return groups;
-}
-
-std::size_t GroupCoordinator::Core::offset_count() const {
-    std::size_t count = 0;
-    for (const auto& [id, group] : groups_) {
-        for (const auto& [topic, partitions] : group->offsets) {
-            count += partitions.size();
+void GroupCoordinator::Core::loaded(Now now, Effects& effects) {
+    PARTITA_ASSERT(!loaded_, "a coordinator is loaded once");
+    loaded_ = true;
+    for (Group* group : table_.in_order()) {
+        if (group->consumer() != nullptr) {
+            restart_consumer_timers(*group, now);
+            continue;
+        }
+        ClassicGroup& classic = *group->classic();
+        for (const auto& [order, member] : classic.members()) {
+            restart_session(*member, now);
+        }
+        if (std::cmp_greater(classic.size(), config_.max_size)) {
+            // The limit was lowered. Rejoining sorts out who may stay, and lets everybody commit before.
+            prepare_rebalance(classic, now, effects);
         }
     }
-    return count;
+    table_.timers().schedule(expiration_timer_, now.monotonic + config_.offsets_retention_check_interval_ms);
 }
 
 }  // namespace partita::groups

@@ -72,10 +72,10 @@ struct GroupConfig {
 /// A coordination::CoordinatorCore, see there for the rules of its life. JoinGroup and SyncGroup may be answered by a later call
 /// (of anybody, or `tick`); everything else is answered by its own call.
 ///
-/// State changes at once, before the records are durable. That is safe because nobody hears of it earlier: the shell
-/// must not let replies of later calls overtake the records of earlier ones. When persisting fails, the shell calls
-/// `fail_waiting`, answers what was in the lost effects with an error, throws the object away and builds another one
-/// from the log.
+/// What is durable changes by records alone: each is applied when it is made, before it is durable, by the code that replays it
+/// (`group_table.h`). Nobody hears of it earlier: the shell must not let replies of later calls overtake the records of earlier
+/// ones. When persisting fails, the shell calls `fail_waiting`, answers what was in the lost effects with an error, throws the
+/// object away and builds another one from the log: nothing is ever taken back one by one.
 ///
 /// A client that disconnects is no event here: as in Kafka, a member lives until it leaves or its session ends. The
 /// shell drops a reply whose connection is gone.
@@ -153,8 +153,8 @@ class GroupCoordinator {
     /// Takes effect for later calls.
     void reconfigure(const GroupConfig& config);
 
-    /// The durable part of the state as text, in a defined order: equal for two coordinators exactly
-    /// when they would rebuild alike. For tests and for a debug page.
+    /// The durable part of the state as text, in a defined order: equal to that of a coordinator that replayed the same records
+    /// and did nothing else. A classic group that rebalances says only that, and its offsets. For tests and for a debug page.
     [[nodiscard]] std::string dump() const;
 
     [[nodiscard]] std::size_t group_count() const;

@@ -7,7 +7,7 @@ namespace partita::groups {
 
 void GroupCoordinator::Core::decide(const Heartbeat& command, Now now, Effects& effects) {
     HeartbeatResult result;
-    Group* group = find_group(command.group_id);
+    Group* group = table_.find(command.group_id);
     if (command.group_id.empty()) {
         result.error = ErrorCode::invalid_group_id;
     } else if (group == nullptr) {
@@ -59,7 +59,7 @@ void GroupCoordinator::Core::decide(const LeaveGroup& command, Now now, Effects&
         reply(effects, command.reply_to, std::move(result));
         return;
     }
-    Group* group = find_group(command.group_id);
+    Group* group = table_.find(command.group_id);
     if (group != nullptr && group->consumer() != nullptr) {
         leave_from_consumer_group(command, *group, now, effects);
         return;

@@ -20,7 +20,7 @@ void GroupCoordinator::Core::decide(const JoinGroup& command, Now now, Effects& 
         return;
     }
     const bool without_id = command.member_id.empty();
-    Group* group = find_group(command.group_id);
+    Group* group = table_.find(command.group_id);
     if (group != nullptr && group->consumer() != nullptr && !group->has_no_members()) {
         join_consumer_group(command, *group, now, effects);
         return;
@@ -33,12 +33,12 @@ void GroupCoordinator::Core::decide(const JoinGroup& command, Now now, Effects& 
     if (classic == nullptr) {
         // Kafka writes a group down as soon as somebody asked to join, so that it is listed from then on.
         // An empty consumer group becomes a classic one.
-        if (group == nullptr) {
-            classic = create_group(command.group_id, now.wall).classic();
-        } else {
-            classic = &replace_consumer_group(*group, now.wall, effects);
+        if (group != nullptr) {
+            table_.end_consumer_group(*group, effects);
         }
-        persist_group(*classic, effects);
+        table_.change(GroupMetadataRecord{.group_id = effects.arena.copy(command.group_id), .current_state_timestamp = now.wall},
+                      effects);
+        classic = table_.find(command.group_id)->classic();
     }
     if (!accepts(*classic, command.member_id)) {
         if (Member* member = classic->find(command.member_id)) {
@@ -106,7 +106,7 @@ void GroupCoordinator::Core::join_new_member(const JoinGroup& command, ClassicGr
     // KIP-394: the id must be known to the client before it becomes a member. Otherwise each retry of a JoinGroup
     // whose answer was lost would leave a dead member behind.
     auto& pending = group.pending.emplace(member_id, std::make_unique<PendingMember>(group.group(), member_id)).first->second;
-    timers_.schedule(pending->timer, now.monotonic + command.session_timeout_ms);
+    table_.timers().schedule(pending->timer, now.monotonic + command.session_timeout_ms);
     reply(effects, command.reply_to, join_error(ErrorCode::member_id_required, member_id));
 }
 
@@ -152,7 +152,7 @@ void GroupCoordinator::Core::add_member(const JoinGroup& command, std::string_vi
     member.is_new = true;
     member.waiting_join = command.reply_to;
     ++group.waiting_joins;
-    timers_.schedule(member.session_timer, now.monotonic + kNewMemberJoinTimeoutMs);
+    table_.timers().schedule(member.session_timer, now.monotonic + kNewMemberJoinTimeoutMs);
     rebalance_or_complete(group, now, effects);
 }
 
@@ -204,9 +204,7 @@ void GroupCoordinator::Core::replace_static_member(const JoinGroup& command, Mem
 void GroupCoordinator::Core::keep_generation_of_static_member(const JoinGroup& command, Member& member,
                                                               const std::string& previous_leader, ClassicGroup& group,
                                                               Effects& effects) {
-    // The members' metadata is persisted with the group, so the topics are read anew as a replay would.
-    group.update_topics();
-    persist_group(group, effects);
+    table_.change(record_of(group, effects.arena), effects);
     JoinResult result = current_generation(group, member);
     if (command.api_version >= kJoinVersionSkippingAssignment) {
         result.skip_assignment = group.leader == &member;

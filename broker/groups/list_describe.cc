@@ -58,7 +58,7 @@ void GroupCoordinator::Core::decide(const DescribeGroups& command, Now, Effects&
     DescribeGroupsResult result;
     result.groups.reserve(command.group_ids.size());
     for (const std::string_view group_id : command.group_ids) {
-        const Group* group = find_group(group_id);
+        const Group* group = table_.find(group_id);
         if (const ClassicGroup* classic = group == nullptr ? nullptr : group->classic()) {
             result.groups.push_back(describe(*classic));
             continue;
@@ -75,7 +75,7 @@ void GroupCoordinator::Core::decide(const DescribeGroups& command, Now, Effects&
 
 void GroupCoordinator::Core::decide(const ListGroups& command, Now, Effects& effects) {
     ListGroupsResult result;
-    for (const Group* group : groups_in_order()) {
+    for (const Group* group : table_.in_order()) {
         const Listed said = std::visit([](const auto& kind) { return listed(kind); }, group->kind());
         if (passes(command.types, said.type) && passes(command.states, said.state)) {
             result.groups.push_back(

@@ -89,10 +89,9 @@ std::optional<Refusal> GroupCoordinator::Core::refuse_upgrade(const ClassicGroup
 
 /// The first member of the new protocol comes. An empty group starts anew; in another the members
 /// stay what they are, with the assignment that they have.
-void GroupCoordinator::Core::upgrade_group(Group& group, Now now, Effects& effects) {
+void GroupCoordinator::Core::upgrade_group(ClassicGroup& classic, Now now, Effects& effects) {
     std::vector<ConsumerMemberRecord> members;
     std::vector<MemberProgress> progress;
-    ClassicGroup& classic = *group.classic();
     const std::int32_t epoch = std::max(classic.generation, kInitialGroupEpoch);
     FirstOwners owners;
     for (const auto& [order, member] : classic.members()) {
@@ -116,23 +115,23 @@ void GroupCoordinator::Core::upgrade_group(Group& group, Now now, Effects& effec
         progress.push_back(
             {.epoch = epoch, .previous_epoch = epoch, .assigned = with_epoch(owners.keep_unowned(has->assignment), epoch)});
     }
-    const bool was_empty = members.empty();
-    effects.records.push_back(GroupTombstone{effects.arena.copy(group.id)});
-    group.become_consumer();
-    if (was_empty) {
+    const std::string_view group_id = effects.arena.copy(classic.id());
+    table_.change(GroupTombstone{group_id}, effects);
+    if (members.empty()) {
         return;
     }
     for (ConsumerMemberRecord& member : members) {
-        change(group, member, effects);
+        table_.change(group_id, member, effects);
     }
-    change(group, ConsumerGroupEpochRecord{{}, epoch, compute_metadata_hash(group)}, effects);
+    Group& group = *table_.find(group_id);
+    table_.change(group.id, ConsumerGroupEpochRecord{{}, epoch, compute_metadata_hash(group)}, effects);
     for (std::size_t i = 0; i < members.size(); ++i) {
-        change(group, TargetAssignmentRecord{{}, members[i].member_id, without_epochs(progress[i].assigned)}, effects);
+        table_.change(group.id, TargetAssignmentRecord{{}, members[i].member_id, without_epochs(progress[i].assigned)}, effects);
     }
     // Nothing was computed yet, so the first target of the new group need not wait for the assignment interval.
-    change(group, TargetAssignmentEpochRecord{{}, epoch, {0}}, effects);
+    table_.change(group.id, TargetAssignmentEpochRecord{{}, epoch, {0}}, effects);
     for (std::size_t i = 0; i < members.size(); ++i) {
-        change(group, CurrentAssignmentRecord{{}, members[i].member_id, progress[i]}, effects);
+        table_.change(group.id, CurrentAssignmentRecord{{}, members[i].member_id, progress[i]}, effects);
         restart_consumer_session(group, *group.consumer()->find(members[i].member_id), now);
     }
 }
@@ -170,8 +169,10 @@ void GroupCoordinator::Core::downgrade_group(Group& group, std::span<ConsumerMem
             {id, member->subscription, write_assignment(without_epochs(member->progress.assigned), version, *cluster_)});
     }
     const std::int32_t epoch = group.consumer()->epoch();
-    ClassicGroup& became = replace_consumer_group(group, now.wall, effects);
-    became.generation = epoch;
+    const std::string group_id = group.id;
+    table_.end_consumer_group(group, effects);
+    // They join as into any classic group, and the record seals the generation that they have together.
+    ClassicGroup& became = table_.classic_group(group_id, now.wall);
     for (const Staying& member : staying) {
         std::vector<MemberProtocol> protocols;
         for (const MemberSubscription::Protocol& protocol : member.subscription.classic->protocols) {
@@ -182,13 +183,16 @@ void GroupCoordinator::Core::downgrade_group(Group& group, std::span<ConsumerMem
         classic.client_host = member.subscription.client_host;
         classic.session_timeout_ms = member.subscription.classic->session_timeout_ms;
         classic.rebalance_timeout_ms = member.subscription.rebalance_timeout_ms;
-        became.assign(classic, member.assignment);
         restart_session(classic, now);
     }
+    became.generation = epoch;
     became.protocol = became.select_protocol();
-    became.restore_state(GroupState::stable, now.wall);
-    became.update_topics();
-    persist_group(became, effects);
+    GroupMetadataRecord record = record_of(became, effects.arena);
+    record.current_state_timestamp = now.wall;
+    for (std::size_t i = 0; i < staying.size(); ++i) {
+        record.members[i].assignment = as_bytes(effects.arena.copy(as_text(staying[i].assignment)));
+    }
+    table_.change(std::move(record), effects);
     if (rebalance) {
         prepare_rebalance(became, now, effects);
     }

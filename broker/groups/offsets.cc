@@ -39,44 +39,49 @@ ErrorCode GroupCoordinator::Core::validate_commit(const OffsetCommit& command, c
     return group.is(GroupState::completing_rebalance) ? ErrorCode::rebalance_in_progress : ErrorCode::none;
 }
 
+ErrorCode GroupCoordinator::Core::refuse_commit(const OffsetCommit& command) {
+    const Group* group = table_.find(command.group_id);
+    if (group != nullptr) {
+        return group->consumer() != nullptr ? validate_consumer_commit(command, *group->consumer())
+                                            : validate_commit(command, *group->classic());
+    }
+    if (command.generation.value < 0) {
+        // The commit makes the group.
+        return ErrorCode::none;
+    }
+    return command.api_version >= kCommitVersionKnowingUnknownGroups ? ErrorCode::group_id_not_found
+                                                                     : ErrorCode::illegal_generation;
+}
+
 bool GroupCoordinator::Core::metadata_too_large(std::string_view metadata) const {
     return std::cmp_greater(metadata.size(), config_.offset_metadata_max_bytes) &&
            std::cmp_greater(utf16_length(metadata), config_.offset_metadata_max_bytes);
 }
 
 void GroupCoordinator::Core::decide(const OffsetCommit& command, Now now, Effects& effects) {
-    Group* group = find_group(command.group_id);
-    const bool is_new_group = group == nullptr;
-    if (is_new_group) {
-        if (command.generation.value >= 0) {
-            reply(effects, command.reply_to,
-                  OffsetCommitResult{.error = command.api_version >= kCommitVersionKnowingUnknownGroups
-                                                  ? ErrorCode::group_id_not_found
-                                                  : ErrorCode::illegal_generation});
-            return;
-        }
-        group = &create_group(command.group_id, now.wall);
-    } else if (const ErrorCode error = group->consumer() != nullptr ? validate_consumer_commit(command, *group->consumer())
-                                                                    : validate_commit(command, *group->classic());
-               error != ErrorCode::none) {
-        reply(effects, command.reply_to, OffsetCommitResult{.error = error});
+    const ErrorCode refusal = refuse_commit(command);
+    if (refusal != ErrorCode::none) {
+        reply(effects, command.reply_to, OffsetCommitResult{.error = refusal});
         return;
     }
     // A commit keeps a member of a consumer group no longer: that needs its heartbeats.
-    if (const ClassicGroup* classic = group->classic();
-        classic != nullptr && (classic->is(GroupState::stable) || classic->is(GroupState::preparing_rebalance))) {
-        restart_session(*classic->find(command.member_id), now);
+    if (const Group* group = table_.find(command.group_id); group != nullptr && group->classic() != nullptr) {
+        const ClassicGroup& classic = *group->classic();
+        if (classic.is(GroupState::stable) || classic.is(GroupState::preparing_rebalance)) {
+            restart_session(*classic.find(command.member_id), now);
+        }
     }
 
     OffsetCommitResult result;
-    const TimestampMs expire =
-        command.retention_time_ms == -1 ? kNoTimestamp : TimestampMs{wrapping_add(now.wall.value, command.retention_time_ms)};
-    const std::string_view group_id = effects.arena.copy(command.group_id);
+    OffsetCommitRecord record{.group_id = effects.arena.copy(command.group_id),
+                              .commit_timestamp = now.wall,
+                              .expire_timestamp = command.retention_time_ms == -1
+                                                      ? kNoTimestamp
+                                                      : TimestampMs{wrapping_add(now.wall.value, command.retention_time_ms)}};
     std::size_t position = 0;
     for (const OffsetCommit::Topic& topic : command.topics) {
-        const std::string_view topic_name = effects.arena.copy(topic.name);
-        auto known = group->offsets.find(topic.name);
-        auto hint = known == group->offsets.end() ? PartitionOffsets::iterator() : known->second.begin();
+        record.topic = effects.arena.copy(topic.name);
+        record.topic_id = topic.topic_id;
         for (const OffsetCommit::Partition& partition : topic.partitions) {
             ++position;
             if (metadata_too_large(partition.metadata)) {
@@ -84,40 +89,15 @@ void GroupCoordinator::Core::decide(const OffsetCommit& command, Now now, Effect
                 result.partition_errors.back() = ErrorCode::offset_metadata_too_large;
                 continue;
             }
-            if (known == group->offsets.end()) {
-                known = group->offsets.find_or_add(topic.name);
-                hint = known->second.begin();
-            }
-            PartitionOffsets& offsets = known->second;
-            // Clients list partitions in order, so the next one is mostly where the last one was.
-            if (hint == offsets.end() || hint->first != partition.partition) {
-                hint = offsets.try_emplace(hint, partition.partition);
-            }
-            CommittedOffset& committed = hint->second;
-            committed.offset = partition.offset;
-            committed.leader_epoch = partition.leader_epoch;
-            committed.commit_timestamp = now.wall;
-            committed.expire_timestamp = expire;
-            committed.topic_id = topic.topic_id;
-            committed.metadata.assign(partition.metadata);
-            ++hint;
-            effects.records.push_back(OffsetCommitRecord{.group_id = group_id,
-                                                         .topic = topic_name,
-                                                         .partition = partition.partition,
-                                                         .offset = partition.offset,
-                                                         .leader_epoch = partition.leader_epoch,
-                                                         .metadata = effects.arena.copy(partition.metadata),
-                                                         .commit_timestamp = now.wall,
-                                                         .expire_timestamp = expire,
-                                                         .topic_id = topic.topic_id});
+            record.partition = partition.partition;
+            record.offset = partition.offset;
+            record.leader_epoch = partition.leader_epoch;
+            record.metadata = effects.arena.copy(partition.metadata);
+            table_.change(record, effects);
         }
     }
     if (!result.partition_errors.empty()) {
         result.partition_errors.resize(position, ErrorCode::none);
-    }
-    if (is_new_group && group->offsets.empty()) {
-        // Nothing of it was written, so it must not be listed either.
-        groups_.erase(groups_.find(group->id));
     }
     reply(effects, command.reply_to, std::move(result));
 }
@@ -175,14 +155,14 @@ void GroupCoordinator::Core::decide(const OffsetFetch& command, Now, Effects& ef
     OffsetFetchResult result;
     result.groups.reserve(command.groups.size());
     for (const OffsetFetch::Group& wanted : command.groups) {
-        result.groups.push_back(fetch_group(wanted, find_group(wanted.group_id)));
+        result.groups.push_back(fetch_group(wanted, table_.find(wanted.group_id)));
     }
     reply(effects, command.reply_to, std::move(result));
 }
 
 void GroupCoordinator::Core::decide(const OffsetDelete& command, Now, Effects& effects) {
     OffsetDeleteResult result;
-    Group* group = find_group(command.group_id);
+    Group* group = table_.find(command.group_id);
     const ClassicGroup* classic = group == nullptr ? nullptr : group->classic();
     if (command.group_id.empty()) {
         result.error = ErrorCode::invalid_group_id;
@@ -202,38 +182,22 @@ void GroupCoordinator::Core::decide(const OffsetDelete& command, Now, Effects& e
         topic_result.name = topic.name;
         const bool subscribed = group->is_subscribed_to(topic.name);
         const std::string_view topic_name = effects.arena.copy(topic.name);
-        const auto known = group->offsets.find(topic.name);
         for (const PartitionIndex partition : topic.partitions) {
             topic_result.partitions.push_back({partition, subscribed ? ErrorCode::group_subscribed_to_topic : ErrorCode::none});
-            if (!subscribed && known != group->offsets.end() && known->second.erase(partition) > 0) {
-                effects.records.push_back(OffsetTombstone{group_id, topic_name, partition});
+            if (!subscribed && group->offset(topic.name, partition) != nullptr) {
+                table_.change(OffsetTombstone{group_id, topic_name, partition}, effects);
             }
-        }
-        if (known != group->offsets.end() && known->second.empty()) {
-            group->offsets.erase(known);
         }
     }
     reply(effects, command.reply_to, std::move(result));
 }
 
 void GroupCoordinator::Core::topic_deleted(const TopicDeleted& event, Now, Effects& effects) {
-    const std::string_view topic_name = effects.arena.copy(event.name);
-    for (Group* group : groups_in_order()) {
-        const auto known = group->offsets.find(event.name);
-        if (known == group->offsets.end()) {
-            continue;
-        }
-        const std::string_view group_id = effects.arena.copy(group->id);
-        std::erase_if(known->second, [&](const auto& entry) {
-            if (entry.second.is_of_other_topic(event.topic_id)) {
-                return false;
-            }
-            effects.records.push_back(OffsetTombstone{group_id, topic_name, entry.first});
-            return true;
-        });
-        if (known->second.empty()) {
-            group->offsets.erase(known);
-        }
+    const auto is_gone = [&event](PartitionIndex, const CommittedOffset& committed) {
+        return !committed.is_of_other_topic(event.topic_id);
+    };
+    for (const Group* group : table_.in_order()) {
+        table_.remove_offsets(*group, event.name, is_gone, effects);
     }
 }
 

@@ -416,18 +416,17 @@ void ReaderCollector::tell_besides(const TopicQuestion& question, TopicReader& r
 std::string seed_metadata(std::int32_t epoch) { return std::string(kSeedMetadata) + std::to_string(epoch); }
 
 std::optional<std::string> GroupCoordinator::Core::protocol_of(std::string_view group_id) const {
-    const auto found = groups_.find(group_id);
-    if (found == groups_.end()) return std::nullopt;
-    const ClassicGroup* classic = found->second->classic();
+    const Group* group = table_.find(group_id);
+    if (group == nullptr) return std::nullopt;
+    const ClassicGroup* classic = group->classic();
     return classic == nullptr ? std::string() : classic->protocol.value_or("");
 }
 
 std::optional<MemberHoldings> GroupCoordinator::Core::holdings_of(std::string_view group_id, std::string_view member_id) const {
-    const auto found = groups_.find(group_id);
-    if (found == groups_.end()) return std::nullopt;
-    const Group& group = *found->second;
+    const Group* group = table_.find(group_id);
+    if (group == nullptr) return std::nullopt;
     MemberHoldings told;
-    if (const ConsumerGroup* consumer = group.consumer()) {
+    if (const ConsumerGroup* consumer = group->consumer()) {
         const ConsumerMember* member = consumer->find(member_id);
         if (member == nullptr) return std::nullopt;
         told.client_id = member->subscription.client_id;
@@ -441,7 +440,7 @@ std::optional<MemberHoldings> GroupCoordinator::Core::holdings_of(std::string_vi
         }
         return told;
     }
-    const ClassicGroup& classic = *group.classic();
+    const ClassicGroup& classic = *group->classic();
     const Member* member = classic.find(member_id);
     if (member == nullptr) return std::nullopt;
     told.client_id = member->client_id;
@@ -459,10 +458,10 @@ std::optional<MemberHoldings> GroupCoordinator::Core::holdings_of(std::string_vi
 std::map<PartitionIndex, Offset> GroupCoordinator::Core::committed_in(std::string_view group_id, std::string_view topic,
                                                                       const TopicId& topic_id) const {
     std::map<PartitionIndex, Offset> told;
-    const auto found = groups_.find(group_id);
-    if (found == groups_.end()) return told;
-    const auto known = found->second->offsets.find(topic);
-    if (known == found->second->offsets.end()) return told;
+    const Group* group = table_.find(group_id);
+    if (group == nullptr) return told;
+    const auto known = group->offsets.find(topic);
+    if (known == group->offsets.end()) return told;
     for (const auto& [partition, committed] : known->second) {
         if (!committed.is_of_other_topic(topic_id)) told.emplace_hint(told.end(), partition, committed.offset);
     }
@@ -470,13 +469,13 @@ std::map<PartitionIndex, Offset> GroupCoordinator::Core::committed_in(std::strin
 }
 
 std::vector<std::vector<TopicReader>> GroupCoordinator::Core::readers_of(std::span<TopicQuestion> questions) {
-    reader_index_.update([&](ReaderListing& listing) {
+    table_.reader_index().update([&](ReaderListing& listing) {
         list_topics(listing);
         ++groups_visited_;
     });
     std::vector<Concerned> concerned;
     for (std::size_t index = 0; index < questions.size(); ++index) {
-        reader_index_.for_each(questions[index].topic, questions[index].topic_id, [&](const ListedReader& listed) {
+        table_.reader_index().for_each(questions[index].topic, questions[index].topic_id, [&](const ListedReader& listed) {
             concerned.push_back({listed.group, index, listed.offsets, listed.is_named_by_members});
         });
     }
@@ -496,7 +495,7 @@ std::vector<std::vector<TopicReader>> GroupCoordinator::Core::readers_of(std::sp
 std::vector<std::vector<TopicReader>> GroupCoordinator::Core::readers_by_asking_all(std::span<TopicQuestion> questions) const {
     ReaderCollector collector(questions, *cluster_);
     std::vector<Concerned> concerned(questions.size());
-    for (const Group* group : groups_in_order()) {
+    for (const Group* group : table_.in_order()) {
         for (std::size_t index = 0; index < questions.size(); ++index) {
             const auto known = group->offsets.find(questions[index].topic);
             concerned[index] = {group, index, known == group->offsets.end() ? nullptr : &known->second, true};
@@ -507,61 +506,33 @@ std::vector<std::vector<TopicReader>> GroupCoordinator::Core::readers_by_asking_
 }
 
 void GroupCoordinator::Core::seed_offsets(const SeedOffsets& command, Now now, Effects& effects) {
-    Group* group = find_group(command.group_id);
-    if (group == nullptr) {
-        // It had members that were never part of a generation, and the process died since. They will be back.
-        group = &create_group(command.group_id, now.wall);
-    }
-    const std::string_view group_id = effects.arena.copy(group->id);
-    const std::string_view topic = effects.arena.copy(command.topic);
-    const std::string_view metadata = effects.arena.copy(command.metadata);
-    PartitionOffsets& offsets = group->offsets.find_or_add(command.topic)->second;
-    for (std::int32_t index = command.first.value; index < command.end.value; ++index) {
-        const auto [known, is_new] = offsets.try_emplace(PartitionIndex{index});
-        CommittedOffset& committed = known->second;
-        if (!is_new && !committed.is_of_other_topic(command.topic_id)) {
-            continue;
+    // A group that is not known had members that were never part of a generation, and the process died since. They will be back.
+    OffsetCommitRecord record{.group_id = effects.arena.copy(command.group_id),
+                              .topic = effects.arena.copy(command.topic),
+                              .offset = Offset{0},
+                              .leader_epoch = LeaderEpoch{0},
+                              .metadata = effects.arena.copy(command.metadata),
+                              .commit_timestamp = now.wall,
+                              .topic_id = command.topic_id};
+    for (record.partition = command.first; record.partition < command.end; ++record.partition.value) {
+        const Group* group = table_.find(command.group_id);
+        const CommittedOffset* known = group == nullptr ? nullptr : group->offset(command.topic, record.partition);
+        if (known == nullptr || known->is_of_other_topic(command.topic_id)) {
+            table_.change(record, effects);
         }
-        committed = {.offset = Offset{0},
-                     .commit_timestamp = now.wall,
-                     .topic_id = command.topic_id,
-                     .leader_epoch = LeaderEpoch{0},
-                     .metadata = std::string(metadata)};
-        effects.records.push_back(OffsetCommitRecord{.group_id = group_id,
-                                                     .topic = topic,
-                                                     .partition = PartitionIndex{index},
-                                                     .offset = Offset{0},
-                                                     .leader_epoch = LeaderEpoch{0},
-                                                     .metadata = metadata,
-                                                     .commit_timestamp = now.wall,
-                                                     .topic_id = command.topic_id});
     }
 }
 
 std::size_t GroupCoordinator::Core::remove_seeds(const SeedOffsets& command, Effects& effects) {
-    Group* group = find_group(command.group_id);
+    const Group* group = table_.find(command.group_id);
     if (group == nullptr) {
         return 0;
     }
-    const auto known = group->offsets.find(command.topic);
-    if (known == group->offsets.end()) {
-        return 0;
-    }
-    const std::string_view group_id = effects.arena.copy(group->id);
-    const std::string_view topic = effects.arena.copy(command.topic);
-    const std::size_t removed = std::erase_if(known->second, [&](const auto& entry) {
-        const auto& [partition, committed] = entry;
-        const bool as_seeded = partition >= command.first && partition < command.end && committed.offset == Offset{0} &&
-                               committed.metadata == command.metadata && committed.topic_id == command.topic_id;
-        if (as_seeded) {
-            effects.records.push_back(OffsetTombstone{group_id, topic, partition});
-        }
-        return as_seeded;
-    });
-    if (known->second.empty()) {
-        group->offsets.erase(known);
-    }
-    return removed;
+    const auto is_as_seeded = [&command](PartitionIndex partition, const CommittedOffset& committed) {
+        return partition >= command.first && partition < command.end && committed.offset == Offset{0} &&
+               committed.metadata == command.metadata && committed.topic_id == command.topic_id;
+    };
+    return table_.remove_offsets(*group, command.topic, is_as_seeded, effects);
 }
 
 }  // namespace partita::groups

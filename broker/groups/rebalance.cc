@@ -37,11 +37,11 @@ void GroupCoordinator::Core::prepare_rebalance(ClassicGroup& group, Now now, Eff
         const std::int32_t most_ms =
             is_asked_for ? group.rebalance_timeout_ms() : std::min(group.rebalance_timeout_ms(), kUnaskedInitialDelayMaxMs);
         group.initial_remaining_ms = std::max(most_ms - group.initial_delay_ms, 0);
-        timers_.schedule(group.initial_join_timer, now.monotonic + group.initial_delay_ms);
+        table_.timers().schedule(group.initial_join_timer, now.monotonic + group.initial_delay_ms);
     } else if (group.all_joined()) {
         complete_join(group, now, effects);
     } else {
-        timers_.schedule(group.join_timer, now.monotonic + std::max(group.rebalance_timeout_ms(), 1));
+        table_.timers().schedule(group.join_timer, now.monotonic + std::max(group.rebalance_timeout_ms(), 1));
     }
 }
 
@@ -68,7 +68,7 @@ void GroupCoordinator::Core::initial_delay_over(ClassicGroup& group, Now now, Ef
     const std::int32_t delay_ms = std::min(initial_delay_ms(), group.initial_remaining_ms);
     group.initial_remaining_ms = std::max(group.initial_remaining_ms - group.initial_delay_ms, 0);
     group.initial_delay_ms = delay_ms;
-    timers_.schedule(group.initial_join_timer, now.monotonic + std::max(delay_ms, 1));
+    table_.timers().schedule(group.initial_join_timer, now.monotonic + std::max(delay_ms, 1));
 }
 
 void GroupCoordinator::Core::complete_join(ClassicGroup& group, Now now, Effects& effects) {
@@ -86,17 +86,19 @@ void GroupCoordinator::Core::complete_join(ClassicGroup& group, Now now, Effects
     }
     if (group.size() > 0 && !group.elect_joined_leader()) {
         // Only static members are left and none of them came: their sessions decide.
-        timers_.schedule(group.join_timer, now.monotonic + std::max(group.rebalance_timeout_ms(), kMinRebalanceRetryMs));
+        table_.timers().schedule(group.join_timer, now.monotonic + std::max(group.rebalance_timeout_ms(), kMinRebalanceRetryMs));
         return;
     }
-    group.generation = group.generation == std::numeric_limits<std::int32_t>::max() ? 0 : group.generation + 1;
+    const std::int32_t next = group.generation == std::numeric_limits<std::int32_t>::max() ? 0 : group.generation + 1;
     if (group.size() == 0) {
-        group.protocol.reset();
-        group.update_topics();
-        group.transition_to(GroupState::empty, now.wall);
-        persist_group(group, effects);
+        GroupMetadataRecord record = record_of(group, effects.arena);
+        record.generation = {next};
+        record.protocol.reset();
+        record.current_state_timestamp = now.wall;
+        table_.change(std::move(record), effects);
         return;
     }
+    group.generation = next;
     group.protocol = group.select_protocol();
     group.update_topics();
     group.transition_to(GroupState::completing_rebalance, now.wall);
@@ -110,7 +112,7 @@ void GroupCoordinator::Core::complete_join(ClassicGroup& group, Now now, Effects
         member->owes_sync = true;
     }
     group.owed_syncs = static_cast<std::int32_t>(group.size());
-    timers_.schedule(group.sync_timer, now.monotonic + std::max(group.rebalance_timeout_ms(), 1));
+    table_.timers().schedule(group.sync_timer, now.monotonic + std::max(group.rebalance_timeout_ms(), 1));
 }
 
 JoinResult GroupCoordinator::Core::current_generation(const ClassicGroup& group, const Member& member) {

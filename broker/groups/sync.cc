@@ -1,4 +1,5 @@
-#include <algorithm>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "broker/groups/core.h"
@@ -35,7 +36,7 @@ void GroupCoordinator::Core::decide(const SyncGroup& command, Now now, Effects& 
         reply(effects, command.reply_to, SyncResult{.error = ErrorCode::invalid_group_id});
         return;
     }
-    Group* group = find_group(command.group_id);
+    Group* group = table_.find(command.group_id);
     if (group == nullptr || group->has_no_members()) {
         reply(effects, command.reply_to, SyncResult{.error = ErrorCode::unknown_member_id});
         return;
@@ -64,17 +65,20 @@ void GroupCoordinator::Core::decide(const SyncGroup& command, Now now, Effects& 
 }
 
 void GroupCoordinator::Core::accept_assignment(const SyncGroup& command, ClassicGroup& group, Now now, Effects& effects) {
-    for (const auto& [order, member] : group.members()) {
-        group.assign(*member, {});
-    }
+    std::unordered_map<std::string_view, Bytes> assigned;
+    assigned.reserve(command.assignments.size());
     for (const SyncGroup::Assignment& assignment : command.assignments) {
-        // Somebody who left meanwhile is no longer known, and the rebalance that this caused has begun.
-        if (Member* member = group.find(assignment.member_id)) {
-            group.assign(*member, assignment.assignment);
-        }
+        assigned.insert_or_assign(assignment.member_id, assignment.assignment);
     }
-    group.transition_to(GroupState::stable, now.wall);
-    persist_group(group, effects);
+    GroupMetadataRecord record = record_of(group, effects.arena);
+    record.current_state_timestamp = now.wall;
+    for (MemberRecord& member : record.members) {
+        // Who was forgotten gets nothing. Whom the leader names and nobody knows has left meanwhile, and the rebalance that
+        // this caused has begun.
+        const auto given = assigned.find(member.member_id);
+        member.assignment = given == assigned.end() ? Bytes() : as_bytes(effects.arena.copy(as_text(given->second)));
+    }
+    table_.change(std::move(record), effects);
     for (const auto& [order, member] : group.members()) {
         if (member->waiting_sync) {
             answer_sync(*member, current_assignment(group, *member), effects);
@@ -84,8 +88,8 @@ void GroupCoordinator::Core::accept_assignment(const SyncGroup& command, Classic
 }
 
 void GroupCoordinator::Core::reset_assignments(ClassicGroup& group, ErrorCode error, Now now, Effects& effects) {
+    group.withdraw_assignments();
     for (const auto& [order, member] : group.members()) {
-        group.assign(*member, {});
         if (member->waiting_sync) {
             answer_sync(*member, {.error = error}, effects);
             restart_session(*member, now);

@@ -7,9 +7,6 @@ namespace {
 
 constexpr std::string_view kGroup = "g";
 
-/// What a classic group does between two generations is in no log.
-bool is_durable(const std::string& dump) { return dump.find(" rebalancing\n") == std::string::npos; }
-
 }  // namespace
 
 ConsumersWorld::ConsumersWorld(const ConsumersOptions& options) : CoordinatorWorld(options.seed), options_(options) {
@@ -41,15 +38,16 @@ ConsumersWorld::ConsumersWorld(const ConsumersOptions& options) : CoordinatorWor
         member.revocation_ms = chance(15) ? between(1'000, 90'000) : between(0, 500);
         members_.push_back(std::move(member));
     }
+    // One dump of many members takes longer than what they ask for.
+    follower_checked_each_ = options_.members > 100 ? 200 : 1;
     start_coordinator();
 }
 
 void ConsumersWorld::start_coordinator() {
-    coordinator_.emplace(config_);
+    rebuild();
     coordinator_->cluster_changed(cluster_, true);
-    replay_log();
     Effects effects;
-    coordinator_->loaded(now_, effects);
+    call_core([this](Effects& out) { coordinator_->loaded(now_, out); }, effects);
     for (const Record& record : effects.records) write(record);
 }
 
@@ -65,21 +63,19 @@ void ConsumersWorld::crash() {
 
 bool ConsumersWorld::deliver(const std::function<void(Effects&)>& call, Effects& effects) {
     if (!faulty_ || !chance(crash_percent_)) {
-        call(effects);
+        call_core(call, effects);
         for (const Record& record : effects.records) write(record);
         return true;
     }
     const std::string before = coordinator_->dump();
-    call(effects);
+    call_core(call, effects);
     const bool was_written = chance(50);
     const std::string expected = was_written ? coordinator_->dump() : before;
     if (was_written) {
         for (const Record& record : effects.records) write(record);
     }
     crash();
-    if (is_durable(expected) && coordinator_->dump() != expected) {
-        violate("a crash changed the durable state from\n" + expected + "to\n" + coordinator_->dump());
-    }
+    check_rebuilt(expected);
     return false;
 }
 
@@ -451,9 +447,7 @@ std::optional<std::string> ConsumersWorld::run() {
     if (!violation_) check_stickiness();
     const std::string before = coordinator_->dump();
     crash();
-    if (!violation_ && is_durable(before) && coordinator_->dump() != before) {
-        violate("the last crash changed the durable state from\n" + before + "to\n" + coordinator_->dump());
-    }
+    check_rebuilt(before);
     statistics_.last_epoch = describe().epoch;
     return violation_;
 }

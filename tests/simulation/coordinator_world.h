@@ -13,6 +13,7 @@
 
 #include "broker/groups/group_coordinator.h"
 #include "broker/groups/record_codec.h"
+#include "tests/support/record_follower.h"
 
 namespace partita::groups::simulation {
 
@@ -64,7 +65,10 @@ class CoordinatorWorld {
         log_.emplace_back(as_text(encoded->key),
                           encoded->value ? std::optional(std::string(as_text(*encoded->value))) : std::nullopt);
     }
-    void replay_log() {
+    /// Makes the coordinator anew from what was written.
+    void rebuild() {
+        coordinator_.emplace(config_);
+        follower_.start(config_);
         Arena arena;
         for (const auto& [key, value] : log_) {
             const auto record = decode_record(as_bytes(key), value ? std::optional(as_bytes(*value)) : std::nullopt, arena);
@@ -73,6 +77,31 @@ class CoordinatorWorld {
                 return;
             }
             coordinator_->replay(**record);
+            follower_.hear(**record);
+        }
+    }
+
+    /// Calls the coordinator, and lets the follower hear of the records that this makes, whether or not they will ever be
+    /// written. What is durable of the two must then be equal: nothing changes but by a record, and a record changes nothing
+    /// else when it is made than when it is replayed.
+    template <class Call>
+    void call_core(Call&& call, Effects& effects) {
+        const std::size_t known = effects.records.size();
+        call(effects);
+        for (std::size_t index = known; index < effects.records.size(); ++index) {
+            if (follower_misses_percent_ > 0 && chance(follower_misses_percent_)) continue;
+            follower_.hear(effects.records[index]);
+        }
+        if (++calls_ % follower_checked_each_ != 0) return;
+        if (const auto difference = follower_.difference(*coordinator_)) {
+            violate("the records that were made say another state than the coordinator has: " + *difference);
+        }
+    }
+
+    /// `before`: what was durable when the coordinator was lost.
+    void check_rebuilt(std::string_view before) {
+        if (const auto difference = test::durable_difference(before, coordinator_->dump())) {
+            violate("a crash changes what is durable: " + *difference);
         }
     }
 
@@ -104,8 +133,14 @@ class CoordinatorWorld {
     bool faulty_ = true;
     int crash_percent_ = 0;
     int loss_percent_ = 0;
+    /// Records that the follower does not hear of, so that the check can be seen to notice.
+    int follower_misses_percent_ = 0;
+    /// One in so many calls is followed by a comparison, whose time grows with the groups.
+    std::uint64_t follower_checked_each_ = 1;
 
   private:
+    test::RecordFollower follower_;
+    std::uint64_t calls_ = 0;
     std::uint64_t readers_checks_ = 0;
     std::uint64_t readers_seen_ = 0;
     std::mt19937_64 random_;

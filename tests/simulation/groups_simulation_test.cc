@@ -66,7 +66,8 @@ TEST_P(GroupsSimulationCanary, SabotageIsNoticed) {
 
 INSTANTIATE_TEST_SUITE_P(All, GroupsSimulationCanary,
                          ::testing::Values(Sabotage::lose_commit_records, Sabotage::lose_group_records,
-                                           Sabotage::reply_before_writing, Sabotage::stop_the_clock_of_core));
+                                           Sabotage::reply_before_writing, Sabotage::stop_the_clock_of_core,
+                                           Sabotage::change_without_record));
 
 TEST(GroupsSimulation, OneSeedIsOneHistory) {
     World first({.seed = 77});

@@ -27,6 +27,7 @@ enum class Sabotage {
     lose_group_records,      ///< answers SyncGroup although the group was not written
     reply_before_writing,    ///< sends replies although the records were lost in a crash
     stop_the_clock_of_core,  ///< never calls tick
+    change_without_record,   ///< hides records from the follower, as if the core had changed without them
 };
 
 struct Options {
@@ -101,7 +102,6 @@ class World : CoordinatorWorld {
     void release(const Reply& reply);
     void crash(const std::optional<std::string>& dump_before);
     void check_record(const Record& record);
-    void check_rebuilt(const std::string& before);
     void check_offsets();
 
     // Clients

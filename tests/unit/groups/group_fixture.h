@@ -16,6 +16,7 @@
 
 #include "broker/groups/group_coordinator.h"
 #include "tests/support/classic_member.h"
+#include "tests/support/record_follower.h"
 #include "tests/support/test_cluster.h"
 
 namespace partita {
@@ -110,7 +111,11 @@ class GroupFixture : public ::testing::Test {
     void start() {
         coordinator_.emplace(config_);
         coordinator_->cluster_changed(cluster_, false);
-        for (const auto& record : log_) coordinator_->replay(record->view());
+        follower_.start(config_);
+        for (const auto& record : log_) {
+            coordinator_->replay(record->view());
+            follower_.hear(record->view());
+        }
         Effects effects;
         coordinator_->loaded(now_, effects);
         take(effects);
@@ -346,7 +351,13 @@ class GroupFixture : public ::testing::Test {
         return token;
     }
     void take(Effects& effects) {
-        for (const Record& record : effects.records) log_.push_back(std::make_unique<StoredRecord>(record));
+        for (const Record& record : effects.records) {
+            log_.push_back(std::make_unique<StoredRecord>(record));
+            follower_.hear(record);
+        }
+        if (follows_records_) {
+            EXPECT_EQ(follower_.difference(*coordinator_), std::nullopt);
+        }
         for (Reply& reply : effects.replies) {
             EXPECT_TRUE(replies_.emplace(reply.token.value, std::move(reply.result)).second)
                 << "request " << reply.token.value << " was answered twice";
@@ -373,6 +384,9 @@ class GroupFixture : public ::testing::Test {
     Now now_{{1'000}, {1'700'000'000'000}};
     std::optional<GroupCoordinator> coordinator_;
     std::vector<std::unique_ptr<StoredRecord>> log_;
+    test::RecordFollower follower_;
+    /// After every call what is durable is what the records say. Tests turn it off whose groups are so large that it takes long.
+    bool follows_records_ = true;
     std::map<std::uint64_t, Result> replies_;
     std::uint64_t tokens_ = 0;
     std::uint64_t suffixes_ = 0;

@@ -151,16 +151,14 @@ TEST_F(Replay, SubscribedTopicsAreKnownAgain) {
 }
 
 TEST_F(Replay, RecordsOfOthersThatMakeNoSenseDoNoHarm) {
-    coordinator_.emplace(config_);
     const MemberRecord member{.member_id = "m", .group_instance_id = "i", .session_timeout_ms = 10'000};
-    coordinator_->replay(GroupMetadataRecord{
-        .group_id = "g", .protocol_type = "consumer", .generation = {4}, .leader = "absent", .members = {member, member}});
-    coordinator_->replay(GroupTombstone{"nobody"});
-    coordinator_->replay(OffsetTombstone{"nobody", "t", {0}});
-    coordinator_->replay(OffsetCommitRecord{.group_id = "h", .topic = "t", .partition = {0}, .offset = {1}});
-    coordinator_->replay(GroupTombstone{"h"});
-    Effects effects;
-    coordinator_->loaded(now_, effects);
+    const std::vector<Record> of_others = {
+        GroupMetadataRecord{
+            .group_id = "g", .protocol_type = "consumer", .generation = {4}, .leader = "absent", .members = {member, member}},
+        GroupTombstone{"nobody"}, OffsetTombstone{"nobody", "t", {0}},
+        OffsetCommitRecord{.group_id = "h", .topic = "t", .partition = {0}, .offset = {1}}, GroupTombstone{"h"}};
+    for (const Record& record : of_others) log_.push_back(std::make_unique<StoredRecord>(record));
+    start();
     EXPECT_EQ(describe("g").members.size(), 1U);
     EXPECT_EQ(committed("t", 0, "h"), 1);
     // A member of a group without protocol name joins again and the group recovers.

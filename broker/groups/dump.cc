@@ -1,12 +1,44 @@
-#include <utility>
+#include <cstdio>
+#include <variant>
 
-#include "broker/groups/consumer_records.h"
-#include "broker/groups/core.h"
-#include "protocol/assert.h"
+#include "broker/groups/group_table.h"
+
+/// What is durable, as text.
 
 namespace partita::groups {
-
 namespace {
+
+void append_hex(std::string& out, Bytes bytes) {
+    for (const std::byte byte : bytes) {
+        char digits[3];
+        std::snprintf(digits, sizeof digits, "%02x", std::to_integer<unsigned>(byte));
+        out += digits;
+    }
+}
+
+std::string text_of(const ClassicGroup& group) {
+    if (!group.is(GroupState::empty) && !group.is(GroupState::stable)) {
+        return " rebalancing\n";
+    }
+    std::string out = " type=" + group.protocol_type.value_or("") + " generation=" + std::to_string(group.generation);
+    out += " protocol=" + group.protocol.value_or("-");
+    out += " leader=" + (group.leader == nullptr ? std::string("-") : group.leader->id);
+    // A group without type counts from its commits, so when it became Empty is nowhere written.
+    out += " since=" + (group.protocol_type ? std::to_string(group.state_since.value) : std::string("-"));
+    out += "\n";
+    for (const auto& [order, member] : group.members()) {
+        out += "  member " + member->id + " instance=" + member->instance_id.value_or("-") + " client=" + member->client_id +
+               "@" + member->client_host + " session=" + std::to_string(member->session_timeout_ms) +
+               " rebalance=" + std::to_string(member->rebalance_timeout_ms) + " metadata=";
+        if (const OwnedBytes* metadata = member->metadata(group.protocol.value_or(""))) {
+            append_hex(out, *metadata);
+        }
+        out += " assignment=";
+        append_hex(out, member->assignment());
+        out += "\n";
+    }
+    return out;
+}
 
 std::string text_of(const assignors::Assignment& assignment) {
     std::string out;
@@ -52,9 +84,7 @@ std::string text_of(const ConsumerMember& member) {
     return out + " target=" + (member.target ? text_of(*member.target) : std::string("-")) + "\n";
 }
 
-}  // namespace
-
-std::string dump_of(const ConsumerGroup& group) {
+std::string text_of(const ConsumerGroup& group) {
     std::string out = " consumer epoch=" + std::to_string(group.epoch()) + " hash=" + std::to_string(group.metadata_hash()) +
                       " assigned=" + std::to_string(group.assignment_epoch()) + "@" +
                       std::to_string(group.assignment_timestamp().value) + "\n";
@@ -72,67 +102,23 @@ std::string dump_of(const ConsumerGroup& group) {
     return out;
 }
 
-ConsumerGroup& GroupCoordinator::Core::replayed_consumer_group(std::string_view group_id) {
-    Group* group = find_group(group_id);
-    if (group == nullptr) {
-        group = &create_group(group_id, kNoTimestamp);
-    }
-    // What is left of a classic group of that name are its offsets.
-    return group->consumer() != nullptr ? *group->consumer() : group->become_consumer();
-}
+}  // namespace
 
-void GroupCoordinator::Core::replay_one(const ConsumerGroupTombstone& record) {
-    Group* group = find_group(record.group_id);
-    if (group == nullptr || group->consumer() == nullptr) {
-        return;
-    }
-    group->consumer()->apply(record);
-    if (record.kind == ConsumerGroupTombstone::Kind::group) {
-        if (group->offsets.empty()) {
-            groups_.erase(groups_.find(record.group_id));
-        } else {
-            group->become_classic(kNoTimestamp);
+std::string GroupTable::dump() const {
+    std::string out;
+    for (const Group* group : in_order()) {
+        out += "group " + group->id + std::visit([](const auto& kind) { return text_of(kind); }, group->kind());
+        for (const auto& [topic, partitions] : group->offsets) {
+            for (const auto& [partition, committed] : partitions) {
+                out += "  offset " + group->id + "/" + topic + "-" + std::to_string(partition.value) + " " +
+                       std::to_string(committed.offset.value) + " epoch=" + std::to_string(committed.leader_epoch.value) +
+                       " at=" + std::to_string(committed.commit_timestamp.value) +
+                       " expires=" + std::to_string(committed.expire_timestamp.value) +
+                       " topic_id=" + committed.topic_id.to_string() + " '" + committed.metadata + "'\n";
+            }
         }
     }
-}
-
-void GroupCoordinator::Core::restart_consumer_timers(Group& group, Now now) {
-    for (const auto& [id, member] : group.consumer()->members()) {
-        restart_consumer_session(group, *member, now);
-        if (!member->is_classic() && member->progress.state == MemberState::unrevoked_partitions) {
-            timers_.schedule(member->rebalance_timer, now.monotonic + member->subscription.rebalance_timeout_ms);
-        }
-    }
-}
-
-void GroupCoordinator::Core::persist_end_of(ConsumerGroup& consumer, Group& group, Effects& effects) {
-    using Kind = ConsumerGroupTombstone::Kind;
-    std::vector<std::string> ids;
-    for (const auto& [id, member] : consumer.members()) {
-        ids.push_back(id);
-    }
-    for (const Kind kind : {Kind::current_assignment, Kind::target_assignment}) {
-        for (const std::string& id : ids) {
-            change(group, ConsumerGroupTombstone{kind, {}, id}, effects);
-        }
-    }
-    change(group, ConsumerGroupTombstone{Kind::target_assignment_epoch, {}, {}}, effects);
-    for (const std::string& id : ids) {
-        change(group, ConsumerGroupTombstone{Kind::member, {}, id}, effects);
-    }
-    std::vector<std::string> regexes;
-    for (const auto& [regex, resolved] : consumer.resolved_regexes()) {
-        regexes.push_back(regex);
-    }
-    for (const std::string& regex : regexes) {
-        change(group, ConsumerGroupTombstone{Kind::regular_expression, {}, regex}, effects);
-    }
-    change(group, ConsumerGroupTombstone{Kind::group, {}, {}}, effects);
-}
-
-ClassicGroup& GroupCoordinator::Core::replace_consumer_group(Group& group, TimestampMs since, Effects& effects) {
-    persist_end_of(*group.consumer(), group, effects);
-    return group.become_classic(since);
+    return out;
 }
 
 }  // namespace partita::groups

@@ -1,0 +1,216 @@
+#include "broker/groups/group_table.h"
+
+#include <algorithm>
+
+#include "protocol/assert.h"
+
+namespace partita::groups {
+
+void GroupTable::apply(const OffsetCommitRecord& record) {
+    OffsetPlace& place = last_offset_;
+    if (place.group == nullptr || place.group->id != record.group_id || place.topic->first != record.topic) {
+        // Offsets of a group that was never joined are all there is of it.
+        place.group = &find_or_create(record.group_id, record.commit_timestamp);
+        place.topic = place.group->offsets.find_or_add(record.topic);
+        place.next = place.topic->second.begin();
+    }
+    PartitionOffsets& offsets = place.topic->second;
+    if (place.next == offsets.end() || place.next->first != record.partition) {
+        place.next = offsets.try_emplace(place.next, record.partition);
+    }
+    CommittedOffset& committed = place.next->second;
+    committed.offset = record.offset;
+    committed.commit_timestamp = record.commit_timestamp;
+    committed.expire_timestamp = record.expire_timestamp;
+    committed.topic_id = record.topic_id;
+    committed.leader_epoch = record.leader_epoch;
+    committed.metadata.assign(record.metadata);
+    ++place.next;
+}
+
+void GroupTable::apply(const OffsetTombstone& record) {
+    last_offset_ = {};
+    Group* group = find(record.group_id);
+    if (group == nullptr) {
+        return;
+    }
+    const auto topic = group->offsets.find(record.topic);
+    if (topic != group->offsets.end() && topic->second.erase(record.partition) > 0 && topic->second.empty()) {
+        group->offsets.erase(topic);
+    }
+}
+
+void GroupTable::apply(const GroupMetadataRecord& record) {
+    // The record says all that it is now; its offsets have records of their own.
+    classic_group(record.group_id, record.current_state_timestamp).apply(record);
+}
+
+void GroupTable::apply(const GroupTombstone& record) {
+    const auto known = groups_.find(record.group_id);
+    // A classic group that became a consumer group ended before the records of what it became.
+    if (known != groups_.end() && known->second->consumer() == nullptr) {
+        end(known);
+    }
+}
+
+void GroupTable::apply(const ConsumerGroupTombstone& record) {
+    const auto known = groups_.find(record.group_id);
+    if (known == groups_.end() || known->second->consumer() == nullptr) {
+        return;
+    }
+    known->second->consumer()->apply(record);
+    if (record.kind == ConsumerGroupTombstone::Kind::group) {
+        end(known);
+    }
+}
+
+void GroupTable::end(TextMap<std::unique_ptr<Group>>::iterator group) {
+    // Offsets have tombstones of their own and live on in a group without members when those are missing.
+    if (group->second->offsets.empty()) {
+        last_offset_ = {};
+        groups_.erase(group);
+    } else {
+        group->second->become_classic(kNoTimestamp);
+    }
+}
+
+void GroupTable::remove_partitions(const Group& group, std::string_view topic, const std::vector<PartitionIndex>& partitions,
+                                   Effects& effects) {
+    if (partitions.empty()) {
+        return;
+    }
+    const std::string_view group_id = effects.arena.copy(group.id);
+    const std::string_view topic_name = effects.arena.copy(topic);
+    for (const PartitionIndex partition : partitions) {
+        change(OffsetTombstone{group_id, topic_name, partition}, effects);
+    }
+}
+
+void GroupTable::remove(const Group& group, Effects& effects) {
+    PARTITA_ASSERT(group.has_no_members(), "only a group without members is deleted");
+    const std::string_view group_id = effects.arena.copy(group.id);
+    while (!group.offsets.empty()) {
+        const std::string topic = group.offsets.begin()->first;
+        remove_offsets(group, topic, [](PartitionIndex, const CommittedOffset&) { return true; }, effects);
+    }
+    if (group.consumer() != nullptr) {
+        end_consumer_group(group, effects);
+    } else {
+        change(GroupTombstone{group_id}, effects);
+    }
+}
+
+void GroupTable::end_consumer_group(const Group& group, Effects& effects) {
+    using Kind = ConsumerGroupTombstone::Kind;
+    // The last record may end the group itself.
+    const std::string group_id = group.id;
+    std::vector<std::string> ids;
+    for (const auto& [id, member] : group.consumer()->members()) {
+        ids.push_back(id);
+    }
+    std::vector<std::string> regexes;
+    for (const auto& [regex, resolved] : group.consumer()->resolved_regexes()) {
+        regexes.push_back(regex);
+    }
+    for (const Kind kind : {Kind::current_assignment, Kind::target_assignment}) {
+        for (const std::string& id : ids) {
+            change(group_id, ConsumerGroupTombstone{kind, {}, id}, effects);
+        }
+    }
+    change(group_id, ConsumerGroupTombstone{Kind::target_assignment_epoch, {}, {}}, effects);
+    for (const std::string& id : ids) {
+        change(group_id, ConsumerGroupTombstone{Kind::member, {}, id}, effects);
+    }
+    for (const std::string& regex : regexes) {
+        change(group_id, ConsumerGroupTombstone{Kind::regular_expression, {}, regex}, effects);
+    }
+    change(group_id, ConsumerGroupTombstone{Kind::group, {}, {}}, effects);
+}
+
+Group* GroupTable::find(std::string_view group_id) {
+    const auto found = groups_.find(group_id);
+    return found == groups_.end() ? nullptr : found->second.get();
+}
+
+const Group* GroupTable::find(std::string_view group_id) const {
+    const auto found = groups_.find(group_id);
+    return found == groups_.end() ? nullptr : found->second.get();
+}
+
+Group& GroupTable::find_or_create(std::string_view group_id, TimestampMs since) {
+    if (Group* group = find(group_id)) {
+        return *group;
+    }
+    return *groups_.emplace(std::string(group_id), std::make_unique<Group>(reader_index_, group_id, since)).first->second;
+}
+
+ClassicGroup& GroupTable::classic_group(std::string_view group_id, TimestampMs since) {
+    Group& group = find_or_create(group_id, since);
+    return group.classic() != nullptr ? *group.classic() : group.become_classic(since);
+}
+
+ConsumerGroup& GroupTable::consumer_group(std::string_view group_id) {
+    Group& group = find_or_create(group_id, kNoTimestamp);
+    // What is left of a classic group of that name are its offsets.
+    return group.consumer() != nullptr ? *group.consumer() : group.become_consumer();
+}
+
+namespace {
+
+template <class Pointer, class Map>
+std::vector<Pointer> sorted_by_id(const Map& groups) {
+    std::vector<Pointer> sorted;
+    sorted.reserve(groups.size());
+    for (const auto& [id, group] : groups) {
+        sorted.push_back(group.get());
+    }
+    std::ranges::sort(sorted, {}, [](const Group* group) -> std::string_view { return group->id; });
+    return sorted;
+}
+
+}  // namespace
+
+std::vector<Group*> GroupTable::in_order() { return sorted_by_id<Group*>(groups_); }
+std::vector<const Group*> GroupTable::in_order() const { return sorted_by_id<const Group*>(groups_); }
+
+std::size_t GroupTable::offset_count() const {
+    std::size_t count = 0;
+    for (const auto& [id, group] : groups_) {
+        for (const auto& [topic, partitions] : group->offsets) {
+            count += partitions.size();
+        }
+    }
+    return count;
+}
+
+GroupMetadataRecord record_of(const ClassicGroup& group, Arena& arena) {
+    GroupMetadataRecord record{.group_id = arena.copy(group.id()),
+                               .protocol_type = arena.copy(group.protocol_type.value_or("")),
+                               .generation = {group.generation},
+                               .current_state_timestamp = group.state_since};
+    if (group.protocol) {
+        record.protocol = arena.copy(*group.protocol);
+    }
+    if (group.leader != nullptr) {
+        record.leader = arena.copy(group.leader->id);
+    }
+    record.members.reserve(group.size());
+    for (const auto& [order, member] : group.members()) {
+        MemberRecord& stored = record.members.emplace_back();
+        stored.member_id = arena.copy(member->id);
+        if (member->instance_id) {
+            stored.group_instance_id = arena.copy(*member->instance_id);
+        }
+        stored.client_id = arena.copy(member->client_id);
+        stored.client_host = arena.copy(member->client_host);
+        stored.rebalance_timeout_ms = member->rebalance_timeout_ms;
+        stored.session_timeout_ms = member->session_timeout_ms;
+        const OwnedBytes* metadata = group.protocol ? member->metadata(*group.protocol) : nullptr;
+        PARTITA_ASSERT(metadata != nullptr, "members of a persisted group support its protocol");
+        stored.subscription = as_bytes(arena.copy(as_text(*metadata)));
+        stored.assignment = as_bytes(arena.copy(as_text(member->assignment())));
+    }
+    return record;
+}
+
+}  // namespace partita::groups
