@@ -3,8 +3,7 @@
 #include <utility>
 
 #include "broker/assignors/assignor.h"
-#include "broker/groups/consumer_records.h"
-#include "broker/groups/core.h"
+#include "broker/groups/consumer_steps.h"
 #include "broker/groups/metadata_hash.h"
 #include "protocol/assert.h"
 
@@ -104,46 +103,46 @@ class FreeOrOwn final : public PartitionAvailability {
 
 }  // namespace
 
-std::int64_t GroupCoordinator::Core::compute_metadata_hash(const Group& group) {
-    if (topic_hashes_version_ != cluster_->version()) {
+std::int64_t ConsumerSteps::compute_metadata_hash(const Group& group) {
+    if (topic_hashes_version_ != environment_.cluster->version()) {
         topic_hashes_.clear();
-        topic_hashes_version_ = cluster_->version();
+        topic_hashes_version_ = environment_.cluster->version();
     }
     std::vector<std::int64_t> hashes;
     for (const std::string_view name : group.consumer()->subscribed_topics()) {
-        const auto topic = cluster_->find(name);
+        const auto topic = environment_.cluster->find(name);
         if (!topic) {
             continue;
         }
         auto known = topic_hashes_.find(name);
         if (known == topic_hashes_.end()) {
-            known = topic_hashes_.emplace(std::string(name), topic_hash(*topic, cluster_->rack())).first;
+            known = topic_hashes_.emplace(std::string(name), topic_hash(*topic, environment_.cluster->rack())).first;
         }
         hashes.push_back(known->second);
     }
     return group_hash(hashes);
 }
 
-void GroupCoordinator::Core::update_group_epoch(Group& group, bool bump, Effects& effects) {
+void ConsumerSteps::update_group_epoch(Group& group, bool bump, Effects& effects) {
     ConsumerGroup& consumer = *group.consumer();
-    if (!bump && consumer.seen_metadata_version == cluster_->version()) {
+    if (!bump && consumer.seen_metadata_version == environment_.cluster->version()) {
         return;
     }
-    consumer.seen_metadata_version = cluster_->version();
+    consumer.seen_metadata_version = environment_.cluster->version();
     const std::int64_t hash = compute_metadata_hash(group);
     if (bump || hash != consumer.metadata_hash()) {
         table_.change(group.id, ConsumerGroupEpochRecord{{}, consumer.epoch() + 1, hash}, effects);
     }
 }
 
-void GroupCoordinator::Core::update_target_assignment(Group& group, Now now, Effects& effects) {
+void ConsumerSteps::update_target_assignment(Group& group, Now now, Effects& effects) {
     const ConsumerGroup& consumer = *group.consumer();
     if (consumer.epoch() <= consumer.assignment_epoch()) {
         return;
     }
     // Members that come together are assigned together (KIP-1263). A clock that was set back delays nobody.
-    const std::int64_t interval_ms =
-        cluster_->overrides(group.id).assignment_interval_ms.value_or(config_.consumer_assignment_interval_ms);
+    const std::int64_t interval_ms = environment_.cluster->overrides(group.id).assignment_interval_ms.value_or(
+        environment_.config.consumer_assignment_interval_ms);
     const std::int64_t last = consumer.assignment_timestamp().value;
     const bool is_due = last == 0 || interval_ms == 0 || now.wall.value >= last + interval_ms || now.wall.value < last;
     if (is_due) {
@@ -151,16 +150,16 @@ void GroupCoordinator::Core::update_target_assignment(Group& group, Now now, Eff
     }
 }
 
-void GroupCoordinator::Core::compute_target_assignment(Group& group, Now now, Effects& effects) {
+void ConsumerSteps::compute_target_assignment(Group& group, Now now, Effects& effects) {
     const ConsumerGroup& consumer = *group.consumer();
-    std::string name = consumer.preferred_assignor().value_or(config_.consumer_assignors.front());
-    if (std::ranges::find(config_.consumer_assignors, name) == config_.consumer_assignors.end()) {
+    std::string name = consumer.preferred_assignor().value_or(environment_.config.consumer_assignors.front());
+    if (std::ranges::find(environment_.config.consumer_assignors, name) == environment_.config.consumer_assignors.end()) {
         // It was served when the member named it, before a restart with other settings.
-        name = config_.consumer_assignors.front();
+        name = environment_.config.consumer_assignors.front();
     }
     const assignors::Assignor assign = assignors::find_assignor(name);
     PARTITA_ASSERT(assign != nullptr, "only known assignors can be configured");
-    const SpecBuilder builder(consumer, *cluster_);
+    const SpecBuilder builder(consumer, *environment_.cluster);
     assignors::GroupAssignment goals = assign(builder.spec());
     std::size_t index = 0;
     for (const ConsumerMember* member : builder.members()) {
@@ -172,16 +171,15 @@ void GroupCoordinator::Core::compute_target_assignment(Group& group, Now now, Ef
     table_.change(group.id, TargetAssignmentEpochRecord{{}, consumer.epoch(), now.wall}, effects);
 }
 
-void GroupCoordinator::Core::lead_on(Group& group, ConsumerMember& member, bool subscription_changed,
-                                     const std::optional<std::span<const assignors::TopicPartitions>>& owned, Now now,
-                                     Effects& effects) {
+void ConsumerSteps::lead_on(Group& group, ConsumerMember& member, bool subscription_changed,
+                            const std::optional<std::span<const assignors::TopicPartitions>>& owned, Now now, Effects& effects) {
     const ConsumerGroup& consumer = *group.consumer();
     const MemberProgress& progress = member.progress;
     if (!subscription_changed && progress.state == MemberState::stable && progress.epoch == consumer.assignment_epoch()) {
         return;
     }
     static const assignors::Assignment kNothing;
-    const std::vector<TopicId> subscribed = consumer.subscribed_topic_ids(member, *cluster_);
+    const std::vector<TopicId> subscribed = consumer.subscribed_topic_ids(member, *environment_.cluster);
     MemberProgress next = reconcile(progress,
                                     {.target_epoch = consumer.assignment_epoch(),
                                      .target = member.target ? *member.target : kNothing,

@@ -2,14 +2,12 @@
 #include <expected>
 #include <utility>
 
+#include "broker/groups/classic_members.h"
 #include "broker/groups/consumer_metadata.h"
 #include "broker/groups/consumer_protocol.h"
-#include "broker/groups/consumer_records.h"
-#include "broker/groups/core.h"
+#include "broker/groups/limits.h"
+#include "broker/groups/replies.h"
 #include "protocol/assert.h"
-
-/// Members of a consumer group that still speak the classic protocol. Each is led towards its target like the others:
-/// a rebalance that it is told of is a step of its own, not one of the group, so nobody waits for anybody here.
 
 namespace partita::groups {
 namespace {
@@ -78,16 +76,16 @@ bool waits_for_others(const ConsumerGroup& group, const ConsumerMember& member) 
 
 }  // namespace
 
-void GroupCoordinator::Core::join_consumer_group(const JoinGroup& command, Group& group, Now now, Effects& effects) {
+void ClassicMembers::join(const JoinGroup& command, Group& group, Now now, Effects& effects) {
     const ConsumerGroup& consumer = *group.consumer();
     // Kafka's exceptions know no member id, so that every refusal carries an empty one.
     const auto refuse = [&](ErrorCode error) { reply(effects, command.reply_to, join_error(error, "")); };
-    if (config_.migration_policy == MigrationPolicy::disabled) {
+    if (environment_.config.migration_policy == MigrationPolicy::disabled) {
         return refuse(ErrorCode::inconsistent_group_protocol);
     }
     const std::string member_id =
         command.member_id.empty() ? short_id(command.fresh_member_suffix) : std::string(command.member_id);
-    if (std::cmp_greater_equal(consumer.size(), config_.consumer_max_size) && consumer.find(member_id) == nullptr) {
+    if (std::cmp_greater_equal(consumer.size(), environment_.config.consumer_max_size) && consumer.find(member_id) == nullptr) {
         return refuse(ErrorCode::group_max_size_reached);
     }
     std::vector<std::string_view> names;
@@ -106,27 +104,26 @@ void GroupCoordinator::Core::join_consumer_group(const JoinGroup& command, Group
             return refuse(found.error());
         }
     }
-    if (!read_subscription(command.protocols.front().metadata, *cluster_)) {
+    if (!read_subscription(command.protocols.front().metadata, *environment_.cluster)) {
         // Kafka fails with an exception here.
         return refuse(ErrorCode::unknown_server_error);
     }
-    accept_classic_join(command, member_id, group, now, effects);
+    accept_join(command, member_id, group, now, effects);
 }
 
-void GroupCoordinator::Core::accept_classic_join(const JoinGroup& command, std::string_view member_id, Group& group, Now now,
-                                                 Effects& effects) {
-    const auto said = read_subscription(command.protocols.front().metadata, *cluster_);
+void ClassicMembers::accept_join(const JoinGroup& command, std::string_view member_id, Group& group, Now now, Effects& effects) {
+    const auto said = read_subscription(command.protocols.front().metadata, *environment_.cluster);
     PARTITA_ASSERT(said.has_value(), "what a member says was looked at before");
     const ConsumerMember* place =
         command.group_instance_id ? group.consumer()->find_static(*command.group_instance_id) : group.consumer()->find(member_id);
     // The last member of the new protocol is replaced: then the old one is all there is.
-    const bool downgrades =
-        command.group_instance_id && place != nullptr && !place->is_classic() &&
-        group.consumer()->classic_member_count() + 1 == group.consumer()->size() &&
-        (config_.migration_policy == MigrationPolicy::bidirectional || config_.migration_policy == MigrationPolicy::downgrade) &&
-        std::cmp_less_equal(group.consumer()->size(), config_.max_size);
+    const bool downgrades = command.group_instance_id && place != nullptr && !place->is_classic() &&
+                            group.consumer()->classic_member_count() + 1 == group.consumer()->size() &&
+                            (environment_.config.migration_policy == MigrationPolicy::bidirectional ||
+                             environment_.config.migration_policy == MigrationPolicy::downgrade) &&
+                            std::cmp_less_equal(group.consumer()->size(), environment_.config.max_size);
     if (place != nullptr && command.group_instance_id && command.member_id.empty()) {
-        place = &take_place(member_id, *place, group, effects);
+        place = &steps_.take_place(member_id, *place, group, effects);
     }
 
     MemberSubscription subscription = place == nullptr ? MemberSubscription() : place->subscription;
@@ -144,16 +141,16 @@ void GroupCoordinator::Core::accept_classic_join(const JoinGroup& command, std::
     subscription.client_host = command.client_host;
     subscription.classic = {command.session_timeout_ms, owned_protocols(command.protocols)};
     const std::string protocol = subscription.classic->protocols.front().name;
-    const bool names_changed = update_subscription(group.id, member_id, std::move(subscription), effects);
+    const bool names_changed = steps_.update_subscription(group.id, member_id, std::move(subscription), effects);
     ConsumerMember& member = *group.consumer()->find(member_id);
-    const RegexUpdate regex = update_regex(group, regex_before, "", now, effects);
+    const ConsumerSteps::RegexUpdate regex = steps_.update_regex(group, regex_before, "", now, effects);
     const bool changed = names_changed || regex.changed;
-    update_group_epoch(group, changed, effects);
+    steps_.update_group_epoch(group, changed, effects);
     if (!downgrades) {
-        update_target_assignment(group, now, effects);
+        steps_.update_target_assignment(group, now, effects);
     }
     if (!downgrades || !changed) {
-        lead_on(group, member, changed, said->owned, now, effects);
+        steps_.lead_on(group, member, changed, said->owned, now, effects);
     }
     JoinResult result{.generation = {member.progress.epoch},
                       .protocol_type = std::string(kConsumerProtocolType),
@@ -162,18 +159,18 @@ void GroupCoordinator::Core::accept_classic_join(const JoinGroup& command, std::
     member.rebalance_timer.cancel();
     member.join_timer.cancel();
     if (downgrades) {
-        downgrade_group(group, {}, changed, now, effects);
+        migration_.downgrade(group, {}, changed, now, effects);
     } else {
-        restart_consumer_session(group, member, now);
+        steps_.restart_session(group, member, now);
         table_.timers().schedule(member.sync_timer, now.monotonic + std::max(command.rebalance_timeout_ms, 1));
     }
     reply(effects, command.reply_to, std::move(result));
     if (regex.resolve && !downgrades) {
-        resolve_group_regexes(group, now, effects);
+        steps_.resolve_group_regexes(group, now, effects);
     }
 }
 
-void GroupCoordinator::Core::sync_in_consumer_group(const SyncGroup& command, Group& group, Now now, Effects& effects) {
+void ClassicMembers::sync(const SyncGroup& command, Group& group, Now now, Effects& effects) {
     const ConsumerGroup& consumer = *group.consumer();
     const auto refuse = [&](ErrorCode error) { reply(effects, command.reply_to, SyncResult{.error = error}); };
     const auto found = find_classic_member(consumer, command.member_id, command.group_instance_id, command.generation);
@@ -195,13 +192,14 @@ void GroupCoordinator::Core::sync_in_consumer_group(const SyncGroup& command, Gr
         }
         return refuse(ErrorCode::rebalance_in_progress);
     }
-    const auto said = read_subscription(protocol.metadata, *cluster_);
+    const auto said = read_subscription(protocol.metadata, *environment_.cluster);
     if (!said) {
         return refuse(ErrorCode::unknown_server_error);
     }
     member.sync_timer.cancel();
-    restart_consumer_session(group, member, now);
-    SyncResult result{.assignment = write_assignment(without_epochs(member.progress.assigned), said->version, *cluster_)};
+    steps_.restart_session(group, member, now);
+    SyncResult result{.assignment =
+                          write_assignment(without_epochs(member.progress.assigned), said->version, *environment_.cluster)};
     if (command.protocol_type) {
         result.protocol_type = std::string(*command.protocol_type);
     }
@@ -211,14 +209,14 @@ void GroupCoordinator::Core::sync_in_consumer_group(const SyncGroup& command, Gr
     reply(effects, command.reply_to, std::move(result));
 }
 
-ErrorCode GroupCoordinator::Core::heartbeat_in_consumer_group(const Heartbeat& command, Group& group, Now now) {
+ErrorCode ClassicMembers::heartbeat(const Heartbeat& command, Group& group, Now now) {
     const ConsumerGroup& consumer = *group.consumer();
     const auto found = find_classic_member(consumer, command.member_id, command.group_instance_id, command.generation);
     if (!found) {
         return found.error();
     }
     ConsumerMember& member = **found;
-    restart_consumer_session(group, member, now);
+    steps_.restart_session(group, member, now);
     const MemberState state = member.progress.state;
     const bool must_rejoin = member.progress.epoch < consumer.assignment_epoch() || state == MemberState::unrevoked_partitions ||
                              (state == MemberState::unreleased_partitions && !waits_for_others(consumer, member));
@@ -231,8 +229,7 @@ ErrorCode GroupCoordinator::Core::heartbeat_in_consumer_group(const Heartbeat& c
     return ErrorCode::rebalance_in_progress;
 }
 
-/// An administrator removes members of either protocol this way.
-void GroupCoordinator::Core::leave_from_consumer_group(const LeaveGroup& command, Group& group, Now now, Effects& effects) {
+void ClassicMembers::leave(const LeaveGroup& command, Group& group, Now now, Effects& effects) {
     LeaveResult result;
     std::vector<ConsumerMember*> leaving;
     for (const LeaveGroup::Member& one : command.members) {
@@ -251,7 +248,7 @@ void GroupCoordinator::Core::leave_from_consumer_group(const LeaveGroup& command
             leaving.push_back(member);
         }
     }
-    fence_members(group, leaving, now, effects);
+    consumers_.fence_members(group, leaving, now, effects);
     reply(effects, command.reply_to, std::move(result));
 }
 

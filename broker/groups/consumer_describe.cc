@@ -1,7 +1,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "broker/groups/core.h"
+#include "broker/groups/group_queries.h"
+#include "broker/groups/replies.h"
 
 namespace partita::groups {
 namespace {
@@ -50,7 +51,7 @@ ConsumerGroupDescribeResult::Member described(const ConsumerMember& member, cons
 
 }  // namespace
 
-void GroupCoordinator::Core::decide(const ConsumerGroupDescribe& command, Now, Effects& effects) {
+void GroupQueries::describe(const ConsumerGroupDescribe& command, Effects& effects) const {
     ConsumerGroupDescribeResult result;
     result.groups.reserve(command.group_ids.size());
     for (const std::string_view group_id : command.group_ids) {
@@ -67,10 +68,10 @@ void GroupCoordinator::Core::decide(const ConsumerGroupDescribe& command, Now, E
         described_group.state = state_name(consumer.state());
         described_group.epoch = consumer.epoch();
         described_group.assignment_epoch = consumer.assignment_epoch();
-        described_group.assignor = consumer.preferred_assignor().value_or(config_.consumer_assignors.front());
+        described_group.assignor = consumer.preferred_assignor().value_or(environment_.config.consumer_assignors.front());
         described_group.members.reserve(consumer.size());
         for (const auto& [id, member] : consumer.members()) {
-            described_group.members.push_back(described(*member, *cluster_));
+            described_group.members.push_back(described(*member, *environment_.cluster));
         }
     }
     reply(effects, command.reply_to, std::move(result));

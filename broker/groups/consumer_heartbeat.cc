@@ -1,10 +1,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "broker/groups/consumer_records.h"
-#include "broker/groups/core.h"
-#include "broker/groups/topic_regex.h"
-#include "protocol/assert.h"
+#include "broker/groups/consumer_membership.h"
+#include "broker/groups/limits.h"
+#include "broker/groups/replies.h"
 
 namespace partita::groups {
 namespace {
@@ -56,6 +55,15 @@ std::optional<Refusal> refuse_static(const ConsumerGroupHeartbeat& command, cons
     return std::nullopt;
 }
 
+/// Ascending, without repetition.
+std::vector<std::string> sorted_names(std::span<const std::string_view> names) {
+    std::vector<std::string> sorted(names.begin(), names.end());
+    std::ranges::sort(sorted);
+    const auto repeated = std::ranges::unique(sorted);
+    sorted.erase(repeated.begin(), repeated.end());
+    return sorted;
+}
+
 /// What the member said before, with what this heartbeat says anew.
 MemberSubscription updated(MemberSubscription subscription, const ConsumerGroupHeartbeat& command) {
     if (command.instance_id) {
@@ -99,18 +107,10 @@ bool is_full(const ConsumerGroupHeartbeat& command) {
 
 }  // namespace
 
-std::vector<std::string> sorted_names(std::span<const std::string_view> names) {
-    std::vector<std::string> sorted(names.begin(), names.end());
-    std::ranges::sort(sorted);
-    const auto repeated = std::ranges::unique(sorted);
-    sorted.erase(repeated.begin(), repeated.end());
-    return sorted;
-}
-
-void GroupCoordinator::Core::decide(const ConsumerGroupHeartbeat& command, Now now, Effects& effects) {
+void ConsumerMembership::heartbeat(const ConsumerGroupHeartbeat& command, Now now, Effects& effects) {
     std::optional<Refusal> refusal = find_fault(command);
     if (!refusal && command.member_epoch < kJoiningEpoch) {
-        leave_consumer_group(command, now, effects);
+        leave(command, now, effects);
         return;
     }
     Group* group = table_.find(command.group_id);
@@ -123,13 +123,13 @@ void GroupCoordinator::Core::decide(const ConsumerGroupHeartbeat& command, Now n
         return;
     }
     if (group != nullptr && group->classic() != nullptr) {
-        upgrade_group(*group->classic(), now, effects);
+        migration_.upgrade(*group->classic(), now, effects);
     }
     accept_heartbeat(command, command.member_id.empty() ? command.fresh_member_id : command.member_id, now, effects);
 }
 
 /// What is wrong with a request whatever the group is.
-std::optional<Refusal> GroupCoordinator::Core::find_fault(const ConsumerGroupHeartbeat& command) const {
+std::optional<Refusal> ConsumerMembership::find_fault(const ConsumerGroupHeartbeat& command) const {
     const auto fault = [](std::string_view text) { return Refusal{ErrorCode::invalid_request, std::string(text)}; };
     const bool is_empty_text = command.member_id.empty();
     const bool may_lack_id = command.api_version < kHeartbeatVersionWithMemberIds && command.member_epoch <= 0 &&
@@ -163,8 +163,8 @@ std::optional<Refusal> GroupCoordinator::Core::find_fault(const ConsumerGroupHea
     } else if (command.member_epoch < kStaticLeavingEpoch) {
         return fault("MemberEpoch is invalid.");
     }
-    if (command.server_assignor &&
-        std::ranges::find(config_.consumer_assignors, *command.server_assignor) == config_.consumer_assignors.end()) {
+    if (command.server_assignor && std::ranges::find(environment_.config.consumer_assignors, *command.server_assignor) ==
+                                       environment_.config.consumer_assignors.end()) {
         return Refusal{ErrorCode::unsupported_assignor, "ServerAssignor " + std::string(*command.server_assignor) +
                                                             " is not supported. Supported assignors: " + supported_assignors() +
                                                             "."};
@@ -172,16 +172,16 @@ std::optional<Refusal> GroupCoordinator::Core::find_fault(const ConsumerGroupHea
     return std::nullopt;
 }
 
-std::string GroupCoordinator::Core::supported_assignors() const {
+std::string ConsumerMembership::supported_assignors() const {
     std::string names;
-    for (const std::string& name : config_.consumer_assignors) {
+    for (const std::string& name : environment_.config.consumer_assignors) {
         names += (names.empty() ? "" : ", ") + name;
     }
     return names;
 }
 
 /// Nothing changes before it is known that nothing is wrong.
-std::optional<Refusal> GroupCoordinator::Core::refuse_heartbeat(const ConsumerGroupHeartbeat& command, const Group* group) const {
+std::optional<Refusal> ConsumerMembership::refuse_heartbeat(const ConsumerGroupHeartbeat& command, const Group* group) const {
     const bool joins = command.member_epoch == kJoiningEpoch;
     const std::string group_id(command.group_id);
     if (group == nullptr && !joins) {
@@ -192,7 +192,7 @@ std::optional<Refusal> GroupCoordinator::Core::refuse_heartbeat(const ConsumerGr
         if (!joins) {
             return Refusal{ErrorCode::group_id_not_found, "Group " + group_id + " is not a consumer group."};
         }
-        if (auto refusal = refuse_upgrade(*classic)) {
+        if (auto refusal = migration_.refuse_upgrade(*classic)) {
             return refusal;
         }
     }
@@ -200,9 +200,10 @@ std::optional<Refusal> GroupCoordinator::Core::refuse_heartbeat(const ConsumerGr
     const bool is_member = consumer != nullptr ? consumer->find(command.member_id) != nullptr
                                                : classic != nullptr && classic->find(command.member_id) != nullptr;
     const std::size_t size = consumer != nullptr ? consumer->size() : (classic != nullptr ? classic->size() : 0);
-    if (std::cmp_greater_equal(size, config_.consumer_max_size) && !is_member) {
+    if (std::cmp_greater_equal(size, environment_.config.consumer_max_size) && !is_member) {
         return Refusal{ErrorCode::group_max_size_reached, "The consumer group has reached its maximum capacity of " +
-                                                              std::to_string(config_.consumer_max_size) + " members."};
+                                                              std::to_string(environment_.config.consumer_max_size) +
+                                                              " members."};
     }
     const ConsumerMember* member = nullptr;
     if (consumer != nullptr) {
@@ -228,13 +229,13 @@ std::optional<Refusal> GroupCoordinator::Core::refuse_heartbeat(const ConsumerGr
     }
     if (command.topic_regex) {
         const std::string before = member == nullptr ? std::string() : member->subscription.topic_regex;
-        return refuse_regex(before, *command.topic_regex, consumer);
+        return ConsumerSteps::refuse_regex(before, *command.topic_regex, consumer);
     }
     return std::nullopt;
 }
 
-void GroupCoordinator::Core::accept_heartbeat(const ConsumerGroupHeartbeat& command, std::string_view member_id, Now now,
-                                              Effects& effects) {
+void ConsumerMembership::accept_heartbeat(const ConsumerGroupHeartbeat& command, std::string_view member_id, Now now,
+                                          Effects& effects) {
     // The first member makes the group, by the record of what it says.
     Group* known = table_.find(command.group_id);
     const ConsumerGroup* consumer = known == nullptr ? nullptr : known->consumer();
@@ -243,82 +244,36 @@ void GroupCoordinator::Core::accept_heartbeat(const ConsumerGroupHeartbeat& comm
                                                         : consumer->find(member_id);
     // A static member that joins takes the place of the one before even under the same id: with nothing in its hands.
     if (place != nullptr && command.instance_id && command.member_epoch == kJoiningEpoch) {
-        place = &take_place(member_id, *place, *known, effects);
+        place = &steps_.take_place(member_id, *place, *known, effects);
     }
     static const MemberSubscription kNothing;
     const MemberSubscription& said = place == nullptr ? kNothing : place->subscription;
     const std::string regex_before = said.topic_regex;
     const OwnedAssignment before = place == nullptr ? OwnedAssignment() : place->progress.assigned;
 
-    const bool names_changed =
-        !says_nothing_new(command, said) && update_subscription(command.group_id, member_id, updated(said, command), effects);
+    const bool names_changed = !says_nothing_new(command, said) &&
+                               steps_.update_subscription(command.group_id, member_id, updated(said, command), effects);
     Group& group = *table_.find(command.group_id);
     ConsumerMember& member = *group.consumer()->find(member_id);
-    const RegexUpdate regex = update_regex(group, regex_before, member.subscription.topic_regex, now, effects);
-    update_group_epoch(group, names_changed || regex.is_resolved, effects);
-    update_target_assignment(group, now, effects);
-    lead_on(group, member, names_changed || regex.changed, command.owned, now, effects);
-    restart_consumer_session(group, member, now);
+    const ConsumerSteps::RegexUpdate regex =
+        steps_.update_regex(group, regex_before, member.subscription.topic_regex, now, effects);
+    steps_.update_group_epoch(group, names_changed || regex.is_resolved, effects);
+    steps_.update_target_assignment(group, now, effects);
+    steps_.lead_on(group, member, names_changed || regex.changed, command.owned, now, effects);
+    steps_.restart_session(group, member, now);
 
-    const auto overrides = cluster_->overrides(group.id);
+    const auto overrides = environment_.cluster->overrides(group.id);
     ConsumerHeartbeatResult result{
         .member_id = member.id,
         .member_epoch = member.progress.epoch,
-        .heartbeat_interval_ms = overrides.heartbeat_interval_ms.value_or(config_.consumer_heartbeat_interval_ms)};
+        .heartbeat_interval_ms = overrides.heartbeat_interval_ms.value_or(environment_.config.consumer_heartbeat_interval_ms)};
     if (command.member_epoch == kJoiningEpoch || is_full(command) || member.progress.assigned != before) {
         result.assignment = without_epochs(member.progress.assigned);
     }
     reply(effects, command.reply_to, std::move(result));
     if (regex.resolve) {
         // As in Kafka the member that brings an expression does not wait for its topics: it hears of them next time.
-        resolve_group_regexes(group, now, effects);
-    }
-}
-
-ConsumerMember& GroupCoordinator::Core::take_place(std::string_view member_id, const ConsumerMember& previous, Group& group,
-                                                   Effects& effects) {
-    MemberSubscription subscription = previous.subscription;
-    MemberProgress progress = previous.progress;
-    progress.epoch = 0;
-    progress.previous_epoch = 0;
-    assignors::Assignment target = previous.target.value_or(assignors::Assignment());
-    remove_consumer_member(group, std::string(previous.id), effects);
-    table_.change(group.id, ConsumerMemberRecord{{}, member_id, std::move(subscription)}, effects);
-    table_.change(group.id, TargetAssignmentRecord{{}, member_id, std::move(target)}, effects);
-    table_.change(group.id, CurrentAssignmentRecord{{}, member_id, std::move(progress)}, effects);
-    return *group.consumer()->find(member_id);
-}
-
-bool GroupCoordinator::Core::update_subscription(std::string_view group_id, std::string_view member_id,
-                                                 MemberSubscription subscription, Effects& effects) {
-    const Group* group = table_.find(group_id);
-    const ConsumerGroup* consumer = group == nullptr ? nullptr : group->consumer();
-    const ConsumerMember* member = consumer == nullptr ? nullptr : consumer->find(member_id);
-    if (member != nullptr && subscription == member->subscription) {
-        return false;
-    }
-    const bool names_changed =
-        member == nullptr ? !subscription.topic_names.empty() : subscription.topic_names != member->subscription.topic_names;
-    table_.change(group_id, ConsumerMemberRecord{{}, member_id, std::move(subscription)}, effects);
-    return names_changed;
-}
-
-std::int32_t GroupCoordinator::Core::session_timeout_ms(const Group& group) const {
-    return cluster_->overrides(group.id).session_timeout_ms.value_or(config_.consumer_session_timeout_ms);
-}
-
-void GroupCoordinator::Core::restart_consumer_session(Group& group, ConsumerMember& member, Now now) {
-    const std::int32_t timeout_ms =
-        member.is_classic() ? member.subscription.classic->session_timeout_ms : session_timeout_ms(group);
-    table_.timers().schedule(member.session_timer, now.monotonic + timeout_ms);
-}
-
-void GroupCoordinator::Core::restart_consumer_timers(Group& group, Now now) {
-    for (const auto& [id, member] : group.consumer()->members()) {
-        restart_consumer_session(group, *member, now);
-        if (!member->is_classic() && member->progress.state == MemberState::unrevoked_partitions) {
-            table_.timers().schedule(member->rebalance_timer, now.monotonic + member->subscription.rebalance_timeout_ms);
-        }
+        steps_.resolve_group_regexes(group, now, effects);
     }
 }
 

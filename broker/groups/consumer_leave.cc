@@ -2,12 +2,12 @@
 #include <set>
 #include <utility>
 
-#include "broker/groups/consumer_records.h"
-#include "broker/groups/core.h"
+#include "broker/groups/consumer_membership.h"
+#include "broker/groups/replies.h"
 
 namespace partita::groups {
 
-void GroupCoordinator::Core::leave_consumer_group(const ConsumerGroupHeartbeat& command, Now now, Effects& effects) {
+void ConsumerMembership::leave(const ConsumerGroupHeartbeat& command, Now now, Effects& effects) {
     const std::string group_id(command.group_id);
     const std::string member_id(command.member_id);
     Group* group = table_.find(command.group_id);
@@ -52,31 +52,23 @@ void GroupCoordinator::Core::leave_consumer_group(const ConsumerGroupHeartbeat& 
     reply(effects, command.reply_to, ConsumerHeartbeatResult{.member_id = member_id, .member_epoch = command.member_epoch});
 }
 
-void GroupCoordinator::Core::fence_members(Group& group, std::span<ConsumerMember* const> members, Now now, Effects& effects) {
+void ConsumerMembership::fence_members(Group& group, std::span<ConsumerMember* const> members, Now now, Effects& effects) {
     if (members.empty()) {
         return;
     }
-    if (can_downgrade(group, members)) {
-        downgrade_group(group, members, true, now, effects);
+    if (migration_.can_downgrade(group, members)) {
+        migration_.downgrade(group, members, true, now, effects);
         return;
     }
     std::set<std::string> regexes;
     for (const ConsumerMember* member : members) {
         regexes.insert(member->subscription.topic_regex);
-        remove_consumer_member(group, std::string(member->id), effects);
+        steps_.remove_member(group, std::string(member->id), effects);
     }
     for (const std::string& regex : regexes) {
-        forget_unused_regex(group, regex, effects);
+        steps_.forget_unused_regex(group, regex, effects);
     }
-    update_group_epoch(group, true, effects);
-}
-
-/// In this order, as Kafka's replay wants it.
-void GroupCoordinator::Core::remove_consumer_member(Group& group, std::string_view member_id, Effects& effects) {
-    using Kind = ConsumerGroupTombstone::Kind;
-    for (const Kind kind : {Kind::current_assignment, Kind::target_assignment, Kind::member}) {
-        table_.change(group.id, ConsumerGroupTombstone{kind, {}, member_id}, effects);
-    }
+    steps_.update_group_epoch(group, true, effects);
 }
 
 }  // namespace partita::groups

@@ -2,14 +2,13 @@
 #include <limits>
 #include <utility>
 
-#include "broker/groups/consumer_records.h"
-#include "broker/groups/core.h"
+#include "broker/groups/consumer_steps.h"
+#include "broker/groups/limits.h"
 #include "broker/groups/topic_regex.h"
 
 namespace partita::groups {
 
-std::optional<Refusal> GroupCoordinator::Core::refuse_regex(std::string_view before, std::string_view after,
-                                                            const ConsumerGroup* group) const {
+std::optional<Refusal> ConsumerSteps::refuse_regex(std::string_view before, std::string_view after, const ConsumerGroup* group) {
     if (after.empty() || after == before || (group != nullptr && group->regex_subscribers(after) > 0)) {
         return std::nullopt;
     }
@@ -21,8 +20,8 @@ std::optional<Refusal> GroupCoordinator::Core::refuse_regex(std::string_view bef
 }
 
 /// The member's new subscription is in force already.
-GroupCoordinator::Core::RegexUpdate GroupCoordinator::Core::update_regex(Group& group, const std::string& before,
-                                                                         const std::string& after, Now now, Effects& effects) {
+ConsumerSteps::RegexUpdate ConsumerSteps::update_regex(Group& group, const std::string& before, const std::string& after, Now now,
+                                                       Effects& effects) {
     const ConsumerGroup& consumer = *group.consumer();
     RegexUpdate update{.changed = before != after};
     bool is_new = false;
@@ -50,33 +49,34 @@ GroupCoordinator::Core::RegexUpdate GroupCoordinator::Core::update_regex(Group& 
         return update;
     }
     update.resolve = is_new || consumer.resolved_regexes().size() != consumer.regexes().size() ||
-                     resolved_version < version_with_new_topics_ ||
-                     now.wall.value > resolved_at + config_.consumer_regex_refresh_interval_ms;
+                     resolved_version < environment_.version_with_new_topics ||
+                     now.wall.value > resolved_at + environment_.config.consumer_regex_refresh_interval_ms;
     return update;
 }
 
-void GroupCoordinator::Core::forget_unused_regex(Group& group, const std::string& regex, Effects& effects) {
+void ConsumerSteps::forget_unused_regex(Group& group, const std::string& regex, Effects& effects) {
     if (!regex.empty() && group.consumer()->regex_subscribers(regex) == 0) {
         table_.change(group.id, ConsumerGroupTombstone{ConsumerGroupTombstone::Kind::regular_expression, {}, regex}, effects);
     }
 }
 
 /// All expressions of the group together, so that one round of new topics costs one rebalance.
-void GroupCoordinator::Core::resolve_group_regexes(Group& group, Now now, Effects& effects) {
+void ConsumerSteps::resolve_group_regexes(Group& group, Now now, Effects& effects) {
     const ConsumerGroup& consumer = *group.consumer();
     std::vector<std::string> regexes;
     for (const auto& [regex, subscribers] : consumer.regexes()) {
         regexes.push_back(regex);
     }
     bool topics_changed = false;
-    for (const auto& [regex, topics] : resolve_regexes(regexes, *cluster_)) {
+    for (const auto& [regex, topics] : resolve_regexes(regexes, *environment_.cluster)) {
         const ResolvedRegex* before = consumer.resolved(regex);
         topics_changed |= before == nullptr ? !topics.empty() : before->topics != topics;
-        table_.change(
-            group.id,
-            RegularExpressionRecord{
-                .regex = regex, .topics = {topics.begin(), topics.end()}, .version = cluster_->version(), .timestamp = now.wall},
-            effects);
+        table_.change(group.id,
+                      RegularExpressionRecord{.regex = regex,
+                                              .topics = {topics.begin(), topics.end()},
+                                              .version = environment_.cluster->version(),
+                                              .timestamp = now.wall},
+                      effects);
     }
     group.consumer()->seen_metadata_version = -1;
     update_group_epoch(group, topics_changed, effects);

@@ -1,19 +1,24 @@
 #include <optional>
 #include <utility>
 
-#include "broker/groups/core.h"
+#include "broker/groups/group_expiry.h"
+#include "broker/groups/replies.h"
 #include "protocol/wrapping.h"
 
 namespace partita::groups {
 
-void GroupCoordinator::Core::expire_offsets(Now now, Effects& effects) {
+void GroupExpiry::schedule(Now now) {
+    table_.timers().schedule(timer_, now.monotonic + config_.offsets_retention_check_interval_ms);
+}
+
+void GroupExpiry::timer_over(Now now, Effects& effects) {
     for (Group* group : table_.in_order()) {
-        const bool nothing_left = expire_offsets_of(*group, now, effects);
+        const bool nothing_left = expire_offsets(*group, now, effects);
         if (nothing_left && group->has_no_members()) {
             table_.remove(*group, effects);
         }
     }
-    table_.timers().schedule(expiration_timer_, now.monotonic + config_.offsets_retention_check_interval_ms);
+    schedule(now);
 }
 
 /// Says whether the group has no offsets (any more). What counts as unused:
@@ -23,7 +28,7 @@ void GroupCoordinator::Core::expire_offsets(Now now, Effects& effects) {
 ///   - in all other states nothing;
 ///   - a consumer group (KIP-848): offsets of topics that nobody subscribes to, since their commit.
 /// A retention that the commit itself asked for (v2 to v4) replaces the broker's.
-bool GroupCoordinator::Core::expire_offsets_of(const Group& group, Now now, Effects& effects) {
+bool GroupExpiry::expire_offsets(const Group& group, Now now, Effects& effects) {
     if (group.offsets.empty()) {
         return true;
     }
@@ -55,7 +60,7 @@ bool GroupCoordinator::Core::expire_offsets_of(const Group& group, Now now, Effe
     return group.offsets.empty();
 }
 
-void GroupCoordinator::Core::decide(const DeleteGroups& command, Now, Effects& effects) {
+void GroupExpiry::remove(const DeleteGroups& command, Effects& effects) {
     DeleteGroupsResult result;
     result.groups.reserve(command.group_ids.size());
     for (const std::string_view group_id : command.group_ids) {

@@ -1,30 +1,27 @@
 #include <string>
 #include <utility>
 
-#include "broker/groups/core.h"
+#include "broker/groups/classic_membership.h"
+#include "broker/groups/limits.h"
+#include "broker/groups/replies.h"
 #include "protocol/assert.h"
 
 namespace partita::groups {
-void GroupCoordinator::Core::decide(const JoinGroup& command, Now now, Effects& effects) {
+
+ErrorCode ClassicMembership::find_fault(const JoinGroup& command) const {
     if (command.group_id.empty()) {
-        reply(effects, command.reply_to, join_error(ErrorCode::invalid_group_id, command.member_id));
-        return;
+        return ErrorCode::invalid_group_id;
     }
     if (command.session_timeout_ms < config_.min_session_timeout_ms ||
         command.session_timeout_ms > config_.max_session_timeout_ms) {
-        reply(effects, command.reply_to, join_error(ErrorCode::invalid_session_timeout, command.member_id));
-        return;
+        return ErrorCode::invalid_session_timeout;
     }
-    if (command.protocols.size() > kMaxProtocolsPerMember) {
-        reply(effects, command.reply_to, join_error(ErrorCode::invalid_request, command.member_id));
-        return;
-    }
+    return command.protocols.size() > kMaxProtocolsPerMember ? ErrorCode::invalid_request : ErrorCode::none;
+}
+
+void ClassicMembership::join(const JoinGroup& command, Now now, Effects& effects) {
     const bool without_id = command.member_id.empty();
     Group* group = table_.find(command.group_id);
-    if (group != nullptr && group->consumer() != nullptr && !group->has_no_members()) {
-        join_consumer_group(command, *group, now, effects);
-        return;
-    }
     ClassicGroup* classic = group == nullptr ? nullptr : group->classic();
     if (classic == nullptr && !without_id) {
         reply(effects, command.reply_to, join_error(ErrorCode::unknown_member_id, command.member_id));
@@ -42,12 +39,12 @@ void GroupCoordinator::Core::decide(const JoinGroup& command, Now now, Effects& 
     }
     if (!accepts(*classic, command.member_id)) {
         if (Member* member = classic->find(command.member_id)) {
-            remove_member(*classic, *member, ErrorCode::group_max_size_reached, effects);
+            rebalances_.remove_member(*classic, *member, ErrorCode::group_max_size_reached, effects);
         } else {
             classic->remove(command.member_id);
         }
         reply(effects, command.reply_to, join_error(ErrorCode::group_max_size_reached, ""));
-        maybe_complete_join(*classic, now, effects);
+        rebalances_.maybe_complete_join(*classic, now, effects);
     } else if (!classic->supports(command.protocol_type, command.protocols)) {
         reply(effects, command.reply_to, join_error(ErrorCode::inconsistent_group_protocol, command.member_id));
     } else if (without_id) {
@@ -59,7 +56,7 @@ void GroupCoordinator::Core::decide(const JoinGroup& command, Now now, Effects& 
 
 /// In a rebalance those who are already waiting count, not the members: so those who rejoin last fall out
 /// of a group that has grown too large (its limit may have been lowered).
-bool GroupCoordinator::Core::accepts(const ClassicGroup& group, std::string_view member_id) const {
+bool ClassicMembership::accepts(const ClassicGroup& group, std::string_view member_id) const {
     switch (group.state()) {
         case GroupState::empty:
         case GroupState::dead:
@@ -75,7 +72,7 @@ bool GroupCoordinator::Core::accepts(const ClassicGroup& group, std::string_view
     return false;
 }
 
-void GroupCoordinator::Core::join_new_member(const JoinGroup& command, ClassicGroup& group, Now now, Effects& effects) {
+void ClassicMembership::join_new_member(const JoinGroup& command, ClassicGroup& group, Now now, Effects& effects) {
     const std::string_view prefix = command.group_instance_id.value_or(command.client_id);
     std::string member_id;
     member_id.reserve(prefix.size() + 1 + command.fresh_member_suffix.size());
@@ -110,7 +107,7 @@ void GroupCoordinator::Core::join_new_member(const JoinGroup& command, ClassicGr
     reply(effects, command.reply_to, join_error(ErrorCode::member_id_required, member_id));
 }
 
-void GroupCoordinator::Core::join_known_member(const JoinGroup& command, ClassicGroup& group, Now now, Effects& effects) {
+void ClassicMembership::join_known_member(const JoinGroup& command, ClassicGroup& group, Now now, Effects& effects) {
     if (group.pending.contains(command.member_id)) {
         if (command.group_instance_id) {
             // Pending ids are only given to dynamic members; Kafka fails with an exception here.
@@ -131,16 +128,16 @@ void GroupCoordinator::Core::join_known_member(const JoinGroup& command, Classic
     const bool answer_now =
         unchanged && (group.is(GroupState::completing_rebalance) || (group.is(GroupState::stable) && group.leader != &member));
     if (answer_now) {
-        reply(effects, command.reply_to, current_generation(group, member));
+        reply(effects, command.reply_to, Rebalances::current_generation(group, member));
         return;
     }
     PARTITA_ASSERT(!group.is(GroupState::empty), "an empty group has no members");
     update_member(command, group, member, effects);
-    rebalance_or_complete(group, now, effects);
+    rebalances_.rebalance_or_complete(group, now, effects);
 }
 
-void GroupCoordinator::Core::add_member(const JoinGroup& command, std::string_view member_id, ClassicGroup& group, Now now,
-                                        Effects& effects) {
+void ClassicMembership::add_member(const JoinGroup& command, std::string_view member_id, ClassicGroup& group, Now now,
+                                   Effects& effects) {
     if (group.is(GroupState::preparing_rebalance) && group.previous_state() == GroupState::empty) {
         group.new_member_added = true;
     }
@@ -153,13 +150,13 @@ void GroupCoordinator::Core::add_member(const JoinGroup& command, std::string_vi
     member.waiting_join = command.reply_to;
     ++group.waiting_joins;
     table_.timers().schedule(member.session_timer, now.monotonic + kNewMemberJoinTimeoutMs);
-    rebalance_or_complete(group, now, effects);
+    rebalances_.rebalance_or_complete(group, now, effects);
 }
 
-void GroupCoordinator::Core::update_member(const JoinGroup& command, ClassicGroup& group, Member& member, Effects& effects) {
+void ClassicMembership::update_member(const JoinGroup& command, ClassicGroup& group, Member& member, Effects& effects) {
     // A second JoinGroup of the same member takes the place of the first, whose sender no longer
     // waits for it. (Kafka forgets the first; here every request is answered.)
-    answer_join(group, member, join_error(ErrorCode::rebalance_in_progress, member.id), effects);
+    rebalances_.answer_join(group, member, join_error(ErrorCode::rebalance_in_progress, member.id), effects);
     group.set_protocols(member, command.protocols);
     member.rebalance_timeout_ms = command.rebalance_timeout_ms;
     member.session_timeout_ms = command.session_timeout_ms;
@@ -169,14 +166,14 @@ void GroupCoordinator::Core::update_member(const JoinGroup& command, ClassicGrou
 
 /// KIP-345: a static member that restarted has lost its id and comes with its instance id only. It takes
 /// over the membership under a new id; who still uses the old one is fenced.
-void GroupCoordinator::Core::replace_static_member(const JoinGroup& command, Member& member, std::string_view new_member_id,
-                                                   ClassicGroup& group, Now now, Effects& effects) {
-    answer_join(group, member, join_error(ErrorCode::fenced_instance_id, member.id), effects);
-    answer_sync(member, {.error = ErrorCode::fenced_instance_id}, effects);
+void ClassicMembership::replace_static_member(const JoinGroup& command, Member& member, std::string_view new_member_id,
+                                              ClassicGroup& group, Now now, Effects& effects) {
+    rebalances_.answer_join(group, member, join_error(ErrorCode::fenced_instance_id, member.id), effects);
+    rebalances_.answer_sync(member, {.error = ErrorCode::fenced_instance_id}, effects);
     const std::string previous_leader = group.leader == nullptr ? std::string() : group.leader->id;
     group.rename(member, new_member_id);
     member.is_new = false;
-    restart_session(member, now);
+    rebalances_.restart_session(member, now);
     update_member(command, group, member, effects);
 
     switch (group.state()) {
@@ -184,15 +181,15 @@ void GroupCoordinator::Core::replace_static_member(const JoinGroup& command, Mem
             if (group.protocol == group.select_protocol()) {
                 keep_generation_of_static_member(command, member, previous_leader, group, effects);
             } else {
-                prepare_rebalance(group, now, effects);
+                rebalances_.prepare_rebalance(group, now, effects);
             }
             return;
         case GroupState::completing_rebalance:
             // The leader may be computing an assignment for the old id, so the new one would end up without any.
-            prepare_rebalance(group, now, effects);
+            rebalances_.prepare_rebalance(group, now, effects);
             return;
         case GroupState::preparing_rebalance:
-            maybe_complete_join(group, now, effects);
+            rebalances_.maybe_complete_join(group, now, effects);
             return;
         case GroupState::empty:
         case GroupState::dead:
@@ -201,11 +198,11 @@ void GroupCoordinator::Core::replace_static_member(const JoinGroup& command, Mem
     PARTITA_ASSERT(false, "a group with a static member is not empty");
 }
 
-void GroupCoordinator::Core::keep_generation_of_static_member(const JoinGroup& command, Member& member,
-                                                              const std::string& previous_leader, ClassicGroup& group,
-                                                              Effects& effects) {
+void ClassicMembership::keep_generation_of_static_member(const JoinGroup& command, Member& member,
+                                                         const std::string& previous_leader, ClassicGroup& group,
+                                                         Effects& effects) {
     table_.change(record_of(group, effects.arena), effects);
-    JoinResult result = current_generation(group, member);
+    JoinResult result = Rebalances::current_generation(group, member);
     if (command.api_version >= kJoinVersionSkippingAssignment) {
         result.skip_assignment = group.leader == &member;
     } else {
@@ -214,7 +211,7 @@ void GroupCoordinator::Core::keep_generation_of_static_member(const JoinGroup& c
         result.leader = previous_leader;
         result.members.clear();
     }
-    answer_join(group, member, std::move(result), effects);
+    rebalances_.answer_join(group, member, std::move(result), effects);
 }
 
 }  // namespace partita::groups

@@ -4,7 +4,9 @@
 #include <variant>
 
 #include "broker/groups/consumer_protocol.h"
-#include "broker/groups/core.h"
+#include "broker/groups/group_queries.h"
+#include "broker/groups/limits.h"
+#include "broker/groups/replies.h"
 
 namespace partita::groups {
 namespace {
@@ -32,7 +34,7 @@ bool passes(std::span<const std::string_view> filter, std::string_view value) {
            std::ranges::any_of(filter, [value](std::string_view wanted) { return equal_ignoring_case(wanted, value); });
 }
 
-DescribeGroupsResult::Group describe(const ClassicGroup& group) {
+DescribeGroupsResult::Group described(const ClassicGroup& group) {
     DescribeGroupsResult::Group result{
         .group_id = group.id(), .state = group.state(), .protocol_type = group.protocol_type.value_or("")};
     const bool is_stable = group.is(GroupState::stable);
@@ -54,13 +56,13 @@ DescribeGroupsResult::Group describe(const ClassicGroup& group) {
 
 }  // namespace
 
-void GroupCoordinator::Core::decide(const DescribeGroups& command, Now, Effects& effects) {
+void GroupQueries::describe(const DescribeGroups& command, Effects& effects) const {
     DescribeGroupsResult result;
     result.groups.reserve(command.group_ids.size());
     for (const std::string_view group_id : command.group_ids) {
         const Group* group = table_.find(group_id);
         if (const ClassicGroup* classic = group == nullptr ? nullptr : group->classic()) {
-            result.groups.push_back(describe(*classic));
+            result.groups.push_back(described(*classic));
             continue;
         }
         DescribeGroupsResult::Group& unknown = result.groups.emplace_back();
@@ -73,9 +75,9 @@ void GroupCoordinator::Core::decide(const DescribeGroups& command, Now, Effects&
     reply(effects, command.reply_to, std::move(result));
 }
 
-void GroupCoordinator::Core::decide(const ListGroups& command, Now, Effects& effects) {
+void GroupQueries::list(const ListGroups& command, Effects& effects) const {
     ListGroupsResult result;
-    for (const Group* group : table_.in_order()) {
+    for (const Group* group : std::as_const(table_).in_order()) {
         const Listed said = std::visit([](const auto& kind) { return listed(kind); }, group->kind());
         if (passes(command.types, said.type) && passes(command.states, said.state)) {
             result.groups.push_back(

@@ -1,13 +1,11 @@
 #include <algorithm>
 #include <cctype>
-#include <set>
 #include <unordered_set>
 #include <utility>
 
 #include "broker/groups/consumer_metadata.h"
 #include "broker/groups/consumer_protocol.h"
-#include "broker/groups/consumer_records.h"
-#include "broker/groups/core.h"
+#include "broker/groups/group_migration.h"
 #include "protocol/assert.h"
 
 namespace partita::groups {
@@ -54,7 +52,7 @@ MigrationPolicy migration_policy(std::string_view name) {
     return small == "downgrade" ? MigrationPolicy::downgrade : MigrationPolicy::disabled;
 }
 
-std::optional<Refusal> GroupCoordinator::Core::refuse_upgrade(const ClassicGroup& group) const {
+std::optional<Refusal> GroupMigration::refuse_upgrade(const ClassicGroup& group) const {
     if (group.is(GroupState::empty)) {
         return std::nullopt;
     }
@@ -62,19 +60,20 @@ std::optional<Refusal> GroupCoordinator::Core::refuse_upgrade(const ClassicGroup
         return Refusal{ErrorCode::group_id_not_found,
                        "Cannot upgrade classic group " + group.id() + " to consumer group because " + std::string(reason)};
     };
-    if (config_.migration_policy != MigrationPolicy::bidirectional && config_.migration_policy != MigrationPolicy::upgrade) {
+    if (environment_.config.migration_policy != MigrationPolicy::bidirectional &&
+        environment_.config.migration_policy != MigrationPolicy::upgrade) {
         return refuse("online upgrade is disabled.");
     }
     if (!group.uses_consumer_protocol()) {
         return refuse("the group does not use the consumer embedded protocol.");
     }
-    if (std::cmp_greater(group.size(), config_.consumer_max_size)) {
+    if (std::cmp_greater(group.size(), environment_.config.consumer_max_size)) {
         return refuse("the group size exceeds the consumer group maximum size.");
     }
     for (const auto& [order, member] : group.members()) {
         const OwnedBytes* metadata = group.metadata_of(*member);
-        const auto subscription = metadata == nullptr ? std::nullopt : read_subscription(*metadata, *cluster_);
-        const auto assignment = read_assignment(member->assignment(), *cluster_);
+        const auto subscription = metadata == nullptr ? std::nullopt : read_subscription(*metadata, *environment_.cluster);
+        const auto assignment = read_assignment(member->assignment(), *environment_.cluster);
         if (!subscription || !assignment) {
             return refuse("the embedded consumer protocol is malformed.");
         }
@@ -89,17 +88,17 @@ std::optional<Refusal> GroupCoordinator::Core::refuse_upgrade(const ClassicGroup
 
 /// The first member of the new protocol comes. An empty group starts anew; in another the members
 /// stay what they are, with the assignment that they have.
-void GroupCoordinator::Core::upgrade_group(ClassicGroup& classic, Now now, Effects& effects) {
+void GroupMigration::upgrade(ClassicGroup& classic, Now now, Effects& effects) {
     std::vector<ConsumerMemberRecord> members;
     std::vector<MemberProgress> progress;
     const std::int32_t epoch = std::max(classic.generation, kInitialGroupEpoch);
     FirstOwners owners;
     for (const auto& [order, member] : classic.members()) {
         // What waits is told to come again: it then comes to the new group.
-        answer_join(classic, *member, {.error = ErrorCode::rebalance_in_progress, .member_id = member->id}, effects);
-        answer_sync(*member, {.error = ErrorCode::rebalance_in_progress}, effects);
-        const auto said = read_subscription(*classic.metadata_of(*member), *cluster_);
-        const auto has = read_assignment(member->assignment(), *cluster_);
+        rebalances_.answer_join(classic, *member, {.error = ErrorCode::rebalance_in_progress, .member_id = member->id}, effects);
+        rebalances_.answer_sync(*member, {.error = ErrorCode::rebalance_in_progress}, effects);
+        const auto said = read_subscription(*classic.metadata_of(*member), *environment_.cluster);
+        const auto has = read_assignment(member->assignment(), *environment_.cluster);
         PARTITA_ASSERT(said && has, "a group is looked at before it is upgraded");
         MemberSubscription subscription{.instance_id = member->instance_id,
                                         .rack_id = said->rack_id,
@@ -124,7 +123,7 @@ void GroupCoordinator::Core::upgrade_group(ClassicGroup& classic, Now now, Effec
         table_.change(group_id, member, effects);
     }
     Group& group = *table_.find(group_id);
-    table_.change(group.id, ConsumerGroupEpochRecord{{}, epoch, compute_metadata_hash(group)}, effects);
+    table_.change(group.id, ConsumerGroupEpochRecord{{}, epoch, steps_.compute_metadata_hash(group)}, effects);
     for (std::size_t i = 0; i < members.size(); ++i) {
         table_.change(group.id, TargetAssignmentRecord{{}, members[i].member_id, without_epochs(progress[i].assigned)}, effects);
     }
@@ -132,11 +131,11 @@ void GroupCoordinator::Core::upgrade_group(ClassicGroup& classic, Now now, Effec
     table_.change(group.id, TargetAssignmentEpochRecord{{}, epoch, {0}}, effects);
     for (std::size_t i = 0; i < members.size(); ++i) {
         table_.change(group.id, CurrentAssignmentRecord{{}, members[i].member_id, progress[i]}, effects);
-        restart_consumer_session(group, *group.consumer()->find(members[i].member_id), now);
+        steps_.restart_session(group, *group.consumer()->find(members[i].member_id), now);
     }
 }
 
-bool GroupCoordinator::Core::can_downgrade(const Group& group, std::span<ConsumerMember* const> without) const {
+bool GroupMigration::can_downgrade(const Group& group, std::span<ConsumerMember* const> without) const {
     const ConsumerGroup& consumer = *group.consumer();
     std::size_t leaving_classic = 0;
     for (const ConsumerMember* member : without) {
@@ -145,13 +144,13 @@ bool GroupCoordinator::Core::can_downgrade(const Group& group, std::span<Consume
     const std::size_t staying = consumer.size() - without.size();
     // A group whose members all speak the classic protocol is one already, so somebody else must be leaving.
     return staying > 0 && consumer.classic_member_count() - leaving_classic == staying && leaving_classic < without.size() &&
-           (config_.migration_policy == MigrationPolicy::bidirectional ||
-            config_.migration_policy == MigrationPolicy::downgrade) &&
-           std::cmp_less_equal(staying, config_.max_size);
+           (environment_.config.migration_policy == MigrationPolicy::bidirectional ||
+            environment_.config.migration_policy == MigrationPolicy::downgrade) &&
+           std::cmp_less_equal(staying, environment_.config.max_size);
 }
 
-void GroupCoordinator::Core::downgrade_group(Group& group, std::span<ConsumerMember* const> without, bool rebalance, Now now,
-                                             Effects& effects) {
+void GroupMigration::downgrade(Group& group, std::span<ConsumerMember* const> without, bool rebalance, Now now,
+                               Effects& effects) {
     struct Staying {
         std::string id;
         MemberSubscription subscription;
@@ -162,11 +161,11 @@ void GroupCoordinator::Core::downgrade_group(Group& group, std::span<ConsumerMem
         if (std::ranges::find(without, member.get()) != without.end()) {
             continue;
         }
-        const auto said = read_subscription(member->subscription.classic->protocols.front().metadata, *cluster_);
+        const auto said = read_subscription(member->subscription.classic->protocols.front().metadata, *environment_.cluster);
         // Of a member of an upgraded group only the metadata of the chosen protocol was looked at.
         const std::int16_t version = said ? said->version : std::int16_t{0};
-        staying.push_back(
-            {id, member->subscription, write_assignment(without_epochs(member->progress.assigned), version, *cluster_)});
+        staying.push_back({id, member->subscription,
+                           write_assignment(without_epochs(member->progress.assigned), version, *environment_.cluster)});
     }
     const std::int32_t epoch = group.consumer()->epoch();
     const std::string group_id = group.id;
@@ -183,7 +182,7 @@ void GroupCoordinator::Core::downgrade_group(Group& group, std::span<ConsumerMem
         classic.client_host = member.subscription.client_host;
         classic.session_timeout_ms = member.subscription.classic->session_timeout_ms;
         classic.rebalance_timeout_ms = member.subscription.rebalance_timeout_ms;
-        restart_session(classic, now);
+        rebalances_.restart_session(classic, now);
     }
     became.generation = epoch;
     became.protocol = became.select_protocol();
@@ -194,7 +193,7 @@ void GroupCoordinator::Core::downgrade_group(Group& group, std::span<ConsumerMem
     }
     table_.change(std::move(record), effects);
     if (rebalance) {
-        prepare_rebalance(became, now, effects);
+        rebalances_.prepare_rebalance(became, now, effects);
     }
 }
 

@@ -1,8 +1,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "broker/groups/core.h"
-#include "protocol/assert.h"
+#include "broker/groups/group_offsets.h"
+#include "broker/groups/limits.h"
+#include "broker/groups/replies.h"
 #include "protocol/utf16.h"
 #include "protocol/wrapping.h"
 
@@ -16,10 +17,8 @@ OffsetFetchResult::Partition fetched(PartitionIndex partition, const CommittedOf
             .metadata = committed.metadata};
 }
 
-}  // namespace
-
 /// Kafka's rules for who may commit. (Transactional commits will have looser ones: no state, no members needed.)
-ErrorCode GroupCoordinator::Core::validate_commit(const OffsetCommit& command, const ClassicGroup& group) {
+ErrorCode validate_commit(const OffsetCommit& command, const ClassicGroup& group) {
     if (command.generation.value < 0 && group.is(GroupState::empty)) {
         // Administrators and consumers that assign themselves.
         return ErrorCode::none;
@@ -39,73 +38,61 @@ ErrorCode GroupCoordinator::Core::validate_commit(const OffsetCommit& command, c
     return group.is(GroupState::completing_rebalance) ? ErrorCode::rebalance_in_progress : ErrorCode::none;
 }
 
-ErrorCode GroupCoordinator::Core::refuse_commit(const OffsetCommit& command) {
-    const Group* group = table_.find(command.group_id);
-    if (group != nullptr) {
-        return group->consumer() != nullptr ? validate_consumer_commit(command, *group->consumer())
-                                            : validate_commit(command, *group->classic());
-    }
-    if (command.generation.value < 0) {
-        // The commit makes the group.
+/// A member commits in the epoch it knows. An older one is accepted for partitions that it has had since then or
+/// longer (KIP-1251): nobody else can have had them meanwhile.
+ErrorCode validate_consumer_commit(const OffsetCommit& command, const ConsumerGroup& group) {
+    if (command.generation.value < 0 && group.empty()) {
         return ErrorCode::none;
     }
-    return command.api_version >= kCommitVersionKnowingUnknownGroups ? ErrorCode::group_id_not_found
-                                                                     : ErrorCode::illegal_generation;
-}
-
-bool GroupCoordinator::Core::metadata_too_large(std::string_view metadata) const {
-    return std::cmp_greater(metadata.size(), config_.offset_metadata_max_bytes) &&
-           std::cmp_greater(utf16_length(metadata), config_.offset_metadata_max_bytes);
-}
-
-void GroupCoordinator::Core::decide(const OffsetCommit& command, Now now, Effects& effects) {
-    const ErrorCode refusal = refuse_commit(command);
-    if (refusal != ErrorCode::none) {
-        reply(effects, command.reply_to, OffsetCommitResult{.error = refusal});
-        return;
+    const ConsumerMember* member = group.find(command.member_id);
+    if (member == nullptr) {
+        return ErrorCode::unknown_member_id;
     }
-    // A commit keeps a member of a consumer group no longer: that needs its heartbeats.
-    if (const Group* group = table_.find(command.group_id); group != nullptr && group->classic() != nullptr) {
-        const ClassicGroup& classic = *group->classic();
-        if (classic.is(GroupState::stable) || classic.is(GroupState::preparing_rebalance)) {
-            restart_session(*classic.find(command.member_id), now);
-        }
+    if (!member->is_classic() && command.api_version < kCommitVersionKnowingMemberEpochs) {
+        return ErrorCode::unsupported_version;
     }
-
-    OffsetCommitResult result;
-    OffsetCommitRecord record{.group_id = effects.arena.copy(command.group_id),
-                              .commit_timestamp = now.wall,
-                              .expire_timestamp = command.retention_time_ms == -1
-                                                      ? kNoTimestamp
-                                                      : TimestampMs{wrapping_add(now.wall.value, command.retention_time_ms)}};
-    std::size_t position = 0;
+    const std::int32_t epoch = command.generation.value;
+    if (epoch == member->progress.epoch) {
+        return ErrorCode::none;
+    }
+    const ErrorCode stale = member->is_classic() ? ErrorCode::illegal_generation : ErrorCode::stale_member_epoch;
+    if (epoch > member->progress.epoch) {
+        return stale;
+    }
     for (const OffsetCommit::Topic& topic : command.topics) {
-        record.topic = effects.arena.copy(topic.name);
-        record.topic_id = topic.topic_id;
         for (const OffsetCommit::Partition& partition : topic.partitions) {
-            ++position;
-            if (metadata_too_large(partition.metadata)) {
-                result.partition_errors.resize(position, ErrorCode::none);
-                result.partition_errors.back() = ErrorCode::offset_metadata_too_large;
-                continue;
+            const std::int32_t index = partition.partition.value;
+            const OwnedPartition* owned = find_partition(member->progress.assigned, topic.topic_id, index);
+            if (owned == nullptr) {
+                owned = find_partition(member->progress.pending_revocation, topic.topic_id, index);
             }
-            record.partition = partition.partition;
-            record.offset = partition.offset;
-            record.leader_epoch = partition.leader_epoch;
-            record.metadata = effects.arena.copy(partition.metadata);
-            table_.change(record, effects);
+            if (owned == nullptr || epoch < owned->assignment_epoch) {
+                return stale;
+            }
         }
     }
-    if (!result.partition_errors.empty()) {
-        result.partition_errors.resize(position, ErrorCode::none);
+    return ErrorCode::none;
+}
+
+ErrorCode validate_consumer_fetch(const OffsetFetch::Group& wanted, const ConsumerGroup& group) {
+    if (!wanted.member_id && wanted.member_epoch < 0) {
+        // Administrators.
+        return ErrorCode::none;
     }
-    reply(effects, command.reply_to, std::move(result));
+    const ConsumerMember* member = group.find(wanted.member_id.value_or(""));
+    if (member == nullptr) {
+        return ErrorCode::unknown_member_id;
+    }
+    if (wanted.member_epoch != member->progress.epoch) {
+        return member->is_classic() ? ErrorCode::illegal_generation : ErrorCode::stale_member_epoch;
+    }
+    return ErrorCode::none;
 }
 
 /// A classic group lets everybody read: member id and epoch mean nothing to it. A consumer group does not let
 /// members read whose partitions may be somebody else's. (When offsets of open transactions exist,
 /// `require_stable` will have to look for them here.)
-OffsetFetchResult::Group GroupCoordinator::Core::fetch_group(const OffsetFetch::Group& wanted, const Group* group) {
+OffsetFetchResult::Group fetch_group(const OffsetFetch::Group& wanted, const Group* group) {
     OffsetFetchResult::Group result{.group_id = std::string(wanted.group_id)};
     if (group != nullptr && group->consumer() != nullptr) {
         result.error = validate_consumer_fetch(wanted, *group->consumer());
@@ -151,7 +138,72 @@ OffsetFetchResult::Group GroupCoordinator::Core::fetch_group(const OffsetFetch::
     return result;
 }
 
-void GroupCoordinator::Core::decide(const OffsetFetch& command, Now, Effects& effects) {
+}  // namespace
+
+ErrorCode GroupOffsets::refuse_commit(const OffsetCommit& command) const {
+    const Group* group = table_.find(command.group_id);
+    if (group != nullptr) {
+        return group->consumer() != nullptr ? validate_consumer_commit(command, *group->consumer())
+                                            : validate_commit(command, *group->classic());
+    }
+    if (command.generation.value < 0) {
+        // The commit makes the group.
+        return ErrorCode::none;
+    }
+    return command.api_version >= kCommitVersionKnowingUnknownGroups ? ErrorCode::group_id_not_found
+                                                                     : ErrorCode::illegal_generation;
+}
+
+bool GroupOffsets::metadata_too_large(std::string_view metadata) const {
+    return std::cmp_greater(metadata.size(), config_.offset_metadata_max_bytes) &&
+           std::cmp_greater(utf16_length(metadata), config_.offset_metadata_max_bytes);
+}
+
+void GroupOffsets::commit(const OffsetCommit& command, Now now, Effects& effects) {
+    const ErrorCode refusal = refuse_commit(command);
+    if (refusal != ErrorCode::none) {
+        reply(effects, command.reply_to, OffsetCommitResult{.error = refusal});
+        return;
+    }
+    // A commit keeps a member of a consumer group no longer: that needs its heartbeats.
+    if (const Group* group = table_.find(command.group_id); group != nullptr && group->classic() != nullptr) {
+        const ClassicGroup& classic = *group->classic();
+        if (classic.is(GroupState::stable) || classic.is(GroupState::preparing_rebalance)) {
+            rebalances_.restart_session(*classic.find(command.member_id), now);
+        }
+    }
+
+    OffsetCommitResult result;
+    OffsetCommitRecord record{.group_id = effects.arena.copy(command.group_id),
+                              .commit_timestamp = now.wall,
+                              .expire_timestamp = command.retention_time_ms == -1
+                                                      ? kNoTimestamp
+                                                      : TimestampMs{wrapping_add(now.wall.value, command.retention_time_ms)}};
+    std::size_t position = 0;
+    for (const OffsetCommit::Topic& topic : command.topics) {
+        record.topic = effects.arena.copy(topic.name);
+        record.topic_id = topic.topic_id;
+        for (const OffsetCommit::Partition& partition : topic.partitions) {
+            ++position;
+            if (metadata_too_large(partition.metadata)) {
+                result.partition_errors.resize(position, ErrorCode::none);
+                result.partition_errors.back() = ErrorCode::offset_metadata_too_large;
+                continue;
+            }
+            record.partition = partition.partition;
+            record.offset = partition.offset;
+            record.leader_epoch = partition.leader_epoch;
+            record.metadata = effects.arena.copy(partition.metadata);
+            table_.change(record, effects);
+        }
+    }
+    if (!result.partition_errors.empty()) {
+        result.partition_errors.resize(position, ErrorCode::none);
+    }
+    reply(effects, command.reply_to, std::move(result));
+}
+
+void GroupOffsets::fetch(const OffsetFetch& command, Effects& effects) const {
     OffsetFetchResult result;
     result.groups.reserve(command.groups.size());
     for (const OffsetFetch::Group& wanted : command.groups) {
@@ -160,7 +212,7 @@ void GroupCoordinator::Core::decide(const OffsetFetch& command, Now, Effects& ef
     reply(effects, command.reply_to, std::move(result));
 }
 
-void GroupCoordinator::Core::decide(const OffsetDelete& command, Now, Effects& effects) {
+void GroupOffsets::remove(const OffsetDelete& command, Effects& effects) {
     OffsetDeleteResult result;
     Group* group = table_.find(command.group_id);
     const ClassicGroup* classic = group == nullptr ? nullptr : group->classic();
@@ -192,13 +244,43 @@ void GroupCoordinator::Core::decide(const OffsetDelete& command, Now, Effects& e
     reply(effects, command.reply_to, std::move(result));
 }
 
-void GroupCoordinator::Core::topic_deleted(const TopicDeleted& event, Now, Effects& effects) {
+void GroupOffsets::topic_deleted(const TopicDeleted& event, Effects& effects) {
     const auto is_gone = [&event](PartitionIndex, const CommittedOffset& committed) {
         return !committed.is_of_other_topic(event.topic_id);
     };
     for (const Group* group : table_.in_order()) {
         table_.remove_offsets(*group, event.name, is_gone, effects);
     }
+}
+
+void GroupOffsets::seed(const SeedOffsets& command, Now now, Effects& effects) {
+    // A group that is not known had members that were never part of a generation, and the process died since. They will be back.
+    OffsetCommitRecord record{.group_id = effects.arena.copy(command.group_id),
+                              .topic = effects.arena.copy(command.topic),
+                              .offset = Offset{0},
+                              .leader_epoch = LeaderEpoch{0},
+                              .metadata = effects.arena.copy(command.metadata),
+                              .commit_timestamp = now.wall,
+                              .topic_id = command.topic_id};
+    for (record.partition = command.first; record.partition < command.end; ++record.partition.value) {
+        const Group* group = table_.find(command.group_id);
+        const CommittedOffset* known = group == nullptr ? nullptr : group->offset(command.topic, record.partition);
+        if (known == nullptr || known->is_of_other_topic(command.topic_id)) {
+            table_.change(record, effects);
+        }
+    }
+}
+
+std::size_t GroupOffsets::remove_seeds(const SeedOffsets& command, Effects& effects) {
+    const Group* group = table_.find(command.group_id);
+    if (group == nullptr) {
+        return 0;
+    }
+    const auto is_as_seeded = [&command](PartitionIndex partition, const CommittedOffset& committed) {
+        return partition >= command.first && partition < command.end && committed.offset == Offset{0} &&
+               committed.metadata == command.metadata && committed.topic_id == command.topic_id;
+    };
+    return table_.remove_offsets(*group, command.topic, is_as_seeded, effects);
 }
 
 }  // namespace partita::groups

@@ -17,7 +17,7 @@
 ///
 /// Every group has a `ReaderListing`. Whatever changes the topics that the group names marks the listing as out of
 /// date, which is a flag and costs nothing more. The next question first lists the groups that changed anew
-/// (`GroupCoordinator::Core::readers_of`). So a broker whose topics never grow has no index, and each question pays for
+/// (`GroupQueries::readers_of`). So a broker whose topics never grow has no index, and each question pays for
 /// the groups that changed since the question before.
 
 namespace partita::groups {

@@ -1,12 +1,11 @@
-#include "broker/groups/topic_readers.h"
-
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
 #include <utility>
 
 #include "broker/groups/consumer_protocol.h"
-#include "broker/groups/core.h"
+#include "broker/groups/group_queries.h"
+#include "broker/groups/topic_readers.h"
 
 namespace partita::groups {
 namespace {
@@ -415,14 +414,14 @@ void ReaderCollector::tell_besides(const TopicQuestion& question, TopicReader& r
 
 std::string seed_metadata(std::int32_t epoch) { return std::string(kSeedMetadata) + std::to_string(epoch); }
 
-std::optional<std::string> GroupCoordinator::Core::protocol_of(std::string_view group_id) const {
+std::optional<std::string> GroupQueries::protocol_of(std::string_view group_id) const {
     const Group* group = table_.find(group_id);
     if (group == nullptr) return std::nullopt;
     const ClassicGroup* classic = group->classic();
     return classic == nullptr ? std::string() : classic->protocol.value_or("");
 }
 
-std::optional<MemberHoldings> GroupCoordinator::Core::holdings_of(std::string_view group_id, std::string_view member_id) const {
+std::optional<MemberHoldings> GroupQueries::holdings_of(std::string_view group_id, std::string_view member_id) const {
     const Group* group = table_.find(group_id);
     if (group == nullptr) return std::nullopt;
     MemberHoldings told;
@@ -432,7 +431,7 @@ std::optional<MemberHoldings> GroupCoordinator::Core::holdings_of(std::string_vi
         told.client_id = member->subscription.client_id;
         told.client_host = member->subscription.client_host;
         for (const OwnedTopic& owned : member->progress.assigned) {
-            const auto topic = cluster_->find(owned.topic_id);
+            const auto topic = environment_.cluster->find(owned.topic_id);
             if (!topic) continue;
             MemberHoldings::Topic& held = told.topics.emplace_back(std::string(topic->name));
             for (const OwnedPartition& partition : owned.partitions)
@@ -450,13 +449,14 @@ std::optional<MemberHoldings> GroupCoordinator::Core::holdings_of(std::string_vi
     read_holdings(member->assignment(), holdings);
     for (const Holdings::Topic& topic : holdings.topics()) {
         const std::span<const PartitionIndex> partitions = holdings.partitions_of(topic);
-        if (cluster_->find(topic.name)) told.topics.push_back({std::string(topic.name), {partitions.begin(), partitions.end()}});
+        if (environment_.cluster->find(topic.name))
+            told.topics.push_back({std::string(topic.name), {partitions.begin(), partitions.end()}});
     }
     return told;
 }
 
-std::map<PartitionIndex, Offset> GroupCoordinator::Core::committed_in(std::string_view group_id, std::string_view topic,
-                                                                      const TopicId& topic_id) const {
+std::map<PartitionIndex, Offset> GroupQueries::committed_in(std::string_view group_id, std::string_view topic,
+                                                            const TopicId& topic_id) const {
     std::map<PartitionIndex, Offset> told;
     const Group* group = table_.find(group_id);
     if (group == nullptr) return told;
@@ -468,7 +468,7 @@ std::map<PartitionIndex, Offset> GroupCoordinator::Core::committed_in(std::strin
     return told;
 }
 
-std::vector<std::vector<TopicReader>> GroupCoordinator::Core::readers_of(std::span<TopicQuestion> questions) {
+std::vector<std::vector<TopicReader>> GroupQueries::readers_of(std::span<TopicQuestion> questions) {
     table_.reader_index().update([&](ReaderListing& listing) {
         list_topics(listing);
         ++groups_visited_;
@@ -482,7 +482,7 @@ std::vector<std::vector<TopicReader>> GroupCoordinator::Core::readers_of(std::sp
     std::ranges::stable_sort(concerned, [](const Concerned& left, const Concerned& right) {
         return left.group != right.group && left.group->id < right.group->id;
     });
-    ReaderCollector collector(questions, *cluster_);
+    ReaderCollector collector(questions, *environment_.cluster);
     for (auto first = concerned.begin(); first != concerned.end();) {
         const auto last = std::find_if(first, concerned.end(), [&](const Concerned& one) { return one.group != first->group; });
         collector.add(*first->group, {first, last});
@@ -492,8 +492,8 @@ std::vector<std::vector<TopicReader>> GroupCoordinator::Core::readers_of(std::sp
     return collector.take();
 }
 
-std::vector<std::vector<TopicReader>> GroupCoordinator::Core::readers_by_asking_all(std::span<TopicQuestion> questions) const {
-    ReaderCollector collector(questions, *cluster_);
+std::vector<std::vector<TopicReader>> GroupQueries::readers_by_asking_all(std::span<TopicQuestion> questions) const {
+    ReaderCollector collector(questions, *environment_.cluster);
     std::vector<Concerned> concerned(questions.size());
     for (const Group* group : table_.in_order()) {
         for (std::size_t index = 0; index < questions.size(); ++index) {
@@ -503,36 +503,6 @@ std::vector<std::vector<TopicReader>> GroupCoordinator::Core::readers_by_asking_
         collector.add(*group, concerned);
     }
     return collector.take();
-}
-
-void GroupCoordinator::Core::seed_offsets(const SeedOffsets& command, Now now, Effects& effects) {
-    // A group that is not known had members that were never part of a generation, and the process died since. They will be back.
-    OffsetCommitRecord record{.group_id = effects.arena.copy(command.group_id),
-                              .topic = effects.arena.copy(command.topic),
-                              .offset = Offset{0},
-                              .leader_epoch = LeaderEpoch{0},
-                              .metadata = effects.arena.copy(command.metadata),
-                              .commit_timestamp = now.wall,
-                              .topic_id = command.topic_id};
-    for (record.partition = command.first; record.partition < command.end; ++record.partition.value) {
-        const Group* group = table_.find(command.group_id);
-        const CommittedOffset* known = group == nullptr ? nullptr : group->offset(command.topic, record.partition);
-        if (known == nullptr || known->is_of_other_topic(command.topic_id)) {
-            table_.change(record, effects);
-        }
-    }
-}
-
-std::size_t GroupCoordinator::Core::remove_seeds(const SeedOffsets& command, Effects& effects) {
-    const Group* group = table_.find(command.group_id);
-    if (group == nullptr) {
-        return 0;
-    }
-    const auto is_as_seeded = [&command](PartitionIndex partition, const CommittedOffset& committed) {
-        return partition >= command.first && partition < command.end && committed.offset == Offset{0} &&
-               committed.metadata == command.metadata && committed.topic_id == command.topic_id;
-    };
-    return table_.remove_offsets(*group, command.topic, is_as_seeded, effects);
 }
 
 }  // namespace partita::groups

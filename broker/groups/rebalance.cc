@@ -2,12 +2,59 @@
 #include <limits>
 #include <utility>
 
-#include "broker/groups/core.h"
+#include "broker/groups/limits.h"
+#include "broker/groups/rebalances.h"
+#include "broker/groups/replies.h"
 #include "protocol/assert.h"
 
 namespace partita::groups {
 
-void GroupCoordinator::Core::rebalance_or_complete(ClassicGroup& group, Now now, Effects& effects) {
+void Rebalances::loaded(ClassicGroup& group, Now now, Effects& effects) {
+    for (const auto& [order, member] : group.members()) {
+        restart_session(*member, now);
+    }
+    if (std::cmp_greater(group.size(), config_.max_size)) {
+        // The limit was lowered. Rejoining sorts out who may stay, and lets everybody commit before.
+        prepare_rebalance(group, now, effects);
+    }
+}
+
+void Rebalances::timer_over(const Timer& timer, Now now, Effects& effects) {
+    ClassicGroup& group = *timer.group->classic();
+    switch (timer.kind) {
+        case TimerKind::session:
+            session_over(group, *timer.member, now, effects);
+            return;
+        case TimerKind::pending_member:
+            pending_member_over(group, timer.pending->id, now, effects);
+            return;
+        case TimerKind::initial_join:
+            initial_delay_over(group, now, effects);
+            return;
+        case TimerKind::join:
+            complete_join(group, now, effects);
+            return;
+        case TimerKind::sync:
+            sync_overdue(group, now, effects);
+            return;
+        case TimerKind::offset_expiration:
+        case TimerKind::consumer_session:
+        case TimerKind::consumer_rebalance:
+        case TimerKind::consumer_join:
+        case TimerKind::consumer_sync:
+            break;
+    }
+    PARTITA_ASSERT(false, "it is a timer of a classic group");
+}
+
+void Rebalances::fail_waiting(ClassicGroup& group, ErrorCode error, Effects& effects) {
+    for (const auto& [order, member] : group.members()) {
+        answer_join(group, *member, {.error = error, .member_id = member->id}, effects);
+        answer_sync(*member, {.error = error}, effects);
+    }
+}
+
+void Rebalances::rebalance_or_complete(ClassicGroup& group, Now now, Effects& effects) {
     if (group.is(GroupState::preparing_rebalance)) {
         maybe_complete_join(group, now, effects);
     } else {
@@ -15,9 +62,7 @@ void GroupCoordinator::Core::rebalance_or_complete(ClassicGroup& group, Now now,
     }
 }
 
-/// The generation stays what it was until the join phase completes, so that members may still commit what they
-/// did in it.
-void GroupCoordinator::Core::prepare_rebalance(ClassicGroup& group, Now now, Effects& effects) {
+void Rebalances::prepare_rebalance(ClassicGroup& group, Now now, Effects& effects) {
     if (group.is(GroupState::completing_rebalance)) {
         reset_assignments(group, ErrorCode::rebalance_in_progress, now, effects);
     }
@@ -45,17 +90,17 @@ void GroupCoordinator::Core::prepare_rebalance(ClassicGroup& group, Now now, Eff
     }
 }
 
-std::int32_t GroupCoordinator::Core::initial_delay_ms() const {
+std::int32_t Rebalances::initial_delay_ms() const {
     return std::max(config_.initial_rebalance_delay_ms, kShortestInitialDelayMs);
 }
 
-void GroupCoordinator::Core::maybe_complete_join(ClassicGroup& group, Now now, Effects& effects) {
+void Rebalances::maybe_complete_join(ClassicGroup& group, Now now, Effects& effects) {
     if (group.is(GroupState::preparing_rebalance) && group.previous_state() != GroupState::empty && group.all_joined()) {
         complete_join(group, now, effects);
     }
 }
 
-void GroupCoordinator::Core::initial_delay_over(ClassicGroup& group, Now now, Effects& effects) {
+void Rebalances::initial_delay_over(ClassicGroup& group, Now now, Effects& effects) {
     // In the moment that nobody asked for, who was given an id (KIP-394) is on the way back with it. Kafka does not wait
     // for these; here they are the ones that start beside the first.
     const bool is_asked_for = config_.initial_rebalance_delay_ms >= kShortestInitialDelayMs;
@@ -71,7 +116,7 @@ void GroupCoordinator::Core::initial_delay_over(ClassicGroup& group, Now now, Ef
     table_.timers().schedule(group.initial_join_timer, now.monotonic + std::max(delay_ms, 1));
 }
 
-void GroupCoordinator::Core::complete_join(ClassicGroup& group, Now now, Effects& effects) {
+void Rebalances::complete_join(ClassicGroup& group, Now now, Effects& effects) {
     PARTITA_ASSERT(group.is(GroupState::preparing_rebalance), "only a rebalance can be completed");
     group.initial_join_timer.cancel();
     group.join_timer.cancel();
@@ -115,7 +160,7 @@ void GroupCoordinator::Core::complete_join(ClassicGroup& group, Now now, Effects
     table_.timers().schedule(group.sync_timer, now.monotonic + std::max(group.rebalance_timeout_ms(), 1));
 }
 
-JoinResult GroupCoordinator::Core::current_generation(const ClassicGroup& group, const Member& member) {
+JoinResult Rebalances::current_generation(const ClassicGroup& group, const Member& member) {
     JoinResult result{.generation = {group.generation},
                       .protocol_type = group.protocol_type,
                       .protocol_name = group.protocol,
@@ -131,24 +176,70 @@ JoinResult GroupCoordinator::Core::current_generation(const ClassicGroup& group,
     return result;
 }
 
-void GroupCoordinator::Core::answer_join(ClassicGroup& group, Member& member, JoinResult result, Effects& effects) {
+void Rebalances::answer_join(ClassicGroup& group, Member& member, JoinResult result, Effects& effects) {
     if (member.waiting_join) {
         reply(effects, *std::exchange(member.waiting_join, std::nullopt), std::move(result));
         --group.waiting_joins;
     }
 }
 
-void GroupCoordinator::Core::answer_sync(Member& member, SyncResult result, Effects& effects) {
+void Rebalances::answer_sync(Member& member, SyncResult result, Effects& effects) {
     if (member.waiting_sync) {
         reply(effects, *std::exchange(member.waiting_sync, std::nullopt), std::move(result));
     }
 }
 
-void GroupCoordinator::Core::remove_member(ClassicGroup& group, Member& member, ErrorCode error, Effects& effects) {
+void Rebalances::remove_member(ClassicGroup& group, Member& member, ErrorCode error, Effects& effects) {
     // The empty id makes the client join anew, as if it never had one.
     answer_join(group, member, {.error = error}, effects);
     answer_sync(member, {.error = error}, effects);
     group.remove(member.id);
+}
+
+void Rebalances::reset_assignments(ClassicGroup& group, ErrorCode error, Now now, Effects& effects) {
+    group.withdraw_assignments();
+    for (const auto& [order, member] : group.members()) {
+        if (member->waiting_sync) {
+            answer_sync(*member, {.error = error}, effects);
+            restart_session(*member, now);
+        }
+    }
+}
+
+/// Members that got a generation but never asked for their assignment would keep it without working on it
+/// (their heartbeats may go on). They are dropped after the rebalance timeout (KAFKA-12463).
+void Rebalances::sync_overdue(ClassicGroup& group, Now now, Effects& effects) {
+    if (group.owed_syncs == 0) {
+        return;
+    }
+    for (auto next = group.members().begin(); next != group.members().end();) {
+        Member& member = *(next++)->second;
+        if (member.owes_sync) {
+            remove_member(group, member, ErrorCode::unknown_member_id, effects);
+        }
+    }
+    prepare_rebalance(group, now, effects);
+}
+
+void Rebalances::session_over(ClassicGroup& group, Member& member, Now now, Effects& effects) {
+    // Whoever waits for an answer cannot send heartbeats meanwhile; the answer starts the session again. A
+    // new member has only its first JoinGroup and may have gone long ago (kNewMemberJoinTimeoutMs).
+    if (!member.is_new && (member.waiting_join || member.waiting_sync)) {
+        return;
+    }
+    remove_member(group, member, ErrorCode::unknown_member_id, effects);
+    if (group.is(GroupState::stable) || group.is(GroupState::completing_rebalance)) {
+        prepare_rebalance(group, now, effects);
+    } else if (group.is(GroupState::preparing_rebalance) && group.all_joined()) {
+        complete_join(group, now, effects);
+    }
+}
+
+void Rebalances::pending_member_over(ClassicGroup& group, std::string_view member_id, Now now, Effects& effects) {
+    group.remove(member_id);
+    if (group.is(GroupState::preparing_rebalance) && group.all_joined()) {
+        complete_join(group, now, effects);
+    }
 }
 
 }  // namespace partita::groups

@@ -1,0 +1,60 @@
+#include "broker/groups/consumer_steps.h"
+
+#include <string>
+#include <utility>
+
+namespace partita::groups {
+
+ConsumerMember& ConsumerSteps::take_place(std::string_view member_id, const ConsumerMember& previous, Group& group,
+                                          Effects& effects) {
+    MemberSubscription subscription = previous.subscription;
+    MemberProgress progress = previous.progress;
+    progress.epoch = 0;
+    progress.previous_epoch = 0;
+    assignors::Assignment target = previous.target.value_or(assignors::Assignment());
+    remove_member(group, std::string(previous.id), effects);
+    table_.change(group.id, ConsumerMemberRecord{{}, member_id, std::move(subscription)}, effects);
+    table_.change(group.id, TargetAssignmentRecord{{}, member_id, std::move(target)}, effects);
+    table_.change(group.id, CurrentAssignmentRecord{{}, member_id, std::move(progress)}, effects);
+    return *group.consumer()->find(member_id);
+}
+
+bool ConsumerSteps::update_subscription(std::string_view group_id, std::string_view member_id, MemberSubscription subscription,
+                                        Effects& effects) {
+    const Group* group = table_.find(group_id);
+    const ConsumerGroup* consumer = group == nullptr ? nullptr : group->consumer();
+    const ConsumerMember* member = consumer == nullptr ? nullptr : consumer->find(member_id);
+    if (member != nullptr && subscription == member->subscription) {
+        return false;
+    }
+    const bool names_changed =
+        member == nullptr ? !subscription.topic_names.empty() : subscription.topic_names != member->subscription.topic_names;
+    table_.change(group_id, ConsumerMemberRecord{{}, member_id, std::move(subscription)}, effects);
+    return names_changed;
+}
+
+void ConsumerSteps::restart_session(Group& group, ConsumerMember& member, Now now) {
+    const std::int32_t timeout_ms = member.is_classic() ? member.subscription.classic->session_timeout_ms
+                                                        : environment_.cluster->overrides(group.id).session_timeout_ms.value_or(
+                                                              environment_.config.consumer_session_timeout_ms);
+    table_.timers().schedule(member.session_timer, now.monotonic + timeout_ms);
+}
+
+void ConsumerSteps::loaded(Group& group, Now now) {
+    for (const auto& [id, member] : group.consumer()->members()) {
+        restart_session(group, *member, now);
+        if (!member->is_classic() && member->progress.state == MemberState::unrevoked_partitions) {
+            table_.timers().schedule(member->rebalance_timer, now.monotonic + member->subscription.rebalance_timeout_ms);
+        }
+    }
+}
+
+/// In this order, as Kafka's replay wants it.
+void ConsumerSteps::remove_member(Group& group, std::string_view member_id, Effects& effects) {
+    using Kind = ConsumerGroupTombstone::Kind;
+    for (const Kind kind : {Kind::current_assignment, Kind::target_assignment, Kind::member}) {
+        table_.change(group.id, ConsumerGroupTombstone{kind, {}, member_id}, effects);
+    }
+}
+
+}  // namespace partita::groups

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "broker/groups/commands.h"
+#include "broker/groups/effects.h"
+#include "broker/groups/group_environment.h"
+#include "broker/groups/group_table.h"
+#include "broker/groups/timer_queue.h"
+#include "protocol/types.h"
+
+namespace partita::groups {
+
+/// Offsets and groups that nobody uses any more, and those that an administrator deletes.
+class GroupExpiry {
+  public:
+    GroupExpiry(GroupTable& table, const GroupEnvironment& environment)
+        : table_(table), config_(environment.config), timer_(TimerKind::offset_expiration) {}
+
+    /// Looks for the first time after one interval.
+    void schedule(Now now);
+    /// The timer was due: expires what is unused, and schedules the next look.
+    void timer_over(Now now, Effects& effects);
+    void remove(const DeleteGroups& command, Effects& effects);
+
+  private:
+    [[nodiscard]] bool expire_offsets(const Group& group, Now now, Effects& effects);
+
+    GroupTable& table_;
+    const GroupConfig& config_;
+    Timer timer_;
+};
+
+}  // namespace partita::groups

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "broker/groups/consumer_steps.h"
+#include "broker/groups/effects.h"
+#include "broker/groups/group_environment.h"
+#include "broker/groups/group_table.h"
+#include "broker/groups/rebalances.h"
+#include "protocol/types.h"
+
+namespace partita::groups {
+
+/// How a group with members changes its kind (KIP-848): to a consumer group when the first member comes that speaks its protocol,
+/// and back when the last of them goes. Its offsets stay.
+class GroupMigration {
+  public:
+    GroupMigration(GroupTable& table, const GroupEnvironment& environment, Rebalances& rebalances, ConsumerSteps& steps)
+        : table_(table), environment_(environment), rebalances_(rebalances), steps_(steps) {}
+
+    [[nodiscard]] std::optional<Refusal> refuse_upgrade(const ClassicGroup& group) const;
+    /// The classic group ends. Its members are those of a consumer group of that name, which does not exist yet if there are
+    /// none.
+    void upgrade(ClassicGroup& classic, Now now, Effects& effects);
+    /// Without these members, all others speak the classic protocol and the group may become a classic one.
+    [[nodiscard]] bool can_downgrade(const Group& group, std::span<ConsumerMember* const> without) const;
+    /// The consumer group ends, and references to it are void. The others go on in a classic group, which rebalances if asked to.
+    void downgrade(Group& group, std::span<ConsumerMember* const> without, bool rebalance, Now now, Effects& effects);
+
+  private:
+    GroupTable& table_;
+    const GroupEnvironment& environment_;
+    Rebalances& rebalances_;
+    ConsumerSteps& steps_;
+};
+
+}  // namespace partita::groups

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "broker/groups/commands.h"
+#include "broker/groups/effects.h"
+#include "broker/groups/group_environment.h"
+#include "broker/groups/group_table.h"
+#include "broker/groups/rebalances.h"
+#include "broker/groups/topic_readers.h"
+#include "protocol/types.h"
+
+namespace partita::groups {
+
+/// Committed offsets, of groups of every kind: commits, fetches, deletion, and what expansions of topics give. Offsets that
+/// nobody uses any more are GroupExpiry's.
+class GroupOffsets {
+  public:
+    GroupOffsets(GroupTable& table, const GroupEnvironment& environment, Rebalances& rebalances)
+        : table_(table), config_(environment.config), rebalances_(rebalances) {}
+
+    /// Makes the group if it is not there and somebody from outside commits.
+    void commit(const OffsetCommit& command, Now now, Effects& effects);
+    void fetch(const OffsetFetch& command, Effects& effects) const;
+    void remove(const OffsetDelete& command, Effects& effects);
+    void topic_deleted(const TopicDeleted& event, Effects& effects);
+    void seed(const SeedOffsets& command, Now now, Effects& effects);
+    std::size_t remove_seeds(const SeedOffsets& command, Effects& effects);
+
+  private:
+    [[nodiscard]] ErrorCode refuse_commit(const OffsetCommit& command) const;
+    [[nodiscard]] bool metadata_too_large(std::string_view metadata) const;
+
+    GroupTable& table_;
+    const GroupConfig& config_;
+    Rebalances& rebalances_;
+};
+
+}  // namespace partita::groups
