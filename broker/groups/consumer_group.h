@@ -20,9 +20,8 @@
 #include "broker/groups/timer_queue.h"
 #include "protocol/types.h"
 
-/// State of a consumer group of KIP-848, and the rules that concern only this state. Only `apply` of a record changes
-/// it, both when the record is made and when it is replayed; so a group in memory and a group from the log cannot
-/// differ.
+/// State of a consumer group of KIP-848, and the rules that concern only this state. But for timers and one note it is durable:
+/// only `apply` of a record changes it, both when the record is made and when it is replayed.
 
 namespace partita::groups {
 
@@ -50,6 +49,8 @@ struct ConsumerMember {
     MemberProgress progress;
     /// The assignment that the group wants the member to have; unset until the member was part of a target assignment.
     std::optional<assignors::Assignment> target;
+
+    // Volatile
 
     Timer session_timer;
     /// Runs while the member has partitions to give up.
@@ -128,7 +129,7 @@ class ConsumerGroup {
     /// The existing topics that the member subscribes to, ascending.
     [[nodiscard]] std::vector<TopicId> subscribed_topic_ids(const ConsumerMember& member, const ClusterView& cluster) const;
 
-    /// The version of the metadata that `metadata_hash` was compared with last; -1 after a start.
+    /// Volatile: the version of the metadata that `metadata_hash` was compared with last; -1 after a start.
     std::int64_t seen_metadata_version = -1;
 
   private:

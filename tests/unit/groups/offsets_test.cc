@@ -139,6 +139,29 @@ TEST_F(Offsets, PartitionsMayComeInAnyOrderAndTwice) {
     EXPECT_EQ(coordinator_->offset_count(), 5U);
 }
 
+TEST_F(Offsets, CommitFindsItsPlaceAfterWhatStoodThereIsGone) {
+    commit({.offsets = {{0, 1}, {1, 2}, {2, 3}}});
+    // The partition behind the last commit's, that of the last commit, the topic, the group.
+    commit({.offsets = {{1, 4}}});
+    delete_offsets("g", "topic", {2});
+    commit({.offsets = {{1, 5}, {2, 6}}});
+    delete_offsets("g", "topic", {2});
+    commit({.offsets = {{2, 7}}});
+    EXPECT_EQ(committed("topic", 1), 5);
+    EXPECT_EQ(committed("topic", 2), 7);
+    delete_topic("topic", {});
+    commit({.offsets = {{2, 8}}});
+    EXPECT_EQ(committed("topic", 1), -1);
+    EXPECT_EQ(committed("topic", 2), 8);
+    EXPECT_EQ(delete_group("g"), ErrorCode::none);
+    commit({.offsets = {{2, 9}}});
+    commit({.topic = "other", .offsets = {{2, 10}}});
+    commit({.group = "h", .offsets = {{2, 11}}});
+    EXPECT_EQ(committed("topic", 2), 9);
+    EXPECT_EQ(committed("other", 2), 10);
+    EXPECT_EQ(committed("topic", 2, "h"), 11);
+}
+
 TEST_F(Offsets, UnknownGroupHasNoOffsetsAndNoError) {
     const auto group = fetch("nobody", "topic", {0, 1});
     EXPECT_EQ(group.error, ErrorCode::none);
