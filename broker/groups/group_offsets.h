@@ -29,7 +29,6 @@ class GroupOffsets {
     std::size_t remove_seeds(const SeedOffsets& command, Effects& effects);
 
   private:
-    [[nodiscard]] ErrorCode refuse_commit(const OffsetCommit& command) const;
     [[nodiscard]] bool metadata_too_large(std::string_view metadata) const;
 
     GroupTable& table_;

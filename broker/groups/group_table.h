@@ -46,9 +46,9 @@ class GroupTable {
 
     /// Applies the record and appends it to the effects. Its texts must live in the effects' arena.
     template <class R>
-    void change(R record, Effects& effects) {
+    void change(R&& record, Effects& effects) {
         apply(record);
-        effects.records.push_back(std::move(record));
+        effects.records.emplace_back(std::forward<R>(record));
     }
     /// The same for a record of a consumer group, which need not name its group. Its texts are copied.
     template <class R>

@@ -74,6 +74,20 @@ ErrorCode validate_consumer_commit(const OffsetCommit& command, const ConsumerGr
     return ErrorCode::none;
 }
 
+/// `group`: null when there is none.
+ErrorCode refuse_commit(const OffsetCommit& command, const Group* group) {
+    if (group != nullptr) {
+        return group->consumer() != nullptr ? validate_consumer_commit(command, *group->consumer())
+                                            : validate_commit(command, *group->classic());
+    }
+    if (command.generation.value < 0) {
+        // The commit makes the group.
+        return ErrorCode::none;
+    }
+    return command.api_version >= kCommitVersionKnowingUnknownGroups ? ErrorCode::group_id_not_found
+                                                                     : ErrorCode::illegal_generation;
+}
+
 ErrorCode validate_consumer_fetch(const OffsetFetch::Group& wanted, const ConsumerGroup& group) {
     if (!wanted.member_id && wanted.member_epoch < 0) {
         // Administrators.
@@ -140,37 +154,21 @@ OffsetFetchResult::Group fetch_group(const OffsetFetch::Group& wanted, const Gro
 
 }  // namespace
 
-ErrorCode GroupOffsets::refuse_commit(const OffsetCommit& command) const {
-    const Group* group = table_.find(command.group_id);
-    if (group != nullptr) {
-        return group->consumer() != nullptr ? validate_consumer_commit(command, *group->consumer())
-                                            : validate_commit(command, *group->classic());
-    }
-    if (command.generation.value < 0) {
-        // The commit makes the group.
-        return ErrorCode::none;
-    }
-    return command.api_version >= kCommitVersionKnowingUnknownGroups ? ErrorCode::group_id_not_found
-                                                                     : ErrorCode::illegal_generation;
-}
-
 bool GroupOffsets::metadata_too_large(std::string_view metadata) const {
     return std::cmp_greater(metadata.size(), config_.offset_metadata_max_bytes) &&
            std::cmp_greater(utf16_length(metadata), config_.offset_metadata_max_bytes);
 }
 
 void GroupOffsets::commit(const OffsetCommit& command, Now now, Effects& effects) {
-    const ErrorCode refusal = refuse_commit(command);
-    if (refusal != ErrorCode::none) {
+    const Group* group = table_.find(command.group_id);
+    if (const ErrorCode refusal = refuse_commit(command, group); refusal != ErrorCode::none) {
         reply(effects, command.reply_to, OffsetCommitResult{.error = refusal});
         return;
     }
     // A commit keeps a member of a consumer group no longer: that needs its heartbeats.
-    if (const Group* group = table_.find(command.group_id); group != nullptr && group->classic() != nullptr) {
-        const ClassicGroup& classic = *group->classic();
-        if (classic.is(GroupState::stable) || classic.is(GroupState::preparing_rebalance)) {
-            rebalances_.restart_session(*classic.find(command.member_id), now);
-        }
+    if (const ClassicGroup* classic = group == nullptr ? nullptr : group->classic();
+        classic != nullptr && (classic->is(GroupState::stable) || classic->is(GroupState::preparing_rebalance))) {
+        rebalances_.restart_session(*classic->find(command.member_id), now);
     }
 
     OffsetCommitResult result;
