@@ -40,7 +40,12 @@ void OffsetResets::on_offset_fetch(std::string_view group, ConnectionId speaker,
     ask.asked = now;
     ask.speaker = speaker;
     ask.is_member |= is_member;
-    drop_one_above(asks_, kAsksMax);
+    if (asks_.size() > kAsksMax) {
+        // Where the client begins will not be known, which may hide what its group skips later, and says nothing false.
+        const auto& [other, place, other_group] = asks_.begin()->first;
+        note_beginning(other_group, place, Offset{0});
+        asks_.erase(asks_.begin());
+    }
 }
 
 void OffsetResets::on_leave(std::string_view group, ConnectionId speaker, const ClientIdentity& client) {
@@ -58,7 +63,7 @@ void OffsetResets::on_list_offsets(const ClientIdentity& client, PartitionIndex 
     if (!is_own()) return;
     for (; is_own(); ++ask) {
         // Who watches lag asks for the end of a log as well.
-        if (ask->second.is_member && resetting_.size() < kResettingMax) resetting_.insert(std::get<2>(ask->first));
+        if (ask->second.is_member) note_resetting(std::get<2>(ask->first));
     }
     // A client that asked for a time and is told of no record asks for the end after that.
     const bool is_start = answered != kNoOffset && (timestamp == kLatest || timestamp >= 0);
@@ -73,8 +78,12 @@ void OffsetResets::on_fetch(ConnectionId connection, const ClientIdentity& clien
                             bool is_first, TimestampMs now) {
     const bool may_be_skipped = skips_.may_be_skipped(partition, from);
     if (may_be_skipped) skips_.connection_reads(connection, partition, from);
-    if ((may_be_skipped || is_behind_a_start(connection, partition, from)) && returns_.size() < kStartsMax) {
-        returns_.push_back({connection, partition, from, now});
+    if (may_be_skipped || is_behind_a_start(connection, partition, from)) {
+        if (returns_.size() < kReturnsMax) {
+            returns_.push_back({connection, partition, from, now});
+        } else {
+            forget_behind(partition, from);
+        }
     }
     // Who goes back before it was settled where it began skips nothing either.
     for (Start& start : starts_) {
@@ -86,7 +95,7 @@ void OffsetResets::on_fetch(ConnectionId connection, const ClientIdentity& clien
     for (auto ask = asks_.lower_bound({client, partition, {}});
          ask != asks_.end() && std::get<0>(ask->first) == client && std::get<1>(ask->first) == partition; ++ask) {
         const std::string& group = std::get<2>(ask->first);
-        if (ask->second.is_member && resetting_.size() < kResettingMax) resetting_.insert(group);
+        if (ask->second.is_member) note_resetting(group);
         if (now.value - ask->second.asked.value <= kBeginMs) groups.push_back(group);
     }
     // What goes on with a partition does not begin there, also when it has come to the end that somebody else is told.
@@ -143,9 +152,41 @@ void OffsetResets::settle(const ReaderFacts& facts, GroupIndex& groups, ReaderOw
 }
 
 void OffsetResets::note_beginning(const std::string& group, PartitionIndex partition, Offset from) {
-    Offset& lowest = lowest_.try_emplace({partition, group}, from).first->second;
-    lowest = std::min(lowest, from);
-    drop_one_above(lowest_, kSkipsMax);
+    if (const auto known = lowest_.find({partition, group}); known != lowest_.end()) {
+        known->second = std::min(known->second, from);
+    } else if (lowest_.size() < kBeginningsMax) {
+        lowest_.emplace(std::pair(partition, group), from);
+    } else {
+        is_beginning_lost_ = true;
+    }
+}
+
+bool OffsetResets::may_have_begun_at(const std::string& group, PartitionIndex partition, Offset from) const {
+    const auto lowest = lowest_.find({partition, group});
+    return lowest == lowest_.end() ? is_beginning_lost_ : lowest->second <= from;
+}
+
+void OffsetResets::forget_behind(PartitionIndex partition, Offset from) {
+    skips_.erase_if([&](const auto& skip) {
+        const auto& [place, group] = skip.first;
+        if (place != partition || from >= skip.second.from) return false;
+        note_beginning(group, partition, from);
+        return true;
+    });
+    for (Start& start : starts_) {
+        if (start.partition != partition || from >= start.from) continue;
+        for (const std::string& group : start.groups) note_beginning(group, partition, from);
+        start.from = from;
+        start.skips = false;
+    }
+}
+
+void OffsetResets::note_resetting(const std::string& group) {
+    if (resetting_.size() < kResettingMax) {
+        resetting_.insert(group);
+    } else if (!resetting_.contains(group)) {
+        is_resetting_lost_ = true;
+    }
 }
 
 void OffsetResets::group_goes_to(const std::string& group, PartitionIndex partition, Offset offset) {
@@ -171,7 +212,8 @@ bool OffsetResets::may_have_gone_back(const Start& start, ReaderOwners& owners, 
 void OffsetResets::settle_start_of(const std::string& group, const Start& start) {
     const auto lowest = lowest_.find({start.partition, group});
     const Offset from = lowest == lowest_.end() ? start.from : std::min(start.from, lowest->second);
-    if (start.skips && from > Offset{0}) skips_.add(group, start.partition, {start.client, start.connection, from, start.way});
+    const bool may_skip = start.skips && !may_have_begun_at(group, start.partition, Offset{0});
+    if (may_skip) skips_.add(group, start.partition, {start.client, start.connection, from, start.way});
     note_beginning(group, start.partition, start.from);
     // It may have begun there before it began where it was told of already.
     skips_.group_goes_to(group, start.partition, start.from);
@@ -221,8 +263,7 @@ bool OffsetResets::settle_start(Start& start, const ReaderFacts& facts, ReaderOw
     if (!start.is_ambiguous) {
         // Who had begun at the start of the log has skipped nothing.
         std::erase_if(start.groups, [&](const std::string& group) {
-            const auto lowest = lowest_.find({start.partition, group});
-            return lowest != lowest_.end() && lowest->second <= offset_at(facts.log_starts, start.partition);
+            return may_have_begun_at(group, start.partition, offset_at(facts.log_starts, start.partition));
         });
         // Of several, one of them began there and the others did not.
         if (start.groups.size() == 1) note_beginning(start.groups.front(), start.partition, start.from);
@@ -360,6 +401,7 @@ void OffsetResets::find_ambiguous_skips(const std::string& topic, const ReaderFa
 }
 
 void OffsetResets::find_crashes(const std::string& topic, LookTime& time, std::vector<Finding>& findings) const {
+    if (is_resetting_lost_) return;
     struct Crashed {
         const ClientIdentity* client = nullptr;
         int times = 0;

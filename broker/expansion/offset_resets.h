@@ -32,6 +32,13 @@ class OffsetResets {
     /// told to have skipped what it may have read.
     static constexpr std::size_t kPlainStartsMax = kStartsMax / 2;
     static constexpr std::size_t kSkipsMax = 4096;
+    /// Places, each a group and a partition, of which it is kept where the group began. When there are more, nothing is told of
+    /// the skips of those that have no place: they may have begun earlier.
+    static constexpr std::size_t kBeginningsMax = 4096;
+    /// Connections that went back behind a skip since the last look. A further one may be anybody's, so that nobody is told
+    /// any more to have skipped what it reads.
+    static constexpr std::size_t kReturnsMax = 4096;
+    /// Groups that asked where to begin. When there are more, H21 is not told any more.
     static constexpr std::size_t kResettingMax = 4096;
     /// A client that was told that its group has no offset begins to read within this time, or does not begin because
     /// of that answer.
@@ -136,6 +143,12 @@ class OffsetResets {
     [[nodiscard]] bool may_have_gone_back(const Start& start, ReaderOwners& owners, TimestampMs now) const;
     /// The group, or one of several that it is among, began there.
     void note_beginning(const std::string& group, PartitionIndex partition, Offset from);
+    /// Whether the group may have begun at `from`, or before.
+    [[nodiscard]] bool may_have_begun_at(const std::string& group, PartitionIndex partition, Offset from) const;
+    /// Somebody, and it will not be known who, reads the partition from there.
+    void forget_behind(PartitionIndex partition, Offset from);
+    /// A member of the group asked where to begin.
+    void note_resetting(const std::string& group);
     /// A member of the group reads, or will read, from `offset`.
     void group_goes_to(const std::string& group, PartitionIndex partition, Offset offset);
     [[nodiscard]] bool settle_return(const Return& back, ReaderOwners& owners, TimestampMs now);
@@ -154,8 +167,12 @@ class OffsetResets {
     SkipTable skips_{kSkipsMax};
     /// The lowest offset at which the group is known to have begun: only what lies before it was certainly skipped.
     std::map<std::pair<PartitionIndex, std::string>, Offset> lowest_;
+    /// One had no place in `lowest_`.
+    bool is_beginning_lost_ = false;
     /// Groups of which a member may have asked where to begin: their policy is not "none".
     std::set<std::string> resetting_;
+    /// One had no place in `resetting_`.
+    bool is_resetting_lost_ = false;
 
     static constexpr std::size_t kGrowthsMax = 16;
     static constexpr std::size_t kGrownGroupsMax = 65'536;

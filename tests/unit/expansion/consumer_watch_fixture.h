@@ -111,10 +111,11 @@ class ConsumerWatchTest : public testing::Test {
         watch_.on_offset_fetch(group, coordinator, true, client_, partition, kNoOffset, now_);
     }
     /// The group asks for its offset in a new partition, is told there is none, and goes to the end.
-    void start_at_latest(PartitionIndex partition, std::int64_t latest) {
+    void start_at_latest(PartitionIndex partition, std::int64_t latest) { start_at_latest_over(kFetches, partition, latest); }
+    void start_at_latest_over(ConnectionId connection, PartitionIndex partition, std::int64_t latest) {
         ask("billing", kCoordinator, partition);
         watch_.on_list_offsets(client_, partition, -1, Offset{latest});
-        fetch(partition, latest);
+        fetch(client_, connection, partition, latest);
     }
     void commit(std::string_view group, std::vector<ConsumerWatch::Commit> commits, const Inversions::Positions* before = nullptr,
                 std::uint64_t keys_sent = 0) {

@@ -545,6 +545,55 @@ TEST_F(OffsetResetsTest, OfABeginningThatHasNoPlaceALaterOneIsNotTold) {
     EXPECT_EQ(lost->count, 5);
 }
 
+// "billing" comes first in the order of names, and of clients: what makes room for others must not be what is known of it.
+TEST_F(OffsetResetsTest, OfGroupsWhoseBeginningHasNoPlaceNoSkipIsTold) {
+    (void)findings();
+    for (std::size_t reader = 0; reader < OffsetResets::kPlainStartsMax + OffsetResets::kBeginningsMax; ++reader) {
+        const ClientIdentity client{"reader-" + std::to_string(reader), "/10.0.0.1"};
+        const std::string group = "g" + std::to_string(reader);
+        watch_.on_offset_fetch(group, {100 + 2 * reader}, true, client, kNew, kNoOffset, now_);
+        fetch(client, {101 + 2 * reader}, kNew, 0);
+        watch_.on_offset_fetch(group, {100 + 2 * reader}, true, client, kNew, Offset{0}, now_);
+    }
+    ask("billing", kCoordinator, kNew);
+    watch_.on_list_offsets(client_, kNew, -2, Offset{0});
+    fetch(kNew, 0);
+    connections_.closed.insert(kFetches);
+    start_at_latest_over({3}, kNew, 7);
+    EXPECT_FALSE(skipped()) << "it read these seven before";
+}
+
+TEST_F(OffsetResetsTest, OfAGroupWhoseQuestionHasNoPlaceNoSkipIsTold) {
+    (void)findings();
+    ask("billing", kCoordinator, kNew);
+    for (std::size_t reader = 0; reader < OffsetResets::kAsksMax; ++reader) {
+        const ClientIdentity client{"reader-" + std::to_string(reader), "/10.0.0.1"};
+        watch_.on_offset_fetch("g", {100 + reader}, true, client, kNew, kNoOffset, now_);
+    }
+    fetch(kNew, 0);
+    connections_.closed.insert(kFetches);
+    start_at_latest_over({3}, kNew, 7);
+    EXPECT_FALSE(skipped()) << "it read these seven before";
+}
+
+TEST_F(OffsetResetsTest, WhenNotAllWhoGoBackHaveAPlaceNobodyHasSkippedWhatTheyRead) {
+    start_at_latest({3}, 5);
+    start_at_latest(kNew, 7);
+    ASSERT_EQ(skipped()->count, 12);
+    for (std::size_t reader = 0; reader < OffsetResets::kReturnsMax; ++reader) {
+        fetch({"mirror-" + std::to_string(reader), "/10.0.0.9"}, {100 + reader}, kNew, 6);
+    }
+    ASSERT_EQ(skipped()->count, 12);
+    for (std::size_t reader = 0; reader < OffsetResets::kReturnsMax; ++reader) {
+        fetch({"mirror-" + std::to_string(reader), "/10.0.0.9"}, {100 + reader}, kNew, 6);
+    }
+    connections_.closed.insert(kFetches);
+    fetch(client_, {3}, kNew, 0);
+    const auto lost = skipped();
+    ASSERT_TRUE(lost);
+    EXPECT_EQ(lost->count, 5) << "what is left is of the other partition";
+}
+
 /// Crashes: a member of "billing" comes, is told that there is no offset, and goes.
 class OffsetResetsCrashTest : public OffsetResetsTest {
   protected:
@@ -648,6 +697,22 @@ TEST_F(OffsetResetsCrashTest, AGroupThatCameAfterTheGrowthIsNotStoppedByIt) {
 TEST_F(OffsetResetsCrashTest, AMemberThatStaysHasNotCrashed) {
     come();
     ask("billing", kCoordinator, kNew);
+    wait(OffsetResets::kNoneCrashMs);
+    EXPECT_FALSE(is_told());
+}
+
+TEST_F(OffsetResetsCrashTest, WhenNotAllGroupsThatAskWhereToBeginHaveAPlaceNoneIsSaidToCrash) {
+    for (std::size_t reader = 0; reader < OffsetResets::kResettingMax; ++reader) {
+        const ClientIdentity client{"reader-" + std::to_string(reader), "/10.0.0.1"};
+        watch_.on_offset_fetch("g" + std::to_string(reader), {100 + reader}, true, client, PartitionIndex{3}, kNoOffset, now_);
+        watch_.on_list_offsets(client, PartitionIndex{3}, -2, Offset{0});
+        watch_.on_offset_fetch("g" + std::to_string(reader), {100 + reader}, true, client, PartitionIndex{3}, Offset{0}, now_);
+    }
+    come();
+    watch_.on_list_offsets(client_, kNew, -2, Offset{0});
+    leave();
+    come();
+    leave();
     wait(OffsetResets::kNoneCrashMs);
     EXPECT_FALSE(is_told());
 }
