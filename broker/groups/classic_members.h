@@ -24,14 +24,14 @@ class ClassicMembers {
 
     // `group` is a consumer group; after `join` and `leave` it may be a classic one, and references to it void.
 
-    void join(const JoinGroup& command, Group& group, Now now, Effects& effects);
-    void sync(const SyncGroup& command, Group& group, Now now, Effects& effects);
-    [[nodiscard]] ErrorCode heartbeat(const Heartbeat& command, Group& group, Now now);
+    void join(const JoinGroup& command, const Group& group, Now now, Effects& effects);
+    void sync(const SyncGroup& command, const Group& group, Now now, Effects& effects);
+    [[nodiscard]] ErrorCode heartbeat(const Heartbeat& command, const Group& group, Now now);
     /// An administrator removes members of either protocol this way.
-    void leave(const LeaveGroup& command, Group& group, Now now, Effects& effects);
+    void leave(const LeaveGroup& command, const Group& group, Now now, Effects& effects);
 
   private:
-    void accept_join(const JoinGroup& command, std::string_view member_id, Group& group, Now now, Effects& effects);
+    void accept_join(const JoinGroup& command, std::string_view member_id, const Group& group, Now now, Effects& effects);
 
     GroupTable& table_;
     const GroupEnvironment& environment_;

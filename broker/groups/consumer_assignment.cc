@@ -49,7 +49,7 @@ class SpecBuilder {
     /// Static members first, by instance id: so a restart under another member id moves nobody's range.
     void order(const ConsumerGroup& group) {
         for (const auto& [id, member] : group.members()) {
-            order_.push_back(member.get());
+            order_.push_back(&member);
         }
         std::ranges::stable_sort(order_, [](const ConsumerMember* left, const ConsumerMember* right) {
             const auto& mine = left->subscription.instance_id;
@@ -123,8 +123,8 @@ std::int64_t ConsumerSteps::compute_metadata_hash(const Group& group) {
     return group_hash(hashes);
 }
 
-void ConsumerSteps::update_group_epoch(Group& group, bool bump, Effects& effects) {
-    ConsumerGroup& consumer = *group.consumer();
+void ConsumerSteps::update_group_epoch(const Group& group, bool bump, Effects& effects) {
+    const ConsumerGroup& consumer = *group.consumer();
     if (!bump && consumer.seen_metadata_version == environment_.cluster->version()) {
         return;
     }
@@ -135,7 +135,7 @@ void ConsumerSteps::update_group_epoch(Group& group, bool bump, Effects& effects
     }
 }
 
-void ConsumerSteps::update_target_assignment(Group& group, Now now, Effects& effects) {
+void ConsumerSteps::update_target_assignment(const Group& group, Now now, Effects& effects) {
     const ConsumerGroup& consumer = *group.consumer();
     if (consumer.epoch() <= consumer.assignment_epoch()) {
         return;
@@ -150,7 +150,7 @@ void ConsumerSteps::update_target_assignment(Group& group, Now now, Effects& eff
     }
 }
 
-void ConsumerSteps::compute_target_assignment(Group& group, Now now, Effects& effects) {
+void ConsumerSteps::compute_target_assignment(const Group& group, Now now, Effects& effects) {
     const ConsumerGroup& consumer = *group.consumer();
     std::string name = consumer.preferred_assignor().value_or(environment_.config.consumer_assignors.front());
     if (std::ranges::find(environment_.config.consumer_assignors, name) == environment_.config.consumer_assignors.end()) {
@@ -171,7 +171,7 @@ void ConsumerSteps::compute_target_assignment(Group& group, Now now, Effects& ef
     table_.change(group.id, TargetAssignmentEpochRecord{{}, consumer.epoch(), now.wall}, effects);
 }
 
-void ConsumerSteps::lead_on(Group& group, ConsumerMember& member, bool subscription_changed,
+void ConsumerSteps::lead_on(const Group& group, const ConsumerMember& member, bool subscription_changed,
                             const std::optional<std::span<const assignors::TopicPartitions>>& owned, Now now, Effects& effects) {
     const ConsumerGroup& consumer = *group.consumer();
     const MemberProgress& progress = member.progress;

@@ -35,9 +35,9 @@ std::vector<MemberSubscription::Protocol> owned_protocols(std::span<const JoinGr
     return result;
 }
 
-std::expected<ConsumerMember*, ErrorCode> find_member(const ConsumerGroup& group, std::string_view member_id,
-                                                      const std::optional<std::string_view>& instance_id) {
-    ConsumerMember* member = instance_id ? group.find_static(*instance_id) : group.find(member_id);
+std::expected<const ConsumerMember*, ErrorCode> find_member(const ConsumerGroup& group, std::string_view member_id,
+                                                            const std::optional<std::string_view>& instance_id) {
+    const ConsumerMember* member = instance_id ? group.find_static(*instance_id) : group.find(member_id);
     if (member == nullptr) {
         return std::unexpected(ErrorCode::unknown_member_id);
     }
@@ -48,9 +48,9 @@ std::expected<ConsumerMember*, ErrorCode> find_member(const ConsumerGroup& group
 }
 
 /// The same for a request that only members of the classic protocol send.
-std::expected<ConsumerMember*, ErrorCode> find_classic_member(const ConsumerGroup& group, std::string_view member_id,
-                                                              const std::optional<std::string_view>& instance_id,
-                                                              Generation generation) {
+std::expected<const ConsumerMember*, ErrorCode> find_classic_member(const ConsumerGroup& group, std::string_view member_id,
+                                                                    const std::optional<std::string_view>& instance_id,
+                                                                    Generation generation) {
     const auto found = find_member(group, member_id, instance_id);
     if (found && !(*found)->is_classic()) {
         return std::unexpected(ErrorCode::unknown_member_id);
@@ -76,7 +76,7 @@ bool waits_for_others(const ConsumerGroup& group, const ConsumerMember& member) 
 
 }  // namespace
 
-void ClassicMembers::join(const JoinGroup& command, Group& group, Now now, Effects& effects) {
+void ClassicMembers::join(const JoinGroup& command, const Group& group, Now now, Effects& effects) {
     const ConsumerGroup& consumer = *group.consumer();
     // Kafka's exceptions know no member id, so that every refusal carries an empty one.
     const auto refuse = [&](ErrorCode error) { reply(effects, command.reply_to, join_error(error, "")); };
@@ -111,7 +111,8 @@ void ClassicMembers::join(const JoinGroup& command, Group& group, Now now, Effec
     accept_join(command, member_id, group, now, effects);
 }
 
-void ClassicMembers::accept_join(const JoinGroup& command, std::string_view member_id, Group& group, Now now, Effects& effects) {
+void ClassicMembers::accept_join(const JoinGroup& command, std::string_view member_id, const Group& group, Now now,
+                                 Effects& effects) {
     const auto said = read_subscription(command.protocols.front().metadata, *environment_.cluster);
     PARTITA_ASSERT(said.has_value(), "what a member says was looked at before");
     const ConsumerMember* place =
@@ -142,7 +143,7 @@ void ClassicMembers::accept_join(const JoinGroup& command, std::string_view memb
     subscription.classic = {command.session_timeout_ms, owned_protocols(command.protocols)};
     const std::string protocol = subscription.classic->protocols.front().name;
     const bool names_changed = steps_.update_subscription(group.id, member_id, std::move(subscription), effects);
-    ConsumerMember& member = *group.consumer()->find(member_id);
+    const ConsumerMember& member = *group.consumer()->find(member_id);
     const ConsumerSteps::RegexUpdate regex = steps_.update_regex(group, regex_before, "", now, effects);
     const bool changed = names_changed || regex.changed;
     steps_.update_group_epoch(group, changed, effects);
@@ -170,14 +171,14 @@ void ClassicMembers::accept_join(const JoinGroup& command, std::string_view memb
     }
 }
 
-void ClassicMembers::sync(const SyncGroup& command, Group& group, Now now, Effects& effects) {
+void ClassicMembers::sync(const SyncGroup& command, const Group& group, Now now, Effects& effects) {
     const ConsumerGroup& consumer = *group.consumer();
     const auto refuse = [&](ErrorCode error) { reply(effects, command.reply_to, SyncResult{.error = error}); };
     const auto found = find_classic_member(consumer, command.member_id, command.group_instance_id, command.generation);
     if (!found) {
         return refuse(found.error());
     }
-    ConsumerMember& member = **found;
+    const ConsumerMember& member = **found;
     const MemberSubscription::Protocol& protocol = member.subscription.classic->protocols.front();
     if ((command.protocol_type && *command.protocol_type != kConsumerProtocolType) ||
         (command.protocol_name && *command.protocol_name != protocol.name)) {
@@ -209,13 +210,13 @@ void ClassicMembers::sync(const SyncGroup& command, Group& group, Now now, Effec
     reply(effects, command.reply_to, std::move(result));
 }
 
-ErrorCode ClassicMembers::heartbeat(const Heartbeat& command, Group& group, Now now) {
+ErrorCode ClassicMembers::heartbeat(const Heartbeat& command, const Group& group, Now now) {
     const ConsumerGroup& consumer = *group.consumer();
     const auto found = find_classic_member(consumer, command.member_id, command.group_instance_id, command.generation);
     if (!found) {
         return found.error();
     }
-    ConsumerMember& member = **found;
+    const ConsumerMember& member = **found;
     steps_.restart_session(group, member, now);
     const MemberState state = member.progress.state;
     const bool must_rejoin = member.progress.epoch < consumer.assignment_epoch() || state == MemberState::unrevoked_partitions ||
@@ -229,16 +230,16 @@ ErrorCode ClassicMembers::heartbeat(const Heartbeat& command, Group& group, Now 
     return ErrorCode::rebalance_in_progress;
 }
 
-void ClassicMembers::leave(const LeaveGroup& command, Group& group, Now now, Effects& effects) {
+void ClassicMembers::leave(const LeaveGroup& command, const Group& group, Now now, Effects& effects) {
     LeaveResult result;
-    std::vector<ConsumerMember*> leaving;
+    std::vector<const ConsumerMember*> leaving;
     for (const LeaveGroup::Member& one : command.members) {
         LeaveResult::Member& answer = result.members.emplace_back();
         answer.member_id = one.member_id;
         if (one.group_instance_id) {
             answer.group_instance_id = std::string(*one.group_instance_id);
         }
-        ConsumerMember* member =
+        const ConsumerMember* member =
             one.group_instance_id ? group.consumer()->find_static(*one.group_instance_id) : group.consumer()->find(one.member_id);
         if (member == nullptr) {
             answer.error = ErrorCode::unknown_member_id;

@@ -71,7 +71,7 @@ void GroupQueries::describe(const ConsumerGroupDescribe& command, Effects& effec
         described_group.assignor = consumer.preferred_assignor().value_or(environment_.config.consumer_assignors.front());
         described_group.members.reserve(consumer.size());
         for (const auto& [id, member] : consumer.members()) {
-            described_group.members.push_back(described(*member, *environment_.cluster));
+            described_group.members.push_back(described(member, *environment_.cluster));
         }
     }
     reply(effects, command.reply_to, std::move(result));

@@ -91,12 +91,12 @@ void ConsumerGroup::apply(const ConsumerGroupTombstone& record) {
             assignment_timestamp_ = {0};
             return;
         case Kind::target_assignment:
-            if (ConsumerMember* member = find(record.name)) {
+            if (ConsumerMember* member = find_to_change(record.name)) {
                 member->target.reset();
             }
             return;
         case Kind::current_assignment:
-            if (ConsumerMember* member = find(record.name)) {
+            if (ConsumerMember* member = find_to_change(record.name)) {
                 disown(*member, member->progress.assigned);
                 disown(*member, member->progress.pending_revocation);
                 member->progress = {.epoch = kLeavingEpoch, .previous_epoch = kLeavingEpoch};
@@ -118,18 +118,23 @@ ConsumerGroupState ConsumerGroup::state() const {
         return ConsumerGroupState::assigning;
     }
     const bool settled = std::ranges::all_of(members_, [this](const auto& entry) {
-        const MemberProgress& progress = entry.second->progress;
+        const MemberProgress& progress = entry.second.progress;
         return progress.state == MemberState::stable && progress.epoch == assignment_epoch_;
     });
     return settled ? ConsumerGroupState::stable : ConsumerGroupState::reconciling;
 }
 
-ConsumerMember* ConsumerGroup::find(std::string_view member_id) const {
+const ConsumerMember* ConsumerGroup::find(std::string_view member_id) const {
     const auto found = members_.find(member_id);
-    return found == members_.end() ? nullptr : found->second.get();
+    return found == members_.end() ? nullptr : &found->second;
 }
 
-ConsumerMember* ConsumerGroup::find_static(std::string_view instance_id) const {
+ConsumerMember* ConsumerGroup::find_to_change(std::string_view member_id) {
+    const auto found = members_.find(member_id);
+    return found == members_.end() ? nullptr : &found->second;
+}
+
+const ConsumerMember* ConsumerGroup::find_static(std::string_view instance_id) const {
     const auto found = by_instance_id_.find(instance_id);
     return found == by_instance_id_.end() ? nullptr : found->second;
 }
@@ -217,11 +222,10 @@ std::vector<TopicId> ConsumerGroup::subscribed_topic_ids(const ConsumerMember& m
 }
 
 ConsumerMember& ConsumerGroup::find_or_add(std::string_view member_id) {
-    if (ConsumerMember* member = find(member_id)) {
+    if (ConsumerMember* member = find_to_change(member_id)) {
         return *member;
     }
-    auto added = std::make_unique<ConsumerMember>(group_, member_id);
-    return *members_.emplace(std::string(member_id), std::move(added)).first->second;
+    return members_.try_emplace(std::string(member_id), group_, member_id).first->second;
 }
 
 void ConsumerGroup::remove(std::string_view member_id) {
@@ -229,7 +233,7 @@ void ConsumerGroup::remove(std::string_view member_id) {
     if (found == members_.end()) {
         return;
     }
-    ConsumerMember& member = *found->second;
+    const ConsumerMember& member = found->second;
     count_subscription(member, -1);
     disown(member, member.progress.assigned);
     disown(member, member.progress.pending_revocation);

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -50,14 +49,14 @@ struct ConsumerMember {
     /// The assignment that the group wants the member to have; unset until the member was part of a target assignment.
     std::optional<assignors::Assignment> target;
 
-    // Volatile
+    // Volatile: whoever finds the member can change this of it, and nothing else
 
-    Timer session_timer;
+    mutable Timer session_timer;
     /// Runs while the member has partitions to give up.
-    Timer rebalance_timer;
+    mutable Timer rebalance_timer;
     /// Run while a classic member that was told to rejoin, or to fetch its assignment, has not done so.
-    Timer join_timer;
-    Timer sync_timer;
+    mutable Timer join_timer;
+    mutable Timer sync_timer;
 
     [[nodiscard]] bool is_static() const { return subscription.instance_id.has_value(); }
     [[nodiscard]] bool is_classic() const { return subscription.classic.has_value(); }
@@ -101,11 +100,11 @@ class ConsumerGroup {
     [[nodiscard]] ConsumerGroupState state() const;
 
     /// Ascending by id.
-    [[nodiscard]] const std::map<std::string, std::unique_ptr<ConsumerMember>, std::less<>>& members() const { return members_; }
+    [[nodiscard]] const std::map<std::string, ConsumerMember, std::less<>>& members() const { return members_; }
     [[nodiscard]] std::size_t size() const { return members_.size(); }
     [[nodiscard]] bool empty() const { return members_.empty(); }
-    [[nodiscard]] ConsumerMember* find(std::string_view member_id) const;
-    [[nodiscard]] ConsumerMember* find_static(std::string_view instance_id) const;
+    [[nodiscard]] const ConsumerMember* find(std::string_view member_id) const;
+    [[nodiscard]] const ConsumerMember* find_static(std::string_view instance_id) const;
 
     /// The member that has the partition, or has yet to give it up. Null when the partition is free.
     [[nodiscard]] const ConsumerMember* owner(const TopicId& topic_id, std::int32_t partition) const;
@@ -130,9 +129,10 @@ class ConsumerGroup {
     [[nodiscard]] std::vector<TopicId> subscribed_topic_ids(const ConsumerMember& member, const ClusterView& cluster) const;
 
     /// Volatile: the version of the metadata that `metadata_hash` was compared with last; -1 after a start.
-    std::int64_t seen_metadata_version = -1;
+    mutable std::int64_t seen_metadata_version = -1;
 
   private:
+    [[nodiscard]] ConsumerMember* find_to_change(std::string_view member_id);
     ConsumerMember& find_or_add(std::string_view member_id);
     void remove(std::string_view member_id);
     void count_subscription(const ConsumerMember& member, std::int32_t change);
@@ -144,9 +144,10 @@ class ConsumerGroup {
     std::int64_t metadata_hash_ = 0;
     std::int32_t assignment_epoch_ = kInitialGroupEpoch;
     TimestampMs assignment_timestamp_{0};
-    std::map<std::string, std::unique_ptr<ConsumerMember>, std::less<>> members_;
+    // Its nodes stay where they are.
+    std::map<std::string, ConsumerMember, std::less<>> members_;
     /// Keys are the instance ids inside the members.
-    TextMap<ConsumerMember*> by_instance_id_;
+    TextMap<const ConsumerMember*> by_instance_id_;
     std::unordered_map<TopicId, std::unordered_map<std::int32_t, const ConsumerMember*>> owners_;
     std::size_t classic_members_ = 0;
     // How many members name each of these.

@@ -253,8 +253,8 @@ void ConsumerMembership::accept_heartbeat(const ConsumerGroupHeartbeat& command,
 
     const bool names_changed = !says_nothing_new(command, said) &&
                                steps_.update_subscription(command.group_id, member_id, updated(said, command), effects);
-    Group& group = *table_.find(command.group_id);
-    ConsumerMember& member = *group.consumer()->find(member_id);
+    const Group& group = *table_.find(command.group_id);
+    const ConsumerMember& member = *group.consumer()->find(member_id);
     const ConsumerSteps::RegexUpdate regex =
         steps_.update_regex(group, regex_before, member.subscription.topic_regex, now, effects);
     steps_.update_group_epoch(group, names_changed || regex.is_resolved, effects);

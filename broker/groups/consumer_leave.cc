@@ -12,7 +12,7 @@ void ConsumerMembership::leave(const ConsumerGroupHeartbeat& command, Now now, E
     const std::string member_id(command.member_id);
     Group* group = table_.find(command.group_id);
     std::optional<Refusal> refusal;
-    ConsumerMember* member = nullptr;
+    const ConsumerMember* member = nullptr;
     if (group == nullptr) {
         refusal = Refusal{ErrorCode::group_id_not_found, "Group " + group_id + " not found."};
     } else if (group->consumer() == nullptr) {
@@ -46,13 +46,14 @@ void ConsumerMembership::leave(const ConsumerGroupHeartbeat& command, Now now, E
         member->rebalance_timer.cancel();
         table_.change(group->id, CurrentAssignmentRecord{{}, member->id, std::move(progress)}, effects);
     } else {
-        ConsumerMember* const leaving[] = {member};
+        const ConsumerMember* const leaving[] = {member};
         fence_members(*group, leaving, now, effects);
     }
     reply(effects, command.reply_to, ConsumerHeartbeatResult{.member_id = member_id, .member_epoch = command.member_epoch});
 }
 
-void ConsumerMembership::fence_members(Group& group, std::span<ConsumerMember* const> members, Now now, Effects& effects) {
+void ConsumerMembership::fence_members(const Group& group, std::span<const ConsumerMember* const> members, Now now,
+                                       Effects& effects) {
     if (members.empty()) {
         return;
     }

@@ -23,7 +23,7 @@ class ConsumerMembership {
 
     void heartbeat(const ConsumerGroupHeartbeat& command, Now now, Effects& effects);
     /// Removes the members of one group; it may thereby become a classic one, so that references to it are void.
-    void fence_members(Group& group, std::span<ConsumerMember* const> members, Now now, Effects& effects);
+    void fence_members(const Group& group, std::span<const ConsumerMember* const> members, Now now, Effects& effects);
 
   private:
     [[nodiscard]] std::optional<Refusal> find_fault(const ConsumerGroupHeartbeat& command) const;

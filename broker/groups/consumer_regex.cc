@@ -20,8 +20,8 @@ std::optional<Refusal> ConsumerSteps::refuse_regex(std::string_view before, std:
 }
 
 /// The member's new subscription is in force already.
-ConsumerSteps::RegexUpdate ConsumerSteps::update_regex(Group& group, const std::string& before, const std::string& after, Now now,
-                                                       Effects& effects) {
+ConsumerSteps::RegexUpdate ConsumerSteps::update_regex(const Group& group, const std::string& before, const std::string& after,
+                                                       Now now, Effects& effects) {
     const ConsumerGroup& consumer = *group.consumer();
     RegexUpdate update{.changed = before != after};
     bool is_new = false;
@@ -54,14 +54,14 @@ ConsumerSteps::RegexUpdate ConsumerSteps::update_regex(Group& group, const std::
     return update;
 }
 
-void ConsumerSteps::forget_unused_regex(Group& group, const std::string& regex, Effects& effects) {
+void ConsumerSteps::forget_unused_regex(const Group& group, const std::string& regex, Effects& effects) {
     if (!regex.empty() && group.consumer()->regex_subscribers(regex) == 0) {
         table_.change(group.id, ConsumerGroupTombstone{ConsumerGroupTombstone::Kind::regular_expression, {}, regex}, effects);
     }
 }
 
 /// All expressions of the group together, so that one round of new topics costs one rebalance.
-void ConsumerSteps::resolve_group_regexes(Group& group, Now now, Effects& effects) {
+void ConsumerSteps::resolve_group_regexes(const Group& group, Now now, Effects& effects) {
     const ConsumerGroup& consumer = *group.consumer();
     std::vector<std::string> regexes;
     for (const auto& [regex, subscribers] : consumer.regexes()) {

@@ -5,8 +5,8 @@
 
 namespace partita::groups {
 
-ConsumerMember& ConsumerSteps::take_place(std::string_view member_id, const ConsumerMember& previous, Group& group,
-                                          Effects& effects) {
+const ConsumerMember& ConsumerSteps::take_place(std::string_view member_id, const ConsumerMember& previous, const Group& group,
+                                                Effects& effects) {
     MemberSubscription subscription = previous.subscription;
     MemberProgress progress = previous.progress;
     progress.epoch = 0;
@@ -33,24 +33,24 @@ bool ConsumerSteps::update_subscription(std::string_view group_id, std::string_v
     return names_changed;
 }
 
-void ConsumerSteps::restart_session(Group& group, ConsumerMember& member, Now now) {
+void ConsumerSteps::restart_session(const Group& group, const ConsumerMember& member, Now now) {
     const std::int32_t timeout_ms = member.is_classic() ? member.subscription.classic->session_timeout_ms
                                                         : environment_.cluster->overrides(group.id).session_timeout_ms.value_or(
                                                               environment_.config.consumer_session_timeout_ms);
     table_.timers().schedule(member.session_timer, now.monotonic + timeout_ms);
 }
 
-void ConsumerSteps::loaded(Group& group, Now now) {
+void ConsumerSteps::loaded(const Group& group, Now now) {
     for (const auto& [id, member] : group.consumer()->members()) {
-        restart_session(group, *member, now);
-        if (!member->is_classic() && member->progress.state == MemberState::unrevoked_partitions) {
-            table_.timers().schedule(member->rebalance_timer, now.monotonic + member->subscription.rebalance_timeout_ms);
+        restart_session(group, member, now);
+        if (!member.is_classic() && member.progress.state == MemberState::unrevoked_partitions) {
+            table_.timers().schedule(member.rebalance_timer, now.monotonic + member.subscription.rebalance_timeout_ms);
         }
     }
 }
 
 /// In this order, as Kafka's replay wants it.
-void ConsumerSteps::remove_member(Group& group, std::string_view member_id, Effects& effects) {
+void ConsumerSteps::remove_member(const Group& group, std::string_view member_id, Effects& effects) {
     using Kind = ConsumerGroupTombstone::Kind;
     for (const Kind kind : {Kind::current_assignment, Kind::target_assignment, Kind::member}) {
         table_.change(group.id, ConsumerGroupTombstone{kind, {}, member_id}, effects);

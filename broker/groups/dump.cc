@@ -89,7 +89,7 @@ std::string text_of(const ConsumerGroup& group) {
                       " assigned=" + std::to_string(group.assignment_epoch()) + "@" +
                       std::to_string(group.assignment_timestamp().value) + "\n";
     for (const auto& [id, member] : group.members()) {
-        out += text_of(*member);
+        out += text_of(member);
     }
     for (const auto& [regex, resolved] : group.resolved_regexes()) {
         out += "  regex '" + regex + "' version=" + std::to_string(resolved.version) +

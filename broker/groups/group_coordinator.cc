@@ -166,7 +166,7 @@ void GroupCoordinator::Core::tick(Now now, Effects& effects) {
             case TimerKind::consumer_rebalance:
             case TimerKind::consumer_join:
             case TimerKind::consumer_sync: {
-                ConsumerMember* const late[] = {due->consumer_member};
+                const ConsumerMember* const late[] = {due->consumer_member};
                 consumers.fence_members(*due->group, late, now, effects);
                 break;
             }

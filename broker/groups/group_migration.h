@@ -24,9 +24,9 @@ class GroupMigration {
     /// none.
     void upgrade(ClassicGroup& classic, Now now, Effects& effects);
     /// Without these members, all others speak the classic protocol and the group may become a classic one.
-    [[nodiscard]] bool can_downgrade(const Group& group, std::span<ConsumerMember* const> without) const;
+    [[nodiscard]] bool can_downgrade(const Group& group, std::span<const ConsumerMember* const> without) const;
     /// The consumer group ends, and references to it are void. The others go on in a classic group, which rebalances if asked to.
-    void downgrade(Group& group, std::span<ConsumerMember* const> without, bool rebalance, Now now, Effects& effects);
+    void downgrade(const Group& group, std::span<const ConsumerMember* const> without, bool rebalance, Now now, Effects& effects);
 
   private:
     GroupTable& table_;

@@ -122,7 +122,7 @@ void GroupMigration::upgrade(ClassicGroup& classic, Now now, Effects& effects) {
     for (ConsumerMemberRecord& member : members) {
         table_.change(group_id, member, effects);
     }
-    Group& group = *table_.find(group_id);
+    const Group& group = *table_.find(group_id);
     table_.change(group.id, ConsumerGroupEpochRecord{{}, epoch, steps_.compute_metadata_hash(group)}, effects);
     for (std::size_t i = 0; i < members.size(); ++i) {
         table_.change(group.id, TargetAssignmentRecord{{}, members[i].member_id, without_epochs(progress[i].assigned)}, effects);
@@ -135,7 +135,7 @@ void GroupMigration::upgrade(ClassicGroup& classic, Now now, Effects& effects) {
     }
 }
 
-bool GroupMigration::can_downgrade(const Group& group, std::span<ConsumerMember* const> without) const {
+bool GroupMigration::can_downgrade(const Group& group, std::span<const ConsumerMember* const> without) const {
     const ConsumerGroup& consumer = *group.consumer();
     std::size_t leaving_classic = 0;
     for (const ConsumerMember* member : without) {
@@ -149,7 +149,7 @@ bool GroupMigration::can_downgrade(const Group& group, std::span<ConsumerMember*
            std::cmp_less_equal(staying, environment_.config.max_size);
 }
 
-void GroupMigration::downgrade(Group& group, std::span<ConsumerMember* const> without, bool rebalance, Now now,
+void GroupMigration::downgrade(const Group& group, std::span<const ConsumerMember* const> without, bool rebalance, Now now,
                                Effects& effects) {
     struct Staying {
         std::string id;
@@ -158,14 +158,14 @@ void GroupMigration::downgrade(Group& group, std::span<ConsumerMember* const> wi
     };
     std::vector<Staying> staying;
     for (const auto& [id, member] : group.consumer()->members()) {
-        if (std::ranges::find(without, member.get()) != without.end()) {
+        if (std::ranges::find(without, &member) != without.end()) {
             continue;
         }
-        const auto said = read_subscription(member->subscription.classic->protocols.front().metadata, *environment_.cluster);
+        const auto said = read_subscription(member.subscription.classic->protocols.front().metadata, *environment_.cluster);
         // Of a member of an upgraded group only the metadata of the chosen protocol was looked at.
         const std::int16_t version = said ? said->version : std::int16_t{0};
-        staying.push_back({id, member->subscription,
-                           write_assignment(without_epochs(member->progress.assigned), version, *environment_.cluster)});
+        staying.push_back({id, member.subscription,
+                           write_assignment(without_epochs(member.progress.assigned), version, *environment_.cluster)});
     }
     const std::int32_t epoch = group.consumer()->epoch();
     const std::string group_id = group.id;

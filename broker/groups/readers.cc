@@ -37,7 +37,7 @@ struct Concerned {
 void list_topics_of(const ConsumerGroup& group, ReaderListing& listing) {
     for (const std::string_view name : group.subscribed_topics()) listing.add_members(name);
     for (const auto& [id, member] : group.members()) {
-        for (const OwnedTopic& owned : member->progress.assigned) listing.add_members(owned.topic_id);
+        for (const OwnedTopic& owned : member.progress.assigned) listing.add_members(owned.topic_id);
     }
 }
 
@@ -197,7 +197,7 @@ void ReaderCollector::add_members(const Group& group, const ClassicGroup& classi
 /// Members of a group of KIP-848, whose assignments and expressions the coordinator knows itself.
 void ReaderCollector::add_members(const Group& group, const ConsumerGroup& consumer, std::span<const Concerned> concerned) {
     for (const auto& [id, member] : consumer.members()) {
-        const MemberSubscription& wanted = member->subscription;
+        const MemberSubscription& wanted = member.subscription;
         const ResolvedRegex* resolved = wanted.topic_regex.empty() ? nullptr : consumer.resolved(wanted.topic_regex);
         subscribed_.clear();
         for (const Concerned& one : concerned) {
@@ -208,7 +208,7 @@ void ReaderCollector::add_members(const Group& group, const ConsumerGroup& consu
             }
         }
         Holdings& holdings = next_holdings();
-        read_owned(member->progress.assigned, holdings);
+        read_owned(member.progress.assigned, holdings);
         add_member(group, {.member_id = id, .client_id = wanted.client_id, .client_host = wanted.client_host}, holdings);
     }
     if (wants_others_ && !touched_.empty()) {

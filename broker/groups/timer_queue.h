@@ -35,7 +35,7 @@ class Timer {
     explicit Timer(TimerKind timer_kind, Group* timer_group = nullptr, Member* timer_member = nullptr,
                    PendingMember* timer_pending = nullptr)
         : kind(timer_kind), group(timer_group), member(timer_member), pending(timer_pending) {}
-    Timer(TimerKind timer_kind, Group* timer_group, ConsumerMember* timer_consumer_member)
+    Timer(TimerKind timer_kind, Group* timer_group, const ConsumerMember* timer_consumer_member)
         : kind(timer_kind), group(timer_group), consumer_member(timer_consumer_member) {}
     ~Timer() { cancel(); }
     Timer(const Timer&) = delete;
@@ -48,7 +48,7 @@ class Timer {
     Group* const group;
     Member* const member = nullptr;
     PendingMember* const pending = nullptr;
-    ConsumerMember* const consumer_member = nullptr;
+    const ConsumerMember* const consumer_member = nullptr;
 
   private:
     friend class TimerQueue;
