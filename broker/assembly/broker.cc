@@ -1,16 +1,19 @@
 #include "broker/assembly/broker.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 
 #include "broker/config/current_config.h"
 #include "broker/config/log_setup.h"
 #include "broker/runtime/catalog/catalog.h"
+#include "broker/runtime/catalog/own_changes.h"
 #include "broker/runtime/clients/client_fetch_sessions.h"
 #include "broker/runtime/clients/client_throttles.h"
 #include "broker/runtime/clients/connections.h"
 #include "broker/runtime/coordinators/coordinator_timers.h"
+#include "broker/runtime/coordinators/group_cluster.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/fences/fences.h"
 #include "broker/runtime/fences/shown_partitions.h"
@@ -24,12 +27,29 @@
 #include "broker/runtime/loop/upkeep_bell.h"
 #include "broker/runtime/partitions/published_topics.h"
 #include "broker/runtime/partitions/turns.h"
+#include "broker/runtime/upkeep/background_sync.h"
 #include "broker/runtime/upkeep/compactor.h"
+#include "broker/runtime/upkeep/coordinator_rebuilds.h"
 #include "broker/runtime/upkeep/directory_watch.h"
 #include "broker/runtime/upkeep/keyed_logs.h"
 #include "broker/runtime/upkeep/maintenance.h"
+#include "broker/runtime/upkeep/retention.h"
+#include "broker/runtime/upkeep/short_flushes.h"
+#include "broker/runtime/upkeep/store_folds.h"
 
 namespace partita::runtime {
+
+/// The upkeep worker with its tasks.
+struct Broker::Upkeep {
+    explicit Upkeep(Parts& parts);
+
+    CoordinatorRebuilds rebuilds;
+    ShortFlushes short_flushes;
+    BackgroundSync background_sync;
+    StoreFolds folds;
+    Retention retention;
+    Maintenance worker;
+};
 
 /// Each part is made of parts above it, and destroyed before them.
 struct Broker::Parts {
@@ -52,20 +72,26 @@ struct Broker::Parts {
     FindingsHub findings;
 
     GroupShards groups;
+    GroupUpdates group_updates;
     CoordinatorHosts coordinators;
     CoordinatorTimers coordinator_timers;
+    FenceFiles fence_files;
     Fences fences;
     ShownPartitions shown_partitions;
+    TopicStates topic_states;
     Catalog catalog;
 
+    OwnChanges own_changes;
     KeyObserver keys;
+    const PlanSources plan_sources;
     ReaderObserver readers;
     FindingsTopic findings_topic;
     Expansions expansions;
+    ExpansionWorker expansion_worker;
 
     /// Once the catalog has its log.
     std::optional<KeyedLogs> keyed_logs;
-    std::optional<Maintenance> maintenance;
+    std::optional<Upkeep> maintenance;
     std::optional<Compactor> compactor;
     std::optional<DirectoryWatch> directory_watch;
 
@@ -83,14 +109,20 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
       throttles(quota_windows(*options.config)),
       fetch_sessions(static_cast<std::size_t>(std::max(0, options.config->max_incremental_fetch_session_cache_slots))),
       groups({turns, *storage->metadata_store, upkeep, failures}),
+      group_updates(groups, config),
       coordinator_timers(coordinators, turns.first()),
-      fences(storage->file_system, storage->directory, topics, turns, {groups, connections}, findings, upkeep),
+      fence_files(storage->file_system, storage->directory),
+      fences(fence_files, topics, turns, {groups, connections}, findings, upkeep),
       shown_partitions(groups),
-      catalog({config, *storage->logs, topics, turns, groups, coordinators, fences, throttles, upkeep}),
-      keys({config, topics, turns, catalog, connections, failures, schedule}, findings),
-      readers({topics, groups, keys, schedule.clock}, connections, findings, schedule.executor),
-      findings_topic({config, topics, turns, catalog, findings, upkeep, failures}),
-      expansions({topics, catalog, groups, fences, keys, readers, schedule.clock}, turns, schedule.executor),
+      topic_states(config, *storage->logs, fences),
+      catalog(config, topics, topic_states, upkeep),
+      own_changes(turns, catalog, upkeep, failures),
+      keys(config, topics, connections, {findings, own_changes}, schedule),
+      plan_sources{topics, groups, keys, schedule.clock},
+      readers(plan_sources, connections, findings, schedule.executor),
+      findings_topic(config, topics, findings, own_changes),
+      expansions(plan_sources, catalog, fences, readers),
+      expansion_worker(turns, schedule.executor, expansions),
       services{.node_id = options.config->node_id,
                .cluster_id = catalog.cluster_id(),
                .log_directory = storage->absolute_directory,
@@ -104,6 +136,7 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
                .fences = fences,
                .shown_partitions = shown_partitions,
                .expansions = expansions,
+               .expansion_worker = expansion_worker,
                .connections = connections,
                .authorizer = authorizer,
                .throttles = throttles,
@@ -120,9 +153,22 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
     coordinators.add(topics::CoordinatorKind::groups, groups);
     groups.set_commit_listener(fences);
     connections.set_listener(fences);
-    topics.set_listener(readers);
+    // In this order: whoever coordinates is told last, when all others know what there is.
+    for (TopicsListener* listener :
+         std::initializer_list<TopicsListener*>{&throttles, &readers, &group_updates, &turns, &fences, &coordinators}) {
+        topics.add_listener(*listener);
+    }
     turns.first_reactor().add_participant(coordinator_timers);
 }
+
+// Clients wait for rebuilds, so these come first; short flushes ask the flusher before a fold keeps the worker.
+Broker::Upkeep::Upkeep(Parts& parts)
+    : rebuilds(parts.coordinators, *parts.keyed_logs),
+      short_flushes(parts.topics, *parts.storage->logs, *parts.storage->flusher),
+      background_sync(parts.config, *parts.storage->logs, *parts.storage->flusher, parts.upkeep),
+      folds(*parts.storage->logs, *parts.keyed_logs, parts.upkeep),
+      retention(parts.config, parts.topics, *parts.keyed_logs, parts.turns, parts.upkeep),
+      worker({&rebuilds, &short_flushes, &background_sync, &folds, &parts.fences, &retention}, parts.upkeep, parts.schedule) {}
 
 Broker::Broker(const Options& options, std::unique_ptr<Storage> storage)
     : parts_(std::make_unique<Parts>(options, std::move(storage), is_ready_)) {}
@@ -152,28 +198,25 @@ std::expected<std::unique_ptr<Broker>, StartError> Broker::open(const Options& o
 std::expected<void, StartError> Broker::load(const Options& options) {
     Parts& parts = *parts_;
     Storage& storage = *parts.storage;
-    if (auto done = parts.catalog.load({storage.file_system, storage.directory, *storage.metadata_store}); !done) {
+    Clock& clock = parts.schedule.clock;  // Each part takes as long as the disk does.
+    const Catalog::Place place = {storage.file_system, storage.directory, *storage.logs, *storage.metadata_store};
+    if (auto done = parts.catalog.load(place, clock.now()); !done) {
         return done;
     }
-    if (auto done = parts.catalog.load_topics(); !done) {
+    parts.fences.load(clock.now().wall);
+    if (auto done = parts.catalog.load_topics(place, clock.now()); !done) {
         return done;
     }
-    if (auto done = parts.catalog.load_coordinators(); !done) {
+    parts.fences.finish_load();
+    const std::shared_ptr<const TopicTable> table = parts.topics.table();
+    parts.group_updates.begin(*table);
+    if (auto done = parts.coordinators.load(*table, clock.now()); !done) {
         return done;
     }
-    parts.expansions.recover(storage.logs->open_report().was_clean, parts.schedule.clock.now());
+    parts.expansions.recover(storage.logs->open_report().was_clean, clock.now());
 
     parts.keyed_logs.emplace(parts.catalog.own_log(), parts.topics, *storage.metadata_store);
-    parts.maintenance.emplace(Maintenance::Surroundings{.config = parts.config,
-                                                        .logs = *storage.logs,
-                                                        .flusher = *storage.flusher,
-                                                        .keyed_logs = *parts.keyed_logs,
-                                                        .topics = parts.topics,
-                                                        .turns = parts.turns,
-                                                        .coordinators = parts.coordinators,
-                                                        .fences = parts.fences,
-                                                        .bell = parts.upkeep,
-                                                        .schedule = parts.schedule});
+    parts.maintenance.emplace(parts);
     parts.compactor.emplace(parts.config, parts.topics, *storage.logs, *parts.keyed_logs, parts.schedule);
     if (options.watches_directory) {
         parts.directory_watch.emplace(parts.turns.first_reactor(), storage.absolute_directory, parts.topics);
@@ -190,7 +233,7 @@ void Broker::announce_places(const std::string& http) {
 }
 
 void Broker::start() {
-    parts_->maintenance->start();
+    parts_->maintenance->worker.start(!parts_->storage->logs->open_report().was_clean);
     parts_->findings_topic.start();
     parts_->keys.start();
     parts_->readers.start();
@@ -209,7 +252,7 @@ void Broker::answer_waiting_requests() {
 
 void Broker::stop_workers() {
     Parts& parts = *parts_;
-    parts.expansions.stop();
+    parts.expansion_worker.stop();
     parts.connections.stop();
     parts.readers.stop();
     parts.keys.stop();
@@ -218,7 +261,7 @@ void Broker::stop_workers() {
         parts.compactor->stop();
     }
     if (parts.maintenance) {
-        parts.maintenance->stop();
+        parts.maintenance->worker.stop();
     }
 }
 
@@ -229,7 +272,7 @@ bool Broker::close() {
     }
     stop_workers();
     parts.storage->flusher->drain();
-    parts.maintenance->fold();
+    parts.maintenance->folds.fold(parts.schedule.clock.now().monotonic);
     parts.fences.store_all();
     if (auto closed = parts.storage->logs->close(); !closed) {
         log::error("storage", "the clean stop failed, the next start recovers", {{"reason", closed.error().message}});

@@ -59,6 +59,7 @@ class Broker {
 
   private:
     struct Parts;
+    struct Upkeep;
 
     Broker(const Options& options, std::unique_ptr<Storage> storage);
     [[nodiscard]] std::expected<void, StartError> load(const Options& options);

@@ -12,6 +12,7 @@
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/runtime/catalog/catalog.h"
+#include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/partitions/turn.h"
 
 namespace partita::handlers {
@@ -41,7 +42,11 @@ Answer answer_for(runtime::RequestContext& context, std::int8_t key_type, std::s
     if (key_type != kGroupKey) {
         return {ErrorCode::invalid_request, error_message(ErrorCode::invalid_request)};
     }
-    if (!context.services.catalog.ensure_coordinators(topics::CoordinatorKind::groups, context.turn)) {
+    const runtime::GroupShards& groups = context.services.groups;
+    const bool is_served =
+        groups.is_attached() ||
+        (context.services.catalog.make_topic_of(topics::CoordinatorKind::groups, context.turn) && groups.is_attached());
+    if (!is_served) {
         return {ErrorCode::coordinator_not_available, error_message(ErrorCode::coordinator_not_available)};
     }
     return {};

@@ -13,7 +13,7 @@
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
-#include "broker/runtime/growth/expansions.h"
+#include "broker/runtime/growth/expansion_worker.h"
 #include "broker/runtime/partitions/turn.h"
 
 namespace partita::handlers {
@@ -98,7 +98,7 @@ void create_partitions(runtime::RequestContext& context) {
     runtime::ExpansionRequest wanted = owned_request(context, *request);
     wanted.encode = encode;
     wanted.pending = context.park();
-    context.services.expansions.submit(std::move(wanted));
+    context.services.expansion_worker.submit(std::move(wanted));
 }
 
 }  // namespace partita::handlers

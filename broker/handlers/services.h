@@ -23,6 +23,7 @@ class Catalog;
 class ClientFetchSessions;
 class ClientThrottles;
 class Connections;
+class ExpansionWorker;
 class Expansions;
 class FailureLog;
 class Fences;
@@ -58,6 +59,7 @@ struct Services {
     Fences& fences;
     ShownPartitions& shown_partitions;
     Expansions& expansions;
+    ExpansionWorker& expansion_worker;
 
     Connections& connections;
     const access::Authorizer& authorizer;

@@ -29,7 +29,7 @@ import harness  # noqa: E402
 
 PARTITIONS = 9999
 DESCRIPTORS = 20000
-# By then what the start wrote was synced and folded for the first and only time (Maintenance::kFoldMs).
+# By then what the start wrote was synced and folded for the first and only time (StoreFolds::kFoldMs).
 IDLE_SETTLE_S = 8
 IDLE_WINDOW_S = 5
 START_DEADLINE_S = 60

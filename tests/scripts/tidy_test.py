@@ -151,6 +151,30 @@ class Tidy(unittest.TestCase):
                 room = target.rsplit("/", 1)[0]
                 self.assert_complaint(self.includes(includer, target), f"{includer}:1: ", f"may not include {room}")
 
+    def test_the_page_that_shows_the_rooms_of_the_running_broker_shows_the_table(self):
+        rows = {}
+        for line in (PROJECT / "ARCHITECTURE.md").read_text().split("| room of `broker/runtime` |")[1].splitlines()[2:]:
+            if not line.startswith("|"):
+                break
+            room, _, others = (cell.strip() for cell in line.strip("|").split("|"))
+            rows[room.strip("`")] = [other.strip(" `") for other in others.split(",") if other.strip()]
+        self.assertEqual({room: runtime for room, (runtime, _) in tidy.RUNTIME_ROOMS.items()}, rows)
+
+    def test_rooms_of_the_running_broker_stand_on_rooms_above_them_in_the_table(self):
+        above = []
+        for room, (runtime, _) in tidy.RUNTIME_ROOMS.items():
+            self.assertLessEqual(set(runtime), set(above), room)
+            above.append(room)
+
+    def test_an_arrow_that_nothing_uses_is_named(self):
+        with tempfile.TemporaryDirectory() as directory:
+            file = pathlib.Path(directory, "broker/runtime/upkeep/a.h")
+            file.parent.mkdir(parents=True)
+            file.write_text(HEADER + '#include "broker/runtime/loop/reactor.h"\n')
+            unused = [text for _, _, text in tidy.arrows_without_use(tidy.Tree(pathlib.Path(directory)))]
+        self.assertFalse([text for text in unused if "upkeep does not include broker/runtime/loop " in text])
+        self.assertTrue([text for text in unused if "upkeep does not include broker/runtime/partitions " in text])
+
     def test_the_line_of_the_include_is_named(self):
         self.assert_complaint(self.includes("storage/log.cc", "protocol/types.h", "broker/runtime/loop/reactor.h"),
                               "storage/log.cc:2: ")

@@ -14,6 +14,7 @@
 #include "broker/runtime/loop/fresh_ids.h"
 #include "broker/runtime/loop/start_error.h"
 #include "broker/runtime/partitions/partition.h"
+#include "broker/runtime/partitions/published_topics.h"
 #include "broker/runtime/partitions/turn.h"
 #include "broker/topics/catalog_core.h"
 #include "broker/topics/internal_topics.h"
@@ -24,32 +25,17 @@
 
 namespace partita::runtime {
 
-class ClientThrottles;
-class CoordinatorHosts;
-class GroupShards;
-class Turns;
 class UpkeepBell;
 
-/// The catalog of the running broker: decides on a change (broker/topics), persists it in a log of its own, and makes it visible
-/// to everybody else, in this order.
+/// The catalog of the running broker: decides on a change (broker/topics), persists it in a log of its own, publishes what is in
+/// force from now on, and tells those who listen to the published topics, in this order.
 ///
-/// Thread-safe. Its lock comes before those of `TopicExpansion`, group shards and logs. Under it no disk is read, and nothing is
-/// done whose time grows with the groups or the other topics.
+/// Thread-safe. Its lock is held until the listeners have heard; it comes before those of `TopicExpansion`, group shards and
+/// logs. Under it no disk is read, and nothing is done whose time grows with the groups or the other topics.
 class Catalog {
   public:
-    /// Who hears of changes, and what they are made of.
-    struct Surroundings {
-        config::CurrentConfig& config;
-        LogDirectory& logs;
-        PublishedTopics& topics;
-        Turns& turns;
-        GroupShards& groups;
-        const CoordinatorHosts& coordinators;
-        Fences& fences;
-        ClientThrottles& throttles;
-        UpkeepBell& upkeep;
-    };
-    explicit Catalog(const Surroundings& surroundings);
+    /// It publishes in `topics` and `config`; nobody else does, and nobody else makes topics with `states`.
+    Catalog(config::CurrentConfig& config, PublishedTopics& topics, TopicStates& states, UpkeepBell& upkeep);
 
     // Start: in this order, before anybody else calls ---------------------------------------------
 
@@ -57,15 +43,14 @@ class Catalog {
     struct Place {
         FileSystem& files;
         const std::string& directory;
+        LogDirectory& logs;
         MetadataStore& store;
     };
     /// Replays the log, adopts topics that a real Kafka left in the directory (see topic_adoption.h), and gives a new cluster its
     /// id.
-    [[nodiscard]] std::expected<void, StartError> load(const Place& place);
+    [[nodiscard]] std::expected<void, StartError> load(const Place& place, Now now);
     /// Opens the logs of all topics and publishes the table with them.
-    [[nodiscard]] std::expected<void, StartError> load_topics();
-    /// Sets up the coordinators, if there are any yet.
-    [[nodiscard]] std::expected<void, StartError> load_coordinators();
+    [[nodiscard]] std::expected<void, StartError> load_topics(const Place& place, Now now);
 
     [[nodiscard]] const std::string& cluster_id() const { return cluster_id_; }
     /// Not before `load`.
@@ -114,14 +99,14 @@ class Catalog {
             return catalog_.decide_now(now, decide);
         }
         /// Gives the new partitions their logs. False when a directory is in the way that cannot be moved: nothing is claimed.
-        [[nodiscard]] bool claim(const topics::Effects& effects) {
+        [[nodiscard]] bool claim(const topics::Effects& effects, Now now) {
             catalog_.mutex_.assert_held();
-            return catalog_.states_.claim(effects, claimed_);
+            return catalog_.states_.claim(effects, *catalog_.topics_.table(), claimed_, now);
         }
         /// Until it was written.
         void release_claims() {
             catalog_.mutex_.assert_held();
-            catalog_.states_.release(claimed_);
+            catalog_.states_.release(claimed_, *catalog_.topics_.table());
         }
         [[nodiscard]] const TopicState& claimed(const TopicId& topic) const { return *claimed_.at(topic); }
         [[nodiscard]] bool write(const topics::Effects& effects, Now now) {
@@ -140,8 +125,9 @@ class Catalog {
 
     /// A fresh producer id, never given out before. Empty when it could not be persisted.
     [[nodiscard]] std::optional<ProducerId> next_producer_id(Turn& turn);
-    /// Makes the topic of these coordinators when it is not there yet. False when they do not serve then. Waits for no device.
-    [[nodiscard]] bool ensure_coordinators(topics::CoordinatorKind kind, Turn& turn);
+    /// Makes the topic of these coordinators when it is not there yet. They have heard of it when this returns. False when it
+    /// cannot be made. Waits for no device.
+    [[nodiscard]] bool make_topic_of(topics::CoordinatorKind kind, Turn& turn);
     /// The topic's growth is watched from now on, whatever its mode: for controls that need it. Null when there is no
     /// such topic.
     [[nodiscard]] std::shared_ptr<const TopicState> watch_expansion(std::string_view topic, Now now);
@@ -166,17 +152,18 @@ class Catalog {
 
     [[nodiscard]] bool apply(Turn* turn, const topics::Effects& effects, Now now) REQUIRES(mutex_);
     [[nodiscard]] bool write(const topics::Effects& effects, Now now) REQUIRES(mutex_);
-    /// Makes what was written visible: snapshot, topic table, logs, groups.
+    /// Makes what was written visible: snapshot, settings, topic table; and tells of it.
     void follow(Turn* turn, const topics::Effects& effects, const ClaimedTopics& claimed, Now now) REQUIRES(mutex_);
-    /// Has the coordinators of the topic that was made just now, if it is one of theirs, serve it.
-    void serve_coordinators(const TopicState& topic, Now now) REQUIRES(mutex_);
-    void tell_groups(const TopicTable& table, bool has_new_topics) REQUIRES(mutex_);
-    void delete_topic(Turn* turn, const topics::Topic& topic, const TopicTable& before, Now now) REQUIRES(mutex_);
-    void apply_change(TopicTable& table, const topics::CatalogChange& change, const ClaimedTopics& claimed) REQUIRES(mutex_);
-    void apply_config_change(const topics::CatalogChange& change, TopicTable& table) REQUIRES(mutex_);
-    void publish(std::shared_ptr<const TopicTable> table) REQUIRES(mutex_);
+    void apply_change(TopicTable& table, const topics::CatalogChange& change, const ClaimedTopics& claimed, Now now)
+        REQUIRES(mutex_);
+    void apply_config_change(const topics::CatalogChange& change, TopicTable& table, Now now) REQUIRES(mutex_);
+    /// A table in which the catalog changed nothing.
+    void publish(std::shared_ptr<const TopicTable> table, Now now) REQUIRES(mutex_);
 
-    const Surroundings around_;
+    config::CurrentConfig& config_;
+    PublishedTopics& topics_;
+    TopicStates& states_ GUARDED_BY(mutex_);
+    UpkeepBell& upkeep_;
     std::string cluster_id_;
     std::unique_ptr<topics::ConfigRules> rules_;
     /// Made by `load`, and the same from then on.
@@ -184,7 +171,6 @@ class Catalog {
 
     Mutex mutex_{LockRank::catalog};
     topics::CatalogCore core_ GUARDED_BY(mutex_);
-    TopicStates states_ GUARDED_BY(mutex_);
     topics::MutationQuotas mutation_quotas_ GUARDED_BY(mutex_);
     ProducerId next_producer_id_ GUARDED_BY(mutex_){0};
     std::int64_t producer_ids_left_ GUARDED_BY(mutex_) = 0;

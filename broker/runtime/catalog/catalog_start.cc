@@ -6,12 +6,7 @@
 #include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/catalog/repair_hints.h"
 #include "broker/runtime/catalog/topic_adoption.h"
-#include "broker/runtime/coordinators/group_settings.h"
-#include "broker/runtime/coordinators/group_shards.h"
-#include "broker/runtime/fences/fences.h"
 #include "broker/runtime/partitions/internal_logs.h"
-#include "broker/runtime/partitions/published_topics.h"
-#include "broker/runtime/partitions/turns.h"
 #include "broker/topics/features.h"
 #include "broker/topics/internal_topics.h"
 #include "protocol/assert.h"
@@ -19,11 +14,11 @@
 
 namespace partita::runtime {
 
-std::expected<void, StartError> Catalog::load(const Place& place) {
+std::expected<void, StartError> Catalog::load(const Place& place, Now now) {
     auto log_topic = std::make_shared<const LogTopic>(LogTopic{std::string(kCatalogLogName), kCatalogLogId});
     auto log_config = std::make_shared<LogConfig>();
     log_config->delete_old_segments = false;
-    auto log = around_.logs.claim(log_topic, PartitionIndex{0}, log_config);
+    auto log = place.logs.claim(log_topic, PartitionIndex{0}, log_config);
     if (!log) {
         return std::unexpected(StartError{log.error().message});
     }
@@ -47,11 +42,10 @@ std::expected<void, StartError> Catalog::load(const Place& place) {
     }
     auto empty = std::make_shared<TopicTable>();
     empty->catalog = core_.snapshot();
-    publish(empty);
+    topics_.publish(empty);
 
-    const Now now = around_.turns.clock().now();
     const bool is_new = core_.snapshot()->cluster_id().empty();
-    const auto config = around_.config.get();
+    const auto config = config_.get();
     std::string fresh_cluster_id = kafka_cluster_id(place.files, place.directory).value_or(fresh_uuid().to_string());
     if (const auto given = config->given().find("partita.cluster.id"); given != config->given().end()) {
         if (Uuid parsed; !Uuid::parse(given->second, parsed)) {
@@ -93,11 +87,11 @@ bool Catalog::set_initial_cluster_configs(Now now) {
 }
 
 std::expected<void, StartError> Catalog::adopt_found_topics(const Place& place, bool is_new, Now now) {
-    if (!is_new && !around_.config->adopt_directories) {
+    if (!is_new && !config_->adopt_directories) {
         return {};
     }
     // Of a directory that is ours for long, an old Kafka's metadata says nothing any more.
-    auto found = find_topics(place.files, around_.logs, is_new);
+    auto found = find_topics(place.files, place.logs, is_new);
     if (!found) {
         return std::unexpected(StartError{"the directory " + place.directory +
                                           " was written by a Kafka, and cannot be taken over: " + found.error().message});
@@ -129,7 +123,7 @@ std::expected<void, StartError> Catalog::adopt_found_topics(const Place& place, 
     if (is_written) {
         // Producers that Kafka's metadata does not cover, or that came without any.
         topics::AdoptTopicsCommand producers;
-        around_.topics.table()->for_each([&](const TopicState& topic) {
+        topics_.table()->for_each([&](const TopicState& topic) {
             for (const std::shared_ptr<Partition>& partition : topic.partitions) {
                 for (const ProducerSummary& producer : partition->log->active_producers()) {
                     producers.next_producer_id = std::max(producers.next_producer_id, ProducerId{producer.producer_id.value + 1});
@@ -153,19 +147,18 @@ std::expected<void, StartError> Catalog::adopt_found_topics(const Place& place, 
     return {};
 }
 
-std::expected<void, StartError> Catalog::load_topics() {
+std::expected<void, StartError> Catalog::load_topics(const Place& place, Now now) {
     const MutexLock lock(mutex_);
     const topics::CatalogPointer catalog = core_.snapshot();
-    auto dynamic = around_.config->with_dynamic(
-        {.cluster_default = catalog->default_broker_configs(), .this_broker = catalog->broker_configs(around_.config->node_id)});
+    auto dynamic = config_->with_dynamic(
+        {.cluster_default = catalog->default_broker_configs(), .this_broker = catalog->broker_configs(config_->node_id)});
     if (!dynamic) {
         return std::unexpected(StartError{"dynamic broker configs do not apply: " + dynamic.error().message});
     }
-    around_.config.replace(std::make_shared<const config::BrokerConfig>(std::move(*dynamic)));
-    around_.fences.load();
+    config_.replace(std::make_shared<const config::BrokerConfig>(std::move(*dynamic)));
     auto table = std::make_shared<TopicTable>();
     table->catalog = catalog;
-    for (const auto& [directory, error] : around_.logs.open_report().failed) {
+    for (const auto& [directory, error] : place.logs.open_report().failed) {
         const std::size_t dash = directory.rfind('-');
         if (catalog->find_topic(std::string_view(directory).substr(0, dash)) != nullptr) {
             return std::unexpected(
@@ -173,46 +166,23 @@ std::expected<void, StartError> Catalog::load_topics() {
         }
     }
     for (const topics::Topic& topic : catalog->topics()) {
-        auto state = states_.make(catalog->share_topic(topic.id), nullptr);
+        auto state = states_.make(catalog->share_topic(topic.id), nullptr, now);
         if (!state) {
             return std::unexpected(StartError{"a partition of " + topic.name + " cannot be opened: " + state.error().message +
                                               "; nothing of it was changed"});
         }
         table->put(std::move(*state));
     }
-    publish(std::move(table));
-    around_.fences.finish_load();
+    publish(std::move(table), now);
     states_.serve();
-    if (auto removed = around_.logs.remove_announced(); !removed) {
+    if (auto removed = place.logs.remove_announced(); !removed) {
         log::warning("recovery", "an interrupted deletion cannot be finished", {{"reason", removed.error().message}});
     }
-    for (const LogDirectory::Unclaimed& unclaimed : around_.logs.unclaimed()) {
+    for (const LogDirectory::Unclaimed& unclaimed : place.logs.unclaimed()) {
         if (unclaimed.topic != topics::kClusterMetadataTopicName) {
             log::warning("recovery", "a directory belongs to no topic of the catalog and is left alone",
                          {{"directory", unclaimed.topic + "-" + std::to_string(unclaimed.partition.value)},
                           {"if_it_holds_records", "start once with --override partita.adopt.directories=true"}});
-        }
-    }
-    return {};
-}
-
-std::expected<void, StartError> Catalog::load_coordinators() {
-    const MutexLock lock(mutex_);
-    const std::shared_ptr<const TopicTable> table = around_.topics.table();
-    around_.groups.reconfigure(group_settings(*around_.config.get()));
-    tell_groups(*table, true);
-    for (const auto& [kind, host] : around_.coordinators.all()) {
-        const std::string_view name = topics::topic_of(kind).name;
-        const TopicState* topic = table->find(name);
-        if (topic == nullptr) {
-            continue;
-        }
-        if (!host->attach(topic->partitions)) {
-            PARTITA_ASSERT(false, "coordinators are set up once at the start");
-        }
-        if (auto loaded = host->load(around_.turns.clock().now()); !loaded) {
-            return std::unexpected(
-                StartError{"what " + std::string(name) + " keeps cannot be loaded: " + loaded.error().message});
         }
     }
     return {};

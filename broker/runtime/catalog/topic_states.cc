@@ -6,19 +6,19 @@
 #include "broker/config/log_setup.h"
 #include "broker/config/mode_patterns.h"
 #include "broker/runtime/fences/fences.h"
-#include "broker/runtime/partitions/published_topics.h"
 #include "protocol/assert.h"
 #include "protocol/shared_block.h"
 
 namespace partita::runtime {
 
-std::shared_ptr<const TopicState> TopicStates::remake(const topics::TopicPointer& topic, const TopicState& before) {
-    auto state = make(topic, &before);
+std::shared_ptr<const TopicState> TopicStates::remake(const topics::TopicPointer& topic, const TopicState& before, Now now) {
+    auto state = make(topic, &before, now);
     PARTITA_ASSERT(state.has_value(), "a topic that does not grow needs no new log");
     return std::move(*state);
 }
 
-StorageResult<std::shared_ptr<const TopicState>> TopicStates::make(const topics::TopicPointer& topic, const TopicState* before) {
+StorageResult<std::shared_ptr<const TopicState>> TopicStates::make(const topics::TopicPointer& topic, const TopicState* before,
+                                                                   Now now) {
     auto state = std::make_shared<TopicState>();
     state->topic = topic;
     const auto config = config_.get();
@@ -30,7 +30,7 @@ StorageResult<std::shared_ptr<const TopicState>> TopicStates::make(const topics:
     }
     state->config = std::make_shared<const config::TopicConfig>(*effective);
     state->expansion = fences_.state_for(*topic, *effective, before == nullptr ? nullptr : before->expansion,
-                                         before == nullptr && is_serving_, clock_.now());
+                                         before == nullptr && is_serving_, now);
     auto log_config = std::make_shared<LogConfig>();
     log_config->segment_bytes = effective->segment_bytes;
     // So that what must be compacted in time can be: the active segment never is.
@@ -60,6 +60,21 @@ StorageResult<std::shared_ptr<const TopicState>> TopicStates::make(const topics:
         return std::unexpected(std::move(added.error()));
     }
     return state;
+}
+
+std::shared_ptr<const TopicState> TopicStates::watched(const TopicState& before, Now now) {
+    auto state = std::make_shared<TopicState>(before);
+    state->expansion = fences_.new_state(now.monotonic);
+    return state;
+}
+
+void TopicStates::remove_logs(const TopicState& topic) {
+    for (const std::shared_ptr<Partition>& partition : topic.partitions) {
+        if (auto removed = logs_.remove(partition->log); !removed) {
+            log::error("storage", "a deleted partition cannot be removed",
+                       {{"partition", partition->log->directory_name()}, {"reason", removed.error().message}});
+        }
+    }
 }
 
 StorageResult<void> TopicStates::add_partitions(TopicState& state, const std::shared_ptr<const LogConfig>& log_config) {
@@ -92,18 +107,17 @@ StorageResult<void> TopicStates::add_partitions(TopicState& state, const std::sh
     return {};
 }
 
-bool TopicStates::claim(const topics::Effects& effects, ClaimedTopics& claimed) {
+bool TopicStates::claim(const topics::Effects& effects, const TopicTable& before, ClaimedTopics& claimed, Now now) {
     using Kind = topics::CatalogChange::Kind;
-    const std::shared_ptr<const TopicTable> table = published_.table();
     for (const topics::CatalogChange& change : effects.changes) {
         if (change.kind != Kind::topic_created && change.kind != Kind::topic_expanded) {
             continue;
         }
-        auto state = make(change.after, change.before ? table->find(change.after->id) : nullptr);
+        auto state = make(change.after, change.before ? before.find(change.after->id) : nullptr, now);
         if (!state) {
             log::error("catalog", "a change was refused: a directory is in the way of a new partition and cannot be moved",
                        {{"topic", change.after->name}, {"reason", state.error().message}});
-            release(claimed);
+            release(claimed, before);
             return false;
         }
         claimed.emplace(change.after->id, std::move(*state));
@@ -111,12 +125,11 @@ bool TopicStates::claim(const topics::Effects& effects, ClaimedTopics& claimed) 
     return true;
 }
 
-void TopicStates::release(ClaimedTopics& claimed) {
-    const std::shared_ptr<const TopicTable> table = published_.table();
+void TopicStates::release(ClaimedTopics& claimed, const TopicTable& before) {
     for (const auto& [id, state] : claimed) {
-        const TopicState* before = table->find(id);
+        const TopicState* known = before.find(id);
         std::vector<std::shared_ptr<PartitionLog>> logs;
-        for (std::size_t index = before == nullptr ? 0 : before->partitions.size(); index < state->partitions.size(); ++index) {
+        for (std::size_t index = known == nullptr ? 0 : known->partitions.size(); index < state->partitions.size(); ++index) {
             logs.push_back(state->partitions[index]->log);
         }
         logs_.release(logs);

@@ -1,20 +1,18 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 
 #include "broker/config/current_config.h"
 #include "broker/runtime/partitions/topic_table.h"
 #include "broker/topics/catalog_core.h"
-#include "schedule/clock.h"
 #include "storage/log_directory.h"
 
 namespace partita::runtime {
 
 class Fences;
-class PublishedTopics;
 
 /// Topics that are to be made or to grow, by id, with the logs of their new partitions.
 using ClaimedTopics = std::map<TopicId, std::shared_ptr<const TopicState>>;
@@ -23,32 +21,39 @@ using ClaimedTopics = std::map<TopicId, std::shared_ptr<const TopicState>>;
 /// catalog: one caller at a time.
 class TopicStates {
   public:
-    TopicStates(config::CurrentConfig& config, LogDirectory& logs, Fences& fences, const PublishedTopics& published, Clock& clock)
-        : config_(config), logs_(logs), fences_(fences), published_(published), clock_(clock) {}
+    TopicStates(const config::CurrentConfig& config, LogDirectory& logs, Fences& fences)
+        : config_(config), logs_(logs), fences_(fences) {}
 
     /// All topics of the start were made: what comes from now on is new, and is made by clients.
     void serve() { is_serving_ = true; }
 
     /// With the logs of partitions that `before` has not. Fails when one cannot be had: none is claimed then.
     [[nodiscard]] StorageResult<std::shared_ptr<const TopicState>> make(const topics::TopicPointer& topic,
-                                                                        const TopicState* before);
+                                                                        const TopicState* before, Now now);
     /// Of a topic that has all its partitions.
-    [[nodiscard]] std::shared_ptr<const TopicState> remake(const topics::TopicPointer& topic, const TopicState& before);
+    [[nodiscard]] std::shared_ptr<const TopicState> remake(const topics::TopicPointer& topic, const TopicState& before, Now now);
+    /// The same topic, of which from now on the growth is watched, whatever its mode.
+    [[nodiscard]] std::shared_ptr<const TopicState> watched(const TopicState& before, Now now);
 
     /// Gives the new partitions of a change their logs. False when a directory is in the way that cannot be moved: nothing is
     /// claimed then.
-    [[nodiscard]] bool claim(const topics::Effects& effects, ClaimedTopics& claimed);
+    [[nodiscard]] bool claim(const topics::Effects& effects, const TopicTable& before, ClaimedTopics& claimed, Now now);
     /// Takes the logs back of what was claimed and will not be.
-    void release(ClaimedTopics& claimed);
+    void release(ClaimedTopics& claimed, const TopicTable& before);
+
+    // Topics that are to be deleted: first this, then the record of it, then `remove_logs` of each if that is written, and
+    // `conclude_removals` in any case. A start after a crash finishes what was announced and recorded.
+    void announce_removals(std::span<const TopicId> topics) { logs_.announce_removals(topics); }
+    /// Who has one of the logs sees it closed. Their files go later, on the upkeep thread.
+    void remove_logs(const TopicState& topic);
+    void conclude_removals(std::span<const TopicId> topics) { logs_.conclude_removals(topics); }
 
   private:
     [[nodiscard]] StorageResult<void> add_partitions(TopicState& state, const std::shared_ptr<const LogConfig>& log_config);
 
-    config::CurrentConfig& config_;
+    const config::CurrentConfig& config_;
     LogDirectory& logs_;
     Fences& fences_;
-    const PublishedTopics& published_;
-    Clock& clock_;
     bool is_serving_ = false;
     std::uint64_t next_partition_key_ = 1;
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "broker/runtime/partitions/topic_table.h"
+
 namespace partita::runtime {
 namespace {
 
@@ -24,6 +26,8 @@ ClientThrottles::ClientThrottles(topics::QuotaWindows windows)
     : windows_(windows),
       rates_{topics::ClientRates(windows), topics::ClientRates(windows), topics::ClientRates(windows),
              topics::ClientRates(windows)} {}
+
+void ClientThrottles::on_topics_changed(const TopicsChange& change) { follow(change.now.catalog); }
 
 void ClientThrottles::follow(topics::CatalogPointer catalog) {
     const MutexLock lock(mutex_);

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "broker/config/broker_config.h"
+#include "broker/runtime/partitions/topics_listener.h"
 #include "broker/topics/client_rates.h"
 #include "protocol/mutex.h"
 #include "protocol/types.h"
@@ -35,12 +36,13 @@ struct QuotaClient {
 ///
 /// A caller that gets a time back tells the client to wait for so long (ThrottleTimeMs), and lets the connection rest
 /// (RequestContext::throttle), because the client may not know how to wait.
-class ClientThrottles {
+class ClientThrottles final : public TopicsListener {
   public:
     explicit ClientThrottles(topics::QuotaWindows windows);
 
     /// Takes the quotas of this catalog from now on. Cheap when they have not changed.
     void follow(topics::CatalogPointer catalog);
+    void on_topics_changed(const TopicsChange& change) override;
 
     /// True when somebody has a quota of that kind.
     [[nodiscard]] bool limits(Throttled what) const { return (limited_.load(std::memory_order_relaxed) & bit(what)) != 0; }

@@ -1,7 +1,11 @@
 #include "broker/runtime/coordinators/coordinator_host.h"
 
 #include <algorithm>
+#include <string>
 
+#include "broker/config/log_setup.h"
+#include "broker/runtime/partitions/topic_table.h"
+#include "broker/topics/catalog_commands.h"
 #include "protocol/assert.h"
 
 namespace partita::runtime {
@@ -10,6 +14,60 @@ CoordinatorHost& CoordinatorHosts::of(topics::CoordinatorKind kind) const {
     const auto found = std::ranges::find(hosts_, kind, [](const auto& host) { return host.first; });
     PARTITA_ASSERT(found != hosts_.end(), "every kind of coordinator was added");
     return *found->second;
+}
+
+std::expected<void, StartError> CoordinatorHosts::load(const TopicTable& table, Now now) {
+    for (const auto& [kind, host] : hosts_) {
+        const std::string_view name = topics::topic_of(kind).name;
+        const TopicState* topic = table.find(name);
+        if (topic == nullptr) {
+            continue;
+        }
+        if (!host->attach(topic->partitions)) {
+            PARTITA_ASSERT(false, "coordinators are set up once at the start");
+        }
+        if (auto loaded = host->load(now); !loaded) {
+            return std::unexpected(
+                StartError{"what " + std::string(name) + " keeps cannot be loaded: " + loaded.error().message});
+        }
+    }
+    is_loaded_ = true;
+    return {};
+}
+
+void CoordinatorHosts::on_topics_changed(const TopicsChange& change) {
+    using Kind = topics::CatalogChange::Kind;
+    for (const topics::CatalogChange& one : change.changes) {
+        if (one.kind == Kind::topic_created && is_loaded_) {
+            serve(*change.now.find(one.after->id), change.time);
+        } else if (one.kind == Kind::topic_deleted) {
+            topic_deleted(*one.before, change.turn, change.time);
+        }
+    }
+}
+
+void CoordinatorHosts::serve(const TopicState& topic, Now now) {
+    for (const auto& [kind, host] : hosts_) {
+        if (topics::topic_of(kind).name != topic.topic->name) {
+            continue;
+        }
+        if (host->attach(topic.partitions)) {
+            host->serve(now);
+        } else {
+            log::error("coordinators", "their topic has another number of partitions than before; restart the broker",
+                       {{"topic", topic.topic->name}});
+        }
+    }
+}
+
+void CoordinatorHosts::topic_deleted(const topics::Topic& topic, Turn* turn, Now now) {
+    for (const auto& [kind, host] : hosts_) {
+        if (topics::topic_of(kind).name == topic.name) {
+            host->forget_all(now);
+        } else {
+            host->topic_deleted(turn, {.name = topic.name, .topic_id = topic.id}, now);
+        }
+    }
 }
 
 }  // namespace partita::runtime

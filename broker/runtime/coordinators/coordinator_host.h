@@ -1,5 +1,6 @@
 #pragma once
 
+#include <expected>
 #include <memory>
 #include <optional>
 #include <span>
@@ -7,7 +8,9 @@
 #include <vector>
 
 #include "broker/coordination/effects.h"
+#include "broker/runtime/loop/start_error.h"
 #include "broker/runtime/partitions/partition.h"
+#include "broker/runtime/partitions/topics_listener.h"
 #include "broker/topics/internal_topics.h"
 #include "protocol/types.h"
 #include "storage/storage_error.h"
@@ -15,6 +18,7 @@
 namespace partita::runtime {
 
 class Turn;
+struct TopicState;
 
 /// All coordinators of one kind, as those drive them who do not care what they decide: catalog, upkeep, timers, start and stop.
 ///
@@ -52,9 +56,9 @@ class CoordinatorHost {
     virtual void fail_waiting(Turn& turn) = 0;
 };
 
-/// The coordinators of a broker, by their kind and so by their topic (topics/internal_topics.h). Filled while the broker is made,
-/// then only read, by any thread.
-class CoordinatorHosts {
+/// The coordinators of a broker, by their kind and so by their topic (topics/internal_topics.h), and what becomes of them when
+/// topics come and go. Filled while the broker is made, then only read, by any thread.
+class CoordinatorHosts final : public TopicsListener {
   public:
     void add(topics::CoordinatorKind kind, CoordinatorHost& host) { hosts_.emplace_back(kind, &host); }
 
@@ -62,8 +66,19 @@ class CoordinatorHosts {
     /// Of a kind that was added.
     [[nodiscard]] CoordinatorHost& of(topics::CoordinatorKind kind) const;
 
+    /// Rebuilds those whose topic exists already. Blocks on the disk: once at the start, before requests come. What the catalog
+    /// found until then is read here and not served by `on_topics_changed`.
+    [[nodiscard]] std::expected<void, StartError> load(const TopicTable& table, Now now);
+    /// A topic of theirs that was made is served by its coordinators; all hear of topics that are gone.
+    void on_topics_changed(const TopicsChange& change) override;
+
   private:
+    void serve(const TopicState& topic, Now now);
+    void topic_deleted(const topics::Topic& topic, Turn* turn, Now now);
+
     std::vector<std::pair<topics::CoordinatorKind, CoordinatorHost*>> hosts_;
+    /// Of the thread that starts the broker; then only read.
+    bool is_loaded_ = false;
 };
 
 }  // namespace partita::runtime

@@ -2,7 +2,10 @@
 
 #include <charconv>
 
+#include "broker/runtime/coordinators/group_settings.h"
+#include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/partitions/topic_table.h"
+#include "broker/topics/catalog_commands.h"
 
 namespace partita::runtime {
 namespace {
@@ -61,6 +64,35 @@ GroupCluster::VisibleCounts hidden_from_consumers(const TopicTable& table) {
         }
     });
     return visible;
+}
+
+void GroupUpdates::begin(const TopicTable& table) {
+    groups_.reconfigure(group_settings(*config_.get()));
+    tell(table, true);
+}
+
+void GroupUpdates::on_topics_changed(const TopicsChange& change) {
+    // The broker keeps more about a topic than the catalog: groups see nothing of that.
+    if (change.now.catalog == change.before.catalog) {
+        return;
+    }
+    using Kind = topics::CatalogChange::Kind;
+    bool has_new_topics = false;
+    bool has_new_settings = false;
+    for (const topics::CatalogChange& one : change.changes) {
+        has_new_topics |= one.kind == Kind::topic_created;
+        has_new_settings |= one.kind == Kind::configs_changed && one.resource_type == topics::ConfigResourceType::broker;
+    }
+    if (has_new_settings) {
+        groups_.reconfigure(group_settings(*config_.get()));
+    }
+    tell(change.now, has_new_topics);
+}
+
+void GroupUpdates::tell(const TopicTable& table, bool has_new_topics) {
+    groups_.cluster_changed(
+        std::make_shared<GroupCluster>(table.catalog, config_->broker_rack.value_or(""), hidden_from_consumers(table)),
+        has_new_topics);
 }
 
 }  // namespace partita::runtime

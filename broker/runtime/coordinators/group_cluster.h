@@ -6,7 +6,9 @@
 #include <optional>
 #include <string>
 
+#include "broker/config/current_config.h"
 #include "broker/groups/cluster_view.h"
+#include "broker/runtime/partitions/topics_listener.h"
 #include "broker/topics/catalog.h"
 
 namespace partita::runtime {
@@ -38,9 +40,25 @@ class GroupCluster final : public groups::ClusterView {
     VisibleCounts visible_;
 };
 
-class TopicTable;
+class GroupShards;
 
 /// What consumers are shown of topics whose newest partitions are hidden from them until released.
 [[nodiscard]] GroupCluster::VisibleCounts hidden_from_consumers(const TopicTable& table);
+
+/// Tells the group coordinators of the topics and of the settings that they work with.
+class GroupUpdates final : public TopicsListener {
+  public:
+    GroupUpdates(GroupShards& groups, const config::CurrentConfig& config) : groups_(groups), config_(config) {}
+
+    /// At the start, before groups are loaded.
+    void begin(const TopicTable& table);
+    void on_topics_changed(const TopicsChange& change) override;
+
+  private:
+    void tell(const TopicTable& table, bool has_new_topics);
+
+    GroupShards& groups_;
+    const config::CurrentConfig& config_;
+};
 
 }  // namespace partita::runtime

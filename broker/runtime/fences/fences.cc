@@ -1,21 +1,16 @@
 #include "broker/runtime/fences/fences.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "broker/config/log_setup.h"
 #include "broker/runtime/findings/findings_hub.h"
 #include "broker/runtime/loop/upkeep_bell.h"
 #include "broker/runtime/partitions/published_topics.h"
 #include "broker/runtime/partitions/turns.h"
-#include "protocol/byte_buffer.h"
-#include "protocol/crc32c.h"
+#include "broker/topics/catalog_core.h"
 
 namespace partita::runtime {
 namespace {
-
-constexpr std::string_view kFenceDirectory = "partita-fences";
-constexpr std::size_t kChecksumBytes = 4;
 
 std::string window_name(expansion::Fence::WindowState state) {
     return state == expansion::Fence::WindowState::closed_by_proof ? "every producer is proven to know the new count"
@@ -24,47 +19,11 @@ std::string window_name(expansion::Fence::WindowState state) {
 
 }  // namespace
 
-Fences::Fences(FileSystem& file_system, const std::string& data_directory, const PublishedTopics& topics, Turns& turns,
-               Readers readers, FindingsHub& findings, UpkeepBell& upkeep)
-    : files_(file_system),
-      directory_(join_path(data_directory, kFenceDirectory)),
-      topics_(topics),
-      turns_(turns),
-      readers_(readers),
-      findings_(findings),
-      upkeep_(upkeep) {}
+Fences::Fences(FenceFiles& files, const PublishedTopics& topics, Turns& turns, Readers readers, FindingsHub& findings,
+               UpkeepBell& upkeep)
+    : files_(files), topics_(topics), turns_(turns), readers_(readers), findings_(findings), upkeep_(upkeep) {}
 
-void Fences::load() {
-    const auto exists = files_.exists(directory_);
-    if (!exists || !*exists) {
-        return;
-    }
-    const auto entries = files_.list(directory_);
-    for (std::size_t index = 0; entries && index < entries->size(); ++index) {
-        const std::string& name = (*entries)[index].name;
-        TopicId id;
-        if (!Uuid::parse(name, id)) {
-            continue;
-        }
-        const auto content = read_whole_file(files_, join_path(directory_, name), kStoredFenceBytesMax);
-        std::string reason = content ? "" : content.error().message;
-        if (content &&
-            (content->size() < kChecksumBytes || load_big_endian<std::uint32_t>(as_bytes(*content).data()) !=
-                                                     crc32c(as_bytes(std::string_view(*content).substr(kChecksumBytes))))) {
-            reason = "its checksum is wrong";
-        }
-        if (reason.empty()) {
-            auto fence = expansion::Fence::decode(std::string_view(*content).substr(kChecksumBytes), turns_.clock().now().wall);
-            if (fence) {
-                loaded_.emplace(id, std::move(*fence));
-                continue;
-            }
-            reason = fence.error();
-        }
-        log::warning("expansion", "a stored fence cannot be read; records of an expansion may reach groups out of order",
-                     {{"topic_id", name}, {"reason", reason}});
-    }
-}
+void Fences::load(TimestampMs now) { loaded_ = files_.load(now); }
 
 std::shared_ptr<TopicExpansion> Fences::state_for(const topics::Topic& topic, const config::TopicConfig& config,
                                                   const std::shared_ptr<TopicExpansion>& before, bool is_new, Now now) {
@@ -95,7 +54,7 @@ std::shared_ptr<TopicExpansion> Fences::new_state(Instant producers_known_since)
 void Fences::finish_load() {
     // Topics that are no more.
     for (const auto& [id, fence] : loaded_) {
-        topic_deleted(id);
+        remove_stored(id);
     }
     loaded_.clear();
 }
@@ -110,7 +69,7 @@ void Fences::open(const TopicState& topic, Now now) {
     count_.fetch_add(1, std::memory_order_relaxed);
     // Without a sync, which no reactor waits for: it outlives the process, and maintenance syncs it soon.
     if (const auto fence = topic.expansion->encoded_fence()) {
-        if (const auto stored = store(topic.topic->id, *fence, false); !stored) {
+        if (const auto stored = files_.store(topic.topic->id, *fence, false); !stored) {
             log::warning("expansion", "a fence cannot be stored yet",
                          {{"topic", topic.topic->name}, {"reason", stored.error().message}});
         }
@@ -118,8 +77,25 @@ void Fences::open(const TopicState& topic, Now now) {
     upkeep_.data_written();
 }
 
-void Fences::topic_deleted(const TopicId& id) {
-    if (const auto removed = files_.remove(path_of(id)); !removed) {
+void Fences::on_topics_changed(const TopicsChange& change) {
+    using Kind = topics::CatalogChange::Kind;
+    for (const topics::CatalogChange& one : change.changes) {
+        if (one.kind == Kind::topic_reconfigured) {
+            const TopicState* state = change.now.find(one.after->id);
+            if (state->config->nudge != change.before.find(one.after->id)->config->nudge && state->expansion) {
+                nudge(*state, change.time);
+            }
+        } else if (one.kind == Kind::topic_deleted) {
+            const TopicState* state = change.before.find(one.before->id);
+            if (state != nullptr && state->expansion) {
+                remove_stored(one.before->id);
+            }
+        }
+    }
+}
+
+void Fences::remove_stored(const TopicId& id) {
+    if (const auto removed = files_.remove(id); !removed) {
         log::warning("expansion", "a stored fence cannot be removed", {{"reason", removed.error().message}});
     }
 }
@@ -156,13 +132,10 @@ void Fences::nudge(const TopicState& topic, Now now) {
     wake_held(topic);
 }
 
-Instant Fences::next_upkeep() const {
-    return count() == 0 ? Instant{std::numeric_limits<std::int64_t>::max()}
-                        : Instant{next_upkeep_ms_.load(std::memory_order_relaxed)};
-}
+Instant Fences::next_due() const { return count() == 0 ? kNever : Instant{next_upkeep_ms_.load(std::memory_order_relaxed)}; }
 
-void Fences::upkeep(Now now) {
-    if (now.monotonic < next_upkeep()) {
+void Fences::run_due(Now now) {
+    if (now.monotonic < next_due()) {
         return;
     }
     next_upkeep_ms_.store(now.monotonic.value + kUpkeepMs, std::memory_order_relaxed);
@@ -191,10 +164,10 @@ void Fences::upkeep(Now now) {
         fences += has_fence ? 1 : 0;
         // Unless the topic grew again since, and the file is that of its new fence.
         if (found.is_over && !has_fence) {
-            topic_deleted(state.topic->id);
+            remove_stored(state.topic->id);
         }
         if (found.store) {
-            if (const auto stored = store(state.topic->id, *found.store, true); !stored) {
+            if (const auto stored = files_.store(state.topic->id, *found.store, true); !stored) {
                 state.expansion->not_stored();
                 log::warning("expansion", "a fence cannot be stored yet",
                              {{"topic", state.topic->name}, {"reason", stored.error().message}});
@@ -219,23 +192,11 @@ void Fences::store_all() {
         if (!fence) {
             return;
         }
-        if (const auto stored = store(state.topic->id, *fence, true); !stored) {
+        if (const auto stored = files_.store(state.topic->id, *fence, true); !stored) {
             log::warning("expansion", "a fence cannot be stored",
                          {{"topic", state.topic->name}, {"reason", stored.error().message}});
         }
     });
-}
-
-std::string Fences::path_of(const TopicId& id) const { return join_path(directory_, id.to_string()); }
-
-StorageResult<void> Fences::store(const TopicId& id, std::string_view fence, bool durable) {
-    if (auto made = files_.make_directories(directory_); !made) {
-        return made;
-    }
-    ByteBuffer content;
-    content.append_big_endian(crc32c(as_bytes(fence)));
-    content.append(as_bytes(fence));
-    return replace_file(files_, path_of(id), content.bytes(), durable);
 }
 
 }  // namespace partita::runtime

@@ -12,26 +12,25 @@
 #include "broker/config/topic_config.h"
 #include "broker/runtime/clients/connections.h"
 #include "broker/runtime/coordinators/group_shards.h"
+#include "broker/runtime/fences/fence_files.h"
 #include "broker/runtime/fences/topic_expansion.h"
+#include "broker/runtime/loop/upkeep_task.h"
+#include "broker/runtime/partitions/topics_listener.h"
 #include "broker/topics/catalog.h"
-#include "storage/file_system.h"
 
 namespace partita::runtime {
 
 class FindingsHub;
 class PublishedTopics;
 class Turns;
-class UpkeepBell;
 
-/// Makes what is kept about the growth of topics (one `TopicExpansion` for each topic that needs it), and keeps the files in
-/// which fences outlive the process: `partita-fences/TOPIC_ID` in the data directory.
+/// Makes what is kept about the growth of topics (one `TopicExpansion` for each topic that needs it), and keeps the stored fences
+/// up to date.
 ///
-/// Thread-safe, with two exceptions: only the catalog calls `load`, `state_for` and `finish_load`, and only the upkeep thread
-/// calls `upkeep`.
-class Fences final : public CommitListener, public IdentityListener {
+/// Thread-safe, with three exceptions: `load` and `finish_load` are of the start, only the catalog calls `state_for`, and the
+/// functions of an upkeep task.
+class Fences final : public CommitListener, public IdentityListener, public TopicsListener, public UpkeepTask {
   public:
-    /// A larger file of a fence is not read. This is far above what `FenceMarks` can hold for 10,000 partitions.
-    static constexpr std::size_t kStoredFenceBytesMax = std::size_t{1} << 30;
     static constexpr std::int64_t kUpkeepMs = 1000;
 
     /// The parts that tell who reads a topic, and who is at the other end of connections.
@@ -39,13 +38,14 @@ class Fences final : public CommitListener, public IdentityListener {
         GroupShards& groups;
         Connections& connections;
     };
-    Fences(FileSystem& file_system, const std::string& data_directory, const PublishedTopics& topics, Turns& turns,
-           Readers readers, FindingsHub& findings, UpkeepBell& upkeep);
+    /// `upkeep` rings when there is a fence to store.
+    Fences(FenceFiles& files, const PublishedTopics& topics, Turns& turns, Readers readers, FindingsHub& findings,
+           UpkeepBell& upkeep);
 
     // Start --------------------------------------------------------------------------------------
 
-    /// Reads the stored fences. The catalog calls this before it makes the states of topics.
-    void load();
+    /// Reads the stored fences. The broker calls this before the catalog makes the states of topics.
+    void load(TimestampMs now);
     /// The `TopicExpansion` of a topic: `before` when it has one already, null when it needs none. `is_new` says that the topic
     /// is being created, so that nobody can have written to it yet.
     [[nodiscard]] std::shared_ptr<TopicExpansion> state_for(const topics::Topic& topic, const config::TopicConfig& config,
@@ -59,7 +59,8 @@ class Fences final : public CommitListener, public IdentityListener {
 
     /// Opens a fence if the record of the topic's last expansion says so. Called before anybody sees the new partitions.
     void open(const TopicState& topic, Now now);
-    void topic_deleted(const TopicId& id);
+    /// Forgets the fences of deleted topics, and nudges the consumers of topics that are newly configured so.
+    void on_topics_changed(const TopicsChange& change) override;
 
     // Waking -------------------------------------------------------------------------------------
 
@@ -77,10 +78,10 @@ class Fences final : public CommitListener, public IdentityListener {
 
     // Upkeep -------------------------------------------------------------------------------------
 
-    /// When the upkeep thread has to call `upkeep` next; far away while no fence exists.
-    [[nodiscard]] Instant next_upkeep() const;
+    /// Far away while no fence exists.
+    [[nodiscard]] Instant next_due() const override;
     /// Closes the windows that are due, stores changed fences, and settles findings about them. Blocks on the disk.
-    void upkeep(Now now);
+    void run_due(Now now) override;
     /// Stores every fence. The broker calls this at an orderly stop.
     void store_all();
 
@@ -90,13 +91,11 @@ class Fences final : public CommitListener, public IdentityListener {
     [[nodiscard]] int count() const { return count_.load(std::memory_order_relaxed); }
 
   private:
+    void remove_stored(const TopicId& id);
     void wake_held(std::string_view topic);
     void wake_held(const TopicState& topic);
-    [[nodiscard]] std::string path_of(const TopicId& id) const;
-    [[nodiscard]] StorageResult<void> store(const TopicId& id, std::string_view fence, bool durable);
 
-    FileSystem& files_;
-    const std::string directory_;
+    FenceFiles& files_;
     const PublishedTopics& topics_;
     Turns& turns_;
     const Readers readers_;

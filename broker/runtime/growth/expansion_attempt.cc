@@ -55,8 +55,8 @@ std::string requester(const topics::RequestOrigin& origin) {
 /// asked again by the next.
 class Expansions::Attempt {
   public:
-    Attempt(const Parts& parts, Expansions& expansions, const ExpansionRequest& request)
-        : parts_(parts), expansions_(expansions), request_(request), command_(request.command()) {}
+    Attempt(Expansions& expansions, const ExpansionRequest& request)
+        : facts_(expansions.facts_), expansions_(expansions), request_(request), command_(request.command()) {}
 
     [[nodiscard]] ExpansionReply run();
 
@@ -82,7 +82,7 @@ class Expansions::Attempt {
     void give_advice();
     void keep_accepted();
 
-    const Parts& parts_;
+    const PlanSources& facts_;
     Expansions& expansions_;
     const ExpansionRequest& request_;
     topics::CreatePartitionsCommand command_;
@@ -99,7 +99,7 @@ class Expansions::Attempt {
 /// Takes the steps in the broker.
 class Expansions::Steps final : public ExpansionActions {
   public:
-    Steps(Attempt& attempt, Now now) : attempt_(attempt), parts_(attempt.parts_), now_(now) {}
+    Steps(Attempt& attempt, Now now) : attempt_(attempt), expansions_(attempt.expansions_), now_(now) {}
 
     [[nodiscard]] StepOutcome take(const ExpansionStep& step) override;
     void undo(const ExpansionStep& step) override;
@@ -110,13 +110,13 @@ class Expansions::Steps final : public ExpansionActions {
     void tell(const GrowingTopic& topic);
 
     Attempt& attempt_;
-    const Parts& parts_;
+    Expansions& expansions_;
     const Now now_;
     std::optional<Catalog::Section> section_;
     topics::Effects effects_;
 };
 
-ExpansionReply Expansions::expand(const ExpansionRequest& request) { return Attempt(parts_, *this, request).run(); }
+ExpansionReply Expansions::expand(const ExpansionRequest& request) { return Attempt(*this, request).run(); }
 
 ExpansionReply Expansions::Attempt::run() {
     for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
@@ -129,7 +129,7 @@ ExpansionReply Expansions::Attempt::run() {
             give_advice();
             return {std::move(*answer_), false};
         }
-        Steps steps(*this, parts_.clock.now());
+        Steps steps(*this, facts_.clock.now());
         switch (carry_out(steps_of(growing_), steps)) {
             case StepOutcome::done:
                 return {std::move(*answer_), false};
@@ -155,7 +155,7 @@ void Expansions::Attempt::look_ahead() {
     seen_.clear();
     judged_.clear();
     growing_.clear();
-    const std::shared_ptr<const TopicTable> table = parts_.topics.table();
+    const std::shared_ptr<const TopicTable> table = facts_.topics.table();
     for (topics::TopicToExpand& wish : command_.topics) {
         wish.judged = nullptr;
         const topics::TopicPointer& topic = seen_.emplace_back(table->catalog->share_topic(wish.name));
@@ -172,11 +172,10 @@ void Expansions::Attempt::judge_wanted() {
     for (const auto& [name, judged] : judged_) {
         wanted.push_back(judged.growth);
     }
-    const Now now = parts_.clock.now();
+    const Now now = facts_.clock.now();
     for (std::size_t first = 0; first < wanted.size(); first += kGrowthsPerPass) {
         const auto part = std::span(wanted).subspan(first, std::min(kGrowthsPerPass, wanted.size() - first));
-        const std::vector<GrowthFacts> gathered =
-            gather_growth_facts({parts_.topics, parts_.groups, parts_.keys, parts_.clock}, part, wanted, now);
+        const std::vector<GrowthFacts> gathered = gather_growth_facts(facts_, part, wanted, now);
         for (std::size_t index = 0; index < part.size(); ++index) {
             judge_one(gathered[index], part[index]);
         }
@@ -201,7 +200,7 @@ void Expansions::Attempt::judge_one(const GrowthFacts& facts, const WantedGrowth
         return;
     }
     judged.joins = aligned_joins(facts);
-    const std::shared_ptr<const TopicState> state = parts_.topics.table()->share(growth.topic->id);
+    const std::shared_ptr<const TopicState> state = facts_.topics.table()->share(growth.topic->id);
     judged.has_keys = state && topic_has_keys(*state);
 }
 
@@ -216,8 +215,8 @@ bool Expansions::Attempt::has_moved(const topics::CatalogSnapshot& catalog) cons
 }
 
 bool Expansions::Attempt::decide() {
-    const Now now = parts_.clock.now();
-    Catalog::Section section(parts_.catalog);
+    const Now now = facts_.clock.now();
+    Catalog::Section section(expansions_.catalog_);
     if (has_moved(section.snapshot())) {
         return false;
     }
@@ -295,15 +294,16 @@ StepOutcome Expansions::Steps::take(const ExpansionStep& step) {
         case Kind::seed:
             return done_if(attempt_.expansions_.seed(topic, now_));
         case Kind::look_for_new_readers:
-            return has_new_readers(parts_.groups, *topic.before, topic.seeded_groups()) ? StepOutcome::moved : StepOutcome::done;
+            return has_new_readers(expansions_.facts_.groups, *topic.before, topic.seeded_groups()) ? StepOutcome::moved
+                                                                                                    : StepOutcome::done;
         case Kind::lock_catalog:
             return lock_catalog();
         case Kind::claim_partitions:
-            return done_if(section_->claim(effects_));
+            return done_if(section_->claim(effects_, now_));
         case Kind::write_catalog:
             return done_if(section_->write(effects_, now_));
         case Kind::open_fence:
-            parts_.fences.open(section_->claimed(topic.before->id), now_);
+            expansions_.fences_.open(section_->claimed(topic.before->id), now_);
             return StepOutcome::done;
         case Kind::publish:
             section_->publish(effects_, now_);
@@ -323,7 +323,7 @@ StepOutcome Expansions::Steps::take(const ExpansionStep& step) {
 
 void Expansions::Steps::undo(const ExpansionStep& step) {
     if (step.kind == Kind::seed) {
-        attempt_.expansions_.take_back_seeds(attempt_.growing_[step.topic], now_);
+        expansions_.take_back_seeds(attempt_.growing_[step.topic], now_);
     } else if (step.kind == Kind::claim_partitions) {
         section_->release_claims();
     } else if (step.kind == Kind::lock_catalog) {
@@ -332,7 +332,7 @@ void Expansions::Steps::undo(const ExpansionStep& step) {
 }
 
 StepOutcome Expansions::Steps::lock_catalog() {
-    section_.emplace(parts_.catalog);
+    section_.emplace(expansions_.catalog_);
     if (attempt_.has_moved(section_->snapshot())) {
         return StepOutcome::moved;
     }
@@ -357,8 +357,8 @@ StepOutcome Expansions::Steps::lock_catalog() {
 
 void Expansions::Steps::watch_readers(const GrowingTopic& topic) {
     // It may have been deleted since.
-    if (const auto state = parts_.topics.table()->share(topic.before->id)) {
-        parts_.readers.topic_grew(*state, attempt_.judged_.find(topic.before->name)->second.joins);
+    if (const auto state = expansions_.facts_.topics.table()->share(topic.before->id)) {
+        expansions_.readers_.topic_grew(*state, attempt_.judged_.find(topic.before->name)->second.joins);
     }
 }
 

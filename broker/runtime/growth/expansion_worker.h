@@ -70,8 +70,10 @@ class ExpansionWorker {
         : turns_(turns), executor_(executor), expansions_(expansions) {}
     ~ExpansionWorker() { stop(); }
 
+    /// The reply is delivered later. Any reactor may call this.
     void submit(ExpansionRequest request);
-    /// Ends the worker after its present request; those that wait are not answered, as their connections end.
+    /// Ends the worker after its present request; those that wait are not answered, as their connections end. Any thread but a
+    /// reactor's may call this.
     void stop();
 
   private:

@@ -30,7 +30,7 @@ void Expansions::recover(bool was_clean, Now now) {
         return;
     }
     remove_orphaned_seeds(now);
-    const std::shared_ptr<const TopicTable> table = parts_.topics.table();
+    const std::shared_ptr<const TopicTable> table = facts_.topics.table();
     table->for_each([&](const TopicState& state) {
         if (state.topic->expansions.empty() || !state.topic->expansions.back()->circumstances) {
             return;
@@ -39,14 +39,14 @@ void Expansions::recover(bool was_clean, Now now) {
         const std::int64_t age_ms = now.wall.value - expansion.time.value;
         // A group that does not read the topic any more was deleted since; offset 0 would bring it back to life.
         std::vector<std::string> seeded;
-        for (const groups::TopicReader& reader : parts_.groups.readers_of(state.topic->name, state.topic->id)) {
+        for (const groups::TopicReader& reader : facts_.groups.readers_of(state.topic->name, state.topic->id)) {
             if (std::ranges::find(expansion.circumstances->seeded_groups, reader.group_id) !=
                 expansion.circumstances->seeded_groups.end()) {
                 seeded.push_back(reader.group_id);
             }
         }
         if (!seeded.empty() && age_ms < kSeedAgainMs &&
-            !parts_.groups.seed_offsets(nullptr, seeded,
+            !facts_.groups.seed_offsets(nullptr, seeded,
                                         seeds_of(*state.topic, expansion, groups::seed_metadata(expansion.epoch)), now)) {
             log::error("expansion", "offsets of an expansion cannot be seeded again", {{"topic", state.topic->name}});
         }
@@ -55,21 +55,21 @@ void Expansions::recover(bool was_clean, Now now) {
         }
         const bool was_fenced = expansion.circumstances->mode == config::expansion_mode_name(config::ExpansionMode::fenced);
         if (was_fenced && !state.expansion->status().has_fence && age_ms < state.config->expansion_window_ms) {
-            parts_.fences.open(state, now);
+            fences_.open(state, now);
         }
         state.expansion->cover_unknown_batches(state);
     });
 }
 
 void Expansions::remove_orphaned_seeds(Now now) {
-    const std::shared_ptr<const TopicTable> table = parts_.topics.table();
+    const std::shared_ptr<const TopicTable> table = facts_.topics.table();
     table->for_each([&](const TopicState& state) {
         if (state.config->expansion_mode == config::ExpansionMode::faithful) {
             return;
         }
         const topics::Topic& topic = *state.topic;
         std::vector<std::string> group_ids;
-        for (const groups::TopicReader& reader : parts_.groups.readers_of(topic.name, topic.id)) {
+        for (const groups::TopicReader& reader : facts_.groups.readers_of(topic.name, topic.id)) {
             if (!reader.committed.empty() && reader.committed.rbegin()->first.value >= topic.partition_count) {
                 group_ids.push_back(reader.group_id);
             }
@@ -77,7 +77,7 @@ void Expansions::remove_orphaned_seeds(Now now) {
         const std::string metadata = groups::seed_metadata(next_epoch(topic));
         groups::SeedOffsets seeds = orphaned_seeds_of(topic);
         seeds.metadata = metadata;
-        const auto removed = parts_.groups.remove_seeds(nullptr, group_ids, seeds, now);
+        const auto removed = facts_.groups.remove_seeds(nullptr, group_ids, seeds, now);
         if (!removed) {
             log::error("expansion", "offsets of an expansion that did not happen cannot be removed", {{"topic", topic.name}});
         } else if (*removed > 0) {
@@ -93,14 +93,14 @@ bool Expansions::seed(const GrowingTopic& topic, Now now) {
     const std::string metadata = groups::seed_metadata(topic.epoch());
     groups::SeedOffsets seeds = seeds_of(topic);
     seeds.metadata = metadata;
-    return parts_.groups.seed_offsets(nullptr, topic.seeded_groups(), seeds, now);
+    return facts_.groups.seed_offsets(nullptr, topic.seeded_groups(), seeds, now);
 }
 
 void Expansions::take_back_seeds(const GrowingTopic& topic, Now now) {
     const std::string metadata = groups::seed_metadata(topic.epoch());
     groups::SeedOffsets seeds = seeds_of(topic);
     seeds.metadata = metadata;
-    if (!parts_.groups.remove_seeds(nullptr, topic.seeded_groups(), seeds, now)) {
+    if (!facts_.groups.remove_seeds(nullptr, topic.seeded_groups(), seeds, now)) {
         log::error("expansion", "offsets of an expansion that failed stay until the next start after a crash",
                    {{"topic", topic.before->name}});
     }
@@ -115,17 +115,16 @@ std::optional<std::size_t> Expansions::remove_seeds(Turn& turn, const topics::To
         return 0;
     }
     // First of all no start may give them again.
-    if (!parts_.catalog.change<std::vector<std::string>>(turn,
-                                                         [&](const topics::CatalogCore& catalog, const topics::CatalogContext&) {
-                                                             return catalog.forget_seeded_groups(topic.id, epoch);
-                                                         })) {
+    if (!catalog_.change<std::vector<std::string>>(turn, [&](const topics::CatalogCore& catalog, const topics::CatalogContext&) {
+            return catalog.forget_seeded_groups(topic.id, epoch);
+        })) {
         return std::nullopt;
     }
     std::vector<std::string> groups;
-    for (groups::TopicReader& reader : parts_.groups.readers_of(topic.name, topic.id)) {
+    for (groups::TopicReader& reader : facts_.groups.readers_of(topic.name, topic.id)) {
         if (!reader.seeds.empty()) groups.push_back(std::move(reader.group_id));
     }
-    return parts_.groups.remove_seeds(&turn, groups, seeds_of(topic, expansion, groups::seed_metadata(epoch)), turn.now());
+    return facts_.groups.remove_seeds(&turn, groups, seeds_of(topic, expansion, groups::seed_metadata(epoch)), turn.now());
 }
 
 }  // namespace partita::runtime

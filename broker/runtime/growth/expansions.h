@@ -16,6 +16,7 @@
 #include "broker/runtime/fences/topic_expansion.h"
 #include "broker/runtime/growth/expansion_steps.h"
 #include "broker/runtime/growth/expansion_worker.h"
+#include "broker/runtime/insight/topic_plan.h"
 #include "broker/topics/catalog_commands.h"
 #include "schedule/executor.h"
 #include "storage/storage_error.h"
@@ -24,18 +25,14 @@ namespace partita::runtime {
 
 class Catalog;
 class Fences;
-class GroupShards;
-class KeyObserver;
-class PublishedTopics;
 class ReaderObserver;
 class Turn;
-class Turns;
 struct TopicState;
 
 /// What the running broker does about expansions beyond what Kafka does: the modes of partita.expansion.mode, and the test
 /// controls. The rules are in broker/expansion; this class provides the facts that they need and the order of the steps.
 ///
-/// A CreatePartitions request takes the same way in every mode, on a thread of its own (see ExpansionWorker):
+/// A CreatePartitions request takes the same way in every mode, as a step of a worker of its own (see ExpansionWorker):
 ///   1. It notes which topics of the request exist and would grow (from the published table, without a lock).
 ///   2. It gathers facts about these topics, without any lock that others wait for (expansion_facts.h).
 ///   3. It judges the facts (expansion_judge.h, pure), and the catalog decides by Kafka's rules and by the verdict, if the topics
@@ -50,16 +47,10 @@ class Expansions {
     /// the seeds of an expansion again that is younger than this.
     static constexpr std::int64_t kSeedAgainMs = 600'000;
 
-    struct Parts {
-        const PublishedTopics& topics;
-        Catalog& catalog;
-        GroupShards& groups;
-        Fences& fences;
-        KeyObserver& keys;
-        ReaderObserver& readers;
-        Clock& clock;
-    };
-    Expansions(const Parts& parts, Turns& turns, Executor& executor) : parts_(parts), worker_(turns, executor, *this) {}
+    /// `facts`: what it judges by; seeds go to the groups there. The three others are what an expansion changes, protects, and
+    /// has watched.
+    Expansions(const PlanSources& facts, Catalog& catalog, Fences& fences, ReaderObserver& readers)
+        : facts_(facts), catalog_(catalog), fences_(fences), readers_(readers) {}
 
     // Start --------------------------------------------------------------------------------------
 
@@ -68,11 +59,7 @@ class Expansions {
     void recover(bool was_clean, Now now);
     // CreatePartitions ---------------------------------------------------------------------------
 
-    /// Hands the request to the worker thread, which delivers the reply later. Any reactor may call this.
-    void submit(ExpansionRequest request) { worker_.submit(std::move(request)); }
-    /// Lets the worker finish its present request and begin no other one. Any thread but a reactor's may call this.
-    void stop() { worker_.stop(); }
-    /// Serves one request, on the calling thread. Blocks on the disk.
+    /// Serves one request, on the calling thread. Blocks on the disk: the worker calls this, for one request after the other.
     [[nodiscard]] ExpansionReply expand(const ExpansionRequest& request);
     /// How many times a request is attempted, because topics or their readers changed meanwhile, before it is answered
     /// REQUEST_TIMED_OUT.
@@ -100,10 +87,13 @@ class Expansions {
     class Steps;
 
     void remove_orphaned_seeds(Now now);
-    const Parts parts_;
+
+    const PlanSources facts_;
+    Catalog& catalog_;
+    Fences& fences_;
+    ReaderObserver& readers_;
     /// With the catalog's lock held.
     expansion::Confirmations confirmations_;
-    ExpansionWorker worker_;
 };
 
 }  // namespace partita::runtime

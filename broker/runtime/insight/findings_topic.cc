@@ -8,10 +8,9 @@
 #include "broker/config/log_setup.h"
 #include "broker/expansion/event_json.h"
 #include "broker/runtime/catalog/catalog.h"
-#include "broker/runtime/loop/failure_log.h"
-#include "broker/runtime/loop/upkeep_bell.h"
+#include "broker/runtime/catalog/own_changes.h"
 #include "broker/runtime/partitions/published_topics.h"
-#include "broker/runtime/partitions/turns.h"
+#include "broker/runtime/partitions/turn.h"
 #include "protocol/record_batch_builder.h"
 
 namespace partita::runtime {
@@ -23,17 +22,17 @@ constexpr std::size_t kTurnRecordsMax = 100;
 }  // namespace
 
 void FindingsTopic::start() {
-    subscription_ = around_.findings.subscribe([this](const expansion::FindingEvent& event) { on_event(event); });
+    subscription_ = findings_.subscribe([this](const expansion::FindingEvent& event) { on_event(event); });
 }
 
 void FindingsTopic::stop() {
     if (subscription_) {
-        around_.findings.unsubscribe(*std::exchange(subscription_, std::nullopt));
+        findings_.unsubscribe(*std::exchange(subscription_, std::nullopt));
     }
 }
 
 void FindingsTopic::on_event(const expansion::FindingEvent& event) {
-    if (!around_.config->events_topic_enable) {
+    if (!config_->events_topic_enable) {
         return;
     }
     const bool wanted = is_wanted(event.finding.subject.topic);
@@ -46,18 +45,22 @@ void FindingsTopic::on_event(const expansion::FindingEvent& event) {
     waiting_.push_back(std::move(line));
     is_wanted_ = is_wanted_ || wanted;
     if (is_wanted_ && !std::exchange(is_posted_, true)) {
-        // Topics are made, and waiting fetches woken, on a reactor.
-        around_.turns.first_reactor().post([this] { write_waiting(); });
+        post();
     }
 }
 
+void FindingsTopic::post() {
+    changes_.post("events of findings were not written to their topic",
+                  [this](Turn& turn, Catalog& catalog) { return write_waiting(turn, catalog); });
+}
+
 bool FindingsTopic::is_wanted(std::string_view topic) const {
-    const auto table = around_.topics.table();
+    const auto table = topics_.table();
     const TopicState* about = table->find(topic);
     return (about != nullptr && !about->topic->expansions.empty()) || table->find(kName) != nullptr;
 }
 
-void FindingsTopic::write_waiting() {
+bool FindingsTopic::write_waiting(Turn& turn, Catalog& catalog) {
     std::vector<Line> lines;
     std::uint64_t left_out = 0;
     {
@@ -68,23 +71,21 @@ void FindingsTopic::write_waiting() {
         waiting_.erase(waiting_.begin(), end);
         is_posted_ = !waiting_.empty();
         if (is_posted_) {
-            around_.turns.first_reactor().post([this] { write_waiting(); });
+            post();
         }
         left_out = std::exchange(left_out_, 0);
     }
     if (left_out > 0) {
         log::warning("expansion", "events were left out of the events topic", {{"topic", kName}, {"events", left_out}});
     }
-    if (!lines.empty() && !write(around_.turns.first(), std::move(lines))) {
-        around_.failures.append_failed("events of findings were not written to their topic");
-    }
+    return lines.empty() || write(turn, catalog, std::move(lines));
 }
 
-bool FindingsTopic::write(Turn& turn, std::vector<Line> lines) {
+bool FindingsTopic::write(Turn& turn, Catalog& catalog, std::vector<Line> lines) {
     if (turn.topics().find(kName) == nullptr) {
         topics::CreateTopicsCommand command;
         command.topics.push_back({.name = kName, .num_partitions = 1, .replication_factor = 1});
-        const auto created = around_.catalog.change<topics::CreateTopicsReply>(
+        const auto created = catalog.change<topics::CreateTopicsReply>(
             turn, [&](const topics::CatalogCore& core, const topics::CatalogContext& context) {
                 return core.create_topics(command, context);
             });
@@ -92,7 +93,7 @@ bool FindingsTopic::write(Turn& turn, std::vector<Line> lines) {
             return false;
         }
     }
-    const auto table = around_.topics.table();
+    const auto table = topics_.table();
     const TopicState* topic = table->find(kName);
     if (topic == nullptr) {
         return false;
@@ -112,7 +113,6 @@ bool FindingsTopic::write(Turn& turn, std::vector<Line> lines) {
             return false;
         }
         turn.appended(*partition, batch.size());
-        around_.upkeep.data_written();
     }
     return true;
 }

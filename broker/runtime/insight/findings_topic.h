@@ -13,11 +13,9 @@
 namespace partita::runtime {
 
 class Catalog;
-class FailureLog;
+class OwnChanges;
 class PublishedTopics;
 class Turn;
-class Turns;
-class UpkeepBell;
 
 /// Writes every event of a finding to the topic `__partita_expansions`, as one record: the key is the topic that the finding is
 /// about, the value is the event as JSON (broker/expansion/event_json.h). It is an ordinary topic of one partition. The broker
@@ -34,16 +32,8 @@ class FindingsTopic {
     /// How many records a batch has at most.
     static constexpr std::size_t kBatchRecordsMax = 500;
 
-    struct Surroundings {
-        const config::CurrentConfig& config;
-        const PublishedTopics& topics;
-        Turns& turns;
-        Catalog& catalog;
-        FindingsHub& findings;
-        UpkeepBell& upkeep;
-        FailureLog& failures;
-    };
-    explicit FindingsTopic(const Surroundings& surroundings) : around_(surroundings) {}
+    FindingsTopic(const config::CurrentConfig& config, const PublishedTopics& topics, FindingsHub& findings, OwnChanges& changes)
+        : config_(config), topics_(topics), findings_(findings), changes_(changes) {}
 
     /// Begins to hear of events. The reactors exist already.
     void start();
@@ -58,12 +48,16 @@ class FindingsTopic {
 
     void on_event(const expansion::FindingEvent& event);
     /// Writes some of the waiting events. Runs on the first reactor.
-    void write_waiting();
+    [[nodiscard]] bool write_waiting(Turn& turn, Catalog& catalog);
+    void post();
     /// True when the events topic exists, or when an event about `topic` is a reason to make it.
     [[nodiscard]] bool is_wanted(std::string_view topic) const;
-    [[nodiscard]] bool write(Turn& turn, std::vector<Line> lines);
+    [[nodiscard]] bool write(Turn& turn, Catalog& catalog, std::vector<Line> lines);
 
-    const Surroundings around_;
+    const config::CurrentConfig& config_;
+    const PublishedTopics& topics_;
+    FindingsHub& findings_;
+    OwnChanges& changes_;
     std::optional<FindingsHub::SubscriptionId> subscription_;
 
     Mutex mutex_{LockRank::findings_topic};

@@ -4,11 +4,10 @@
 #include <utility>
 
 #include "broker/runtime/catalog/catalog.h"
+#include "broker/runtime/catalog/own_changes.h"
 #include "broker/runtime/clients/client_connection.h"
 #include "broker/runtime/clients/connections.h"
-#include "broker/runtime/loop/failure_log.h"
 #include "broker/runtime/partitions/published_topics.h"
-#include "broker/runtime/partitions/turns.h"
 #include "protocol/record_batch.h"
 
 namespace partita::runtime {
@@ -40,18 +39,20 @@ std::vector<expansion::TopicEpoch> epochs_of(const topics::Topic& topic) {
 
 }  // namespace
 
-KeyObserver::KeyObserver(const Surroundings& surroundings, FindingsHub& findings) : around_(surroundings), findings_(findings) {}
+KeyObserver::KeyObserver(const config::CurrentConfig& config, const PublishedTopics& topics, Connections& connections,
+                         const Outlets& outlets, const Schedule& schedule)
+    : config_(config), topics_(topics), connections_(connections), outlets_(outlets), schedule_(schedule) {}
 
 KeyObserver::~KeyObserver() { stop(); }
 
 void KeyObserver::start() {
-    refilled_ns_ = around_.schedule.clock.stopwatch_ns();
-    has_budget_ = around_.config->detection_processor_percent < kEverythingPercent;
+    refilled_ns_ = schedule_.clock.stopwatch_ns();
+    has_budget_ = config_->detection_processor_percent < kEverythingPercent;
     if (!has_budget_) {
         queue_records_max_.store(kQueueRecordsMax, std::memory_order_relaxed);
     }
-    worker_ = around_.schedule.executor.start("key-observer", [this] { return step(); });
-    is_open_.store(around_.config->detection_enable, std::memory_order_relaxed);
+    worker_ = schedule_.executor.start("key-observer", [this] { return step(); });
+    is_open_.store(config_->detection_enable, std::memory_order_relaxed);
 }
 
 void KeyObserver::stop() {
@@ -152,10 +153,10 @@ void KeyObserver::note_processes(const topics::Topic& topic, expansion::TopicWat
         return;
     }
     for (const expansion::ConnectionId connection : watch.unknown_processes(kProcessesMax)) {
-        if (!around_.connections.want_process(connection)) {
+        if (!connections_.want_process(connection)) {
             continue;
         }
-        if (const auto facts = around_.connections.find(connection); facts && facts->process) {
+        if (const auto facts = connections_.find(connection); facts && facts->process) {
             watch.on_process(connection, *facts->process);
         }
     }
@@ -180,7 +181,7 @@ void KeyObserver::give_back(std::size_t bytes, std::size_t records) {
 }
 
 Instant KeyObserver::step() {
-    Clock& clock = around_.schedule.clock;
+    Clock& clock = schedule_.clock;
     const Now now = clock.now();
     const std::int64_t before_ns = clock.thread_processor_ns();
     work(now);
@@ -205,8 +206,8 @@ Instant KeyObserver::rest(Instant now) {
 }
 
 void KeyObserver::refill(std::int64_t now_ns) {
-    const std::int64_t process_ns = around_.schedule.clock.process_processor_ns();
-    const double percent = around_.config->detection_processor_percent;
+    const std::int64_t process_ns = schedule_.clock.process_processor_ns();
+    const double percent = config_->detection_processor_percent;
     has_budget_ = percent < kEverythingPercent;
     const double share = percent / 100 / (is_curious_ ? 1 : kSettledDivisor);
     const double by_work = static_cast<double>(process_ns - process_ns_) * share;
@@ -218,7 +219,7 @@ void KeyObserver::refill(std::int64_t now_ns) {
 }
 
 void KeyObserver::update_gate() {
-    const bool may_open = (credit_ns_ > 0 || !has_budget_) && around_.config->detection_enable;
+    const bool may_open = (credit_ns_ > 0 || !has_budget_) && config_->detection_enable;
     // A few batches of usual size always fit: what they cost too much is a debt, which closes the gate until it is paid.
     const double paid_records = static_cast<double>(std::max<std::int64_t>(0, credit_ns_)) / record_cost_ns_;
     const std::size_t most =
@@ -248,9 +249,9 @@ void KeyObserver::work(Now now) {
     credit_ns_ -=
         static_cast<std::int64_t>(taken_records) * kTakingRecordNs + static_cast<std::int64_t>(taken_bytes) / kCopyBytesPerNs;
     quiet_rounds_ = samples.empty() ? quiet_rounds_ + 1 : 0;
-    const std::int64_t begin_ns = around_.schedule.clock.thread_processor_ns();
+    const std::int64_t begin_ns = schedule_.clock.thread_processor_ns();
     if (const std::size_t records = observe(samples, now.wall); records > 0) {
-        const double spent_ns = static_cast<double>(around_.schedule.clock.thread_processor_ns() - begin_ns);
+        const double spent_ns = static_cast<double>(schedule_.clock.thread_processor_ns() - begin_ns);
         record_cost_ns_ = std::max(1.0, 0.75 * record_cost_ns_ + 0.25 * spent_ns / static_cast<double>(records));
     }
     done_.fetch_add(samples.size(), std::memory_order_release);
@@ -262,23 +263,23 @@ void KeyObserver::work(Now now) {
 }
 
 std::size_t KeyObserver::observe(const std::vector<Sample>& samples, TimestampMs now) {
-    const std::int64_t begin_ns = around_.schedule.clock.thread_processor_ns();
+    const std::int64_t begin_ns = schedule_.clock.thread_processor_ns();
     std::size_t records = 0;
     std::size_t looked_at = 0;
     for (const Sample& sample : samples) {
         // Beyond the budget samples are dropped: what is seen of a producer is a sample anyway.
-        const std::int64_t spent_ns = around_.schedule.clock.thread_processor_ns() - begin_ns;
+        const std::int64_t spent_ns = schedule_.clock.thread_processor_ns() - begin_ns;
         if (has_budget_ && spent_ns > (is_curious_ ? credit_ns_ : std::min(credit_ns_, kSettledBurstNs))) {
             break;
         }
         records += observe(sample);
         if (is_curious_ && records - looked_at >= kRecordsPerLook) {
-            look_for_curiosity(*around_.topics.table(), now);
+            look_for_curiosity(*topics_.table(), now);
             looked_at = records;
         }
     }
     if (is_curious_ && records > looked_at) {
-        look_for_curiosity(*around_.topics.table(), now);
+        look_for_curiosity(*topics_.table(), now);
     }
     return records;
 }
@@ -329,7 +330,7 @@ void KeyObserver::look_for_curiosity(const TopicTable& table, TimestampMs now) {
 }
 
 void KeyObserver::settle(Now now) {
-    const std::shared_ptr<const TopicTable> table = around_.topics.table();
+    const std::shared_ptr<const TopicTable> table = topics_.table();
     look_for_curiosity(*table, now.wall);
     for (auto watched = watched_.begin(); watched != watched_.end();) {
         settle_topic(watched->first, *table, watched->second, now);
@@ -376,9 +377,9 @@ void KeyObserver::settle_topic(const TopicId& id, const TopicTable& table, Watch
         }
     }
     watched = {.changed = false, .has_findings = !findings.empty()};
-    findings_.settle(findings_source("keys", id), findings, now.wall);
+    outlets_.findings.settle(findings_source("keys", id), findings, now.wall);
     if (!switches.empty()) {
-        record_switches(id, std::move(switches));
+        record_switches(id, switches);
     }
 }
 
@@ -392,31 +393,30 @@ void KeyObserver::set_interval(const TopicState& topic, bool is_settled) {
     slot.store(present == 0 ? wanted : std::min(present, wanted), std::memory_order_relaxed);
 }
 
-void KeyObserver::record_switches(const TopicId& id, std::vector<expansion::CountSwitch> switches) {
-    // The catalog is changed on a reactor, which tells its waiting fetches.
-    around_.turns.first_reactor().post([around = around_, id, switches = std::move(switches)] {
-        std::map<std::int32_t, topics::RecordProducerSwitchesCommand> commands;
-        for (const expansion::CountSwitch& seen : switches) {
-            topics::RecordProducerSwitchesCommand& command = commands[seen.epoch];
-            command.topic_id = id;
-            command.epoch = seen.epoch;
-            command.switches.push_back({.client_id = seen.producer.client_id,
-                                        .address = seen.producer.address,
-                                        .time = seen.time,
-                                        .partition = seen.partition,
-                                        .offset = seen.offset,
-                                        .stale_records = seen.stale_records});
-        }
-        for (const auto& [epoch, command] : commands) {
-            const auto recorded = around.catalog.change<topics::RecordProducerSwitchesReply>(
-                around.turns.first(), [&](const topics::CatalogCore& catalog, const topics::CatalogContext&) {
-                    return catalog.record_producer_switches(command);
-                });
-            if (!recorded) {
-                around.failures.append_failed("the switch of a producer to a new partition count was not recorded");
-            }
-        }
-    });
+void KeyObserver::record_switches(const TopicId& id, const std::vector<expansion::CountSwitch>& switches) {
+    std::map<std::int32_t, topics::RecordProducerSwitchesCommand> commands;
+    for (const expansion::CountSwitch& seen : switches) {
+        topics::RecordProducerSwitchesCommand& command = commands[seen.epoch];
+        command.topic_id = id;
+        command.epoch = seen.epoch;
+        command.switches.push_back({.client_id = seen.producer.client_id,
+                                    .address = seen.producer.address,
+                                    .time = seen.time,
+                                    .partition = seen.partition,
+                                    .offset = seen.offset,
+                                    .stale_records = seen.stale_records});
+    }
+    outlets_.changes.post("the switch of a producer to a new partition count was not recorded",
+                          [commands = std::move(commands)](Turn& turn, Catalog& catalog) {
+                              bool is_done = true;
+                              for (const auto& [epoch, command] : commands) {
+                                  const auto decide = [&](const topics::CatalogCore& core, const topics::CatalogContext&) {
+                                      return core.record_producer_switches(command);
+                                  };
+                                  is_done &= catalog.change<topics::RecordProducerSwitchesReply>(turn, decide).has_value();
+                              }
+                              return is_done;
+                          });
 }
 
 std::vector<expansion::ProducerReport> KeyObserver::producers(const TopicId& topic) const {

@@ -19,11 +19,9 @@
 
 namespace partita::runtime {
 
-class Catalog;
 class Connections;
-class FailureLog;
+class OwnChanges;
 class PublishedTopics;
-class Turns;
 struct ClientConnection;
 
 /// Looks at what producers send, beside the threads that serve them. Reactors copy the keys of produced batches (of a
@@ -65,16 +63,14 @@ class KeyObserver {
     static constexpr std::int64_t kSettleMs = 1000;
     static constexpr std::int64_t kIdleMs = 5000;
 
-    struct Surroundings {
-        const config::CurrentConfig& config;
-        const PublishedTopics& topics;
-        Turns& turns;
-        Catalog& catalog;
-        Connections& connections;
-        FailureLog& failures;
-        Schedule schedule;
+    /// What it finds goes to two places: findings to the hub, and switches of producers to a new count to the epoch log of their
+    /// topic, which is a change of the catalog.
+    struct Outlets {
+        FindingsHub& findings;
+        OwnChanges& changes;
     };
-    KeyObserver(const Surroundings& surroundings, FindingsHub& findings);
+    KeyObserver(const config::CurrentConfig& config, const PublishedTopics& topics, Connections& connections,
+                const Outlets& outlets, const Schedule& schedule);
     ~KeyObserver();
 
     /// Starts the thread. Batches are taken while `partita.detection.enable` is true.
@@ -147,7 +143,7 @@ class KeyObserver {
     void note_processes(const topics::Topic& topic, expansion::TopicWatch& watch);
     void settle(Now now);
     void settle_topic(const TopicId& id, const TopicTable& table, Watched& watched, Now now);
-    void record_switches(const TopicId& id, std::vector<expansion::CountSwitch> switches);
+    void record_switches(const TopicId& id, const std::vector<expansion::CountSwitch>& switches);
     void set_interval(const TopicState& topic, bool is_settled);
     void refill(std::int64_t now_ns);
     void update_gate();
@@ -156,8 +152,11 @@ class KeyObserver {
     void give_back(std::size_t bytes, std::size_t records);
     [[nodiscard]] static std::size_t slot_of(const TopicId& topic) { return topic.bytes[14]; }
 
-    const Surroundings around_;
-    FindingsHub& findings_;
+    const config::CurrentConfig& config_;
+    const PublishedTopics& topics_;
+    Connections& connections_;
+    const Outlets outlets_;
+    const Schedule schedule_;
     std::unique_ptr<Worker> worker_;
 
     std::atomic<bool> is_open_ = false;

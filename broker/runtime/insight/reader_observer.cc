@@ -264,7 +264,7 @@ void ReaderObserver::on_group_deleted(std::string_view group) {
     leave({.topic = {}, .what = GroupDeleted{std::string(group)}, .name = {}});
 }
 
-void ReaderObserver::on_topics_changed() {
+void ReaderObserver::on_topics_changed(const TopicsChange& /*change*/) {
     const MutexLock lock(mutex_);
     if (!is_watching_) return;
     has_news_ = true;

@@ -99,7 +99,7 @@ class ReaderObserver final : public TopicsListener {
     void on_group_deleted(std::string_view group);
     /// Called after another table of topics was published: topics that are joined with a watched one, or that an application
     /// made for itself, may have come, gone or grown.
-    void on_topics_changed() override;
+    void on_topics_changed(const TopicsChange& change) override;
 
     /// Settles the findings of all watched topics as of `table`, which need not be the newest: the findings of topics that grew
     /// after it stay as they are. Any thread may call this.

@@ -1,5 +1,6 @@
 #include "broker/runtime/partitions/turns.h"
 
+#include "broker/topics/catalog_core.h"
 #include "protocol/assert.h"
 
 namespace partita::runtime {
@@ -24,6 +25,19 @@ void Turns::post_change(const Partition& partition) {
         if ((waiting & 1) != 0) {
             Turn& turn = *turns_[index];
             reactors_[index]->post([&turn, key = partition.key] { turn.on_change(key); });
+        }
+    }
+}
+
+void Turns::on_topics_changed(const TopicsChange& change) {
+    for (const topics::CatalogChange& one : change.changes) {
+        if (one.kind != topics::CatalogChange::Kind::topic_deleted) {
+            continue;
+        }
+        if (const TopicState* topic = change.before.find(one.before->id)) {
+            for (const std::shared_ptr<Partition>& partition : topic->partitions) {
+                post_change(*partition);
+            }
         }
     }
 }

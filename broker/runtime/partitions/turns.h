@@ -7,6 +7,7 @@
 
 #include "broker/runtime/loop/reactor.h"
 #include "broker/runtime/partitions/published_topics.h"
+#include "broker/runtime/partitions/topics_listener.h"
 #include "broker/runtime/partitions/turn.h"
 #include "schedule/clock.h"
 
@@ -14,7 +15,7 @@ namespace partita::runtime {
 
 /// The reactors of a broker, each with its turn, and the ways from one thread to the others. Any thread may call everything but
 /// `clear`; what a returned Reactor or Turn allows is said there.
-class Turns {
+class Turns final : public TopicsListener {
   public:
     /// One to `Partition::kReactorsMax` reactors.
     Turns(const PublishedTopics& topics, std::size_t reactor_count, Clock& clock);
@@ -33,6 +34,8 @@ class Turns {
     void post_append(std::uint32_t reactor, fetch::PartitionKey partition, const fetch::FetchWaiters::Growth& growth);
     /// Tells the waiting fetches of all reactors that the partition changed in a way that they must see.
     void post_change(const Partition& partition);
+    /// Fetches that wait for partitions of deleted topics look again.
+    void on_topics_changed(const TopicsChange& change) override;
     /// Answers every waiting fetch, each in the next turn of its reactor.
     void complete_all_fetches();
 

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "broker/runtime/upkeep/maintenance.h"
+#include "broker/runtime/upkeep/background_sync.h"
 #include "protocol/record_batch_builder.h"
 #include "tests/support/broker_process.h"
 #include "tests/support/faulty_file_system.h"
@@ -274,7 +274,7 @@ TEST_F(BrokerFaults, MuchThatIsWrittenIsCheckpointedBeforeItsTime) {
     start();  // A checkpoint each minute.
     ASSERT_EQ(client_->create_topic("t", 1).error, ErrorCode::none);
     const std::string value(1'000'000, 'v');
-    constexpr std::uint64_t kMost = runtime::Maintenance::kCheckpointBytes;
+    constexpr std::uint64_t kMost = runtime::BackgroundSync::kCheckpointBytes;
     for (std::uint64_t written = 0; written < kMost; written += value.size()) {
         ASSERT_EQ(client_->produce_value("t", 0, value).error, ErrorCode::none);
     }

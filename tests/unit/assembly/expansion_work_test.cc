@@ -230,12 +230,12 @@ TEST_F(ExpansionWork, RequestsBeyondThoseThatMayWaitAreRefusedAtOnce) {
     {
         // The first one waits for it, and everybody waits for the first one, who may have left the queue already.
         const runtime::Catalog::Section busy(broker_->services().catalog);
-        broker_->services().expansions.submit(request(60'000));
+        broker_->services().expansion_worker.submit(request(60'000));
         const int waiting = static_cast<int>(runtime::ExpansionWorker::kWaitingMax);
-        for (int number = 0; number < waiting - 1; ++number) broker_->services().expansions.submit(request(0));
+        for (int number = 0; number < waiting - 1; ++number) broker_->services().expansion_worker.submit(request(0));
         EXPECT_EQ(refused_at_once, 0);
-        broker_->services().expansions.submit(request(0));
-        broker_->services().expansions.submit(request(0));
+        broker_->services().expansion_worker.submit(request(0));
+        broker_->services().expansion_worker.submit(request(0));
         EXPECT_GE(refused_at_once, 1);
     }
     EXPECT_TRUE(eventually([&] { return client_->metadata()->at("t").partitions == 3; }));

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "broker/config/current_config.h"
+#include "broker/runtime/loop/upkeep_task.h"
+
+namespace partita::runtime {
+
+class KeyedLogs;
+class PublishedTopics;
+class Turns;
+
+/// Removes what topics keep no longer: segments, and what is known of producers that are silent.
+class Retention final : public UpkeepTask {
+  public:
+    /// `turns`: fetches that wait for what is removed look again. `bell`: what was removed wants a checkpoint.
+    Retention(const config::CurrentConfig& config, const PublishedTopics& topics, KeyedLogs& keyed_logs, Turns& turns,
+              UpkeepBell& bell)
+        : config_(config), topics_(topics), keyed_logs_(keyed_logs), turns_(turns), bell_(bell) {}
+
+    void begin(Instant now) override;
+    [[nodiscard]] Instant next_due() const override { return next_retention_ < next_expiry_ ? next_retention_ : next_expiry_; }
+    void run_due(Now now) override;
+
+  private:
+    void apply(Now now);
+    void expire_producers(Now now);
+
+    const config::CurrentConfig& config_;
+    const PublishedTopics& topics_;
+    KeyedLogs& keyed_logs_;
+    Turns& turns_;
+    UpkeepBell& bell_;
+    Instant next_retention_;
+    Instant next_expiry_;
+};
+
+}  // namespace partita::runtime

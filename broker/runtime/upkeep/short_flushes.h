@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "broker/runtime/loop/upkeep_task.h"
+#include "broker/runtime/upkeep/job.h"
+#include "storage/log_directory.h"
+#include "storage/log_flusher.h"
+
+namespace partita::runtime {
+
+class PublishedTopics;
+struct TopicState;
+
+/// Has topics synced for which a background sync comes too late: those with a shorter flush.ms.
+class ShortFlushes final : public UpkeepTask {
+  public:
+    /// flush.ms below it counts as this.
+    static constexpr std::int64_t kShortestMs = 1;
+
+    ShortFlushes(const PublishedTopics& topics, LogDirectory& logs, LogFlusher& flusher)
+        : topics_(topics), logs_(logs), flusher_(flusher) {}
+
+    [[nodiscard]] Instant next_due() const override { return flush_.next(); }
+    void run_due(Now now) override;
+    void note_writes(Instant now) override;
+    [[nodiscard]] bool hears_writes() const override { return !with_short_flush_.empty() && !flush_.pending; }
+
+  private:
+    void find_topics();
+
+    const PublishedTopics& topics_;
+    LogDirectory& logs_;
+    LogFlusher& flusher_;
+    Job flush_;
+    /// As of the table with this version; the shortest flush.ms of them rules.
+    std::vector<std::shared_ptr<const TopicState>> with_short_flush_;
+    std::uint64_t version_ = 0;
+    std::int64_t shortest_ms_ = 0;
+};
+
+}  // namespace partita::runtime

@@ -1,0 +1,98 @@
+// What becomes of coordinators when topics come and go.
+
+#include <gmock/gmock.h>
+
+#include <string>
+
+#include "broker/runtime/coordinators/coordinator_host.h"
+#include "tests/unit/runtime/topic_tables.h"
+
+namespace partita::runtime {
+namespace {
+
+using ::testing::ElementsAre;
+
+constexpr std::string_view kGroupsTopic = "__consumer_offsets";
+constexpr Now kNow{.monotonic = {1}, .wall = {1}};
+
+class NotingHost final : public CoordinatorHost {
+  public:
+    [[nodiscard]] bool attach(std::span<const std::shared_ptr<Partition>> partitions) override {
+        heard.push_back("attach " + std::to_string(partitions.size()));
+        return true;
+    }
+    [[nodiscard]] StorageResult<void> load(Now) override {
+        heard.emplace_back("load");
+        return {};
+    }
+    void serve(Now) override { heard.emplace_back("serve"); }
+    void forget_all(Now) override { heard.emplace_back("forget all"); }
+    void detach() override {}
+    [[nodiscard]] bool is_attached() const override { return false; }
+    [[nodiscard]] bool rebuild_lost() override { return true; }
+    void topic_deleted(Turn*, const coordination::TopicDeleted& event, Now) override {
+        heard.push_back("deleted " + std::string(event.name));
+    }
+    void tick(Turn&, Now) override {}
+    [[nodiscard]] std::optional<Instant> next_deadline() const override { return std::nullopt; }
+    void fail_waiting(Turn&) override {}
+
+    std::vector<std::string> heard;
+};
+
+class CoordinatorHostsTest : public ::testing::Test {
+  protected:
+    CoordinatorHostsTest() {
+        hosts_.add(topics::CoordinatorKind::groups, host_);
+        table_ = table_without_logs(catalog_);
+    }
+    void tell() {
+        const auto before = std::exchange(table_, table_without_logs(catalog_));
+        hosts_.on_topics_changed(
+            {.before = *before, .now = *table_, .changes = catalog_.last_effects.changes, .turn = nullptr, .time = kNow});
+    }
+    void create_groups_topic() {
+        const auto made = catalog_.carry_out(catalog_.core().auto_create_topic(kGroupsTopic, catalog_.context()));
+        ASSERT_FALSE(made.error.failed());
+        tell();
+    }
+    void remove(std::string_view name) {
+        topics::DeleteTopicsCommand command;
+        command.topics.push_back({.name = std::optional<std::string_view>(name)});
+        const auto done = catalog_.carry_out(catalog_.core().delete_topics(command, catalog_.context()));
+        ASSERT_FALSE(done.topics.at(0).error.failed());
+        tell();
+    }
+
+    topics::TestCatalog catalog_;
+    NotingHost host_;
+    CoordinatorHosts hosts_;
+    std::shared_ptr<const TopicTable> table_;
+};
+
+TEST_F(CoordinatorHostsTest, ATopicThatTheStartFoundIsLoadedAndNotServed) {
+    create_groups_topic();
+    EXPECT_THAT(host_.heard, ElementsAre());
+    ASSERT_TRUE(hosts_.load(*table_, kNow).has_value());
+    EXPECT_THAT(host_.heard, ElementsAre("attach 50", "load"));
+}
+
+TEST_F(CoordinatorHostsTest, ATopicThatIsMadeLaterIsServedAtOnce) {
+    ASSERT_TRUE(hosts_.load(*table_, kNow).has_value());
+    create_groups_topic();
+    EXPECT_THAT(host_.heard, ElementsAre("attach 50", "serve"));
+}
+
+TEST_F(CoordinatorHostsTest, WithItsTopicAKindForgetsEverythingAndOfOthersItHears) {
+    ASSERT_TRUE(hosts_.load(*table_, kNow).has_value());
+    create_groups_topic();
+    ASSERT_FALSE(catalog_.create("t", 1).failed());
+    tell();
+    host_.heard.clear();
+    remove("t");
+    remove(kGroupsTopic);
+    EXPECT_THAT(host_.heard, ElementsAre("deleted t", "forget all"));
+}
+
+}  // namespace
+}  // namespace partita::runtime
