@@ -38,6 +38,12 @@ class Authorizer {
         return rules_ == nullptr || rules_->allows(requester, permission, name);
     }
 
+    /// The same for what a request needs, which may be met on the cluster too.
+    [[nodiscard]] bool meets(const Requester& requester, const Need& need, std::optional<std::string_view> name) const {
+        return rules_ == nullptr || (need.or_on_cluster && allows(requester, *need.or_on_cluster, kClusterName)) ||
+               allows(requester, need.permission, name);
+    }
+
     /// The operations that the requester may do to this resource, as replies tell them (see all_operation_bits).
     [[nodiscard]] std::int32_t operation_bits(const Requester& requester, ResourceType type, std::string_view name) const;
 

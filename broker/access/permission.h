@@ -83,6 +83,7 @@ struct Need {
 
 inline constexpr Need kCreateTopicOrInCluster{kCreateTopic, kCreateInCluster};
 inline constexpr Need kDescribeGroupOrCluster{kDescribeGroup, kDescribeCluster};
+inline constexpr Need kDescribeTopicOrCluster{kDescribeTopic, kDescribeCluster};
 /// A client that may write to any topic may also ask for a producer id.
 inline constexpr Need kWriteTopicOrIdempotently{kWriteTopic, kIdempotentWrite};
 /// Replicas send this request too; they have CLUSTER_ACTION.

@@ -42,4 +42,11 @@ class ClusterView {
 
 using ClusterPointer = std::shared_ptr<const ClusterView>;
 
+/// A choice of topics. A pure function of the name as long as one command is carried out.
+class TopicFilter {
+  public:
+    virtual ~TopicFilter() = default;
+    [[nodiscard]] virtual bool has(std::string_view topic) const = 0;
+};
+
 }  // namespace partita::groups

@@ -14,6 +14,8 @@
 
 namespace partita::groups {
 
+class TopicFilter;
+
 struct JoinGroup {
     using Result = JoinResult;
     struct Protocol {
@@ -36,6 +38,8 @@ struct JoinGroup {
     std::int16_t api_version = 0;
     /// Random text (a UUID) that makes a generated member id unique: `<client or instance id>-<suffix>`.
     std::string_view fresh_member_suffix;
+    /// See ConsumerGroupHeartbeat::may_describe.
+    const TopicFilter* may_describe = nullptr;
     ReplyToken reply_to;
 };
 
@@ -164,6 +168,9 @@ struct ConsumerGroupHeartbeat {
     std::int16_t api_version = 0;
     /// Random text: the id for a member that comes without one (v0).
     std::string_view fresh_member_id;
+    /// Topics that whoever asks may know of; null: all. When this command has the group's expressions resolved, they name no
+    /// others, whoever brought the expression: so does Kafka. Asked within the call.
+    const TopicFilter* may_describe = nullptr;
     ReplyToken reply_to;
 };
 

@@ -167,7 +167,7 @@ void ClassicMembers::accept_join(const JoinGroup& command, std::string_view memb
     }
     reply(effects, command.reply_to, std::move(result));
     if (regex.resolve && !downgrades) {
-        steps_.resolve_group_regexes(group, now, effects);
+        steps_.resolve_group_regexes(group, command.may_describe, now, effects);
     }
 }
 

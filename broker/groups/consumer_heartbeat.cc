@@ -273,7 +273,7 @@ void ConsumerMembership::accept_heartbeat(const ConsumerGroupHeartbeat& command,
     reply(effects, command.reply_to, std::move(result));
     if (regex.resolve) {
         // As in Kafka the member that brings an expression does not wait for its topics: it hears of them next time.
-        steps_.resolve_group_regexes(group, now, effects);
+        steps_.resolve_group_regexes(group, command.may_describe, now, effects);
     }
 }
 

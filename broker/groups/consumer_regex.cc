@@ -61,14 +61,14 @@ void ConsumerSteps::forget_unused_regex(const Group& group, const std::string& r
 }
 
 /// All expressions of the group together, so that one round of new topics costs one rebalance.
-void ConsumerSteps::resolve_group_regexes(const Group& group, Now now, Effects& effects) {
+void ConsumerSteps::resolve_group_regexes(const Group& group, const TopicFilter* may_describe, Now now, Effects& effects) {
     const ConsumerGroup& consumer = *group.consumer();
     std::vector<std::string> regexes;
     for (const auto& [regex, subscribers] : consumer.regexes()) {
         regexes.push_back(regex);
     }
     bool topics_changed = false;
-    for (const auto& [regex, topics] : resolve_regexes(regexes, *environment_.cluster)) {
+    for (const auto& [regex, topics] : resolve_regexes(regexes, *environment_.cluster, may_describe)) {
         const ResolvedRegex* before = consumer.resolved(regex);
         topics_changed |= before == nullptr ? !topics.empty() : before->topics != topics;
         table_.change(group.id,

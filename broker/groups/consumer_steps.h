@@ -67,7 +67,7 @@ class ConsumerSteps {
                                                              const ConsumerGroup* group);
     [[nodiscard]] RegexUpdate update_regex(const Group& group, const std::string& before, const std::string& after, Now now,
                                            Effects& effects);
-    void resolve_group_regexes(const Group& group, Now now, Effects& effects);
+    void resolve_group_regexes(const Group& group, const TopicFilter* may_describe, Now now, Effects& effects);
     void forget_unused_regex(const Group& group, const std::string& regex, Effects& effects);
 
   private:

@@ -65,7 +65,8 @@ std::optional<std::string> regex_complaint(std::string_view regex) {
     return std::string(complaint_of(compiled.error_code()));
 }
 
-std::map<std::string, std::set<std::string>> resolve_regexes(std::span<const std::string> regexes, const ClusterView& cluster) {
+std::map<std::string, std::set<std::string>> resolve_regexes(std::span<const std::string> regexes, const ClusterView& cluster,
+                                                             const TopicFilter* among) {
     struct Compiled {
         std::unique_ptr<RE2> regex;
         std::set<std::string>* matches;
@@ -80,8 +81,16 @@ std::map<std::string, std::set<std::string>> resolve_regexes(std::span<const std
         }
     }
     cluster.for_each([&](const ClusterView::Topic& topic) {
+        // Asked once for a topic, and not for one that nobody wants.
+        std::optional<bool> is_among;
         for (const Compiled& one : compiled) {
-            if (RE2::FullMatch(piece(topic.name), *one.regex)) {
+            if (!RE2::FullMatch(piece(topic.name), *one.regex)) {
+                continue;
+            }
+            if (!is_among) {
+                is_among = among == nullptr || among->has(topic.name);
+            }
+            if (*is_among) {
                 one.matches->emplace_hint(one.matches->end(), topic.name);
             }
         }

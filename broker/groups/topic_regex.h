@@ -14,9 +14,9 @@ namespace partita::groups {
 /// Why `regex` is not a valid expression, in the words of Kafka's library (RE2/J); unset when it is valid.
 [[nodiscard]] std::optional<std::string> regex_complaint(std::string_view regex);
 
-/// The topics whose whole name each expression matches. An expression that is not valid matches nothing. Time is linear
-/// in the topics' names for each expression, whatever the expression is.
+/// The topics whose whole name each expression matches, of those that `among` has (null: of all). An expression that is not valid
+/// matches nothing. Time is linear in the topics' names for each expression, whatever the expression is.
 [[nodiscard]] std::map<std::string, std::set<std::string>> resolve_regexes(std::span<const std::string> regexes,
-                                                                           const ClusterView& cluster);
+                                                                           const ClusterView& cluster, const TopicFilter* among);
 
 }  // namespace partita::groups

@@ -8,6 +8,7 @@
 
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
+#include "broker/handlers/describable_topics.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
@@ -61,6 +62,8 @@ void join_group(runtime::RequestContext& context) {
     command.client_host = context.client.host;
     command.api_version = context.version();
     command.fresh_member_suffix = suffix;
+    const DescribableTopics describable(context);
+    command.may_describe = describable.or_all();
     context.services.groups.execute<encode_join_reply>(context.turn, request->group_id, context.park(), command);
 }
 

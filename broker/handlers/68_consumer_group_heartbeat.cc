@@ -7,6 +7,7 @@
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/consumer_groups.h"
+#include "broker/handlers/describable_topics.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -87,6 +88,7 @@ void consumer_group_heartbeat(runtime::RequestContext& context) {
     }
     const std::vector<assignors::TopicPartitions> owned = owned_partitions(*request);
     const std::string fresh_id = runtime::fresh_uuid_text();
+    const DescribableTopics describable(context);
     groups::ConsumerGroupHeartbeat command{.group_id = request->group_id,
                                            .member_id = request->member_id,
                                            .member_epoch = request->member_epoch,
@@ -98,7 +100,8 @@ void consumer_group_heartbeat(runtime::RequestContext& context) {
                                            .client_id = context.client_id,
                                            .client_host = context.client.host,
                                            .api_version = context.version(),
-                                           .fresh_member_id = fresh_id};
+                                           .fresh_member_id = fresh_id,
+                                           .may_describe = describable.or_all()};
     if (!request->subscribed_topic_names.is_null()) {
         command.topic_names = request->subscribed_topic_names.span();
     }

@@ -21,10 +21,7 @@ bool detail::is_allowed_by_rules(const runtime::RequestContext& context, const a
     const ServedApi* row = find_served_api(context.api_key());
     PARTITA_ASSERT(row != nullptr && std::ranges::find(row->needs, need) != row->needs.end(),
                    "a handler asks for what its row says");
-    const access::Authorizer& authorizer = context.services.authorizer;
-    const access::Requester requester = requester_of(context);
-    return (need.or_on_cluster && authorizer.allows(requester, *need.or_on_cluster, access::kClusterName)) ||
-           authorizer.allows(requester, need.permission, name);
+    return context.services.authorizer.meets(requester_of(context), need, name);
 }
 
 std::int32_t authorized_operations(const runtime::RequestContext& context, access::ResourceType type, std::string_view name) {

@@ -21,7 +21,7 @@ constexpr std::array kServedApis = {
     ServedApi{ApiKey::offset_commit, offset_commit, {kReadGroup, kReadTopic}},
     ServedApi{ApiKey::offset_fetch, offset_fetch, {kDescribeGroup, kDescribeTopic}},
     ServedApi{ApiKey::find_coordinator, find_coordinator, {kDescribeGroup, kDescribeTransactionalId}},
-    ServedApi{ApiKey::join_group, join_group, {kReadGroup}},
+    ServedApi{ApiKey::join_group, join_group, {kReadGroup, kDescribeTopic}},
     ServedApi{ApiKey::heartbeat, heartbeat, {kReadGroup}},
     ServedApi{ApiKey::leave_group, leave_group, {kReadGroup}},
     ServedApi{ApiKey::sync_group, sync_group, {kReadGroup}},

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "broker/expansion/event_json.h"
+#include "broker/http/authorize.h"
 
 namespace partita::http {
 
@@ -18,7 +19,10 @@ void EventFeed::stop() {
     streams_.clear();
 }
 
-void EventFeed::Stream::take(const FindingEvent& event) {
+void EventFeed::Stream::take(const access::Authorizer& authorizer, const FindingEvent& event) {
+    if (!may_hear(authorizer, caller, event.finding)) {
+        return;
+    }
     const MutexLock lock(mutex);
     std::string line = expansion::event_json(event, expansion::KeyStyle::text);
     if (is_ready) {
@@ -46,7 +50,7 @@ void EventFeed::forget_those_who_left() {
     }
 }
 
-bool EventFeed::add(std::shared_ptr<EventSink> sink) {
+bool EventFeed::add(std::shared_ptr<EventSink> sink, const Caller& caller) {
     const MutexLock lock(mutex_);
     forget_those_who_left();
     if (is_stopped_ || streams_.size() >= kSinksMax) {
@@ -54,11 +58,16 @@ bool EventFeed::add(std::shared_ptr<EventSink> sink) {
     }
     auto stream = std::make_shared<Stream>();
     stream->sink = std::move(sink);
+    stream->caller = caller;
     std::vector<expansion::OpenFinding> open;
-    stream->subscription = findings_.subscribe([stream](const FindingEvent& event) { stream->take(event); }, open);
+    stream->subscription =
+        findings_.subscribe([this, stream](const FindingEvent& event) { stream->take(authorizer_, event); }, open);
     streams_.push_back(stream);
     const MutexLock sending(stream->mutex);
     for (const expansion::OpenFinding& finding : open) {
+        if (!may_hear(authorizer_, caller, finding.finding)) {
+            continue;
+        }
         stream->send(expansion::event_json({.sequence = 0,
                                             .kind = FindingEvent::Kind::opened,
                                             .time = finding.changed,

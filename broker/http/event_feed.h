@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "broker/access/authorizer.h"
+#include "broker/http/exchange.h"
 #include "broker/runtime/findings/findings_hub.h"
 #include "protocol/mutex.h"
 
@@ -30,20 +32,22 @@ class EventFeed {
   public:
     static constexpr std::size_t kSinksMax = 64;
 
-    explicit EventFeed(runtime::FindingsHub& findings) : findings_(findings) {}
+    EventFeed(runtime::FindingsHub& findings, const access::Authorizer& authorizer)
+        : findings_(findings), authorizer_(authorizer) {}
     ~EventFeed() { stop(); }
     EventFeed(const EventFeed&) = delete;
     EventFeed& operator=(const EventFeed&) = delete;
 
-    /// Sends the open findings to `sink` as events of kind "opened" with sequence 0, and then every new event. False when there
-    /// are `kSinksMax` sinks already, none of which is gone, and after `stop`.
-    [[nodiscard]] bool add(std::shared_ptr<EventSink> sink);
+    /// Sends the open findings to `sink` as events of kind "opened" with sequence 0, and then every new event: of topics that
+    /// `caller` may hear of. False when there are `kSinksMax` sinks already, none of which is gone, and after `stop`.
+    [[nodiscard]] bool add(std::shared_ptr<EventSink> sink, const Caller& caller);
     /// Ends every stream, releases the sinks, and takes no more of them.
     void stop();
 
   private:
     struct Stream {
         std::shared_ptr<EventSink> sink;
+        Caller caller;
         runtime::FindingsHub::SubscriptionId subscription = 0;
         std::atomic<bool> is_over = false;
         Mutex mutex{LockRank::event_stream};
@@ -51,13 +55,14 @@ class EventFeed {
         bool is_ready GUARDED_BY(mutex) = false;
         std::vector<std::string> early GUARDED_BY(mutex);
 
-        void take(const expansion::FindingEvent& event);
+        void take(const access::Authorizer& authorizer, const expansion::FindingEvent& event);
         void send(const std::string& line) REQUIRES(mutex);
     };
 
     void forget_those_who_left() REQUIRES(mutex_);
 
     runtime::FindingsHub& findings_;
+    const access::Authorizer& authorizer_;
     Mutex mutex_{LockRank::event_feed};
     std::list<std::shared_ptr<Stream>> streams_ GUARDED_BY(mutex_);
     bool is_stopped_ GUARDED_BY(mutex_) = false;

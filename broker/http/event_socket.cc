@@ -19,8 +19,8 @@ class EventSocket final : public EventSink, public std::enable_shared_from_this<
     /// What a client may send in one message.
     static constexpr std::size_t kMessageBytesMax = 4096;
 
-    EventSocket(asio::ip::tcp::socket socket, UpgradeRequest request)
-        : stream_(std::move(socket)), request_(std::move(request)) {}
+    EventSocket(asio::ip::tcp::socket socket, UpgradeRequest request, Caller caller)
+        : stream_(std::move(socket)), request_(std::move(request)), caller_(std::move(caller)) {}
 
     void open(const std::shared_ptr<EventFeed>& feed) {
         // Pings find a client that is gone without a word.
@@ -32,7 +32,7 @@ class EventSocket final : public EventSink, public std::enable_shared_from_this<
                 return;
             }
             self->read();
-            if (!feed->add(self)) {
+            if (!feed->add(self, self->caller_)) {
                 self->close();
             }
         });
@@ -90,6 +90,7 @@ class EventSocket final : public EventSink, public std::enable_shared_from_this<
 
     websocket::stream<beast::tcp_stream> stream_;
     UpgradeRequest request_;
+    const Caller caller_;
     beast::flat_buffer buffer_;
     std::deque<std::string> queue_;
     std::atomic<std::size_t> queued_bytes_ = 0;
@@ -100,8 +101,9 @@ class EventSocket final : public EventSink, public std::enable_shared_from_this<
 
 bool wants_upgrade(const UpgradeRequest& request) { return websocket::is_upgrade(request); }
 
-void open_event_socket(asio::ip::tcp::socket socket, UpgradeRequest request, const std::shared_ptr<EventFeed>& feed) {
-    std::make_shared<EventSocket>(std::move(socket), std::move(request))->open(feed);
+void open_event_socket(asio::ip::tcp::socket socket, UpgradeRequest request, Caller caller,
+                       const std::shared_ptr<EventFeed>& feed) {
+    std::make_shared<EventSocket>(std::move(socket), std::move(request), std::move(caller))->open(feed);
 }
 
 }  // namespace partita::http

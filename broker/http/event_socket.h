@@ -17,6 +17,7 @@ using UpgradeRequest = boost::beast::http::request<boost::beast::http::string_bo
 /// Makes the connection a WebSocket (RFC 6455) and adds it to the feed: one text message per event. What the client sends is
 /// read and ignored. The socket lives as long as the feed or one of its own operations refers to it. Call it on the
 /// connection's reactor.
-void open_event_socket(boost::asio::ip::tcp::socket socket, UpgradeRequest request, const std::shared_ptr<EventFeed>& feed);
+void open_event_socket(boost::asio::ip::tcp::socket socket, UpgradeRequest request, Caller caller,
+                       const std::shared_ptr<EventFeed>& feed);
 
 }  // namespace partita::http

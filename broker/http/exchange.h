@@ -8,6 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "broker/access/authorizer.h"
+#include "broker/access/session.h"
+
 namespace partita::http {
 
 enum class Method { get, head, post, put, delete_, other };
@@ -42,6 +45,17 @@ struct Request {
     }
 };
 
+/// Who sent a request: what was established about the client of a connection, from accept on.
+struct Caller {
+    /// Nobody is asked who he is.
+    access::Session session = {};
+    /// The client's address as a number ("10.0.0.1").
+    std::string address;
+
+    /// Lives as long as this.
+    [[nodiscard]] access::Requester requester() const { return {*session.principal, address}; }
+};
+
 /// Parses the target of a request line. Null when a percent sign is not followed by two hex digits.
 [[nodiscard]] std::optional<Request> parse_target(std::string_view target);
 
@@ -64,6 +78,8 @@ class Exchange {
     virtual ~Exchange() = default;
 
     [[nodiscard]] virtual const Request& request() const = 0;
+    /// The same for all requests of a connection.
+    [[nodiscard]] virtual const Caller& caller() const = 0;
     virtual void respond(Status status, std::string_view content_type, std::string body) = 0;
     /// Answers with status 405: the path exists, but takes only the methods in `allowed`, which the header `Allow` lists: "GET,
     /// HEAD" (RFC 9110, section 15.5.6).

@@ -5,6 +5,7 @@
 
 #include "broker/expansion/event_json.h"
 #include "broker/handlers/services.h"
+#include "broker/http/authorize.h"
 #include "broker/http/broker_identity.h"
 #include "broker/http/event_feed.h"
 #include "broker/http/resources.h"
@@ -36,7 +37,8 @@ void serve_findings(const Surroundings& surroundings, const ExchangePointer& exc
     object["broker"] = surroundings.identity.json();
     object["findings"] = nlohmann::ordered_json::array();
     for (const expansion::OpenFinding& open : surroundings.services.findings.open()) {
-        if (!topic || open.finding.subject.topic == *topic) {
+        const bool is_wanted = !topic || open.finding.subject.topic == *topic;
+        if (is_wanted && may_hear(surroundings.services.authorizer, exchange->caller(), open.finding)) {
             object["findings"].push_back(expansion::open_finding_json(open, style));
         }
     }
@@ -47,7 +49,7 @@ void serve_findings(const Surroundings& surroundings, const ExchangePointer& exc
 void serve_events(const Surroundings& surroundings, const ExchangePointer& exchange) {
     exchange->begin(Status::ok, kJsonLines);
     // The stream ends at once for one too many.
-    if (!surroundings.events.add(std::make_shared<LineStream>(exchange))) {
+    if (!surroundings.events.add(std::make_shared<LineStream>(exchange), exchange->caller())) {
         exchange->end();
     }
 }

@@ -55,7 +55,7 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
     Listener(runtime::Services& services, const runtime::NetworkStatistics& network, const std::string& kafka)
         : services_(services),
           identity_(services, kafka),
-          events_(std::make_shared<EventFeed>(services.findings)),
+          events_(std::make_shared<EventFeed>(services.findings, services.authorizer)),
           surroundings_{services, network, jobs_, *events_, identity_},
           own_names_(own_names(services.config->listeners)),
           acceptor_(services.turns.first_reactor().context()),
@@ -93,8 +93,8 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
                 auto session = std::make_shared<Session>(
                     std::move(socket), self->own_names_, self->identity_.header(),
                     [self](const ExchangePointer& exchange) { serve(self->surroundings_, exchange); },
-                    [self](tcp::socket upgraded, UpgradeRequest request) {
-                        open_event_socket(std::move(upgraded), std::move(request), self->events_);
+                    [self](tcp::socket upgraded, UpgradeRequest request, Caller caller) {
+                        open_event_socket(std::move(upgraded), std::move(request), std::move(caller), self->events_);
                     },
                     [self](const std::shared_ptr<Session>& closed) { self->sessions_.erase(closed); });
                 self->sessions_.insert(session);

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+
+#include "broker/handlers/services.h"
+#include "broker/http/authorize.h"
 
 namespace partita::http {
 namespace {
@@ -12,22 +16,28 @@ struct Route {
     void (*serve)(const Surroundings&, const ExchangePointer&);
     /// What changes nothing is asked for by GET (and HEAD).
     Method method = Method::get;
+    /// What the caller needs: of a topic the one that the path names. Unset where nothing is told of anybody's data, and where
+    /// the resource asks for each topic that it would tell of.
+    std::optional<access::Need> need = std::nullopt;
 };
 
 constexpr std::array kRoutes = {
     Route{{"health", "live"}, serve_live},
     Route{{"health", "ready"}, serve_ready},
-    Route{{"metrics"}, serve_metrics},
+    Route{{"metrics"}, serve_metrics, Method::get, access::kDescribeCluster},
     Route{{"v1", "findings"}, serve_findings},
     Route{{"v1", "events"}, serve_events},
-    Route{{"v1", "topics", "*", "expansion"}, serve_plan},
-    Route{{"v1", "topics", "*", "expansions"}, serve_expansions},
-    Route{{"v1", "topics", "*", "producers"}, serve_producers},
-    Route{{"v1", "topics", "*", "protection"}, serve_protection},
-    Route{{"v1", "topics", "*", "seeds"}, serve_seeds, Method::delete_},
-    Route{{"v1", "topics", "*", "nudge"}, serve_nudge, Method::post},
-    Route{{"v1", "topics", "*", "visibility"}, serve_visibility, Method::post},
+    Route{{"v1", "topics", "*", "expansion"}, serve_plan, Method::get, access::kReadTopic},
+    Route{{"v1", "topics", "*", "expansions"}, serve_expansions, Method::get, access::kDescribeTopic},
+    Route{{"v1", "topics", "*", "producers"}, serve_producers, Method::get, access::kReadTopic},
+    Route{{"v1", "topics", "*", "protection"}, serve_protection, Method::get, access::kDescribeTopic},
+    Route{{"v1", "topics", "*", "seeds"}, serve_seeds, Method::delete_, access::kAlterTopic},
+    Route{{"v1", "topics", "*", "nudge"}, serve_nudge, Method::post, access::kAlterTopic},
+    Route{{"v1", "topics", "*", "visibility"}, serve_visibility, Method::post, access::kAlterTopicConfigs},
 };
+
+/// Of paths below /v1/topics.
+constexpr std::size_t kTopicPart = 2;
 
 bool matches(const Route& route, const std::vector<std::string>& path) {
     const auto length = static_cast<std::size_t>(std::ranges::find(route.path, "") - route.path.begin());
@@ -71,6 +81,15 @@ void serve(const Surroundings& surroundings, const ExchangePointer& exchange) {
     if (method != route->method) {
         exchange->refuse_method(route->method == Method::get ? "GET, HEAD" : method_name(route->method));
         return;
+    }
+    if (route->need) {
+        const std::string_view name = route->need->permission.resource == access::ResourceType::cluster
+                                          ? access::kClusterName
+                                          : std::string_view(request.path.at(kTopicPart));
+        if (!surroundings.services.authorizer.meets(exchange->caller().requester(), *route->need, name)) {
+            respond_error(*exchange, Status::forbidden, refusal_sentence(exchange->caller(), *route->need, name));
+            return;
+        }
     }
     route->serve(surroundings, exchange);
 }

@@ -48,6 +48,7 @@ class Session::Answer final : public Exchange {
     }
 
     const Request& request() const override { return request_; }
+    const Caller& caller() const override { return session_->caller_; }
 
     void respond(Status status, std::string_view type, std::string body) override {
         is_given_ = true;
@@ -127,6 +128,12 @@ class Session::Answer final : public Exchange {
     bool is_gone_ GUARDED_BY(mutex_) = false;
 };
 
+std::string Session::address_of(const asio::ip::tcp::socket& socket) {
+    boost::system::error_code error;
+    const asio::ip::tcp::endpoint remote = socket.remote_endpoint(error);
+    return error ? std::string() : remote.address().to_string();
+}
+
 void Session::read() {
     parser_.emplace();
     parser_->header_limit(kRequestBytesMax);
@@ -189,7 +196,7 @@ std::string_view Session::refusal(const Request& request) const {
 void Session::hand_over() {
     is_closed_ = true;
     stream_.expires_never();
-    upgrade_(stream_.release_socket(), parser_->release());
+    upgrade_(stream_.release_socket(), parser_->release(), caller_);
     closed_(shared_from_this());
 }
 

@@ -29,13 +29,14 @@ class Session : public std::enable_shared_from_this<Session> {
     using Serve = std::function<void(const ExchangePointer&)>;
     /// Takes over a connection that becomes a WebSocket.
     using Upgrade =
-        std::function<void(boost::asio::ip::tcp::socket, boost::beast::http::request<boost::beast::http::string_body>)>;
+        std::function<void(boost::asio::ip::tcp::socket, boost::beast::http::request<boost::beast::http::string_body>, Caller)>;
     using Closed = std::function<void(const std::shared_ptr<Session>&)>;
 
     /// `own_names` (see `is_own_host`) and `identity`, the header Partita-Broker of every answer, outlive the session.
     Session(boost::asio::ip::tcp::socket socket, const std::vector<std::string>& own_names, const std::string& identity,
             Serve serve, Upgrade upgrade, Closed closed)
-        : stream_(std::move(socket)),
+        : caller_{.address = address_of(socket)},
+          stream_(std::move(socket)),
           own_names_(own_names),
           identity_(identity),
           serve_(std::move(serve)),
@@ -52,6 +53,7 @@ class Session : public std::enable_shared_from_this<Session> {
         bool is_last = false;
     };
 
+    [[nodiscard]] static std::string address_of(const boost::asio::ip::tcp::socket& socket);
     void on_request();
     /// Why the request is not served, whatever it asks for; empty when it is served. Any page can make a browser send requests
     /// here.
@@ -67,6 +69,8 @@ class Session : public std::enable_shared_from_this<Session> {
     void finish_answer();
     void finish();
 
+    /// For its answers any thread reads it.
+    const Caller caller_;
     boost::beast::tcp_stream stream_;
     const std::vector<std::string>& own_names_;
     const std::string& identity_;

@@ -25,6 +25,7 @@ struct Beat {
     std::optional<std::string> assignor;
     std::optional<Assignment> owned = Assignment();
     std::int16_t version = 1;
+    const TopicFilter* may_describe = nullptr;
 };
 
 inline Beat joining(std::string member, std::vector<std::string> topics = {"t"}) {
@@ -55,6 +56,7 @@ class ConsumerFixture : public GroupFixture {
                                        .client_host = "/127.0.0.1",
                                        .api_version = beat.version,
                                        .fresh_member_id = fresh,
+                                       .may_describe = beat.may_describe,
                                        .reply_to = fresh_token()};
         if (beat.instance) command.instance_id = *beat.instance;
         if (beat.rack) command.rack_id = *beat.rack;

@@ -393,6 +393,42 @@ TEST_F(RegexConsumers, ExpressionGoesWithItsLastMember) {
     EXPECT_EQ(coordinator_->dump(), before);
 }
 
+/// Knows all topics but one, and which it was asked about.
+class AllButOne final : public TopicFilter {
+  public:
+    explicit AllButOne(std::string hidden) : hidden_(std::move(hidden)) {}
+    bool has(std::string_view topic) const override {
+        asked.emplace_back(topic);
+        return topic != hidden_;
+    }
+
+    mutable std::vector<std::string> asked;
+
+  private:
+    std::string hidden_;
+};
+
+TEST_F(RegexConsumers, AnExpressionNamesNoTopicThatItsMemberMayNotDescribe) {
+    const AllButOne filter("logs-b");
+    Beat first = joining_for("m1", "logs-.*");
+    first.may_describe = &filter;
+    beat(first);
+    EXPECT_EQ(beat(silent("m1", 1)).assignment, partitions("logs-a", {0}));
+    EXPECT_THAT(filter.asked, ::testing::ElementsAre("logs-a", "logs-b")) << "topics that no expression matches are no question";
+}
+
+TEST_F(RegexConsumers, WhoeverHasExpressionsResolvedDecidesForAllOfTheGroup) {
+    beat(joining_for("m1", "logs-.*"));
+    ASSERT_EQ(partition_count(beat(silent("m1", 1)).assignment.value_or(Assignment())), 2u);
+    advance_ms(10'001);
+    const AllButOne filter("logs-b");
+    Beat second = joining_for("m2", "logs-[b]|other");
+    second.may_describe = &filter;
+    beat(second);
+    EXPECT_THAT(coordinator_->dump(), HasSubstr("regex 'logs-.*'"));
+    EXPECT_THAT(coordinator_->dump(), ::testing::Not(HasSubstr("logs-b")));
+}
+
 TEST_F(RegexConsumers, SubscribedTopicsKeepTheirOffsets) {
     beat(joining_for("m1", "logs-.*"));
     beat(silent("m1", 1));

@@ -225,5 +225,28 @@ TEST(MigrationPolicyName, IsReadInAnyCase) {
     EXPECT_EQ(migration_policy("disabled"), MigrationPolicy::disabled);
 }
 
+/// Of no topic at all.
+class KnowsNone final : public TopicFilter {
+  public:
+    bool has(std::string_view) const override { return false; }
+};
+
+TEST_F(Migration, AClassicMemberThatHasExpressionsResolvedNamesNoTopicThatItMayNotDescribe) {
+    Beat with_regex = joining("m1");
+    with_regex.topics.reset();
+    with_regex.regex = "x.*";
+    set_topic("x1", 1);
+    beat(with_regex);
+    ASSERT_THAT(coordinator_->dump(), ::testing::HasSubstr("x1"));
+    advance_ms(10'001);
+    set_topic("x2", 1);
+    const KnowsNone none;
+    Joining classic_member = classic(fresh_id(classic()));
+    classic_member.may_describe = &none;
+    EXPECT_EQ(joined(join(classic_member)).error, ErrorCode::none);
+    EXPECT_THAT(coordinator_->dump(), ::testing::Not(::testing::HasSubstr("x1")));
+    EXPECT_THAT(coordinator_->dump(), ::testing::Not(::testing::HasSubstr("x2")));
+}
+
 }  // namespace
 }  // namespace partita::groups::testing

@@ -101,6 +101,7 @@ struct Joining {
     std::int32_t rebalance_ms = 60'000;
     std::int16_t version = 9;
     std::string client = "client";
+    const TopicFilter* may_describe = nullptr;
 };
 
 /// A coordinator with a stepped clock whose records go to a log and whose replies wait for being asked for.
@@ -142,6 +143,7 @@ class GroupFixture : public ::testing::Test {
                           .client_host = "/127.0.0.1",
                           .api_version = joining.version,
                           .fresh_member_suffix = suffix,
+                          .may_describe = joining.may_describe,
                           .reply_to = fresh_token()};
         if (joining.instance) command.group_instance_id = *joining.instance;
         return run([&](Effects& effects) { coordinator_->decide(command, now_, effects); }, command.reply_to);

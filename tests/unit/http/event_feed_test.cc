@@ -19,8 +19,10 @@ using expansion::HazardId;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-Finding stale_producer(const std::string& client) {
-    return expansion::make_finding(HazardId::stale_producer, {.topic = "orders", .client_id = client}, "condition");
+const access::Authorizer kEverybodyMayHear(nullptr);
+
+Finding stale_producer(const std::string& client, const std::string& topic = "orders") {
+    return expansion::make_finding(HazardId::stale_producer, {.topic = topic, .client_id = client}, "condition");
 }
 
 /// Keeps what it is offered, as "opened x".
@@ -59,21 +61,47 @@ class Listener final : public EventSink {
 TEST(EventFeed, BeginsWithWhatIsOpenAndGoesOnWithEveryChange) {
     runtime::FindingsHub hub;
     hub.settle("a", std::vector{stale_producer("x")}, {1});
-    EventFeed feed(hub);
+    EventFeed feed(hub, kEverybodyMayHear);
     const auto listener = std::make_shared<Listener>();
-    ASSERT_TRUE(feed.add(listener));
+    ASSERT_TRUE(feed.add(listener, Caller()));
     hub.settle("a", std::vector{stale_producer("x"), stale_producer("y")}, {2});
     hub.settle("a", std::vector{stale_producer("y")}, {3});
     EXPECT_THAT(listener->heard(), ElementsAre("opened x", "opened y", "closed x"));
     EXPECT_THAT(listener->sequences(), ElementsAre(0, 2, 3));
 }
 
+/// Whoever comes from 10.0.0.1 may describe the topic "orders", and whoever comes from 10.0.0.2 the cluster.
+class RulesByAddress final : public access::Rules {
+  public:
+    bool allows(const access::Requester& requester, access::Permission permission,
+                std::optional<std::string_view> name) const override {
+        return requester.address == "10.0.0.1" ? permission == access::kDescribeTopic && name == "orders"
+                                               : permission == access::kDescribeCluster;
+    }
+};
+
+TEST(EventFeed, TellsNobodyOfTopicsThatHeMayNotDescribe) {
+    const RulesByAddress rules;
+    const access::Authorizer authorizer(&rules);
+    runtime::FindingsHub hub;
+    EventFeed feed(hub, authorizer);
+    hub.settle("a", std::vector{stale_producer("open"), stale_producer("secret", "payroll")}, {1});
+    const auto of_one_topic = std::make_shared<Listener>();
+    const auto of_all = std::make_shared<Listener>();
+    ASSERT_TRUE(feed.add(of_one_topic, {.address = "10.0.0.1"}));
+    ASSERT_TRUE(feed.add(of_all, {.address = "10.0.0.2"}));
+    hub.settle("b", std::vector{stale_producer("new"), stale_producer("new secret", "payroll")}, {2});
+    EXPECT_THAT(of_one_topic->heard(), ElementsAre("opened open", "opened new"));
+    EXPECT_THAT(of_all->heard(),
+                ::testing::UnorderedElementsAre("opened open", "opened secret", "opened new", "opened new secret"));
+}
+
 TEST(EventFeed, LetsGoOfWhoIsTooSlowAndOfNobodyElse) {
     runtime::FindingsHub hub;
-    EventFeed feed(hub);
+    EventFeed feed(hub, kEverybodyMayHear);
     const auto slow = std::make_shared<Listener>();
     const auto quick = std::make_shared<Listener>();
-    ASSERT_TRUE(feed.add(slow) && feed.add(quick));
+    ASSERT_TRUE(feed.add(slow, Caller()) && feed.add(quick, Caller()));
     slow->is_slow = true;
     hub.settle("a", std::vector{stale_producer("x")}, {1});
     EXPECT_EQ(slow->ends, 1);
@@ -84,16 +112,16 @@ TEST(EventFeed, LetsGoOfWhoIsTooSlowAndOfNobodyElse) {
 
 TEST(EventFeed, HasABoundAndGivesThePlacesOfThoseWhoLeft) {
     runtime::FindingsHub hub;
-    EventFeed feed(hub);
+    EventFeed feed(hub, kEverybodyMayHear);
     std::vector<std::shared_ptr<Listener>> listeners;
     for (std::size_t index = 0; index < EventFeed::kSinksMax; ++index) {
         listeners.push_back(std::make_shared<Listener>());
-        ASSERT_TRUE(feed.add(listeners.back()));
+        ASSERT_TRUE(feed.add(listeners.back(), Caller()));
     }
     const auto late = std::make_shared<Listener>();
-    EXPECT_FALSE(feed.add(late));
+    EXPECT_FALSE(feed.add(late, Caller()));
     listeners.front()->gone = true;
-    EXPECT_TRUE(feed.add(late));
+    EXPECT_TRUE(feed.add(late, Caller()));
     hub.settle("a", std::vector{stale_producer("x")}, {1});
     EXPECT_THAT(listeners.front()->heard(), IsEmpty());
     EXPECT_THAT(late->heard(), ElementsAre("opened x"));
@@ -103,8 +131,8 @@ TEST(EventFeed, EndsEverybodyWithItself) {
     runtime::FindingsHub hub;
     const auto listener = std::make_shared<Listener>();
     {
-        EventFeed feed(hub);
-        ASSERT_TRUE(feed.add(listener));
+        EventFeed feed(hub, kEverybodyMayHear);
+        ASSERT_TRUE(feed.add(listener, Caller()));
     }
     EXPECT_EQ(listener->ends, 1);
     hub.settle("a", std::vector{stale_producer("x")}, {1});
@@ -113,20 +141,20 @@ TEST(EventFeed, EndsEverybodyWithItself) {
 
 TEST(EventFeed, LetsGoOfEverybodyAtItsStopAndTakesNobodyAfterIt) {
     runtime::FindingsHub hub;
-    EventFeed feed(hub);
+    EventFeed feed(hub, kEverybodyMayHear);
     const auto listener = std::make_shared<Listener>();
-    ASSERT_TRUE(feed.add(listener));
+    ASSERT_TRUE(feed.add(listener, Caller()));
     feed.stop();
     EXPECT_EQ(listener->ends, 1);
     EXPECT_EQ(listener.use_count(), 1) << "a sink that is held keeps its connection, and that its server";
-    EXPECT_FALSE(feed.add(std::make_shared<Listener>()));
+    EXPECT_FALSE(feed.add(std::make_shared<Listener>(), Caller()));
     hub.settle("a", std::vector{stale_producer("x")}, {1});
     EXPECT_THAT(listener->heard(), IsEmpty());
 }
 
 TEST(EventFeed, MissesNothingForThoseWhoComeWhileThingsHappen) {
     runtime::FindingsHub hub;
-    EventFeed feed(hub);
+    EventFeed feed(hub, kEverybodyMayHear);
     constexpr int kRounds = 300;
     std::thread observer([&] {
         for (int round = 0; round < kRounds; ++round) {
@@ -136,7 +164,7 @@ TEST(EventFeed, MissesNothingForThoseWhoComeWhileThingsHappen) {
     std::vector<std::shared_ptr<Listener>> listeners;
     for (int index = 0; index < 40; ++index) {
         listeners.push_back(std::make_shared<Listener>());
-        ASSERT_TRUE(feed.add(listeners.back()));
+        ASSERT_TRUE(feed.add(listeners.back(), Caller()));
     }
     observer.join();
     for (const auto& listener : listeners) {

@@ -47,7 +47,7 @@ class EventSockets : public testing::Test {
             UpgradeRequest request;
             beast::http::read(socket, buffer, request);
             EXPECT_TRUE(wants_upgrade(request));
-            open_event_socket(std::move(socket), std::move(request), feed_);
+            open_event_socket(std::move(socket), std::move(request), Caller(), feed_);
         });
         auto client = std::make_unique<websocket::stream<tcp::socket>>(client_context_);
         client->next_layer().connect(acceptor_.local_endpoint());
@@ -69,7 +69,8 @@ class EventSockets : public testing::Test {
     asio::io_context client_context_;
     tcp::acceptor acceptor_{context_, tcp::endpoint(asio::ip::address_v4::loopback(), 0)};
     runtime::FindingsHub hub_;
-    std::shared_ptr<EventFeed> feed_ = std::make_shared<EventFeed>(hub_);
+    const access::Authorizer authorizer_{nullptr};
+    std::shared_ptr<EventFeed> feed_ = std::make_shared<EventFeed>(hub_, authorizer_);
     std::thread thread_;
 };
 

@@ -63,6 +63,7 @@ TEST(OwnHosts, AreAddressesNamesOfOneLabelAndTheNamesOfTheBroker) {
 class Recorder final : public Exchange {
   public:
     const Request& request() const override { return request_; }
+    const Caller& caller() const override { return caller_; }
     void respond(Status status, std::string_view type, std::string body) override {
         answer = std::to_string(static_cast<int>(status)) + " " + std::string(type) + " " + body;
     }
@@ -76,6 +77,7 @@ class Recorder final : public Exchange {
 
   private:
     Request request_;
+    Caller caller_;
 };
 
 TEST(RespondError, IsJsonWhateverNamesTheSentenceHolds) {

@@ -23,7 +23,7 @@ class Sessions : public ::testing::Test {
         client.connect(acceptor.local_endpoint());
         auto session = std::make_shared<Session>(
             acceptor.accept(), names_, identity_, [](const ExchangePointer& exchange) { exchange->refuse_method("POST"); },
-            [](tcp::socket, auto) {}, [](const std::shared_ptr<Session>&) {});
+            [](tcp::socket, auto, const Caller&) {}, [](const std::shared_ptr<Session>&) {});
         session->read();
         session.reset();
         asio::write(client, asio::buffer(request_line + " HTTP/1.1\r\n" + headers + "\r\n"));

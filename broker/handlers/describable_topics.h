@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string_view>
+
+#include "broker/groups/cluster_view.h"
+#include "broker/handlers/authorize.h"
+
+namespace partita::handlers {
+
+/// The topics of which the client of a request may know: DESCRIBE TOPIC, for APIs whose rows say so.
+class DescribableTopics final : public groups::TopicFilter {
+  public:
+    explicit DescribableTopics(const runtime::RequestContext& context) : context_(context) {}
+
+    [[nodiscard]] bool has(std::string_view topic) const override { return authorize(context_, access::kDescribeTopic, topic); }
+    /// Null when these are all topics.
+    [[nodiscard]] const groups::TopicFilter* or_all() const {
+        return context_.services.authorizer.allows_everything() ? nullptr : this;
+    }
+
+  private:
+    const runtime::RequestContext& context_;
+};
+
+}  // namespace partita::handlers

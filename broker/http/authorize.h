@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "broker/access/authorizer.h"
+#include "broker/expansion/finding.h"
+#include "broker/http/exchange.h"
+
+/// Whether whoever sent an HTTP request may do what it asks for. Each route says what it needs (resources.cc), and is asked for
+/// in one place before its resource runs; what tells of many topics at once asks for each of them.
+
+namespace partita::http {
+
+/// True when the caller may hear of the finding: of its topic, or of everything in the cluster.
+[[nodiscard]] inline bool may_hear(const access::Authorizer& authorizer, const Caller& caller,
+                                   const expansion::Finding& finding) {
+    return authorizer.allows_everything() ||
+           authorizer.meets(caller.requester(), access::kDescribeTopicOrCluster, finding.subject.topic);
+}
+
+/// "User:ANONYMOUS lacks READ TOPIC on orders".
+[[nodiscard]] inline std::string refusal_sentence(const Caller& caller, const access::Need& need, std::string_view name) {
+    return caller.session.principal->text() + " lacks " + to_text(need) + " on " + std::string(name);
+}
+
+}  // namespace partita::http
