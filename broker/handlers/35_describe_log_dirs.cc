@@ -16,6 +16,7 @@
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/runtime/partitions/turn.h"
+#include "broker/runtime/queries/topic_sizes.h"
 #include "protocol/messages/35_describe_log_dirs.h"
 
 namespace partita::handlers {
@@ -24,24 +25,19 @@ namespace {
 using PartitionEntry = DescribeLogDirsResponse::DescribeLogDirsPartition;
 using TopicEntry = DescribeLogDirsResponse::DescribeLogDirsTopic;
 
-PartitionEntry entry_of(const runtime::TopicState& state, std::int32_t partition) {
-    return {.partition_index = partition,
-            .partition_size = static_cast<std::int64_t>(state.partition(partition)->log->size_bytes())};
-}
-
-TopicEntry whole_topic(Arena& arena, const runtime::TopicState& state) {
-    ArenaVector<PartitionEntry> partitions(arena, state.partitions.size());
-    for (std::int32_t index = 0; index < state.topic->partition_count; ++index) {
-        partitions.push_back(entry_of(state, index));
-    }
-    return {.name = arena.copy(state.topic->name), .partitions = partitions};
+PartitionEntry entry_of(const runtime::PartitionSize& size) {
+    return {.partition_index = size.partition.value, .partition_size = static_cast<std::int64_t>(size.bytes)};
 }
 
 Array<TopicEntry> all_topics(runtime::RequestContext& context) {
-    const runtime::TopicTable& table = context.turn.topics();
-    ArenaVector<TopicEntry> topics(context.arena(), table.catalog->topic_count());
-    for (const topics::Topic& topic : table.catalog->topics()) {
-        topics.push_back(whole_topic(context.arena(), *table.find(topic.id)));
+    const std::vector<runtime::TopicSize> sizes = runtime::topic_sizes(context.turn.topics());
+    ArenaVector<TopicEntry> topics(context.arena(), sizes.size());
+    for (const runtime::TopicSize& size : sizes) {
+        ArenaVector<PartitionEntry> partitions(context.arena(), size.partitions.size());
+        for (const runtime::PartitionSize& partition : size.partitions) {
+            partitions.push_back(entry_of(partition));
+        }
+        topics.push_back({.name = context.arena().copy(size.topic->name), .partitions = partitions});
     }
     return topics;
 }
@@ -74,7 +70,7 @@ Array<TopicEntry> named_topics(runtime::RequestContext& context, const DescribeL
         }
         ArenaVector<PartitionEntry> partitions(arena, indexes.size());
         for (const std::int32_t index : indexes) {
-            partitions.push_back(entry_of(*state, index));
+            partitions.push_back(entry_of(runtime::partition_size(PartitionIndex{index}, *state->partition(index))));
         }
         topics.push_back({.name = arena.copy(state->topic->name), .partitions = partitions});
     }

@@ -4,6 +4,7 @@
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
 #include "broker/runtime/partitions/turn.h"
+#include "broker/runtime/queries/topic_producers.h"
 #include "broker/topics/catalog_commands.h"
 
 namespace partita::handlers {
@@ -13,7 +14,7 @@ using PartitionResult = DescribeProducersResponse::PartitionResponse;
 using Producer = DescribeProducersResponse::ProducerState;
 
 PartitionResult describe(Arena& arena, const runtime::Partition& partition, std::int32_t index) {
-    const std::vector<ProducerSummary> active = partition.log->active_producers();
+    const std::vector<ProducerSummary> active = runtime::partition_producers(partition);
     ArenaVector<Producer> producers(arena, active.size());
     for (const ProducerSummary& producer : active) {
         producers.push_back({.producer_id = producer.producer_id.value,

@@ -1,38 +1,39 @@
 #include "broker/runtime/growth/topic_sample.h"
 
-#include <vector>
+#include <string_view>
 
-#include "protocol/record_batch.h"
+#include "broker/runtime/queries/batch_walk.h"
+#include "broker/runtime/queries/topic_sizes.h"
 
 namespace partita::runtime {
 namespace {
 
-bool batch_has_keys(const Batch& batch) {
-    bool has_key = false;
-    // A batch that cannot be read to its end has told what it could.
-    (void)for_each_record(batch, {}, [&](const RecordView& record) {
-        has_key = record.key.has_value();
-        return !has_key;
-    });
-    return has_key;
-}
+/// Looks at the newest batch.
+class KeyVisitor final : public BatchVisitor {
+  public:
+    bool batch(const Batch& batch) override {
+        if (!batch.header.attributes.is_control()) {
+            // A batch that cannot be read to its end has told what it could.
+            (void)for_each_record(batch, {}, [this](const RecordView& record) {
+                has_keys = record.key.has_value();
+                return !has_keys;
+            });
+        }
+        return false;
+    }
+    void damage(Offset, std::string_view) override {}
+
+    bool has_keys = false;
+};
 
 bool log_has_keys(const PartitionLog& log) {
-    const Offset end = log.log_end_offset();
-    if (end <= log.log_start_offset()) {
-        return false;
+    const LogBounds bounds = log_bounds(log);
+    KeyVisitor visitor;
+    if (bounds.end > bounds.start) {
+        // One byte: the newest batch alone is read.
+        BatchWalk(1).walk(log, bounds.end - 1, bounds.end, visitor);
     }
-    const auto slice = log.read(end - 1, {.upper_bound = end, .max_bytes = 1, .minimum_one_batch = true});
-    if (!slice || !slice->file || slice->first_batch_size == 0) {
-        return false;
-    }
-    std::vector<std::byte> bytes(slice->first_batch_size);
-    const auto read = slice->file->read_at(slice->position, bytes);
-    if (!read || *read != bytes.size()) {
-        return false;
-    }
-    const auto batch = parse_batch(bytes);
-    return batch && !batch->header.attributes.is_control() && batch_has_keys(*batch);
+    return visitor.has_keys;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/insight/key_observer.h"
 #include "broker/runtime/partitions/published_topics.h"
+#include "broker/runtime/queries/topic_sizes.h"
 
 namespace partita::runtime {
 namespace {
@@ -52,11 +53,11 @@ void add_internal_topics(const CatalogNames& names, std::int32_t old_count, std:
 
 void add_logs(const TopicState& topic, PlannedTopic& facts) {
     for (const std::shared_ptr<Partition>& partition : topic.partitions) {
-        const PartitionLog& log = *partition->log;
+        const LogBounds bounds = log_bounds(*partition->log);
         expansion::PartitionFacts& part = facts.partitions.emplace_back();
-        part.log_end = log.log_end_offset();
-        part.log_start = std::min(log.log_start_offset(), part.log_end);
-        part.has_open_transaction = log.last_stable_offset() < part.log_end;
+        part.log_end = bounds.end;
+        part.log_start = bounds.start;
+        part.has_open_transaction = bounds.has_open_transaction();
     }
 }
 

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "broker/groups/topic_readers.h"
+#include "broker/runtime/partitions/topic_table.h"
+#include "protocol/types.h"
+
+namespace partita::runtime {
+
+class GroupShards;
+
+/// How far a group has read one partition.
+struct PartitionLag {
+    PartitionIndex partition;
+    /// Unset: it never committed there, or its offset expired.
+    std::optional<Offset> committed;
+    Offset log_end;
+    /// Offsets that it has yet to read: from its commit, or from the log's start where that lies behind it. Unset without a
+    /// commit, as nobody knows where it would begin.
+    std::optional<std::int64_t> lag;
+
+    friend bool operator==(const PartitionLag&, const PartitionLag&) = default;
+};
+
+/// How far a group has read a topic.
+struct GroupLag {
+    std::string group_id;
+    /// Members that subscribe to the topic or hold a partition of it; none in a group that only stores offsets.
+    std::size_t members = 0;
+    /// All partitions of the topic, by index.
+    std::vector<PartitionLag> partitions;
+
+    /// Over the partitions with a commit.
+    [[nodiscard]] std::int64_t total() const;
+};
+[[nodiscard]] GroupLag group_lag(const TopicState& topic, const groups::TopicReader& reader);
+/// Of all groups that read the topic, ascending by id. Takes the locks of the group shards one by one, so nobody may call it who
+/// holds one.
+[[nodiscard]] std::vector<GroupLag> group_lags(GroupShards& groups, const TopicState& topic);
+
+}  // namespace partita::runtime

@@ -1,0 +1,83 @@
+#include "broker/runtime/queries/partition_records.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "broker/runtime/queries/batch_walk.h"
+
+namespace partita::runtime {
+namespace {
+
+std::optional<std::string> owned(const std::optional<Bytes>& bytes) {
+    return bytes ? std::optional(std::string(as_text(*bytes))) : std::nullopt;
+}
+
+class PageBuilder final : public BatchVisitor {
+  public:
+    PageBuilder(Offset from, const PageLimits& limits, RecordPage& page) : limits_(limits), page_(page) { page_.next = from; }
+
+    bool batch(const Batch& batch) override {
+        if (!batch.header.attributes.is_control()) {
+            const auto walked = for_each_record(batch, {}, [this](const RecordView& record) { return take(record); });
+            if (!walked) {
+                damage(batch.header.base_offset, batch_error_text(walked.error()));
+            }
+        }
+        if (!is_full_) {
+            page_.next = std::max(page_.next, batch.header.next_offset());
+        }
+        return !is_full_;
+    }
+    void damage(Offset offset, std::string_view reason) override { page_.damage.emplace_back(offset, reason); }
+
+    [[nodiscard]] bool is_full() const { return is_full_; }
+
+  private:
+    bool take(const RecordView& record) {
+        // Batches are read whole: the page may begin within the first one, and end within the last.
+        if (record.offset < page_.next || record.offset >= page_.end) {
+            return record.offset < page_.end;
+        }
+        is_full_ =
+            page_.records.size() == limits_.records || (!page_.records.empty() && bytes_ + record.size_bytes > limits_.bytes);
+        if (is_full_) {
+            return false;
+        }
+        bytes_ += record.size_bytes;
+        FoundRecord& found = page_.records.emplace_back();
+        found.offset = record.offset;
+        found.timestamp = record.timestamp;
+        found.key = owned(record.key);
+        found.value = owned(record.value);
+        RecordHeaderRange headers = record.headers();
+        for (RecordHeader header; headers.next(header);) {
+            found.headers.emplace_back(std::string(header.key), owned(header.value));
+        }
+        page_.next = record.offset + 1;
+        return true;
+    }
+
+    const PageLimits& limits_;
+    RecordPage& page_;
+    std::size_t bytes_ = 0;
+    bool is_full_ = false;
+};
+
+}  // namespace
+
+std::expected<RecordPage, ReadFailure> read_records(const PartitionLog& log, Offset from, const PageLimits& limits) {
+    const Offset end = log.high_watermark();
+    // Says whether the partition has the offset at all.
+    if (const auto there = log.read(from, {.upper_bound = end, .max_bytes = 1}); !there) {
+        return std::unexpected(there.error());
+    }
+    RecordPage page{.records = {}, .next = from, .log_start = log.log_start_offset(), .end = end, .damage = {}};
+    PageBuilder builder(from, limits, page);
+    const Offset walked = BatchWalk().walk(log, from, end, builder);
+    if (!builder.is_full()) {
+        page.next = std::max(page.next, walked);
+    }
+    return page;
+}
+
+}  // namespace partita::runtime

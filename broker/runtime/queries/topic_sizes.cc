@@ -1,0 +1,53 @@
+#include "broker/runtime/queries/topic_sizes.h"
+
+#include <algorithm>
+
+namespace partita::runtime {
+
+LogBounds log_bounds(const PartitionLog& log) {
+    // The end last, as it only grows; a start that overtakes it meanwhile (retention, or a deletion of records) is held back.
+    const Offset start = log.log_start_offset();
+    const Offset stable = log.last_stable_offset();
+    const Offset end = std::max(stable, log.log_end_offset());
+    return {.start = std::min(start, stable), .stable_end = stable, .end = end};
+}
+
+PartitionSize partition_size(PartitionIndex index, const Partition& partition) {
+    return {.partition = index, .bounds = log_bounds(*partition.log), .bytes = partition.log->size_bytes()};
+}
+
+std::uint64_t TopicSize::bytes() const {
+    std::uint64_t sum = 0;
+    for (const PartitionSize& partition : partitions) {
+        sum += partition.bytes;
+    }
+    return sum;
+}
+
+std::int64_t TopicSize::offsets() const {
+    std::int64_t sum = 0;
+    for (const PartitionSize& partition : partitions) {
+        sum += partition.bounds.end - partition.bounds.start;
+    }
+    return sum;
+}
+
+TopicSize topic_size(const TopicState& topic) {
+    TopicSize size{.topic = topic.topic, .partitions = {}};
+    size.partitions.reserve(topic.partitions.size());
+    for (const std::shared_ptr<Partition>& partition : topic.partitions) {
+        size.partitions.push_back(partition_size({static_cast<std::int32_t>(size.partitions.size())}, *partition));
+    }
+    return size;
+}
+
+std::vector<TopicSize> topic_sizes(const TopicTable& table) {
+    std::vector<TopicSize> sizes;
+    sizes.reserve(table.catalog->topic_count());
+    for (const topics::Topic& topic : table.catalog->topics()) {
+        sizes.push_back(topic_size(*table.find(topic.id)));
+    }
+    return sizes;
+}
+
+}  // namespace partita::runtime
