@@ -147,7 +147,9 @@ int plan(Options& options) {
         return answer.error().exit_code;
     }
     const auto json = nlohmann::ordered_json::parse(*answer, nullptr, false);
-    const std::string text = json.is_object() && json.contains("verdict") ? text_of_plan(json) : std::string();
+    // Whoever answered need not be a Partita, and an exit code of 0 lets a script go on.
+    const bool is_plan = json.is_object() && !text_member(json, "verdict").empty() && !text_member(json, "topic").empty();
+    const std::string text = is_plan ? text_of_plan(json) : std::string();
     if (text.empty()) {
         std::fprintf(stderr, "partita: what answered is no plan\n");
         return kExitBroken;

@@ -82,8 +82,7 @@ std::expected<std::string, PlanRefusal> plan_over_http(const PlanArguments& argu
             .is_elsewhere = true});
     }
     if (!answer->is_good()) {
-        const bool is_usage = answer->status == 400 || answer->status == 404;
-        return std::unexpected(PlanRefusal{is_usage ? kExitUsage : kExitBroken, answer->error()});
+        return std::unexpected(PlanRefusal{answer->is_refusal() ? kExitUsage : kExitBroken, answer->error()});
     }
     if (!lines.error.empty()) return broken(lines.error);
     if (!lines.plan.is_object()) return broken("the answer ends without a plan");
