@@ -124,8 +124,9 @@ void ConsumerMembership::heartbeat(const ConsumerGroupHeartbeat& command, Now no
     }
     if (group != nullptr && group->classic() != nullptr) {
         migration_.upgrade(*group->classic(), now, effects);
+        group = table_.find(command.group_id);
     }
-    accept_heartbeat(command, command.member_id.empty() ? command.fresh_member_id : command.member_id, now, effects);
+    accept_heartbeat(command, command.member_id.empty() ? command.fresh_member_id : command.member_id, group, now, effects);
 }
 
 /// What is wrong with a request whatever the group is.
@@ -234,10 +235,8 @@ std::optional<Refusal> ConsumerMembership::refuse_heartbeat(const ConsumerGroupH
     return std::nullopt;
 }
 
-void ConsumerMembership::accept_heartbeat(const ConsumerGroupHeartbeat& command, std::string_view member_id, Now now,
-                                          Effects& effects) {
-    // The first member makes the group, by the record of what it says.
-    Group* known = table_.find(command.group_id);
+void ConsumerMembership::accept_heartbeat(const ConsumerGroupHeartbeat& command, std::string_view member_id, const Group* known,
+                                          Now now, Effects& effects) {
     const ConsumerGroup* consumer = known == nullptr ? nullptr : known->consumer();
     const ConsumerMember* place = consumer == nullptr   ? nullptr
                                   : command.instance_id ? consumer->find_static(*command.instance_id)
@@ -245,16 +244,24 @@ void ConsumerMembership::accept_heartbeat(const ConsumerGroupHeartbeat& command,
     // A static member that joins takes the place of the one before even under the same id: with nothing in its hands.
     if (place != nullptr && command.instance_id && command.member_epoch == kJoiningEpoch) {
         place = &steps_.take_place(member_id, *place, *known, effects);
+    } else if (place == nullptr && consumer != nullptr) {
+        // It may have been a dynamic one.
+        place = consumer->find(member_id);
     }
     static const MemberSubscription kNothing;
     const MemberSubscription& said = place == nullptr ? kNothing : place->subscription;
     const std::string regex_before = said.topic_regex;
     const OwnedAssignment before = place == nullptr ? OwnedAssignment() : place->progress.assigned;
 
-    const bool names_changed = !says_nothing_new(command, said) &&
-                               steps_.update_subscription(command.group_id, member_id, updated(said, command), effects);
-    const Group& group = *table_.find(command.group_id);
-    const ConsumerMember& member = *group.consumer()->find(member_id);
+    bool names_changed = false;
+    if (place == nullptr || !says_nothing_new(command, said)) {
+        names_changed = steps_.update_subscription(command.group_id, member_id, updated(said, command), effects);
+        // By the record of what it says a member comes to be, and the first one's group.
+        known = table_.find(command.group_id);
+        place = known->consumer()->find(member_id);
+    }
+    const Group& group = *known;
+    const ConsumerMember& member = *place;
     const ConsumerSteps::RegexUpdate regex =
         steps_.update_regex(group, regex_before, member.subscription.topic_regex, now, effects);
     steps_.update_group_epoch(group, names_changed || regex.is_resolved, effects);

@@ -28,7 +28,9 @@ class ConsumerMembership {
   private:
     [[nodiscard]] std::optional<Refusal> find_fault(const ConsumerGroupHeartbeat& command) const;
     [[nodiscard]] std::optional<Refusal> refuse_heartbeat(const ConsumerGroupHeartbeat& command, const Group* group) const;
-    void accept_heartbeat(const ConsumerGroupHeartbeat& command, std::string_view member_id, Now now, Effects& effects);
+    /// `known`: null when there is no such group. It may be a classic one without members, that ended just now.
+    void accept_heartbeat(const ConsumerGroupHeartbeat& command, std::string_view member_id, const Group* known, Now now,
+                          Effects& effects);
     [[nodiscard]] std::string supported_assignors() const;
     void leave(const ConsumerGroupHeartbeat& command, Now now, Effects& effects);
 

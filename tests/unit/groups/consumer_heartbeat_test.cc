@@ -303,6 +303,19 @@ TEST_F(StaticConsumers, PlaceIsKeptForWhoComesBack) {
     EXPECT_EQ(describe_consumer().members.size(), 1u);
 }
 
+TEST_F(StaticConsumers, DynamicMemberThatTakesANameKeepsWhatItSaidBefore) {
+    Beat one = joining("m1");
+    one.rack = "r";
+    ASSERT_EQ(beat(one).error, ErrorCode::none);
+    one.rack.reset();
+    one.instance = "one";
+    ASSERT_EQ(beat(one).error, ErrorCode::none);
+    const auto members = describe_consumer().members;
+    ASSERT_EQ(members.size(), 1u);
+    EXPECT_EQ(members[0].instance_id, "one");
+    EXPECT_EQ(members[0].rack_id, "r");
+}
+
 TEST_F(StaticConsumers, PlaceInUseIsRefused) {
     beat(joining_as("m1", "i1"));
     const auto result = beat(joining_as("m2", "i1"));
