@@ -349,7 +349,10 @@ StorageResult<std::shared_ptr<PartitionLog>> LogDirectory::take_found(const std:
     const auto found = unclaimed_.find({topic->name, partition.value});
     if (found == unclaimed_.end()) return nullptr;
     const std::shared_ptr<PartitionLog> log = found->second;
-    const bool is_same = log->topic().id == topic->id || log->topic().id.is_zero() || topic->id.is_zero();
+    // A partition that is only made now is not what a directory without an id holds: a power failure may have left that of a
+    // topic whose making it took.
+    const bool is_made_now = unreadable == Unreadable::is_a_stray;
+    const bool is_same = log->topic().id == topic->id || topic->id.is_zero() || (log->topic().id.is_zero() && !is_made_now);
     if (!is_same) {
         log->mark_deleted();
         note_stale(found->first, log->first_dirty_offset() >= Offset{0});

@@ -75,8 +75,8 @@ class LogDirectory {
     /// else to `<name>.<random>-stray`, as Kafka does; `take_new_strays` reports it, because it may be somebody's data.
     /// Touches the disk only to rename, or to write a missing topic id.
     ///
-    /// When the directory could not be opened at the start: an error, or, for a partition that is only made now and so
-    /// cannot be what the directory holds, a stray too.
+    /// When the directory could not be opened at the start: an error, or, for a partition that is only made now and so cannot be
+    /// what the directory holds, a stray too. So is then one that names no topic id.
     enum class Unreadable : std::uint8_t { is_an_error, is_a_stray };
     [[nodiscard]] StorageResult<std::shared_ptr<PartitionLog>> claim(std::shared_ptr<const LogTopic> topic,
                                                                      PartitionIndex partition,

@@ -97,12 +97,13 @@ StorageResult<void> TopicStates::add_partitions(TopicState& state, const std::sh
         state.partitions.push_back(block.make(std::move(log), key));
     }
     for (const LogDirectory::Stray& stray : logs_.take_new_strays()) {
-        log::warning("storage",
-                     stray.is_unreadable
-                         ? "a directory that cannot be opened was in the way of a new partition and was set aside"
-                         : "a directory names another topic id in its partition.metadata and was set aside; to serve its "
-                           "data, stop the broker, remove its partition.metadata and give it its old name",
-                     {{"directory", stray.directory}, {"renamed_to", stray.renamed_to}});
+        log::warning(
+            "storage",
+            stray.is_unreadable
+                ? "a directory that cannot be opened was in the way of a new partition and was set aside"
+                : "a directory names another topic id, or none, in its partition.metadata and was set aside; to serve its "
+                  "data, stop the broker, remove its partition.metadata and give it its old name",
+            {{"directory", stray.directory}, {"renamed_to", stray.renamed_to}});
     }
     return {};
 }

@@ -59,6 +59,28 @@ TEST_F(LogDirectoryTest, DataOfAnUnknownTopicIdIsSetAsideAndKept) {
     EXPECT_EQ(directories_ending("-stray"), 1u);
 }
 
+// A power failure can take a topic and its id, and leave its records.
+TEST_F(LogDirectoryTest, DataWithoutATopicIdIsOfNoTopicThatIsOnlyMadeNow) {
+    append(world_.log());
+    ASSERT_TRUE(world_.system.remove("/data/t-0/partition.metadata"));
+    world_.kill();
+    use_topic(first_);
+    const auto claimed = world_.directory->claim(world_.topic, {0}, world_.config, LogDirectory::Unreadable::is_a_stray);
+    ASSERT_TRUE(claimed);
+    EXPECT_EQ((*claimed)->log_end_offset(), Offset{0});
+    EXPECT_THAT(world_.directory->take_new_strays(), SizeIs(1));
+    EXPECT_EQ(directories_ending("-stray"), 1u);
+}
+
+TEST_F(LogDirectoryTest, DataWithoutATopicIdIsThatOfATopicOfItsNameThatWasThereAtTheStart) {
+    append(world_.log());
+    ASSERT_TRUE(world_.system.remove("/data/t-0/partition.metadata"));
+    world_.kill();
+    use_topic(first_);
+    EXPECT_EQ(world_.log().log_end_offset(), Offset{1});
+    EXPECT_EQ(directories_ending("-stray"), 0u);
+}
+
 // The directory holds its lock while it renames. A first append, which holds that of its log, once waited for it: against the
 // order in which the directory takes the locks of logs, and as long as a disk takes.
 TEST(LogDirectory, FirstAppendWaitsForNoRemovalOfAnotherPartition) {
