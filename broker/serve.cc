@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <boost/asio/signal_set.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <thread>
@@ -17,9 +15,10 @@
 #include "broker/handlers/services.h"
 #include "broker/http/http_server.h"
 #include "broker/net/server.h"
+#include "broker/runtime/loop/turn_timer.h"
 #include "broker/runtime/partitions/turns.h"
 #include "broker/start_memory.h"
-#include "schedule/clock.h"
+#include "schedule/executor.h"
 
 namespace partita {
 namespace {
@@ -27,9 +26,9 @@ namespace {
 constexpr int kExitRefused = 2;
 // How long clients get to take their last replies at a stop.
 constexpr std::int64_t kDrainTimeoutMs = 2000;
-constexpr std::chrono::milliseconds kDrainPoll{5};
+constexpr std::int64_t kDrainPollMs = 5;
 // By then whoever started the broker has connected, and what the start used lies idle.
-constexpr std::chrono::milliseconds kStartMemoryDelay{1000};
+constexpr std::int64_t kStartMemoryDelayMs = 1000;
 
 int refuse(const std::string& message) {
     std::fprintf(stderr, "partita: %s\n", message.c_str());
@@ -63,7 +62,7 @@ class Shutdown {
           reactors_(broker.services().turns.reactors()),
           server_(server),
           http_(http),
-          timer_(reactors_.front()->context()) {}
+          timer_(*reactors_.front()) {}
 
     void begin() {
         if (begun_) {
@@ -100,13 +99,9 @@ class Shutdown {
     }
 
     void on_answers(bool all_answered) {
-        if (!all_answered && broker_.services().clock.now().monotonic < deadline_) {
-            timer_.expires_after(kDrainPoll);
-            timer_.async_wait([this](const boost::system::error_code& error) {
-                if (!error) {
-                    poll();
-                }
-            });
+        const Instant now = reactors_.front()->now().monotonic;
+        if (!all_answered && now < deadline_) {
+            timer_.start(now + kDrainPollMs, [this] { poll(); });
             return;
         }
         for (std::size_t index = 0; index < reactors_.size(); ++index) {
@@ -121,7 +116,7 @@ class Shutdown {
     const std::vector<std::unique_ptr<runtime::Reactor>>& reactors_;
     net::Server& server_;
     http::HttpServer& http_;
-    boost::asio::steady_timer timer_;
+    runtime::TurnTimer timer_;
     Instant deadline_{};
     bool begun_ = false;
 };
@@ -179,8 +174,11 @@ void run_reactors(const std::vector<std::unique_ptr<runtime::Reactor>>& reactors
 int serve(const ServeOptions& options) {
     // A client that is gone is an error of the write to it, and no reason to end.
     ::signal(SIGPIPE, SIG_IGN);
-    auto opened = runtime::Broker::open(
-        {.config = options.config, .reactor_count = reactor_count(), .storage = {.ephemeral = options.ephemeral}});
+    const Schedule schedule = real_schedule();
+    auto opened = runtime::Broker::open({.config = options.config,
+                                         .reactor_count = reactor_count(),
+                                         .storage = {.ephemeral = options.ephemeral},
+                                         .schedule = schedule});
     if (!opened) {
         return refuse(opened.error().message);
     }
@@ -203,7 +201,7 @@ int serve(const ServeOptions& options) {
     if (!listeners) {
         return refuse_cleanly(listeners.error());
     }
-    http::HttpServer http(services, server);
+    http::HttpServer http(services, server, schedule.executor);
     const std::string kafka_address = client_address(*options.config, *listeners);
     const std::string http_address = http.open(options.http_port, kafka_address);
     broker->announce_places(advertised_http(http_address, kafka_address));
@@ -225,12 +223,8 @@ int serve(const ServeOptions& options) {
         return refuse_cleanly("cannot write " + options.port_file + "; check its directory");
     }
 
-    boost::asio::steady_timer started(first_reactor.context(), kStartMemoryDelay);
-    started.async_wait([](const boost::system::error_code& error) {
-        if (!error) {
-            release_start_memory();
-        }
-    });
+    runtime::TurnTimer started(first_reactor);
+    started.start(services.clock.now().monotonic + kStartMemoryDelayMs, release_start_memory);
 
     run_reactors(services.turns.reactors());
     if (!options.port_file.empty()) {

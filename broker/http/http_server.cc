@@ -2,9 +2,7 @@
 
 #include <boost/asio/ip/host_name.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <charconv>
-#include <chrono>
 #include <optional>
 #include <set>
 #include <string>
@@ -22,6 +20,7 @@
 #include "broker/runtime/findings/findings_hub.h"
 #include "broker/runtime/loop/failure_log.h"
 #include "broker/runtime/loop/network_statistics.h"
+#include "broker/runtime/loop/turn_timer.h"
 #include "broker/runtime/partitions/turns.h"
 #include "protocol/assert.h"
 
@@ -32,7 +31,7 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 
 // How long the acceptor rests when there is no descriptor for a connection.
-constexpr std::chrono::milliseconds kAcceptPause{100};
+constexpr std::int64_t kAcceptPauseMs = 100;
 
 /// The names under which an operator made this broker known, and the machine's.
 std::vector<std::string> own_names(const config::ListenerSettings& settings) {
@@ -52,14 +51,15 @@ std::vector<std::string> own_names(const config::ListenerSettings& settings) {
 
 class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Listener> {
   public:
-    Listener(runtime::Services& services, const runtime::NetworkStatistics& network, const std::string& kafka)
+    Listener(runtime::Services& services, const runtime::NetworkStatistics& network, Executor& executor, const std::string& kafka)
         : services_(services),
+          jobs_(executor),
           identity_(services, kafka),
           events_(std::make_shared<EventFeed>(services.findings, services.authorizer)),
           surroundings_{services, network, jobs_, *events_, identity_},
           own_names_(own_names(services.config->listeners)),
           acceptor_(services.turns.first_reactor().context()),
-          pause_timer_(services.turns.first_reactor().context()) {}
+          pause_timer_(services.turns.first_reactor()) {}
 
     boost::system::error_code open(const tcp::endpoint& endpoint) {
         boost::system::error_code error;
@@ -120,12 +120,8 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
 
   private:
     void pause() {
-        pause_timer_.expires_after(kAcceptPause);
-        pause_timer_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
-            if (!error && !self->stopping_) {
-                self->accept();
-            }
-        });
+        const Instant due = services_.clock.now().monotonic + kAcceptPauseMs;
+        pause_timer_.start(due, [this] { accept(); });
     }
 
     runtime::Services& services_;
@@ -135,13 +131,13 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
     const Surroundings surroundings_;
     const std::vector<std::string> own_names_;
     tcp::acceptor acceptor_;
-    asio::steady_timer pause_timer_;
+    runtime::TurnTimer pause_timer_;
     std::set<std::shared_ptr<Session>> sessions_;
     bool stopping_ = false;
 };
 
-HttpServer::HttpServer(runtime::Services& services, const runtime::NetworkStatistics& network)
-    : services_(services), network_(network) {}
+HttpServer::HttpServer(runtime::Services& services, const runtime::NetworkStatistics& network, Executor& executor)
+    : services_(services), network_(network), executor_(executor) {}
 
 HttpServer::~HttpServer() = default;
 
@@ -151,7 +147,7 @@ boost::system::error_code HttpServer::listen(const config::AdvertisedAddress& ad
                                    : address.host == "localhost" ? asio::ip::address(asio::ip::address_v4::loopback())
                                                                  : asio::ip::make_address(address.host, error);
     if (!error) {
-        listener_ = std::make_shared<Listener>(services_, network_, kafka);
+        listener_ = std::make_shared<Listener>(services_, network_, executor_, kafka);
         error = listener_->open({host, address.port});
     }
     if (error) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "broker/config/listeners.h"
+#include "schedule/executor.h"
 
 namespace partita::runtime {
 class NetworkStatistics;
@@ -27,7 +28,7 @@ class HttpServer {
   public:
     static constexpr std::size_t kConnectionsMax = 64;
 
-    HttpServer(runtime::Services& services, const runtime::NetworkStatistics& network);
+    HttpServer(runtime::Services& services, const runtime::NetworkStatistics& network, Executor& executor);
     ~HttpServer();
 
     /// Binds and listens. `port` comes from the command line: empty for the configured address, "off" for none, otherwise a
@@ -45,6 +46,7 @@ class HttpServer {
 
     runtime::Services& services_;
     const runtime::NetworkStatistics& network_;
+    Executor& executor_;
     std::shared_ptr<Listener> listener_;
 };
 

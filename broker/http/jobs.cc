@@ -6,22 +6,17 @@ namespace partita::http {
 
 bool Jobs::start(std::function<void()> job) {
     const MutexLock lock(mutex_);
-    jobs_.remove_if([](Job& running) {
-        if (!running.is_done.load(std::memory_order_acquire)) {
-            return false;
-        }
-        running.thread.join();
-        return true;
-    });
+    jobs_.remove_if([](const Job& running) { return running.is_done.load(std::memory_order_acquire); });
     if (is_stopping() || jobs_.size() >= kJobsMax) {
         return false;
     }
     Job& running = jobs_.emplace_back();
-    running.thread = std::thread([&running, job = std::move(job)]() mutable {
+    running.worker = executor_.start("http-job", [&running, job = std::move(job)]() mutable {
         job();
         // What the job holds goes before anybody thinks that it is over.
         job = nullptr;
         running.is_done.store(true, std::memory_order_release);
+        return kNever;
     });
     return true;
 }
@@ -29,9 +24,6 @@ bool Jobs::start(std::function<void()> job) {
 void Jobs::stop() {
     stopping_.store(true, std::memory_order_release);
     const MutexLock lock(mutex_);
-    for (Job& running : jobs_) {
-        running.thread.join();
-    }
     jobs_.clear();
 }
 

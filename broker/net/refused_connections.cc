@@ -2,9 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <chrono>
-
 namespace partita::net {
 
 void RefusedConnections::hold(Socket socket, Instant now, std::int64_t wait_ms) {
@@ -18,11 +15,8 @@ void RefusedConnections::hold(Socket socket, Instant now, std::int64_t wait_ms) 
 
 void RefusedConnections::wait_for_next() {
     if (held_.empty()) return;
-    const Instant now = clock_.now().monotonic;
-    timer_.expires_after(std::chrono::milliseconds(std::max<std::int64_t>(0, held_.begin()->first - now)));
-    timer_.async_wait([this](const boost::system::error_code& error) {
-        if (error) return;  // Replaced by another wait, or the end.
-        const Instant reached = clock_.now().monotonic;
+    timer_.start(held_.begin()->first, [this] {
+        const Instant reached = reactor_.now().monotonic;
         while (!held_.empty() && held_.begin()->first <= reached) close_first();
         wait_for_next();
     });

@@ -1,30 +1,29 @@
 #pragma once
 
-#include <boost/asio/steady_timer.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 
 #include "broker/net/socket.h"
+#include "broker/runtime/loop/turn_timer.h"
 #include "protocol/types.h"
-#include "schedule/clock.h"
 
 namespace partita::net {
 
 /// Holds connections that an address made too quickly (`connection_creation_rate`, KIP-612). They are not served, and are closed
 /// only after the time for which Kafka makes an address wait: this slows down a client that connects again at once. Only the
-/// thread of `context` calls it.
+/// reactor's thread calls it.
 class RefusedConnections {
   public:
     /// How many connections are held at most. When one more comes, the one that is due next is closed.
     static constexpr std::size_t kHeldMax = 1024;
 
-    RefusedConnections(boost::asio::io_context& context, Clock& clock) : clock_(clock), timer_(context) {}
+    explicit RefusedConnections(runtime::Reactor& reactor) : reactor_(reactor), timer_(reactor) {}
     ~RefusedConnections() { close_all(); }
     RefusedConnections(const RefusedConnections&) = delete;
     RefusedConnections& operator=(const RefusedConnections&) = delete;
 
-    /// Holds `socket`, which may belong to another context, for `wait_ms` and then closes it.
+    /// Holds `socket`, which may belong to another reactor, for `wait_ms` and then closes it.
     void hold(Socket socket, Instant now, std::int64_t wait_ms);
     void close_all();
 
@@ -34,8 +33,8 @@ class RefusedConnections {
     void wait_for_next();
     void close_first();
 
-    Clock& clock_;
-    boost::asio::steady_timer timer_;
+    runtime::Reactor& reactor_;
+    runtime::TurnTimer timer_;
     // Descriptors by the time at which they are closed.
     std::multimap<Instant, int> held_;
 };

@@ -8,7 +8,6 @@
 #include <array>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ip/v6_only.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <cstring>
 #include <limits>
@@ -179,10 +178,10 @@ std::int32_t ConnectionQuota::count() const {
 // ---------------------------------------------------------------------------------------------
 
 struct Server::Acceptor {
-    explicit Acceptor(boost::asio::io_context& context) : socket(context), pause_timer(context) {}
+    explicit Acceptor(runtime::Reactor& reactor) : socket(reactor.context()), pause_timer(reactor) {}
 
     tcp::acceptor socket;
-    boost::asio::steady_timer pause_timer;
+    runtime::TurnTimer pause_timer;
     std::string listener_name;
     std::uint16_t port = 0;
     /// Of the newest connection: the next one mostly sees the same.
@@ -201,7 +200,7 @@ Server::Server(runtime::Services& services, const placement::Limits& limits)
       loads_(services.turns.reactors().size()),
       limits_(limits),
       gathers_(services.config->connections_gather),
-      refused_(services.turns.first_reactor().context(), services.clock) {
+      refused_(services.turns.first_reactor()) {
     const auto config = services.config.get();
     for (std::size_t index = 0; index < services.turns.reactors().size(); ++index) {
         runtime::Turn& turn = services.turns.of(index);
@@ -236,7 +235,7 @@ std::expected<void, std::string> Server::open_listener(const config::Listener& l
         if (listener.any_interface && any_bound) {
             break;
         }
-        auto acceptor = std::make_unique<Acceptor>(reactors_.front()->reactor().context());
+        auto acceptor = std::make_unique<Acceptor>(reactors_.front()->reactor());
         boost::system::error_code error;
         boost::asio::ip::address address = boost::asio::ip::make_address(host, error);
         if (error) {
@@ -355,12 +354,8 @@ void Server::accept(Acceptor& acceptor) {
 }
 
 void Server::pause(Acceptor& acceptor, std::int64_t duration_ms) {
-    acceptor.pause_timer.expires_after(std::chrono::milliseconds(duration_ms));
-    acceptor.pause_timer.async_wait([this, &acceptor](const boost::system::error_code& error) {
-        if (!error) {
-            accept(acceptor);
-        }
-    });
+    const Instant due = services_.clock.now().monotonic + duration_ms;
+    acceptor.pause_timer.start(due, [this, &acceptor] { accept(acceptor); });
 }
 
 std::size_t Server::reactor_for_new_connection() const {

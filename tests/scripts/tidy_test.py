@@ -243,7 +243,14 @@ class Tidy(unittest.TestCase):
                 for place in ("storage/a.cc", "broker/serve.cc", "broker/net/a.cc", "broker/runtime/loop/a.cc", "schedule/executor.cc"):
                     self.assert_complaint({place: text}, f"{place}:1: ", "Clock")
                 self.assert_clean({"schedule/clock.cc": text})
-        self.assert_clean({"storage/a.cc": "timer.expires_at(std::chrono::steady_clock::time_point(until));\n"})
+        self.assert_clean({"storage/a.cc": "const std::chrono::steady_clock::time_point then(until);\n"})
+
+    def test_waits_are_ended_by_the_reactors_clock(self):
+        for word in ("boost::asio::steady_timer timer(context);", "stream.expires_after(kTimeout);", "timer_.expires_at(then);",
+                     "std::this_thread::sleep_for(pause);", "::usleep(1);"):
+            with self.subTest(word=word):
+                self.assert_complaint({"broker/net/a.cc": f"{word}\n"}, "broker/net/a.cc:1: ", "TurnTimer")
+                self.assert_clean({"broker/runtime/loop/reactor.cc": f"{word}\n"})
 
     def test_threads_are_begun_by_the_executor(self):
         for word in ("std::thread helper(run);", "std::jthread helper(run);", "auto done = std::async(run);"):

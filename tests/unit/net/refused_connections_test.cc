@@ -5,13 +5,14 @@
 #include <unistd.h>
 
 #include <array>
-#include <boost/asio/io_context.hpp>
 #include <cerrno>
 
-#include "schedule/clock.h"
+#include "tests/simulation/broker_world_schedule.h"
 
 namespace partita::net {
 namespace {
+
+using test::VirtualClock;
 
 /// Two ends of a connection: one as a server has it, the other as a descriptor of the client.
 class RefusedConnectionsTest : public ::testing::Test {
@@ -23,7 +24,7 @@ class RefusedConnectionsTest : public ::testing::Test {
         std::array<int, 2> ends{};
         EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
         clients_.push_back(ends[1]);
-        Socket socket(context_);
+        Socket socket(reactor_.context());
         socket.assign(boost::asio::ip::tcp::v4(), ends[0]);
         return socket;
     }
@@ -32,9 +33,9 @@ class RefusedConnectionsTest : public ::testing::Test {
         return ::recv(clients_[client], &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN;
     }
 
-    boost::asio::io_context context_;
-    SystemClock clock_;
-    RefusedConnections refused_{context_, clock_};
+    VirtualClock clock_;
+    runtime::Reactor reactor_{0, clock_};
+    RefusedConnections refused_{reactor_};
     std::vector<int> clients_;
 };
 
@@ -42,9 +43,13 @@ TEST_F(RefusedConnectionsTest, AreClosedWhenTheirTimeHasComeAndNotBefore) {
     const Instant now = clock_.now().monotonic;
     refused_.hold(connect(), now, 60'000);
     refused_.hold(connect(), now, 20);
+    EXPECT_EQ(reactor_.step(), now + 20) << "the nearer one is waited for";
     EXPECT_TRUE(is_open(0) && is_open(1));
-    context_.run_one();  // The wait for the first is replaced.
-    context_.run_one();
+    clock_.advance_by(19);
+    (void)reactor_.step();
+    EXPECT_TRUE(is_open(1));
+    clock_.advance_by(1);
+    EXPECT_EQ(reactor_.step(), now + 60'000);
     EXPECT_TRUE(is_open(0));
     EXPECT_FALSE(is_open(1));
     refused_.close_all();

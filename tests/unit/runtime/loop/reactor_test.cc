@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "broker/runtime/loop/turn_timer.h"
 #include "schedule/clock.h"
 
 namespace partita::test {
@@ -70,6 +71,44 @@ TEST(Reactor, StepWaitsForNothingAndSaysWhenTheNextIsDue) {
     clock.ms = 1'500;
     EXPECT_EQ(reactor.step(), kNever);
     EXPECT_EQ(deadline.met, 1);
+}
+
+TEST(TurnTimer, CallsOnceWhenItsReactorsClockHasComeThere) {
+    StillClock clock;
+    runtime::Reactor reactor(0, clock);
+    runtime::TurnTimer timer(reactor);
+    int calls = 0;
+    timer.start(Instant{1'200}, [&] { FAIL() << "it was to call something else since"; });
+    timer.start(Instant{1'500}, [&] { ++calls; });
+    EXPECT_EQ(reactor.step(), Instant{1'500});
+    clock.ms = 1'499;
+    EXPECT_EQ(reactor.step(), Instant{1'500});
+    EXPECT_EQ(calls, 0);
+    clock.ms = 1'500;
+    EXPECT_EQ(reactor.step(), kNever);
+    (void)reactor.step();
+    EXPECT_EQ(calls, 1);
+}
+
+TEST(TurnTimer, CanBeStartedAnewByWhatItCallsAndCancelled) {
+    StillClock clock;
+    runtime::Reactor reactor(0, clock);
+    runtime::TurnTimer timer(reactor);
+    int calls = 0;
+    std::function<void()> again = [&] {
+        ++calls;
+        timer.start(Instant{clock.ms + 100}, again);
+    };
+    timer.start(Instant{clock.ms}, again);
+    EXPECT_EQ(reactor.step(), Instant{1'100});
+    clock.ms = 1'100;
+    EXPECT_EQ(reactor.step(), Instant{1'200});
+    EXPECT_EQ(calls, 2);
+    timer.cancel();
+    EXPECT_EQ(reactor.step(), kNever);
+    clock.ms = 2'000;
+    (void)reactor.step();
+    EXPECT_EQ(calls, 2);
 }
 
 TEST(Reactor, StepServesWhatWasPostedInItsOrderAndNotWhatItPostsItselfForEver) {
