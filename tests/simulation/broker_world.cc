@@ -1,14 +1,14 @@
 #include "tests/simulation/broker_world.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <utility>
 
-#include "broker/config/broker_config.h"
-#include "broker/runtime/partitions/turns.h"
-
 namespace partita::test {
 namespace {
+
+using Death = MortalBroker::Death;
 
 const std::string kSynced = "synced";
 const std::string kCached = "cached";
@@ -18,37 +18,18 @@ constexpr std::int64_t kMinuteMs = 60'000;
 
 }  // namespace
 
-/// From a start of the broker to its death.
-struct BrokerWorld::Life {
-    SteppedExecutor executor;
-    std::unique_ptr<runtime::Broker> broker;
-    std::unique_ptr<SimulatedNetwork> network;
-    Instant next_turn = kAtOnce;
-    bool is_dead = false;
-
-    ~Life() {
-        network.reset();
-        broker.reset();
-    }
-};
-
 BrokerWorld::BrokerWorld(std::uint64_t seed, std::filesystem::path scratch, bool is_told)
     : random_(seed),
-      scratch_(std::move(scratch)),
-      random_bytes_(std::make_unique<SeededRandomBytes>(seed)),
-      files_(std::make_unique<MemoryFileSystem>()),
+      broker_(random_, clock_, std::move(scratch), seed),
       clients_world_{.ledger = ledger_, .random = random_, .clock = clock_} {
     clients_world_.is_told = is_told;
-    files_->volume_vouches = random_() % 2 == 0;
-    make_data_directory();
+    broker_.on_step = [this](const std::string& worker) { clients_world_.tell("step of ", worker); };
+    broker_.files().volume_vouches = random_() % 2 == 0;
     ledger_.synced_topics = {kSynced};
     ledger_.gives_seeds = random_() % 3 != 0;
-    overrides_ = {"log.dirs=" + (scratch_ / "data").string(), "listeners=PLAINTEXT://127.0.0.1:9092",
-                  "offsets.topic.num.partitions=2", "log.retention.ms=-1",
-                  // No other thread takes part in a start.
-                  "num.recovery.threads.per.data.dir=1",
-                  "group.initial.rebalance.delay.ms=" + std::to_string(random_() % 2 * 500),
-                  std::string("partita.default.expansion.mode=") + (ledger_.gives_seeds ? "safe-offsets" : "faithful")};
+    broker_.overrides = {"offsets.topic.num.partitions=2", "log.retention.ms=-1",
+                         "group.initial.rebalance.delay.ms=" + std::to_string(random_() % 2 * 500),
+                         std::string("partita.default.expansion.mode=") + (ledger_.gives_seeds ? "safe-offsets" : "faithful")};
     const std::vector<std::string> groups{"g1", "g2"};
     auto admin = std::make_unique<SimulatedAdmin>(
         clients_world_, std::map<std::string, bool>{{kSynced, true}, {kCached, false}, {kTransactional, false}}, groups);
@@ -68,106 +49,71 @@ BrokerWorld::BrokerWorld(std::uint64_t seed, std::filesystem::path scratch, bool
                                                              std::vector{kSynced, kCached}));
     }
     transactions_ = std::make_unique<SimulatedTransactions>(clients_world_, kTransactional);
+    choose_scenes();
 }
 
-BrokerWorld::~BrokerWorld() {
-    // A file system without a broker notices nothing any more.
-    files_->before_change = nullptr;
-    clients_.clear();
-}
-
-void BrokerWorld::make_data_directory() {
-    // The administrator's, and there for long: no power failure takes it.
-    const std::string path = (scratch_ / "data").string();
-    bool is_made = files_->make_directories(path).has_value();
-    for (std::size_t at = path.find('/'); at != std::string::npos; at = path.find('/', at + 1)) {
-        is_made = is_made && files_->sync_directory(path.substr(0, at)).has_value();
+void BrokerWorld::choose_scenes() {
+    // One of these at a time: more of them would leave too little to each.
+    switch (random_() % 7) {
+        case 0:
+            scenes_.push_back(passing_topic(clients_world_));
+            break;
+        case 1:
+            scenes_.push_back(ordered_topic(clients_world_, true));
+            break;
+        case 2:
+            scenes_.push_back(ordered_topic(clients_world_, false));
+            break;
+        case 3:
+            scenes_.push_back(compacted_topic(clients_world_));
+            break;
+        case 4:
+            scenes_.push_back(expiring_topic(clients_world_));
+            break;
+        case 5:
+            scenes_.push_back(limits(clients_world_));
+            break;
+        default:
+            scenes_.push_back(consumer_group(clients_world_, {kSynced, kCached}));
     }
-    if (!is_made) ledger_.note_wrong("there is no data directory");
+    for (const auto& scene : scenes_) {
+        for (auto& client : scene->clients()) clients_.push_back(std::move(client));
+        for (std::string& config : scene->overrides()) broker_.overrides.push_back(std::move(config));
+    }
 }
 
-void BrokerWorld::start() {
-    std::filesystem::create_directories(scratch_ / "data");
-    life_ = std::make_unique<Life>();
-    files_->before_change = [this] { may_die(); };
-    config::ConfigInputs inputs;
-    inputs.overrides = overrides_;
-    auto config = config::load_broker_config(inputs);
-    if (!config) return ledger_.note_wrong("the configuration is refused: " + config.error().message);
-    runtime::Storage::Options storage{.file_system = files_.get()};
-    storage.metadata_store.commit_fault = [this] {
-        may_die();
-        return 0;
-    };
-    storage.metadata_store.map_size_bytes = 1 << 20;
-    auto opened = runtime::Broker::open({.config = std::make_shared<const config::BrokerConfig>(std::move(config->config)),
-                                         .reactor_count = 1,
-                                         .storage = storage,
-                                         .schedule = {clock_, life_->executor},
-                                         .watches_directory = false});
+BrokerWorld::~BrokerWorld() = default;
+
+void BrokerWorld::begin_life(const std::expected<void, std::string>& begun) {
     clients_world_.tell("start");
-    if (!opened) return ledger_.note_wrong("the broker does not start: " + opened.error().message);
-    life_->broker = std::move(*opened);
-    life_->network = std::make_unique<SimulatedNetwork>(life_->broker->services(), random_);
-    if (life_->is_dead) life_->network->cut();
-    life_->broker->start();
-    life_->broker->set_ready(true);
-    clients_world_.network = life_->network.get();
+    if (!begun) return ledger_.note_wrong(begun.error());
+    clients_world_.network = broker_.network();
 }
 
-void BrokerWorld::crash_soon() {
-    if (dies_in_) return;
-    is_power_failure_ = random_() % 2 == 0;
-    dies_in_ = random_() % 40;
+MortalBroker::Death BrokerWorld::random_death() {
+    // Without power, a directory that is a second old loses its catalog, and the next start takes what is left for a Kafka's: not
+    // what this is about.
+    const bool is_young = clock_.now().monotonic - begin_ < 2 * Ledger::kUnsyncedMs;
+    return random_() % 2 == 0 && !is_young ? Death::power_failure : Death::kill;
 }
+
+void BrokerWorld::crash_soon() { broker_.doom(random_death(), random_() % 40); }
 
 void BrokerWorld::fill_disk() {
-    counts_.full_disks += files_->fault_happened() ? 1 : 0;
+    counts_.full_disks += broker_.files().fault_happened() ? 1 : 0;
     clients_world_.tell("a full disk is near");
-    files_->fail_call(1 + random_() % 20, ENOSPC, false, true);
-}
-
-void BrokerWorld::may_die() {
-    if (!dies_in_ || life_->is_dead) return;
-    if (*dies_in_ > 0) {
-        --*dies_in_;
-        return;
-    }
-    ++counts_.within_steps;
-    die();
-}
-
-void BrokerWorld::die() {
-    life_->is_dead = true;
-    clients_world_.tell(is_power_failure_ ? "power failure" : "kill");
-    if (life_->network) life_->network->cut();
-    dies_in_.reset();
-    left_ = files_->left_by_crash(is_power_failure_ ? std::optional(random_()) : std::nullopt);
-    // LMDB syncs what it commits, so that a kill and a power failure leave the same.
-    const auto store = scratch_ / "data" / "partita-metadata";
-    std::filesystem::create_directories(scratch_ / "left");
-    if (std::filesystem::exists(store / "data.mdb")) {
-        std::filesystem::copy_file(store / "data.mdb", scratch_ / "left" / "data.mdb",
-                                   std::filesystem::copy_options::overwrite_existing);
-    }
+    broker_.files().fail_call(1 + random_() % 20, ENOSPC, false, true);
 }
 
 void BrokerWorld::restart() {
+    clients_world_.tell(broker_.death() == Death::power_failure ? "power failure" : "kill");
     clients_world_.network = nullptr;
     for (const auto& client : clients_) client->lose_connection();
-    life_.reset();
-    files_->before_change = nullptr;
-    files_ = std::move(left_);
-    const auto store = scratch_ / "data" / "partita-metadata";
-    std::filesystem::remove_all(store);
-    if (std::filesystem::exists(scratch_ / "left" / "data.mdb")) {
-        std::filesystem::create_directories(store);
-        std::filesystem::rename(scratch_ / "left" / "data.mdb", store / "data.mdb");
-    }
     const Instant died = clock_.now().monotonic;
     // Sometimes it is noticed late.
-    clock_.advance_by(static_cast<std::int64_t>(random_() % 5 == 0 ? random_() % (30 * kMinuteMs) : random_() % 2'000));
-    if (is_power_failure_) {
+    const auto begun =
+        broker_.restart(static_cast<std::int64_t>(random_() % 5 == 0 ? random_() % (30 * kMinuteMs) : random_() % 2'000));
+    if (broker_.death() == Death::power_failure) {
         ++counts_.power_failures;
         ledger_.note_power_failure(died);
         transactions_->power_failed();
@@ -175,82 +121,70 @@ void BrokerWorld::restart() {
         ++counts_.kills;
         ledger_.note_kill(died, clock_.now().monotonic);
     }
-    start();
-}
-
-bool BrokerWorld::step() {
-    const Instant now = clock_.now().monotonic;
-    std::vector<std::shared_ptr<SteppedExecutor::Task>> ready = life_->executor.ready(now);
-    const bool is_turn_due = life_->next_turn <= now;
-    if (ready.empty() && !is_turn_due) return false;
-    ++counts_.steps;
-    const std::size_t choice = random_() % (ready.size() + (is_turn_due ? 1 : 0));
-    if (choice < ready.size()) {
-        clients_world_.tell("step of ", ready[choice]->name);
-        SteppedExecutor::step(*ready[choice]);
-        life_->next_turn = kAtOnce;  // It may have posted something.
-    } else {
-        life_->next_turn = life_->broker->services().turns.first_reactor().step();
+    for (const auto& scene : scenes_) {
+        scene->broker_died(died, clock_.now().monotonic, broker_.death() == Death::power_failure);
     }
-    return true;
+    begin_life(begun);
 }
 
 bool BrokerWorld::read_replies() {
     bool is_any = false;
     for (const auto& client : clients_) is_any = client->read_replies() || is_any;
+    for (const auto& scene : scenes_) scene->replies_were_read();
     return is_any;
 }
 
 void BrokerWorld::act() {
     const std::size_t choice = random_() % (clients_.size() + 1);
     if (choice == clients_.size()) {
-        transactions_->act(life_->broker->services());
+        transactions_->act(broker_.services());
     } else if (random_() % 100 == 0) {
         clients_[choice]->hang_up();
     } else {
+        const bool was_growing = admin_->is_growing();
         clients_[choice]->act();
+        // So that more deaths come while a topic grows than chance would bring.
+        if (admin_->is_growing() && !was_growing && random_() % 4 == 0) crash_soon();
     }
-    life_->next_turn = kAtOnce;
-}
-
-void BrokerWorld::let_time_pass(std::int64_t most_ms) {
-    const Instant now = clock_.now().monotonic;
-    const Instant next = std::min(life_->next_turn, life_->executor.next_due());
-    clock_.advance_to(std::min(next, now + most_ms));
+    broker_.wake();
 }
 
 void BrokerWorld::play(int turns) {
-    start();
+    // A broker that hardly lives shows other things than one that lives long, and clients in a hurry others than slow ones.
+    const std::uint64_t turns_per_death = std::array{300, 1'000, 4'000}[random_() % 3];
+    const std::uint64_t slowness = random_() % 3;
+    begin_life(broker_.start());
     for (int turn = 0; turn < turns && wrong().empty(); ++turn) {
-        if (random_() % 400 == 0) crash_soon();
+        if (random_() % turns_per_death == 0) crash_soon();
         if (random_() % 500 == 0) fill_disk();
         // The one case that no change of a file brings about.
-        if (dies_in_ && *dies_in_ == 0 && !life_->is_dead) die();
-        if (life_->is_dead) {
+        if (broker_.is_about_to_die()) broker_.die(random_death());
+        if (broker_.is_dead()) {
             restart();
             continue;
         }
         read_replies();
-        switch (random_() % 4) {
+        switch (random_() % (4 + slowness)) {
             case 0:
                 act();
                 break;
             case 1:
-                if (!step()) let_time_pass(1 + static_cast<std::int64_t>(random_() % 3'000));
+            case 4:
+            case 5:
+                if (!broker_.step()) broker_.let_time_pass(1 + static_cast<std::int64_t>(random_() % 3'000));
                 break;
             default:
-                if (!step()) act();
+                if (!broker_.step()) act();
         }
     }
     if (!wrong().empty()) return;
-    if (life_->is_dead) restart();
-    dies_in_.reset();
-    files_->heal();
+    if (broker_.is_dead()) restart();
+    broker_.spare();
+    broker_.files().heal();
     come_to_rest();
     audit();
     if (!wrong().empty()) return;
-    is_power_failure_ = false;
-    die();
+    broker_.die(Death::kill);
     restart();
     audit();
 }
@@ -260,7 +194,7 @@ void BrokerWorld::come_to_rest() {
     const Instant begin = clock_.now().monotonic;
     const auto waits = [&] { return std::ranges::any_of(clients_, [](const auto& client) { return client->waits(); }); };
     while (waits() && clock_.now().monotonic - begin < kPatienceMs && wrong().empty()) {
-        if (!step() && !read_replies()) let_time_pass(kMinuteMs);
+        if (!broker_.step() && !read_replies()) broker_.let_time_pass(kMinuteMs);
     }
     if (waits()) ledger_.note_wrong("a request is not answered");
 }
@@ -270,25 +204,39 @@ void BrokerWorld::audit() {
     for (const std::string& topic : {kSynced, kCached, kTransactional}) {
         for (std::int32_t partition = 0; partition < ledger_.count_of(topic); ++partition) places.emplace_back(topic, partition);
     }
+    for (const auto& scene : scenes_) std::ranges::move(scene->places(), std::back_inserter(places));
     clients_.push_back(std::make_unique<SimulatedAuditor>(clients_world_, std::move(places)));
     auto& auditor = static_cast<SimulatedAuditor&>(*clients_.back());
     while (!auditor.is_done() && wrong().empty()) {
         auditor.act();
-        life_->next_turn = kAtOnce;
+        broker_.wake();
         come_to_rest();
         read_replies();
     }
     auditor.hang_up();
     clients_.pop_back();
-    admin_->look_at_everything();
-    life_->next_turn = kAtOnce;
-    come_to_rest();
-    read_replies();
+    look_back();
+}
+
+void BrokerWorld::look_back() {
+    constexpr int kRoundsMax = 5'000;
+    bool is_more = true;
+    for (int round = 0; is_more && round < kRoundsMax && wrong().empty(); ++round) {
+        is_more = false;
+        for (const auto& client : clients_) is_more = client->look_back(round == 0) || is_more;
+        broker_.wake();
+        come_to_rest();
+        read_replies();
+    }
+    if (is_more && wrong().empty()) ledger_.note_wrong("who looks back does not come to an end");
 }
 
 BrokerWorld::Counts BrokerWorld::counts() const {
     Counts counts = counts_;
+    counts.happened = clients_world_.happened;
     counts.replies = clients_world_.answered;
+    counts.steps = broker_.steps();
+    counts.within_steps = broker_.deaths_within_steps();
     return counts;
 }
 

@@ -9,11 +9,12 @@
 #include "protocol/messages/01_fetch.h"
 #include "protocol/messages/03_metadata.h"
 #include "protocol/messages/09_offset_fetch.h"
+#include "protocol/messages/10_find_coordinator.h"
 #include "protocol/messages/19_create_topics.h"
 #include "protocol/messages/22_init_producer_id.h"
 #include "protocol/messages/37_create_partitions.h"
-#include "protocol/record_batch.h"
 #include "protocol/request_header.h"
+#include "tests/simulation/broker_world_records.h"
 
 namespace partita::test {
 namespace {
@@ -29,19 +30,6 @@ std::uint64_t mixed(std::uint64_t digest, std::span<const std::byte> bytes) {
 
 FetchRequest::FetchPartition fetch_from(std::int32_t partition, std::int64_t offset, std::int32_t bytes_max) {
     return {.partition = partition, .fetch_offset = offset, .partition_max_bytes = bytes_max};
-}
-
-/// Values by offset, without those of aborted transactions.
-template <class Use>
-void for_each_value(const FetchResponse::PartitionData& data, Use use) {
-    BatchCursor cursor(data.records.bytes());
-    while (cursor.next()) {
-        const Batch& batch = cursor.batch();
-        if (batch.header.attributes.is_control()) continue;
-        (void)for_each_record(batch, {}, [&](const RecordView& record) {
-            if (record.value) use(record.offset.value, std::string(as_text(*record.value)));
-        });
-    }
 }
 
 }  // namespace
@@ -114,6 +102,11 @@ void SimulatedClient::hang_up() {
     lose_connection();
 }
 
+void SimulatedClient::find_coordinator(const std::string& group) {
+    std::array<std::string_view, 1> keys{group};
+    ask<FindCoordinatorResponse>(4, FindCoordinatorRequest{.coordinator_keys = keys}, [](const auto&) {});
+}
+
 // Administrator --------------------------------------------------------------------------------------
 
 SimulatedAdmin::SimulatedAdmin(ClientsWorld& world, std::map<std::string, bool> topics, std::vector<std::string> groups)
@@ -128,12 +121,13 @@ void SimulatedAdmin::act() {
     look_at_offsets(groups_[world_.below(groups_.size())], topic->first);
 }
 
-void SimulatedAdmin::look_at_everything() {
+bool SimulatedAdmin::look_back(bool is_first) {
+    if (!is_first) return false;
     for (const auto& [topic, is_synced] : topics_) {
         if (world_.ledger.count_of(topic) == 0) continue;
-        look(topic);
         for (const std::string& group : groups_) look_at_offsets(group, topic);
     }
+    return false;
 }
 
 void SimulatedAdmin::create(const std::string& topic) {
@@ -174,9 +168,11 @@ void SimulatedAdmin::grow(const std::string& topic) {
     const std::int32_t wanted = before + 1 + static_cast<std::int32_t>(world_.below(2));
     if (wanted > kMostPartitions) return;
     const std::size_t growth = world_.ledger.note_growth_wanted(topic, before, wanted);
+    is_growing_ = true;
     std::array topics{CreatePartitionsRequest::CreatePartitionsTopic{.name = topic, .count = wanted, .assignments = nullptr}};
     ask<CreatePartitionsResponse>(3, CreatePartitionsRequest{.topics = topics, .timeout_ms = 30'000},
                                   [this, topic, wanted, growth](const auto& response) {
+                                      is_growing_ = false;
                                       const ErrorCode error = response.results[0].error_code;
                                       if (error == ErrorCode::none) {
                                           world_.ledger.note_count(topic, wanted);
@@ -189,9 +185,11 @@ void SimulatedAdmin::grow(const std::string& topic) {
 }
 
 void SimulatedAdmin::look_at_offsets(const std::string& group, const std::string& topic) {
-    // What is known of the count now has happened before the broker answers.
+    constexpr std::int32_t kBeyond = 2;
+    // What is known of the count when the offsets come has happened before the broker looked for them.
+    look(topic);
     std::vector<std::int32_t> partitions;
-    for (std::int32_t index = 0; index < world_.ledger.count_of(topic); ++index) partitions.push_back(index);
+    for (std::int32_t index = 0; index < world_.ledger.count_of(topic) + kBeyond; ++index) partitions.push_back(index);
     std::array topics{OffsetFetchRequest::Topic{.name = topic, .partition_indexes = partitions}};
     ask<OffsetFetchResponse>(
         7, OffsetFetchRequest{.group_id = group, .topics = topics}, [this, group, topic](const auto& response) {
@@ -202,6 +200,11 @@ void SimulatedAdmin::look_at_offsets(const std::string& group, const std::string
                 }
             }
         });
+}
+
+void SimulatedAdmin::on_lost() {
+    if (is_growing_) world_.ledger.note_growth_lost();
+    is_growing_ = false;
 }
 
 // Producer -------------------------------------------------------------------------------------------
@@ -312,17 +315,18 @@ void SimulatedReader::act() {
                            if (response.responses.count() == 0) return;
                            const auto& data = response.responses[0].partitions[0];
                            if (data.error_code == ErrorCode::offset_out_of_range) ends_[place] = 0;
-                           for_each_value(data, [&](std::int64_t offset, const std::string& value) {
-                               world_.ledger.note_seen(place, offset, value, committed_only);
-                               ends_[place] = offset + 1;
+                           for_each_record_of(data, [&](const ReadRecord& record) {
+                               world_.ledger.note_seen(place, record.offset, record.value, committed_only);
+                               ends_[place] = record.offset + 1;
                            });
                        });
 }
 
 void SimulatedAuditor::act() {
     if (waits() || is_done()) return;
+    const std::string name = name_in_requests(places_.back().first);
     std::array partitions{fetch_from(places_.back().second, next_, 1 << 20)};
-    std::array topics{FetchRequest::FetchTopic{.topic = places_.back().first, .partitions = partitions}};
+    std::array topics{FetchRequest::FetchTopic{.topic = name, .partitions = partitions}};
     ask<FetchResponse>(11, FetchRequest{.topics = topics}, [this](const auto& response) {
         const auto& data = response.responses[0].partitions[0];
         if (data.error_code != ErrorCode::none) {
@@ -330,9 +334,8 @@ void SimulatedAuditor::act() {
                                      " cannot be read: " + std::string(error_name(data.error_code)));
         }
         const std::int64_t before = next_;
-        BatchCursor cursor(data.records.bytes());
-        while (cursor.next()) next_ = cursor.batch().header.last_offset().value + 1;
-        for_each_value(data, [&](std::int64_t offset, const std::string& value) { found_.emplace(offset, value); });
+        next_ = end_of(data).value_or(before);
+        for_each_record_of(data, [&](const ReadRecord& record) { found_.emplace(record.offset, record.value); });
         if (next_ > before) return;
         world_.ledger.check_whole(places_.back(), found_);
         places_.pop_back();

@@ -32,6 +32,9 @@ struct ClientsWorld {
     /// Of all replies, in their order.
     std::uint64_t digest = 0;
 
+    /// What a history was to bring about, and how often it did.
+    std::map<std::string, std::uint64_t> happened;
+
     /// Prints what happens.
     bool is_told = false;
     template <class... Words>
@@ -61,12 +64,20 @@ class SimulatedClient {
     void lose_connection();
     void hang_up();
     [[nodiscard]] bool waits() const { return !asked_.empty(); }
+    /// Asks about what it was told, when everything is at rest. True when there is more to ask once that is answered: then it is
+    /// called again. `is_first`: it has not been called since all was at rest.
+    virtual bool look_back(bool /*is_first*/) { return false; }
 
   protected:
     template <class Response, class Request>
     void ask(std::int16_t version, const Request& request, std::function<void(const Response&)> on_reply) {
         send(api_of<Request>(), version, &request,
              [on_reply = std::move(on_reply)](const void* response) { on_reply(*static_cast<const Response*>(response)); });
+    }
+    /// As every client does before it asks a coordinator for the first time, and when it is told that this is none.
+    void find_coordinator(const std::string& group);
+    [[nodiscard]] static bool is_no_coordinator(ErrorCode error) {
+        return error == ErrorCode::not_coordinator || error == ErrorCode::coordinator_not_available;
     }
     [[nodiscard]] std::size_t asked_count() const { return asked_.size(); }
     /// What was asked is lost.
@@ -97,18 +108,22 @@ class SimulatedAdmin final : public SimulatedClient {
   public:
     SimulatedAdmin(ClientsWorld& world, std::map<std::string, bool> topics, std::vector<std::string> groups);
     void act() override;
-    /// Asks for all topics, and for the offsets of all groups.
-    void look_at_everything();
+    /// All topics, and the offsets of all groups.
+    bool look_back(bool is_first) override;
+    /// It waits for the answer to a growth.
+    [[nodiscard]] bool is_growing() const { return is_growing_; }
 
   private:
     void create(const std::string& topic);
     void look(const std::string& topic);
     void grow(const std::string& topic);
     void look_at_offsets(const std::string& group, const std::string& topic);
+    void on_lost() override;
 
     /// True: synced before it is acknowledged.
     const std::map<std::string, bool> topics_;
     const std::vector<std::string> groups_;
+    bool is_growing_ = false;
 };
 
 /// An idempotent producer with several requests in flight, which sends again what was not acknowledged.
@@ -172,7 +187,7 @@ class SimulatedAuditor final : public SimulatedClient {
 };
 
 /// A member of a classic group: joins, takes what the leader gives it, commits, and goes.
-class SimulatedMember final : public SimulatedClient {
+class SimulatedMember : public SimulatedClient {
   public:
     static constexpr std::int32_t kSessionTimeoutMs = 10'000;
 
@@ -180,21 +195,30 @@ class SimulatedMember final : public SimulatedClient {
         : SimulatedClient(world, std::move(name)), group_(std::move(group)), topics_(std::move(topics)) {}
     void act() override;
 
+  protected:
+    /// What it does with its partitions, when nothing else is due. This one commits any offset now and then.
+    virtual void work();
+    /// It has other partitions than before.
+    virtual void on_assigned() {}
+    void heartbeat();
+    void commit(const Ledger::Place& place, std::int64_t offset);
+    /// Begins anew, after an error that says so.
+    void rejoin(ErrorCode error);
+    void on_lost() override;
+    [[nodiscard]] const std::vector<Ledger::Place>& owned() const { return owned_; }
+    [[nodiscard]] const std::string& group() const { return group_; }
+
   private:
     enum class State : std::uint8_t { outside, joining, syncing, stable };
 
     void join();
     void sync(const JoinGroupResponse& joined);
-    void heartbeat();
-    void commit();
     void leave();
-    /// Begins anew, after an error that says so.
-    void rejoin(ErrorCode error);
-    void on_lost() override;
 
     const std::string group_;
     const std::vector<std::string> topics_;
     State state_ = State::outside;
+    bool knows_coordinator_ = false;
     std::string member_id_;
     std::int32_t generation_ = -1;
     std::vector<Ledger::Place> owned_;

@@ -56,6 +56,13 @@ void Ledger::note_owner(const std::string& group, std::int32_t generation, const
     }
 }
 
+std::int64_t Ledger::committed(const std::string& group, const Place& place) const {
+    const auto of_group = committed_.find(group);
+    if (of_group == committed_.end()) return -1;
+    const auto known = of_group->second.find(place);
+    return known == of_group->second.end() ? -1 : known->second.offset;
+}
+
 void Ledger::note_committed(const std::string& group, const Place& place, std::int64_t offset) {
     Committed& known = committed_[group][place];
     if (offset > known.offset) known = {offset, clock_.now().monotonic};
@@ -69,16 +76,19 @@ void Ledger::check_committed(const std::string& group, const Place& place, std::
                        std::to_string(offset));
         }
     }
-    if (offset < 0 && has_read_at_growth(group, place)) {
+    if (offset >= 0 && place.second >= count_of(place.first) && !growth_may_be_under_way_ && !has_lost_growth_) {
+        note_wrong(group + " has an offset for " + text_of(place) + ", which is not there");
+    }
+    if (offset < 0 && place.second < count_of(place.first) && has_read_at_growth(group, place)) {
         note_wrong(group + " read " + place.first + " when it grew, and has no offset for " + text_of(place));
     }
 }
 
-std::size_t Ledger::note_growth_wanted(const std::string& topic, std::int32_t from, std::int32_t to) {
+std::size_t Ledger::note_growth_wanted(const std::string& topic, std::int32_t from, std::int32_t to, bool seeded) {
     Growth& growth = growths_.emplace_back(Growth{.topic = topic, .from = from, .to = to, .readers = {}});
     for (const auto& [group, places] : committed_) {
         const bool reads = std::ranges::any_of(places, [&](const auto& place) { return place.first.first == topic; });
-        if (gives_seeds && reads) growth.readers.insert(group);
+        if ((gives_seeds || seeded) && reads) growth.readers.insert(group);
     }
     return growths_.size() - 1;
 }
@@ -104,6 +114,7 @@ void Ledger::for_each_time(Use use) {
 }
 
 void Ledger::note_kill(Instant died, Instant started) {
+    growth_may_be_under_way_ = false;
     for_each_time([&](Instant& told) {
         if (died - told < kUnsyncedMs) told = started;
     });
@@ -125,7 +136,11 @@ void Ledger::forget_unsynced_records(const Place& place, Records& records, Insta
 void Ledger::note_power_failure(Instant died) {
     ++power_failures_;
     const Instant before = died + -kUnsyncedMs;
-    for (auto& [topic, counts] : counts_) std::erase_if(counts, [&](const auto& count) { return count.second >= before; });
+    growth_may_be_under_way_ = false;
+    for (auto& [topic, counts] : counts_) {
+        has_lost_growth_ =
+            std::erase_if(counts, [&](const auto& count) { return count.second >= before; }) > 0 || has_lost_growth_;
+    }
     for (auto& [place, records] : records_) forget_unsynced_records(place, records, before);
     for (auto& [group, places] : committed_) {
         std::erase_if(places, [&](const auto& committed) { return committed.second.told >= before; });

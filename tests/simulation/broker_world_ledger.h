@@ -43,6 +43,10 @@ class Ledger {
     }
     /// A fetch gave it.
     void note_seen(const Place& place, std::int64_t offset, const std::string& value, bool committed_only);
+    /// The topic was to be deleted, and nobody knows whether its records are there.
+    void forget_records(const std::string& topic) {
+        std::erase_if(records_, [&](const auto& one) { return one.first.first == topic; });
+    }
     /// All that is there, from the beginning.
     void check_whole(const Place& place, const std::map<std::int64_t, std::string>& found);
 
@@ -68,18 +72,22 @@ class Ledger {
     void note_owner(const std::string& group, std::int32_t generation, const Place& place, const std::string& member);
     /// Offsets that are committed ascend.
     [[nodiscard]] std::int64_t fresh_offset() { return ++last_committed_; }
-    void note_committed(const std::string& group, const Place& place, std::int64_t offset);
     /// -1: none.
+    [[nodiscard]] std::int64_t committed(const std::string& group, const Place& place) const;
+    void note_committed(const std::string& group, const Place& place, std::int64_t offset);
+    /// -1: none. Of a partition that does not exist there is none, when the count was looked at just before.
     void check_committed(const std::string& group, const Place& place, std::int64_t offset);
 
     // Growths ------------------------------------------------------------------------------------
 
     /// Seeds are promised: who has committed something of the topic finds an offset in every new partition, whatever happens.
     bool gives_seeds = false;
-    /// Answers how that growth is called.
-    std::size_t note_growth_wanted(const std::string& topic, std::int32_t from, std::int32_t to);
+    /// Answers how that growth is called. `seeded`: its topic's mode promises seeds, whatever `gives_seeds` says of others.
+    std::size_t note_growth_wanted(const std::string& topic, std::int32_t from, std::int32_t to, bool seeded = false);
     /// It has not happened. Of one that was not answered nobody knows.
     void note_growth_refused(std::size_t growth) { growths_[growth].readers.clear(); }
+    /// Its answer does not come any more, and it may be under way as long as the broker lives.
+    void note_growth_lost() { growth_may_be_under_way_ = true; }
 
     // Crashes ------------------------------------------------------------------------------------
 
@@ -132,6 +140,9 @@ class Ledger {
     std::int64_t last_committed_ = 0;
     std::map<std::string, std::map<Place, Committed>> committed_;
     std::vector<Growth> growths_;
+    bool growth_may_be_under_way_ = false;
+    /// A power failure took a growth that was told, and may have left what was committed in its partitions.
+    bool has_lost_growth_ = false;
     int power_failures_ = 0;
 };
 

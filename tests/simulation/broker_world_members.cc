@@ -59,13 +59,22 @@ std::vector<std::byte> assignment(const std::map<std::string, std::vector<std::i
 void SimulatedMember::act() {
     constexpr std::int64_t kHeartbeatMs = 3'000;
     if (waits()) return;
+    if (!knows_coordinator_) {
+        knows_coordinator_ = true;
+        return find_coordinator(group_);
+    }
     if (state_ != State::stable) return join();
     if (world_.one_in(60)) return leave();
-    if (world_.one_in(3) && !owned_.empty()) return commit();
     if (next_heartbeat_ <= now()) {
         next_heartbeat_ = now() + kHeartbeatMs;
-        heartbeat();
+        return heartbeat();
     }
+    work();
+}
+
+void SimulatedMember::work() {
+    if (owned_.empty() || !world_.one_in(3)) return;
+    commit(owned_[world_.below(owned_.size())], world_.ledger.fresh_offset());
 }
 
 void SimulatedMember::join() {
@@ -123,6 +132,7 @@ void SimulatedMember::sync(const JoinGroupResponse& joined) {
         }
         state_ = State::stable;
         next_heartbeat_ = now();
+        on_assigned();
     });
 }
 
@@ -133,9 +143,7 @@ void SimulatedMember::heartbeat() {
     });
 }
 
-void SimulatedMember::commit() {
-    const Ledger::Place place = owned_[world_.below(owned_.size())];
-    const std::int64_t offset = world_.ledger.fresh_offset();
+void SimulatedMember::commit(const Ledger::Place& place, std::int64_t offset) {
     std::array partitions{OffsetCommitRequest::Partition{.partition_index = place.second, .committed_offset = offset}};
     std::array topics{OffsetCommitRequest::Topic{.name = place.first, .partitions = partitions}};
     const OffsetCommitRequest request{
@@ -159,6 +167,7 @@ void SimulatedMember::leave() {
 }
 
 void SimulatedMember::rejoin(ErrorCode error) {
+    if (is_no_coordinator(error)) knows_coordinator_ = false;
     if (error == ErrorCode::unknown_member_id || error == ErrorCode::fenced_instance_id) member_id_.clear();
     state_ = State::outside;
 }

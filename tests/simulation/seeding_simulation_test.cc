@@ -1,270 +1,225 @@
-// The executor of expansions, with a crash between any two of its steps and within those that write more than once: what is
-// left is the old topic without seeds, or the new topic with all of them. Steps, their order and what is undone are the
-// broker's own (broker/runtime/expansion_steps.h); here are a catalog and coordinators with logs in memory to take them.
+// One growth of a topic in the assembled broker, which dies before each change of a file that comes between the request and its
+// answer, or finds no room for it: what is left is the old topic without seeds, or the new topic with all of them. What is true
+// is asked by a client, as anybody would.
 
-#include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
 #include <array>
-#include <deque>
-#include <optional>
-#include <random>
+#include <cerrno>
+#include <string>
+#include <vector>
 
-#include "broker/groups/group_coordinator.h"
-#include "broker/runtime/growth/expansion_steps.h"
-#include "tests/unit/topics/catalog_fixture.h"
+#include "protocol/messages/03_metadata.h"
+#include "protocol/messages/08_offset_commit.h"
+#include "protocol/messages/09_offset_fetch.h"
+#include "protocol/messages/10_find_coordinator.h"
+#include "protocol/messages/19_create_topics.h"
+#include "protocol/messages/37_create_partitions.h"
+#include "tests/simulation/broker_world_clients.h"
+#include "tests/simulation/broker_world_mortal.h"
+#include "tests/support/broker_process.h"
 
-namespace partita::topics {
+namespace partita::test {
 namespace {
 
-/// A coordinator with its log.
-class Shard {
-  public:
-    Shard() { restart(); }
+using Death = MortalBroker::Death;
 
+/// Asks what it is told to, and waits for the answer.
+class Caller final : public SimulatedClient {
+  public:
+    using SimulatedClient::SimulatedClient;
+    void act() override {}
+    template <class Response, class Request>
+    void call(std::int16_t version, const Request& request, std::function<void(const Response&)> on_reply) {
+        ask<Response>(version, request, std::move(on_reply));
+    }
+};
+
+constexpr std::int32_t kOldCount = 2;
+constexpr std::int32_t kNewCount = 4;
+constexpr int kGroups = 7;
+constexpr std::int64_t kCommitted = 7;
+
+class GrowingWorld {
+  public:
+    GrowingWorld(std::uint64_t seed, const std::string& mode) : random_(seed) {
+        broker_.overrides = {"offsets.topic.num.partitions=3", "partita.default.expansion.mode=" + mode};
+        began(broker_.start());
+        std::array topics{
+            CreateTopicsRequest::CreatableTopic{.name = "orders", .num_partitions = kOldCount, .replication_factor = 1}};
+        ask<CreateTopicsResponse>(7, CreateTopicsRequest{.topics = topics},
+                                  [](const auto& response) { EXPECT_EQ(response.topics[0].error_code, ErrorCode::none); });
+        find_coordinator();
+        for (int group = 0; group < kGroups; ++group) commit("g" + std::to_string(group));
+        // What is older than the background sync survives a power failure.
+        rest(5'000);
+    }
+
+    /// Asks for the growth. True when it was answered that it has happened; false after a refusal, or without an answer.
+    bool grow() {
+        std::array topics{
+            CreatePartitionsRequest::CreatePartitionsTopic{.name = "orders", .count = kNewCount, .assignments = nullptr}};
+        bool has_grown = false;
+        ask<CreatePartitionsResponse>(
+            3, CreatePartitionsRequest{.topics = topics, .timeout_ms = 30'000},
+            [&](const auto& response) { has_grown = response.results[0].error_code == ErrorCode::none; });
+        return has_grown;
+    }
+    void doom(Death death, std::uint64_t changes) { broker_.doom(death, changes); }
+    /// Whether it died, which it does not later.
+    bool has_died() {
+        broker_.spare();
+        return broker_.is_dead();
+    }
+    /// Of the changes of files from now on this one finds no room.
+    void fill_disk(std::uint64_t call) { broker_.files().fail_call(call, ENOSPC, false, true); }
+    /// Whether it came to that, which it does not later.
+    bool was_disk_full() {
+        const bool was_full = broker_.files().fault_happened();
+        broker_.files().heal();
+        return was_full;
+    }
+    void die(Death death) { broker_.die(death); }
     void restart() {
-        coordinator_.emplace(groups::GroupConfig{});
-        for (const groups::Record& record : log_) coordinator_->replay(record);
-        groups::Effects effects;
-        coordinator_->loaded({}, effects);
+        world_.network = nullptr;
+        caller_.lose_connection();
+        began(broker_.restart(1'000));
     }
-    template <class Call>
-    auto run(Call&& call) {
-        groups::Effects effects;
-        call(*coordinator_, effects);
-        for (const groups::Record& record : effects.records) keep(record);
-    }
-    [[nodiscard]] std::vector<groups::TopicReader> readers(const TopicId& id) { return coordinator_->readers_of("orders", id); }
-
-  private:
-    void keep(groups::Record record) {
-        std::visit(
-            [this](auto& one) {
-                if constexpr (requires { one.topic; }) one.topic = texts_.emplace_back(one.topic);
-                if constexpr (requires { one.metadata; }) one.metadata = texts_.emplace_back(one.metadata);
-                if constexpr (requires { one.group_id; }) one.group_id = texts_.emplace_back(one.group_id);
-            },
-            record);
-        log_.push_back(record);
-    }
-
-    std::deque<std::string> texts_;
-    std::vector<groups::Record> log_;
-    std::optional<groups::GroupCoordinator> coordinator_;
-};
-
-using runtime::ExpansionStep;
-using runtime::GrowingTopic;
-using runtime::StepOutcome;
-using Kind = ExpansionStep::Kind;
-
-struct Crash {};
-
-/// How one expansion goes.
-struct Fate {
-    static constexpr std::size_t kNever = 1'000;
-    /// The process dies before so many writes or steps more.
-    std::size_t crash_before = kNever;
-    /// The step of that kind fails, or finds that the world moved.
-    std::optional<Kind> fails_at;
-    StepOutcome outcome = StepOutcome::failed;
-};
-
-class World {
-  public:
-    static constexpr std::size_t kShards = 3;
-    static constexpr int kGroups = 7;
-
-    explicit World(std::uint64_t seed) : random_(seed) {
-        (void)catalog_.create("orders", 2);
-        for (int group = 0; group < kGroups; ++group) {
-            const std::string id = "g" + std::to_string(group);
-            commit(id, {{PartitionIndex{0}, Offset{7}, LeaderEpoch{0}, ""}});
+    /// Time for what a failed write makes necessary.
+    void rest(std::int64_t duration_ms) {
+        const Instant end = clock_.now().monotonic + duration_ms;
+        while (clock_.now().monotonic < end) {
+            if (!broker_.step() && !caller_.read_replies()) broker_.let_time_pass(end - clock_.now().monotonic);
         }
     }
 
-    /// Grows the topic by one to three partitions. How often the process could have died is in `chances`.
-    StepOutcome grow(const Fate& fate) {
-        ExpansionCircumstances known;
-        known.mode = random_() % 2 == 0 ? "safe-offsets" : "fenced";
-        for (Shard& shard : shards_) {
-            for (const groups::TopicReader& reader : shard.readers(topic().id)) known.seeded_groups.push_back(reader.group_id);
-        }
-        const std::vector<GrowingTopic> topics{{catalog_.catalog().share_topic("orders"),
-                                                topic().partition_count + 1 + static_cast<std::int32_t>(random_() % 3),
-                                                {{}, bounded_circumstances(std::move(known))}}};
-        Actions actions(*this, topics, fate);
-        try {
-            const StepOutcome outcome = carry_out(steps_of(topics), actions);
-            chances = actions.chances();
-            return outcome;
-        } catch (const Crash&) {
-            restart();
-            return StepOutcome::failed;
-        }
+    std::int32_t count() {
+        std::int32_t count = 0;
+        std::array topics{MetadataRequest::Topic{.name = "orders"}};
+        ask<MetadataResponse>(
+            12, MetadataRequest{.topics = topics, .allow_auto_topic_creation = false},
+            [&](const auto& response) { count = static_cast<std::int32_t>(response.topics[0].partitions.count()); });
+        return count;
     }
-
+    /// The offsets of a group in partitions 0 to `kNewCount`, which is one too many; -1 where it has none.
+    std::vector<std::int64_t> offsets_of(const std::string& group) {
+        std::array<std::int32_t, kNewCount + 1> partitions{};
+        for (std::size_t index = 0; index < partitions.size(); ++index) partitions[index] = static_cast<std::int32_t>(index);
+        std::array topics{OffsetFetchRequest::Topic{.name = "orders", .partition_indexes = partitions}};
+        std::vector<std::int64_t> offsets;
+        ask<OffsetFetchResponse>(7, OffsetFetchRequest{.group_id = group, .topics = topics}, [&](const auto& response) {
+            EXPECT_EQ(response.error_code, ErrorCode::none);
+            for (const auto& found : response.topics[0].partitions) offsets.push_back(found.committed_offset);
+        });
+        return offsets;
+    }
+    /// Every group has a seed in every new partition, or the topic is as it was and nobody has one.
     void check() {
-        const Topic& now = topic();
-        for (Shard& shard : shards_) {
-            for (const groups::TopicReader& reader : shard.readers(now.id)) {
-                ASSERT_FALSE(reader.committed.empty());
-                EXPECT_LT(reader.committed.rbegin()->first.value, now.partition_count)
-                    << reader.group_id << " has a seed for nothing";
-                for (const auto& expansion : now.expansions) {
-                    for (std::int32_t index = expansion->old_partition_count; index < expansion->new_partition_count; ++index) {
-                        EXPECT_TRUE(reader.committed.contains(PartitionIndex{index})) << reader.group_id << " lacks a seed";
-                    }
-                }
-                EXPECT_EQ(reader.committed.at(PartitionIndex{0}), Offset{7});
-            }
+        const std::int32_t now = count();
+        const std::vector<std::int64_t> old{kCommitted, -1, -1, -1, -1};
+        const std::vector<std::int64_t> grown{kCommitted, -1, 0, 0, -1};
+        EXPECT_TRUE(now == kOldCount || now == kNewCount) << now;
+        for (int group = 0; group < kGroups; ++group) {
+            EXPECT_EQ(offsets_of("g" + std::to_string(group)), now == kOldCount ? old : grown)
+                << "group " << group << " of a topic with " << now << " partitions";
         }
     }
-    [[nodiscard]] const Topic& topic() { return *catalog_.catalog().find_topic("orders"); }
-    bool recovers = true;
-    std::size_t chances = 0;
 
   private:
-    /// Takes the broker's steps in this world.
-    class Actions final : public runtime::ExpansionActions {
-      public:
-        Actions(World& world, const std::vector<GrowingTopic>& topics, const Fate& fate)
-            : world_(world), topics_(topics), fate_(fate) {}
-
-        StepOutcome take(const ExpansionStep& step) override {
-            may_crash();
-            const GrowingTopic& topic = topics_[step.topic];
-            if (step.kind == Kind::seed) seed(topic);
-            if (fate_.fails_at == step.kind) return fate_.outcome;
-            if (step.kind == Kind::write_catalog) write(topic);
-            return StepOutcome::done;
+    static void began(const std::expected<void, std::string>& life) { ASSERT_TRUE(life) << life.error(); }
+    /// Asks, and has the broker take its steps until it has answered or died.
+    template <class Response, class Request>
+    void ask(std::int16_t version, const Request& request, std::function<void(const Response&)> on_reply) {
+        world_.network = broker_.network();
+        caller_.call<Response>(version, request, std::move(on_reply));
+        broker_.wake();
+        while (caller_.waits() && !broker_.is_dead()) {
+            if (!broker_.step() && !caller_.read_replies()) broker_.let_time_pass(1'000);
         }
-        void undo(const ExpansionStep& step) override {
-            may_crash();
-            if (step.kind == Kind::seed) take_back(topics_[step.topic]);
-        }
-        [[nodiscard]] std::size_t chances() const { return chances_; }
-
-      private:
-        void may_crash() {
-            if (chances_++ == fate_.crash_before) throw Crash{};
-        }
-        template <class Change>
-        void for_each_group(const GrowingTopic& topic, Change change) {
-            const std::string metadata = groups::seed_metadata(topic.epoch());
-            groups::SeedOffsets seeds = runtime::seeds_of(topic);
-            seeds.metadata = metadata;
-            for (const std::string& group : topic.seeded_groups()) {
-                may_crash();
-                seeds.group_id = group;
-                world_.shard_of(group).run([&](groups::GroupCoordinator& coordinator, groups::Effects& effects) {
-                    change(coordinator, seeds, effects);
-                });
-            }
-        }
-        void seed(const GrowingTopic& topic) {
-            for_each_group(topic, [](groups::GroupCoordinator& coordinator, const groups::SeedOffsets& seeds,
-                                     groups::Effects& effects) { coordinator.seed_offsets(seeds, {}, effects); });
-        }
-        void take_back(const GrowingTopic& topic) {
-            for_each_group(topic, [](groups::GroupCoordinator& coordinator, const groups::SeedOffsets& seeds,
-                                     groups::Effects& effects) { (void)coordinator.remove_seeds(seeds, effects); });
-        }
-        void write(const GrowingTopic& topic) {
-            CreatePartitionsCommand command;
-            command.topics.push_back({"orders", topic.new_count, std::nullopt, &topic.judged});
-            (void)world_.catalog_.carry_out(world_.catalog_.core().create_partitions(command, world_.catalog_.context()));
-        }
-
-        World& world_;
-        const std::vector<GrowingTopic>& topics_;
-        const Fate fate_;
-        std::size_t chances_ = 0;
-    };
-
-    Shard& shard_of(std::string_view group) { return shards_[std::hash<std::string_view>{}(group) % kShards]; }
-    void commit(const std::string& group, std::vector<groups::OffsetCommit::Partition> partitions) {
-        const groups::OffsetCommit::Topic wanted{"orders", topic().id, partitions};
-        shard_of(group).run([&](groups::GroupCoordinator& coordinator, groups::Effects& effects) {
-            coordinator.decide(groups::OffsetCommit{.group_id = group, .topics = {&wanted, 1}, .reply_to = {1}}, {}, effects);
+        EXPECT_TRUE(ledger_.wrong().empty()) << ledger_.wrong().front();
+    }
+    void find_coordinator() {
+        std::array<std::string_view, 1> keys{"g0"};
+        ask<FindCoordinatorResponse>(4, FindCoordinatorRequest{.coordinator_keys = keys}, [](const auto& response) {
+            EXPECT_EQ(response.coordinators[0].error_code, ErrorCode::none);
+        });
+        rest(1'000);
+    }
+    void commit(const std::string& group) {
+        std::array partitions{OffsetCommitRequest::Partition{.partition_index = 0, .committed_offset = kCommitted}};
+        std::array topics{OffsetCommitRequest::Topic{.name = "orders", .partitions = partitions}};
+        ask<OffsetCommitResponse>(7, OffsetCommitRequest{.group_id = group, .topics = topics}, [](const auto& response) {
+            EXPECT_EQ(response.topics[0].partitions[0].error_code, ErrorCode::none);
         });
     }
-    void restart() {
-        catalog_.restart();
-        for (Shard& shard : shards_) shard.restart();
-        if (!recovers) return;
-        const std::string metadata = groups::seed_metadata(runtime::next_epoch(topic()));
-        groups::SeedOffsets orphans = runtime::orphaned_seeds_of(topic());
-        orphans.metadata = metadata;
-        for (Shard& shard : shards_) {
-            for (const groups::TopicReader& reader : shard.readers(topic().id)) {
-                orphans.group_id = reader.group_id;
-                shard.run([&](groups::GroupCoordinator& coordinator, groups::Effects& effects) {
-                    (void)coordinator.remove_seeds(orphans, effects);
-                });
-            }
-        }
-    }
 
+    const TemporaryDirectory scratch_;
     std::mt19937_64 random_;
-    TestCatalog catalog_;
-    std::array<Shard, kShards> shards_;
+    VirtualClock clock_;
+    MortalBroker broker_{random_, clock_, scratch_.path(), 1};
+    Ledger ledger_{clock_};
+    ClientsWorld world_{.ledger = ledger_, .random = random_, .clock = clock_};
+    Caller caller_{world_, "caller"};
 };
 
-/// A world that grew once without an accident, and the number of places where one can happen.
-std::size_t chances_of(const Fate& fate) {
-    World world(1);
-    (void)world.grow(fate);
-    return world.chances;
-}
+/// More changes of files than a growth makes.
+constexpr std::uint64_t kChangesMax = 100;
 
-TEST(Seeding, CrashBetweenAnyTwoStepsLeavesTheOldTopicOrTheNew) {
-    const std::size_t chances = chances_of({});
-    ASSERT_GT(chances, World::kGroups + 5U);
-    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-        World world(seed);
-        std::size_t grown = 0;
-        for (std::size_t crash_before = 0; crash_before <= chances; ++crash_before) {
-            (void)world.grow({.crash_before = crash_before});
-            world.check();
-            EXPECT_GE(world.topic().expansions.size(), grown) << "what has happened stays";
-            grown = world.topic().expansions.size();
-        }
-        EXPECT_GT(grown, 1U) << "a crash behind the catalog's record takes nothing back";
-    }
-}
-
-TEST(Seeding, StepThatFailsLeavesTheOldTopicWhereverTheProcessDiesMeanwhile) {
-    for (const StepOutcome outcome : {StepOutcome::failed, StepOutcome::moved}) {
-        for (const Kind kind :
-             {Kind::seed, Kind::look_for_new_readers, Kind::lock_catalog, Kind::claim_partitions, Kind::write_catalog}) {
-            const Fate fate{.fails_at = kind, .outcome = outcome};
-            const std::size_t chances = chances_of(fate);
-            World world(7);
-            EXPECT_EQ(world.grow(fate), outcome);
-            world.check();
-            for (std::size_t crash_before = 0; crash_before <= chances; ++crash_before) {
-                (void)world.grow({.crash_before = crash_before, .fails_at = kind, .outcome = outcome});
+TEST(Seeding, DeathBeforeAnyChangeLeavesTheOldTopicOrTheNew) {
+    for (const std::string mode : {"safe-offsets", "fenced"}) {
+        for (const Death death : {Death::kill, Death::power_failure}) {
+            std::uint64_t changes = 0;
+            int old_topics = 0;
+            int new_topics = 0;
+            for (bool has_died = true; has_died; ++changes) {
+                ASSERT_LT(changes, kChangesMax);
+                SCOPED_TRACE(mode + (death == Death::kill ? ", killed" : ", without power") + " before change " +
+                             std::to_string(changes));
+                GrowingWorld world(changes, mode);
+                world.doom(death, changes);
+                const bool has_grown = world.grow();
+                has_died = world.has_died();
+                EXPECT_EQ(has_grown, !has_died) << "who dies before the answer sends none";
+                if (!has_died) world.die(death);
+                world.restart();
                 world.check();
-                EXPECT_TRUE(world.topic().expansions.empty());
+                ++(world.count() == kOldCount ? old_topics : new_topics);
+                if (!has_died && death == Death::kill) {
+                    EXPECT_EQ(world.count(), kNewCount) << "what was answered stays";
+                }
             }
+            EXPECT_GE(old_topics, 3) << "one for each coordinator with groups, at least";
+            EXPECT_GE(new_topics, death == Death::kill ? 1 : 0);
         }
     }
 }
 
-TEST(Seeding, WithoutTheStartsWorkACrashWouldShow) {
-    World world(1);
-    world.recovers = false;
-    // Before the step behind the seeds.
-    (void)world.grow({.crash_before = World::kGroups + 1});
-    ::testing::TestPartResultArray failures;
-    {
-        const ::testing::ScopedFakeTestPartResultReporter reporter(
-            ::testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &failures);
-        world.check();
+TEST(Seeding, ChangeThatFindsNoRoomLeavesTheOldTopicOrTheNew) {
+    for (const std::string mode : {"safe-offsets", "fenced"}) {
+        int refused = 0;
+        std::uint64_t call = 1;
+        for (bool was_full = true; was_full; ++call) {
+            ASSERT_LT(call, kChangesMax);
+            SCOPED_TRACE(mode + ", no room for change " + std::to_string(call));
+            GrowingWorld world(call, mode);
+            world.fill_disk(call);
+            const bool has_grown = world.grow();
+            was_full = world.was_disk_full();
+            world.rest(5'000);
+            EXPECT_EQ(world.count(), has_grown ? kNewCount : kOldCount) << "the answer tells what has happened";
+            world.check();
+            refused += has_grown ? 0 : 1;
+            world.die(Death::kill);
+            world.restart();
+            world.check();
+            if (!has_grown) {
+                EXPECT_TRUE(world.grow()) << "nothing is in the way any more";
+            }
+            world.check();
+        }
+        EXPECT_GE(refused, 4) << "three coordinators and the catalog";
     }
-    EXPECT_EQ(failures.size(), World::kGroups);
 }
 
 }  // namespace
-}  // namespace partita::topics
+}  // namespace partita::test
