@@ -71,13 +71,6 @@ class Expansions {
 
     // Looking and undoing ------------------------------------------------------------------------
 
-    struct SeededEpoch {
-        std::int32_t epoch = 0;
-        std::int32_t first = 0;
-        std::int32_t end = 0;
-        /// Groups with seeds that nobody has committed over, and the number of partitions with such seeds.
-        std::vector<std::pair<std::string, std::size_t>> groups;
-    };
     /// Removes the seeds of an epoch for good: no later start gives them again. Returns how many were removed. Empty when
     /// something could not be written; then the remaining seeds stay, and another call can remove them.
     [[nodiscard]] std::optional<std::size_t> remove_seeds(Turn& turn, const topics::Topic& topic, std::int32_t epoch);

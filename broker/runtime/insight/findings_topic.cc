@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <span>
 #include <utility>
 
 #include "broker/config/log_setup.h"
@@ -14,12 +13,6 @@
 #include "protocol/record_batch_builder.h"
 
 namespace partita::runtime {
-namespace {
-
-/// Records written in one turn.
-constexpr std::size_t kTurnRecordsMax = 100;
-
-}  // namespace
 
 void FindingsTopic::start() {
     subscription_ = findings_.subscribe([this](const expansion::FindingEvent& event) { on_event(event); });
@@ -65,8 +58,7 @@ bool FindingsTopic::write_waiting(Turn& turn, Catalog& catalog) {
     std::uint64_t left_out = 0;
     {
         const MutexLock lock(mutex_);
-        // The rest in a later turn, so that nobody waits long for this one.
-        const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(std::min(waiting_.size(), kTurnRecordsMax));
+        const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(std::min(waiting_.size(), kBatchRecordsMax));
         lines.assign(std::make_move_iterator(waiting_.begin()), std::make_move_iterator(end));
         waiting_.erase(waiting_.begin(), end);
         is_posted_ = !waiting_.empty();
@@ -78,10 +70,10 @@ bool FindingsTopic::write_waiting(Turn& turn, Catalog& catalog) {
     if (left_out > 0) {
         log::warning("expansion", "events were left out of the events topic", {{"topic", kName}, {"events", left_out}});
     }
-    return lines.empty() || write(turn, catalog, std::move(lines));
+    return lines.empty() || write(turn, catalog, lines);
 }
 
-bool FindingsTopic::write(Turn& turn, Catalog& catalog, std::vector<Line> lines) {
+bool FindingsTopic::write(Turn& turn, Catalog& catalog, std::span<const Line> lines) {
     if (turn.topics().find(kName) == nullptr) {
         topics::CreateTopicsCommand command;
         command.topics.push_back({.name = kName, .num_partitions = 1, .replication_factor = 1});
@@ -101,19 +93,15 @@ bool FindingsTopic::write(Turn& turn, Catalog& catalog, std::vector<Line> lines)
     const std::shared_ptr<Partition> partition = topic->partitions.front();
     const Now now = turn.now();
     BatchBuilder builder;
-    std::vector<std::byte> batch;
-    for (std::size_t first = 0; first < lines.size(); first += kBatchRecordsMax) {
-        const std::size_t end = std::min(lines.size(), first + kBatchRecordsMax);
-        for (const Line& line : std::span(lines).subspan(first, end - first)) {
-            builder.append(now.wall, as_bytes(line.topic), as_bytes(line.json));
-        }
-        batch.clear();
-        builder.build(batch);
-        if (!partition->log->append(batch, {.leader_epoch = partition->leader_epoch(), .now = now.wall})) {
-            return false;
-        }
-        turn.appended(*partition, batch.size());
+    for (const Line& line : lines) {
+        builder.append(now.wall, as_bytes(line.topic), as_bytes(line.json));
     }
+    std::vector<std::byte> batch;
+    builder.build(batch);
+    if (!partition->log->append(batch, {.leader_epoch = partition->leader_epoch(), .now = now.wall})) {
+        return false;
+    }
+    turn.appended(*partition, batch.size());
     return true;
 }
 

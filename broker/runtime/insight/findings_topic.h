@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,8 +30,8 @@ class FindingsTopic {
     static constexpr std::string_view kName = "__partita_expansions";
     /// How many events may wait to be written. Further ones are left out, and the log says how many.
     static constexpr std::size_t kWaitingMax = 10'000;
-    /// How many records a batch has at most.
-    static constexpr std::size_t kBatchRecordsMax = 500;
+    /// How many records are written in one turn, as one batch. The rest waits for later turns, so that nobody waits long for one.
+    static constexpr std::size_t kBatchRecordsMax = 100;
 
     FindingsTopic(const config::CurrentConfig& config, const PublishedTopics& topics, FindingsHub& findings, OwnChanges& changes)
         : config_(config), topics_(topics), findings_(findings), changes_(changes) {}
@@ -52,7 +53,7 @@ class FindingsTopic {
     void post();
     /// True when the events topic exists, or when an event about `topic` is a reason to make it.
     [[nodiscard]] bool is_wanted(std::string_view topic) const;
-    [[nodiscard]] bool write(Turn& turn, Catalog& catalog, std::vector<Line> lines);
+    [[nodiscard]] bool write(Turn& turn, Catalog& catalog, std::span<const Line> lines);
 
     const config::CurrentConfig& config_;
     const PublishedTopics& topics_;

@@ -1,0 +1,81 @@
+// How events of findings get into their topic, in a whole broker.
+
+#include "broker/runtime/insight/findings_topic.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "broker/runtime/findings/findings_hub.h"
+#include "broker/runtime/partitions/published_topics.h"
+#include "protocol/record_batch.h"
+#include "tests/support/broker_process.h"
+#include "tests/support/in_process_broker.h"
+#include "tests/support/plain_client.h"
+
+namespace partita::test {
+namespace {
+
+using runtime::FindingsTopic;
+
+class FindingsTopicInABroker : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        broker_ = InProcessBroker::start({.data_directory = directory_ / "data"});
+        ASSERT_NE(broker_, nullptr);
+        PlainClient client(broker_->port());
+        ASSERT_EQ(client.create_topic("t", 1).error, ErrorCode::none);
+        ASSERT_EQ(client.expand_topic("t", 2), ErrorCode::none);
+    }
+    void TearDown() override { EXPECT_TRUE(broker_->stop()); }
+
+    /// Opens so many findings about the topic that has grown, at once.
+    void open_findings(std::size_t count) {
+        std::vector<expansion::Finding> findings;
+        for (std::size_t index = 0; index < count; ++index) {
+            findings.push_back(expansion::make_finding(expansion::HazardId::stale_producer,
+                                                       {.topic = "t", .client_id = "client-" + std::to_string(index)}, "late"));
+        }
+        broker_->services().findings.settle("a test", findings, {1});
+    }
+    /// Records of each batch of the topic so far.
+    [[nodiscard]] std::vector<std::int32_t> batches() {
+        const auto table = broker_->services().topics.table();
+        const runtime::TopicState* topic = table->find(FindingsTopic::kName);
+        std::vector<std::int32_t> records;
+        if (topic == nullptr) return records;
+        const PartitionLog& log = *topic->partitions.front()->log;
+        for (Offset from = log.log_start_offset(); from < log.log_end_offset();) {
+            const auto slice = log.read(from, {.upper_bound = log.log_end_offset(), .max_bytes = 1, .minimum_one_batch = true});
+            if (!slice || slice->file == nullptr) break;
+            std::vector<std::byte> bytes(slice->size);
+            if (const auto count = slice->file->read_at(slice->position, bytes); !count || *count != bytes.size()) break;
+            const auto batch = parse_batch(bytes);
+            if (!batch) break;
+            records.push_back(batch->header.record_count);
+            from = Offset{batch->header.base_offset.value + batch->header.last_offset_delta + 1};
+        }
+        return records;
+    }
+
+    const TemporaryDirectory directory_;
+    std::unique_ptr<InProcessBroker> broker_;
+};
+
+TEST_F(FindingsTopicInABroker, ATurnWritesOneBatchOfSoManyAndLaterTurnsTheRest) {
+    constexpr std::size_t kFindings = 2 * FindingsTopic::kBatchRecordsMax + 1;
+    open_findings(kFindings);
+    const auto written = [&] {
+        std::int64_t sum = 0;
+        for (const std::int32_t records : batches()) sum += records;
+        return sum;
+    };
+    ASSERT_TRUE(eventually([&] { return written() >= static_cast<std::int64_t>(kFindings); })) << written();
+    EXPECT_EQ(std::ranges::max(batches()), static_cast<std::int32_t>(FindingsTopic::kBatchRecordsMax));
+}
+
+}  // namespace
+}  // namespace partita::test
