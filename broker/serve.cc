@@ -194,6 +194,7 @@ int serve(const ServeOptions& options) {
     net::Server server(services);
     // What was there is as it was, so the next start need not recover.
     const auto refuse_cleanly = [&broker](const std::string& message) {
+        // If it fails, the next start does recover; why this one ended is the message.
         (void)broker->close();
         return refuse(message);
     };

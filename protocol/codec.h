@@ -32,7 +32,7 @@ enum class DecodeFailure : std::uint8_t {
 
 [[nodiscard]] std::string_view to_string(DecodeFailure failure);
 
-struct DecodeError {
+struct [[nodiscard]] DecodeError {
     DecodeFailure failure{};
     std::size_t position = 0;  ///< In the bytes given, where the reader stood.
     std::string_view field;    ///< Wire name; empty when it was the tag section of a struct.
@@ -89,7 +89,7 @@ enum class EncodeFailure : std::uint8_t {
 
 [[nodiscard]] std::string_view to_string(EncodeFailure failure);
 
-struct EncodeError {
+struct [[nodiscard]] EncodeError {
     EncodeFailure failure{};
     std::string_view field;
 };

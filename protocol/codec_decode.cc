@@ -364,7 +364,15 @@ std::size_t min_encoded_size(const Schema& schema, std::int16_t version, bool fl
             case Kind::records:
                 size += compact ? 1 : 4;
                 break;
-            default:
+            case Kind::boolean:
+            case Kind::int8:
+            case Kind::int16:
+            case Kind::uint16:
+            case Kind::int32:
+            case Kind::uint32:
+            case Kind::int64:
+            case Kind::float64:
+            case Kind::uuid:
                 size += value_size(field.kind, nullptr);
         }
     }

@@ -63,9 +63,17 @@ namespace partita::codec_detail {
             return 4;
         case Kind::structure:
             return nested->alignment;
-        default:
+        case Kind::int64:
+        case Kind::float64:
+        case Kind::string:
+        case Kind::nullable_string:
+        case Kind::bytes:
+        case Kind::nullable_bytes:
+        case Kind::records:
+        case Kind::nullable_structure:
             return 8;
     }
+    return 8;
 }
 
 /// Members are read and written by copying their bytes, so that an enumeration or a pointer can be handled as its

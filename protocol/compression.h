@@ -21,7 +21,7 @@ enum class Codec : std::uint8_t { none = 0, gzip = 1, snappy = 2, lz4 = 3, zstd 
 /// Kafka's name, as in `compression.type`: "none", "gzip", "snappy", "lz4", "zstd".
 [[nodiscard]] std::string_view codec_name(Codec codec);
 
-enum class CompressionError : std::uint8_t {
+enum class [[nodiscard]] CompressionError : std::uint8_t {
     corrupt,    ///< Not the codec's format, damaged, or ends early.
     too_large,  ///< Would yield more than the limit; what came until then was within it.
 };

@@ -16,14 +16,9 @@ std::unexpected<ProduceFailure> refuse(ProduceError error) {
 }
 
 ProduceError from_parse_error(BatchError error) {
-    switch (error) {
-        case BatchError::truncated:
-            return ProduceError::no_batch;
-        case BatchError::old_magic:
-            return ProduceError::old_magic;
-        default:
-            return ProduceError::malformed_batch;
-    }
+    if (error == BatchError::truncated) return ProduceError::no_batch;
+    if (error == BatchError::old_magic) return ProduceError::old_magic;
+    return ProduceError::malformed_batch;
 }
 
 /// Kafka's text, which it has for what is wrong in the first 17 bytes only.
@@ -49,23 +44,26 @@ ProduceError from_record_error(BatchError error) {
             return ProduceError::corrupt_compression;
         case BatchError::decompressed_too_large:
             return ProduceError::decompressed_too_large;
-        default:
+        case BatchError::truncated:
+        case BatchError::length_too_small:
+        case BatchError::old_magic:
+        case BatchError::unknown_magic:
+        case BatchError::crc_mismatch:
+        case BatchError::invalid_record_count:
+        case BatchError::too_few_records:
+        case BatchError::records_left_over:
+        case BatchError::invalid_record:
             return ProduceError::invalid_record;
     }
+    return ProduceError::invalid_record;
 }
 
 /// What follows the batch: nothing or the start of a batch is well.
 std::optional<ProduceError> judge_rest(Bytes rest) {
     const auto next = parse_batch(rest);
     if (next) return ProduceError::more_than_one_batch;
-    switch (next.error()) {
-        case BatchError::truncated:
-            return std::nullopt;
-        case BatchError::old_magic:
-            return ProduceError::more_than_one_batch;
-        default:
-            return ProduceError::malformed_batch;
-    }
+    if (next.error() == BatchError::truncated) return std::nullopt;
+    return next.error() == BatchError::old_magic ? ProduceError::more_than_one_batch : ProduceError::malformed_batch;
 }
 
 /// What the log and its validator judge without looking at records, in Kafka's order.

@@ -85,7 +85,7 @@ struct RecordFault {
 /// make a reply of hundreds of megabytes. Kafka names all.
 inline constexpr std::size_t kMaxReportedRecordFaults = 1000;
 
-struct ProduceFailure {
+struct [[nodiscard]] ProduceFailure {
     ProduceError error;
     std::vector<RecordFault> record_faults;  ///< The first `kMaxReportedRecordFaults`.
     std::size_t record_fault_count = 0;      ///< All of them.

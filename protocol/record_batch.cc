@@ -282,6 +282,7 @@ bool RecordReader::refill() {
 }
 
 std::expected<bool, BatchError> RecordReader::finish() {
+    // It fails by `error_`; that nothing more came is what is hoped for.
     if (cursor_ == end_) (void)refill();
     if (error_) return std::unexpected(*error_);
     if (cursor_ != end_) return fail(BatchError::records_left_over);

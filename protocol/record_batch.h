@@ -34,7 +34,7 @@ inline constexpr std::size_t kBatchCrcCoverageStart = 21;
 inline constexpr std::int8_t kCurrentMagic = 2;
 
 /// What can be wrong with the bytes of a batch. The edge maps these to Kafka's codes.
-enum class BatchError : std::uint8_t {
+enum class [[nodiscard]] BatchError : std::uint8_t {
     truncated,         ///< The bytes end before the batch does (a torn tail, or a short request).
     length_too_small,  ///< Negative, or less than the fixed fields need.
     old_magic,         ///< Format 0 or 1, no longer accepted since Kafka 4.0.

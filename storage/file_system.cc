@@ -117,6 +117,7 @@ class PosixFile final : public File {
 
     void read_ahead(std::uint64_t position, std::uint64_t length) override {
         for (std::uint64_t at = position; at < position + length; at += kReadAheadBytes) {
+            // A hint: a read that finds nothing ready waits for the disk.
             (void)::readahead(descriptor_, static_cast<off64_t>(at), kReadAheadBytes);
         }
     }

@@ -225,6 +225,7 @@ StorageResult<void> LogCleaning::note_keys() {
 
 StorageResult<bool> LogCleaning::note_keys_of(const Batch& batch, CleanedTransactions& transactions) {
     if (batch.header.attributes.is_control()) {
+        // It has no keys; that it ends a transaction counts for the batches behind it.
         (void)transactions.end_transaction(batch);
         return true;
     }
@@ -414,9 +415,9 @@ void LogCleaning::discard(const Group& group) {
     const MutexLock lock(state_.core.append_mutex);
     for (const Source& source : group.sources) source.segment->unpin_files();
     if (state_.core.is_closed_for_appender()) return;
-    // What cannot be removed is written over by the next cleaning, or removed by the next start.
     for (const std::string_view extension : kExtensions) {
         for (const std::string_view suffix : {kCleanedSuffix, kSwapSuffix}) {
+            // What cannot be removed is written over by the next cleaning, or removed by the next start.
             (void)file_system().remove(path(group.base(), extension, suffix));
         }
     }

@@ -436,6 +436,7 @@ StorageResult<void> LogDirectory::write_removals() {
 void LogDirectory::announce_removals(std::span<const TopicId> topics) {
     const MutexLock lock(mutex_);
     for (const TopicId& id : topics) removals_[id] = false;
+    // Best effort, as the header says: without the note a crash leaves a directory that is reported.
     (void)write_removals();
 }
 
@@ -500,9 +501,10 @@ StorageResult<void> LogDirectory::purge_removed() {
     {
         const MutexLock lock(mutex_);
         names = std::exchange(to_purge_, {});
+        const bool is_news = std::erase_if(removals_, [](const auto& removal) { return removal.second; }) > 0;
         // The renames are done: what was announced needs no note any more. Of a note that stays, nothing
         // comes but another attempt.
-        if (std::erase_if(removals_, [](const auto& removal) { return removal.second; }) > 0) (void)write_removals();
+        if (is_news) (void)write_removals();
     }
     StorageResult<void> result;
     for (std::string& name : names) {

@@ -43,7 +43,7 @@ enum class AppendFailure {
     closed,
 };
 
-struct AppendError {
+struct [[nodiscard]] AppendError {
     AppendFailure failure = AppendFailure::storage_error;
     /// A sentence for the log and for the error_message of newer Produce answers.
     std::string message;

@@ -24,9 +24,9 @@ void LogAppender::write_staged() {
         if (good) done += run;
     }
     finish(done, good ? AppendError{} : AppendError{AppendFailure::storage_error, good.error().message});
-    // After a roll, as Kafka does, but only now: the producers' state is that of the log end again. A
-    // missing snapshot only makes a recovery longer.
     if (segments_before > 0 && state_.shown_for_appender().segments.size() > segments_before) {
+        // After a roll, as Kafka does, but only now: the producers' state is that of the log end again. A
+        // missing snapshot only makes a recovery longer.
         (void)state_.write_snapshot(state_.core.environment.file_system, state_.core.log_end_offset());
     }
 }
@@ -189,6 +189,7 @@ StorageResult<void> LogAppender::roll(TimestampMs now) {
         sealed.complete_time_index();
         // What fails here is only put off: entries stay in memory. The next sync or the close tries again.
         (void)sealed.offset_index().file().write_pending();
+        // Likewise.
         (void)sealed.time_index().file().write_pending();
     }
     {

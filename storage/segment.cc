@@ -163,7 +163,10 @@ void Segment::pad(File& file, std::uint64_t from, std::uint64_t end) {
     // As with reserved blocks a refusal is no failure, and the next attempt is made after as many bytes.
     padded_end_ = end;
     reserved_end_ = std::max(reserved_end_, end);
-    if (!file.write_at(from, std::span(pieces).first(count))) (void)file.truncate(size_bytes());
+    if (!file.write_at(from, std::span(pieces).first(count))) {
+        // Where it cannot be cut either, recovery knows zeros at the end for what they are.
+        (void)file.truncate(size_bytes());
+    }
 }
 
 void Segment::note_trimmed() {

@@ -6,7 +6,7 @@
 namespace partita {
 
 /// What went wrong below the log. A value, never an exception.
-struct StorageError {
+struct [[nodiscard]] StorageError {
     enum class Kind {
         /// The operating system refused an operation; `error_number` says why.
         io,

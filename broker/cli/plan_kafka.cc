@@ -326,7 +326,10 @@ void add_settings(const Cluster& cluster, PlannedTopic& topic) {
     }
     if (const auto retention = settings->find("retention.ms"); retention != settings->end()) {
         const std::string& text = retention->second;
-        (void)std::from_chars(text.data(), text.data() + text.size(), topic.retention_ms);
+        const char* const end = text.data() + text.size();
+        if (const auto read = std::from_chars(text.data(), end, topic.retention_ms); read.ptr != end || read.ec != std::errc()) {
+            topic.unknown_facts.push_back("retention.ms of the topic: " + text + " is no number");
+        }
     }
 }
 

@@ -19,7 +19,7 @@ namespace partita::config {
 using ConfigMap = std::map<std::string, std::string, std::less<>>;
 
 /// Why a config was refused, as a client or the error line of a start shows it. `message` is Kafka's text where Kafka has one.
-struct ConfigError {
+struct [[nodiscard]] ConfigError {
     ErrorCode code = ErrorCode::invalid_config;
     std::string message;
 

@@ -67,6 +67,7 @@ void find_backlogs(const std::string& topic, const ReaderFacts& facts, std::vect
 void find_stale_leftovers(const std::string& topic, const ReaderFacts& facts, LookTime& time, std::vector<Finding>& findings) {
     for (const StaleWrites::Writer& writer : facts.stale_writers) {
         if (writer.is_at_it) {
+            // Asked so that somebody looks again then: while the writer writes there is nothing to tell.
             (void)time.has_passed(writer.silent_from, 0);
             continue;
         }

@@ -74,6 +74,7 @@ bool KeyTable::add(Bytes key, std::uint64_t hash, PartitionIndex partition, std:
         while (entries_.size() >= limits_.keys_max || key_bytes_ + key.size() > limits_.key_bytes_max) {
             halve();
             if (!is_sampled(hash)) return false;
+            // It is not there, but its slot is another one now.
             (void)find(key, hash, slot);
         }
         entry = &insert(key, hash, slot);
@@ -112,6 +113,7 @@ void KeyTable::place(KeyEntry& entry, PartitionIndex partition, std::int32_t epo
 KeyEntry& KeyTable::insert(Bytes key, std::uint64_t hash, std::size_t slot) {
     if ((entries_.size() + 1) * 2 > slots_.size()) {
         resize_slots(slots_.size() * 2);
+        // For the slot, as above.
         (void)find(key, hash, slot);
     }
     if (entries_.size() == kGrowingEntriesMax) entries_.reserve(limits_.keys_max);

@@ -17,24 +17,16 @@ bool keeps_order(const ProtectionFacts& facts) {
 }
 
 void soften(Finding& finding, Protection protection) {
-    switch (finding.id) {
-        case HazardId::keys_move:
-            finding.condition += protection == Protection::fenced
-                                     ? "; mode fenced keeps their order for groups"
-                                     : "; nobody has anything left to read of them, so their order is kept";
-            finding.severity = Severity::info;
-            return;
-        case HazardId::replay_inversion:
-            // Whoever goes back on purpose is told; groups as they stand do not.
-            finding.severity = Severity::info;
-            return;
-        case HazardId::backlog_inversion:
-            if (protection == Protection::fenced) {
-                tell_of_fence(finding);
-            }
-            return;
-        default:
-            return;
+    if (finding.id == HazardId::keys_move) {
+        finding.condition += protection == Protection::fenced
+                                 ? "; mode fenced keeps their order for groups"
+                                 : "; nobody has anything left to read of them, so their order is kept";
+        finding.severity = Severity::info;
+    } else if (finding.id == HazardId::replay_inversion) {
+        // Whoever goes back on purpose is told; groups as they stand do not.
+        finding.severity = Severity::info;
+    } else if (finding.id == HazardId::backlog_inversion && protection == Protection::fenced) {
+        tell_of_fence(finding);
     }
 }
 

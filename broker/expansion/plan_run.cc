@@ -284,7 +284,7 @@ void write_key_lines(const KeyCensus& census, KeyStyle style, const std::functio
         if (!write(lines)) return;
         lines.clear();
     }
-    if (!lines.empty()) (void)write(lines);
+    if (!lines.empty()) write(lines);
 }
 
 }  // namespace partita::expansion

@@ -72,7 +72,7 @@ struct PlanOutcome {
 };
 
 enum class PlanFailure : std::uint8_t { cancelled, source_failed };
-struct PlanError {
+struct [[nodiscard]] PlanError {
     PlanFailure failure = PlanFailure::source_failed;
     std::string message;
 };

@@ -158,7 +158,7 @@ void TopicWatch::observe(const ProducerIdentity& identity, const SentRecord& rec
                                         .size_bytes = record.size_bytes,
                                         .visit = sender.visit};
     note_proof(sender.evidence.observe(seen), identity, sender, record, now);
-    (void)everybody_.observe(seen);
+    everybody_.observe(seen);
     keys_.add({.key = *record.key,
                .key_hash = hash,
                .partition = record.partition,

@@ -18,7 +18,7 @@
 namespace partita::groups {
 
 /// Why a request is refused.
-struct Refusal {
+struct [[nodiscard]] Refusal {
     ErrorCode error = ErrorCode::none;
     std::string message;
 };

@@ -74,9 +74,22 @@ bool reaches_the_log(ProduceError error) {
         case ProduceError::crc_mismatch:
         case ProduceError::batch_exceeds_segment:
             return false;
-        default:
+        case ProduceError::base_offset_not_zero:
+        case ProduceError::unknown_codec:
+        case ProduceError::invalid_offset_range:
+        case ProduceError::invalid_record_count:
+        case ProduceError::inconsistent_count:
+        case ProduceError::control_batch:
+        case ProduceError::invalid_sequence:
+        case ProduceError::invalid_record:
+        case ProduceError::invalid_offset_delta:
+        case ProduceError::corrupt_compression:
+        case ProduceError::decompressed_too_large:
+        case ProduceError::record_without_key:
+        case ProduceError::invalid_timestamp:
             return true;
     }
+    return true;
 }
 
 void fail_validation(PartitionResponse& response, const ProduceFailure& failure, const ProduceRules& rules,

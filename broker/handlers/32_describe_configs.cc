@@ -140,7 +140,10 @@ void describe_configs(runtime::RequestContext& context) {
             case topics::ConfigResourceType::broker_logger:
                 describe_other(context, resource, options, result);
                 break;
-            default:
+            case topics::ConfigResourceType::unknown:
+            case topics::ConfigResourceType::client_quota:
+            case topics::ConfigResourceType::scram_credential:
+            default:  // any number that a request names
                 refuse(result, ErrorCode::invalid_request, error_message(ErrorCode::invalid_request));
         }
     }

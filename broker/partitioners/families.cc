@@ -44,14 +44,9 @@ constexpr bool is_in_order() {
 static_assert(is_in_order(), "families are looked up by their number");
 
 std::size_t window_size(Hash hash) {
-    switch (hash) {
-        case Hash::murmur2_time_window:
-            return 8;
-        case Hash::murmur2_session_window:
-            return 16;
-        default:
-            return 0;
-    }
+    if (hash == Hash::murmur2_time_window) return 8;
+    if (hash == Hash::murmur2_session_window) return 16;
+    return 0;
 }
 
 /// Hashes whose values have no more than 31 bits, where all rules are the same.

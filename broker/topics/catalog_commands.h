@@ -41,7 +41,7 @@ struct CatalogError {
 };
 
 /// Why persisted records are no catalog.
-struct CatalogReplayError {
+struct [[nodiscard]] CatalogReplayError {
     enum class Kind {
         /// Bytes that no version of the program writes: damage.
         corrupt,

@@ -95,7 +95,7 @@ std::string number_text(double number) {
 
 double parse_number(std::string_view text) {
     double number = 0;
-    (void)std::from_chars(text.data(), text.data() + text.size(), number);
+    std::from_chars(text.data(), text.data() + text.size(), number);
     return number;
 }
 

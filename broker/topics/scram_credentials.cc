@@ -37,7 +37,7 @@ std::int32_t iterations_of(std::string_view text) {
     const std::size_t place = text.rfind(kIterations);
     if (place == text.npos) return iterations;
     const std::string_view number = text.substr(place + kIterations.size());
-    (void)std::from_chars(number.data(), number.data() + number.size(), iterations);
+    std::from_chars(number.data(), number.data() + number.size(), iterations);
     return iterations;
 }
 

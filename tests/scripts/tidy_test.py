@@ -65,9 +65,17 @@ class Tidy(unittest.TestCase):
         declared = "StorageResult<void> save(const std::string& path);\n"
         self.assert_complaint({"storage/a.h": HEADER + declared}, "storage/a.h:2: ", "[[nodiscard]]")
         self.assert_complaint({"protocol/a.h": HEADER + "inline std::expected<int, E> f() { return 1; }\n"}, "protocol/a.h:2: ")
+        self.assert_complaint({"protocol/a.h": HEADER + "std::optional<ErrorCode> refusal_of(int a);\n"}, "protocol/a.h:2: ")
         self.assert_clean({"storage/a.h": HEADER + "[[nodiscard]] " + declared + "[[nodiscard]]\n" + declared +
                                           "StorageResult<void> sync() override;\nStorageResult<int>\n size(int,\n int) override;\n",
                            "storage/a.cc": declared})
+
+    def test_result_that_is_dropped_without_a_reason_is_a_complaint(self):
+        dropped = "void f() {\n    (void)g();\n}\n"
+        self.assert_complaint({"storage/a.cc": dropped}, "storage/a.cc:2: ", "why")
+        self.assert_complaint({"storage/a.cc": dropped.replace("(void)g()", "std::ignore = g()")}, "storage/a.cc:2: ")
+        self.assert_clean({"storage/a.cc": dropped.replace("    (void)", "    // A hint.\n    (void)"), "tests/a.cc": dropped,
+                           "storage/b.cc": dropped.replace("g();", "g();  // a hint"), "storage/a.h": HEADER + "int f(void);\n"})
 
     def test_pure_core_has_no_lock(self):
         self.assert_complaint({"protocol/mutex.h": HEADER, "broker/groups/a.h": HEADER + '#include "protocol/mutex.h"\n'},

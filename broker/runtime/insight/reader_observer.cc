@@ -65,7 +65,7 @@ class KnownConnections final : public expansion::ConnectionDirectory {
     }
     std::optional<expansion::ConnectionFacts> coordinator_of(std::string_view group, std::string_view member_id) const override {
         std::optional<expansion::ConnectionFacts> facts = connections_.coordinator_of(group, member_id);
-        if (facts) (void)connections_.want_process(facts->id);
+        if (facts) connections_.want_process(facts->id);
         return facts;
     }
     bool is_looking_for(expansion::ConnectionId connection) const override { return !connections_.want_process(connection); }
@@ -162,7 +162,7 @@ void ReaderObserver::keep_joins(Watched& watched, std::vector<GroupFacts>& group
 void ReaderObserver::on_offset_fetch(const TopicState& topic, std::string_view group, const expansion::ClientIdentity& client,
                                      const ClientConnection& connection, PartitionIndex partition, Offset committed,
                                      TimestampMs now) {
-    (void)connections_.want_process(connection.id);
+    connections_.want_process(connection.id);
     const bool is_member = connection.noted_member != 0;
     leave({.topic = topic.topic->id,
            .what = OffsetFetched{std::string(group), connection.id, is_member, client, partition, committed, now},
@@ -174,7 +174,7 @@ void ReaderObserver::on_offset_fetch(const TopicState& topic, std::string_view g
 void ReaderObserver::on_list_offsets(const TopicState& topic, const expansion::ClientIdentity& client,
                                      expansion::ConnectionId connection, PartitionIndex partition, std::int64_t timestamp,
                                      Offset answered) {
-    (void)connections_.want_process(connection);
+    connections_.want_process(connection);
     leave({.topic = topic.topic->id, .what = OffsetsListed{client, partition, timestamp, answered}, .name = {}});
 }
 
@@ -188,7 +188,7 @@ void ReaderObserver::on_fetch(std::uint32_t reactor, const TopicState& topic, st
     if (!memory->is_news(reader, from, changes_.load(std::memory_order_acquire), now)) {
         return;
     }
-    (void)connections_.want_process(connection.id);
+    connections_.want_process(connection.id);
     leave({.topic = topic.topic->id,
            .what = Fetched{connection.id, {std::string(client_id), connection.host}, partition, from, now},
            .name = {}});
@@ -197,7 +197,7 @@ void ReaderObserver::on_fetch(std::uint32_t reactor, const TopicState& topic, st
 void ReaderObserver::on_commit(const TopicState& topic, std::string_view group, const expansion::ClientIdentity& client,
                                expansion::ConnectionId connection, std::span<const expansion::ConsumerWatch::Commit> commits,
                                std::optional<expansion::Inversions::Positions> before, TimestampMs now) {
-    (void)connections_.want_process(connection);
+    connections_.want_process(connection);
     if (before) {
         const MutexLock lock(mutex_);
         if (positioned_.size() == kPositionedMax) positioned_.clear();
@@ -287,7 +287,7 @@ Instant ReaderObserver::step() {
     }
     const std::int64_t before_ns = sources_.clock.thread_processor_ns();
     const std::shared_ptr<const TopicTable> table = sources_.topics.table();
-    (void)settle_round(*table, now);
+    settle_round(*table, now);
     least_ms_ = static_cast<std::int64_t>(static_cast<double>(sources_.clock.thread_processor_ns() - before_ns) / 1e6 / kShare);
     const MutexLock lock(mutex_);
     if (is_watching_) {

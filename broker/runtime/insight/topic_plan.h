@@ -29,7 +29,7 @@ struct PlanSources {
 };
 
 /// Why there are no facts: the topic is unknown, or the count is no expansion of it. `message` is a sentence.
-struct PlanFactsError {
+struct [[nodiscard]] PlanFactsError {
     enum class Kind { unknown_topic, invalid_target };
     Kind kind = Kind::invalid_target;
     std::string message;

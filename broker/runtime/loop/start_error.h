@@ -5,7 +5,7 @@
 namespace partita::runtime {
 
 /// Why the broker does not start: one line on which the user can act.
-struct StartError {
+struct [[nodiscard]] StartError {
     std::string message;
 };
 

@@ -114,7 +114,9 @@ void Compactor::clean(const Candidate& candidate, Now now) {
                 log::error("compaction", "a damaged log is not compacted until the next start",
                            {{"partition", partition_log.directory_name()}, {"reason", cleaned.error().message}});
                 return;
-            default:
+            case StorageError::Kind::io:
+            case StorageError::Kind::locked:
+            case StorageError::Kind::newer_format:
                 log::warning("compaction", "failed and is tried again",
                              {{"partition", partition_log.directory_name()}, {"reason", cleaned.error().message}});
                 return;
