@@ -257,7 +257,8 @@ std::expected<void, ConfigError> check_broker_values(const ConfigMap& effective)
 bool is_cordoned(const BrokerConfig& config, std::string_view directory) {
     const ConfigValue value = config.value("cordoned.log.dirs");
     const auto* cordoned = std::get_if<std::vector<std::string>>(&value);
-    return cordoned != nullptr && std::ranges::find(*cordoned, directory) != cordoned->end();
+    return cordoned != nullptr &&
+           std::ranges::any_of(*cordoned, [&](const std::string& name) { return name == directory || name == "*"; });
 }
 
 }  // namespace partita::config

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "broker/config/broker_rules.h"
 #include "broker/config/describe_configs.h"
 #include "broker/config/topic_config.h"
 
@@ -105,6 +106,16 @@ TEST(BrokerConfig, EmptyHttpListenerSwitchesItOffAndABadOneIsRefused) {
     EXPECT_EQ(loaded({.properties = {}, .environment = {}, .overrides = {"partita.http.listener=[::1]:0"}}).config.http_listener,
               (AdvertisedAddress{"::1", 0}));
     EXPECT_FALSE(load_broker_config({.properties = {}, .environment = {}, .overrides = {"partita.http.listener=x"}}));
+}
+
+TEST(BrokerConfig, AStarCordonsEveryDirectory) {
+    const auto cordoned = [](const std::string& value) {
+        return is_cordoned(BrokerConfig::from({{"log.dirs", "/a,/b"}, {"cordoned.log.dirs", value}}).value(), "/a");
+    };
+    EXPECT_TRUE(cordoned("/a"));
+    EXPECT_TRUE(cordoned("*"));
+    EXPECT_FALSE(cordoned("/b"));
+    EXPECT_FALSE(cordoned(""));
 }
 
 TEST(TopicConfig, EveryTypedFieldFollowsItsOverride) {
