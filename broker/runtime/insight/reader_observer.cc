@@ -9,6 +9,7 @@
 #include "broker/runtime/fences/topic_expansion.h"
 #include "broker/runtime/insight/key_observer.h"
 #include "broker/runtime/partitions/published_topics.h"
+#include "broker/topics/catalog_commands.h"
 
 namespace partita::runtime {
 namespace {
@@ -264,9 +265,15 @@ void ReaderObserver::on_group_deleted(std::string_view group) {
     leave({.topic = {}, .what = GroupDeleted{std::string(group)}, .name = {}});
 }
 
-void ReaderObserver::on_topics_changed(const TopicsChange& /*change*/) {
+void ReaderObserver::on_topics_changed(const TopicsChange& change) {
+    using Kind = topics::CatalogChange::Kind;
+    // Internal topics are joined with nothing, and what is told of an expansion later does not change it.
+    const bool is_news = std::ranges::any_of(change.changes, [](const topics::CatalogChange& each) {
+        const topics::TopicPointer& topic = each.after ? each.after : each.before;
+        return topic && !topic->internal && each.kind != Kind::expansion_annotated;
+    });
     const MutexLock lock(mutex_);
-    if (!is_watching_) return;
+    if (!is_watching_ || !is_news) return;
     has_news_ = true;
     if (std::exchange(is_resting_, false) && worker_) worker_->wake();
 }
