@@ -14,6 +14,7 @@
 #include "broker/http/jobs.h"
 #include "broker/runtime/loop/network_statistics.h"
 #include "broker/runtime/partitions/turns.h"
+#include "schedule/executor.h"
 #include "tests/support/broker_process.h"
 #include "tests/support/in_process_broker.h"
 #include "tests/support/plain_client.h"
@@ -103,7 +104,7 @@ class Resources : public ::testing::Test {
     OnePermission rules_;
     std::unique_ptr<test::InProcessBroker> broker_;
     NoConnections network_;
-    Jobs jobs_;
+    Jobs jobs_{real_schedule().executor};
     std::optional<BrokerIdentity> identity_;
     std::optional<EventFeed> events_;
 };
