@@ -58,8 +58,7 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
           events_(std::make_shared<EventFeed>(services.findings, services.authorizer)),
           surroundings_{services, network, jobs_, *events_, identity_},
           own_names_(own_names(services.config->listeners)),
-          acceptor_(services.turns.first_reactor().context()),
-          pause_timer_(services.turns.first_reactor()) {}
+          acceptor_(services.turns.first_reactor().context()) {}
 
     boost::system::error_code open(const tcp::endpoint& endpoint) {
         boost::system::error_code error;
@@ -72,6 +71,9 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
         }
         if (!error) {
             acceptor_.listen(asio::socket_base::max_listen_connections, error);
+        }
+        if (!error) {
+            pause_timer_.emplace(services_.turns.first_reactor());
         }
         return error;
     }
@@ -108,7 +110,7 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
         stopping_ = true;
         boost::system::error_code ignored;
         acceptor_.close(ignored);
-        pause_timer_.cancel();
+        pause_timer_->cancel();
         // Each takes itself out of the set. What is still computing for them then sees that nobody waits.
         for (const std::shared_ptr<Session>& session : std::set(sessions_)) {
             session->close();
@@ -121,7 +123,7 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
   private:
     void pause() {
         const Instant due = services_.clock.now().monotonic + kAcceptPauseMs;
-        pause_timer_.start(due, [this] { accept(); });
+        pause_timer_->start(due, [this] { accept(); });
     }
 
     runtime::Services& services_;
@@ -131,7 +133,8 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
     const Surroundings surroundings_;
     const std::vector<std::string> own_names_;
     tcp::acceptor acceptor_;
-    runtime::TurnTimer pause_timer_;
+    /// Once it listens: a reactor never forgets a timer.
+    std::optional<runtime::TurnTimer> pause_timer_;
     std::set<std::shared_ptr<Session>> sessions_;
     bool stopping_ = false;
 };

@@ -178,10 +178,11 @@ std::int32_t ConnectionQuota::count() const {
 // ---------------------------------------------------------------------------------------------
 
 struct Server::Acceptor {
-    explicit Acceptor(runtime::Reactor& reactor) : socket(reactor.context()), pause_timer(reactor) {}
+    explicit Acceptor(runtime::Reactor& reactor) : socket(reactor.context()) {}
 
     tcp::acceptor socket;
-    runtime::TurnTimer pause_timer;
+    /// Once it listens: a reactor never forgets a timer.
+    std::optional<runtime::TurnTimer> pause_timer;
     std::string listener_name;
     std::uint16_t port = 0;
     /// Of the newest connection: the next one mostly sees the same.
@@ -277,6 +278,7 @@ std::expected<void, std::string> Server::open_listener(const config::Listener& l
             continue;
         }
         any_bound = true;
+        acceptor->pause_timer.emplace(reactors_.front()->reactor());
         port = acceptor->socket.local_endpoint().port();
         acceptor->listener_name = listener.endpoint.listener_name;
         acceptor->port = port;
@@ -299,7 +301,7 @@ void Server::stop_accepting() {
     stopping_ = true;
     for (const std::unique_ptr<Acceptor>& acceptor : acceptors_) {
         boost::system::error_code ignored;
-        acceptor->pause_timer.cancel();
+        acceptor->pause_timer->cancel();
         acceptor->socket.close(ignored);
         acceptor->held.reset();
     }
@@ -355,7 +357,7 @@ void Server::accept(Acceptor& acceptor) {
 
 void Server::pause(Acceptor& acceptor, std::int64_t duration_ms) {
     const Instant due = services_.clock.now().monotonic + duration_ms;
-    acceptor.pause_timer.start(due, [this, &acceptor] { accept(acceptor); });
+    acceptor.pause_timer->start(due, [this, &acceptor] { accept(acceptor); });
 }
 
 std::size_t Server::reactor_for_new_connection() const {

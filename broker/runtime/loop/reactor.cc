@@ -31,6 +31,9 @@ boost::asio::io_context& Reactor::context() { return loop_->context; }
 
 void Reactor::run() {
     thread_ = std::this_thread::get_id();
+    // What was asked for before the first event has its time too.
+    refresh_now();
+    arm_timer(next_turn());
     while (!stopping_) {
         if (!serve_ready(true)) {
             return;
