@@ -5,11 +5,11 @@
 namespace partita::runtime {
 
 LogBounds log_bounds(const PartitionLog& log) {
-    // The end last, as it only grows; a start that overtakes it meanwhile (retention, or a deletion of records) is held back.
-    const Offset start = log.log_start_offset();
-    const Offset stable = log.last_stable_offset();
-    const Offset end = std::max(stable, log.log_end_offset());
-    return {.start = std::min(start, stable), .stable_end = stable, .end = end};
+    // The end first: what is appended meanwhile is no open transaction. The others are held back to it; so is a start that
+    // overtakes them (retention, or a deletion of records).
+    const Offset end = log.log_end_offset();
+    const Offset stable = std::min(end, log.last_stable_offset());
+    return {.start = std::min(stable, log.log_start_offset()), .stable_end = stable, .end = end};
 }
 
 PartitionSize partition_size(PartitionIndex index, const Partition& partition) {
