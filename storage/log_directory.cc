@@ -447,6 +447,13 @@ void LogDirectory::conclude_removals(std::span<const TopicId> topics) {
     }
 }
 
+std::vector<TopicId> LogDirectory::announced_removals() const {
+    const MutexLock lock(mutex_);
+    std::vector<TopicId> topics;
+    for (const auto& [id, is_concluded] : removals_) topics.push_back(id);
+    return topics;
+}
+
 StorageResult<void> LogDirectory::remove_announced() {
     const MutexLock lock(mutex_);
     for (auto found = unclaimed_.begin(); found != unclaimed_.end();) {

@@ -118,6 +118,8 @@ class LogDirectory {
     /// when the catalog kept the topic.
     void announce_removals(std::span<const TopicId> topics);
     void conclude_removals(std::span<const TopicId> topics);
+    /// Those that were announced, and not concluded when the process ended. Until the first `purge_removed`.
+    [[nodiscard]] std::vector<TopicId> announced_removals() const;
     /// At the start, when all topics were claimed: sets aside what interrupted deletions left.
     [[nodiscard]] StorageResult<void> remove_announced();
 

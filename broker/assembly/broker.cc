@@ -210,7 +210,7 @@ std::expected<void, StartError> Broker::load(const Options& options) {
     parts.fences.finish_load();
     const std::shared_ptr<const TopicTable> table = parts.topics.table();
     parts.group_updates.begin(*table);
-    if (auto done = parts.coordinators.load(*table, clock.now()); !done) {
+    if (auto done = parts.coordinators.load(*table, storage.logs->announced_removals(), clock.now()); !done) {
         return done;
     }
     parts.expansions.recover(storage.logs->open_report().was_clean, clock.now());

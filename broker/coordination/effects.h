@@ -78,6 +78,7 @@ struct Effects {
 /// A topic was deleted. What a core keeps under another (known) id of that name stays: it belongs to a topic that was created
 /// since.
 struct TopicDeleted {
+    /// Empty when nobody knows it any more, after a start: then all that is kept under the id goes.
     std::string_view name;
     TopicId topic_id;
 };

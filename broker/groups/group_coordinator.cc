@@ -65,9 +65,6 @@ class GroupCoordinator::Core {
     void decide(const DeleteGroups& command, Now, Effects& effects) { expiry.remove(command, effects); }
 
     void loaded(Now now, Effects& effects);
-    /// Takes back commits for topics that are not there: the process died after such a topic's deletion was written, and before
-    /// these were taken back.
-    void drop_lost_topics(Effects& effects);
     void tick(Now now, Effects& effects);
 
     bool is_loaded = false;
@@ -138,31 +135,9 @@ void GroupCoordinator::Core::decide(const LeaveGroup& command, Now now, Effects&
     }
 }
 
-void GroupCoordinator::Core::drop_lost_topics(Effects& effects) {
-    const ClusterView& cluster = *environment.cluster;
-    bool has_topics = false;
-    cluster.for_each([&](const ClusterView::Topic&) { has_topics = true; });
-    // A coordinator lives in a topic, so that a cluster without one is none that it was told.
-    if (!has_topics) {
-        return;
-    }
-    // A commit without a topic's id may be for any of its name.
-    const auto is_lost = [&](PartitionIndex, const CommittedOffset& committed) {
-        return !committed.topic_id.is_zero() && !cluster.find(committed.topic_id);
-    };
-    for (Group* group : table.in_order()) {
-        for (auto next = group->offsets.begin(); next != group->offsets.end();) {
-            // A topic without offsets is gone.
-            const auto topic = next++;
-            table.remove_offsets(*group, topic->first, is_lost, effects);
-        }
-    }
-}
-
 void GroupCoordinator::Core::loaded(Now now, Effects& effects) {
     PARTITA_ASSERT(!is_loaded, "a coordinator is loaded once");
     is_loaded = true;
-    drop_lost_topics(effects);
     for (Group* group : table.in_order()) {
         if (ClassicGroup* one = group->classic()) {
             rebalances.loaded(*one, now, effects);

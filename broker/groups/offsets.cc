@@ -243,11 +243,20 @@ void GroupOffsets::remove(const OffsetDelete& command, Effects& effects) {
 }
 
 void GroupOffsets::topic_deleted(const TopicDeleted& event, Effects& effects) {
-    const auto is_gone = [&event](PartitionIndex, const CommittedOffset& committed) {
-        return !committed.is_of_other_topic(event.topic_id);
+    const bool is_named = !event.name.empty();
+    const auto is_gone = [&](PartitionIndex, const CommittedOffset& committed) {
+        return is_named ? !committed.is_of_other_topic(event.topic_id) : committed.topic_id == event.topic_id;
     };
     for (const Group* group : table_.in_order()) {
-        table_.remove_offsets(*group, event.name, is_gone, effects);
+        if (is_named) {
+            table_.remove_offsets(*group, event.name, is_gone, effects);
+            continue;
+        }
+        for (auto next = group->offsets.begin(); next != group->offsets.end();) {
+            // A topic without offsets is gone.
+            const auto topic = next++;
+            table_.remove_offsets(*group, topic->first, is_gone, effects);
+        }
     }
 }
 

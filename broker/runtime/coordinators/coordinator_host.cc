@@ -16,7 +16,7 @@ CoordinatorHost& CoordinatorHosts::of(topics::CoordinatorKind kind) const {
     return *found->second;
 }
 
-std::expected<void, StartError> CoordinatorHosts::load(const TopicTable& table, Now now) {
+std::expected<void, StartError> CoordinatorHosts::load(const TopicTable& table, std::span<const TopicId> removals, Now now) {
     for (const auto& [kind, host] : hosts_) {
         const std::string_view name = topics::topic_of(kind).name;
         const TopicState* topic = table.find(name);
@@ -29,6 +29,14 @@ std::expected<void, StartError> CoordinatorHosts::load(const TopicTable& table, 
         if (auto loaded = host->load(now); !loaded) {
             return std::unexpected(
                 StartError{"what " + std::string(name) + " keeps cannot be loaded: " + loaded.error().message});
+        }
+    }
+    for (const TopicId& id : removals) {
+        if (table.find(id) != nullptr) {
+            continue;  // The catalog kept it.
+        }
+        for (const auto& [kind, host] : hosts_) {
+            host->topic_deleted(nullptr, {.name = {}, .topic_id = id}, now);
         }
     }
     is_loaded_ = true;

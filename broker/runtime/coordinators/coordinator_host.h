@@ -67,8 +67,9 @@ class CoordinatorHosts final : public TopicsListener {
     [[nodiscard]] CoordinatorHost& of(topics::CoordinatorKind kind) const;
 
     /// Rebuilds those whose topic exists already. Blocks on the disk: once at the start, before requests come. What the catalog
-    /// found until then is read here and not served by `on_topics_changed`.
-    [[nodiscard]] std::expected<void, StartError> load(const TopicTable& table, Now now);
+    /// found until then is read here and not served by `on_topics_changed`. The process may have died within a deletion, after it
+    /// was written and before these were told: `removals` were announced and may have been deleted.
+    [[nodiscard]] std::expected<void, StartError> load(const TopicTable& table, std::span<const TopicId> removals, Now now);
     /// A topic of theirs that was made is served by its coordinators; all hear of topics that are gone.
     void on_topics_changed(const TopicsChange& change) override;
 

@@ -219,19 +219,24 @@ TEST_F(Offsets, DeletedTopicLosesItsOffsets) {
     EXPECT_EQ(last_record<OffsetTombstone>().partition.value, 1);
 }
 
-// The process died between the deletion and what takes the commits along.
-TEST_F(Offsets, OfATopicThatIsGoneAreTakenBackByTheNextStart) {
-    cluster_ = std::static_pointer_cast<const TestCluster>(cluster_)->with("topic", 2);
-    const TopicId there = cluster_->find("topic")->topic_id;
-    commit({.topic_id = there});
+// As after a start: the process died between the deletion and what takes the commits along, and the catalog has forgotten the
+// name.
+TEST_F(Offsets, OfATopicThatWasDeletedUnderANameThatIsForgottenGoByItsId) {
+    commit({.topic_id = topic_id(1)});
     commit({.topic = "older"});
     commit({.topic = "lost", .topic_id = topic_id(77), .offsets = {{0, 1}, {1, 2}}});
-    crash_and_restart();
+    delete_topic("", topic_id(77));
     EXPECT_EQ(committed("topic", 0), 7);
     EXPECT_EQ(committed("older", 0), 7) << "nobody knows of which topic of that name it is";
     EXPECT_EQ(committed("lost", 0), -1);
     EXPECT_EQ(last_record<OffsetTombstone>().topic, "lost");
     EXPECT_EQ(last_record<OffsetTombstone>().partition.value, 1);
+}
+
+TEST_F(Offsets, OfATopicThatTheClusterDoesNotKnowOutliveAStart) {
+    commit({.topic = "on-another-disk", .topic_id = topic_id(77)});
+    crash_and_restart();
+    EXPECT_EQ(committed("on-another-disk", 0), 7);
 }
 
 TEST_F(Offsets, TopicThatWasCreatedAnewKeepsItsOffsets) {

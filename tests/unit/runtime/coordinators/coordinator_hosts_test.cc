@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <string>
+#include <vector>
 
 #include "broker/runtime/coordinators/coordinator_host.h"
 #include "tests/unit/runtime/topic_tables.h"
@@ -31,7 +32,7 @@ class NotingHost final : public CoordinatorHost {
     [[nodiscard]] bool is_attached() const override { return false; }
     [[nodiscard]] bool rebuild_lost() override { return true; }
     void topic_deleted(Turn*, const coordination::TopicDeleted& event, Now) override {
-        heard.push_back("deleted " + std::string(event.name));
+        heard.push_back("deleted " + (event.name.empty() ? event.topic_id.to_string() : std::string(event.name)));
     }
     void tick(Turn&, Now) override {}
     [[nodiscard]] std::optional<Instant> next_deadline() const override { return std::nullopt; }
@@ -73,18 +74,30 @@ class CoordinatorHostsTest : public ::testing::Test {
 TEST_F(CoordinatorHostsTest, ATopicThatTheStartFoundIsLoadedAndNotServed) {
     create_groups_topic();
     EXPECT_THAT(host_.heard, ElementsAre());
-    ASSERT_TRUE(hosts_.load(*table_, kNow).has_value());
+    ASSERT_TRUE(hosts_.load(*table_, {}, kNow).has_value());
     EXPECT_THAT(host_.heard, ElementsAre("attach 50", "load"));
 }
 
+TEST_F(CoordinatorHostsTest, OfADeletionThatTheProcessDiedWithinAllHearUnlessTheCatalogKeptTheTopic) {
+    create_groups_topic();
+    ASSERT_FALSE(catalog_.create("kept", 1).failed());
+    tell();
+    TopicId gone;
+    gone.bytes.back() = 77;
+    const std::vector<TopicId> removals = {table_->find("kept")->topic->id, gone};
+    host_.heard.clear();
+    ASSERT_TRUE(hosts_.load(*table_, removals, kNow).has_value());
+    EXPECT_THAT(host_.heard, ElementsAre("attach 50", "load", "deleted " + gone.to_string()));
+}
+
 TEST_F(CoordinatorHostsTest, ATopicThatIsMadeLaterIsServedAtOnce) {
-    ASSERT_TRUE(hosts_.load(*table_, kNow).has_value());
+    ASSERT_TRUE(hosts_.load(*table_, {}, kNow).has_value());
     create_groups_topic();
     EXPECT_THAT(host_.heard, ElementsAre("attach 50", "serve"));
 }
 
 TEST_F(CoordinatorHostsTest, WithItsTopicAKindForgetsEverythingAndOfOthersItHears) {
-    ASSERT_TRUE(hosts_.load(*table_, kNow).has_value());
+    ASSERT_TRUE(hosts_.load(*table_, {}, kNow).has_value());
     create_groups_topic();
     ASSERT_FALSE(catalog_.create("t", 1).failed());
     tell();
