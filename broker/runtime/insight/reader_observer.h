@@ -45,11 +45,11 @@ class ReaderObserver final : public TopicsListener {
     /// Joins remembered of one topic.
     static constexpr std::size_t kJoinsMax = 1024;
     /// Of one core: after each round it rests so long that it stays below this.
-    static constexpr double kShare = 0.015;
+    static constexpr double kShare = 0.01;
     /// Processor time after which a round ends, once its present topic is done: as much as `kShare` gives for the time between
     /// two rounds. The topics that are left wait for the next round. So the share holds over every few seconds, however many
     /// topics grew at once.
-    static constexpr std::int64_t kRoundNs = 15'000'000;
+    static constexpr std::int64_t kRoundNs = 10'000'000;
     /// A topic about which nothing changed is looked at again when something can come about, or end, by time alone
     /// (`ConsumerWatch::next_change`), and so often, for what nobody tells of.
     static constexpr std::int64_t kLookAgainMs = 60'000;

@@ -5,12 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <future>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "broker/runtime/findings/findings_hub.h"
 #include "broker/runtime/partitions/published_topics.h"
+#include "broker/runtime/partitions/turns.h"
 #include "protocol/record_batch.h"
 #include "tests/support/broker_process.h"
 #include "tests/support/in_process_broker.h"
@@ -32,14 +34,20 @@ class FindingsTopicInABroker : public ::testing::Test {
     }
     void TearDown() override { EXPECT_TRUE(broker_->stop()); }
 
-    /// Opens so many findings about the topic that has grown, at once.
+    /// Opens so many findings about the topic that has grown, on the reactor: it cannot write some while others are still to
+    /// come.
     void open_findings(std::size_t count) {
         std::vector<expansion::Finding> findings;
         for (std::size_t index = 0; index < count; ++index) {
             findings.push_back(expansion::make_finding(expansion::HazardId::stale_producer,
                                                        {.topic = "t", .client_id = "client-" + std::to_string(index)}, "late"));
         }
-        broker_->services().findings.settle("a test", findings, {1});
+        std::promise<void> opened;
+        broker_->services().turns.first_reactor().post([&] {
+            broker_->services().findings.settle("a test", findings, {1});
+            opened.set_value();
+        });
+        opened.get_future().wait();
     }
     /// Records of each batch of the topic so far.
     [[nodiscard]] std::vector<std::int32_t> batches() {
