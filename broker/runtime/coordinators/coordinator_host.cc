@@ -45,11 +45,25 @@ std::expected<void, StartError> CoordinatorHosts::load(const TopicTable& table, 
 
 void CoordinatorHosts::on_topics_changed(const TopicsChange& change) {
     using Kind = topics::CatalogChange::Kind;
+    // Topics of coordinators come first: what a coordinator forgets of other topics it would write to a log that is gone.
+    for (const topics::CatalogChange& one : change.changes) {
+        if (one.kind == Kind::topic_deleted) {
+            forget(*one.before, change.time);
+        }
+    }
     for (const topics::CatalogChange& one : change.changes) {
         if (one.kind == Kind::topic_created && is_loaded_) {
             serve(*change.now.find(one.after->id), change.time);
         } else if (one.kind == Kind::topic_deleted) {
             topic_deleted(*one.before, change.turn, change.time);
+        }
+    }
+}
+
+void CoordinatorHosts::forget(const topics::Topic& topic, Now now) {
+    for (const auto& [kind, host] : hosts_) {
+        if (topics::topic_of(kind).name == topic.name) {
+            host->forget_all(now);
         }
     }
 }
@@ -70,9 +84,7 @@ void CoordinatorHosts::serve(const TopicState& topic, Now now) {
 
 void CoordinatorHosts::topic_deleted(const topics::Topic& topic, Turn* turn, Now now) {
     for (const auto& [kind, host] : hosts_) {
-        if (topics::topic_of(kind).name == topic.name) {
-            host->forget_all(now);
-        } else {
+        if (topics::topic_of(kind).name != topic.name) {
             host->topic_deleted(turn, {.name = topic.name, .topic_id = topic.id}, now);
         }
     }

@@ -36,7 +36,7 @@ class CoordinatorHost {
     /// Serves a topic that was made just now and has no checkpoint: shards whose logs are empty begin at once, others
     /// (a directory that somebody put there) when maintenance rebuilt them. Needs no disk.
     virtual void serve(Now now) = 0;
-    /// The topic was deleted: everybody who waits is told NOT_COORDINATOR, and nothing is known any more. Requests that come
+    /// Forgets everything, because the topic was deleted. Everybody who waits is told NOT_COORDINATOR; requests that come
     /// meanwhile find no log and fail.
     virtual void forget_all(Now now) = 0;
     /// Lets go of everything, before the logs go.
@@ -46,9 +46,9 @@ class CoordinatorHost {
     /// Rebuilds the shards that lost a write, or that `serve` left. Blocks on the disk: for maintenance. False when one
     /// could not be read and wants another try.
     [[nodiscard]] virtual bool rebuild_lost() = 0;
-    /// Another topic was deleted. `turn` is null off the reactors.
+    /// Forgets what is kept of another topic, which was deleted. `turn` is null off the reactors.
     virtual void topic_deleted(Turn* turn, const coordination::TopicDeleted& event, Now now) = 0;
-    /// Runs the timers that are due. On the first reactor.
+    /// Runs the timers that are due. The first reactor calls this.
     virtual void tick(Turn& turn, Now now) = 0;
     /// Unset when nothing waits.
     [[nodiscard]] virtual std::optional<Instant> next_deadline() const = 0;
@@ -63,22 +63,26 @@ class CoordinatorHosts final : public TopicsListener {
     void add(topics::CoordinatorKind kind, CoordinatorHost& host) { hosts_.emplace_back(kind, &host); }
 
     [[nodiscard]] std::span<const std::pair<topics::CoordinatorKind, CoordinatorHost*>> all() const { return hosts_; }
-    /// Of a kind that was added.
+    /// The coordinators of the kind, which must have been added.
     [[nodiscard]] CoordinatorHost& of(topics::CoordinatorKind kind) const;
 
     /// Rebuilds those whose topic exists already. Blocks on the disk: once at the start, before requests come. What the catalog
     /// found until then is read here and not served by `on_topics_changed`. The process may have died within a deletion, after it
     /// was written and before these were told: `removals` were announced and may have been deleted.
     [[nodiscard]] std::expected<void, StartError> load(const TopicTable& table, std::span<const TopicId> removals, Now now);
-    /// A topic of theirs that was made is served by its coordinators; all hear of topics that are gone.
+    /// Makes the coordinators of a topic that was deleted forget everything, before any of them hears which other topics the same
+    /// change deleted. Lets those of a topic that was made serve it.
     void on_topics_changed(const TopicsChange& change) override;
 
   private:
     void serve(const TopicState& topic, Now now);
+    /// Tells the coordinators whose topic it was.
+    void forget(const topics::Topic& topic, Now now);
+    /// Tells all others.
     void topic_deleted(const topics::Topic& topic, Turn* turn, Now now);
 
     std::vector<std::pair<topics::CoordinatorKind, CoordinatorHost*>> hosts_;
-    /// Of the thread that starts the broker; then only read.
+    /// Only the thread that starts the broker writes this, before there is any other.
     bool is_loaded_ = false;
 };
 

@@ -57,11 +57,16 @@ class CoordinatorHostsTest : public ::testing::Test {
         ASSERT_FALSE(made.error.failed());
         tell();
     }
-    void remove(std::string_view name) {
+    /// By one request.
+    void remove(std::initializer_list<std::string_view> names) {
         topics::DeleteTopicsCommand command;
-        command.topics.push_back({.name = std::optional<std::string_view>(name)});
+        for (const std::string_view name : names) {
+            command.topics.push_back({.name = std::optional<std::string_view>(name)});
+        }
         const auto done = catalog_.carry_out(catalog_.core().delete_topics(command, catalog_.context()));
-        ASSERT_FALSE(done.topics.at(0).error.failed());
+        for (const auto& topic : done.topics) {
+            ASSERT_FALSE(topic.error.failed());
+        }
         tell();
     }
 
@@ -102,9 +107,20 @@ TEST_F(CoordinatorHostsTest, WithItsTopicAKindForgetsEverythingAndOfOthersItHear
     ASSERT_FALSE(catalog_.create("t", 1).failed());
     tell();
     host_.heard.clear();
-    remove("t");
-    remove(kGroupsTopic);
+    remove({"t"});
+    remove({kGroupsTopic});
     EXPECT_THAT(host_.heard, ElementsAre("deleted t", "forget all"));
+}
+
+TEST_F(CoordinatorHostsTest, AKindForgetsEverythingBeforeItHearsOfTopicsThatWentWithItsOwn) {
+    ASSERT_TRUE(hosts_.load(*table_, {}, kNow).has_value());
+    create_groups_topic();
+    ASSERT_FALSE(catalog_.create("t", 1).failed());
+    ASSERT_FALSE(catalog_.create("u", 1).failed());
+    tell();
+    host_.heard.clear();
+    remove({"t", kGroupsTopic, "u"});
+    EXPECT_THAT(host_.heard, ElementsAre("forget all", "deleted t", "deleted u"));
 }
 
 }  // namespace
