@@ -48,6 +48,9 @@ class ThreadWorker final : public Worker {
             lock.unlock();
             const Instant next = step_();
             lock.lock();
+            if (next == kOver) {
+                return;
+            }
             if (next == kNever) {
                 wake_.wait(lock, is_called);
             } else if (next != kAtOnce) {

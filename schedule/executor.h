@@ -13,6 +13,8 @@ namespace partita {
 /// What a step answers when it is to be called again at once, and when only `wake` is to call it again.
 inline constexpr Instant kAtOnce{std::numeric_limits<std::int64_t>::min()};
 inline constexpr Instant kNever{std::numeric_limits<std::int64_t>::max()};
+/// What a step answers when it was the last one: nobody calls it again, and what it ran on is given back at once.
+inline constexpr Instant kOver{std::numeric_limits<std::int64_t>::min() + 1};
 
 /// Work beside the reactors that is done in steps, each by a call of the function that `Executor::start` was given.
 class Worker {
@@ -20,7 +22,8 @@ class Worker {
     /// Waits for the present step; there is none after it. Not from a step of its own.
     virtual ~Worker() = default;
     /// Another step begins after this call, however long the last one wanted to rest. Several calls before that step count as
-    /// one: it finds what was left for it until then. From any thread, also from the step; waits for nothing but a moment's lock.
+    /// one: it finds what was left for it until then. Does nothing after a last step (`kOver`). From any thread, also from the
+    /// step; waits for nothing but a moment's lock.
     virtual void wake() = 0;
 };
 
@@ -32,7 +35,8 @@ class Worker {
 /// wait for a disk or a lock, but never for another worker's step or a reactor's turn, which may run on the same thread after it.
 class Executor {
   public:
-    /// Answers when it is to be called again, by the monotonic clock, unless somebody wakes it before.
+    /// Answers when it is to be called again, by the monotonic clock, unless somebody wakes it before; or one of the constants
+    /// above.
     using Step = std::function<Instant()>;
 
     virtual ~Executor() = default;
@@ -41,7 +45,7 @@ class Executor {
     [[nodiscard]] virtual std::unique_ptr<Worker> start(std::string_view name, Step step) = 0;
 };
 
-/// A thread for each worker, which sleeps between its steps.
+/// A thread for each worker, which sleeps between its steps and ends with the last one.
 class ThreadExecutor final : public Executor {
   public:
     [[nodiscard]] std::unique_ptr<Worker> start(std::string_view name, Step step) override;

@@ -33,6 +33,7 @@ class SteppedExecutor final : public Executor {
         std::string name;
         Step step;
         bool is_woken = true;
+        bool is_over = false;
         Instant due = kNever;
     };
 
@@ -56,6 +57,8 @@ class SteppedExecutor final : public Executor {
     static void step(Task& task) {
         task.is_woken = false;
         task.due = task.step();
+        task.is_over = task.due == kOver;
+        if (task.is_over) task.due = kNever;
     }
 
   private:
@@ -63,7 +66,7 @@ class SteppedExecutor final : public Executor {
       public:
         Handle(SteppedExecutor& executor, std::shared_ptr<Task> task) : executor_(executor), task_(std::move(task)) {}
         ~Handle() override { std::erase(executor_.tasks_, task_); }
-        void wake() override { task_->is_woken = true; }
+        void wake() override { task_->is_woken = !task_->is_over; }
 
       private:
         SteppedExecutor& executor_;

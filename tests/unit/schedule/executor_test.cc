@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <future>
 #include <latch>
 #include <semaphore>
 #include <thread>
@@ -18,6 +20,23 @@ TEST(ThreadExecutor, CallsTheFirstStepUnasked) {
         return kNever;
     });
     called.wait();
+}
+
+TEST(ThreadExecutor, ThreadEndsWithTheLastStepThoughTheWorkerStays) {
+    struct AtEnd {
+        ~AtEnd() { ended.set_value(); }
+        std::promise<void>& ended;
+    };
+    std::promise<void> ended;
+    int steps = 0;
+    const auto worker = ThreadExecutor().start("test", [&] {
+        thread_local AtEnd at_end{ended};
+        ++steps;
+        return kOver;
+    });
+    ASSERT_EQ(ended.get_future().wait_for(std::chrono::seconds(10)), std::future_status::ready);
+    worker->wake();
+    EXPECT_EQ(steps, 1);
 }
 
 TEST(ThreadExecutor, CallsAgainAtOnceAsOftenAsItIsAskedTo) {
