@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "broker/http/event_socket.h"
+#include "broker/runtime/clients/numeric_address.h"
 #include "protocol/mutex.h"
 
 namespace partita::http {
@@ -124,7 +125,7 @@ class Session::Answer final : public Exchange {
 std::string Session::address_of(const asio::ip::tcp::socket& socket) {
     boost::system::error_code error;
     const asio::ip::tcp::endpoint remote = socket.remote_endpoint(error);
-    return error ? std::string() : remote.address().to_string();
+    return error ? std::string() : runtime::numeric_address(remote.address());
 }
 
 void Session::read() {

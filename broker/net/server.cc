@@ -19,6 +19,7 @@
 #include "broker/handlers/services.h"
 #include "broker/runtime/clients/client_throttles.h"
 #include "broker/runtime/clients/connections.h"
+#include "broker/runtime/clients/numeric_address.h"
 #include "broker/runtime/loop/failure_log.h"
 #include "broker/runtime/partitions/turns.h"
 #include "schedule/clock.h"
@@ -50,24 +51,6 @@ std::size_t descriptors_for_connections(std::size_t log_files_max) {
     const std::size_t others = std::max<std::size_t>(32, limit.rlim_cur / 16);
     const std::size_t taken = log_files_max + others;
     return limit.rlim_cur > taken + kFewest ? limit.rlim_cur - taken : kFewest;
-}
-
-std::string numeric_address(const boost::asio::ip::address& address) {
-    if (address.is_v6() && address.to_v6().is_v4_mapped()) {
-        return boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, address.to_v6()).to_string();
-    }
-    std::string text = address.to_string();
-    if (const std::size_t zone = text.find('%'); zone != std::string::npos) {
-        text.resize(zone);
-    }
-    return text;
-}
-
-bool is_loopback(const boost::asio::ip::address& address) {
-    if (address.is_v6() && address.to_v6().is_v4_mapped()) {
-        return boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, address.to_v6()).is_loopback();
-    }
-    return address.is_loopback();
 }
 
 /// Where bbr is the system's congestion control, its pacing timers slow large replies on loopback by a factor of three to
@@ -258,7 +241,7 @@ std::expected<void, std::string> Server::open_listener(const config::Listener& l
         if (!error) {
             acceptor->socket.bind(endpoint, error);
         }
-        if (!error && (address.is_unspecified() || is_loopback(address))) {
+        if (!error && (address.is_unspecified() || runtime::is_loopback(address))) {
             acceptor->usual_congestion_control = congestion_control_of(acceptor->socket.native_handle());
             set_congestion_control(acceptor->socket.native_handle(), kUnpaced);
         }
@@ -372,7 +355,7 @@ std::size_t Server::reactor_for_new_connection() const {
 
 std::shared_ptr<const runtime::ListenerView> Server::view_of(Acceptor& acceptor, const tcp::endpoint& local) const {
     const auto config = services_.config.get();
-    const std::string here = numeric_address(local.address());
+    const std::string here = runtime::numeric_address(local.address());
     runtime::ListenerView view{
         .name = acceptor.listener_name,
         .advertised = config::advertised_address(config->listeners, acceptor.listener_name, here, acceptor.port)
@@ -394,15 +377,15 @@ void Server::on_accepted(Acceptor& acceptor, Socket socket, std::size_t reactor)
     if (error) {
         return;
     }
-    const std::string address = numeric_address(remote.address());
+    const std::string address = runtime::numeric_address(remote.address());
     runtime::ClientConnection client;
     client.listener = view_of(acceptor, local);
     client.id = services_.connections.next_id();
     client.born = services_.clock.now().wall;
     client.host = "/" + address;
     client.port = remote.port();
-    if (is_loopback(remote.address()) || remote.address() == local.address()) {
-        client.local_address = numeric_address(local.address());
+    if (runtime::is_loopback(remote.address()) || remote.address() == local.address()) {
+        client.local_address = runtime::numeric_address(local.address());
         client.local_port = local.port();
     }
     if (services_.throttles.limits(runtime::Throttled::connections)) [[unlikely]] {
@@ -420,7 +403,7 @@ void Server::on_accepted(Acceptor& acceptor, Socket socket, std::size_t reactor)
     const int on = 1;
     ::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     ::setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-    if (!is_loopback(remote.address()) && !acceptor.usual_congestion_control.empty()) {
+    if (!runtime::is_loopback(remote.address()) && !acceptor.usual_congestion_control.empty()) {
         set_congestion_control(descriptor, acceptor.usual_congestion_control);
     }
     NetReactor& target = *reactors_[reactor];

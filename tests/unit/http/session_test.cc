@@ -57,6 +57,32 @@ TEST_F(Sessions, ShowAndChangeNothingUnderTheNameOfAnotherSite) {
     EXPECT_TRUE(answer_of("GET /v1/events", page + upgrade).starts_with("HTTP/1.1 403 "));
 }
 
+TEST_F(Sessions, KnowAnIPv4ClientByItsIPv4Address) {
+    asio::io_context context;
+    // It serves both kinds, as the listener does where there is IPv6.
+    tcp::acceptor acceptor(context);
+    boost::system::error_code error;
+    acceptor.open(tcp::v6(), error);
+    if (!error) acceptor.bind(tcp::endpoint(asio::ip::address_v6::any(), 0), error);
+    if (error) GTEST_SKIP() << "this machine has no IPv6: " << error.message();
+    acceptor.listen();
+    tcp::socket client(context);
+    client.connect({asio::ip::address_v4::loopback(), acceptor.local_endpoint().port()});
+    std::string address;
+    std::make_shared<Session>(
+        acceptor.accept(), names_, identity_,
+        [&](const ExchangePointer& exchange) {
+            address = exchange->caller().address;
+            exchange->refuse_method("POST");
+        },
+        [](tcp::socket, auto, const Caller&) {}, [](const std::shared_ptr<Session>&) {})
+        ->read();
+    asio::write(client, asio::buffer(std::string_view("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")));
+    client.shutdown(tcp::socket::shutdown_send);
+    context.run();
+    EXPECT_EQ(address, "127.0.0.1");
+}
+
 TEST_F(Sessions, ServeTheNamesOfTheBrokerAndHealthUnderAnyName) {
     for (const char* host : {"127.0.0.1:8092", "broker.lan:8092", "localhost"}) {
         EXPECT_TRUE(answer_of("GET /v1/findings", "Host: " + std::string(host) + "\r\n").starts_with("HTTP/1.1 405 ")) << host;
