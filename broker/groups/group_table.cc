@@ -30,13 +30,8 @@ void GroupTable::apply(const OffsetCommitRecord& record) {
 
 void GroupTable::apply(const OffsetTombstone& record) {
     last_offset_ = {};
-    Group* group = find(record.group_id);
-    if (group == nullptr) {
-        return;
-    }
-    const auto topic = group->offsets.find(record.topic);
-    if (topic != group->offsets.end() && topic->second.erase(record.partition) > 0 && topic->second.empty()) {
-        group->offsets.erase(topic);
+    if (Group* group = find(record.group_id)) {
+        group->offsets.erase(record.topic, record.partition);
     }
 }
 

@@ -150,8 +150,8 @@ void ReaderIndex::update(List&& list) {
     }
 }
 
-/// The offsets of one group, by topic and in the order of names. All changes of the set of topics go through it, so
-/// that the index hears of them.
+/// The offsets of one group, by topic and in the order of names. Everybody may look. `GroupTable` alone changes them, because
+/// they follow from records, and the index hears when the set of topics changes.
 class TopicOffsets {
   public:
     using Map = std::map<std::string, PartitionOffsets, std::less<>>;
@@ -160,15 +160,15 @@ class TopicOffsets {
     TopicOffsets(const TopicOffsets&) = delete;
     TopicOffsets& operator=(const TopicOffsets&) = delete;
 
-    [[nodiscard]] Map::iterator find(std::string_view topic) { return map_.find(topic); }
     [[nodiscard]] Map::const_iterator find(std::string_view topic) const { return map_.find(topic); }
     [[nodiscard]] bool contains(std::string_view topic) const { return map_.contains(topic); }
-    [[nodiscard]] Map::iterator begin() { return map_.begin(); }
-    [[nodiscard]] Map::iterator end() { return map_.end(); }
     [[nodiscard]] Map::const_iterator begin() const { return map_.begin(); }
     [[nodiscard]] Map::const_iterator end() const { return map_.end(); }
     [[nodiscard]] bool empty() const { return map_.empty(); }
     [[nodiscard]] std::size_t size() const { return map_.size(); }
+
+  private:
+    friend class GroupTable;
 
     [[nodiscard]] Map::iterator find_or_add(std::string_view topic) {
         const auto known = map_.find(topic);
@@ -176,12 +176,15 @@ class TopicOffsets {
         listing_.note_change();
         return map_.try_emplace(std::string(topic)).first;
     }
-    void erase(Map::iterator topic) {
-        listing_.note_change();
-        map_.erase(topic);
+    /// Does nothing where there is none.
+    void erase(std::string_view topic, PartitionIndex partition) {
+        const auto known = map_.find(topic);
+        if (known != map_.end() && known->second.erase(partition) > 0 && known->second.empty()) {
+            listing_.note_change();
+            map_.erase(known);
+        }
     }
 
-  private:
     ReaderListing& listing_;
     Map map_;
 };
