@@ -69,13 +69,11 @@ ordered_json expansion_json(const topics::ExpansionEpoch& expansion) {
 }  // namespace
 
 void serve_expansions(const Surroundings& surroundings, const ExchangePointer& exchange) {
-    const std::string& name = exchange->request().path.at(2);
-    const auto table = surroundings.services.topics.table();
-    const topics::TopicPointer topic = table->catalog->share_topic(name);
-    if (topic == nullptr) {
-        respond_error(*exchange, Status::not_found, "there is no topic " + name);
+    const auto state = topic_of(surroundings, exchange);
+    if (state == nullptr) {
         return;
     }
+    const topics::TopicPointer& topic = state->topic;
     ordered_json object;
     object["schema"] = 1;
     object["broker"] = surroundings.identity.json();

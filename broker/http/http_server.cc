@@ -53,10 +53,11 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
   public:
     Listener(runtime::Services& services, const runtime::NetworkStatistics& network, Executor& executor, const std::string& kafka)
         : services_(services),
-          jobs_(executor),
+          plans_(executor, Surroundings::kPlansMax),
+          looks_(executor, Surroundings::kLooksMax),
           identity_(services, kafka),
           events_(std::make_shared<EventFeed>(services.findings, services.authorizer)),
-          surroundings_{services, network, jobs_, *events_, identity_},
+          surroundings_{services, network, plans_, looks_, *events_, identity_},
           own_names_(own_names(services.config->listeners)),
           acceptor_(services.turns.first_reactor().context()) {}
 
@@ -115,7 +116,8 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
         for (const std::shared_ptr<Session>& session : std::set(sessions_)) {
             session->close();
         }
-        jobs_.stop();
+        plans_.stop();
+        looks_.stop();
         // A stream holds its session, and a session this listener.
         events_->stop();
     }
@@ -127,7 +129,8 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
     }
 
     runtime::Services& services_;
-    Jobs jobs_;
+    Jobs plans_;
+    Jobs looks_;
     const BrokerIdentity identity_;
     const std::shared_ptr<EventFeed> events_;
     const Surroundings surroundings_;

@@ -7,7 +7,7 @@ namespace partita::http {
 bool Jobs::start(std::function<void()> job) {
     const MutexLock lock(mutex_);
     jobs_.remove_if([](const Job& running) { return running.is_done.load(std::memory_order_acquire); });
-    if (is_stopping() || jobs_.size() >= kJobsMax) {
+    if (is_stopping() || jobs_.size() >= most_) {
         return false;
     }
     Job& running = jobs_.emplace_back();
@@ -16,7 +16,7 @@ bool Jobs::start(std::function<void()> job) {
         // What the job holds goes before anybody thinks that it is over.
         job = nullptr;
         running.is_done.store(true, std::memory_order_release);
-        return kNever;
+        return kOver;
     });
     return true;
 }

@@ -10,17 +10,18 @@
 
 namespace partita::http {
 
-/// Runs work that would hold a reactor for too long: each job is the one step of a worker, and there are only a few at a time.
+/// Runs work that would hold a reactor for too long: each job is the only step of a worker, whose thread ends with it. There are
+/// only a few at a time.
 class Jobs {
   public:
-    static constexpr std::size_t kJobsMax = 2;
-
-    explicit Jobs(Executor& executor) : executor_(executor) {}
+    /// `most`: how many run at a time.
+    Jobs(Executor& executor, std::size_t most) : executor_(executor), most_(most) {}
     ~Jobs() { stop(); }
     Jobs(const Jobs&) = delete;
     Jobs& operator=(const Jobs&) = delete;
 
-    /// Starts `job`. False when `kJobsMax` jobs are running, or when the server stops. A job should end soon after `is_stopping`.
+    /// Starts `job`. False when as many jobs are running as may, or when the server stops. A job should end soon after
+    /// `is_stopping`.
     [[nodiscard]] bool start(std::function<void()> job);
     [[nodiscard]] bool is_stopping() const { return stopping_.load(std::memory_order_acquire); }
     /// Takes no more jobs, and waits for those that run. One that has not begun is dropped.
@@ -33,6 +34,7 @@ class Jobs {
         std::unique_ptr<Worker> worker;
     };
     Executor& executor_;
+    const std::size_t most_;
     Mutex mutex_{LockRank::http_jobs};
     std::list<Job> jobs_ GUARDED_BY(mutex_);
     std::atomic<bool> stopping_ = false;

@@ -7,13 +7,13 @@
 //   keys=1             every distinct key with its old and new partition, tab separated, instead of the plan
 //   stream=1           JSON lines: {"progress": ...} while it reads, {"keys": ...} with keys=1, and at last {"plan": ...}
 
-#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "broker/expansion/plan_json.h"
 #include "broker/handlers/services.h"
 #include "broker/http/broker_identity.h"
 #include "broker/http/jobs.h"
+#include "broker/http/parameters.h"
 #include "broker/http/resources.h"
 #include "broker/runtime/growth/local_plan.h"
 #include "broker/runtime/insight/topic_plan.h"
@@ -36,49 +36,22 @@ struct Wish {
     bool streams = false;
 };
 
-std::optional<std::int64_t> parse_number(std::string_view text) {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) {
-        return std::nullopt;
-    }
-    return value;
-}
-
-bool is_set(const Request& request, std::string_view name) {
-    const auto value = request.parameter(name);
-    return value && *value != "0" && *value != "false";
-}
-
 /// The request as a wish, or a sentence.
 std::expected<Wish, std::string> parse_wish(const Request& request) {
     Wish wish;
     wish.topic = request.path.at(2);
-    const auto number = [&](std::string_view name,
-                            std::int64_t least) -> std::expected<std::optional<std::int64_t>, std::string> {
-        const auto text = request.parameter(name);
-        if (!text) {
-            return std::nullopt;
-        }
-        const auto value = parse_number(*text);
-        if (!value || *value < least) {
-            return std::unexpected(std::string(name) + "=" + std::string(*text) + " is no number of at least " +
-                                   std::to_string(least));
-        }
-        return value;
-    };
     const auto to = request.parameter("to");
     const auto target = to ? parse_number(*to) : std::nullopt;
     if (!target) {
         return std::unexpected("say to how many partitions: ?to=M");
     }
     wish.to = *target;
-    const auto records = number("records", 1);
+    const auto records = number_parameter(request, "records", {.least = 1});
     if (!records) {
         return std::unexpected(records.error());
     }
     wish.options.records_max = *records;
-    const auto since = number("since", 0);
+    const auto since = number_parameter(request, "since", {});
     if (!since) {
         return std::unexpected(since.error());
     }
@@ -108,7 +81,7 @@ class PlanJob {
   public:
     PlanJob(const Surroundings& surroundings, ExchangePointer exchange, Wish wish, expansion::PlannedTopic facts)
         : services_(surroundings.services),
-          jobs_(surroundings.jobs),
+          jobs_(surroundings.plans),
           identity_(surroundings.identity),
           exchange_(std::move(exchange)),
           wish_(std::move(wish)),
@@ -213,7 +186,7 @@ void serve_plan(const Surroundings& surroundings, const ExchangePointer& exchang
         return;
     }
     auto job = std::make_shared<PlanJob>(surroundings, exchange, std::move(*wish), std::move(*facts));
-    if (!surroundings.jobs.start([job] { job->run(); })) {
+    if (!surroundings.plans.start([job] { job->run(); })) {
         respond_error(*exchange, Status::unavailable, "other plans are being made; ask again in a moment");
     }
 }

@@ -1,5 +1,5 @@
-// GET /v1/topics/T/producers: who writes to the topic, by which partitioner, as far as samples of records prove it; and
-// what is known of the topic's keys.
+// GET /v1/topics/T/producers: who writes to the topic, by which partitioner, as far as samples of records prove it; what
+// is known of the topic's keys; and the producer ids in its logs.
 //
 //   hash_keys=1        keys are shown as hashes
 
@@ -11,7 +11,7 @@
 #include "broker/http/broker_identity.h"
 #include "broker/http/resources.h"
 #include "broker/runtime/insight/key_observer.h"
-#include "broker/runtime/partitions/published_topics.h"
+#include "broker/runtime/queries/topic_producers.h"
 
 namespace partita::http {
 namespace {
@@ -126,15 +126,30 @@ ordered_json keys_json(const expansion::KeyIndex& keys, std::int32_t partition_c
     return object;
 }
 
+ordered_json indexes_of(const std::vector<PartitionIndex>& partitions) {
+    ordered_json indexes = ordered_json::array();
+    for (const PartitionIndex partition : partitions) {
+        indexes.push_back(partition.value);
+    }
+    return indexes;
+}
+
+ordered_json producer_id_json(const runtime::TopicProducer& producer) {
+    return {{"producer_id", producer.producer_id.value},
+            {"epoch", producer.epoch.value},
+            {"last_write_ms", producer.last_timestamp.value},
+            {"partitions", indexes_of(producer.partitions)},
+            {"open_transactions", indexes_of(producer.open_in)}};
+}
+
 }  // namespace
 
 void serve_producers(const Surroundings& surroundings, const ExchangePointer& exchange) {
-    const std::string& name = exchange->request().path.at(2);
-    const topics::TopicPointer topic = surroundings.services.topics.table()->catalog->share_topic(name);
-    if (topic == nullptr) {
-        respond_error(*exchange, Status::not_found, "there is no topic " + name);
+    const auto state = topic_of(surroundings, exchange);
+    if (state == nullptr) {
         return;
     }
+    const topics::TopicPointer& topic = state->topic;
     const auto style = exchange->request().parameter("hash_keys") ? expansion::KeyStyle::hashed : expansion::KeyStyle::text;
     ordered_json object;
     object["schema"] = 1;
@@ -155,6 +170,10 @@ void serve_producers(const Surroundings& surroundings, const ExchangePointer& ex
         }
         object["keys"] = keys_json(watch->keys(), topic->partition_count, style);
     });
+    object["producer_ids"] = ordered_json::array();
+    for (const runtime::TopicProducer& producer : runtime::topic_producers(*state)) {
+        object["producer_ids"].push_back(producer_id_json(producer));
+    }
     exchange->respond(Status::ok, kJson, object.dump() + "\n");
 }
 

@@ -26,17 +26,6 @@ namespace {
 using nlohmann::ordered_json;
 using Window = expansion::Fence::WindowState;
 
-std::shared_ptr<const runtime::TopicState> topic_of(const Surroundings& surroundings, const ExchangePointer& exchange) {
-    const std::string& name = exchange->request().path.at(2);
-    const auto table = surroundings.services.topics.table();
-    const runtime::TopicState* found = table->find(name);
-    if (found == nullptr) {
-        respond_error(*exchange, Status::not_found, "there is no topic " + name);
-        return nullptr;
-    }
-    return table->share(found->topic->id);
-}
-
 std::string_view window_name(Window window) {
     switch (window) {
         case Window::none:

@@ -3,16 +3,19 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 
 #include "broker/handlers/services.h"
 #include "broker/http/authorize.h"
+#include "broker/http/jobs.h"
+#include "broker/runtime/partitions/published_topics.h"
 
 namespace partita::http {
 namespace {
 
 struct Route {
-    /// Parts of the path; "*" stands for any one.
-    std::array<std::string_view, 4> path;
+    /// Parts of the path; ":T" stands for any one, which people are told of as "T".
+    std::array<std::string_view, 6> path;
     void (*serve)(const Surroundings&, const ExchangePointer&);
     /// What changes nothing is asked for by GET (and HEAD).
     Method method = Method::get;
@@ -27,13 +30,17 @@ constexpr std::array kRoutes = {
     Route{{"metrics"}, serve_metrics, Method::get, access::kDescribeCluster},
     Route{{"v1", "findings"}, serve_findings},
     Route{{"v1", "events"}, serve_events},
-    Route{{"v1", "topics", "*", "expansion"}, serve_plan, Method::get, access::kReadTopic},
-    Route{{"v1", "topics", "*", "expansions"}, serve_expansions, Method::get, access::kDescribeTopic},
-    Route{{"v1", "topics", "*", "producers"}, serve_producers, Method::get, access::kReadTopic},
-    Route{{"v1", "topics", "*", "protection"}, serve_protection, Method::get, access::kDescribeTopic},
-    Route{{"v1", "topics", "*", "seeds"}, serve_seeds, Method::delete_, access::kAlterTopic},
-    Route{{"v1", "topics", "*", "nudge"}, serve_nudge, Method::post, access::kAlterTopic},
-    Route{{"v1", "topics", "*", "visibility"}, serve_visibility, Method::post, access::kAlterTopicConfigs},
+    Route{{"v1", "topics"}, serve_topics},
+    Route{{"v1", "topics", ":T"}, serve_topic, Method::get, access::kDescribeTopic},
+    Route{{"v1", "topics", ":T", "groups"}, serve_groups, Method::get, access::kDescribeTopic},
+    Route{{"v1", "topics", ":T", "partitions", ":P", "records"}, serve_records, Method::get, access::kReadTopic},
+    Route{{"v1", "topics", ":T", "expansion"}, serve_plan, Method::get, access::kReadTopic},
+    Route{{"v1", "topics", ":T", "expansions"}, serve_expansions, Method::get, access::kDescribeTopic},
+    Route{{"v1", "topics", ":T", "producers"}, serve_producers, Method::get, access::kReadTopic},
+    Route{{"v1", "topics", ":T", "protection"}, serve_protection, Method::get, access::kDescribeTopic},
+    Route{{"v1", "topics", ":T", "seeds"}, serve_seeds, Method::delete_, access::kAlterTopic},
+    Route{{"v1", "topics", ":T", "nudge"}, serve_nudge, Method::post, access::kAlterTopic},
+    Route{{"v1", "topics", ":T", "visibility"}, serve_visibility, Method::post, access::kAlterTopicConfigs},
 };
 
 /// Of paths below /v1/topics.
@@ -45,7 +52,7 @@ bool matches(const Route& route, const std::vector<std::string>& path) {
         return false;
     }
     for (std::size_t index = 0; index < length; ++index) {
-        if (route.path[index] != "*" && route.path[index] != path[index]) {
+        if (!route.path[index].starts_with(':') && route.path[index] != path[index]) {
             return false;
         }
     }
@@ -62,13 +69,30 @@ std::string known_paths() {
     for (const Route& route : kRoutes) {
         paths += (paths.empty() ? "" : ", ") + std::string(method_name(route.method)) + " ";
         for (auto part = route.path.begin(); part != route.path.end() && !part->empty(); ++part) {
-            paths += "/" + std::string(*part == "*" ? "T" : *part);
+            paths += "/" + std::string(part->substr(part->starts_with(':') ? 1 : 0));
         }
     }
     return paths;
 }
 
 }  // namespace
+
+std::shared_ptr<const runtime::TopicState> topic_of(const Surroundings& surroundings, const ExchangePointer& exchange) {
+    const std::string& name = exchange->request().path.at(kTopicPart);
+    const auto table = surroundings.services.topics.table();
+    const runtime::TopicState* found = table->find(name);
+    if (found == nullptr) {
+        respond_error(*exchange, Status::not_found, "there is no topic " + name);
+        return nullptr;
+    }
+    return table->share(found->topic->id);
+}
+
+void start_look(const Surroundings& surroundings, const ExchangePointer& exchange, std::function<void()> look) {
+    if (!surroundings.looks.start(std::move(look))) {
+        respond_error(*exchange, Status::unavailable, "too much is asked at once; ask again in a moment");
+    }
+}
 
 void serve(const Surroundings& surroundings, const ExchangePointer& exchange) {
     const Request& request = exchange->request();

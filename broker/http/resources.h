@@ -1,10 +1,15 @@
 #pragma once
 
+#include <cstddef>
+#include <functional>
+#include <memory>
+
 #include "broker/http/exchange.h"
 
 namespace partita::runtime {
 class NetworkStatistics;
 struct Services;
+struct TopicState;
 }  // namespace partita::runtime
 
 namespace partita::http {
@@ -15,12 +20,24 @@ class Jobs;
 
 /// What resources may use. Resources run on the first reactor and must not block it: work that takes long is a job.
 struct Surroundings {
+    /// Plans read whole logs. Looks take moments: a few of them find a place beside any number of plans.
+    static constexpr std::size_t kPlansMax = 2;
+    static constexpr std::size_t kLooksMax = 4;
+
     runtime::Services& services;
     const runtime::NetworkStatistics& network;
-    Jobs& jobs;
+    Jobs& plans;
+    Jobs& looks;
     EventFeed& events;
     const BrokerIdentity& identity;
 };
+
+/// The topic that the path names, of routes below /v1/topics/T. Null when there is none; then the client was told so.
+[[nodiscard]] std::shared_ptr<const runtime::TopicState> topic_of(const Surroundings& surroundings,
+                                                                  const ExchangePointer& exchange);
+
+/// Has `look` run and answer on another thread. When too much is asked at once the client is told to ask again.
+void start_look(const Surroundings& surroundings, const ExchangePointer& exchange, std::function<void()> look);
 
 /// Finds the resource of the request's path and lets it answer.
 void serve(const Surroundings& surroundings, const ExchangePointer& exchange);
@@ -29,6 +46,13 @@ void serve(const Surroundings& surroundings, const ExchangePointer& exchange);
 void serve_live(const Surroundings& surroundings, const ExchangePointer& exchange);
 void serve_ready(const Surroundings& surroundings, const ExchangePointer& exchange);
 void serve_metrics(const Surroundings& surroundings, const ExchangePointer& exchange);
+// topics_resource.cc: what there is, and how much of it.
+void serve_topics(const Surroundings& surroundings, const ExchangePointer& exchange);
+void serve_topic(const Surroundings& surroundings, const ExchangePointer& exchange);
+/// /v1/topics/T/groups: who reads the topic, and how far.
+void serve_groups(const Surroundings& surroundings, const ExchangePointer& exchange);
+/// /v1/topics/T/partitions/P/records: some of them.
+void serve_records(const Surroundings& surroundings, const ExchangePointer& exchange);
 /// /v1/topics/T/expansion?to=M: the plan.
 void serve_plan(const Surroundings& surroundings, const ExchangePointer& exchange);
 /// /v1/topics/T/expansions: the epoch log.

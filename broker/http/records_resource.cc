@@ -1,0 +1,121 @@
+// GET /v1/topics/T/partitions/P/records: some records of a partition, of all transactions, without their markers.
+//
+//   from=OFFSET   the first offset; where the partition begins when it is not given
+//   limit=K       how many records at most, 100 when it is not given; see kRecordsMax
+//
+// An answer ends earlier when its keys, values and headers have a megabyte, and goes on with from=<next>.
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "broker/expansion/finding_json.h"
+#include "broker/handlers/services.h"
+#include "broker/http/broker_identity.h"
+#include "broker/http/parameters.h"
+#include "broker/http/resources.h"
+#include "broker/runtime/partitions/topic_table.h"
+#include "broker/runtime/queries/partition_records.h"
+
+namespace partita::http {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::int64_t kRecordsMax = 1000;
+
+/// As `name`, or as `name`_hex where the bytes are no UTF-8.
+void add_bytes(ordered_json& object, const std::string& name, const std::optional<std::string>& bytes) {
+    if (!bytes) {
+        object[name] = nullptr;
+    } else if (expansion::is_valid_utf8(*bytes)) {
+        object[name] = *bytes;
+    } else {
+        object[name + "_hex"] = expansion::to_hex(*bytes);
+    }
+}
+
+ordered_json record_json(const runtime::FoundRecord& record) {
+    ordered_json object;
+    object["offset"] = record.offset.value;
+    object["timestamp_ms"] = record.timestamp.value;
+    add_bytes(object, "key", record.key);
+    add_bytes(object, "value", record.value);
+    object["headers"] = ordered_json::array();
+    for (const auto& [name, value] : record.headers) {
+        ordered_json header;
+        add_bytes(header, "name", name);
+        add_bytes(header, "value", value);
+        object["headers"].push_back(std::move(header));
+    }
+    return object;
+}
+
+/// One wish for records of a partition that is there.
+struct Wish {
+    std::shared_ptr<const runtime::TopicState> topic;
+    std::int32_t partition = 0;
+    /// Where the partition begins when it is unset.
+    std::optional<Offset> from;
+    runtime::PageLimits limits;
+};
+
+void answer(const Wish& wish, const BrokerIdentity& identity, Exchange& exchange) {
+    const PartitionLog& log = *wish.topic->partition(wish.partition)->log;
+    const auto page = runtime::read_records(log, wish.from.value_or(log.log_start_offset()), wish.limits);
+    if (!page) {
+        const bool is_known = page.error().error == ReadError::storage_error;
+        respond_error(exchange, is_known ? Status::internal_error : Status::not_found, page.error().message);
+        return;
+    }
+    ordered_json object;
+    object["schema"] = 1;
+    object["broker"] = identity.json();
+    object["topic"] = wish.topic->topic->name;
+    object["partition"] = wish.partition;
+    object["start"] = page->log_start.value;
+    object["end"] = page->end.value;
+    object["next"] = page->next.value;
+    object["records"] = ordered_json::array();
+    for (const runtime::FoundRecord& record : page->records) {
+        object["records"].push_back(record_json(record));
+    }
+    object["damage"] = ordered_json::array();
+    for (const auto& [offset, reason] : page->damage) {
+        object["damage"].push_back({{"offset", offset.value}, {"reason", reason}});
+    }
+    exchange.respond(Status::ok, kJson, object.dump() + "\n");
+}
+
+}  // namespace
+
+void serve_records(const Surroundings& surroundings, const ExchangePointer& exchange) {
+    const Request& request = exchange->request();
+    Wish wish;
+    const auto from = number_parameter(request, "from", {});
+    const auto limit = number_parameter(request, "limit", {.least = 1, .most = kRecordsMax});
+    if (!from || !limit) {
+        respond_error(*exchange, Status::bad_request, !from ? from.error() : limit.error());
+        return;
+    }
+    if (*from) {
+        wish.from = Offset{**from};
+    }
+    if (*limit) {
+        wish.limits.records = static_cast<std::size_t>(**limit);
+    }
+    wish.topic = topic_of(surroundings, exchange);
+    if (wish.topic == nullptr) {
+        return;
+    }
+    const std::string& index = request.path.at(4);
+    const auto number = parse_number(index);
+    if (!number || *number < 0 || std::cmp_greater_equal(*number, wish.topic->partitions.size())) {
+        respond_error(*exchange, Status::not_found, wish.topic->topic->name + " has no partition " + index);
+        return;
+    }
+    wish.partition = static_cast<std::int32_t>(*number);
+    start_look(surroundings, exchange,
+               [wish = std::move(wish), &identity = surroundings.identity, exchange] { answer(wish, identity, *exchange); });
+}
+
+}  // namespace partita::http

@@ -1,0 +1,72 @@
+// GET /v1/topics: all topics that the caller may describe, with what they hold. GET /v1/topics/T: one topic and its partitions.
+
+#include <nlohmann/json.hpp>
+
+#include "broker/handlers/services.h"
+#include "broker/http/broker_identity.h"
+#include "broker/http/resources.h"
+#include "broker/runtime/partitions/published_topics.h"
+#include "broker/runtime/queries/topic_sizes.h"
+
+namespace partita::http {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json topic_json(const runtime::TopicSize& size) {
+    ordered_json object;
+    object["topic"] = size.topic->name;
+    object["topic_id"] = size.topic->id.to_string();
+    object["internal"] = size.topic->internal;
+    object["bytes"] = size.bytes();
+    object["offsets"] = size.offsets();
+    return object;
+}
+
+ordered_json partition_json(const runtime::PartitionSize& size) {
+    return {{"partition", size.partition.value},
+            {"start", size.bounds.start.value},
+            {"stable_end", size.bounds.stable_end.value},
+            {"end", size.bounds.end.value},
+            {"bytes", size.bytes}};
+}
+
+}  // namespace
+
+void serve_topics(const Surroundings& surroundings, const ExchangePointer& exchange) {
+    // Its time grows with the partitions of all topics.
+    const auto look = [&services = surroundings.services, &identity = surroundings.identity, exchange] {
+        const access::Authorizer& authorizer = services.authorizer;
+        ordered_json object;
+        object["schema"] = 1;
+        object["broker"] = identity.json();
+        object["topics"] = ordered_json::array();
+        for (const runtime::TopicSize& size : runtime::topic_sizes(*services.topics.table())) {
+            if (authorizer.meets(exchange->caller().requester(), access::kDescribeTopic, size.topic->name)) {
+                object["topics"].push_back(topic_json(size));
+                object["topics"].back()["partitions"] = size.topic->partition_count;
+            }
+        }
+        exchange->respond(Status::ok, kJson, object.dump() + "\n");
+    };
+    start_look(surroundings, exchange, look);
+}
+
+void serve_topic(const Surroundings& surroundings, const ExchangePointer& exchange) {
+    const auto topic = topic_of(surroundings, exchange);
+    if (topic == nullptr) {
+        return;
+    }
+    const runtime::TopicSize size = runtime::topic_size(*topic);
+    ordered_json object;
+    object["schema"] = 1;
+    object["broker"] = surroundings.identity.json();
+    object.update(topic_json(size));
+    object["partitions"] = ordered_json::array();
+    for (const runtime::PartitionSize& partition : size.partitions) {
+        object["partitions"].push_back(partition_json(partition));
+    }
+    exchange->respond(Status::ok, kJson, object.dump() + "\n");
+}
+
+}  // namespace partita::http
