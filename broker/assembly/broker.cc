@@ -15,7 +15,8 @@
 #include "broker/runtime/coordinators/coordinator_timers.h"
 #include "broker/runtime/coordinators/group_cluster.h"
 #include "broker/runtime/coordinators/group_shards.h"
-#include "broker/runtime/fences/fences.h"
+#include "broker/runtime/fences/fence_upkeep.h"
+#include "broker/runtime/fences/fence_wakes.h"
 #include "broker/runtime/fences/shown_partitions.h"
 #include "broker/runtime/findings/findings_hub.h"
 #include "broker/runtime/growth/expansions.h"
@@ -77,6 +78,8 @@ struct Broker::Parts {
     CoordinatorTimers coordinator_timers;
     FenceFiles fence_files;
     Fences fences;
+    FenceWakes fence_wakes;
+    FenceUpkeep fence_upkeep;
     ShownPartitions shown_partitions;
     TopicStates topic_states;
     Catalog catalog;
@@ -112,7 +115,9 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
       group_updates(groups, config),
       coordinator_timers(coordinators, turns.first()),
       fence_files(storage->file_system, storage->directory),
-      fences(fence_files, topics, turns, {groups, connections}, findings, upkeep),
+      fences(fence_files, {groups, connections}, upkeep),
+      fence_wakes(fences, topics, turns),
+      fence_upkeep(fences, topics, findings),
       shown_partitions(groups),
       topic_states(config, *storage->logs, fences),
       catalog(config, topics, topic_states, upkeep),
@@ -134,6 +139,7 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
                .catalog = catalog,
                .groups = groups,
                .fences = fences,
+               .fence_wakes = fence_wakes,
                .shown_partitions = shown_partitions,
                .expansions = expansions,
                .expansion_worker = expansion_worker,
@@ -151,11 +157,11 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
                .counters = counters,
                .failures = failures} {
     coordinators.add(topics::CoordinatorKind::groups, groups);
-    groups.set_commit_listener(fences);
-    connections.set_listener(fences);
+    groups.set_commit_listener(fence_wakes);
+    connections.set_listener(fence_wakes);
     // In this order: whoever coordinates is told last, when all others know what there is.
-    for (TopicsListener* listener :
-         std::initializer_list<TopicsListener*>{&throttles, &readers, &group_updates, &turns, &fences, &coordinators}) {
+    for (TopicsListener* listener : std::initializer_list<TopicsListener*>{&throttles, &readers, &group_updates, &turns, &fences,
+                                                                           &fence_wakes, &coordinators}) {
         topics.add_listener(*listener);
     }
     turns.first_reactor().add_participant(coordinator_timers);
@@ -168,7 +174,8 @@ Broker::Upkeep::Upkeep(Parts& parts)
       background_sync(parts.config, *parts.storage->logs, *parts.storage->flusher, parts.upkeep),
       folds(*parts.storage->logs, *parts.keyed_logs, parts.upkeep),
       retention(parts.config, parts.topics, *parts.keyed_logs, parts.turns, parts.upkeep),
-      worker({&rebuilds, &short_flushes, &background_sync, &folds, &parts.fences, &retention}, parts.upkeep, parts.schedule) {}
+      worker({&rebuilds, &short_flushes, &background_sync, &folds, &parts.fence_upkeep, &retention}, parts.upkeep,
+             parts.schedule) {}
 
 Broker::Broker(const Options& options, std::unique_ptr<Storage> storage)
     : parts_(std::make_unique<Parts>(options, std::move(storage), is_ready_)) {}
@@ -273,7 +280,7 @@ bool Broker::close() {
     stop_workers();
     parts.storage->flusher->drain();
     parts.maintenance->folds.fold(parts.schedule.clock.now().monotonic);
-    parts.fences.store_all();
+    parts.fence_upkeep.store_all();
     if (auto closed = parts.storage->logs->close(); !closed) {
         log::error("storage", "the clean stop failed, the next start recovers", {{"reason", closed.error().message}});
         return false;

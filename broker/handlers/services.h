@@ -26,6 +26,7 @@ class Connections;
 class ExpansionWorker;
 class Expansions;
 class FailureLog;
+class FenceWakes;
 class Fences;
 class FindingsHub;
 class GroupShards;
@@ -57,6 +58,7 @@ struct Services {
     Catalog& catalog;
     GroupShards& groups;
     Fences& fences;
+    FenceWakes& fence_wakes;
     ShownPartitions& shown_partitions;
     Expansions& expansions;
     ExpansionWorker& expansion_worker;

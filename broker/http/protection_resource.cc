@@ -15,7 +15,7 @@
 #include "broker/http/resources.h"
 #include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/coordinators/group_shards.h"
-#include "broker/runtime/fences/fences.h"
+#include "broker/runtime/fences/fence_wakes.h"
 #include "broker/runtime/growth/expansions.h"
 #include "broker/runtime/partitions/published_topics.h"
 #include "broker/runtime/partitions/turns.h"
@@ -180,7 +180,7 @@ void serve_nudge(const Surroundings& surroundings, const ExchangePointer& exchan
         respond_error(*exchange, Status::not_found, "there is no topic " + exchange->request().path.at(2));
         return;
     }
-    services.fences.nudge(*topic, now);
+    services.fence_wakes.nudge(*topic, now);
     exchange->respond(
         Status::ok, kJson,
         ordered_json{{"topic", topic->topic->name}, {"nudging_ms", runtime::TopicExpansion::kNudgeMs}}.dump() + "\n");

@@ -1,46 +1,34 @@
 #pragma once
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <set>
-#include <string>
 #include <string_view>
 
 #include "broker/config/topic_config.h"
-#include "broker/runtime/clients/connections.h"
-#include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/fences/fence_files.h"
 #include "broker/runtime/fences/topic_expansion.h"
-#include "broker/runtime/loop/upkeep_task.h"
 #include "broker/runtime/partitions/topics_listener.h"
 #include "broker/topics/catalog.h"
 
 namespace partita::runtime {
 
-class FindingsHub;
-class PublishedTopics;
-class Turns;
+class UpkeepBell;
 
-/// Makes what is kept about the growth of topics (one `TopicExpansion` for each topic that needs it), and keeps the stored fences
-/// up to date.
+/// Makes what is kept about the growth of topics, one `TopicExpansion` for each topic that needs it, and opens their fences.
+/// `FenceWakes` wakes whom fences hold, and `FenceUpkeep` keeps the stored fences up to date.
 ///
-/// Thread-safe, with three exceptions: `load` and `finish_load` are of the start, only the catalog calls `state_for`, and the
-/// functions of an upkeep task.
-class Fences final : public CommitListener, public IdentityListener, public TopicsListener, public UpkeepTask {
+/// Thread-safe, with exceptions: `load` and `finish_load` are of the start, and only the catalog calls `state_for`.
+class Fences final : public TopicsListener {
   public:
-    static constexpr std::int64_t kUpkeepMs = 1000;
-
     /// The parts that tell who reads a topic, and who is at the other end of connections.
     struct Readers {
         GroupShards& groups;
         Connections& connections;
     };
     /// `upkeep` rings when there is a fence to store.
-    Fences(FenceFiles& files, const PublishedTopics& topics, Turns& turns, Readers readers, FindingsHub& findings,
-           UpkeepBell& upkeep);
+    Fences(FenceFiles& files, Readers readers, UpkeepBell& upkeep) : files_(files), readers_(readers), upkeep_(upkeep) {}
 
     // Start --------------------------------------------------------------------------------------
 
@@ -59,55 +47,34 @@ class Fences final : public CommitListener, public IdentityListener, public Topi
 
     /// Opens a fence if the record of the topic's last expansion says so. Called before anybody sees the new partitions.
     void open(const TopicState& topic, Now now);
-    /// Forgets the fences of deleted topics, and nudges the consumers of topics that are newly configured so.
+    /// Forgets the fences of deleted topics.
     void on_topics_changed(const TopicsChange& change) override;
 
-    // Waking -------------------------------------------------------------------------------------
+    // Keeping ------------------------------------------------------------------------------------
 
-    /// Makes the fetches that the topic's fence holds look again. Cheap while no fence exists.
-    void on_commit(std::string_view topic) override {
-        if (count() > 0) {
-            wake_held(topic);
-        }
-    }
-    /// Makes the fetches that any fence holds look again.
-    void identities_changed() override;
-    /// Makes every consumer of the topic refresh its metadata, those with a waiting fetch at once. The topic has a
-    /// `TopicExpansion`.
-    void nudge(const TopicState& topic, Now now);
-
-    // Upkeep -------------------------------------------------------------------------------------
-
-    /// Far away while no fence exists.
-    [[nodiscard]] Instant next_due() const override;
-    /// Closes the windows that are due, stores changed fences, and settles findings about them. Blocks on the disk.
-    void run_due(Now now) override;
-    /// Stores every fence. The broker calls this at an orderly stop.
-    void store_all();
+    /// Stores the fence in its file. False when that failed; the log says why. `durable`: waits until it is on the device, as no
+    /// reactor may.
+    [[nodiscard]] bool store(const topics::Topic& topic, std::string_view encoded_fence, bool durable);
+    /// Removes the stored fence, if there is one.
+    void remove_stored(const TopicId& id);
+    /// So many fences more than before (less than 0: fewer), and groups that one gave up waiting for.
+    void note_upkeep(int change, std::uint64_t new_timeouts);
 
     // Looking ------------------------------------------------------------------------------------
 
+    /// How many times a fence let a group pass that had not caught up.
     [[nodiscard]] std::uint64_t timeouts() const { return timeouts_.load(std::memory_order_relaxed); }
+    /// How many topics have a fence.
     [[nodiscard]] int count() const { return count_.load(std::memory_order_relaxed); }
 
   private:
-    void remove_stored(const TopicId& id);
-    void wake_held(std::string_view topic);
-    void wake_held(const TopicState& topic);
-
     FenceFiles& files_;
-    const PublishedTopics& topics_;
-    Turns& turns_;
     const Readers readers_;
-    FindingsHub& findings_;
     UpkeepBell& upkeep_;
     /// Fences read at the start, until their topics take them.
     std::map<TopicId, expansion::Fence> loaded_;
     std::atomic<int> count_ = 0;
     std::atomic<std::uint64_t> timeouts_ = 0;
-    std::atomic<std::int64_t> next_upkeep_ms_ = 0;
-    /// Topics with open findings about their fences. Only the upkeep thread uses this.
-    std::set<TopicId> told_findings_;
 };
 
 }  // namespace partita::runtime

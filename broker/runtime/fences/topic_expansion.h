@@ -71,7 +71,7 @@ class TopicExpansion {
         /// The fetch must return nothing at or above this offset.
         std::optional<Offset> limit;
         /// True when it will soon be known whether the limit holds for this reader. A fetch that can wait should do so;
-        /// `Fences::identities_changed` wakes it.
+        /// `FenceWakes::identities_changed` wakes it.
         bool is_undecided = false;
         /// True when the reader may be in no group: the answer then shows the true end of the log, because a program that reads
         /// to the end must not take the limit for the end. Members are shown the limit, as if there were nothing more.
@@ -109,7 +109,7 @@ class TopicExpansion {
         /// All findings that hold now about readers of the fence.
         std::vector<expansion::Finding> findings;
     };
-    /// Closes a window that is due, forgets what holds nobody, and hands out what changed since the last call. Fences::upkeep
+    /// Closes a window that is due, forgets what holds nobody, and hands out what changed since the last call. FenceUpkeep
     /// calls this on the upkeep thread.
     [[nodiscard]] Upkeep upkeep(const TopicState& topic, Now now);
     /// The fence as it should be stored now, changed or not. Empty without a fence.

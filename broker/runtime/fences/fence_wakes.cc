@@ -1,0 +1,55 @@
+#include "broker/runtime/fences/fence_wakes.h"
+
+#include <memory>
+
+#include "broker/runtime/partitions/published_topics.h"
+#include "broker/runtime/partitions/turns.h"
+#include "broker/topics/catalog_core.h"
+
+namespace partita::runtime {
+
+void FenceWakes::on_topics_changed(const TopicsChange& change) {
+    for (const topics::CatalogChange& one : change.changes) {
+        if (one.kind != topics::CatalogChange::Kind::topic_reconfigured) {
+            continue;
+        }
+        const TopicState* state = change.now.find(one.after->id);
+        if (state->config->nudge != change.before.find(one.after->id)->config->nudge && state->expansion) {
+            nudge(*state, change.time);
+        }
+    }
+}
+
+void FenceWakes::identities_changed() {
+    if (fences_.count() == 0) {
+        return;
+    }
+    const std::shared_ptr<const TopicTable> table = topics_.table();
+    table->for_each([&](const TopicState& topic) {
+        if (topic.expansion) {
+            wake_held(topic);
+        }
+    });
+}
+
+void FenceWakes::nudge(const TopicState& topic, Now now) {
+    topic.expansion->nudge(now.monotonic);
+    // Fetches that wait see it at once.
+    wake_held(topic);
+}
+
+void FenceWakes::wake_held(std::string_view topic) {
+    const std::shared_ptr<const TopicTable> table = topics_.table();
+    const TopicState* state = table->find(topic);
+    if (state != nullptr && state->expansion) {
+        wake_held(*state);
+    }
+}
+
+void FenceWakes::wake_held(const TopicState& topic) {
+    for (const std::shared_ptr<Partition>& partition : topic.partitions) {
+        turns_.post_change(*partition);
+    }
+}
+
+}  // namespace partita::runtime

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <string_view>
+
+#include "broker/runtime/clients/connections.h"
+#include "broker/runtime/coordinators/group_shards.h"
+#include "broker/runtime/fences/fences.h"
+#include "broker/runtime/partitions/topics_listener.h"
+
+namespace partita::runtime {
+
+class PublishedTopics;
+class Turns;
+
+/// Makes the waiting fetches of topics with a fence look again, when something has changed that the fence goes by. Thread-safe.
+class FenceWakes final : public CommitListener, public IdentityListener, public TopicsListener {
+  public:
+    FenceWakes(const Fences& fences, const PublishedTopics& topics, Turns& turns)
+        : fences_(fences), topics_(topics), turns_(turns) {}
+
+    /// Wakes the fetches that the topic's fence holds. Cheap while no fence exists.
+    void on_commit(std::string_view topic) override {
+        if (fences_.count() > 0) {
+            wake_held(topic);
+        }
+    }
+    /// Wakes the fetches that any fence holds.
+    void identities_changed() override;
+    /// Nudges the consumers of topics that are newly configured so.
+    void on_topics_changed(const TopicsChange& change) override;
+    /// Makes every consumer of the topic refresh its metadata, those with a waiting fetch at once. The topic has a
+    /// `TopicExpansion`.
+    void nudge(const TopicState& topic, Now now);
+
+  private:
+    void wake_held(std::string_view topic);
+    void wake_held(const TopicState& topic);
+
+    const Fences& fences_;
+    const PublishedTopics& topics_;
+    Turns& turns_;
+};
+
+}  // namespace partita::runtime
