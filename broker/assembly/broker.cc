@@ -21,6 +21,7 @@
 #include "broker/runtime/findings/findings_hub.h"
 #include "broker/runtime/growth/expansions.h"
 #include "broker/runtime/insight/findings_topic.h"
+#include "broker/runtime/insight/key_news.h"
 #include "broker/runtime/insight/key_observer.h"
 #include "broker/runtime/insight/reader_observer.h"
 #include "broker/runtime/loop/counters.h"
@@ -85,6 +86,7 @@ struct Broker::Parts {
     Catalog catalog;
 
     OwnChanges own_changes;
+    KeyNews key_news;
     KeyObserver keys;
     const PlanSources plan_sources;
     ReaderObserver readers;
@@ -122,7 +124,8 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
       topic_states(config, *storage->logs, fences),
       catalog(config, topics, topic_states, upkeep),
       own_changes(turns, catalog, upkeep, failures),
-      keys(config, topics, connections, {findings, own_changes}, schedule),
+      key_news(findings, own_changes),
+      keys(config, topics, connections, key_news, schedule),
       plan_sources{topics, groups, keys, schedule.clock},
       readers(plan_sources, connections, findings, schedule.executor),
       findings_topic(config, topics, findings, own_changes),

@@ -216,8 +216,9 @@ void stage_partition(runtime::RequestContext& context, StagedRequest& staged, co
         return fail(response, runtime::append_error_code(append.error().failure));
     }
     context.turn.mark_dirty(*partition);
-    if (context.services.keys.is_open() && !append->duplicate) {
-        context.services.keys.offer(topic, PartitionIndex{data.index}, context.client, context.client_id, *stored, now);
+    runtime::KeySamples& samples = context.services.keys.samples();
+    if (samples.is_open() && !append->duplicate) {
+        samples.offer(topic, PartitionIndex{data.index}, context.client, context.client_id, *stored, now);
     }
     response.base_offset = append->base_offset.value;
     response.log_append_time_ms = rules.timestamp_type == TimestampType::log_append_time ? now.value : -1;

@@ -23,7 +23,7 @@ void connection_closed(runtime::Services& services, const runtime::ClientConnect
         }
     }
     if (client.noted_producer) {
-        services.keys.connection_closed(client.id);
+        services.keys.samples().connection_closed(client.id);
     }
     services.connections.closed(client.id);
 }

@@ -301,7 +301,7 @@ ROWS = [
 
 class Detection(Produce):
     """Partitioner detection on against off: B against B0, the same binary with it switched off. Long enough that what it
-    spends at once on a topic that it has not seen (KeyObserver::kBurstNs) is not most of what is measured."""
+    spends at once on a topic that it has not seen (KeyBudget::kBurstNs) is not most of what is measured."""
 
     contenders = ("B", "B0")
     rivals = False

@@ -211,7 +211,7 @@ void ReaderObserver::on_commit(const TopicState& topic, std::string_view group, 
                              {commits.begin(), commits.end()},
                              std::move(before),
                              now,
-                             sources_.keys.batches_taken()},
+                             sources_.keys.samples().taken()},
            .name = {}});
 }
 
