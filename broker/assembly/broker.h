@@ -16,10 +16,7 @@
 namespace partita::runtime {
 
 /// A whole broker except its listeners: it makes the parts, starts them and stops them. It does nothing else, and no part knows
-/// it. `Services` has what requests may use. The program and the tests use the same class.
-///
-/// Locks that reactors take are held for work in memory and writes to the page cache only. They are taken in this order: catalog,
-/// TopicExpansion, group shard, log. The upkeep thread takes the metadata store's lock before that of a group shard.
+/// it. `Services` has what requests may use. The program, the tests and the simulation use the same class.
 class Broker {
   public:
     struct Options {
@@ -63,7 +60,7 @@ class Broker {
 
     Broker(const Options& options, std::unique_ptr<Storage> storage);
     [[nodiscard]] std::expected<void, StartError> load(const Options& options);
-    /// Of everything but the reactors.
+    /// Ends all workers. The reactors are somebody else's.
     void stop_workers();
 
     std::atomic<bool> is_ready_ = false;

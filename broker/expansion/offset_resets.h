@@ -28,8 +28,8 @@ class OffsetResets {
     static constexpr std::size_t kAsksMax = 4096;
     static constexpr std::size_t kListingsMax = 4096;
     static constexpr std::size_t kStartsMax = 4096;
-    /// Of these, such as skip nothing. What has no place counts as a beginning of every group that it can be of, so that none is
-    /// told to have skipped what it may have read.
+    /// Places for starts that skip nothing. A start without a place counts as a beginning of every group that it can be of, so
+    /// that none is told to have skipped what it may have read.
     static constexpr std::size_t kPlainStartsMax = kStartsMax / 2;
     static constexpr std::size_t kSkipsMax = 4096;
     /// Places, each a group and a partition, of which it is kept where the group began. When there are more, nothing is told of

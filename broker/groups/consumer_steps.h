@@ -51,7 +51,7 @@ class ConsumerSteps {
     /// Leads the member one step towards its target. `owned`: what the member says that it has.
     void lead_on(const Group& group, const ConsumerMember& member, bool subscription_changed,
                  const std::optional<std::span<const assignors::TopicPartitions>>& owned, Now now, Effects& effects);
-    /// Of the topics that the group subscribes to, as they are now.
+    /// The hash of the topics that the group subscribes to, as they are now.
     [[nodiscard]] std::int64_t compute_metadata_hash(const Group& group);
 
     // Expressions

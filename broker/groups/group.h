@@ -224,9 +224,9 @@ struct Group {
 
     /// Null when nothing is committed there.
     [[nodiscard]] const CommittedOffset* offset(std::string_view topic, PartitionIndex partition) const;
-    /// Of whatever kind, nobody is in it.
+    /// True when nobody is in it, whatever its kind.
     [[nodiscard]] bool has_no_members() const;
-    /// Also when it may be, for all that is known.
+    /// True also when it may be subscribed, for all that is known.
     [[nodiscard]] bool is_subscribed_to(std::string_view topic) const;
 
   private:

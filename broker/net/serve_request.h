@@ -20,13 +20,14 @@ struct Speaker {
     runtime::ClientConnection& client;
     Conversation& conversation;
     runtime::ReplyReceiver& replies;
-    /// Of `replies`, with its reactor.
+    /// The id of `replies` with its reactor, which names it to whoever answers later.
     std::uint64_t receiver = 0;
 };
 
 /// Has one request of the conversation served by its handler, and does to the conversation what follows: its slot is filled, or
-/// the request parks it, or it is the last that is served. On the reactor's thread. Answers how long the conversation rests
-/// because of a request whose reply comes later (mostly 0); the error closes the connection at once, with a reason for the log.
+/// the request parks it, or it is the last that is served. The connection calls this on its reactor's thread. Answers how long
+/// the conversation rests because of a request whose reply comes later (mostly 0); the error closes the connection at once, with
+/// a reason for the log.
 [[nodiscard]] std::expected<std::int32_t, std::string> serve_request(runtime::Services& services, runtime::Turn& turn,
                                                                      const Speaker& speaker,
                                                                      const Conversation::Request& request);

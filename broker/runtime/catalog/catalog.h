@@ -53,7 +53,7 @@ class Catalog {
     [[nodiscard]] std::expected<void, StartError> load_topics(const Place& place, Now now);
 
     [[nodiscard]] const std::string& cluster_id() const { return cluster_id_; }
-    /// Not before `load`.
+    /// The log that makes the catalog durable. There is one once `load` has returned.
     [[nodiscard]] std::shared_ptr<PartitionLog> own_log() const { return partition_->log; }
 
     // Changes ------------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ class Catalog {
             catalog_.mutex_.assert_held();
             return catalog_.states_.claim(effects, *catalog_.topics_.table(), claimed_, now);
         }
-        /// Until it was written.
+        /// Takes the logs back from the new partitions. Only while the change was not written.
         void release_claims() {
             catalog_.mutex_.assert_held();
             catalog_.states_.release(claimed_, *catalog_.topics_.table());

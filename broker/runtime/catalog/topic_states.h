@@ -17,34 +17,35 @@ class Fences;
 /// Topics that are to be made or to grow, by id, with the logs of their new partitions.
 using ClaimedTopics = std::map<TopicId, std::shared_ptr<const TopicState>>;
 
-/// Makes the `TopicState` of what the catalog says: settings, logs, and what is kept of a topic's growth. For whoever holds the
-/// catalog: one caller at a time.
+/// Makes the `TopicState` of what the catalog says: settings, logs, and what is kept of a topic's growth. The catalog calls this
+/// with its lock held, so there is one caller at a time.
 class TopicStates {
   public:
     TopicStates(const config::CurrentConfig& config, LogDirectory& logs, Fences& fences)
         : config_(config), logs_(logs), fences_(fences) {}
 
-    /// All topics of the start were made: what comes from now on is new, and is made by clients.
+    /// The catalog calls this when all topics that the start found have their states. Whatever it makes later is new.
     void serve() { is_serving_ = true; }
 
-    /// With the logs of partitions that `before` has not. Fails when one cannot be had: none is claimed then.
+    /// The state of a topic that is new or has grown: it shares the partitions of `before` (null for a new topic) and gives the
+    /// others their logs. Fails when one of these cannot be had; then none is claimed.
     [[nodiscard]] StorageResult<std::shared_ptr<const TopicState>> make(const topics::TopicPointer& topic,
                                                                         const TopicState* before, Now now);
-    /// Of a topic that has all its partitions.
+    /// The state of a topic whose settings changed; its partitions are those of `before`.
     [[nodiscard]] std::shared_ptr<const TopicState> remake(const topics::TopicPointer& topic, const TopicState& before, Now now);
-    /// The same topic, of which from now on the growth is watched, whatever its mode.
+    /// The state of the same topic with its growth watched, whatever its mode.
     [[nodiscard]] std::shared_ptr<const TopicState> watched(const TopicState& before, Now now);
 
     /// Gives the new partitions of a change their logs. False when a directory is in the way that cannot be moved: nothing is
     /// claimed then.
     [[nodiscard]] bool claim(const topics::Effects& effects, const TopicTable& before, ClaimedTopics& claimed, Now now);
-    /// Takes the logs back of what was claimed and will not be.
+    /// Takes back the logs that `claim` gave, because the change will not be made.
     void release(ClaimedTopics& claimed, const TopicTable& before);
 
     // Topics that are to be deleted: first this, then the record of it, then `remove_logs` of each if that is written, and
     // `conclude_removals` in any case. A start after a crash finishes what was announced and recorded.
     void announce_removals(std::span<const TopicId> topics) { logs_.announce_removals(topics); }
-    /// Who has one of the logs sees it closed. Their files go later, on the upkeep thread.
+    /// Closes the logs, also for those who hold one. The upkeep thread removes their files later.
     void remove_logs(const TopicState& topic);
     void conclude_removals(std::span<const TopicId> topics) { logs_.conclude_removals(topics); }
 

@@ -110,7 +110,7 @@ class Connections {
     };
     bool stopping_ GUARDED_BY(mutex_) = false;
 
-    // Of the steps: what they may still use before they rest, and until when they do.
+    // Only steps of the worker use these: how much processor time they may still use before they rest, and until when they rest.
     std::int64_t credit_ns_ = kBurstNs;
     std::optional<std::int64_t> counted_ns_;
     Instant rests_until_{};

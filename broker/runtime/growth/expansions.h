@@ -85,7 +85,7 @@ class Expansions {
     Catalog& catalog_;
     Fences& fences_;
     ReaderObserver& readers_;
-    /// With the catalog's lock held.
+    /// Guarded by the catalog's lock.
     expansion::Confirmations confirmations_;
 };
 

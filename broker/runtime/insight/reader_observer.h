@@ -44,7 +44,7 @@ class ReaderObserver final : public TopicsListener {
   public:
     /// Joins remembered of one topic.
     static constexpr std::size_t kJoinsMax = 1024;
-    /// Of one core: after each round it rests so long that it stays below this.
+    /// The share of one core that rounds may use. After each round the observer rests so long that it stays below this.
     static constexpr double kShare = 0.01;
     /// Processor time after which a round ends, once its present topic is done: as much as `kShare` gives for the time between
     /// two rounds. The topics that are left wait for the next round. So the share holds over every few seconds, however many
@@ -203,7 +203,7 @@ class ReaderObserver final : public TopicsListener {
         std::string group;
     };
     struct Note {
-        /// Not used when a group was deleted, which is about every topic.
+        /// Unused in the note of a deleted group, which is about every topic.
         TopicId topic;
         std::variant<OffsetFetched, OffsetsListed, Fetched, Committed, Left, GroupDeleted, Grown> what;
         /// The name of a topic that grew; empty in other notes.
@@ -255,10 +255,10 @@ class ReaderObserver final : public TopicsListener {
     std::atomic<std::uint64_t> changes_ = 0;
     std::atomic<std::uint64_t> looks_ = 0;
 
-    /// One settles at a time.
+    /// Held through a round, so that one settles at a time.
     Mutex settle_mutex_{LockRank::reader_settle};
     std::map<TopicId, Watched> watched_ GUARDED_BY(settle_mutex_);
-    /// Of all internal topics of Streams applications, as of the catalog with this sequence.
+    /// A hash of all internal topics of Streams applications, and the sequence of the catalog that it was made from.
     std::uint64_t streams_internal_ GUARDED_BY(settle_mutex_) = 0;
     std::optional<std::int64_t> streams_internal_at_ GUARDED_BY(settle_mutex_);
 
@@ -274,11 +274,11 @@ class ReaderObserver final : public TopicsListener {
     std::optional<Instant> changes_at_ GUARDED_BY(mutex_);
     std::unique_ptr<Worker> worker_ GUARDED_BY(mutex_);
 
-    // Of the steps.
+    // Only steps of the worker use these.
     Instant next_round_ = kNever;
-    /// Until `next_round_`, or until there are news.
+    /// True when news begin the next round before `next_round_`.
     bool rests_ = false;
-    /// The next round is not sooner, so that `kShare` is kept.
+    /// The shortest pause before the next round, so that `kShare` is kept.
     std::int64_t least_ms_ = 0;
 };
 

@@ -22,8 +22,8 @@ class RoundPacing {
         /// The next request ends it.
         bool ends_with_news = false;
     };
-    /// To be asked once before each round. `has_news`: there was a request since the last round; `least_ms`: no shorter than
-    /// this; `due_in_ms`: no longer than until then, when something that depends on time comes about.
+    /// The pause before the next round; the observer asks once for each. `has_news`: there was a request since the last round;
+    /// `least_ms`: no shorter than this; `due_in_ms`: no longer than until then, when something that depends on time comes about.
     [[nodiscard]] Pause next(bool has_news, std::int64_t least_ms, std::optional<std::int64_t> due_in_ms) {
         idle_rounds_ = has_news ? 0 : std::min(idle_rounds_ + 1, kIdleRounds + 1);
         const bool is_rest = idle_rounds_ > kIdleRounds;
@@ -32,7 +32,7 @@ class RoundPacing {
     }
 
   private:
-    /// Of what is due and cannot be looked at yet.
+    /// The pause before something that is due and cannot be looked at yet.
     static constexpr std::int64_t kLeastMs = 1;
 
     int idle_rounds_ = 0;

@@ -19,7 +19,7 @@ struct TopicsChange {
     const TopicTable& now;
     /// What the catalog changed, in its order. Empty when it changed nothing that topics or settings show.
     std::span<const topics::CatalogChange> changes = {};
-    /// Of the request behind the change; null off the reactors.
+    /// The turn of the request behind the change; null off the reactors.
     Turn* turn = nullptr;
     Now time = {};
 };

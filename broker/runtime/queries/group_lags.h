@@ -39,8 +39,8 @@ struct GroupLag {
     [[nodiscard]] std::int64_t total() const;
 };
 [[nodiscard]] GroupLag group_lag(const TopicState& topic, const groups::TopicReader& reader);
-/// Of all groups that read the topic, ascending by id. Takes the locks of the group shards one by one, so nobody may call it who
-/// holds one.
+/// The lags of all groups that read the topic, ascending by id. Takes the locks of the group shards one by one, so nobody may
+/// call it who holds one.
 [[nodiscard]] std::vector<GroupLag> group_lags(GroupShards& groups, const TopicState& topic);
 
 }  // namespace partita::runtime

@@ -25,7 +25,7 @@ struct LogBounds {
 struct PartitionSize {
     PartitionIndex partition;
     LogBounds bounds;
-    /// Of its log files, without indexes.
+    /// The size of its log files, without indexes.
     std::uint64_t bytes = 0;
 
     friend bool operator==(const PartitionSize&, const PartitionSize&) = default;
@@ -43,7 +43,7 @@ struct TopicSize {
     [[nodiscard]] std::int64_t offsets() const;
 };
 [[nodiscard]] TopicSize topic_size(const TopicState& topic);
-/// Of all topics, ascending by name. Takes a moment's lock of each log: time grows with the partitions.
+/// What all topics hold, ascending by name. Takes a moment's lock of each log: time grows with the partitions.
 [[nodiscard]] std::vector<TopicSize> topic_sizes(const TopicTable& table);
 
 }  // namespace partita::runtime

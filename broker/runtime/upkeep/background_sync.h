@@ -19,10 +19,10 @@ class BackgroundSync final : public UpkeepTask {
     /// Data that was acknowledged from the page cache reaches the disk at most about this much later, unless the device is
     /// slower: the window that a power failure can cost. flush.ms of a topic shortens it (ShortFlushes).
     static constexpr std::int64_t kIntervalMs = 1000;
-    /// So much behind the recovery points on file makes a checkpoint due before its interval is over, so that what the start
+    /// As many bytes behind the recovery points on file make a checkpoint due before its interval is over, so that what the start
     /// after a crash has to read is bounded by bytes too: at the rate of a disk, a second or less.
     static constexpr std::uint64_t kCheckpointBytes = 512 * 1024 * 1024;
-    /// How often that is looked at while data comes.
+    /// How often the task looks, while data comes, whether there are so many.
     static constexpr std::int64_t kLookMs = 200;
 
     BackgroundSync(const config::CurrentConfig& config, LogDirectory& logs, LogFlusher& flusher, UpkeepBell& bell)
@@ -32,7 +32,7 @@ class BackgroundSync final : public UpkeepTask {
     [[nodiscard]] Instant next_due() const override;
     void hear(const UpkeepBell::Heard& heard, Instant now) override;
     void note_writes(Instant now) override;
-    /// While a sync is pending, further writes are found when it is made.
+    /// False while a sync is pending, which finds further writes anyway.
     [[nodiscard]] bool hears_writes() const override { return !sync_.pending; }
     void run_due(Now now) override;
 
@@ -40,9 +40,9 @@ class BackgroundSync final : public UpkeepTask {
     void sync(Instant now);
     /// Makes a checkpoint due when there is enough for it.
     bool checkpoint_if_much(Instant now);
-    /// Has every log checkpointed by the flusher; then `finish_checkpoint`.
+    /// Asks the flusher to checkpoint every log. When it has, the bell brings `finish_checkpoint`.
     void begin_checkpoint();
-    /// Writes the files that tell of it.
+    /// Writes the checkpoint files, which tell the next start of it.
     void finish_checkpoint(const StorageResult<void>& checkpointed, Instant now);
 
     const config::CurrentConfig& config_;
@@ -51,14 +51,15 @@ class BackgroundSync final : public UpkeepTask {
     UpkeepBell& bell_;
 
     Mutex mutex_{LockRank::maintenance};
-    /// How the checkpoint went that the flusher made.
+    /// The outcome of the flusher's checkpoint, until `finish_checkpoint` takes it.
     std::optional<StorageResult<void>> checkpointed_ GUARDED_BY(mutex_);
 
     Job sync_;
     Job look_;
     Job checkpoint_;
     bool checkpoint_running_ = false;
-    /// Then the next one is made in its time, however much there is.
+    /// The last checkpoint failed. The next one then waits for its interval, even if kCheckpointBytes makes one due: a disk that
+    /// fails is not asked again at once.
     bool checkpoint_failed_ = false;
 };
 

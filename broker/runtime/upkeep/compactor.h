@@ -64,7 +64,7 @@ class Compactor {
     const Schedule schedule_;
     std::atomic<bool> stopping_ = false;
 
-    // Of the steps.
+    // Only steps of the worker use these.
     Instant next_look_;
     std::set<std::string> damaged_;
 
