@@ -22,6 +22,9 @@ namespace {
 constexpr std::string_view kLockName = ".lock";
 constexpr std::string_view kFormatName = "partita.properties";
 constexpr std::string_view kFormatKey = "format.version=";
+constexpr std::string_view kTakenOverLine = "taken.over=true\n";
+/// A Kafka's own.
+constexpr std::string_view kMetaPropertiesName = "meta.properties";
 constexpr std::string_view kCleanMarkName = ".kafka_cleanshutdown";
 /// What Kafka's own reader expects in it.
 constexpr std::string_view kCleanMarkContent = "{\"version\":0,\"brokerEpoch\":-1}";
@@ -153,15 +156,22 @@ StorageResult<void> LogDirectory::check_format_version() {
     auto text = read_whole_file(file_system, path_of(kFormatName), kLargestSmallFile);
     if (!text && !text.error().is_not_found()) return std::unexpected(std::move(text.error()));
     // New, written by Kafka, or cut off before the file was on the device: all of them are the first format. That is why
-    // nobody has to wait for the device here; a later format would.
+    // nobody has to wait for the device here; a later format would. Not in a new directory: its name alone, which comes before
+    // that of any partition, says that what lies beside it is ours.
     static_assert(kFormatVersion == 1);
-    is_foreign_ = !text;
+    if (!text) {
+        const auto found = holds_partitions();
+        if (!found) return std::unexpected(found.error());
+        is_foreign_ = was_taken_over_ = *found;
+    }
     const bool is_unwritten = !text || text->find_first_not_of('\0') == std::string::npos;
     if (is_unwritten) {
-        const std::string content =
+        std::string content =
             "# Data directory of Partita. Do not edit.\n" + std::string(kFormatKey) + std::to_string(kFormatVersion) + "\n";
-        return replace_file(file_system, path_of(kFormatName), as_bytes(content), false);
+        if (was_taken_over_) content += kTakenOverLine;
+        return replace_file(file_system, path_of(kFormatName), as_bytes(content), was_taken_over_);
     }
+    was_taken_over_ = text->contains(kTakenOverLine);
     const std::size_t at = text->find(kFormatKey);
     std::optional<std::int64_t> version;
     if (at != std::string::npos) {
@@ -177,6 +187,14 @@ StorageResult<void> LogDirectory::check_format_version() {
                                                 "; use the newer version, or another directory"});
     }
     return {};
+}
+
+StorageResult<bool> LogDirectory::holds_partitions() {
+    const auto entries = environment_.file_system.list(environment_.directory);
+    if (!entries) return std::unexpected(entries.error());
+    return std::ranges::any_of(*entries, [](const DirectoryEntry& entry) {
+        return entry.is_directory ? parse_directory_name(entry.name).has_value() : entry.name == kMetaPropertiesName;
+    });
 }
 
 StorageResult<bool> LogDirectory::take_clean_mark() {
@@ -227,6 +245,7 @@ StorageResult<void> LogDirectory::load_partitions(const Options& options) {
         std::pair<std::string, std::int32_t> key;
         std::shared_ptr<PartitionLog> log;
         StorageResult<RecoveryReport> report;
+        bool is_cut_off = false;
     };
     std::vector<Found> found;
     for (const DirectoryEntry& entry : *entries) {
@@ -235,7 +254,7 @@ StorageResult<void> LogDirectory::load_partitions(const Options& options) {
             open_report_.leftovers.push_back(entry.name);
             to_purge_.push_back(entry.name);
         } else if (auto key = parse_directory_name(entry.name)) {
-            found.push_back({std::move(*key), nullptr, RecoveryReport{}});
+            found.push_back({.key = std::move(*key), .log = nullptr, .report = RecoveryReport{}});
         }
     }
     std::set<PartitionKey> on_file;
@@ -253,8 +272,10 @@ StorageResult<void> LogDirectory::load_partitions(const Options& options) {
         const std::string directory = path_of(topic->name + "-" + std::to_string(partition.key.second));
         auto metadata = read_whole_file(file_system, join_path(directory, kPartitionMetadataFileName), kLargestSmallFile);
         if (metadata) {
-            // Unreadable text counts as none: the catalog's claim then decides.
-            if (const auto id = parse_partition_metadata(*metadata)) topic->id = *id;
+            const auto id = parse_partition_metadata(*metadata);
+            if (id) topic->id = *id;
+            // After a clean stop, or of a Kafka, unreadable text counts as none: the catalog's claim then decides.
+            partition.is_cut_off = !id && !open_report_.was_clean && !is_foreign_;
         } else if (!metadata.error().is_not_found()) {
             partition.report = std::unexpected(std::move(metadata.error()));
             return;
@@ -283,6 +304,7 @@ StorageResult<void> LogDirectory::load_partitions(const Options& options) {
         }
         if (partition.report->is_newer_than_checkpoint) note_stale(partition.key, true);
         open_report_.partitions.push_back(std::move(*partition.report));
+        if (partition.is_cut_off) cut_off_.insert(partition.key);
         unclaimed_[std::move(partition.key)] = std::move(partition.log);
     }
     return {};
@@ -352,18 +374,22 @@ StorageResult<std::shared_ptr<PartitionLog>> LogDirectory::take_found(const std:
     // A partition that is only made now is not what a directory without an id holds: a power failure may have left that of a
     // topic whose making it took.
     const bool is_made_now = unreadable == Unreadable::is_a_stray;
-    const bool is_same = log->topic().id == topic->id || topic->id.is_zero() || (log->topic().id.is_zero() && !is_made_now);
+    const bool is_nameless = log->topic().id.is_zero();
+    const bool is_same = !cut_off_.contains(found->first) &&
+                         (log->topic().id == topic->id || topic->id.is_zero() || (is_nameless && !is_made_now));
     if (!is_same) {
         log->mark_deleted();
         note_stale(found->first, log->first_dirty_offset() >= Offset{0});
         auto done = removals_.contains(log->topic().id) ? set_aside_for_deletion(name) : set_aside_as_stray(name, false);
         if (!done) return std::unexpected(std::move(done.error()));
-    } else if (log->topic().id.is_zero() && !topic->id.is_zero()) {
+    } else if (is_nameless && !topic->id.is_zero()) {
+        // At a start. What was in the directory before is never to be taken for something that was cut off.
         const std::string text = partition_metadata_text(topic->id);
         auto written =
-            replace_file(environment_.file_system, join_path(path_of(name), kPartitionMetadataFileName), as_bytes(text), false);
+            replace_file(environment_.file_system, join_path(path_of(name), kPartitionMetadataFileName), as_bytes(text), true);
         if (!written) return std::unexpected(std::move(written.error()));
     }
+    cut_off_.erase(found->first);
     unclaimed_.erase(found);
     if (!is_same) return nullptr;
     log->take_topic(topic);

@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -16,7 +17,8 @@ namespace partita {
 
 /// A data directory in Kafka's layout, held by one process at a time.
 ///
-/// Files of its own: `.lock` (who holds it), `partita.properties` (format version), `recovery-point-offset-checkpoint`,
+/// Files of its own: `.lock` (who holds it), `partita.properties` (format version, and whether a Kafka had the directory
+/// before), `recovery-point-offset-checkpoint`,
 /// `log-start-offset-checkpoint` and `cleaner-offset-checkpoint` (Kafka's text format) and `.kafka_cleanshutdown`. A
 /// directory written by Kafka is accepted; its other files are left alone.
 ///
@@ -73,6 +75,8 @@ class LogDirectory {
     /// the same topic id (or none, as in old Kafka directories), else a new, empty one. A directory of the same name
     /// that belongs to another topic id is renamed first: for deletion when the removal of that topic was announced,
     /// else to `<name>.<random>-stray`, as Kafka does; `take_new_strays` reports it, because it may be somebody's data.
+    /// So is one whose partition.metadata a power failure cut off: nothing in it was ever synced, and it may be of an earlier
+    /// topic of the name.
     /// Touches the disk only to rename, or to write a missing topic id.
     ///
     /// When the directory could not be opened at the start: an error, or, for a partition that is only made now and so cannot be
@@ -100,6 +104,14 @@ class LogDirectory {
         Offset log_end_offset;
     };
     [[nodiscard]] std::vector<Unclaimed> unclaimed() const;
+    /// Before the first start of ours a Kafka had the directory, or somebody laid partitions there. Otherwise everything in it
+    /// is our own, also what a power failure left without the catalog that knew it.
+    [[nodiscard]] bool was_taken_over() const { return was_taken_over_; }
+    /// Directories whose partition.metadata was cut off are claimed as if they had none: somebody vouches for them.
+    void believe_names() {
+        const MutexLock lock(mutex_);
+        cut_off_.clear();
+    }
 
     /// A directory that was renamed out of the way of a topic that it does not belong to.
     struct Stray {
@@ -171,6 +183,8 @@ class LogDirectory {
 
     [[nodiscard]] StorageResult<void> take_lock(TimestampMs now);
     [[nodiscard]] StorageResult<void> check_format_version();
+    /// There are partitions, or a Kafka's properties.
+    [[nodiscard]] StorageResult<bool> holds_partitions();
     /// Removes the clean mark, durably; true when there was one.
     [[nodiscard]] StorageResult<bool> take_clean_mark();
     [[nodiscard]] StorageResult<void> load_partitions(const Options& options) EXCLUDES(mutex_);
@@ -210,8 +224,9 @@ class LogDirectory {
     std::unique_ptr<FileLock> lock_;
     std::unique_ptr<Volume> volume_;
     OpenReport open_report_;
-    /// No broker of ours had left its format version: the directory is new, or another broker's.
+    /// This is the first start of ours in a directory that was another broker's.
     bool is_foreign_ = false;
+    bool was_taken_over_ = false;
 
     /// Held by who writes checkpoint files.
     Mutex checkpoint_mutex_{LockRank::checkpoint_files};
@@ -219,6 +234,8 @@ class LogDirectory {
     mutable Mutex mutex_{LockRank::log_directory};
     std::map<std::string, Partitions> claimed_ GUARDED_BY(mutex_);
     std::map<PartitionKey, std::shared_ptr<PartitionLog>> unclaimed_ GUARDED_BY(mutex_);
+    /// Found with a partition.metadata that cannot be read, after a crash.
+    std::set<PartitionKey> cut_off_ GUARDED_BY(mutex_);
     std::vector<std::string> to_purge_ GUARDED_BY(mutex_);
     std::vector<Stray> new_strays_ GUARDED_BY(mutex_);
     /// Announced removals; true: concluded, so the note may go.

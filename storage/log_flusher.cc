@@ -112,9 +112,17 @@ bool LogFlusher::serve_next() {
     return true;
 }
 
+StorageResult<void> LogFlusher::serve_first() {
+    if (!first_ || !first_->has_files() || !first_->has_unsynced_data()) return {};
+    auto synced = first_->sync();
+    if (!synced && synced.error().kind != StorageError::Kind::closed) return std::unexpected(std::move(synced.error()));
+    return {};
+}
+
 void LogFlusher::serve(const Group& group) {
     const StorageResult<void> result = [&]() -> StorageResult<void> {
         if (const auto failed = failure()) return std::unexpected(*failed);
+        if (auto done = serve_first(); !done) return done;
         std::vector<std::shared_ptr<PartitionLog>> logs(group.logs.begin(), group.logs.end());
         // Not in the order of their addresses: what a crash in the midst of it leaves follows from what happened before.
         std::ranges::sort(logs, [](const auto& left, const auto& right) {
@@ -139,6 +147,9 @@ void LogFlusher::serve(Waiting& waiting) {
     StorageResult<Offset> result = [&]() -> StorageResult<Offset> {
         if (const auto failed = failure()) return std::unexpected(*failed);
         if (!waiting.log->has_files()) return waiting.log->log_end_offset();
+        if (waiting.log != first_) {
+            if (auto done = serve_first(); !done) return std::unexpected(std::move(done.error()));
+        }
         return LogSync(waiting.log->core(), LogSync::Purpose::awaited_sync).run();
     }();
     {

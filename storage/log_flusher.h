@@ -38,6 +38,10 @@ class LogFlusher {
     LogFlusher(const LogFlusher&) = delete;
     LogFlusher& operator=(const LogFlusher&) = delete;
 
+    /// Whatever else becomes durable here, what this log has at that moment is durable before: the catalog, without which the
+    /// records of a topic are nobody's. Before the first request.
+    void sync_first(std::shared_ptr<PartitionLog> log) { first_ = std::move(log); }
+
     /// Calls `callback` from the worker's step once everything published in `log` so far is durable
     /// (with the new recovery point), or with the failure. Callbacks must be short, must not throw
     /// and may call `request_sync`. False when the bound is reached; then it is never called.
@@ -85,6 +89,7 @@ class LogFlusher {
     };
 
     [[nodiscard]] Instant step();
+    [[nodiscard]] StorageResult<void> serve_first();
     /// The lock is let go meanwhile. False when there is nothing to serve, or somebody serves already.
     bool serve_next() REQUIRES(mutex_);
     void add_to_group_locked(Volume& volume, std::vector<std::shared_ptr<PartitionLog>> logs) REQUIRES(mutex_);
@@ -92,6 +97,7 @@ class LogFlusher {
     void serve(const Group& group);
     void note_failure_locked(const StorageError& error) REQUIRES(mutex_);
 
+    std::shared_ptr<PartitionLog> first_;
     mutable Mutex mutex_{LockRank::log_flusher};
     Condition served_;
     std::list<Waiting> queue_ GUARDED_BY(mutex_);

@@ -128,7 +128,17 @@ StorageResult<void> LogSync::sync_content() {
         if (auto synced = active_->offset_index().file().sync(); !synced) return synced;
         if (auto synced = active_->time_index().file().sync(); !synced) return synced;
     }
+    if (auto synced = sync_identity(); !synced) return synced;
     return stage_epochs(true);
+}
+
+StorageResult<void> LogSync::sync_identity() {
+    if (!sync_parent_) return {};
+    auto file = file_system().open(join_path(*state_.directory, kPartitionMetadataFileName), OpenMode::read_only);
+    if (file) return (*file)->sync_data();
+    // An old Kafka's topic has none. Of one that was deleted meanwhile nothing is to be kept.
+    if (file.error().is_not_found()) return {};
+    return std::unexpected(std::move(file.error()));
 }
 
 StorageResult<void> LogSync::sync_segment(Segment& segment) {

@@ -65,6 +65,8 @@ class LogSync {
     [[nodiscard]] StorageResult<void> write_caches_for_good() REQUIRES(state_.core.append_mutex);
     [[nodiscard]] StorageResult<void> write_caches_of_checkpoint() REQUIRES(state_.core.append_mutex);
     [[nodiscard]] StorageResult<void> sync_segment(Segment& segment);
+    /// Which topic the directory is of, before the directory's name is durable: a name alone may be an earlier topic's too.
+    [[nodiscard]] StorageResult<void> sync_identity();
     /// True when retention or a client has removed the segment meanwhile.
     [[nodiscard]] bool is_removed(const std::shared_ptr<Segment>& segment) const;
     [[nodiscard]] StorageResult<void> put_off_epochs(StorageError error);

@@ -152,6 +152,8 @@ StorageResult<void> MetadataStore::create_file() const {
     // a power cut an empty or half-made file is damage, never "new".
     const std::string creation = join_path(directory_, kCreationDirectory);
     if (auto made = files.make_directories(directory_); !made) return made;
+    // Logs are cut once their records are here.
+    if (auto synced = files.sync_directory(parent_directory(directory_)); !synced) return synced;
     if (auto removed = remove_recursively(files, creation); !removed) return removed;
     if (auto made = files.make_directories(creation); !made) return made;
     {

@@ -213,6 +213,7 @@ std::expected<void, StartError> Broker::load(const Options& options) {
     if (auto done = parts.catalog.load(place, clock.now()); !done) {
         return done;
     }
+    storage.flusher->sync_first(parts.catalog.own_log());
     parts.fences.load(clock.now().wall);
     if (auto done = parts.catalog.load_topics(place, clock.now()); !done) {
         return done;

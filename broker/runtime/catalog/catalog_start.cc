@@ -54,8 +54,11 @@ std::expected<void, StartError> Catalog::load(const Place& place, Now now) {
         }
         fresh_cluster_id = given->second;
     }
-    // Before the catalog has a cluster id, so that a start that is interrupted here begins anew.
-    if (auto adopted = adopt_found_topics(place, is_new, now); !adopted) {
+    // Before the catalog has a cluster id, so that a start that is interrupted here begins anew. What lies in a directory that
+    // was never a Kafka's is left of topics of our own, whose catalog a power failure took: nobody knows their settings, or which
+    // of them were deleted.
+    const bool takes_over = is_new && place.logs.was_taken_over();
+    if (auto adopted = adopt_found_topics(place, takes_over, now); !adopted) {
         return adopted;
     }
     const topics::Decision<topics::InitialiseReply> decision =
@@ -65,6 +68,12 @@ std::expected<void, StartError> Catalog::load(const Place& place, Now now) {
     if ((!decision.effects.empty() && !apply(nullptr, decision.effects, now)) || (is_new && !set_initial_cluster_configs(now))) {
         return std::unexpected(StartError{"the catalog cannot be written in " + place.directory +
                                           "; free some space or check the directory's permissions"});
+    }
+    if (takes_over) {
+        // From here on it is ours too, and what a power failure may leave of our topics is not to be taken for the Kafka's.
+        if (auto synced = partition_->log->sync(); !synced) {
+            return std::unexpected(StartError{with_repair_hint(synced.error())});
+        }
     }
     cluster_id_ = decision.reply.cluster_id;
     return {};
@@ -86,12 +95,15 @@ bool Catalog::set_initial_cluster_configs(Now now) {
     return decision.effects.empty() || apply(nullptr, decision.effects, now);
 }
 
-std::expected<void, StartError> Catalog::adopt_found_topics(const Place& place, bool is_new, Now now) {
-    if (!is_new && !config_->adopt_directories) {
+std::expected<void, StartError> Catalog::adopt_found_topics(const Place& place, bool takes_over, Now now) {
+    if (!takes_over && !config_->adopt_directories) {
         return {};
     }
+    if (config_->adopt_directories) {
+        place.logs.believe_names();
+    }
     // Of a directory that is ours for long, an old Kafka's metadata says nothing any more.
-    auto found = find_topics(place.files, place.logs, is_new);
+    auto found = find_topics(place.files, place.logs, takes_over);
     if (!found) {
         return std::unexpected(StartError{"the directory " + place.directory +
                                           " was written by a Kafka, and cannot be taken over: " + found.error().message});

@@ -81,6 +81,92 @@ TEST_F(LogDirectoryTest, DataWithoutATopicIdIsThatOfATopicOfItsNameThatWasThereA
     EXPECT_EQ(directories_ending("-stray"), 0u);
 }
 
+TEST_F(LogDirectoryTest, TopicOfASyncedLogIsKnownAfterAPowerFailure) {
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        StorageWorld world;
+        append(world.log());
+        ASSERT_TRUE(world.log().sync());
+        world.lose_power(seed);
+        EXPECT_EQ(world.directory->unclaimed().at(0).topic_id, first_) << "seed " << seed;
+    }
+}
+
+TEST_F(LogDirectoryTest, TopicOfAKilledBrokersLogIsKnownAfterTheNextSync) {
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        StorageWorld world;
+        append(world.log());
+        world.kill();
+        append(world.log());
+        ASSERT_TRUE(world.log().sync());
+        world.lose_power(seed);
+        EXPECT_EQ(world.directory->unclaimed().at(0).topic_id, first_) << "seed " << seed;
+    }
+}
+
+// Of two topics of one name, the second made when the first was deleted, a power failure may leave the directory of the first.
+TEST_F(LogDirectoryTest, TopicMadeAgainNeverHasRecordsOfItsPredecessorAfterAPowerFailure) {
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        StorageWorld world;
+        append(world.log());
+        ASSERT_TRUE(world.directory->remove(world.shared_log()));
+        world.lose_power(seed);
+        world.topic = std::make_shared<LogTopic>(LogTopic{"t", second_});
+        EXPECT_EQ(world.log().log_end_offset(), Offset{0}) << "seed " << seed;
+    }
+}
+
+TEST_F(LogDirectoryTest, DirectoryWhoseTopicIdWasCutOffIsSetAside) {
+    append(world_.log());
+    world_.vanish();
+    world_.system.crash_process();
+    world_.system.set_content("/data/t-0/partition.metadata", "");
+    world_.open();
+    EXPECT_EQ(world_.log().log_end_offset(), Offset{0});
+    EXPECT_THAT(world_.directory->take_new_strays(), SizeIs(1));
+    EXPECT_EQ(directories_ending("-stray"), 1u);
+}
+
+TEST_F(LogDirectoryTest, DirectoryWhoseTopicIdWasCutOffIsBelievedWhenSomebodyVouchesForIt) {
+    append(world_.log());
+    world_.vanish();
+    world_.system.crash_process();
+    world_.system.set_content("/data/t-0/partition.metadata", "");
+    world_.open();
+    world_.directory->believe_names();
+    EXPECT_EQ(world_.log().log_end_offset(), Offset{1});
+    EXPECT_EQ(directories_ending("-stray"), 0u);
+}
+
+TEST_F(LogDirectoryTest, WhatIsLeftOfOurOwnPartitionsIsNotTakenForAKafkas) {
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        StorageWorld world;
+        append(world.log());
+        ASSERT_TRUE(world.log().sync());
+        world.lose_power(seed);
+        EXPECT_FALSE(world.directory->unclaimed().empty());
+        EXPECT_FALSE(world.directory->was_taken_over()) << "seed " << seed;
+    }
+}
+
+TEST_F(LogDirectoryTest, DirectoryOfAKafkaIsKnownAsSuchAfterAPowerFailure) {
+    for (const std::string name : {"t-0/00000000000000000000.log", "meta.properties"}) {
+        for (std::uint64_t seed = 0; seed < 10; ++seed) {
+            StorageWorld world;
+            world.vanish();
+            ASSERT_TRUE(remove_recursively(world.system, "/data"));
+            ASSERT_TRUE(world.system.make_directories(parent_directory("/data/" + name)));
+            world.system.set_content("/data/" + name, "");
+            ASSERT_TRUE(world.system.sync_directory("/data"));
+            ASSERT_TRUE(world.system.sync_directory("/"));
+            world.system.crash_process();
+            world.open();
+            EXPECT_TRUE(world.directory->was_taken_over());
+            world.lose_power(seed);
+            EXPECT_TRUE(world.directory->was_taken_over()) << "seed " << seed;
+        }
+    }
+}
+
 // The directory holds its lock while it renames. A first append, which holds that of its log, once waited for it: against the
 // order in which the directory takes the locks of logs, and as long as a disk takes.
 TEST(LogDirectory, FirstAppendWaitsForNoRemovalOfAnotherPartition) {

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <future>
+#include <optional>
 
 #include "storage/log_flusher.h"
 #include "storage/partition_log_state.h"
@@ -68,8 +69,9 @@ TEST_F(LogSyncTest, VolumeThatPromisesNothingLeavesEveryLogToItself) {
     append_to(kMany);
     const std::uint64_t singles = world_.system.single_syncs();
     ASSERT_TRUE(sync_all());
-    // The log, the epochs and the directory of each; the directory of all of them, which is new, and its own name once.
-    EXPECT_EQ(world_.system.single_syncs() - singles, 3u * kMany + 2);
+    // The log, its topic's id, the epochs and the directory of each; the directory of all of them, which is new, and its own name
+    // once.
+    EXPECT_EQ(world_.system.single_syncs() - singles, 4u * kMany + 2);
     for (std::uint64_t seed = 0; seed < 5; ++seed) {
         world_.lose_power(seed);
         expect_ends(kMany, Offset{1});
@@ -342,6 +344,39 @@ TEST(PosixVolume, IsSyncedOrSaysThatItPromisesNothing) {
     ASSERT_TRUE(volume) << volume.error().message;
     EXPECT_TRUE((*volume)->sync());
     EXPECT_FALSE(system.open_volume("/nowhere/at/all"));
+}
+
+TEST_F(LogSyncTest, WhatIsToBeFirstIsDurableBeforeWhatSomebodyWaitsForAndBeforeTheBackground) {
+    for (const bool is_awaited : {true, false}) {
+        for (std::uint64_t seed = 0; seed < 20; ++seed) {
+            StorageWorld world;
+            std::optional<LogFlusher> flusher(std::in_place, real_schedule().executor);
+            flusher->sync_first(world.shared_log(0));
+            for (const int partition : {0, 1}) {
+                auto batch = make_batch();
+                ASSERT_TRUE(world.log(partition).append(batch, {.leader_epoch = {0}, .now = {1000}}));
+            }
+            std::promise<void> served;
+            std::vector<std::string> synced;
+            world.system.on_sync = [&](const std::string& path) {
+                if (path.ends_with(".log")) synced.push_back(path);
+            };
+            if (is_awaited) {
+                ASSERT_TRUE(
+                    flusher->request_sync(world.shared_log(1), [&](const StorageResult<Offset>&) { served.set_value(); }));
+            } else {
+                flusher->request_checkpoint(world.directory->volume(), {world.shared_log(1)},
+                                            [&](const StorageResult<void>&) { served.set_value(); });
+            }
+            served.get_future().get();
+            flusher.reset();
+            ASSERT_EQ(synced.size(), 2u);
+            EXPECT_TRUE(synced.front().starts_with("/data/t-0/"));
+            world.system.on_sync = nullptr;
+            world.lose_power(seed);
+            EXPECT_EQ(world.log(0).log_end_offset(), Offset{1}) << "seed " << seed;
+        }
+    }
 }
 
 }  // namespace

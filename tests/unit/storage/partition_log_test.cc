@@ -306,7 +306,7 @@ TEST_F(PartitionLogTest, AppendsGoOnWhileAnyFileIsSynced) {
     };
     ASSERT_TRUE(log.sync());
     world.system.on_sync = nullptr;
-    EXPECT_EQ(synced, (std::set<std::string>{".log", ".index", ".timeindex", ".txnindex", ".tmp"}));
+    EXPECT_EQ(synced, (std::set<std::string>{".log", ".index", ".timeindex", ".txnindex", ".metadata", ".tmp"}));
     EXPECT_FALSE(world.system.content("/data/t-0/leader-epoch-checkpoint").empty());
 }
 
