@@ -75,7 +75,7 @@ TEST(Growing, MetadataListsEveryPartitionInOrderAtEveryMoment) {
     EXPECT_EQ(listed_partitions(admin, "orders").size(), static_cast<std::size_t>(kLast));
 }
 
-// After a crash offsets of the last minutes' expansions are seeded again, for the newest ones may be lost.
+// What a start after a crash repairs of an expansion gives no offset to a group that does not read the topic any more.
 TEST(Growing, AGroupThatWasDeletedAfterItWasSeededStaysDeletedWhenTheBrokerIsKilled) {
     const TemporaryDirectory directory;
     const BrokerProcess::Options options{.overrides = {}, .data_directory = directory / "data"};

@@ -292,7 +292,9 @@ StepOutcome Expansions::Steps::take(const ExpansionStep& step) {
     const auto done_if = [](bool is_done) { return is_done ? StepOutcome::done : StepOutcome::failed; };
     switch (step.kind) {
         case Kind::seed:
-            return done_if(attempt_.expansions_.seed(topic, now_));
+            return done_if(expansions_.seed(topic, now_));
+        case Kind::sync_seeds:
+            return done_if(expansions_.sync_seeds());
         case Kind::look_for_new_readers:
             return has_new_readers(expansions_.facts_.groups, *topic.before, topic.seeded_groups()) ? StepOutcome::moved
                                                                                                     : StepOutcome::done;

@@ -29,7 +29,11 @@ std::vector<ExpansionStep> steps_of(std::span<const GrowingTopic> topics) {
     const auto always = [](const GrowingTopic&) { return true; };
     const auto is_fenced = [&](const GrowingTopic& topic) { return is_in_mode(topic, ExpansionMode::fenced); };
     const auto gives_seeds = [&](const GrowingTopic& topic) { return !is_in_mode(topic, ExpansionMode::faithful); };
-    for_each_topic(Kind::seed, [](const GrowingTopic& topic) { return !topic.seeded_groups().empty(); });
+    const auto has_seeds = [](const GrowingTopic& topic) { return !topic.seeded_groups().empty(); };
+    for_each_topic(Kind::seed, has_seeds);
+    if (std::ranges::any_of(topics, has_seeds)) {
+        steps.push_back({Kind::sync_seeds});
+    }
     for_each_topic(Kind::look_for_new_readers, gives_seeds);
     steps.push_back({Kind::lock_catalog});
     steps.push_back({Kind::claim_partitions});

@@ -6,8 +6,11 @@
 #include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/fences/fences.h"
+#include "broker/runtime/loop/fail_stop.h"
 #include "broker/runtime/partitions/published_topics.h"
 #include "broker/runtime/partitions/turn.h"
+#include "broker/topics/internal_topics.h"
+#include "protocol/assert.h"
 
 namespace partita::runtime {
 namespace {
@@ -37,19 +40,6 @@ void Expansions::recover(bool was_clean, Now now) {
         }
         const topics::ExpansionEpoch& expansion = *state.topic->expansions.back();
         const std::int64_t age_ms = now.wall.value - expansion.time.value;
-        // A group that does not read the topic any more was deleted since; offset 0 would bring it back to life.
-        std::vector<std::string> seeded;
-        for (const groups::TopicReader& reader : facts_.groups.readers_of(state.topic->name, state.topic->id)) {
-            if (std::ranges::find(expansion.circumstances->seeded_groups, reader.group_id) !=
-                expansion.circumstances->seeded_groups.end()) {
-                seeded.push_back(reader.group_id);
-            }
-        }
-        if (!seeded.empty() && age_ms < kSeedAgainMs &&
-            !facts_.groups.seed_offsets(nullptr, seeded,
-                                        seeds_of(*state.topic, expansion, groups::seed_metadata(expansion.epoch)), now)) {
-            log::error("expansion", "offsets of an expansion cannot be seeded again", {{"topic", state.topic->name}});
-        }
         if (!state.expansion) {
             return;
         }
@@ -94,6 +84,25 @@ bool Expansions::seed(const GrowingTopic& topic, Now now) {
     groups::SeedOffsets seeds = seeds_of(topic);
     seeds.metadata = metadata;
     return facts_.groups.seed_offsets(nullptr, topic.seeded_groups(), seeds, now);
+}
+
+bool Expansions::sync_seeds() {
+    const std::shared_ptr<const TopicTable> table = facts_.topics.table();
+    const TopicState* topic = table->find(topics::topic_of(topics::CoordinatorKind::groups).name);
+    PARTITA_ASSERT(topic != nullptr, "groups that were given seeds have their topic");
+    for (const std::shared_ptr<Partition>& partition : topic->partitions) {
+        if (!partition->log->has_unsynced_data()) {
+            continue;
+        }
+        if (const auto synced = partition->log->sync(); !synced) {
+            if (synced.error().kind == StorageError::Kind::sync_failed) {
+                fail_stop(synced.error());
+            }
+            log::error("expansion", "offsets of an expansion cannot be synced", {{"reason", synced.error().message}});
+            return false;
+        }
+    }
+    return true;
 }
 
 void Expansions::take_back_seeds(const GrowingTopic& topic, Now now) {

@@ -39,14 +39,10 @@ struct TopicState;
 ///      are still as they were in 1 (with the catalog's lock).
 ///   4. What may grow becomes a list of steps, which one executor takes (expansion_steps.h): seeds, the catalog's record, fence,
 ///      publication. When the topics changed, or other groups read them, the request begins again at 1.
-/// A crash between the seeds and the record leaves seeds for partitions that do not exist; the next start removes them before it
-/// serves anybody. When the record cannot be written, the seeds are removed at once.
+/// A crash between the seeds, which are synced, and the record leaves seeds for partitions that do not exist; the next start
+/// removes them before it serves anybody. When the record cannot be written, the seeds are removed at once.
 class Expansions {
   public:
-    /// A power failure may lose the newest seeds but not their expansion. A start that follows no orderly stop therefore gives
-    /// the seeds of an expansion again that is younger than this.
-    static constexpr std::int64_t kSeedAgainMs = 600'000;
-
     /// `facts`: what it judges by; seeds go to the groups there. The three others are what an expansion changes, protects, and
     /// has watched.
     Expansions(const PlanSources& facts, Catalog& catalog, Fences& fences, ReaderObserver& readers)
@@ -67,11 +63,12 @@ class Expansions {
 
     // Steps of a request; see expansion_steps.h.
     [[nodiscard]] bool seed(const GrowingTopic& topic, Now now);
+    [[nodiscard]] bool sync_seeds();
     void take_back_seeds(const GrowingTopic& topic, Now now);
 
     // Looking and undoing ------------------------------------------------------------------------
 
-    /// Removes the seeds of an epoch for good: no later start gives them again. Returns how many were removed. Empty when
+    /// Removes the seeds of an epoch. Returns how many were removed. Empty when
     /// something could not be written; then the remaining seeds stay, and another call can remove them.
     [[nodiscard]] std::optional<std::size_t> remove_seeds(Turn& turn, const topics::Topic& topic, std::int32_t epoch);
 

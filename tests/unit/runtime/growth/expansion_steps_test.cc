@@ -50,7 +50,7 @@ TEST(ExpansionSteps, OfModeFaithfulAreTheCatalogsAlone) {
 
 TEST(ExpansionSteps, OfModeFencedSeedBeforeTheCatalogIsWrittenAndFenceBeforeItIsSeen) {
     const std::vector<GrowingTopic> topics{topic_in("fenced", {"a", "b"})};
-    EXPECT_THAT(kinds(steps_of(topics)), ElementsAre(Kind::seed, Kind::look_for_new_readers, Kind::lock_catalog,
+    EXPECT_THAT(kinds(steps_of(topics)), ElementsAre(Kind::seed, Kind::sync_seeds, Kind::look_for_new_readers, Kind::lock_catalog,
                                                      Kind::claim_partitions, Kind::write_catalog, Kind::open_fence, Kind::publish,
                                                      Kind::unlock_catalog, Kind::watch_readers, Kind::tell));
 }
@@ -60,6 +60,7 @@ TEST(ExpansionSteps, OfSeveralTopicsAreWrittenAtOnce) {
     const std::vector<ExpansionStep> steps = steps_of(topics);
     EXPECT_EQ(std::ranges::count(kinds(steps), Kind::write_catalog), 1);
     EXPECT_EQ(std::ranges::count(kinds(steps), Kind::seed), 1) << "nobody reads the second topic";
+    EXPECT_EQ(std::ranges::count(kinds(steps), Kind::sync_seeds), 1);
     EXPECT_EQ(std::ranges::count(kinds(steps), Kind::look_for_new_readers), 2) << "but somebody may begin to";
 }
 
