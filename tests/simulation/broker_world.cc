@@ -23,7 +23,10 @@ BrokerWorld::BrokerWorld(std::uint64_t seed, std::filesystem::path scratch, bool
       broker_(random_, clock_, std::move(scratch), seed),
       clients_world_{.ledger = ledger_, .random = random_, .clock = clock_} {
     clients_world_.is_told = is_told;
-    broker_.on_step = [this](const std::string& worker) { clients_world_.tell("step of ", worker); };
+    broker_.on_step = [this](const std::string& worker) {
+        clients_world_.tell("step of ", worker);
+        if (worker == "expansions") endanger_growth();
+    };
     broker_.files().volume_vouches = random_() % 2 == 0;
     ledger_.synced_topics = {kSynced};
     ledger_.gives_seeds = random_() % 3 != 0;
@@ -90,23 +93,36 @@ void BrokerWorld::begin_life(const std::expected<void, std::string>& begun) {
     clients_world_.network = broker_.network();
 }
 
-MortalBroker::Death BrokerWorld::random_death() {
-    // Without power, a directory that is a second old loses its catalog, and the next start takes what is left for a Kafka's: not
-    // what this is about.
-    const bool is_young = clock_.now().monotonic - begin_ < 2 * Ledger::kUnsyncedMs;
-    return random_() % 2 == 0 && !is_young ? Death::power_failure : Death::kill;
-}
+MortalBroker::Death BrokerWorld::random_death() { return random_() % 2 == 0 ? Death::power_failure : Death::kill; }
 
 void BrokerWorld::crash_soon() { broker_.doom(random_death(), random_() % 40); }
+
+void BrokerWorld::endanger_growth() {
+    // Chance would hardly ever strike between two steps of one.
+    if (!is_playing_ || random_() % 3 == 0) return;
+    ++clients_world_.happened["growths in danger"];
+    if (random_() % 4 == 0) {
+        counts_.full_disks += broker_.files().fault_happened() ? 1 : 0;
+        return broker_.files().fail_call(1 + random_() % 4, ENOSPC, false, true);
+    }
+    broker_.doom(random_death(), random_() % 8);
+}
 
 void BrokerWorld::fill_disk() {
     counts_.full_disks += broker_.files().fault_happened() ? 1 : 0;
     clients_world_.tell("a full disk is near");
-    broker_.files().fail_call(1 + random_() % 20, ENOSPC, false, true);
+    // Any write, or one of a coordinator, which are few among all.
+    if (random_() % 2 == 0) {
+        broker_.files().fail_call(1 + random_() % 20, ENOSPC, false, true);
+    } else {
+        broker_.files().fail_write("/__consumer_offsets-", ENOSPC);
+    }
 }
 
 void BrokerWorld::restart() {
     clients_world_.tell(broker_.death() == Death::power_failure ? "power failure" : "kill");
+    // What had left before reached its clients.
+    read_replies();
     clients_world_.network = nullptr;
     for (const auto& client : clients_) client->lose_connection();
     const Instant died = clock_.now().monotonic;
@@ -154,6 +170,7 @@ void BrokerWorld::play(int turns) {
     const std::uint64_t turns_per_death = std::array{300, 1'000, 4'000}[random_() % 3];
     const std::uint64_t slowness = random_() % 3;
     begin_life(broker_.start());
+    is_playing_ = true;
     for (int turn = 0; turn < turns && wrong().empty(); ++turn) {
         if (random_() % turns_per_death == 0) crash_soon();
         if (random_() % 500 == 0) fill_disk();
@@ -177,6 +194,7 @@ void BrokerWorld::play(int turns) {
                 if (!broker_.step()) act();
         }
     }
+    is_playing_ = false;
     if (!wrong().empty()) return;
     if (broker_.is_dead()) restart();
     broker_.spare();

@@ -55,6 +55,8 @@ class BrokerWorld {
     void crash_soon();
     /// One of the next writes finds no room.
     void fill_disk();
+    /// A growth is carried out in the step that begins, and the broker may die in the midst of it, or find no room.
+    void endanger_growth();
     void restart();
     void choose_scenes();
     bool read_replies();
@@ -67,7 +69,6 @@ class BrokerWorld {
 
     std::mt19937_64 random_;
     VirtualClock clock_;
-    const Instant begin_ = clock_.now().monotonic;
     MortalBroker broker_;
     Ledger ledger_{clock_};
     ClientsWorld clients_world_;
@@ -76,6 +77,8 @@ class BrokerWorld {
     /// One of them.
     SimulatedAdmin* admin_ = nullptr;
     std::unique_ptr<SimulatedTransactions> transactions_;
+    /// Fate strikes only then.
+    bool is_playing_ = false;
     Counts counts_;
 };
 

@@ -189,17 +189,23 @@ void SimulatedAdmin::look_at_offsets(const std::string& group, const std::string
     // What is known of the count when the offsets come has happened before the broker looked for them.
     look(topic);
     std::vector<std::int32_t> partitions;
-    for (std::int32_t index = 0; index < world_.ledger.count_of(topic) + kBeyond; ++index) partitions.push_back(index);
+    std::vector<std::int64_t> acknowledged;
+    for (std::int32_t index = 0; index < world_.ledger.count_of(topic) + kBeyond; ++index) {
+        partitions.push_back(index);
+        acknowledged.push_back(world_.ledger.committed(group, {topic, index}));
+    }
     std::array topics{OffsetFetchRequest::Topic{.name = topic, .partition_indexes = partitions}};
-    ask<OffsetFetchResponse>(
-        7, OffsetFetchRequest{.group_id = group, .topics = topics}, [this, group, topic](const auto& response) {
-            if (response.error_code != ErrorCode::none) return;  // The coordinator loads.
-            for (const OffsetFetchResponse::Partition& found : response.topics[0].partitions) {
-                if (found.error_code == ErrorCode::none) {
-                    world_.ledger.check_committed(group, {topic, found.partition_index}, found.committed_offset);
-                }
-            }
-        });
+    ask<OffsetFetchResponse>(7, OffsetFetchRequest{.group_id = group, .topics = topics},
+                             [this, group, topic, acknowledged = std::move(acknowledged)](const auto& response) {
+                                 if (response.error_code != ErrorCode::none) return;  // The coordinator loads.
+                                 for (const OffsetFetchResponse::Partition& found : response.topics[0].partitions) {
+                                     if (found.error_code != ErrorCode::none) continue;
+                                     world_.ledger.check_committed(
+                                         group, {topic, found.partition_index},
+                                         acknowledged.at(static_cast<std::size_t>(found.partition_index)),
+                                         found.committed_offset);
+                                 }
+                             });
 }
 
 void SimulatedAdmin::on_lost() {

@@ -202,6 +202,8 @@ class SimulatedMember : public SimulatedClient {
     virtual void on_assigned() {}
     void heartbeat();
     void commit(const Ledger::Place& place, std::int64_t offset);
+    /// Looks whether what its group committed of its partitions is there, and tells what is found; -1: none.
+    void look_at_commits(std::function<void(const Ledger::Place&, std::int64_t)> on_found = {});
     /// Begins anew, after an error that says so.
     void rejoin(ErrorCode error);
     void on_lost() override;

@@ -1,6 +1,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "protocol/messages/68_consumer_group_heartbeat.h"
 #include "tests/simulation/broker_world_scene.h"
@@ -49,6 +50,8 @@ class Consumer final : public SimulatedClient {
     Consumer(ClientsWorld& world, Owners& owners, std::vector<std::string> topics, std::string name)
         : SimulatedClient(world, std::move(name)), owners_(owners), topics_(std::move(topics)) {}
 
+    /// What was told of late may be lost.
+    void power_failed() { is_answered_ = false; }
     void act() override {
         if (waits()) return;
         if (!knows_coordinator_) {
@@ -84,11 +87,20 @@ class Consumer final : public SimulatedClient {
         if (is_whole || has_news_) request.topic_partitions = told;
         has_news_ = false;
         must_tell_all_ = false;
-        ask<ConsumerGroupHeartbeatResponse>(1, request,
-                                            [this, asked = now()](const auto& response) { answered(response, asked); });
+        is_asked_ = true;
+        ask<ConsumerGroupHeartbeatResponse>(1, request, [this, asked = now()](const auto& response) {
+            is_asked_ = false;
+            answered(response, asked);
+        });
     }
     void answered(const ConsumerGroupHeartbeatResponse& response, Instant asked) {
-        if (response.error_code == ErrorCode::unknown_member_id || response.error_code == ErrorCode::fenced_member_epoch) {
+        if (response.error_code == ErrorCode::unknown_member_id || response.error_code == ErrorCode::fenced_member_epoch ||
+            response.error_code == ErrorCode::group_id_not_found) {
+            // An epoch that was told is written down, and outlives a broker that is killed.
+            if (epoch_ > 0 && is_answered_ && now() - heard_ < kSessionMs) {
+                world_.ledger.note_wrong(name_ + " was given epoch " + std::to_string(epoch_) + " of " + kGroup +
+                                         " and is told " + std::string(error_name(response.error_code)));
+            }
             return begin_anew();
         }
         if (response.error_code != ErrorCode::none) {
@@ -97,6 +109,8 @@ class Consumer final : public SimulatedClient {
             return;
         }
         owners_.note_alive(name_, asked);
+        heard_ = asked;
+        is_answered_ = true;
         epoch_ = response.member_epoch;
         if (response.assignment == nullptr) return;
         assigned_.clear();
@@ -118,8 +132,13 @@ class Consumer final : public SimulatedClient {
         owned_.clear();
         assigned_.clear();
         epoch_ = 0;
+        is_answered_ = false;
     }
-    void on_lost() override { must_tell_all_ = true; }
+    void on_lost() override {
+        must_tell_all_ = true;
+        is_answered_ = !is_asked_ && is_answered_;
+        is_asked_ = false;
+    }
 
     Owners& owners_;
     const std::vector<std::string> topics_;
@@ -131,6 +150,12 @@ class Consumer final : public SimulatedClient {
     bool has_news_ = false;
     bool must_tell_all_ = false;
     Instant next_heartbeat_{};
+    /// A heartbeat waits for its answer.
+    bool is_asked_ = false;
+    /// No heartbeat was lost since one was answered, nor what the broker knew.
+    bool is_answered_ = false;
+    /// The broker heard of this member then, or later.
+    Instant heard_{};
 };
 
 class ConsumerGroup final : public Scene {
@@ -140,18 +165,26 @@ class ConsumerGroup final : public Scene {
 
     std::vector<std::unique_ptr<SimulatedClient>> clients() override {
         std::vector<std::unique_ptr<SimulatedClient>> all;
-        for (const char* name : {"c1", "c2", "c3"}) all.push_back(std::make_unique<Consumer>(world_, owners_, topics_, name));
+        for (const char* name : {"c1", "c2", "c3"}) {
+            auto consumer = std::make_unique<Consumer>(world_, owners_, topics_, name);
+            consumers_.push_back(consumer.get());
+            all.push_back(std::move(consumer));
+        }
         return all;
     }
     void replies_were_read() override { owners_.check(); }
     void broker_died(Instant, Instant, bool is_power_failure) override {
-        if (is_power_failure) owners_.forget();
+        if (!is_power_failure) return;
+        owners_.forget();
+        for (Consumer* consumer : consumers_) consumer->power_failed();
     }
 
   private:
     ClientsWorld& world_;
     const std::vector<std::string> topics_;
     Owners owners_;
+    /// Owned by whom `clients` gave them to.
+    std::vector<Consumer*> consumers_;
 };
 
 }  // namespace

@@ -40,6 +40,7 @@ class Diary {
     [[nodiscard]] std::uint64_t event() { return ++events_; }
     void note_acknowledged(std::int32_t partition, std::int64_t offset, Written written) {
         written.acknowledged_at = event();
+        world.ledger.note_synced({topic(), partition});
         if (written.value.empty()) --tombstones_unheard_[{partition, written.key}];
         if (!logs_[partition].emplace(offset, written).second) note_wrong(partition, offset, "was acknowledged twice");
     }
@@ -100,7 +101,8 @@ class Diary {
                     note_wrong(partition, there->second,
                                "is the newest of " + key + ", and there was one at " + std::to_string(offset));
                 }
-            } else if (logs_[partition].at(offset).value.empty()) {
+            } else if (const Written& written = logs_[partition].at(offset);
+                       written.value.empty() && world.clock.now().wall.value - written.written_ms >= kTombstonesMs) {
                 ++world.happened["keys that were deleted"];
             } else if (tombstones_unheard_[{partition, key}] == 0) {
                 note_wrong(partition, offset, "is the newest of " + key + ", and is gone");

@@ -1,6 +1,7 @@
 #include "tests/simulation/broker_world_ledger.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace partita::test {
 namespace {
@@ -21,6 +22,12 @@ void Ledger::note_record(const Place& place, std::int64_t offset, const std::str
         note_wrong(value + " is in " + text_of(place) + " at " + std::to_string(where->second) + " and at " +
                    std::to_string(offset));
     }
+}
+
+void Ledger::note_acknowledged(const Place& place, std::int64_t offset, const std::string& value) {
+    note_record(place, offset, value);
+    records_[place].at[offset].is_acknowledged = true;
+    if (synced_topics.contains(place.first)) note_synced(place);
 }
 
 void Ledger::note_seen(const Place& place, std::int64_t offset, const std::string& value, bool committed_only) {
@@ -68,13 +75,14 @@ void Ledger::note_committed(const std::string& group, const Place& place, std::i
     if (offset > known.offset) known = {offset, clock_.now().monotonic};
 }
 
-void Ledger::check_committed(const std::string& group, const Place& place, std::int64_t offset) {
-    if (const auto of_group = committed_.find(group); of_group != committed_.end()) {
-        const auto known = of_group->second.find(place);
-        if (known != of_group->second.end() && offset < known->second.offset) {
-            note_wrong(group + " committed " + std::to_string(known->second.offset) + " of " + text_of(place) + " and finds " +
-                       std::to_string(offset));
-        }
+void Ledger::check_committed(const std::string& group, const Place& place, std::int64_t acknowledged, std::int64_t offset) {
+    constexpr std::int64_t kSeed = 0;
+    if (offset < acknowledged) {
+        note_wrong(group + " committed " + std::to_string(acknowledged) + " of " + text_of(place) + " and finds " +
+                   std::to_string(offset));
+    }
+    if (offset > kSeed && !wanted_commits_[group][place].contains(offset)) {
+        note_wrong(group + " finds " + std::to_string(offset) + " of " + text_of(place) + ", which nobody committed");
     }
     if (offset >= 0 && place.second >= count_of(place.first) && !growth_may_be_under_way_ && !has_lost_growth_) {
         note_wrong(group + " has an offset for " + text_of(place) + ", which is not there");
@@ -87,10 +95,15 @@ void Ledger::check_committed(const std::string& group, const Place& place, std::
 std::size_t Ledger::note_growth_wanted(const std::string& topic, std::int32_t from, std::int32_t to, bool seeded) {
     Growth& growth = growths_.emplace_back(Growth{.topic = topic, .from = from, .to = to, .readers = {}});
     for (const auto& [group, places] : committed_) {
-        const bool reads = std::ranges::any_of(places, [&](const auto& place) { return place.first.first == topic; });
-        if ((gives_seeds || seeded) && reads) growth.readers.insert(group);
+        if ((gives_seeds || seeded) && reads(group, topic)) growth.readers.insert(group);
     }
     return growths_.size() - 1;
+}
+
+bool Ledger::reads(const std::string& group, const std::string& topic) const {
+    const auto places = committed_.find(group);
+    return places != committed_.end() &&
+           std::ranges::any_of(places->second, [&](const auto& place) { return place.first.first == topic; });
 }
 
 bool Ledger::has_read_at_growth(const std::string& group, const Place& place) const {
@@ -133,20 +146,32 @@ void Ledger::forget_unsynced_records(const Place& place, Records& records, Insta
     }
 }
 
+void Ledger::forget_unsynced_counts(Instant before) {
+    for (auto& [topic, counts] : counts_) {
+        std::int32_t smaller = 0;
+        const auto lost = std::ranges::find_if(counts, [&](const auto& count) {
+            const bool is_synced = synced_counts_[topic] > std::exchange(smaller, count.first);
+            return !is_synced && count.second >= before;
+        });
+        has_lost_growth_ = has_lost_growth_ || lost != counts.end();
+        counts.erase(lost, counts.end());
+    }
+}
+
 void Ledger::note_power_failure(Instant died) {
     ++power_failures_;
     const Instant before = died + -kUnsyncedMs;
     growth_may_be_under_way_ = false;
-    for (auto& [topic, counts] : counts_) {
-        has_lost_growth_ =
-            std::erase_if(counts, [&](const auto& count) { return count.second >= before; }) > 0 || has_lost_growth_;
-    }
+    forget_unsynced_counts(before);
     for (auto& [place, records] : records_) forget_unsynced_records(place, records, before);
     for (auto& [group, places] : committed_) {
         std::erase_if(places, [&](const auto& committed) { return committed.second.told >= before; });
     }
     owners_.clear();
-    for (Growth& growth : growths_) growth.readers.clear();
+    // Of who reads the topic still. Seeds are synced before the growth.
+    for (Growth& growth : growths_) {
+        std::erase_if(growth.readers, [&](const std::string& group) { return !reads(group, growth.topic); });
+    }
 }
 
 }  // namespace partita::test

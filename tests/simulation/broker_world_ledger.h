@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -37,9 +38,11 @@ class Ledger {
 
     /// Of every value that is sent there is one.
     [[nodiscard]] std::string fresh_value() { return "v" + std::to_string(++last_value_); }
-    void note_acknowledged(const Place& place, std::int64_t offset, const std::string& value) {
-        note_record(place, offset, value);
-        records_[place].at[offset].is_acknowledged = true;
+    void note_acknowledged(const Place& place, std::int64_t offset, const std::string& value);
+    /// A record of that partition was synced before it was acknowledged: the partition survives everything, too.
+    void note_synced(const Place& place) {
+        std::int32_t& synced = synced_counts_[place.first];
+        synced = std::max(synced, place.second + 1);
     }
     /// A fetch gave it.
     void note_seen(const Place& place, std::int64_t offset, const std::string& value, bool committed_only);
@@ -72,11 +75,17 @@ class Ledger {
     void note_owner(const std::string& group, std::int32_t generation, const Place& place, const std::string& member);
     /// Offsets that are committed ascend.
     [[nodiscard]] std::int64_t fresh_offset() { return ++last_committed_; }
-    /// -1: none.
+    /// From now on it may be found.
+    void note_commit_wanted(const std::string& group, const Place& place, std::int64_t offset) {
+        wanted_commits_[group][place].insert(offset);
+    }
+    /// What was acknowledged; -1: none.
     [[nodiscard]] std::int64_t committed(const std::string& group, const Place& place) const;
     void note_committed(const std::string& group, const Place& place, std::int64_t offset);
-    /// -1: none. Of a partition that does not exist there is none, when the count was looked at just before.
-    void check_committed(const std::string& group, const Place& place, std::int64_t offset);
+    /// A broker that was asked when `acknowledged` had been (see `committed`) finds `offset`; -1: none. That is no older commit,
+    /// and one that somebody wanted, or a seed. Of a partition that does not exist there is none, when the count was looked at
+    /// just before.
+    void check_committed(const std::string& group, const Place& place, std::int64_t acknowledged, std::int64_t offset);
 
     // Growths ------------------------------------------------------------------------------------
 
@@ -94,7 +103,7 @@ class Ledger {
     /// A kill takes nothing that anybody was told. What is not synced then may be for as long again after the start.
     void note_kill(Instant died, Instant started);
     /// A power failure takes what was not synced: everything that was told of late, but for acknowledged records of
-    /// `synced_topics`.
+    /// `synced_topics`, and the partitions that they are in.
     void note_power_failure(Instant died);
     [[nodiscard]] int power_failures() const { return power_failures_; }
 
@@ -123,9 +132,12 @@ class Ledger {
         std::set<std::string> readers;
     };
 
+    /// It has committed something of the topic.
+    [[nodiscard]] bool reads(const std::string& group, const std::string& topic) const;
     [[nodiscard]] bool has_read_at_growth(const std::string& group, const Place& place) const;
     void note_record(const Place& place, std::int64_t offset, const std::string& value);
     void forget_unsynced_records(const Place& place, Records& records, Instant before);
+    void forget_unsynced_counts(Instant before);
     template <class Use>
     void for_each_time(Use use);
 
@@ -136,9 +148,12 @@ class Ledger {
     std::set<std::string> open_;
     /// Ascending, each with when it was told.
     std::map<std::string, std::vector<std::pair<std::int32_t, Instant>>> counts_;
+    /// So many partitions at least, as there is a synced record in the last of them.
+    std::map<std::string, std::int32_t> synced_counts_;
     std::map<std::pair<std::string, std::int32_t>, std::map<Place, std::string>> owners_;
     std::int64_t last_committed_ = 0;
     std::map<std::string, std::map<Place, Committed>> committed_;
+    std::map<std::string, std::map<Place, std::set<std::int64_t>>> wanted_commits_;
     std::vector<Growth> growths_;
     bool growth_may_be_under_way_ = false;
     /// A power failure took a growth that was told, and may have left what was committed in its partitions.

@@ -4,6 +4,7 @@
 #include "broker/groups/consumer_protocol.h"
 #include "protocol/big_endian.h"
 #include "protocol/messages/08_offset_commit.h"
+#include "protocol/messages/09_offset_fetch.h"
 #include "protocol/messages/11_join_group.h"
 #include "protocol/messages/12_heartbeat.h"
 #include "protocol/messages/13_leave_group.h"
@@ -73,7 +74,9 @@ void SimulatedMember::act() {
 }
 
 void SimulatedMember::work() {
-    if (owned_.empty() || !world_.one_in(3)) return;
+    if (owned_.empty()) return;
+    if (world_.one_in(6)) return look_at_commits();
+    if (!world_.one_in(3)) return;
     commit(owned_[world_.below(owned_.size())], world_.ledger.fresh_offset());
 }
 
@@ -144,6 +147,7 @@ void SimulatedMember::heartbeat() {
 }
 
 void SimulatedMember::commit(const Ledger::Place& place, std::int64_t offset) {
+    world_.ledger.note_commit_wanted(group_, place, offset);
     std::array partitions{OffsetCommitRequest::Partition{.partition_index = place.second, .committed_offset = offset}};
     std::array topics{OffsetCommitRequest::Topic{.name = place.first, .partitions = partitions}};
     const OffsetCommitRequest request{
@@ -156,6 +160,30 @@ void SimulatedMember::commit(const Ledger::Place& place, std::int64_t offset) {
             rejoin(error);
         }
     });
+}
+
+void SimulatedMember::look_at_commits(std::function<void(const Ledger::Place&, std::int64_t)> on_found) {
+    std::map<std::string, std::vector<std::int32_t>> partitions;
+    std::map<Ledger::Place, std::int64_t> acknowledged;
+    for (const Ledger::Place& place : owned_) {
+        partitions[place.first].push_back(place.second);
+        acknowledged[place] = world_.ledger.committed(group_, place);
+    }
+    std::vector<OffsetFetchRequest::Topic> topics;
+    for (auto& [topic, indexes] : partitions) topics.push_back({.name = topic, .partition_indexes = indexes});
+    ask<OffsetFetchResponse>(
+        7, OffsetFetchRequest{.group_id = group_, .topics = topics},
+        [this, acknowledged = std::move(acknowledged), on_found = std::move(on_found)](const auto& response) {
+            if (response.error_code != ErrorCode::none) return;  // The coordinator loads.
+            for (const OffsetFetchResponse::Topic& topic : response.topics) {
+                for (const OffsetFetchResponse::Partition& found : topic.partitions) {
+                    if (found.error_code != ErrorCode::none) continue;
+                    const Ledger::Place place{topic.name, found.partition_index};
+                    world_.ledger.check_committed(group_, place, acknowledged.at(place), found.committed_offset);
+                    if (on_found) on_found(place, found.committed_offset);
+                }
+            }
+        });
 }
 
 void SimulatedMember::leave() {

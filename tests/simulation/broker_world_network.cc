@@ -19,7 +19,10 @@ constexpr std::int32_t kFrameBytesMax = 1 << 20;
 }  // namespace
 
 SimulatedConnection::SimulatedConnection(SimulatedNetwork& network, runtime::ClientConnection client)
-    : network_(network), client_(std::move(client)), id_(network.reactor().add_receiver(*this)) {}
+    : network_(network),
+      client_(std::move(client)),
+      id_(network.reactor().add_receiver(*this)),
+      is_elsewhere_(network.random()() % 2 == 0) {}
 
 void SimulatedConnection::send(std::span<const std::byte> bytes) {
     sent_.insert(sent_.end(), bytes.begin(), bytes.end());
@@ -84,6 +87,8 @@ void SimulatedConnection::fill_slot(std::uint64_t slot, runtime::Reply&& reply) 
     if (!conversation_.fill(slot, std::move(reply))) return;
     if (rest_ms > 0) rest(rest_ms);
     if (was_parked && !conversation_.is_parked()) client_.parked_fetch.reset();
+    // Whether it is to be closed is seen again at the end of the turn.
+    if (is_elsewhere_) (void)send_out();
     if (!send_requested_) {
         send_requested_ = true;
         network_.reactor().request_send(id_);
@@ -93,25 +98,30 @@ void SimulatedConnection::fill_slot(std::uint64_t slot, runtime::Reply&& reply) 
 void SimulatedConnection::send_ready() {
     const auto self = shared_from_this();
     send_requested_ = false;
+    if (!send_out()) return close();
+    resume();
+}
+
+bool SimulatedConnection::send_out() {
     std::array<Bytes, net::ReplyQueue::kGatheredMax> parts;
     while (!conversation_.is_over()) {
         const net::ReplyQueue::Next next = conversation_.next_to_send(parts);
         std::vector<std::byte> bytes;
         if (next.kind == net::ReplyQueue::Kind::nothing) break;
-        if (next.kind == net::ReplyQueue::Kind::close) return close();
+        if (next.kind == net::ReplyQueue::Kind::close) return false;
         if (next.kind == net::ReplyQueue::Kind::bytes) {
             for (const Bytes part : next.parts) bytes.insert(bytes.end(), part.begin(), part.end());
         } else {
             bytes.resize(next.file_bytes);
             const auto read = next.slice->file->read_at(next.file_position, bytes);
             // As over a socket: a file that is shorter than was promised ends the connection.
-            if (!read || *read == 0) return close();
+            if (!read || *read == 0) return false;
             bytes.resize(*read);
         }
         conversation_.sent(bytes.size());
         if (!network_.is_cut()) received_.insert(received_.end(), bytes.begin(), bytes.end());
     }
-    resume();
+    return true;
 }
 
 void SimulatedConnection::resume() {

@@ -22,7 +22,8 @@ namespace partita::test {
 class SimulatedNetwork;
 
 /// A connection without a socket: the broker's own Conversation, and two heaps of bytes. The client's side is called by the
-/// simulation between two steps, and reaches the broker as an event of its reactor.
+/// simulation between two steps, and reaches the broker as an event of its reactor. What the broker delivers to some of them
+/// leaves at once, in the middle of a step, as it does when another reactor's thread has the connection.
 class SimulatedConnection final : public runtime::ReplyReceiver, public std::enable_shared_from_this<SimulatedConnection> {
   public:
     SimulatedConnection(SimulatedNetwork& network, runtime::ClientConnection client);
@@ -45,6 +46,8 @@ class SimulatedConnection final : public runtime::ReplyReceiver, public std::ena
     void on_readable();
     void serve_requests();
     void rest(std::int64_t duration_ms);
+    /// Everything that may leave. False: the connection is to be closed.
+    [[nodiscard]] bool send_out();
 
     SimulatedNetwork& network_;
     runtime::ClientConnection client_;
@@ -53,6 +56,7 @@ class SimulatedConnection final : public runtime::ReplyReceiver, public std::ena
     std::vector<std::byte> sent_;
     std::vector<std::byte> received_;
     bool send_requested_ = false;
+    const bool is_elsewhere_;
 };
 
 /// The connections of a broker with one reactor. A turn participant behind the Turn, as the sockets' side is.

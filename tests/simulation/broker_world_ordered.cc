@@ -8,7 +8,6 @@
 #include "protocol/messages/00_produce.h"
 #include "protocol/messages/01_fetch.h"
 #include "protocol/messages/03_metadata.h"
-#include "protocol/messages/09_offset_fetch.h"
 #include "protocol/messages/19_create_topics.h"
 #include "protocol/messages/22_init_producer_id.h"
 #include "protocol/messages/37_create_partitions.h"
@@ -107,6 +106,10 @@ class Diary {
                    return sent.acknowledged_at == 0 || world.ledger.committed(kGroup, place_of(sent.partition)) <= sent.offset;
                });
     }
+    /// As far as anybody knows, there is no record.
+    [[nodiscard]] bool may_be_empty() const {
+        return std::ranges::none_of(records, [](const Sent& sent) { return sent.acknowledged_at != 0; });
+    }
     [[nodiscard]] std::uint64_t event() { return ++events_; }
     [[nodiscard]] bool is_everything_given() const {
         return std::ranges::all_of(records,
@@ -128,7 +131,8 @@ class Diary {
     Instant life_began{};
     /// Producers rest until then.
     Instant quiet_until{};
-    /// Nobody grew the topic against the guard's advice.
+    /// Nobody grew the topic against the guard's advice, or when it had no records: then the guard lets it grow at any time, and
+    /// producers that knew the old count write the first records after that.
     bool order_is_promised = true;
     bool has_forgotten = false;
 
@@ -228,7 +232,7 @@ class Grower final : public SimulatedClient {
     }
     void has_grown(std::int32_t from, bool is_confirmation, std::uint64_t asked, Instant when) {
         if (diary_.is_fenced && wanted_ % from != 0) note_wrong("grew to what is no multiple");
-        if (!diary_.is_fenced && is_confirmation) diary_.order_is_promised = false;
+        if (!diary_.is_fenced && (is_confirmation || diary_.may_be_empty())) diary_.order_is_promised = false;
         if (!diary_.is_fenced && !is_confirmation) {
             if (diary_.has_backlog(asked)) note_wrong("grew while a group had not read everything");
             if (diary_.last_write < when && when - diary_.last_write < kQuietMs) note_wrong("grew while producers wrote");
@@ -260,7 +264,7 @@ class Grower final : public SimulatedClient {
         if (!is_growing_) return;
         world_.ledger.note_growth_lost();
         // Perhaps it has grown, and by a confirmation.
-        if (may_be_confirmed_) diary_.order_is_promised = false;
+        if (may_be_confirmed_ || (!diary_.is_fenced && diary_.may_be_empty())) diary_.order_is_promised = false;
         // Or was refused, and may be confirmed.
         refused_ = wanted_;
         refused_at_ = now();
@@ -420,17 +424,9 @@ class OrderedReader final : public SimulatedMember {
         if (there.given.empty()) fetch(place.second, there.next);
     }
     void look_up_commits() {
-        std::vector<std::int32_t> partitions;
-        for (const Ledger::Place& place : owned()) partitions.push_back(place.second);
-        std::array topics{OffsetFetchRequest::Topic{.name = kTopic, .partition_indexes = partitions}};
-        ask<OffsetFetchResponse>(7, OffsetFetchRequest{.group_id = group(), .topics = topics}, [this](const auto& response) {
-            if (response.error_code != ErrorCode::none) return;
-            for (const auto& found : response.topics[0].partitions) {
-                if (found.error_code != ErrorCode::none) continue;
-                world_.ledger.check_committed(group(), {kTopic, found.partition_index}, found.committed_offset);
-                const std::int64_t begin = std::max<std::int64_t>(found.committed_offset, 0);
-                readings_[found.partition_index] = {.next = begin, .given = {}, .done = begin, .committed = begin};
-            }
+        look_at_commits([this](const Ledger::Place& place, std::int64_t committed) {
+            const std::int64_t begin = std::max<std::int64_t>(committed, 0);
+            readings_[place.second] = {.next = begin, .given = {}, .done = begin, .committed = begin};
         });
     }
     void fetch(std::int32_t partition, std::int64_t from) {

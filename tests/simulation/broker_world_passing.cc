@@ -39,7 +39,7 @@ struct Diary {
         current.reset();
         is_known = true;
         committed.clear();
-        are_commits_known = true;
+        are_commits_known = !may_have_orphans;
     }
     [[nodiscard]] bool is_gone(const Uuid& id) const { return gone.contains(id); }
     [[nodiscard]] std::set<Uuid> all_gone() const {
@@ -76,6 +76,9 @@ struct Diary {
     std::map<std::int32_t, std::int64_t> committed;
     /// False after a power failure, which may have brought back what a deletion had taken away.
     bool are_commits_known = true;
+    /// One came within a moment of a deletion: commits of a topic that is gone may be there again, which no deletion takes any
+    /// more.
+    bool may_have_orphans = false;
     /// No commit was asked for since the last deletion.
     bool is_uncommitted = true;
 };
@@ -252,8 +255,8 @@ class Reader final : public SimulatedClient {
         for_each_record_of(data, [&](const ReadRecord& record) {
             const auto sent = diary_.sent_to.find(record.value);
             if (sent == diary_.sent_to.end()) return diary_.note_wrong(record.value + ", which nobody sent, is read");
-            if (diary_.lost.contains(sent->second)) return;
             if (asked && *asked != sent->second) diary_.note_wrong(record.value + " was sent to another topic of this name");
+            if (diary_.lost.contains(sent->second)) return;
             if (gone.contains(sent->second)) diary_.note_wrong(record.value + " of a topic that was deleted is read");
             world_.ledger.note_seen(place_of(sent->second, partition), record.offset, record.value, false);
         });
@@ -292,7 +295,9 @@ class PassingTopic final : public Scene {
         for (const Uuid& id : diary_.condemned) {
             diary_.world.ledger.forget_records(place_of(id, 0).first);
             const auto gone = diary_.gone.find(id);
-            if (gone == diary_.gone.end() || is_unsynced(gone->second)) diary_.lost.insert(id);
+            if (gone != diary_.gone.end() && !is_unsynced(gone->second)) continue;
+            diary_.lost.insert(id);
+            diary_.may_have_orphans = true;
         }
         std::erase_if(diary_.gone, [&](const auto& one) { return is_unsynced(one.second); });
         diary_.committed.clear();

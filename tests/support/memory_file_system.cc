@@ -26,7 +26,7 @@ class MemoryFile final : public File {
         const std::lock_guard lock(system_.mutex_);
         std::string bytes;
         for (const Bytes piece : pieces) bytes += as_text(piece);
-        const int error = system_.fault_locked(true);
+        const int error = system_.write_fault_locked(path_);
         if (error != 0) bytes.resize(bytes.size() / 2);
         if (is_alive() && !bytes.empty()) {
             node_->unsynced.push_back({position, bytes, false});
@@ -166,7 +166,23 @@ void MemoryFileSystem::fail_call(std::uint64_t n, int error_number, bool forever
     error_number_ = error_number;
     forever_ = forever;
     only_growing_ = only_growing;
+    failing_path_.clear();
     fault_happened_ = false;
+}
+
+void MemoryFileSystem::fail_write(std::string path_part, int error_number) {
+    heal();
+    const std::lock_guard lock(mutex_);
+    failing_path_ = std::move(path_part);
+    error_number_ = error_number;
+}
+
+int MemoryFileSystem::write_fault_locked(const std::string& path) {
+    if (failing_path_.empty()) return fault_locked(true);
+    if (!path.contains(failing_path_)) return 0;
+    failing_path_.clear();
+    fault_happened_ = true;
+    return error_number_;
 }
 
 void MemoryFileSystem::heal() { fail_call(0, 0); }

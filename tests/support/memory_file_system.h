@@ -48,6 +48,8 @@ class MemoryFileSystem final : public FileSystem {
     /// ones too. A failing write leaves a part of its bytes in the file. Removals, truncations and reads
     /// go on where a full disk would let them (`only_growing`).
     void fail_call(std::uint64_t n, int error_number, bool forever = false, bool only_growing = false);
+    /// The next write to a file whose path contains `path_part` fails with `error_number`, and no other call.
+    void fail_write(std::string path_part, int error_number);
     void heal();
     /// Calls that could have failed, since the last `fail_call` or `heal`.
     [[nodiscard]] std::uint64_t calls() const { return calls_; }
@@ -102,6 +104,7 @@ class MemoryFileSystem final : public FileSystem {
     std::pair<NodePointer, std::string> parent_locked(const std::string& path);
     /// 0, or the errno that this call fails with.
     int fault_locked(bool grows);
+    int write_fault_locked(const std::string& path);
     static void apply(std::string& bytes, const Write& write);
     void crash_node(Node& node, std::mt19937_64& random);
     static void make_durable(Node& node);
@@ -124,6 +127,8 @@ class MemoryFileSystem final : public FileSystem {
     int error_number_ = 0;
     bool forever_ = false;
     bool only_growing_ = false;
+    /// Not empty: see `fail_write`.
+    std::string failing_path_;
     bool fault_happened_ = false;
     std::atomic<std::uint64_t> volume_syncs_ = 0;
     std::atomic<std::uint64_t> single_syncs_ = 0;
