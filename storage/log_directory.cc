@@ -263,7 +263,7 @@ StorageResult<void> LogDirectory::load_partitions(const Options& options) {
     }
     for (const Found& partition : found) on_file.erase(partition.key);
     for (const PartitionKey& key : on_file) note_stale(key, first_dirty->contains(key));
-    const auto config = options.default_config ? options.default_config : std::make_shared<const LogConfig>();
+    const std::shared_ptr<const LogConfig>& config = options.default_config;
     lock.unlock();
     in_parallel(found.size(), options.recovery_threads, [&](std::size_t i) {
         Found& partition = found[i];

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "protocol/mutex.h"
+#include "protocol/required.h"
 #include "storage/checkpoint_text.h"
 #include "storage/partition_log.h"
 
@@ -44,8 +45,8 @@ class LogDirectory {
     struct Options {
         /// The number of threads that open partitions.
         std::size_t recovery_threads = 2;
-        /// The config of logs found on disk, until their topic is claimed.
-        std::shared_ptr<const LogConfig> default_config;
+        /// The config of logs found on disk, until their topic is claimed. Never null.
+        Required<std::shared_ptr<const LogConfig>> default_config;
         TimestampMs now{0};
     };
 

@@ -29,6 +29,7 @@
 #include "broker/runtime/loop/upkeep_bell.h"
 #include "broker/runtime/partitions/published_topics.h"
 #include "broker/runtime/partitions/turns.h"
+#include "broker/runtime/settings/group_settings.h"
 #include "broker/runtime/upkeep/background_sync.h"
 #include "broker/runtime/upkeep/compactor.h"
 #include "broker/runtime/upkeep/coordinator_rebuilds.h"
@@ -113,7 +114,7 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
       authorizer(options.access_rules),
       throttles(quota_windows(*options.config)),
       fetch_sessions(static_cast<std::size_t>(std::max(0, options.config->max_incremental_fetch_session_cache_slots))),
-      groups({turns, *storage->metadata_store, upkeep, failures}),
+      groups({turns, *storage->metadata_store, upkeep, failures}, group_settings(*config.get())),
       group_updates(groups, config),
       coordinator_timers(coordinators, turns.first()),
       fence_files(storage->file_system, storage->directory),

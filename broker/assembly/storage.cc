@@ -10,6 +10,7 @@
 #include "broker/config/log_setup.h"
 #include "broker/runtime/catalog/repair_hints.h"
 #include "broker/runtime/partitions/internal_logs.h"
+#include "broker/runtime/settings/log_settings.h"
 #include "storage/keyed_log_name.h"
 
 namespace partita::runtime {
@@ -101,10 +102,10 @@ std::expected<void, StartError> Storage::choose_directory(const config::BrokerCo
 std::expected<void, StartError> Storage::open_logs(const config::BrokerConfig& config, TimestampMs now) {
     grow_descriptor_table();
     open_files = std::make_unique<OpenFiles>(file_system, open_file_limit());
-    LogDirectory::Options directory_options;
-    directory_options.recovery_threads = static_cast<std::size_t>(std::max(1, config.num_recovery_threads_per_data_dir));
-    directory_options.default_config = std::make_shared<const LogConfig>();
-    directory_options.now = now;
+    const LogDirectory::Options directory_options{
+        .recovery_threads = static_cast<std::size_t>(std::max(1, config.num_recovery_threads_per_data_dir)),
+        .default_config = std::make_shared<const LogConfig>(log_settings(config::TopicConfig(), config)),
+        .now = now};
     auto opened = LogDirectory::open(file_system, *open_files, directory, directory_options);
     if (!opened) {
         return std::unexpected(StartError{with_repair_hint(opened.error())});

@@ -36,9 +36,9 @@ struct RebalanceProtocols {
 /// The settings of a broker, typed and checked. A BrokerConfig is immutable once made: threads share it as
 /// `std::shared_ptr<const BrokerConfig>`, and it is replaced whole when a dynamic config changes.
 ///
-/// The fields have Kafka's names (with underscores for dots), units last. The broker acts on most of them; some of Kafka's are
-/// checked and described only, such as `socket_send_buffer_bytes` and `num_io_threads`. A default-constructed BrokerConfig has
-/// every default. All other configs are reachable by name through `value`.
+/// The fields have Kafka's names (with underscores for dots), units last, and the broker acts on each of them. A
+/// default-constructed BrokerConfig has every default. All other configs are reachable by name through `value`; most of these are
+/// accepted, checked and described only (`ConfigDefinition::is_acted_on`).
 ///
 /// Only the definition of a config (broker_definitions_*.cc) tells its default, bounds, text, and who may change it while the
 /// broker runs. The name of a field of a plain type tells its config: see config_binding.h.
@@ -53,13 +53,8 @@ struct BrokerConfig {
     ListenerSettings listeners;
 
     // Network and requests.
-    std::int32_t num_network_threads{};
-    std::int32_t num_io_threads{};
-    std::int32_t background_threads{};
     std::int32_t num_recovery_threads_per_data_dir{};
     std::int32_t socket_request_max_bytes{};
-    std::int32_t socket_send_buffer_bytes{};     ///< -1 leaves it to the system
-    std::int32_t socket_receive_buffer_bytes{};  ///< -1 leaves it to the system
     std::int32_t socket_listen_backlog_size{};
     std::int64_t connections_max_idle_ms{};
     std::int32_t max_connections{};
@@ -67,9 +62,7 @@ struct BrokerConfig {
     /// Hosts or addresses with limits of their own, from `max.connections.per.ip.overrides`.
     std::vector<std::pair<std::string, std::int32_t>> max_connections_per_ip_overrides;
     std::int32_t max_connection_creation_rate{};
-    std::int32_t queued_max_requests{};
     std::int64_t queued_max_request_bytes{};
-    std::int32_t request_timeout_ms{};
     std::int32_t fetch_max_bytes{};
     std::int32_t max_incremental_fetch_session_cache_slots{};
     std::int32_t max_request_partition_size_limit{};
@@ -90,27 +83,22 @@ struct BrokerConfig {
 
     // Logs; everything that a topic config can override is in TopicConfig.
     std::int64_t log_retention_check_interval_ms{};
-    std::int64_t log_flush_scheduler_interval_ms{};
     std::int32_t log_flush_offset_checkpoint_interval_ms{};
     std::int64_t log_initial_task_delay_ms{};
     bool log_cleaner_enable{};
-    std::int32_t log_cleaner_threads{};
     std::int64_t log_cleaner_backoff_ms{};
     std::int64_t log_cleaner_dedupe_buffer_size{};
     std::int32_t log_cleaner_io_buffer_size{};
     double log_cleaner_io_buffer_load_factor{};
-    double log_cleaner_io_max_bytes_per_second{};
     std::int32_t producer_id_expiration_ms{};
     std::int32_t producer_id_expiration_check_interval_ms{};
 
     // Offsets and classic groups.
     std::int32_t offsets_topic_num_partitions{};
-    std::int16_t offsets_topic_replication_factor{};
     std::int32_t offsets_topic_segment_bytes{};
     std::int32_t offsets_retention_minutes{};
     std::int64_t offsets_retention_check_interval_ms{};
     std::int32_t offset_metadata_max_bytes{};
-    std::int32_t offsets_commit_timeout_ms{};
     std::int32_t group_initial_rebalance_delay_ms{};
     std::int32_t group_min_session_timeout_ms{};
     std::int32_t group_max_session_timeout_ms{};
@@ -119,11 +107,7 @@ struct BrokerConfig {
 
     // KIP-848 consumer groups.
     std::int32_t group_consumer_session_timeout_ms{};
-    std::int32_t group_consumer_min_session_timeout_ms{};
-    std::int32_t group_consumer_max_session_timeout_ms{};
     std::int32_t group_consumer_heartbeat_interval_ms{};
-    std::int32_t group_consumer_min_heartbeat_interval_ms{};
-    std::int32_t group_consumer_max_heartbeat_interval_ms{};
     std::int32_t group_consumer_max_size{};
     std::vector<std::string> group_consumer_assignors;
     std::int32_t group_consumer_assignment_interval_ms{};
@@ -131,16 +115,13 @@ struct BrokerConfig {
     /// Lower case: disabled, upgrade, downgrade, bidirectional.
     std::string group_consumer_migration_policy;
 
-    // Transactions.
+    // Topics of coordinators that are not there yet: they are made as Kafka makes them.
     std::int32_t transaction_state_log_num_partitions{};
-    std::int16_t transaction_state_log_replication_factor{};
     std::int32_t transaction_state_log_min_isr{};
     std::int32_t transaction_state_log_segment_bytes{};
-    std::int32_t transaction_max_timeout_ms{};
-    std::int32_t transactional_id_expiration_ms{};
-    std::int32_t transaction_abort_timed_out_transaction_cleanup_interval_ms{};
-    std::int32_t transaction_remove_expired_transaction_cleanup_interval_ms{};
-    bool transaction_partition_verification_enable{};
+    std::int32_t share_coordinator_state_topic_num_partitions{};
+    std::int16_t share_coordinator_state_topic_min_isr{};
+    std::int32_t share_coordinator_state_topic_segment_bytes{};
 
     // Ours.
     /// Host and port of the HTTP side. An empty host stands for every interface; without a value the HTTP side is off.

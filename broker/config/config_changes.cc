@@ -184,8 +184,8 @@ Verdict check_thread_counts(const BrokerConfig& before, const BrokerConfig& afte
                                   std::to_string(present));
         }
     }
-    const std::int64_t present = before.log_cleaner_threads;
-    const std::int64_t wanted = after.log_cleaner_threads;
+    const std::int64_t present = std::get<std::int32_t>(before.value("log.cleaner.threads"));
+    const std::int64_t wanted = std::get<std::int32_t>(after.value("log.cleaner.threads"));
     if (wanted < present / 2) {
         return refused_resize("Log cleaner threads cannot be reduced to less than half the current value " +
                               std::to_string(present));

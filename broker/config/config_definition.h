@@ -103,6 +103,8 @@ struct ConfigDefinition {
     /// example).
     bool required = false;
     UpdateMode update_mode = UpdateMode::read_only;
+    /// False: accepted, checked, stored and described as by Kafka, and nobody acts on it.
+    bool is_acted_on = true;
     /// One or two plain sentences.
     std::string_view documentation;
 

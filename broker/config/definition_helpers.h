@@ -64,6 +64,11 @@ constexpr ConfigDefinition internal(std::string_view name, ConfigType type, std:
     definition.internal = true;
     return definition;
 }
+/// A config that nobody acts on.
+constexpr ConfigDefinition kept(ConfigDefinition definition) {
+    definition.is_acted_on = false;
+    return definition;
+}
 constexpr ConfigDefinition required(std::string_view name, ConfigType type, std::optional<std::string_view> default_value,
                                     Validator validator, UpdateMode update_mode, std::string_view documentation) {
     ConfigDefinition definition = define(name, type, default_value, validator, update_mode, documentation);

@@ -49,7 +49,6 @@ const std::vector<ConfigBinding<TopicConfig>>& bindings() {
         bind<TopicConfig, &TopicConfig::compression_lz4_level>(),
         bind<TopicConfig, &TopicConfig::compression_zstd_level>(),
         bind<TopicConfig, &TopicConfig::delete_retention_ms>(),
-        bind<TopicConfig, &TopicConfig::file_delete_delay_ms>(),
         bind<TopicConfig, &TopicConfig::flush_messages>(),
         bind<TopicConfig, &TopicConfig::flush_ms>(),
         bind<TopicConfig, &TopicConfig::index_interval_bytes>(),
@@ -59,7 +58,6 @@ const std::vector<ConfigBinding<TopicConfig>>& bindings() {
         bind<TopicConfig, &TopicConfig::message_timestamp_before_max_ms>(),
         bind<TopicConfig, &TopicConfig::min_cleanable_dirty_ratio>(),
         bind<TopicConfig, &TopicConfig::min_compaction_lag_ms>(),
-        bind<TopicConfig, &TopicConfig::min_insync_replicas>(),
         bind<TopicConfig, &TopicConfig::expansion_fence_timeout_ms>("partita."),
         bind<TopicConfig, &TopicConfig::expansion_guard_override>("partita."),
         bind<TopicConfig, &TopicConfig::expansion_guard_quiet_ms>("partita."),
@@ -67,14 +65,12 @@ const std::vector<ConfigBinding<TopicConfig>>& bindings() {
         bind<TopicConfig, &TopicConfig::nudge>("partita."),
         bind<TopicConfig, &TopicConfig::visibility_consumers_delay_ms>("partita."),
         bind<TopicConfig, &TopicConfig::visibility_producers_delay_ms>("partita."),
-        bind<TopicConfig, &TopicConfig::preallocate>(),
         bind<TopicConfig, &TopicConfig::retention_bytes>(),
         bind<TopicConfig, &TopicConfig::retention_ms>(),
         bind<TopicConfig, &TopicConfig::segment_bytes>(),
         bind<TopicConfig, &TopicConfig::segment_index_bytes>(),
         bind<TopicConfig, &TopicConfig::segment_jitter_ms>(),
         bind<TopicConfig, &TopicConfig::segment_ms>(),
-        bind<TopicConfig, &TopicConfig::unclean_leader_election_enable>(),
     };
     return kBindings;
 }

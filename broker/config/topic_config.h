@@ -28,8 +28,8 @@ enum class ExpansionMode : std::int8_t { faithful, safe_offsets, guarded, fenced
 inline constexpr std::int64_t kUntilReleased = -1;
 
 /// The settings in force for a topic: its own values, else the broker's, else the defaults. A default-constructed TopicConfig has
-/// every default of Kafka 4.3.1; these are defined in topic_definitions.cc alone. The name of a field of a plain type tells its
-/// config: see config_binding.h.
+/// every default of Kafka 4.3.1; the definitions alone say which. The broker acts on each field. The name of a field of a plain
+/// type tells its config: see config_binding.h.
 struct TopicConfig {
     TopicConfig();
 
@@ -40,7 +40,6 @@ struct TopicConfig {
     std::int32_t compression_lz4_level{};
     std::int32_t compression_zstd_level{};
     std::int64_t delete_retention_ms{};
-    std::int64_t file_delete_delay_ms{};
     std::int64_t flush_messages{};
     std::int64_t flush_ms{};
     std::int32_t index_interval_bytes{};
@@ -51,7 +50,6 @@ struct TopicConfig {
     TimestampType message_timestamp_type{};
     double min_cleanable_dirty_ratio{};
     std::int64_t min_compaction_lag_ms{};
-    std::int32_t min_insync_replicas{};
     ExpansionMode expansion_mode{};
     std::int64_t expansion_fence_timeout_ms{};
     bool expansion_guard_override{};
@@ -60,14 +58,12 @@ struct TopicConfig {
     std::int64_t nudge{};                          ///< only a change of it means something
     std::int64_t visibility_consumers_delay_ms{};  ///< kUntilReleased, too
     std::int64_t visibility_producers_delay_ms{};  ///< kUntilReleased, too
-    bool preallocate{};
-    std::int64_t retention_bytes{};  ///< negative: no limit
-    std::int64_t retention_ms{};     ///< negative: no limit
+    std::int64_t retention_bytes{};                ///< negative: no limit
+    std::int64_t retention_ms{};                   ///< negative: no limit
     std::int32_t segment_bytes{};
     std::int32_t segment_index_bytes{};
     std::int64_t segment_jitter_ms{};
     std::int64_t segment_ms{};
-    bool unclean_leader_election_enable{};
 
     friend bool operator==(const TopicConfig&, const TopicConfig&) = default;
 

@@ -152,10 +152,11 @@ void ConsumerSteps::update_target_assignment(const Group& group, Now now, Effect
 
 void ConsumerSteps::compute_target_assignment(const Group& group, Now now, Effects& effects) {
     const ConsumerGroup& consumer = *group.consumer();
-    std::string name = consumer.preferred_assignor().value_or(environment_.config.consumer_assignors.front());
-    if (std::ranges::find(environment_.config.consumer_assignors, name) == environment_.config.consumer_assignors.end()) {
+    std::string name = consumer.preferred_assignor().value_or(environment_.config.consumer_assignors.value.front());
+    if (std::ranges::find(environment_.config.consumer_assignors.value, name) ==
+        environment_.config.consumer_assignors.value.end()) {
         // It was served when the member named it, before a restart with other settings.
-        name = environment_.config.consumer_assignors.front();
+        name = environment_.config.consumer_assignors.value.front();
     }
     const assignors::Assignor assign = assignors::find_assignor(name);
     PARTITA_ASSERT(assign != nullptr, "only known assignors can be configured");

@@ -85,7 +85,8 @@ void ClassicMembers::join(const JoinGroup& command, const Group& group, Now now,
     }
     const std::string member_id =
         command.member_id.empty() ? short_id(command.fresh_member_suffix) : std::string(command.member_id);
-    if (std::cmp_greater_equal(consumer.size(), environment_.config.consumer_max_size) && consumer.find(member_id) == nullptr) {
+    if (std::cmp_greater_equal(consumer.size(), environment_.config.consumer_max_size.value) &&
+        consumer.find(member_id) == nullptr) {
         return refuse(ErrorCode::group_max_size_reached);
     }
     std::vector<std::string_view> names;
@@ -122,7 +123,7 @@ void ClassicMembers::accept_join(const JoinGroup& command, std::string_view memb
                             group.consumer()->classic_member_count() + 1 == group.consumer()->size() &&
                             (environment_.config.migration_policy == MigrationPolicy::bidirectional ||
                              environment_.config.migration_policy == MigrationPolicy::downgrade) &&
-                            std::cmp_less_equal(group.consumer()->size(), environment_.config.max_size);
+                            std::cmp_less_equal(group.consumer()->size(), environment_.config.max_size.value);
     if (place != nullptr && command.group_instance_id && command.member_id.empty()) {
         place = &steps_.take_place(member_id, *place, group, effects);
     }

@@ -68,7 +68,7 @@ void GroupQueries::describe(const ConsumerGroupDescribe& command, Effects& effec
         described_group.state = state_name(consumer.state());
         described_group.epoch = consumer.epoch();
         described_group.assignment_epoch = consumer.assignment_epoch();
-        described_group.assignor = consumer.preferred_assignor().value_or(environment_.config.consumer_assignors.front());
+        described_group.assignor = consumer.preferred_assignor().value_or(environment_.config.consumer_assignors.value.front());
         described_group.members.reserve(consumer.size());
         for (const auto& [id, member] : consumer.members()) {
             described_group.members.push_back(described(member, *environment_.cluster));

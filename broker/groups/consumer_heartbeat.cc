@@ -164,8 +164,8 @@ std::optional<Refusal> ConsumerMembership::find_fault(const ConsumerGroupHeartbe
     } else if (command.member_epoch < kStaticLeavingEpoch) {
         return fault("MemberEpoch is invalid.");
     }
-    if (command.server_assignor && std::ranges::find(environment_.config.consumer_assignors, *command.server_assignor) ==
-                                       environment_.config.consumer_assignors.end()) {
+    if (command.server_assignor && std::ranges::find(environment_.config.consumer_assignors.value, *command.server_assignor) ==
+                                       environment_.config.consumer_assignors.value.end()) {
         return Refusal{ErrorCode::unsupported_assignor, "ServerAssignor " + std::string(*command.server_assignor) +
                                                             " is not supported. Supported assignors: " + supported_assignors() +
                                                             "."};
@@ -175,7 +175,7 @@ std::optional<Refusal> ConsumerMembership::find_fault(const ConsumerGroupHeartbe
 
 std::string ConsumerMembership::supported_assignors() const {
     std::string names;
-    for (const std::string& name : environment_.config.consumer_assignors) {
+    for (const std::string& name : environment_.config.consumer_assignors.value) {
         names += (names.empty() ? "" : ", ") + name;
     }
     return names;
@@ -201,9 +201,9 @@ std::optional<Refusal> ConsumerMembership::refuse_heartbeat(const ConsumerGroupH
     const bool is_member = consumer != nullptr ? consumer->find(command.member_id) != nullptr
                                                : classic != nullptr && classic->find(command.member_id) != nullptr;
     const std::size_t size = consumer != nullptr ? consumer->size() : (classic != nullptr ? classic->size() : 0);
-    if (std::cmp_greater_equal(size, environment_.config.consumer_max_size) && !is_member) {
+    if (std::cmp_greater_equal(size, environment_.config.consumer_max_size.value) && !is_member) {
         return Refusal{ErrorCode::group_max_size_reached, "The consumer group has reached its maximum capacity of " +
-                                                              std::to_string(environment_.config.consumer_max_size) +
+                                                              std::to_string(environment_.config.consumer_max_size.value) +
                                                               " members."};
     }
     const ConsumerMember* member = nullptr;

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <expected>
-#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,6 +13,7 @@
 #include "broker/groups/cluster_view.h"
 #include "broker/groups/commands.h"
 #include "broker/groups/effects.h"
+#include "broker/groups/group_config.h"
 #include "broker/groups/records.h"
 #include "broker/groups/results.h"
 #include "broker/groups/topic_readers.h"
@@ -27,43 +27,6 @@ class BatchBuilder;
 }
 
 namespace partita::groups {
-
-/// Which way a group with members may change its type (`group.consumer.migration.policy`).
-enum class MigrationPolicy : std::uint8_t { bidirectional, upgrade, downgrade, disabled };
-
-/// The policy of this name, in any case; an unknown name counts as "disabled", which allows least.
-[[nodiscard]] MigrationPolicy migration_policy(std::string_view name);
-
-/// The first rebalance of a classic group waits at least this long for more members; a shorter
-/// `group.initial.rebalance.delay.ms`, zero above all, counts as this. If a join were answered within its own request,
-/// a member that starts at the same moment would be left out and would wait for the first one's next heartbeat (three
-/// seconds with most clients). When a member comes during the wait, or got an id to come with, the rebalance waits once
-/// more. docs/performance.md has the figures.
-inline constexpr std::int32_t kShortestInitialDelayMs = 3;
-/// When the configured delay is shorter than that, the whole wait ends after this at the latest, however many members
-/// still come.
-inline constexpr std::int32_t kUnaskedInitialDelayMaxMs = 30;
-
-/// The broker's settings that concern groups and offsets, with Kafka's defaults.
-struct GroupConfig {
-    std::int32_t min_session_timeout_ms = 6'000;      ///< group.min.session.timeout.ms
-    std::int32_t max_session_timeout_ms = 1'800'000;  ///< group.max.session.timeout.ms
-    std::int32_t initial_rebalance_delay_ms = 3'000;  ///< group.initial.rebalance.delay.ms; see kShortestInitialDelayMs
-    std::int32_t max_size = std::numeric_limits<std::int32_t>::max();  ///< group.max.size
-    std::int32_t offset_metadata_max_bytes = 4'096;                    ///< offset.metadata.max.bytes
-    std::int64_t offsets_retention_ms = 7LL * 24 * 3600 * 1000;        ///< offsets.retention.minutes
-    std::int64_t offsets_retention_check_interval_ms = 600'000;        ///< offsets.retention.check.interval.ms
-
-    // Consumer groups (KIP-848)
-    std::int32_t consumer_session_timeout_ms = 45'000;                          ///< group.consumer.session.timeout.ms
-    std::int32_t consumer_heartbeat_interval_ms = 5'000;                        ///< group.consumer.heartbeat.interval.ms
-    std::int32_t consumer_max_size = std::numeric_limits<std::int32_t>::max();  ///< group.consumer.max.size
-    std::int32_t consumer_assignment_interval_ms = 1'000;                       ///< group.consumer.assignment.interval.ms
-    std::int32_t consumer_regex_refresh_interval_ms = 600'000;                  ///< group.consumer.regex.refresh.interval.ms
-    MigrationPolicy migration_policy = MigrationPolicy::bidirectional;          ///< group.consumer.migration.policy
-    /// Names of served assignors, the first is the default; at least one.
-    std::vector<std::string> consumer_assignors{"uniform", "range"};  ///< group.consumer.assignors
-};
 
 /// All groups whose state lives in ONE partition of `__consumer_offsets`: membership of classic groups (JoinGroup
 /// protocol) and of consumer groups (KIP-848), migration between them, committed offsets. It behaves as the group

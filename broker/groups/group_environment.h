@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "broker/groups/cluster_view.h"
-#include "broker/groups/group_coordinator.h"
+#include "broker/groups/group_config.h"
 
 namespace partita::groups {
 

@@ -67,7 +67,7 @@ bool ClassicMembership::accepts(const ClassicGroup& group, std::string_view memb
         }
         case GroupState::completing_rebalance:
         case GroupState::stable:
-            return group.find(member_id) != nullptr || std::cmp_less(group.size(), config_.max_size);
+            return group.find(member_id) != nullptr || std::cmp_less(group.size(), config_.max_size.value);
     }
     return false;
 }

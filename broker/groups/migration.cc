@@ -67,7 +67,7 @@ std::optional<Refusal> GroupMigration::refuse_upgrade(const ClassicGroup& group)
     if (!group.uses_consumer_protocol()) {
         return refuse("the group does not use the consumer embedded protocol.");
     }
-    if (std::cmp_greater(group.size(), environment_.config.consumer_max_size)) {
+    if (std::cmp_greater(group.size(), environment_.config.consumer_max_size.value)) {
         return refuse("the group size exceeds the consumer group maximum size.");
     }
     for (const auto& [order, member] : group.members()) {
@@ -146,7 +146,7 @@ bool GroupMigration::can_downgrade(const Group& group, std::span<const ConsumerM
     return staying > 0 && consumer.classic_member_count() - leaving_classic == staying && leaving_classic < without.size() &&
            (environment_.config.migration_policy == MigrationPolicy::bidirectional ||
             environment_.config.migration_policy == MigrationPolicy::downgrade) &&
-           std::cmp_less_equal(staying, environment_.config.max_size);
+           std::cmp_less_equal(staying, environment_.config.max_size.value);
 }
 
 void GroupMigration::downgrade(const Group& group, std::span<const ConsumerMember* const> without, bool rebalance, Now now,

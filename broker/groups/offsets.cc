@@ -155,8 +155,8 @@ OffsetFetchResult::Group fetch_group(const OffsetFetch::Group& wanted, const Gro
 }  // namespace
 
 bool GroupOffsets::metadata_too_large(std::string_view metadata) const {
-    return std::cmp_greater(metadata.size(), config_.offset_metadata_max_bytes) &&
-           std::cmp_greater(utf16_length(metadata), config_.offset_metadata_max_bytes);
+    return std::cmp_greater(metadata.size(), config_.offset_metadata_max_bytes.value) &&
+           std::cmp_greater(utf16_length(metadata), config_.offset_metadata_max_bytes.value);
 }
 
 void GroupOffsets::commit(const OffsetCommit& command, Now now, Effects& effects) {

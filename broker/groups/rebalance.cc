@@ -13,7 +13,7 @@ void Rebalances::loaded(ClassicGroup& group, Now now, Effects& effects) {
     for (const auto& [order, member] : group.members()) {
         restart_session(*member, now);
     }
-    if (std::cmp_greater(group.size(), config_.max_size)) {
+    if (std::cmp_greater(group.size(), config_.max_size.value)) {
         // The limit was lowered. Rejoining sorts out who may stay, and lets everybody commit before.
         prepare_rebalance(group, now, effects);
     }
@@ -91,7 +91,7 @@ void Rebalances::prepare_rebalance(ClassicGroup& group, Now now, Effects& effect
 }
 
 std::int32_t Rebalances::initial_delay_ms() const {
-    return std::max(config_.initial_rebalance_delay_ms, kShortestInitialDelayMs);
+    return std::max<std::int32_t>(config_.initial_rebalance_delay_ms, kShortestInitialDelayMs);
 }
 
 void Rebalances::maybe_complete_join(ClassicGroup& group, Now now, Effects& effects) {

@@ -42,9 +42,7 @@ PartitionResult reassign(runtime::RequestContext& context, const topics::Topic* 
     for (const std::int32_t broker : wish.replicas) {
         brokers.push_back(BrokerId{broker});
     }
-    topics::CatalogSettings settings;
-    settings.brokers = {context.services.node_id};
-    if (const auto problem = topics::assignment_problem(brokers, std::nullopt, settings)) {
+    if (const auto problem = topics::assignment_problem(brokers, std::nullopt, std::span(&context.services.node_id, 1))) {
         return refused(ErrorCode::invalid_replica_assignment, arena.copy(*problem));
     }
     return refused(ErrorCode::none, std::nullopt);

@@ -40,9 +40,9 @@ CatalogError judge_resource(const ConfigResource& resource, const CatalogSetting
     if (failure != std::errc() || end != resource.name.data() + resource.name.size()) {
         return refused(ErrorCode::invalid_request, "Node id must be an integer, but it is: " + std::string(resource.name));
     }
-    if (std::ranges::find(settings.brokers, BrokerId{id}) == settings.brokers.end()) {
+    if (std::ranges::find(settings.brokers.value, BrokerId{id}) == settings.brokers.value.end()) {
         return refused(ErrorCode::invalid_request, "Unexpected broker id, expected " +
-                                                       std::to_string(settings.brokers.front().value) + ", but received " +
+                                                       std::to_string(settings.brokers.value.front().value) + ", but received " +
                                                        std::string(resource.name));
     }
     return {};

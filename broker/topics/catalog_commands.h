@@ -12,6 +12,7 @@
 
 #include "broker/topics/catalog.h"
 #include "protocol/error_code.h"
+#include "protocol/required.h"
 #include "protocol/types.h"
 
 /// What goes into the catalog core and what comes out. Commands borrow from the request; replies and effects own what
@@ -96,21 +97,21 @@ class ConfigRules {
 /// The broker configs that the catalog acts on. The shell passes them anew with every command, since some may change.
 struct CatalogSettings {
     /// The registered brokers, all of them alive. With one node: its own id.
-    std::vector<BrokerId> brokers{BrokerId{1}};
-    std::int32_t num_partitions = 1;
-    std::int32_t default_replication_factor = 1;
-    bool delete_topic_enable = true;
+    Required<std::vector<BrokerId>> brokers;
+    Required<std::int32_t> num_partitions;
+    Required<std::int32_t> default_replication_factor;
+    Required<bool> delete_topic_enable;
     /// False when all log directories are cordoned (KIP-1066): then a partition is placed only by an assignment that
     /// names the broker.
-    bool takes_new_partitions = true;
-    std::int32_t offsets_topic_num_partitions = 50;
-    std::int32_t offsets_topic_segment_bytes = 104857600;
-    std::int32_t transaction_state_log_num_partitions = 50;
-    std::int32_t transaction_state_log_segment_bytes = 104857600;
-    std::int32_t transaction_state_log_min_isr = 2;
-    std::int32_t share_coordinator_state_topic_num_partitions = 50;
-    std::int32_t share_coordinator_state_topic_segment_bytes = 104857600;
-    std::int32_t share_coordinator_state_topic_min_isr = 2;
+    Required<bool> takes_new_partitions;
+    Required<std::int32_t> offsets_topic_num_partitions;
+    Required<std::int32_t> offsets_topic_segment_bytes;
+    Required<std::int32_t> transaction_state_log_num_partitions;
+    Required<std::int32_t> transaction_state_log_segment_bytes;
+    Required<std::int32_t> transaction_state_log_min_isr;
+    Required<std::int32_t> share_coordinator_state_topic_num_partitions;
+    Required<std::int32_t> share_coordinator_state_topic_segment_bytes;
+    Required<std::int32_t> share_coordinator_state_topic_min_isr;
 };
 
 class MutationQuotas;

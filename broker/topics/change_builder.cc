@@ -119,14 +119,14 @@ TopicId fresh_topic_id(const CatalogContext& context, const CatalogSnapshot& cat
 }
 
 std::optional<std::string> assignment_problem(std::span<const BrokerId> brokers, std::optional<std::size_t> expected_replicas,
-                                              const CatalogSettings& settings) {
+                                              std::span<const BrokerId> registered) {
     const std::string prefix = "The manual partition assignment includes ";
     if (brokers.empty()) return prefix + "an empty replica list.";
     std::vector<BrokerId> sorted(brokers.begin(), brokers.end());
     std::ranges::sort(sorted);
     for (std::size_t index = 0; index < sorted.size(); ++index) {
         const std::string broker = std::to_string(sorted[index].value);
-        if (std::ranges::find(settings.brokers, sorted[index]) == settings.brokers.end()) {
+        if (std::ranges::find(registered, sorted[index]) == registered.end()) {
             return prefix + "broker " + broker + ", but no such broker is registered.";
         }
         if (index > 0 && sorted[index] == sorted[index - 1]) return prefix + "the broker " + broker + " more than once.";

@@ -55,7 +55,7 @@ class ChangeBuilder {
 /// replica count of the partitions before. Null when they hold.
 [[nodiscard]] std::optional<std::string> assignment_problem(std::span<const BrokerId> brokers,
                                                             std::optional<std::size_t> expected_replicas,
-                                                            const CatalogSettings& settings);
+                                                            std::span<const BrokerId> registered);
 
 /// Kafka's refusal when a value is too long; null when none is.
 [[nodiscard]] std::optional<CatalogError> config_value_problem(const ConfigMap& configs);

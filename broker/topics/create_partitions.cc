@@ -37,7 +37,8 @@ CatalogError judge(const TopicToExpand& wish, const Topic* topic, std::int64_t r
     }
     if (wish.assignments) {
         for (const std::vector<BrokerId>& brokers : *wish.assignments) {
-            if (auto problem = assignment_problem(brokers, static_cast<std::size_t>(topic->replication_factor), settings)) {
+            if (auto problem =
+                    assignment_problem(brokers, static_cast<std::size_t>(topic->replication_factor), settings.brokers.value)) {
                 return error(ErrorCode::invalid_replica_assignment, std::move(*problem));
             }
         }

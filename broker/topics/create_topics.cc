@@ -89,7 +89,7 @@ std::expected<Shape, CatalogError> judge_assignments(const TopicToCreate& topic,
             return fail(ErrorCode::invalid_replica_assignment, "Found multiple manual partition assignments for partition " +
                                                                    std::to_string(assignment.partition.value));
         }
-        if (auto problem = assignment_problem(assignment.brokers, replicas, settings)) {
+        if (auto problem = assignment_problem(assignment.brokers, replicas, settings.brokers.value)) {
             return fail(ErrorCode::invalid_replica_assignment, std::move(*problem));
         }
         replicas = assignment.brokers.size();
@@ -111,20 +111,21 @@ std::expected<Shape, CatalogError> judge_shape(const TopicToCreate& topic, const
         return std::unexpected(
             CatalogError{ErrorCode::invalid_partitions, "Number of partitions was set to an invalid non-positive value."});
     }
-    const std::int32_t replicas = topic.replication_factor == -1 ? settings.default_replication_factor : topic.replication_factor;
+    const std::int32_t replicas =
+        topic.replication_factor == -1 ? settings.default_replication_factor.value : topic.replication_factor;
     const std::string count = std::to_string(replicas);
     if (!settings.takes_new_partitions) {
         return std::unexpected(CatalogError{ErrorCode::invalid_replication_factor,
                                             "Unable to replicate the partition " + count + " time(s): " + std::string(kNoPlace)});
     }
-    if (replicas > static_cast<std::int64_t>(settings.brokers.size())) {
+    if (replicas > static_cast<std::int64_t>(settings.brokers.value.size())) {
         return std::unexpected(
             CatalogError{ErrorCode::invalid_replication_factor,
                          "Unable to replicate the partition " + count + " time(s): The target replication factor of " + count +
-                             " cannot be reached because only " + std::to_string(settings.brokers.size()) +
+                             " cannot be reached because only " + std::to_string(settings.brokers.value.size()) +
                              " broker(s) are registered or some brokers have all their log directories cordoned."});
     }
-    return Shape{topic.num_partitions == -1 ? settings.num_partitions : topic.num_partitions,
+    return Shape{topic.num_partitions == -1 ? settings.num_partitions.value : topic.num_partitions,
                  static_cast<std::int16_t>(replicas)};
 }
 

@@ -23,10 +23,10 @@ struct InternalTopic {
     /// value of each key counts and is folded into the metadata store, and neither retention nor compaction removes what was not
     /// folded yet. Unset: this broker keeps nothing there, and only makes it as Kafka does when a client asks for it.
     std::optional<CoordinatorKind> coordinator;
-    std::int32_t CatalogSettings::* partition_count;
-    std::int32_t CatalogSettings::* segment_bytes;
+    Required<std::int32_t> CatalogSettings::* partition_count;
+    Required<std::int32_t> CatalogSettings::* segment_bytes;
     /// Null: the topic is made without `min.insync.replicas`.
-    std::int32_t CatalogSettings::* min_isr;
+    Required<std::int32_t> CatalogSettings::* min_isr;
     /// What the topic is made with besides, by name and text. Says what stays of its records, so that it also holds for a
     /// topic that was found without its settings.
     std::span<const std::pair<std::string_view, std::string_view>> configs;

@@ -9,6 +9,7 @@
 #include "broker/assignors/assignor.h"
 #include "broker/groups/group_coordinator.h"
 #include "broker/groups/record_appender.h"
+#include "tests/support/declared_settings.h"
 
 namespace partita {
 namespace {
@@ -19,7 +20,7 @@ constexpr std::int32_t kPartitions = 10'000;
 
 /// One commit of so many partitions, and the batch that makes it durable.
 void commit_offsets(benchmark::State& state) {
-    groups::GroupCoordinator coordinator(groups::GroupConfig{});
+    groups::GroupCoordinator coordinator(declared_group_config());
     groups::Effects effects;
     coordinator.loaded(kNow, effects);
     std::vector<groups::OffsetCommit::Partition> partitions(static_cast<std::size_t>(state.range(0)));
@@ -47,7 +48,7 @@ BENCHMARK(commit_offsets)->Arg(1)->Arg(50)->Arg(1000);
 
 class ClassicGroup {
   public:
-    ClassicGroup() : coordinator_(groups::GroupConfig{.initial_rebalance_delay_ms = 0}) {
+    ClassicGroup() : coordinator_(partita::group_config_with(&groups::GroupConfig::initial_rebalance_delay_ms, 0)) {
         coordinator_.loaded(kNow, effects_);
         for (int number = 0; number < kMembers; ++number) {
             join("", "suffix-" + std::to_string(number));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "broker/groups/group_coordinator.h"
+#include "tests/support/declared_settings.h"
 #include "tests/support/test_cluster.h"
 
 namespace partita {
@@ -37,8 +38,8 @@ class Shards {
   public:
     Shards() {
         for (int index = 0; index < kShards; ++index) {
-            coordinators_.push_back(
-                std::make_unique<groups::GroupCoordinator>(groups::GroupConfig{.initial_rebalance_delay_ms = 3}));
+            coordinators_.push_back(std::make_unique<groups::GroupCoordinator>(
+                partita::group_config_with(&groups::GroupConfig::initial_rebalance_delay_ms, 3)));
             groups::Effects effects;
             coordinators_.back()->loaded(kNow, effects);
         }

@@ -8,6 +8,7 @@
 
 #include "protocol/record_batch_builder.h"
 #include "storage/log_directory.h"
+#include "tests/support/declared_settings.h"
 
 namespace {
 
@@ -27,7 +28,8 @@ struct World {
     World() {
         const char* base = std::getenv("TMPDIR");
         path = std::string(base == nullptr ? "/tmp" : base) + "/partita-log-bench-" + std::to_string(::getpid());
-        auto opened = LogDirectory::open(system, files, path, {});
+        auto opened =
+            LogDirectory::open(system, files, path, {.default_config = std::make_shared<const LogConfig>(declared_log_config())});
         if (!opened) {
             std::fprintf(stderr, "%s\n", opened.error().message.c_str());
             std::exit(1);
@@ -44,7 +46,7 @@ struct World {
     void fresh_log() {
         if (log != nullptr) (void)directory->remove(log);
         (void)directory->purge_removed();
-        log = *directory->claim(topic, PartitionIndex{0}, std::make_shared<const LogConfig>());
+        log = *directory->claim(topic, PartitionIndex{0}, std::make_shared<const LogConfig>(declared_log_config()));
     }
     PosixFileSystem system;
     OpenFiles files{system, 100};

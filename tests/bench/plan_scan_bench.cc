@@ -14,6 +14,7 @@
 #include "broker/runtime/insight/log_record_source.h"
 #include "protocol/record_batch_builder.h"
 #include "storage/partition_log.h"
+#include "tests/support/declared_settings.h"
 
 namespace {
 
@@ -26,7 +27,7 @@ class WarmLog {
         directory_ = ::mkdtemp(pattern.data());
         environment_ = std::make_unique<LogEnvironment>(file_system_, open_files_, directory_);
         log_ = std::make_shared<PartitionLog>(*environment_, std::make_shared<const LogTopic>(LogTopic{"bench", {}}),
-                                              PartitionIndex{0}, std::make_shared<const LogConfig>());
+                                              PartitionIndex{0}, std::make_shared<const LogConfig>(declared_log_config()));
         const std::string value(value_bytes, 'v');
         std::uint64_t state = 42;
         const std::int64_t per_batch = std::max<std::int64_t>(1, static_cast<std::int64_t>(65536 / (value_bytes + 20)));

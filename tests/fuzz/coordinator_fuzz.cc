@@ -9,6 +9,7 @@
 #include "broker/groups/record_codec.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/pieces.h"
+#include "tests/support/declared_settings.h"
 #include "tests/support/test_cluster.h"
 
 /// What members put into JoinGroup and SyncGroup, and what a log holds of groups: bytes of strangers, of other
@@ -55,7 +56,7 @@ void check_assignment(Bytes bytes) {
 
 /// Replays the records, and lets time and a new member act on what came of them.
 void check_records(Pieces pieces) {
-    groups::GroupCoordinator coordinator{groups::GroupConfig()};
+    groups::GroupCoordinator coordinator{declared_group_config()};
     coordinator.cluster_changed(cluster(), true);
     while (!pieces.empty()) {
         const bool is_tombstone = pieces.next_byte() != 0;
@@ -168,7 +169,7 @@ std::vector<std::vector<std::byte>> fuzz_seeds() {
     seeds.push_back(record_input({group, commit}));
 
     // A consumer group as its coordinator writes it.
-    groups::GroupCoordinator coordinator{groups::GroupConfig()};
+    groups::GroupCoordinator coordinator{declared_group_config()};
     groups::Effects effects;
     coordinator.cluster_changed(cluster(), true);
     coordinator.loaded({}, effects);

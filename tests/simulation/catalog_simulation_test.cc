@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "broker/topics/catalog_core.h"
+#include "tests/support/declared_settings.h"
 #include "tests/unit/topics/catalog_fixture.h"
 
 // Random commands against the catalog core, with a crash after any step: before the records are
@@ -386,7 +387,7 @@ class Simulation {
     const Canary canary_;
     TestTopicIds ids_;
     TestConfigRules rules_;
-    CatalogSettings settings_;
+    CatalogSettings settings_ = declared_catalog_settings();
     std::unique_ptr<CatalogCore> core_;
     std::map<std::string, std::string> log_;
     std::map<std::string, Acknowledged> acknowledged_;

@@ -378,7 +378,8 @@ std::optional<std::string> ConsumersWorld::unsettled() {
         }
     }
     if (owners.size() != total) return "somebody owns what is not there";
-    if (is_homogeneous && config_.consumer_assignors.front() == "uniform" && most > least + 1) return "the group is not balanced";
+    if (is_homogeneous && config_.consumer_assignors.value.front() == "uniform" && most > least + 1)
+        return "the group is not balanced";
     return std::nullopt;
 }
 
@@ -394,7 +395,7 @@ std::optional<std::string> ConsumersWorld::settle() {
 
 bool ConsumersWorld::is_uniform() const {
     const auto first = std::ranges::find_if(members_, &Member::is_on);
-    return first != members_.end() && config_.consumer_assignors.front() == "uniform" &&
+    return first != members_.end() && config_.consumer_assignors.value.front() == "uniform" &&
            std::ranges::all_of(members_, [&](const Member& member) {
                return !member.is_on || (!member.is_classic && member.topics == first->topics && member.regex == first->regex);
            });

@@ -13,6 +13,7 @@
 
 #include "broker/groups/group_coordinator.h"
 #include "broker/groups/record_codec.h"
+#include "tests/support/declared_settings.h"
 #include "tests/support/record_follower.h"
 
 namespace partita::groups::simulation {
@@ -126,7 +127,7 @@ class CoordinatorWorld {
         if (!violation_) violation_ = "at " + std::to_string(now_.monotonic.value) + " ms: " + what;
     }
 
-    GroupConfig config_;
+    GroupConfig config_ = declared_group_config();
     Now now_{{0}, {1'700'000'000'000}};
     std::optional<GroupCoordinator> coordinator_;
     std::optional<std::string> violation_;

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "broker/groups/topic_readers.h"
+#include "tests/support/declared_settings.h"
 
 namespace partita::expansion::simulation {
 namespace {
@@ -82,7 +83,7 @@ Outcome World::run() {
 }
 
 void World::start_coordinator() {
-    coordinator_.emplace(groups::GroupConfig{});
+    coordinator_.emplace(declared_group_config());
     for (const groups::Record& record : records_) {
         coordinator_->replay(record);
     }

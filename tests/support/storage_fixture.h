@@ -7,6 +7,7 @@
 
 #include "protocol/record_batch_builder.h"
 #include "storage/log_directory.h"
+#include "tests/support/declared_settings.h"
 #include "tests/support/memory_file_system.h"
 
 namespace partita::test {
@@ -51,7 +52,9 @@ class StorageWorld {
         if (!opened) throw std::runtime_error(opened.error().message);
     }
     StorageResult<void> try_open() {
-        auto opened = LogDirectory::open(system, *files, "/data", {.recovery_threads = 1, .default_config = config, .now = {1}});
+        auto opened =
+            LogDirectory::open(system, *files, "/data",
+                               {.recovery_threads = 1, .default_config = std::shared_ptr<const LogConfig>(config), .now = {1}});
         if (!opened) return std::unexpected(std::move(opened.error()));
         directory = std::move(*opened);
         return {};
@@ -91,7 +94,7 @@ class StorageWorld {
     const RecoveryReport& report() const { return directory->open_report().partitions.at(0); }
 
     MemoryFileSystem system;
-    std::shared_ptr<LogConfig> config = std::make_shared<LogConfig>();
+    std::shared_ptr<LogConfig> config = std::make_shared<LogConfig>(declared_log_config());
     std::shared_ptr<const LogTopic> topic = std::make_shared<LogTopic>(LogTopic{"t", {{1, 2, 3}}});
     std::unique_ptr<OpenFiles> files;
     std::unique_ptr<LogDirectory> directory;

@@ -2,10 +2,10 @@
 
 #include "broker/runtime/catalog/catalog.h"
 
-#include "broker/config/broker_rules.h"
 #include "broker/config/log_setup.h"
 #include "broker/runtime/catalog/config_rules.h"
 #include "broker/runtime/loop/upkeep_bell.h"
+#include "broker/runtime/settings/catalog_settings.h"
 #include "broker/topics/internal_topics.h"
 #include "protocol/record_batch_builder.h"
 
@@ -29,21 +29,7 @@ Catalog::Catalog(config::CurrentConfig& config, PublishedTopics& topics, TopicSt
       core_(*rules_),
       mutation_quotas_(quota_seconds(*config.get())) {}
 
-topics::CatalogSettings Catalog::settings() const {
-    const auto config = config_.get();
-    topics::CatalogSettings settings;
-    settings.brokers = {config->node_id};
-    settings.num_partitions = config->num_partitions;
-    settings.default_replication_factor = config->default_replication_factor;
-    settings.delete_topic_enable = config->delete_topic_enable;
-    settings.takes_new_partitions = !config::is_cordoned(*config, config->log_dirs.front());
-    settings.offsets_topic_num_partitions = config->offsets_topic_num_partitions;
-    settings.offsets_topic_segment_bytes = config->offsets_topic_segment_bytes;
-    settings.transaction_state_log_num_partitions = config->transaction_state_log_num_partitions;
-    settings.transaction_state_log_segment_bytes = config->transaction_state_log_segment_bytes;
-    settings.transaction_state_log_min_isr = config->transaction_state_log_min_isr;
-    return settings;
-}
+topics::CatalogSettings Catalog::settings() const { return catalog_settings(*config_.get()); }
 
 std::vector<Offset> Catalog::log_end_offsets(const topics::Topic& topic) const {
     std::vector<Offset> ends;

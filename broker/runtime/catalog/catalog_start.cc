@@ -7,6 +7,7 @@
 #include "broker/runtime/catalog/repair_hints.h"
 #include "broker/runtime/catalog/topic_adoption.h"
 #include "broker/runtime/partitions/internal_logs.h"
+#include "broker/runtime/settings/log_settings.h"
 #include "broker/topics/features.h"
 #include "broker/topics/internal_topics.h"
 #include "protocol/assert.h"
@@ -16,7 +17,7 @@ namespace partita::runtime {
 
 std::expected<void, StartError> Catalog::load(const Place& place, Now now) {
     auto log_topic = std::make_shared<const LogTopic>(LogTopic{std::string(kCatalogLogName), kCatalogLogId});
-    auto log_config = std::make_shared<LogConfig>();
+    auto log_config = std::make_shared<LogConfig>(log_settings(config::TopicConfig(), *config_.get()));
     log_config->delete_old_segments = false;
     auto log = place.logs.claim(log_topic, PartitionIndex{0}, log_config);
     if (!log) {

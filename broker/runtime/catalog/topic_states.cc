@@ -6,6 +6,7 @@
 #include "broker/config/log_setup.h"
 #include "broker/config/mode_patterns.h"
 #include "broker/runtime/fences/fences.h"
+#include "broker/runtime/settings/log_settings.h"
 #include "protocol/assert.h"
 #include "protocol/shared_block.h"
 
@@ -31,24 +32,7 @@ StorageResult<std::shared_ptr<const TopicState>> TopicStates::make(const topics:
     state->config = std::make_shared<const config::TopicConfig>(*effective);
     state->expansion = fences_.state_for(*topic, *effective, before == nullptr ? nullptr : before->expansion,
                                          before == nullptr && is_serving_, now);
-    auto log_config = std::make_shared<LogConfig>();
-    log_config->segment_bytes = effective->segment_bytes;
-    // So that what must be compacted in time can be: the active segment never is.
-    log_config->segment_ms = effective->cleanup_compact && effective->max_compaction_lag_ms > 0
-                                 ? std::min(effective->segment_ms, effective->max_compaction_lag_ms)
-                                 : effective->segment_ms;
-    log_config->segment_jitter_ms = effective->segment_jitter_ms;
-    log_config->segment_index_bytes = effective->segment_index_bytes;
-    log_config->index_interval_bytes = effective->index_interval_bytes;
-    log_config->retention_ms = effective->retention_ms;
-    log_config->retention_bytes = effective->retention_bytes;
-    log_config->delete_old_segments = effective->cleanup_delete;
-    log_config->compact = effective->cleanup_compact;
-    log_config->min_cleanable_dirty_ratio = effective->min_cleanable_dirty_ratio;
-    log_config->min_compaction_lag_ms = effective->min_compaction_lag_ms;
-    log_config->max_compaction_lag_ms = effective->max_compaction_lag_ms;
-    log_config->delete_retention_ms = effective->delete_retention_ms;
-    log_config->producer_id_expiration_ms = config->producer_id_expiration_ms;
+    const auto log_config = std::make_shared<const LogConfig>(log_settings(*effective, *config));
 
     if (before != nullptr) {
         state->partitions = before->partitions;

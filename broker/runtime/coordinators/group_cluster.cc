@@ -2,9 +2,9 @@
 
 #include <charconv>
 
-#include "broker/runtime/coordinators/group_settings.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/partitions/topic_table.h"
+#include "broker/runtime/settings/group_settings.h"
 #include "broker/topics/catalog_commands.h"
 
 namespace partita::runtime {

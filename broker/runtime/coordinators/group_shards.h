@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "broker/groups/group_coordinator.h"
@@ -27,7 +28,8 @@ extern template class CoordinatorShards<groups::GroupCoordinator>;
 /// The group coordinators. A shard is found by the group's id.
 class GroupShards final : public CoordinatorShards<groups::GroupCoordinator> {
   public:
-    explicit GroupShards(const Surroundings& surroundings) : CoordinatorShards(surroundings) {}
+    GroupShards(const Surroundings& surroundings, groups::GroupConfig config)
+        : CoordinatorShards(surroundings), config_(std::move(config)) {}
     /// Set once, before requests come.
     void set_commit_listener(CommitListener& listener) { commits_ = &listener; }
 

@@ -27,7 +27,6 @@ TEST(BrokerConfig, FieldsHaveTheDefaultsOfTheirDefinitions) {
     EXPECT_EQ(plain.group_coordinator_rebalance_protocols, RebalanceProtocols{});
     EXPECT_EQ(plain.group_consumer_assignors, (std::vector<std::string>{"uniform", "range"}));
     EXPECT_EQ(plain.group_initial_rebalance_delay_ms, 0) << "3000 in Kafka";
-    EXPECT_EQ(plain.transaction_abort_timed_out_transaction_cleanup_interval_ms, 10000);
     EXPECT_EQ(plain.value("transaction.abort.timed.out.transaction.cleanup.interval.ms"), ConfigValue{10000});
 }
 
@@ -48,7 +47,7 @@ TEST(BrokerConfig, OverridesBeatEnvironmentBeatsFileBeatsDefault) {
     EXPECT_EQ(config.num_partitions, 5);
     EXPECT_EQ(config.fetch_max_bytes, 4096);
     EXPECT_THAT(config.log_dirs, testing::ElementsAre("/a", "/b"));
-    EXPECT_EQ(config.num_io_threads, 8);
+    EXPECT_EQ(config.value("num.io.threads"), ConfigValue{8});
 }
 
 TEST(BrokerConfig, UnknownNamesAreCollectedAndKnownUselessOnesAreNot) {
@@ -121,7 +120,7 @@ TEST(BrokerConfig, AStarCordonsEveryDirectory) {
 TEST(TopicConfig, EveryTypedFieldFollowsItsOverride) {
     const ConfigMap overrides = {
         {"cleanup.policy", "compact"}, {"compression.type", "zstd"},         {"message.timestamp.type", "LogAppendTime"},
-        {"segment.bytes", "1048576"},  {"min.cleanable.dirty.ratio", ".25"}, {"preallocate", "TRUE"}};
+        {"segment.bytes", "1048576"},  {"min.cleanable.dirty.ratio", ".25"}, {"partita.expansion.guard.override", "TRUE"}};
     const auto config = effective_topic_config(overrides, BrokerConfig{});
     ASSERT_TRUE(config.has_value());
     EXPECT_TRUE(config->cleanup_compact);
@@ -130,7 +129,7 @@ TEST(TopicConfig, EveryTypedFieldFollowsItsOverride) {
     EXPECT_EQ(config->message_timestamp_type, TimestampType::log_append_time);
     EXPECT_EQ(config->segment_bytes, 1048576);
     EXPECT_EQ(config->min_cleanable_dirty_ratio, 0.25);
-    EXPECT_TRUE(config->preallocate);
+    EXPECT_TRUE(config->expansion_guard_override);
 }
 
 TEST(TopicConfig, InternalSegmentBytesGoesBelowTheLimitOfSegmentBytes) {

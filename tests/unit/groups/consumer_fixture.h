@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/declared_settings.h"
 #include "tests/unit/groups/group_fixture.h"
 
 namespace partita::groups::testing {
@@ -42,7 +43,7 @@ inline Beat owning(std::string member, std::int32_t epoch, Assignment owned) {
 
 class ConsumerFixture : public GroupFixture {
   protected:
-    explicit ConsumerFixture(GroupConfig config = {}) : GroupFixture(std::move(config)) {}
+    explicit ConsumerFixture(GroupConfig config = declared_group_config()) : GroupFixture(std::move(config)) {}
 
     ConsumerHeartbeatResult beat(const Beat& beat) {
         std::vector<std::string_view> names;

@@ -267,7 +267,7 @@ TEST_F(ConsumerHeartbeat, EverythingSurvivesARestart) {
 }
 
 struct SmallConsumerGroups : ConsumerFixture {
-    SmallConsumerGroups() : ConsumerFixture({.consumer_max_size = 1}) { set_topic("t", 4); }
+    SmallConsumerGroups() : ConsumerFixture(group_config_with(&GroupConfig::consumer_max_size, 1)) { set_topic("t", 4); }
 };
 
 TEST_F(SmallConsumerGroups, OneMoreMemberIsRefused) {

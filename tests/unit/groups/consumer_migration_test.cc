@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "broker/groups/consumer_metadata.h"
+#include "tests/support/declared_settings.h"
 #include "tests/unit/groups/consumer_fixture.h"
 
 namespace partita::groups::testing {
@@ -10,7 +11,7 @@ using ::testing::ElementsAre;
 
 class Migration : public ConsumerFixture {
   protected:
-    explicit Migration(GroupConfig config = {}) : ConsumerFixture(std::move(config)) { set_topic("t", 4); }
+    explicit Migration(GroupConfig config = declared_group_config()) : ConsumerFixture(std::move(config)) { set_topic("t", 4); }
 
     static Joining classic(const std::string& id = "") {
         Joining joining;
@@ -192,7 +193,7 @@ TEST_F(Migration, PartitionThatALeaderGaveTwiceStaysWithOne) {
 }
 
 struct NoUpgrade : Migration {
-    NoUpgrade() : Migration({.migration_policy = MigrationPolicy::downgrade}) {}
+    NoUpgrade() : Migration(group_config_with(&GroupConfig::migration_policy, MigrationPolicy::downgrade)) {}
 };
 TEST_F(NoUpgrade, GroupWithMembersStaysClassic) {
     classic_group();
@@ -201,7 +202,7 @@ TEST_F(NoUpgrade, GroupWithMembersStaysClassic) {
 }
 
 struct NoMigration : Migration {
-    NoMigration() : Migration({.migration_policy = MigrationPolicy::disabled}) {}
+    NoMigration() : Migration(group_config_with(&GroupConfig::migration_policy, MigrationPolicy::disabled)) {}
 };
 TEST_F(NoMigration, ClassicMembersAreKeptOut) {
     beat(joining("new"));
@@ -209,7 +210,7 @@ TEST_F(NoMigration, ClassicMembersAreKeptOut) {
 }
 
 struct NoDowngrade : Migration {
-    NoDowngrade() : Migration({.migration_policy = MigrationPolicy::upgrade}) {}
+    NoDowngrade() : Migration(group_config_with(&GroupConfig::migration_policy, MigrationPolicy::upgrade)) {}
 };
 TEST_F(NoDowngrade, GroupOfClassicMembersStaysAConsumerGroup) {
     classic_group();

@@ -16,6 +16,7 @@
 
 #include "broker/groups/group_coordinator.h"
 #include "tests/support/classic_member.h"
+#include "tests/support/declared_settings.h"
 #include "tests/support/record_follower.h"
 #include "tests/support/test_cluster.h"
 
@@ -107,7 +108,7 @@ struct Joining {
 /// A coordinator with a stepped clock whose records go to a log and whose replies wait for being asked for.
 class GroupFixture : public ::testing::Test {
   protected:
-    explicit GroupFixture(GroupConfig config = {}) : config_(config) { start(); }
+    explicit GroupFixture(GroupConfig config = declared_group_config()) : config_(config) { start(); }
 
     void start() {
         coordinator_.emplace(config_);
@@ -381,7 +382,7 @@ class GroupFixture : public ::testing::Test {
         return std::get<R>(log_.back()->view());
     }
 
-    GroupConfig config_;
+    GroupConfig config_ = declared_group_config();
     ClusterPointer cluster_ = std::make_shared<TestCluster>();
     Now now_{{1'000}, {1'700'000'000'000}};
     std::optional<GroupCoordinator> coordinator_;

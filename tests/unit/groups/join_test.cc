@@ -1,3 +1,4 @@
+#include "tests/support/declared_settings.h"
 #include "tests/unit/groups/group_fixture.h"
 
 namespace partita::groups::testing {
@@ -94,7 +95,7 @@ TEST_F(Join, ExtensionEndsWithTheLongestRebalanceTimeout) {
 }
 
 struct NoInitialDelay : GroupFixture {
-    NoInitialDelay() : GroupFixture({.initial_rebalance_delay_ms = 0}) {}
+    NoInitialDelay() : GroupFixture(group_config_with(&GroupConfig::initial_rebalance_delay_ms, 0)) {}
 };
 
 TEST_F(NoInitialDelay, OneAloneIsAnsweredAMomentLater) {
@@ -365,7 +366,7 @@ TEST_F(Join, NewMemberWhoseClientIsGoneIsDroppedAfterFiveMinutes) {
 
 class SmallGroups : public GroupFixture {
   protected:
-    SmallGroups() : GroupFixture(GroupConfig{.max_size = 2}) {}
+    SmallGroups() : GroupFixture(group_config_with(&GroupConfig::max_size, 2)) {}
 };
 
 TEST_F(SmallGroups, StableGroupTakesNoMoreThanItsMaximum) {

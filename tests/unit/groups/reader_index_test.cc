@@ -6,17 +6,20 @@
 #include <random>
 
 #include "broker/groups/group.h"
+#include "tests/support/declared_settings.h"
 #include "tests/unit/groups/consumer_fixture.h"
 
 namespace partita::groups::testing {
 namespace {
 
 GroupConfig quick_config() {
-    return {.initial_rebalance_delay_ms = 50,
-            .offsets_retention_ms = 120'000,
-            .offsets_retention_check_interval_ms = 10'000,
-            .consumer_assignment_interval_ms = 2'000,
-            .consumer_regex_refresh_interval_ms = 10'000};
+    GroupConfig config = declared_group_config();
+    config.initial_rebalance_delay_ms = 50;
+    config.offsets_retention_ms = 120'000;
+    config.offsets_retention_check_interval_ms = 10'000;
+    config.consumer_assignment_interval_ms = 2'000;
+    config.consumer_regex_refresh_interval_ms = 10'000;
+    return config;
 }
 
 /// Groups of both protocols, which change from one to the other, and everything that can happen to them, step by step. After each

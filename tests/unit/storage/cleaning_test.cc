@@ -6,6 +6,7 @@
 #include "storage/log_cleaner.h"
 #include "storage/partition_log_state.h"
 #include "storage/swap_recovery.h"
+#include "tests/support/declared_settings.h"
 #include "tests/support/storage_fixture.h"
 
 namespace partita::test {
@@ -40,14 +41,14 @@ std::vector<SegmentSummary> four_segments() {
 }
 
 TEST(CleaningRules, TheActiveSegmentIsNeverCleaned) {
-    const auto range = find_dirty_range(four_segments(), {}, {.clean_below = {35}}, {}, {10'000});
+    const auto range = find_dirty_range(four_segments(), {}, {.clean_below = {35}}, declared_log_config(), {10'000});
     EXPECT_EQ(range.first_dirty, Offset{0});
     EXPECT_EQ(range.first_uncleanable, Offset{30});
     EXPECT_EQ(range.dirty_bytes, 300u);
 }
 
 TEST(CleaningRules, TheDirtyShareDecides) {
-    LogConfig config;
+    LogConfig config = declared_log_config();
     auto range = find_dirty_range(four_segments(), {}, {.first_dirty_offset = {20}, .clean_below = {35}}, config, {10'000});
     EXPECT_EQ(range.clean_bytes, 200u);
     EXPECT_DOUBLE_EQ(range.dirty_ratio(), 1.0 / 3);
@@ -60,14 +61,14 @@ TEST(CleaningRules, TheDirtyShareDecides) {
 }
 
 TEST(CleaningRules, YoungRecordsAreLeftAlone) {
-    LogConfig config;
+    LogConfig config = declared_log_config();
     config.min_compaction_lag_ms = 5000;
     const auto range = find_dirty_range(four_segments(), {}, {.clean_below = {35}}, config, {6500});
     EXPECT_EQ(range.first_uncleanable, Offset{10});
 }
 
 TEST(CleaningRules, OldRecordsMakeACleaningDue) {
-    LogConfig config;
+    LogConfig config = declared_log_config();
     config.max_compaction_lag_ms = 5000;
     config.min_cleanable_dirty_ratio = 1;
     const TimestampMs firsts[] = {{900}, {1900}, {2900}};
@@ -80,14 +81,15 @@ TEST(CleaningRules, OldRecordsMakeACleaningDue) {
 
 TEST(CleaningRules, ACheckpointOutsideOfTheLogTellsNothing) {
     for (const Offset known : {kNoOffset, Offset{3}, Offset{36}}) {
-        const auto range = find_dirty_range(
-            four_segments(), {}, {.first_dirty_offset = known, .log_start_offset = {5}, .clean_below = {35}}, {}, {10'000});
+        const auto range =
+            find_dirty_range(four_segments(), {}, {.first_dirty_offset = known, .log_start_offset = {5}, .clean_below = {35}},
+                             declared_log_config(), {10'000});
         EXPECT_EQ(range.first_dirty, Offset{5});
     }
 }
 
 TEST(CleaningRules, GroupsStayWithinTheLimitsOfASegment) {
-    LogConfig config;
+    LogConfig config = declared_log_config();
     config.segment_bytes = 250;
     EXPECT_EQ(group_segments(four_segments(), config), (std::vector<std::size_t>{2, 2}));
     std::vector<SegmentSummary> many;

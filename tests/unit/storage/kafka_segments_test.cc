@@ -8,6 +8,7 @@
 
 #include "protocol/record_batch.h"
 #include "storage/log_directory.h"
+#include "tests/support/declared_settings.h"
 #include "tests/support/tests_directory.h"
 
 namespace partita {
@@ -29,7 +30,8 @@ class KafkaSegments : public ::testing::TestWithParam<const char*> {
 };
 
 TEST_P(KafkaSegments, AreRecoveredAndServedWithEveryCodec) {
-    auto directory = LogDirectory::open(system_, files_, path_.string(), {.now = {1}});
+    auto directory = LogDirectory::open(system_, files_, path_.string(),
+                                        {.default_config = std::make_shared<const LogConfig>(declared_log_config()), .now = {1}});
     ASSERT_TRUE(directory) << directory.error().message;
     EXPECT_EQ((*directory)->open_report().was_clean, std::string(GetParam()) == "clean");
     ASSERT_TRUE((*directory)->open_report().failed.empty());
@@ -42,7 +44,7 @@ TEST_P(KafkaSegments, AreRecoveredAndServedWithEveryCodec) {
 
     auto log = *(*directory)
                     ->claim(std::make_shared<LogTopic>(LogTopic{"fixture", unclaimed[0].topic_id}), PartitionIndex{0},
-                            std::make_shared<const LogConfig>());
+                            std::make_shared<const LogConfig>(declared_log_config()));
     EXPECT_EQ(log->log_end_offset(), Offset{92});
     EXPECT_EQ(log->last_stable_offset(), Offset{92});
     std::map<Codec, int> records;

@@ -7,6 +7,7 @@
 #include <future>
 #include <thread>
 
+#include "tests/support/declared_settings.h"
 #include "tests/support/faulty_file_system.h"
 #include "tests/support/storage_fixture.h"
 
@@ -175,7 +176,7 @@ TEST(LogDirectory, FirstAppendWaitsForNoRemovalOfAnotherPartition) {
     test::FaultyFileSystem system;
     {
         OpenFiles files(system, 8);
-        const auto config = std::make_shared<const LogConfig>();
+        const auto config = std::make_shared<const LogConfig>(declared_log_config());
         const auto topic = std::make_shared<const LogTopic>(LogTopic{"t", {{1, 2, 3}}});
         auto directory = LogDirectory::open(system, files, place, {.recovery_threads = 1, .default_config = config, .now = {1}});
         ASSERT_TRUE(directory);
@@ -436,7 +437,7 @@ TEST_F(LogDirectoryTest, CheckpointsAreWrittenByTwoThreadsAtOnce) {
 }
 
 TEST_F(LogDirectoryTest, RetentionKeepsWhatItIsToldToKeep) {
-    auto config = std::make_shared<LogConfig>();
+    auto config = std::make_shared<LogConfig>(declared_log_config());
     config->segment_bytes = 1;
     config->retention_ms = 0;
     world_.config = config;

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "protocol/big_endian.h"
+#include "tests/support/declared_settings.h"
 #include "tests/support/storage_fixture.h"
 
 namespace partita::test {
@@ -396,7 +397,8 @@ TEST_F(LogRecoveryTest, MissingEpochFileIsRebuiltFromTheBatches) {
 
 TEST_F(LogRecoveryTest, SecondProcessIsToldWhoHoldsTheDirectory) {
     OpenFiles files(world.system, 4);
-    auto second = LogDirectory::open(world.system, files, "/data", {});
+    auto second =
+        LogDirectory::open(world.system, files, "/data", {.default_config = std::shared_ptr<const LogConfig>(world.config)});
     ASSERT_FALSE(second);
     EXPECT_EQ(second.error().kind, StorageError::Kind::locked);
     EXPECT_NE(second.error().message.find("process "), std::string::npos) << second.error().message;

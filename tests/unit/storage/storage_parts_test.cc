@@ -16,6 +16,7 @@
 #include "storage/producer_snapshot.h"
 #include "storage/producer_state.h"
 #include "storage/retention.h"
+#include "tests/support/declared_settings.h"
 #include "tests/support/storage_fixture.h"
 
 namespace partita::test {
@@ -159,7 +160,7 @@ TEST(Retention, DeletesOldestWhileExpiredOrTooMuch) {
         return SegmentSummary{{base}, {base + 10}, size, {time}, {time}};
     };
     const std::vector<SegmentSummary> log{segment(0, 100, 50), segment(10, 900, 50), segment(20, 200, 50)};
-    LogConfig config;
+    LogConfig config = declared_log_config();
     config.retention_ms = 500;
     EXPECT_EQ(segments_to_delete(log, config, {1000}, {0}), 1u) << "a young segment shields what is behind it";
     config.retention_ms = -1;
@@ -270,10 +271,11 @@ TEST(OpenFiles, ThousandPartitionsWorkUnderFewDescriptors) {
     PosixFileSystem system;
     {
         OpenFiles files(system, 20);
-        auto directory = LogDirectory::open(system, files, path, {});
+        auto directory =
+            LogDirectory::open(system, files, path, {.default_config = std::make_shared<const LogConfig>(declared_log_config())});
         ASSERT_TRUE(directory) << directory.error().message;
         auto topic = std::make_shared<LogTopic>(LogTopic{"many", {{1}}});
-        auto config = std::make_shared<const LogConfig>();
+        auto config = std::make_shared<const LogConfig>(declared_log_config());
         std::vector<std::shared_ptr<PartitionLog>> logs;
         for (int i = 0; i < 1000; ++i) logs.push_back(*(*directory)->claim(topic, PartitionIndex{i}, config));
         EXPECT_EQ(files.open_count(), 0u);
@@ -293,7 +295,8 @@ TEST(OpenFiles, ThousandPartitionsWorkUnderFewDescriptors) {
         ASSERT_TRUE((*directory)->close());
     }
     OpenFiles files(system, 20);
-    auto again = LogDirectory::open(system, files, path, {});
+    auto again =
+        LogDirectory::open(system, files, path, {.default_config = std::make_shared<const LogConfig>(declared_log_config())});
     ASSERT_TRUE(again);
     EXPECT_EQ((*again)->unclaimed().size(), 1000u);
     again->reset();

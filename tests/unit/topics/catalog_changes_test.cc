@@ -71,7 +71,7 @@ TEST(CreatePartitions, JudgesInKafkasOrderWithKafkasTexts) {
               bad("The manual partition assignment includes broker 9, but no such broker is registered."));
     EXPECT_EQ(expand(4, {{BrokerId{1}, BrokerId{1}}}),
               bad("The manual partition assignment includes the broker 1 more than once."));
-    catalog.settings.brokers = {BrokerId{1}, BrokerId{2}};
+    catalog.settings.brokers = std::vector{BrokerId{1}, BrokerId{2}};
     EXPECT_EQ(expand(4, {{BrokerId{1}, BrokerId{2}}}),
               bad("The manual partition assignment includes a partition with 2 replica(s), but this is not consistent "
                   "with previous partitions, which have 1 replica(s)."));

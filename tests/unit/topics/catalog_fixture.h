@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "broker/topics/catalog_core.h"
+#include "tests/support/declared_settings.h"
 
 namespace partita::topics {
 
@@ -109,7 +110,7 @@ class TestCatalog {
     [[nodiscard]] CatalogCore& core() { return *core_; }
     [[nodiscard]] const CatalogSnapshot& catalog() const { return *core_->snapshot(); }
 
-    CatalogSettings settings;
+    CatalogSettings settings = declared_catalog_settings();
     std::int64_t time_ms = 1000;
     std::map<std::string, std::vector<Offset>, std::less<>> ends;
     std::map<std::string, std::string> persisted;

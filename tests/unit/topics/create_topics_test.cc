@@ -131,7 +131,7 @@ TEST(CreateTopics, ManualAssignmentsFollowKafkasRules) {
               bad("The manual partition assignment includes broker 2, but no such broker is registered."));
     EXPECT_EQ(create({{PartitionIndex{0}, {self, self}}}),
               bad("The manual partition assignment includes the broker 1 more than once."));
-    catalog.settings.brokers = {self, BrokerId{2}};
+    catalog.settings.brokers = std::vector{self, BrokerId{2}};
     EXPECT_EQ(create({{PartitionIndex{0}, {self}}, {PartitionIndex{1}, {self, BrokerId{2}}}}),
               bad("The manual partition assignment includes a partition with 2 replica(s), but this is not consistent "
                   "with previous partitions, which have 1 replica(s)."));

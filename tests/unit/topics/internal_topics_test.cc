@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/declared_settings.h"
 #include "tests/unit/topics/catalog_fixture.h"
 
 namespace partita::topics {
@@ -13,7 +14,7 @@ using ::testing::Pair;
 
 // Truth: what a Kafka 4.3.1 of one node makes, by `kafka-topics --describe`.
 TEST(InternalTopics, AreMadeWithKafkasConfigsAndTheBrokersNumbers) {
-    CatalogSettings settings;
+    CatalogSettings settings = declared_catalog_settings();
     settings.offsets_topic_segment_bytes = 1;
     settings.transaction_state_log_segment_bytes = 2;
     settings.transaction_state_log_min_isr = 3;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "broker/config/broker_config.h"
-#include "broker/groups/group_coordinator.h"
+#include "broker/groups/group_config.h"
 
 namespace partita::runtime {
 

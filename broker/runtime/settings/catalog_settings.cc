@@ -1,0 +1,25 @@
+#include "broker/runtime/settings/catalog_settings.h"
+
+#include "broker/config/broker_rules.h"
+
+namespace partita::runtime {
+
+topics::CatalogSettings catalog_settings(const config::BrokerConfig& config) {
+    return {
+        .brokers = std::vector{config.node_id},
+        .num_partitions = config.num_partitions,
+        .default_replication_factor = config.default_replication_factor,
+        .delete_topic_enable = config.delete_topic_enable,
+        .takes_new_partitions = !config::is_cordoned(config, config.log_dirs.front()),
+        .offsets_topic_num_partitions = config.offsets_topic_num_partitions,
+        .offsets_topic_segment_bytes = config.offsets_topic_segment_bytes,
+        .transaction_state_log_num_partitions = config.transaction_state_log_num_partitions,
+        .transaction_state_log_segment_bytes = config.transaction_state_log_segment_bytes,
+        .transaction_state_log_min_isr = config.transaction_state_log_min_isr,
+        .share_coordinator_state_topic_num_partitions = config.share_coordinator_state_topic_num_partitions,
+        .share_coordinator_state_topic_segment_bytes = config.share_coordinator_state_topic_segment_bytes,
+        .share_coordinator_state_topic_min_isr = std::int32_t{config.share_coordinator_state_topic_min_isr},
+    };
+}
+
+}  // namespace partita::runtime
