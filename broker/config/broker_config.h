@@ -38,7 +38,7 @@ struct RebalanceProtocols {
 ///
 /// The fields have Kafka's names (with underscores for dots), units last, and the broker acts on each of them. A
 /// default-constructed BrokerConfig has every default. All other configs are reachable by name through `value`; most of these are
-/// accepted, checked and described only (`ConfigDefinition::is_acted_on`).
+/// accepted, checked and described only (`ConfigEffect::kept`).
 ///
 /// Only the definition of a config (broker_definitions_*.cc) tells its default, bounds, text, and who may change it while the
 /// broker runs. The name of a field of a plain type tells its config: see config_binding.h.

@@ -16,10 +16,10 @@ constexpr std::int32_t kLongestInterval_ms = 3600000;
 
 // Ascending by name; facts of Apache Kafka 4.3.1.
 constexpr ConfigDefinition kSubscriptionConfigs[] = {
-    define(kInterval, ConfigType::int32, "300000", kAny, kClusterWide, "How often clients send metrics."),
-    define(kMatch, ConfigType::list, "", kAny, kClusterWide,
-           "Which clients are meant, as selector=pattern items; none means all."),
-    define("metrics", ConfigType::list, "", kAny, kClusterWide, "Prefixes of the names of metrics to send."),
+    kept(define(kInterval, ConfigType::int32, "300000", kAny, kClusterWide, "How often clients send metrics.")),
+    kept(define(kMatch, ConfigType::list, "", kAny, kClusterWide,
+                "Which clients are meant, as selector=pattern items; none means all.")),
+    kept(define("metrics", ConfigType::list, "", kAny, kClusterWide, "Prefixes of the names of metrics to send.")),
 };
 
 constexpr std::string_view kSelectors[] = {
@@ -89,7 +89,7 @@ std::vector<ConfigEntry> describe_client_metrics_configs(const ConfigMap& overri
             synonyms.push_back({entry.name, own->second, ConfigSource::client_metrics_config});
         }
         if (options.include_documentation) {
-            entry.documentation = std::string(definition.documentation);
+            entry.documentation = documentation_of(definition);
         }
         entries.push_back(with_synonyms(std::move(entry), std::move(synonyms), options));
     }

@@ -1,8 +1,10 @@
 #include "broker/config/config_definition.h"
 
 #include <algorithm>
+#include <deque>
 #include <unordered_map>
 
+#include "broker/config/broker_synonyms.h"
 #include "broker/config/definition_tables.h"
 #include "protocol/assert.h"
 
@@ -63,6 +65,12 @@ std::span<const ConfigSynonym> synonyms_of(std::string_view topic_config) {
     return found->second;
 }
 
+/// The same text, for as long as the program runs.
+std::optional<std::string_view> kept_text(std::optional<std::string> text) {
+    static std::deque<std::string> texts;
+    return text ? std::optional<std::string_view>(texts.emplace_back(std::move(*text))) : std::nullopt;
+}
+
 }  // namespace
 
 std::span<const ConfigDefinition> broker_config_definitions() {
@@ -74,7 +82,11 @@ std::span<const TopicConfigDefinition> topic_config_definitions() {
     static const std::vector<TopicConfigDefinition> kAll = [] {
         std::vector<TopicConfigDefinition> all;
         for (const ConfigDefinition& definition : topic_definitions()) {
-            all.push_back({definition, synonyms_of(definition.name)});
+            TopicConfigDefinition topic{definition, synonyms_of(definition.name)};
+            if (!topic.broker_synonyms.empty()) {
+                topic.definition.default_value = kept_text(config_value_text(topic_value_from_broker(topic, {})));
+            }
+            all.push_back(topic);
         }
         return all;
     }();

@@ -60,6 +60,13 @@ enum class UpdateMode : std::uint8_t {
     cluster_wide,  ///< for one broker or as the default of all
 };
 
+/// What comes of a config besides that it is accepted, checked, stored and described as by Kafka.
+enum class ConfigEffect : std::uint8_t {
+    kept,      ///< nothing: nobody acts on it
+    at_start,  ///< somebody acts on the value of the start; another one counts from the next start on
+    at_once,   ///< somebody acts on another value while the broker runs
+};
+
 /// A parsed value. `std::monostate` is Kafka's null (no value and no default). Classes and passwords
 /// are strings. Which alternative is held follows from the ConfigType alone.
 using ConfigValue =
@@ -103,8 +110,7 @@ struct ConfigDefinition {
     /// example).
     bool required = false;
     UpdateMode update_mode = UpdateMode::read_only;
-    /// False: accepted, checked, stored and described as by Kafka, and nobody acts on it.
-    bool is_acted_on = true;
+    ConfigEffect effect = ConfigEffect::at_start;
     /// One or two plain sentences.
     std::string_view documentation;
 

@@ -11,6 +11,8 @@
 namespace partita::config {
 
 inline constexpr std::nullopt_t kNone = std::nullopt;
+/// The default is that of the broker config that gives the value where nothing else does.
+inline constexpr std::nullopt_t kOfBroker = std::nullopt;
 inline constexpr UpdateMode kReadOnly = UpdateMode::read_only;
 inline constexpr UpdateMode kPerBroker = UpdateMode::per_broker;
 inline constexpr UpdateMode kClusterWide = UpdateMode::cluster_wide;
@@ -56,6 +58,7 @@ constexpr ConfigDefinition define(std::string_view name, ConfigType type, std::o
             .default_value = default_value,
             .validator = validator,
             .update_mode = update_mode,
+            .effect = update_mode == kReadOnly ? ConfigEffect::at_start : ConfigEffect::at_once,
             .documentation = documentation};
 }
 constexpr ConfigDefinition internal(std::string_view name, ConfigType type, std::optional<std::string_view> default_value,
@@ -66,7 +69,12 @@ constexpr ConfigDefinition internal(std::string_view name, ConfigType type, std:
 }
 /// A config that nobody acts on.
 constexpr ConfigDefinition kept(ConfigDefinition definition) {
-    definition.is_acted_on = false;
+    definition.effect = ConfigEffect::kept;
+    return definition;
+}
+/// A config that can be changed while the broker runs, for its next start.
+constexpr ConfigDefinition at_next_start(ConfigDefinition definition) {
+    definition.effect = ConfigEffect::at_start;
     return definition;
 }
 constexpr ConfigDefinition required(std::string_view name, ConfigType type, std::optional<std::string_view> default_value,

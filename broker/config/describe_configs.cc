@@ -72,7 +72,7 @@ ConfigEntry topic_entry(const TopicConfigDefinition& topic, const ConfigMap& ove
         synonyms.insert(synonyms.begin(), {entry.name, entry.value, ConfigSource::topic_config});
     }
     if (options.include_documentation) {
-        entry.documentation = std::string(definition.documentation);
+        entry.documentation = documentation_of(definition);
     }
     return with_synonyms(std::move(entry), std::move(synonyms), options);
 }
@@ -91,7 +91,7 @@ ConfigEntry broker_entry(const ConfigMap& effective, std::string_view name, cons
         }
     }
     if (options.include_documentation && definition != nullptr) {
-        entry.documentation = std::string(definition->documentation);
+        entry.documentation = documentation_of(*definition);
     }
     return entry;
 }
@@ -167,6 +167,11 @@ std::vector<ConfigEntry> describe_default_broker_configs(const BrokerConfig& bro
         entries.push_back(with_synonyms(std::move(entry), std::move(synonyms), options));
     }
     return entries;
+}
+
+std::string documentation_of(const ConfigDefinition& definition) {
+    return std::string(definition.documentation) +
+           (definition.effect == ConfigEffect::kept ? " Kept, and nobody here acts on it." : "");
 }
 
 }  // namespace partita::config

@@ -57,6 +57,9 @@ struct DescribeOptions {
 
 // For files that describe configs of other resources --------------------------------------------------
 
+/// What a client is told that the config is, and whether anybody acts on it.
+[[nodiscard]] std::string documentation_of(const ConfigDefinition& definition);
+
 /// True when the options ask for a config of this name.
 [[nodiscard]] bool is_described(const DescribeOptions& options, std::string_view name);
 

@@ -15,62 +15,62 @@ namespace {
 constexpr std::string_view kIsolationLevels[] = {"read_committed", "read_uncommitted"};
 constexpr std::string_view kOffsetReset = "share.auto.offset.reset";
 
-// Ascending by name; facts of Apache Kafka 4.3.1.
-constexpr GroupConfigDefinition kGroupConfigs[] = {
-    {define("consumer.assignment.interval.ms", ConfigType::int32, "1000", range(0), kClusterWide,
+// Ascending by name; facts of Apache Kafka 4.3.1. The default of a config that stands in place of a broker config is that one's.
+constexpr GroupConfigDefinition kTable[] = {
+    {define("consumer.assignment.interval.ms", ConfigType::int32, kOfBroker, range(0), kClusterWide,
             "Shortest time between two assignments of a consumer group."),
      "group.consumer.assignment.interval.ms", "group.consumer.min.assignment.interval.ms",
      "group.consumer.max.assignment.interval.ms"},
-    {define("consumer.heartbeat.interval.ms", ConfigType::int32, "5000", range(1), kClusterWide,
+    {define("consumer.heartbeat.interval.ms", ConfigType::int32, kOfBroker, range(1), kClusterWide,
             "How often members of a consumer group are told to send a heartbeat."),
      "group.consumer.heartbeat.interval.ms", "group.consumer.min.heartbeat.interval.ms",
      "group.consumer.max.heartbeat.interval.ms"},
-    {define("consumer.session.timeout.ms", ConfigType::int32, "45000", range(1), kClusterWide,
+    {define("consumer.session.timeout.ms", ConfigType::int32, kOfBroker, range(1), kClusterWide,
             "After how long without a heartbeat a member of a consumer group counts as gone."),
      "group.consumer.session.timeout.ms", "group.consumer.min.session.timeout.ms", "group.consumer.max.session.timeout.ms"},
-    {define("share.assignment.interval.ms", ConfigType::int32, "1000", range(0), kClusterWide,
-            "Shortest time between two assignments of a share group."),
+    {kept(define("share.assignment.interval.ms", ConfigType::int32, kOfBroker, range(0), kClusterWide,
+                 "Shortest time between two assignments of a share group.")),
      "group.share.assignment.interval.ms", "group.share.min.assignment.interval.ms", "group.share.max.assignment.interval.ms"},
-    {define(kOffsetReset, ConfigType::string, "latest", kAny, kClusterWide,
-            "Where a share group starts in a partition: earliest, latest or by_duration:PERIOD."),
+    {kept(define(kOffsetReset, ConfigType::string, "latest", kAny, kClusterWide,
+                 "Where a share group starts in a partition: earliest, latest or by_duration:PERIOD.")),
      "", "", ""},
-    {define("share.delivery.count.limit", ConfigType::int32, "5", range(1), kClusterWide,
-            "How often a record is delivered to a share group at most."),
+    {kept(define("share.delivery.count.limit", ConfigType::int32, kOfBroker, range(1), kClusterWide,
+                 "How often a record is delivered to a share group at most.")),
      "group.share.delivery.count.limit", "group.share.min.delivery.count.limit", "group.share.max.delivery.count.limit"},
-    {define("share.heartbeat.interval.ms", ConfigType::int32, "5000", range(1), kClusterWide,
-            "How often members of a share group are told to send a heartbeat."),
+    {kept(define("share.heartbeat.interval.ms", ConfigType::int32, kOfBroker, range(1), kClusterWide,
+                 "How often members of a share group are told to send a heartbeat.")),
      "group.share.heartbeat.interval.ms", "group.share.min.heartbeat.interval.ms", "group.share.max.heartbeat.interval.ms"},
-    {define("share.isolation.level", ConfigType::string, "read_uncommitted", one_of(kIsolationLevels), kClusterWide,
-            "Whether a share group sees records of transactions that are not committed."),
+    {kept(define("share.isolation.level", ConfigType::string, "read_uncommitted", one_of(kIsolationLevels), kClusterWide,
+                 "Whether a share group sees records of transactions that are not committed.")),
      "", "", ""},
-    {define("share.partition.max.record.locks", ConfigType::int32, "2000", range(1), kClusterWide,
-            "Records of a partition that a share group may have in delivery."),
+    {kept(define("share.partition.max.record.locks", ConfigType::int32, kOfBroker, range(1), kClusterWide,
+                 "Records of a partition that a share group may have in delivery.")),
      "group.share.partition.max.record.locks", "group.share.min.partition.max.record.locks",
      "group.share.max.partition.max.record.locks"},
-    {define("share.record.lock.duration.ms", ConfigType::int32, "30000", range(1000), kClusterWide,
-            "How long a record in delivery is kept from other members of a share group."),
+    {kept(define("share.record.lock.duration.ms", ConfigType::int32, kOfBroker, range(1000), kClusterWide,
+                 "How long a record in delivery is kept from other members of a share group.")),
      "group.share.record.lock.duration.ms", "group.share.min.record.lock.duration.ms", "group.share.max.record.lock.duration.ms"},
-    {define("share.renew.acknowledge.enable", ConfigType::boolean, "true", kAny, kClusterWide,
-            "Whether members of a share group may ask for more time for a record."),
+    {kept(define("share.renew.acknowledge.enable", ConfigType::boolean, "true", kAny, kClusterWide,
+                 "Whether members of a share group may ask for more time for a record.")),
      "", "", ""},
-    {define("share.session.timeout.ms", ConfigType::int32, "45000", range(1), kClusterWide,
-            "After how long without a heartbeat a member of a share group counts as gone."),
+    {kept(define("share.session.timeout.ms", ConfigType::int32, kOfBroker, range(1), kClusterWide,
+                 "After how long without a heartbeat a member of a share group counts as gone.")),
      "group.share.session.timeout.ms", "group.share.min.session.timeout.ms", "group.share.max.session.timeout.ms"},
-    {define("streams.assignment.interval.ms", ConfigType::int32, "1000", range(0), kClusterWide,
-            "Shortest time between two assignments of a streams group."),
+    {kept(define("streams.assignment.interval.ms", ConfigType::int32, kOfBroker, range(0), kClusterWide,
+                 "Shortest time between two assignments of a streams group.")),
      "group.streams.assignment.interval.ms", "group.streams.min.assignment.interval.ms",
      "group.streams.max.assignment.interval.ms"},
-    {define("streams.heartbeat.interval.ms", ConfigType::int32, "5000", range(1), kClusterWide,
-            "How often members of a streams group are told to send a heartbeat."),
+    {kept(define("streams.heartbeat.interval.ms", ConfigType::int32, kOfBroker, range(1), kClusterWide,
+                 "How often members of a streams group are told to send a heartbeat.")),
      "group.streams.heartbeat.interval.ms", "group.streams.min.heartbeat.interval.ms", "group.streams.max.heartbeat.interval.ms"},
-    {define("streams.initial.rebalance.delay.ms", ConfigType::int32, "3000", range(0), kClusterWide,
-            "How long a new streams group waits for more members."),
+    {kept(define("streams.initial.rebalance.delay.ms", ConfigType::int32, kOfBroker, range(0), kClusterWide,
+                 "How long a new streams group waits for more members.")),
      "group.streams.initial.rebalance.delay.ms", "", ""},
-    {define("streams.num.standby.replicas", ConfigType::int32, "0", range(0), kClusterWide,
-            "Standby copies of each task of a streams group."),
+    {kept(define("streams.num.standby.replicas", ConfigType::int32, kOfBroker, range(0), kClusterWide,
+                 "Standby copies of each task of a streams group.")),
      "group.streams.num.standby.replicas", "", "group.streams.max.standby.replicas"},
-    {define("streams.session.timeout.ms", ConfigType::int32, "45000", range(1), kClusterWide,
-            "After how long without a heartbeat a member of a streams group counts as gone."),
+    {kept(define("streams.session.timeout.ms", ConfigType::int32, kOfBroker, range(1), kClusterWide,
+                 "After how long without a heartbeat a member of a streams group counts as gone.")),
      "group.streams.session.timeout.ms", "group.streams.min.session.timeout.ms", "group.streams.max.session.timeout.ms"},
 };
 
@@ -127,11 +127,22 @@ bool is_offset_reset(std::string_view text) {
 
 }  // namespace
 
-std::span<const GroupConfigDefinition> group_config_definitions() { return kGroupConfigs; }
+std::span<const GroupConfigDefinition> group_config_definitions() {
+    static const std::vector<GroupConfigDefinition> kAll = [] {
+        std::vector<GroupConfigDefinition> all(std::begin(kTable), std::end(kTable));
+        for (GroupConfigDefinition& group : all) {
+            if (!group.broker_config.empty())
+                group.definition.default_value = find_broker_config(group.broker_config)->default_value;
+        }
+        return all;
+    }();
+    return kAll;
+}
 
 const GroupConfigDefinition* find_group_config(std::string_view name) {
-    const auto found = std::ranges::find(kGroupConfigs, name, [](const auto& item) { return item.definition.name; });
-    return found == std::end(kGroupConfigs) ? nullptr : &*found;
+    const std::span<const GroupConfigDefinition> all = group_config_definitions();
+    const auto found = std::ranges::find(all, name, [](const auto& item) { return item.definition.name; });
+    return found == all.end() ? nullptr : &*found;
 }
 
 std::expected<void, ConfigError> validate_group_configs(const ConfigMap& overrides, const BrokerConfig& broker) {
@@ -201,7 +212,7 @@ ConfigValue group_config_value(const ConfigMap& overrides, const BrokerConfig& b
 std::vector<ConfigEntry> describe_group_configs(const ConfigMap& overrides, const BrokerConfig& broker,
                                                 const DescribeOptions& options) {
     std::vector<ConfigEntry> entries;
-    for (const GroupConfigDefinition& group : kGroupConfigs) {
+    for (const GroupConfigDefinition& group : group_config_definitions()) {
         const ConfigDefinition& definition = group.definition;
         if (!is_described(options, definition.name)) {
             continue;
@@ -220,7 +231,7 @@ std::vector<ConfigEntry> describe_group_configs(const ConfigMap& overrides, cons
             entry.value = config_value_text(group_config_value(overrides, broker, definition.name));
         }
         if (options.include_documentation) {
-            entry.documentation = std::string(definition.documentation);
+            entry.documentation = documentation_of(definition);
         }
         entries.push_back(with_synonyms(std::move(entry), std::move(synonyms), options));
     }
