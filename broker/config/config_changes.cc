@@ -32,14 +32,6 @@ Verdict check_shape(std::span<const ConfigChange> changes) {
     return {};
 }
 
-std::vector<ConfigChange> as_changes(std::span<const NamedValue> configs) {
-    std::vector<ConfigChange> changes;
-    for (const NamedValue& config : configs) {
-        changes.push_back({config.name, AlterOperation::set, config.value});
-    }
-    return changes;
-}
-
 // The items of the present value, or of the default when there is none. Empty items vanish.
 std::vector<std::string> present_items(const ConfigMap& overrides, const ConfigDefinition& definition) {
     std::string text(definition.default_value.value_or(""));
@@ -263,10 +255,6 @@ std::expected<ConfigMap, ConfigError> alter_topic_configs(const ConfigMap& overr
     return altered;
 }
 
-std::expected<ConfigMap, ConfigError> replace_topic_configs(std::span<const NamedValue> configs, const BrokerConfig& broker) {
-    return alter_topic_configs({}, as_changes(configs), broker);
-}
-
 std::expected<DynamicBrokerConfigs, ConfigError> alter_broker_configs(const BrokerConfig& broker, BrokerScope scope,
                                                                       std::span<const ConfigChange> changes) {
     if (Verdict verdict = check_shape(changes); !verdict) {
@@ -284,19 +272,6 @@ std::expected<DynamicBrokerConfigs, ConfigError> alter_broker_configs(const Brok
         return std::unexpected(altered.error());
     }
     return checked(broker, scope, changes, std::move(*altered));
-}
-
-std::expected<DynamicBrokerConfigs, ConfigError> replace_broker_configs(const BrokerConfig& broker, BrokerScope scope,
-                                                                        std::span<const NamedValue> configs) {
-    const std::vector<ConfigChange> changes = as_changes(configs);
-    if (Verdict verdict = check_shape(changes); !verdict) {
-        return std::unexpected(verdict.error());
-    }
-    ConfigMap overrides;
-    for (const ConfigChange& change : changes) {
-        overrides.insert_or_assign(change.name, *change.value);
-    }
-    return checked(broker, scope, changes, std::move(overrides));
 }
 
 std::expected<void, ConfigError> validate_broker_configs(const BrokerConfig& broker, BrokerScope scope,

@@ -27,21 +27,12 @@ struct ConfigChange {
                                                                         std::span<const ConfigChange> changes,
                                                                         const BrokerConfig& broker);
 
-/// The new overrides by AlterConfigs (the old way): a config that is not named loses its override.
-[[nodiscard]] std::expected<ConfigMap, ConfigError> replace_topic_configs(std::span<const NamedValue> configs,
-                                                                          const BrokerConfig& broker);
-
 /// Which brokers a change of broker configs is for.
 enum class BrokerScope : std::uint8_t { this_broker, cluster_default };
 
 /// Applies the changes to the dynamic configs of this broker or of all brokers: all or none.
 [[nodiscard]] std::expected<DynamicBrokerConfigs, ConfigError> alter_broker_configs(const BrokerConfig& broker, BrokerScope scope,
                                                                                     std::span<const ConfigChange> changes);
-
-/// The same for AlterConfigs (the old way): a config that is not named loses its dynamic value.
-[[nodiscard]] std::expected<DynamicBrokerConfigs, ConfigError> replace_broker_configs(const BrokerConfig& broker,
-                                                                                      BrokerScope scope,
-                                                                                      std::span<const NamedValue> configs);
 
 /// Checks a complete new set of dynamic configs of this broker or of all brokers, as it would be after a change. Errors and
 /// texts are those of `alter_broker_configs`. For callers that apply the changes themselves.

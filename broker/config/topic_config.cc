@@ -155,14 +155,6 @@ TopicConfig::TopicConfig() : TopicConfig(Unfilled{}) {
     *this = kDefaults;
 }
 
-std::expected<ConfigValue, ConfigError> validate_topic_config(std::string_view name, std::string_view value) {
-    const TopicConfigDefinition* topic = find_topic_config(name);
-    if (topic == nullptr) {
-        return std::unexpected(ConfigError{.message = "Unknown topic config name: " + std::string(name)});
-    }
-    return parse_config_value(topic->definition, value);
-}
-
 std::expected<void, ConfigError> validate_topic_configs(const ConfigMap& overrides, const BrokerConfig& broker) {
     if (Verdict verdict = check_names(overrides); !verdict) {
         return verdict;

@@ -84,9 +84,6 @@ struct NamedValue {
 [[nodiscard]] std::expected<TopicConfig, ConfigError> effective_topic_config(const ConfigMap& overrides,
                                                                              const BrokerConfig& broker);
 
-/// Checks one value by itself. An unknown name is INVALID_CONFIG with `Unknown topic config name: X`.
-[[nodiscard]] std::expected<ConfigValue, ConfigError> validate_topic_config(std::string_view name, std::string_view value);
-
 /// Checks a complete set of overrides, also by Kafka's rules between configs (max.compaction.lag.ms is not below
 /// min.compaction.lag.ms, tiered storage needs the broker's, and so on).
 [[nodiscard]] std::expected<void, ConfigError> validate_topic_configs(const ConfigMap& overrides, const BrokerConfig& broker);

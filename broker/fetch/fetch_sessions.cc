@@ -98,14 +98,6 @@ bool FetchSessions::answer(SessionTurn turn, std::span<const SessionNews> news) 
 
 void FetchSessions::remove(std::int32_t id) { sessions_.erase(id); }
 
-std::size_t FetchSessions::partition_count() const {
-    std::size_t count = 0;
-    for (const auto& [id, entry] : sessions_) {
-        count += entry.session.partition_count();
-    }
-    return count;
-}
-
 bool FetchSessions::make_room(std::size_t partition_count, Instant now) {
     // Slots are few and a full cache is rare, so a scan is cheaper than keeping two orders.
     auto victim = sessions_.end();

@@ -135,7 +135,6 @@ class FetchSessions {
 
     [[nodiscard]] std::size_t size() const { return sessions_.size(); }
     [[nodiscard]] std::uint64_t evictions() const { return evictions_; }
-    [[nodiscard]] std::size_t partition_count() const;
 
   private:
     struct Entry {

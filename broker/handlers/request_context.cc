@@ -111,11 +111,6 @@ void RequestContext::charge_time() {
     throttle(services.throttles.use(Throttled::request_time, quota_client(), percent_of_a_second, now()));
 }
 
-void RequestContext::reply_nothing() {
-    PARTITA_ASSERT(outcome_ == Outcome::none, "a request is answered once");
-    outcome_ = Outcome::nothing;
-}
-
 void RequestContext::close_connection(std::string_view reason) {
     PARTITA_ASSERT(outcome_ == Outcome::none, "a request is answered once");
     outcome_ = Outcome::closed;

@@ -24,7 +24,7 @@ struct Services;
 /// One request while it is served, on the reactor of its connection. It lives as long as the call of its handler; message structs
 /// decoded from it live until the end of the turn.
 ///
-/// A handler calls exactly one of: `reply`, `reply_nothing`, `close_connection`, or `defer` or `park`, after which somebody
+/// A handler calls exactly one of: `reply`, `close_connection`, or `defer` or `park`, after which somebody
 /// delivers the reply through Turns::deliver.
 class RequestContext {
   public:
@@ -83,8 +83,6 @@ class RequestContext {
     void measure_time();
     /// Exempts this request from quotas on time, as Kafka does with Produce with acks=0.
     void forget_time() { started_ns_.reset(); }
-    /// Ends the request without a reply, for acks=0.
-    void reply_nothing();
     /// Closes the connection without an answer to this request, with `reason` for the log. Replies to earlier requests still
     /// leave.
     void close_connection(std::string_view reason);
@@ -96,7 +94,7 @@ class RequestContext {
     /// channel): for waiting fetches, joins, syncs and the like.
     [[nodiscard]] PendingReply park();
 
-    enum class Outcome : std::uint8_t { none, replied, nothing, closed, deferred, parked };
+    enum class Outcome : std::uint8_t { none, replied, closed, deferred, parked };
     [[nodiscard]] Outcome outcome() const { return outcome_; }
     /// The reply, after the outcome `replied`. Only the connection calls this.
     [[nodiscard]] Reply take_reply() { return std::move(reply_); }

@@ -41,9 +41,6 @@ std::expected<std::int32_t, std::string> serve_request(runtime::Services& servic
         case runtime::RequestContext::Outcome::replied:
             speaker.replies.fill_slot(request.slot, context.take_reply());
             break;
-        case runtime::RequestContext::Outcome::nothing:
-            speaker.replies.fill_slot(request.slot, {});
-            break;
         case runtime::RequestContext::Outcome::closed:
             // Replies to earlier requests of this connection still leave.
             handlers::log_closed_connection(services, speaker.client, context.close_reason());

@@ -282,11 +282,6 @@ void TopicExpansion::nudge(Instant now) {
     nudged_.clear();
 }
 
-std::size_t TopicExpansion::nudged() const {
-    const MutexLock lock(mutex_);
-    return nudged_.size();
-}
-
 TopicExpansion::Status TopicExpansion::status() const {
     const MutexLock lock(mutex_);
     Status status;

@@ -121,7 +121,6 @@ class TopicExpansion {
 
     /// Makes every consumer of the topic refresh its metadata: each gets one error with its next fetch (see FetchVerdict::error).
     void nudge(Instant now);
-    [[nodiscard]] std::size_t nudged() const;
 
     struct Status {
         expansion::Fence::WindowState window = expansion::Fence::WindowState::none;
