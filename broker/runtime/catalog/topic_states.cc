@@ -4,9 +4,7 @@
 #include <vector>
 
 #include "broker/config/log_setup.h"
-#include "broker/config/mode_patterns.h"
 #include "broker/runtime/fences/fences.h"
-#include "broker/runtime/settings/log_settings.h"
 #include "protocol/assert.h"
 #include "protocol/shared_block.h"
 
@@ -22,25 +20,18 @@ StorageResult<std::shared_ptr<const TopicState>> TopicStates::make(const topics:
                                                                    Now now) {
     auto state = std::make_shared<TopicState>();
     state->topic = topic;
-    const auto config = config_.get();
-    auto effective = config::effective_topic_config(config::with_mode_pattern(topic->configs, *config, topic->name), *config);
-    if (!effective) {
-        log::error("config", "a topic's settings cannot be read, the defaults serve instead",
-                   {{"topic", topic->name}, {"reason", effective.error().message}});
-        effective = config::TopicConfig{};
-    }
-    state->config = std::make_shared<const config::TopicConfig>(*effective);
-    state->expansion = fences_.state_for(*topic, *effective, before == nullptr ? nullptr : before->expansion,
+    const TopicSettings settings = settings_.of(topic->name, topic->configs, config_.get());
+    state->config = settings.topic;
+    state->expansion = fences_.state_for(*topic, *state->config, before == nullptr ? nullptr : before->expansion,
                                          before == nullptr && is_serving_, now);
-    const auto log_config = std::make_shared<const LogConfig>(log_settings(*effective, *config));
 
     if (before != nullptr) {
         state->partitions = before->partitions;
         for (const std::shared_ptr<Partition>& partition : state->partitions) {
-            partition->log->set_config(log_config);
+            partition->log->set_config(settings.logs);
         }
     }
-    if (auto added = add_partitions(*state, log_config); !added) {
+    if (auto added = add_partitions(*state, settings.logs); !added) {
         return std::unexpected(std::move(added.error()));
     }
     return state;

@@ -7,6 +7,7 @@
 
 #include "broker/config/current_config.h"
 #include "broker/runtime/partitions/topic_table.h"
+#include "broker/runtime/settings/topic_settings.h"
 #include "broker/topics/catalog_core.h"
 #include "storage/log_directory.h"
 
@@ -55,6 +56,7 @@ class TopicStates {
     const config::CurrentConfig& config_;
     LogDirectory& logs_;
     Fences& fences_;
+    TopicSettingsTable settings_;
     bool is_serving_ = false;
     std::uint64_t next_partition_key_ = 1;
 };
