@@ -15,25 +15,12 @@
 #include "protocol/messages/10_find_coordinator.h"
 #include "protocol/messages/19_create_topics.h"
 #include "protocol/messages/37_create_partitions.h"
-#include "tests/simulation/broker_world_clients.h"
-#include "tests/simulation/broker_world_mortal.h"
-#include "tests/support/broker_process.h"
+#include "tests/simulation/broker_world_caller.h"
 
 namespace partita::test {
 namespace {
 
 using Death = MortalBroker::Death;
-
-/// Asks what it is told to, and waits for the answer.
-class Caller final : public SimulatedClient {
-  public:
-    using SimulatedClient::SimulatedClient;
-    void act() override {}
-    template <class Response, class Request>
-    void call(std::int16_t version, const Request& request, std::function<void(const Response&)> on_reply) {
-        ask<Response>(version, request, std::move(on_reply));
-    }
-};
 
 constexpr std::int32_t kOldCount = 2;
 constexpr std::int32_t kNewCount = 4;
@@ -42,13 +29,13 @@ constexpr std::int64_t kCommitted = 7;
 
 class GrowingWorld {
   public:
-    GrowingWorld(std::uint64_t seed, const std::string& mode) : random_(seed) {
-        broker_.overrides = {"offsets.topic.num.partitions=3", "partita.default.expansion.mode=" + mode};
-        began(broker_.start());
+    GrowingWorld(std::uint64_t seed, const std::string& mode)
+        : called_(seed, {"offsets.topic.num.partitions=3", "partita.default.expansion.mode=" + mode}) {
         std::array topics{
             CreateTopicsRequest::CreatableTopic{.name = "orders", .num_partitions = kOldCount, .replication_factor = 1}};
-        ask<CreateTopicsResponse>(7, CreateTopicsRequest{.topics = topics},
-                                  [](const auto& response) { EXPECT_EQ(response.topics[0].error_code, ErrorCode::none); });
+        called_.ask<CreateTopicsResponse>(7, CreateTopicsRequest{.topics = topics}, [](const auto& response) {
+            EXPECT_EQ(response.topics[0].error_code, ErrorCode::none);
+        });
         find_coordinator();
         for (int group = 0; group < kGroups; ++group) commit("g" + std::to_string(group));
         // What is older than the background sync survives a power failure.
@@ -60,7 +47,7 @@ class GrowingWorld {
         std::array topics{
             CreatePartitionsRequest::CreatePartitionsTopic{.name = "orders", .count = kNewCount, .assignments = nullptr}};
         bool has_grown = false;
-        ask<CreatePartitionsResponse>(
+        called_.ask<CreatePartitionsResponse>(
             3, CreatePartitionsRequest{.topics = topics, .timeout_ms = 30'000},
             [&](const auto& response) { has_grown = response.results[0].error_code == ErrorCode::none; });
         return has_grown;
@@ -80,23 +67,14 @@ class GrowingWorld {
         return was_full;
     }
     void die(Death death) { broker_.die(death); }
-    void restart() {
-        world_.network = nullptr;
-        caller_.lose_connection();
-        began(broker_.restart(1'000));
-    }
+    void restart() { called_.restart(); }
     /// Time for what a failed write makes necessary.
-    void rest(std::int64_t duration_ms) {
-        const Instant end = clock_.now().monotonic + duration_ms;
-        while (clock_.now().monotonic < end) {
-            if (!broker_.step() && !caller_.read_replies()) broker_.let_time_pass(end - clock_.now().monotonic);
-        }
-    }
+    void rest(std::int64_t duration_ms) { called_.rest(duration_ms); }
 
     std::int32_t count() {
         std::int32_t count = 0;
         std::array topics{MetadataRequest::Topic{.name = "orders"}};
-        ask<MetadataResponse>(
+        called_.ask<MetadataResponse>(
             12, MetadataRequest{.topics = topics, .allow_auto_topic_creation = false},
             [&](const auto& response) { count = static_cast<std::int32_t>(response.topics[0].partitions.count()); });
         return count;
@@ -107,7 +85,7 @@ class GrowingWorld {
         for (std::size_t index = 0; index < partitions.size(); ++index) partitions[index] = static_cast<std::int32_t>(index);
         std::array topics{OffsetFetchRequest::Topic{.name = "orders", .partition_indexes = partitions}};
         std::vector<std::int64_t> offsets;
-        ask<OffsetFetchResponse>(7, OffsetFetchRequest{.group_id = group, .topics = topics}, [&](const auto& response) {
+        called_.ask<OffsetFetchResponse>(7, OffsetFetchRequest{.group_id = group, .topics = topics}, [&](const auto& response) {
             EXPECT_EQ(response.error_code, ErrorCode::none);
             for (const auto& found : response.topics[0].partitions) offsets.push_back(found.committed_offset);
         });
@@ -126,21 +104,9 @@ class GrowingWorld {
     }
 
   private:
-    static void began(const std::expected<void, std::string>& life) { ASSERT_TRUE(life) << life.error(); }
-    /// Asks, and has the broker take its steps until it has answered or died.
-    template <class Response, class Request>
-    void ask(std::int16_t version, const Request& request, std::function<void(const Response&)> on_reply) {
-        world_.network = broker_.network();
-        caller_.call<Response>(version, request, std::move(on_reply));
-        broker_.wake();
-        while (caller_.waits() && !broker_.is_dead()) {
-            if (!broker_.step() && !caller_.read_replies()) broker_.let_time_pass(1'000);
-        }
-        EXPECT_TRUE(ledger_.wrong().empty()) << ledger_.wrong().front();
-    }
     void find_coordinator() {
         std::array<std::string_view, 1> keys{"g0"};
-        ask<FindCoordinatorResponse>(4, FindCoordinatorRequest{.coordinator_keys = keys}, [](const auto& response) {
+        called_.ask<FindCoordinatorResponse>(4, FindCoordinatorRequest{.coordinator_keys = keys}, [](const auto& response) {
             EXPECT_EQ(response.coordinators[0].error_code, ErrorCode::none);
         });
         rest(1'000);
@@ -148,18 +114,13 @@ class GrowingWorld {
     void commit(const std::string& group) {
         std::array partitions{OffsetCommitRequest::Partition{.partition_index = 0, .committed_offset = kCommitted}};
         std::array topics{OffsetCommitRequest::Topic{.name = "orders", .partitions = partitions}};
-        ask<OffsetCommitResponse>(7, OffsetCommitRequest{.group_id = group, .topics = topics}, [](const auto& response) {
+        called_.ask<OffsetCommitResponse>(7, OffsetCommitRequest{.group_id = group, .topics = topics}, [](const auto& response) {
             EXPECT_EQ(response.topics[0].partitions[0].error_code, ErrorCode::none);
         });
     }
 
-    const TemporaryDirectory scratch_;
-    std::mt19937_64 random_;
-    VirtualClock clock_;
-    MortalBroker broker_{random_, clock_, scratch_.path(), 1};
-    Ledger ledger_{clock_};
-    ClientsWorld world_{.ledger = ledger_, .random = random_, .clock = clock_};
-    Caller caller_{world_, "caller"};
+    CalledBroker called_;
+    MortalBroker& broker_ = called_.broker();
 };
 
 /// More changes of files than a growth makes.

@@ -1,69 +1,61 @@
-// Every broker config that is declared to act when it is changed does so, in a whole broker.
+// Every broker config that is declared to act when it is changed is seen to act, and none is taken beyond its bounds.
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "broker/config/current_config.h"
+#include "broker/config/group_config.h"
 #include "broker/runtime/partitions/published_topics.h"
-#include "broker/runtime/settings/catalog_settings.h"
-#include "broker/runtime/settings/group_settings.h"
-#include "broker/runtime/settings/log_settings.h"
+#include "protocol/messages/18_api_versions.h"
 #include "protocol/messages/44_incremental_alter_configs.h"
 #include "tests/support/broker_process.h"
+#include "tests/support/config_values.h"
 #include "tests/support/in_process_broker.h"
 #include "tests/support/wire_client.h"
+#include "tests/unit/assembly/configured_broker.h"
 
 namespace partita::test {
 namespace {
 
 using config::BrokerConfig;
 
-/// Stands for the broker's own.
-constexpr const char* kDataDirectory = "DATA";
-
-/// A config that no topic inherits: another value, and who sees it when asked.
+/// Another value, and how a broker is seen to act on it: true with that value, false with the default.
 struct Change {
     std::string value;
-    /// What the part that acts takes from the settings in force, at each use.
-    std::function<bool(const BrokerConfig&)> is_seen;
-    bool is_per_broker = false;
+    std::function<bool(ConfiguredBroker&)> is_acted_on;
+    /// Configs of the start, beside which the difference shows.
+    std::vector<std::string> overrides;
 };
 
-const std::map<std::string, Change, std::less<>>& changes() {
-    static const std::map<std::string, Change, std::less<>> kChanges{
-        // Catalog, with each decision.
-        {"cordoned.log.dirs",
-         {kDataDirectory, [](const BrokerConfig& c) { return !runtime::catalog_settings(c).takes_new_partitions; }, true}},
-        // GroupShards, told by the catalog.
+const std::map<std::string_view, Change>& changes() {
+    static const auto cleans_all_keys = [](ConfiguredBroker& broker) {
+        return broker.clean_once().cleaned_until >= ConfiguredBroker::kKeys;
+    };
+    // Of `kKeys` keys not half have room.
+    static const std::vector<std::string> kSmallTable{"log.cleaner.dedupe.buffer.size=1048577",
+                                                      "log.cleaner.io.buffer.load.factor=0.1"};
+    static const std::map<std::string_view, Change> kChanges{
         {"group.consumer.assignment.interval.ms",
-         {"7000", [](const BrokerConfig& c) { return runtime::group_settings(c).consumer_assignment_interval_ms == 7000; }}},
-        // Compactor, at each look.
-        {"log.cleaner.backoff.ms", {"7000", [](const BrokerConfig& c) { return c.log_cleaner_backoff_ms == 7000; }}},
-        {"log.cleaner.dedupe.buffer.size",
-         {"7000000", [](const BrokerConfig& c) { return c.log_cleaner_dedupe_buffer_size == 7'000'000; }}},
-        {"log.cleaner.io.buffer.load.factor",
-         {"0.7", [](const BrokerConfig& c) { return c.log_cleaner_io_buffer_load_factor == 0.7; }}},
-        {"log.cleaner.io.buffer.size", {"70000", [](const BrokerConfig& c) { return c.log_cleaner_io_buffer_size == 70'000; }}},
-        // ConnectionQuota, which follows the settings before it counts a connection.
-        {"max.connection.creation.rate", {"700", [](const BrokerConfig& c) { return c.max_connection_creation_rate == 700; }}},
-        {"max.connections", {"700", [](const BrokerConfig& c) { return c.max_connections == 700; }}},
-        {"max.connections.per.ip", {"700", [](const BrokerConfig& c) { return c.max_connections_per_ip == 700; }}},
-        {"max.connections.per.ip.overrides",
-         {"127.0.0.9:7", [](const BrokerConfig& c) { return c.max_connections_per_ip_overrides.size() == 1; }}},
-        // KeyObserver and FindingsTopic, at each use.
-        {"partita.detection.enable", {"false", [](const BrokerConfig& c) { return !c.detection_enable; }}},
-        {"partita.detection.processor.percent", {"7", [](const BrokerConfig& c) { return c.detection_processor_percent == 7; }}},
-        {"partita.events.topic.enable", {"false", [](const BrokerConfig& c) { return !c.events_topic_enable; }}},
-        // TopicStates, which makes all topics anew.
-        {"producer.id.expiration.ms",
-         {"7000",
-          [](const BrokerConfig& c) {
-              return runtime::log_settings(config::TopicConfig(), c).producer_id_expiration_ms == 7000;
-          }}},
+         {"0", [](ConfiguredBroker& broker) { return broker.assigns_with_each_heartbeat(); }, {}}},
+        // Five times in a minute by default.
+        {"log.cleaner.backoff.ms", {"7000", [](ConfiguredBroker& broker) { return broker.looks_within(60'000) > 7; }, {}}},
+        {"log.cleaner.dedupe.buffer.size", {"8388608", cleans_all_keys, kSmallTable}},
+        {"log.cleaner.io.buffer.load.factor", {"0.9", cleans_all_keys, kSmallTable}},
+        // Each batch is written by itself.
+        {"log.cleaner.io.buffer.size",
+         {"1", [](ConfiguredBroker& broker) { return broker.clean_once().file_changes > ConfiguredBroker::kBatches; }, {}}},
+        {"partita.detection.enable", {"false", [](ConfiguredBroker& broker) { return !broker.looks_at_keys(); }, {}}},
+        {"partita.detection.processor.percent",
+         {"100", [](ConfiguredBroker& broker) { return broker.takes_whatever_comes(); }, {}}},
+        {"partita.events.topic.enable", {"false", [](ConfiguredBroker& broker) { return !broker.writes_findings(); }, {}}},
+        {"producer.id.expiration.ms", {"7000", [](ConfiguredBroker& broker) { return !broker.knows_silent_producer(); }, {}}},
     };
     return kChanges;
 }
@@ -103,26 +95,84 @@ class DynamicConfigs : public ::testing::Test {
         EXPECT_TRUE(broker_->stop());
     }
 
-    void alter(std::string_view name, std::int8_t operation, const std::optional<std::string>& value, bool is_per_broker) {
-        constexpr std::int8_t kBroker = 4;
-        const std::string broker = is_per_broker ? std::to_string(broker_->services().node_id.value) : "";
-        IncrementalAlterConfigsRequest::AlterableConfig config{.name = name, .config_operation = operation, .value = value};
-        IncrementalAlterConfigsRequest::AlterConfigsResource resource{
-            .resource_type = kBroker, .resource_name = broker, .configs = {&config, 1}};
+    enum class Resource : std::int8_t { topic = 2, broker = 4, group = 32 };
+    /// Without a value: it is removed.
+    ErrorCode alter(Resource resource, std::string_view resource_name, std::string_view name,
+                    const std::optional<std::string>& value) {
+        IncrementalAlterConfigsRequest::AlterableConfig config{
+            .name = name, .config_operation = static_cast<std::int8_t>(value ? 0 : 1), .value = value};
+        IncrementalAlterConfigsRequest::AlterConfigsResource changed{
+            .resource_type = static_cast<std::int8_t>(resource), .resource_name = resource_name, .configs = {&config, 1}};
         const auto* response =
-            client_->call<IncrementalAlterConfigsResponse>(1, IncrementalAlterConfigsRequest{.resources = {&resource, 1}});
-        ASSERT_NE(response, nullptr) << name;
-        EXPECT_EQ(response->responses[0].error_code, ErrorCode::none)
-            << name << ": " << response->responses[0].error_message.value_or("");
+            client_->call<IncrementalAlterConfigsResponse>(1, IncrementalAlterConfigsRequest{.resources = {&changed, 1}});
+        return response == nullptr ? ErrorCode::network_exception : response->responses[0].error_code;
     }
-    void set(std::string_view name, const std::string& value, bool is_per_broker = false) {
-        alter(name, 0, value == kDataDirectory ? directory_ / "data" : value, is_per_broker);
+    void set(std::string_view name, const std::string& value) {
+        EXPECT_EQ(alter(Resource::broker, "", name, value), ErrorCode::none) << name;
     }
-    void unset(std::string_view name, bool is_per_broker = false) { alter(name, 1, std::nullopt, is_per_broker); }
+    void unset(std::string_view name) { EXPECT_EQ(alter(Resource::broker, "", name, std::nullopt), ErrorCode::none) << name; }
 
+    [[nodiscard]] std::string own_id() { return std::to_string(broker_->services().node_id.value); }
     [[nodiscard]] std::shared_ptr<const BrokerConfig> settings() { return broker_->services().config.get(); }
     [[nodiscard]] config::TopicConfig topic() { return *broker_->services().topics.table()->find("t")->config; }
 
+  public:
+    // Each sees a broker act on one config -------------------------------------------------------
+
+    /// The directory may be named, or all of them.
+    void cordon() {
+        for (const std::string& cordoned : {directory_ / "data", std::string("*")}) {
+            EXPECT_EQ(alter(Resource::broker, own_id(), "cordoned.log.dirs", cordoned), ErrorCode::none);
+            EXPECT_FALSE(create_topic(*client_, "u", 1)) << cordoned;
+        }
+        EXPECT_EQ(alter(Resource::broker, own_id(), "cordoned.log.dirs", std::nullopt), ErrorCode::none);
+        EXPECT_TRUE(create_topic(*client_, "u", 1));
+    }
+    /// From an address that nobody else comes from.
+    [[nodiscard]] WireClient elsewhere() {
+        return WireClient(broker_->port(), WireClient::Caller{.client_id = "elsewhere", .address = "127.0.0.9"});
+    }
+    [[nodiscard]] static bool is_served(WireClient& client) {
+        return client.call<ApiVersionsResponse>(0, ApiVersionsRequest{}) != nullptr;
+    }
+    void limit_addresses() {
+        WireClient first = elsewhere();
+        EXPECT_TRUE(is_served(first));
+        set("max.connections.per.ip", "1");
+        EXPECT_TRUE(elsewhere().is_closed_within());
+        unset("max.connections.per.ip");
+        WireClient second = elsewhere();
+        EXPECT_TRUE(is_served(first) && is_served(second));
+    }
+    void limit_one_address() {
+        set("max.connections.per.ip.overrides", "127.0.0.9:0");
+        EXPECT_TRUE(elsewhere().is_closed_within());
+        unset("max.connections.per.ip.overrides");
+        WireClient client = elsewhere();
+        EXPECT_TRUE(is_served(client));
+    }
+    /// Who comes beyond the limit waits for its end.
+    void limit_connections() {
+        set("max.connections", "1");
+        expect_waiting_until_unset("max.connections", elsewhere());
+    }
+    void limit_rate() {
+        set("max.connection.creation.rate", "1");
+        // Of those that come while the rate is kept, each is served at once.
+        constexpr int kMany = 30;
+        std::vector<WireClient> clients;
+        for (int count = 0; count < kMany; ++count) clients.push_back(elsewhere());
+        expect_waiting_until_unset("max.connection.creation.rate", elsewhere());
+    }
+    void expect_waiting_until_unset(std::string_view name, WireClient client) {
+        const std::int32_t id = client.send_request(0, ApiVersionsRequest{});
+        EXPECT_TRUE(client.is_silent_for(kMoment)) << name;
+        unset(name);
+        EXPECT_NE((client.read_reply<ApiVersionsResponse, ApiVersionsRequest>(0, id)), nullptr) << name;
+    }
+    static constexpr std::chrono::milliseconds kMoment{200};
+
+  protected:
     const TemporaryDirectory directory_;
     std::unique_ptr<InProcessBroker> broker_;
     std::unique_ptr<WireClient> client_;
@@ -144,39 +194,70 @@ std::string other_value(const config::ConfigDefinition& definition) {
     return std::to_string(std::stoll(std::string(*definition.default_value)) + 1);
 }
 
-TEST_F(DynamicConfigs, EachThatIsDeclaredToActAtOnceIsSeenByWhoeverActs) {
+bool is_dynamic(const config::ConfigDefinition& definition) { return definition.update_mode != config::UpdateMode::read_only; }
+
+TEST_F(DynamicConfigs, EachThatIsDeclaredToActAtOnceIsSeenToAct) {
+    const std::map<std::string_view, void (DynamicConfigs::*)()> own{
+        {"cordoned.log.dirs", &DynamicConfigs::cordon},
+        {"max.connection.creation.rate", &DynamicConfigs::limit_rate},
+        {"max.connections", &DynamicConfigs::limit_connections},
+        {"max.connections.per.ip", &DynamicConfigs::limit_addresses},
+        {"max.connections.per.ip.overrides", &DynamicConfigs::limit_one_address},
+    };
     std::size_t seen = 0;
     for (const config::ConfigDefinition& definition : config::broker_config_definitions()) {
-        if (definition.update_mode == config::UpdateMode::read_only || definition.effect != config::ConfigEffect::at_once)
-            continue;
+        if (!is_dynamic(definition) || definition.effect != config::ConfigEffect::at_once) continue;
         const std::string name(definition.name);
+        SCOPED_TRACE(name);
         ++seen;
         if (is_inherited(name)) {
             const config::TopicConfig before = topic();
             set(name, other_value(definition));
-            EXPECT_NE(topic(), before) << name << ": a topic does not inherit the new value";
+            EXPECT_NE(topic(), before) << "a topic does not inherit the new value";
             unset(name);
-            EXPECT_EQ(topic(), before) << name;
-            continue;
+            EXPECT_EQ(topic(), before);
+        } else if (const auto one = own.find(name); one != own.end()) {
+            (this->*one->second)();
+        } else {
+            const auto change = changes().find(name);
+            ASSERT_NE(change, changes().end()) << "it is declared to act when it is changed, and nobody says how one sees that";
+            ConfiguredBroker broker(change->second.overrides);
+            EXPECT_FALSE(change->second.is_acted_on(broker)) << "before it is changed";
+            broker.configure(name, change->second.value);
+            EXPECT_TRUE(change->second.is_acted_on(broker)) << "after it was changed";
+            broker.configure(name, std::nullopt);
+            EXPECT_FALSE(change->second.is_acted_on(broker)) << "after the change was taken back";
         }
-        const auto change = changes().find(name);
-        ASSERT_NE(change, changes().end()) << name << " is declared to act when it is changed, and nobody says who does";
-        EXPECT_FALSE(change->second.is_seen(*settings())) << name;
-        set(name, change->second.value, change->second.is_per_broker);
-        EXPECT_TRUE(change->second.is_seen(*settings())) << name;
-        unset(name, change->second.is_per_broker);
-        EXPECT_FALSE(change->second.is_seen(*settings())) << name;
     }
     EXPECT_GT(seen, 30U);
 }
 
-TEST_F(DynamicConfigs, ACordonedDirectoryTakesNoTopicFromThenOn) {
-    for (const char* const cordoned : {kDataDirectory, "*"}) {
-        set("cordoned.log.dirs", cordoned, true);
-        EXPECT_FALSE(create_topic(*client_, "u", 1)) << cordoned;
+TEST_F(DynamicConfigs, NoneIsTakenBeyondItsBounds) {
+    ASSERT_EQ(alter(Resource::group, "g", "consumer.session.timeout.ms", "50000"), ErrorCode::none);
+    const auto before = settings();
+    const config::TopicConfig topic_before = topic();
+    std::size_t refused = 0;
+    const auto expect_refused = [&](Resource resource, const std::string& resource_name,
+                                    const config::ConfigDefinition& definition) {
+        for (const std::string& value : config::values_beyond(definition)) {
+            const ErrorCode error = alter(resource, resource_name, definition.name, value);
+            EXPECT_TRUE(error == ErrorCode::invalid_config || error == ErrorCode::invalid_request)
+                << definition.name << '=' << value << ": " << error_name(error);
+            ++refused;
+        }
+    };
+    for (const config::ConfigDefinition& definition : config::broker_config_definitions()) {
+        if (is_dynamic(definition)) expect_refused(Resource::broker, own_id(), definition);
     }
-    unset("cordoned.log.dirs", true);
-    EXPECT_TRUE(create_topic(*client_, "u", 1));
+    for (const config::TopicConfigDefinition& definition : config::topic_config_definitions()) {
+        expect_refused(Resource::topic, "t", definition.definition);
+    }
+    for (const config::GroupConfigDefinition& definition : config::group_config_definitions()) {
+        expect_refused(Resource::group, "g", definition.definition);
+    }
+    EXPECT_EQ(settings(), before) << "nothing was put in force";
+    EXPECT_EQ(topic(), topic_before);
+    EXPECT_GT(refused, 100U);
 }
 
 }  // namespace

@@ -1,0 +1,240 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "broker/expansion/finding.h"
+#include "broker/handlers/services.h"
+#include "broker/runtime/findings/findings_hub.h"
+#include "broker/runtime/insight/findings_topic.h"
+#include "broker/runtime/insight/key_budget.h"
+#include "broker/runtime/insight/key_observer.h"
+#include "broker/runtime/partitions/published_topics.h"
+#include "protocol/messages/00_produce.h"
+#include "protocol/messages/10_find_coordinator.h"
+#include "protocol/messages/19_create_topics.h"
+#include "protocol/messages/37_create_partitions.h"
+#include "protocol/messages/44_incremental_alter_configs.h"
+#include "protocol/messages/61_describe_producers.h"
+#include "protocol/messages/68_consumer_group_heartbeat.h"
+#include "protocol/record_batch_builder.h"
+#include "storage/cleaning_rules.h"
+#include "tests/simulation/broker_world_caller.h"
+
+namespace partita::test {
+
+/// A simulated broker that is looked at for what its configs do: each question is asked with new topics and groups, so that it
+/// can be asked again when a config has changed.
+class ConfiguredBroker {
+  public:
+    explicit ConfiguredBroker(const std::vector<std::string>& overrides) : called_(1, overrides) {
+        called_.broker().on_step = [this](const std::string& worker) { looks_ += worker == "compactor" ? 1 : 0; };
+    }
+
+    /// As the default of all brokers; nothing: no value any more.
+    void configure(std::string_view name, const std::optional<std::string>& value) {
+        constexpr std::int8_t kBroker = 4;
+        std::array configs{IncrementalAlterConfigsRequest::AlterableConfig{
+            .name = name, .config_operation = static_cast<std::int8_t>(value ? 0 : 1), .value = value}};
+        std::array resources{IncrementalAlterConfigsRequest::AlterConfigsResource{
+            .resource_type = kBroker, .resource_name = "", .configs = configs}};
+        called_.ask<IncrementalAlterConfigsResponse>(
+            1, IncrementalAlterConfigsRequest{.resources = resources}, [&](const auto& response) {
+                EXPECT_EQ(response.responses[0].error_code, ErrorCode::none) << response.responses[0].error_message.value_or("");
+            });
+        // What looks only now and then has looked.
+        called_.rest(2 * runtime::KeyObserver::kIdleMs);
+    }
+
+    // Groups -------------------------------------------------------------------------------------
+
+    /// A second member is given a target with its first heartbeat, and not later.
+    bool assigns_with_each_heartbeat() {
+        const std::string group = fresh("group");
+        const std::string topic = make_topic(2, {});
+        std::array<std::string_view, 1> keys{group};
+        called_.ask<FindCoordinatorResponse>(4, FindCoordinatorRequest{.coordinator_keys = keys}, [](const auto& response) {
+            EXPECT_EQ(response.coordinators[0].error_code, ErrorCode::none);
+        });
+        called_.rest(1'000);
+        const std::int32_t first = epoch_of_new_member(group, "first", topic);
+        EXPECT_GT(first, 0);
+        return epoch_of_new_member(group, "second", topic) > first;
+    }
+
+    // Compaction ---------------------------------------------------------------------------------
+
+    static constexpr std::int64_t kBatches = 100;
+    static constexpr std::int64_t kKeysPerBatch = 40;
+    static constexpr std::int64_t kKeys = kBatches * kKeysPerBatch;
+
+    /// The compactor looks for work so often.
+    int looks_within(std::int64_t duration_ms) {
+        const int before = looks_;
+        called_.rest(duration_ms);
+        return looks_ - before;
+    }
+    struct Cleaning {
+        /// So many of `kKeys` records are compacted.
+        std::int64_t cleaned_until = 0;
+        /// Changes of files and syncs in that time.
+        std::uint64_t file_changes = 0;
+    };
+    /// What one look of the compactor does with a log of `kKeys` different keys.
+    Cleaning clean_once() {
+        (void)changes_of_next_look();
+        const std::string topic =
+            make_topic(1, {{"cleanup.policy", "compact"}, {"segment.ms", "1"}, {"min.cleanable.dirty.ratio", "0"}});
+        for (std::int64_t batch = 0; batch < kBatches; ++batch) {
+            BatchBuilder builder;
+            for (std::int64_t key = batch * kKeysPerBatch; key < (batch + 1) * kKeysPerBatch; ++key) {
+                builder.append(called_.now().wall, as_bytes("k" + std::to_string(key)), as_bytes("v"));
+            }
+            produce(topic, 1, builder);
+        }
+        // The last segment is never compacted.
+        called_.rest(1'000);
+        BatchBuilder last;
+        last.append(called_.now().wall, as_bytes("last"), as_bytes("v"));
+        produce(topic, 1, last);
+        // What is not synced is not compacted either.
+        called_.rest(2'000);
+        const std::uint64_t changes = changes_of_next_look();
+        const auto range = state_of(topic)->partitions[0]->log->dirty_range(called_.now().wall, kNobodyNeedsMore);
+        EXPECT_TRUE(range.has_value());
+        return {range ? range->first_dirty.value : 0, changes};
+    }
+
+    // Detection ----------------------------------------------------------------------------------
+
+    /// Of one produced batch the broker looks at the keys.
+    bool looks_at_keys() { return batches_taken(1, 1) == 1; }
+    /// It takes more records at once than its budget pays for, and no more than the queue holds.
+    bool takes_whatever_comes() {
+        constexpr std::int32_t kPartitions = 5;
+        constexpr int kRecords = runtime::KeyBudget::kMostRecords / kPartitions;
+        return batches_taken(kPartitions, kRecords) == kPartitions;
+    }
+    /// A finding about a topic that has grown comes into its topic.
+    bool writes_findings() {
+        const std::string topic = make_topic(1, {});
+        std::array topics{CreatePartitionsRequest::CreatePartitionsTopic{.name = topic, .count = 2, .assignments = nullptr}};
+        called_.ask<CreatePartitionsResponse>(
+            3, CreatePartitionsRequest{.topics = topics, .timeout_ms = 30'000},
+            [](const auto& response) { EXPECT_EQ(response.results[0].error_code, ErrorCode::none); });
+        called_.rest(1'000);
+        const std::int64_t before = findings_written();
+        const std::array findings{
+            expansion::make_finding(expansion::HazardId::stale_producer, {.topic = topic, .client_id = fresh("client")}, "late")};
+        called_.broker().services().findings.settle("a test", findings, called_.now().wall);
+        called_.broker().wake();
+        called_.rest(1'000);
+        return findings_written() > before;
+    }
+
+    // Producers ----------------------------------------------------------------------------------
+
+    /// A producer that was silent for half an hour is known.
+    bool knows_silent_producer() {
+        const std::string topic = make_topic(1, {});
+        BatchBuilder builder({.producer_id = {1}, .producer_epoch = {0}, .base_sequence = {0}});
+        builder.append(called_.now().wall, std::nullopt, as_bytes("v"));
+        produce(topic, 1, builder);
+        called_.rest(std::int64_t{30} * 60 * 1'000);
+        std::array<std::int32_t, 1> partitions{0};
+        std::array topics{DescribeProducersRequest::TopicRequest{.name = topic, .partition_indexes = partitions}};
+        bool is_known = false;
+        called_.ask<DescribeProducersResponse>(0, DescribeProducersRequest{.topics = topics}, [&](const auto& response) {
+            is_known = response.topics[0].partitions[0].active_producers.count() > 0;
+        });
+        return is_known;
+    }
+
+  private:
+    using Configs = std::vector<CreateTopicsRequest::CreatableTopicConfig>;
+    static constexpr Offset kNobodyNeedsMore{std::numeric_limits<std::int64_t>::max()};
+
+    std::string fresh(const std::string& what) { return what + "-" + std::to_string(++names_); }
+    std::string make_topic(std::int32_t partitions, Configs configs) {
+        const std::string name = fresh("topic");
+        std::array topics{CreateTopicsRequest::CreatableTopic{
+            .name = name, .num_partitions = partitions, .replication_factor = 1, .configs = configs}};
+        called_.ask<CreateTopicsResponse>(7, CreateTopicsRequest{.topics = topics}, [](const auto& response) {
+            EXPECT_EQ(response.topics[0].error_code, ErrorCode::none) << response.topics[0].error_message.value_or("");
+        });
+        return name;
+    }
+    const runtime::TopicState* state_of(const std::string& topic) {
+        table_ = called_.broker().services().topics.table();
+        return table_->find(topic);
+    }
+    /// The same batch for each partition, in one request.
+    void produce(const std::string& topic, std::int32_t partition_count, BatchBuilder& builder) {
+        std::vector<std::byte> batch;
+        builder.build(batch);
+        std::vector<ProduceRequest::PartitionProduceData> partitions;
+        for (std::int32_t index = 0; index < partition_count; ++index) {
+            partitions.push_back({.index = index, .records = Records(Bytes(batch))});
+        }
+        std::array topics{ProduceRequest::TopicProduceData{.name = topic, .partition_data = partitions}};
+        called_.ask<ProduceResponse>(9, ProduceRequest{.acks = -1, .timeout_ms = 5'000, .topic_data = topics},
+                                     [](const auto& response) {
+                                         for (const auto& partition : response.responses[0].partition_responses) {
+                                             EXPECT_EQ(partition.error_code, ErrorCode::none);
+                                         }
+                                     });
+    }
+    std::int32_t epoch_of_new_member(const std::string& group, std::string_view member, std::string_view topic) {
+        std::array<std::string_view, 1> names{topic};
+        ConsumerGroupHeartbeatRequest request{.group_id = group,
+                                              .member_id = member,
+                                              .rebalance_timeout_ms = 60'000,
+                                              .subscribed_topic_names = names,
+                                              .topic_partitions = {}};
+        std::int32_t epoch = -1;
+        called_.ask<ConsumerGroupHeartbeatResponse>(1, request, [&](const auto& response) {
+            EXPECT_EQ(response.error_code, ErrorCode::none) << response.error_message.value_or("");
+            epoch = response.member_epoch;
+        });
+        return epoch;
+    }
+    /// Rests until the compactor has looked once more, and answers how many changes of files were made meanwhile.
+    std::uint64_t changes_of_next_look() {
+        constexpr std::int64_t kMomentMs = 10;
+        const int before = looks_;
+        std::uint64_t changes = 0;
+        while (looks_ == before) {
+            changes = called_.broker().files().calls();
+            called_.rest(kMomentMs);
+        }
+        return called_.broker().files().calls() - changes;
+    }
+    std::uint64_t batches_taken(std::int32_t partitions, int records) {
+        const std::string topic = make_topic(partitions, {});
+        BatchBuilder builder;
+        for (int record = 0; record < records; ++record) builder.append(called_.now().wall, std::nullopt, Bytes());
+        const runtime::KeySamples& samples = called_.broker().services().keys.samples();
+        const std::uint64_t before = samples.taken();
+        produce(topic, partitions, builder);
+        const std::uint64_t taken = samples.taken() - before;
+        called_.rest(2 * runtime::KeyObserver::kIdleMs);
+        return taken;
+    }
+    std::int64_t findings_written() {
+        const runtime::TopicState* topic = state_of(std::string(runtime::FindingsTopic::kName));
+        return topic == nullptr ? 0 : topic->partitions[0]->log->log_end_offset().value;
+    }
+
+    CalledBroker called_;
+    std::shared_ptr<const runtime::TopicTable> table_;
+    int looks_ = 0;
+    int names_ = 0;
+};
+
+}  // namespace partita::test
