@@ -139,7 +139,7 @@ struct BrokerConfig {
     /// DescribeConfigs and have no other effect.
     [[nodiscard]] static std::expected<BrokerConfig, ConfigError> from(ConfigMap given);
 
-    /// The same broker config with other dynamic configs. Fails on unknown or invalid ones; see config_changes.h for the checks
+    /// The same broker config with other dynamic configs. Fails on unknown or invalid ones; see dynamic_rules.h for the checks
     /// that Kafka makes when they are altered.
     [[nodiscard]] std::expected<BrokerConfig, ConfigError> with_dynamic(DynamicBrokerConfigs dynamic) const;
 

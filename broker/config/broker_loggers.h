@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <expected>
 #include <map>
 #include <optional>
@@ -8,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "broker/config/config_changes.h"
 #include "broker/config/config_definition.h"
 #include "broker/config/describe_configs.h"
 #include "protocol/mutex.h"
@@ -16,6 +16,15 @@
 /// Log levels as kafka-configs --entity-type broker-loggers shows and sets them. A logger has the name of Kafka's logger for the
 /// same part of a broker, so that the names that people know work. The levels last until the process ends.
 namespace partita::config {
+
+/// Operations of IncrementalAlterConfigs with their numbers on the wire.
+enum class AlterOperation : std::int8_t { set = 0, remove = 1, append = 2, subtract = 3 };
+
+struct ConfigChange {
+    std::string name;
+    AlterOperation operation = AlterOperation::set;
+    std::optional<std::string> value;
+};
 
 /// The levels that clients have set, in place of the log's own. Thread-safe. There is one per process, as there is one log.
 class BrokerLoggers {

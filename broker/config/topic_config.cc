@@ -6,7 +6,6 @@
 #include "broker/config/broker_synonyms.h"
 #include "broker/config/config_binding.h"
 #include "broker/config/definition_helpers.h"
-#include "broker/config/java_text.h"
 #include "protocol/assert.h"
 
 namespace partita::config {
@@ -164,25 +163,6 @@ std::expected<void, ConfigError> validate_topic_configs(const ConfigMap& overrid
         return std::unexpected(values.error());
     }
     return check_together(*values);
-}
-
-std::expected<ConfigMap, ConfigError> topic_configs_of_creation(std::span<const NamedValue> configs, const BrokerConfig& broker) {
-    ConfigMap overrides;
-    std::vector<std::string> nulls;
-    for (const NamedValue& config : configs) {
-        if (config.value) {
-            overrides.insert_or_assign(config.name, *config.value);
-        } else {
-            nulls.push_back(config.name);
-        }
-    }
-    if (!nulls.empty()) {
-        return std::unexpected(ConfigError{.message = "Null value not supported for topic configs: " + java::join(nulls, ",")});
-    }
-    if (Verdict verdict = validate_topic_configs(overrides, broker); !verdict) {
-        return std::unexpected(verdict.error());
-    }
-    return overrides;
 }
 
 }  // namespace partita::config

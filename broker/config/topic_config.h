@@ -2,11 +2,7 @@
 
 #include <cstdint>
 #include <expected>
-#include <optional>
-#include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "broker/config/broker_config.h"
 #include "broker/config/config_definition.h"
@@ -73,12 +69,6 @@ struct TopicConfig {
     explicit TopicConfig(Unfilled) {}
 };
 
-/// One config in a request. A null `value` means that the config takes its value from the broker.
-struct NamedValue {
-    std::string name;
-    std::optional<std::string> value;
-};
-
 /// The settings in force for a topic with these overrides, which `validate_topic_configs` has accepted earlier. The error is
 /// for a catalog that another version wrote and that has a value which this version cannot read.
 [[nodiscard]] std::expected<TopicConfig, ConfigError> effective_topic_config(const ConfigMap& overrides,
@@ -87,10 +77,5 @@ struct NamedValue {
 /// Checks a complete set of overrides, also by Kafka's rules between configs (max.compaction.lag.ms is not below
 /// min.compaction.lag.ms, tiered storage needs the broker's, and so on).
 [[nodiscard]] std::expected<void, ConfigError> validate_topic_configs(const ConfigMap& overrides, const BrokerConfig& broker);
-
-/// The overrides to store for the configs of a CreateTopics item. The last of duplicate names wins. A null value is refused with
-/// INVALID_CONFIG, and so is everything that `validate_topic_configs` refuses.
-[[nodiscard]] std::expected<ConfigMap, ConfigError> topic_configs_of_creation(std::span<const NamedValue> configs,
-                                                                              const BrokerConfig& broker);
 
 }  // namespace partita::config

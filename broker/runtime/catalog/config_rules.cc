@@ -1,8 +1,8 @@
 #include "broker/runtime/catalog/config_rules.h"
 
 #include "broker/config/client_metrics_config.h"
-#include "broker/config/config_changes.h"
 #include "broker/config/config_definition.h"
+#include "broker/config/dynamic_rules.h"
 #include "broker/config/group_config.h"
 #include "broker/config/topic_config.h"
 #include "broker/groups/topic_regex.h"
