@@ -177,7 +177,7 @@ TEST_F(ExpansionWork, AWorldThatMovesAtEachAttemptEndsTheRequestAndLeavesNothing
     ASSERT_EQ(client_->commit(first, "t", 0, 0), ErrorCode::none);
     PlainClient other(broker_->port());
     std::vector<std::string> came;
-    files_.before(FileOperation::write, "__consumer_offsets-0", [&] {
+    files_.before(FileOperation::write, "__consumer_offsets-0/00000000000000000000.log", [&] {
         came.push_back(group_in(1, static_cast<int>(came.size()) + 1));
         EXPECT_EQ(other.commit(came.back(), "t", 0, 0), ErrorCode::none);
     });
