@@ -149,9 +149,8 @@ def test_the_stale_one_of_two_producers_of_one_name_is_told(broker, unique, writ
     stale.close()
 
 
-@pytest.fixture
-def stalled_group(broker, unique):
-    """A topic whose group, of a member called rdkafka, stands at its beginning while the topic has grown in mode fenced."""
+def backlog_before_growth(broker, unique):
+    """A fenced topic and a group that stands at its beginning: 3,000 records were written before the topic grew, and 3,000 after."""
     topic, group = unique("topic"), unique("group")
     insight.create(broker, topic, 6, **{"partita.expansion.mode": "fenced"})
     producer = confluent_kafka.Producer({"bootstrap.servers": broker.bootstrap, "client.id": "writer"})
@@ -166,6 +165,13 @@ def stalled_group(broker, unique):
     for number in range(3000):
         producer.produce(topic, key=f"key-{number % 300}", value="after")
     assert producer.flush(20) == 0
+    return topic, group
+
+
+@pytest.fixture
+def stalled_group(broker, unique):
+    """That, with a member of the group, called rdkafka, that reads and commits nothing."""
+    topic, group = backlog_before_growth(broker, unique)
     member = confluent_kafka.Consumer({"bootstrap.servers": broker.bootstrap, "group.id": group, "auto.offset.reset": "earliest",
                                        "enable.auto.commit": False})
     member.subscribe([topic])
@@ -188,6 +194,20 @@ def test_a_reader_in_no_group_is_not_held_for_a_member_of_its_name(broker, stall
     assert {(outsider["client_id"], outsider["partition"]) for outsider in told["unattributed"]} == {("rdkafka", p) for p in range(6, 12)}
     assert {waiting["group"] for waiting in told["waiting"]} == {group}
     assert insight.finding(broker, topic, "H52") is None
+
+
+def test_a_reader_is_not_taken_for_a_member_that_died(broker, unique):
+    """Until its session ends the group keeps the dead member, and nothing tells any more that somebody of its name is not it."""
+    topic, group = backlog_before_growth(broker, unique)
+    # Nobody takes what it prints, so it stands still when the pipe is full.
+    command = ["kcat", "-b", broker.bootstrap, "-f", "%p %o" + "." * 200 + "\n", "-X", "auto.offset.reset=earliest", "-X", "session.timeout.ms=10000",
+               "-G", group, topic]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as member:
+        try:
+            harness.wait_until(lambda: fence(broker, topic)["waiting"], 20, "the member is held")
+        finally:
+            member.kill()
+    assert len(kcat_output(broker, topic).splitlines()) == 6000, "all of them, if need be when the session is over"
 
 
 def test_a_reader_of_the_members_software_is_told_from_it_by_its_process(broker, stalled_group):

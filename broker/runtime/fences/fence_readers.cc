@@ -143,8 +143,10 @@ bool FenceReaders::attribute(Reading& reading, Instant now) {
     const std::vector<ReadingConnection> readers = readers_like(reading);
     const Attribution found = expansion::attribute(0, readers, members);
     reading.kind = found.kind;
-    if (found.basis == expansion::AttributionBasis::elimination && readings_.size() == kReadersMax) {
-        reading.kind = Attribution::Kind::one_of;  // Not all are known of whom it would be the only one.
+    if (found.basis == expansion::AttributionBasis::elimination &&
+        (readings_.size() == kReadersMax || !members[found.candidates.front()].coordinator)) {
+        // Not all are known of whom it would be the only one, or nothing is known of the member, which may have died.
+        reading.kind = Attribution::Kind::one_of;
     }
     reading.held_as = expansion::to_string(found, members);
     std::set<std::string> groups;

@@ -140,6 +140,16 @@ TEST_F(UnknownReaders, AreHeldOnlyWhereThereIsMoreToRead) {
     EXPECT_EQ(held(), 1u);
 }
 
+// Until its session ends a group keeps the member that died, of which nothing is known that would exclude others.
+TEST_F(UnknownReaders, AreNotTakenForAMemberWhoseConnectionIsGone) {
+    hold(true);
+    open_gate();
+    EXPECT_TRUE(eventually([&] { return fetch(*reader_).high_watermark == 0; })) << "it is the member, as long as there is one";
+    client_.reset();
+    EXPECT_TRUE(eventually([&] { return fetch(*reader_).high_watermark == 1; })) << "it may be, and may be in no group";
+    EXPECT_EQ(fetch(*reader_).bytes, 0u) << "order comes first";
+}
+
 /// The readers of the topic as a test says them.
 class FenceReadersBounds : public HeldReaders {
   protected:
