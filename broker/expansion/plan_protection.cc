@@ -71,6 +71,15 @@ void add_active_producers(Plan& plan, const ProtectionFacts& facts) {
     plan.findings.push_back(std::move(finding));
 }
 
+/// Nothing that was read has a key, which says nothing of producers whose records are deleted.
+void doubt(Plan& plan) {
+    plan.verdict = Verdict::unknown;
+    plan.summary = "records of it were deleted, and who wrote keys within the last minute is not known";
+    plan.unknown_facts.push_back(
+        "whether producers of keys are active: they have been watched for less than a minute (the broker has just started, or "
+        "partita.detection.enable is off)");
+}
+
 /// A hazard of the plan, or an earlier refusal, that is about the same.
 Finding* standing_finding(Plan& plan, const Refusal& refusal) {
     const auto same = std::ranges::find_if(plan.findings, [&](const Finding& finding) {
@@ -105,6 +114,9 @@ void protect_plan(Plan& plan, const ProtectionFacts& facts) {
     add_refusals(plan, facts);
     sort_findings(plan.findings);
     conclude(plan);
+    if (plan.verdict == Verdict::safe && facts.may_miss_producers && plan.keyed_records == 0 && !keeps_order(facts)) {
+        doubt(plan);
+    }
 }
 
 }  // namespace partita::expansion

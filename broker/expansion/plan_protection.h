@@ -44,11 +44,14 @@ struct ProtectionFacts {
     /// The refusals that the mode would answer to the same request at this moment.
     std::vector<Refusal> refusals;
     std::vector<KeyedProducer> producers;
+    /// `producers` may lack some who wrote keys within the last minute, and what they wrote may be deleted.
+    bool may_miss_producers = false;
 };
 
 /// Judges the plan anew with these facts, so that plan and broker agree. What the mode refuses becomes a blocking
 /// finding; a hazard that the plan already has is told once, with the reason of the refusal added. What the mode takes
-/// care of becomes `info`. A topic to which somebody writes keys is not safe unless its mode protects it.
+/// care of becomes `info`. A topic to which somebody writes keys is not safe unless its mode protects it, and where that is not
+/// known the verdict is `unknown`.
 void protect_plan(Plan& plan, const ProtectionFacts& facts);
 
 }  // namespace partita::expansion

@@ -184,6 +184,26 @@ def test_a_plan_knows_of_producers_when_the_log_is_empty(broker, unique):
     assert told["verdict"] == "findings"
 
 
+def test_a_plan_is_not_safe_while_nobody_knows_who_wrote(unique):
+    """What the broker saw of producers ends with it, and what they wrote is deleted."""
+    topic = unique("topic")
+    with harness.PartitaBroker() as broker:
+        insight.create(broker, topic, 3)
+        produce(broker, topic, 200)
+        client = insight.admin(broker)  # Must outlive the futures.
+        for future in client.delete_records([confluent_kafka.TopicPartition(topic, partition, -1) for partition in range(3)]).values():
+            future.result(20)
+        broker.stop()
+        broker.restart()
+        done = partita("plan", topic, "--to", 6, "--json", "--fail-on", "block", "--bootstrap", broker.bootstrap)
+        plan = json.loads(done.stdout)
+        assert (done.returncode, plan["verdict"]) == (3, "unknown"), plan
+        assert any("whether producers of keys are active" in one for one in plan["unknown"]), plan["unknown"]
+        # A topic that is younger than the broker's watch has no such producer.
+        insight.create(broker, topic + "-new", 3)
+        assert partita("plan", topic + "-new", "--to", 6, "--bootstrap", broker.bootstrap).returncode == 0
+
+
 def test_a_fenced_topic_may_grow_under_a_backlog(broker, unique):
     topic = "orders-" + unique("topic")
     insight.create(broker, topic, 3)

@@ -27,6 +27,11 @@ expansion::ProtectionFacts protection_facts(const PlanSources& sources, const To
         known.producers.push_back({expansion::to_string(report.identity),
                                    std::max<std::int64_t>(0, facts.now.value - report.last_seen.value), report.is_closed});
     }
+    const bool has_deleted = std::ranges::any_of(
+        facts.partitions, [](const expansion::PartitionFacts& partition) { return partition.log_start > Offset{0}; });
+    const std::int64_t age_ms = facts.now.value - topic.topic->created_time.value;
+    known.may_miss_producers = has_deleted && sources.keys.watched_for_ms(sources.clock.now().monotonic) <
+                                                  std::min(age_ms, expansion::TopicWatch::kWritingMs);
     return known;
 }
 

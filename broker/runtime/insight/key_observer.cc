@@ -43,6 +43,19 @@ void KeyObserver::start() {
     samples_.set_observer(*worker_);
 }
 
+void KeyObserver::note_watching() {
+    if (!config_->detection_enable) {
+        watching_since_.store(kNotWatching, std::memory_order_relaxed);
+    } else if (watching_since_.load(std::memory_order_relaxed) == kNotWatching) {
+        watching_since_.store(schedule_.clock.now().monotonic, std::memory_order_relaxed);
+    }
+}
+
+std::int64_t KeyObserver::watched_for_ms(Instant now) const {
+    const Instant since = watching_since_.load(std::memory_order_relaxed);
+    return config_->detection_enable && since != kNotWatching ? now - since : 0;
+}
+
 void KeyObserver::stop() {
     samples_.end();
     worker_.reset();
@@ -97,7 +110,10 @@ Instant KeyObserver::rest(Instant now) {
     return watched_.empty() && samples_.is_open() ? kNever : now + kIdleMs;
 }
 
-void KeyObserver::update_gate() { samples_.set_gate(budget_.has_credit() && config_->detection_enable, budget_.records_max()); }
+void KeyObserver::update_gate() {
+    note_watching();
+    samples_.set_gate(budget_.has_credit() && config_->detection_enable, budget_.records_max());
+}
 
 void KeyObserver::work(Now now) {
     const KeySamples::Waiting waiting = samples_.take();

@@ -56,6 +56,8 @@ class KeyObserver {
     [[nodiscard]] KeySamples& samples() { return samples_; }
     /// Batches that were looked at or dropped, of those that `samples` has taken; first come first served.
     [[nodiscard]] std::uint64_t batches_done() const { return done_.load(std::memory_order_acquire); }
+    /// For how long producers have been watched without a break; 0 while `partita.detection.enable` is false.
+    [[nodiscard]] std::int64_t watched_for_ms(Instant now) const;
 
     /// What is known of a topic's producers. Empty when nothing is.
     [[nodiscard]] std::vector<expansion::ProducerReport> producers(const TopicId& topic) const;
@@ -101,6 +103,7 @@ class KeyObserver {
     void settle(Now now);
     void settle_topic(const TopicId& id, const TopicTable& table, Watched& watched, Now now);
     void update_gate();
+    void note_watching();
 
     const config::CurrentConfig& config_;
     const PublishedTopics& topics_;
@@ -110,6 +113,8 @@ class KeyObserver {
     std::unique_ptr<Worker> worker_;
 
     KeySamples samples_;
+    static constexpr Instant kNotWatching{-1};
+    std::atomic<Instant> watching_since_ = kNotWatching;
     std::atomic<std::uint64_t> done_ = 0;
 
     // Steps of the worker change this; others look at the watches.

@@ -401,6 +401,17 @@ TEST(ProtectedPlan, IsNotSafeWhileKeyedProducersAreActive) {
               "back with the old count, what they write can be overtaken");
 }
 
+TEST(ProtectedPlan, IsNotSafeWhereNobodyKnowsWhoWroteWhatIsDeleted) {
+    Plan plan = World(6, 12).plan();
+    const Plan purged = plan;
+    protect_plan(plan, {.may_miss_producers = true});
+    EXPECT_EQ(plan.verdict, Verdict::unknown) << plan.summary;
+    EXPECT_THAT(plan.unknown_facts, ::testing::ElementsAre(HasSubstr("whether producers of keys are active")));
+    Plan fenced = purged;
+    protect_plan(fenced, {.protection = Protection::fenced, .may_miss_producers = true});
+    EXPECT_EQ(fenced.verdict, Verdict::safe) << "whoever they are, the fence keeps their order";
+}
+
 TEST(Plan, ListsCompactedOrphansExactly) {
     World world(4, 6);
     world.facts.is_compacted = true;
