@@ -95,6 +95,8 @@ class Request {
     }
 
     [[nodiscard]] int status() const { return static_cast<int>(parser_.get().result_int()); }
+    /// Which broker answers, as it says itself; empty when it does not.
+    [[nodiscard]] std::string_view broker() const { return parser_.get()["Partita-Broker"]; }
 
     /// Hands the body to `take` piece by piece, until it answers false.
     template <class Take>
@@ -209,10 +211,12 @@ std::expected<HttpAnswer, HttpFailure> ask_http(const std::string& address, Http
 }
 
 std::expected<HttpAnswer, HttpFailure> read_http_lines(const std::string& address, const std::string& target,
-                                                       std::size_t line_bytes_max, const LineTaker& take) {
+                                                       std::size_t line_bytes_max, const LineTaker& take,
+                                                       const BrokerTaker& named) {
     Request request(address);
     if (auto sent = request.send(HttpMethod::get, target, false); !sent) return std::unexpected(std::move(sent.error()));
     HttpAnswer answer{.status = request.status()};
+    if (answer.is_good() && named && !request.broker().empty()) named(request.broker());
     LineSplitter lines(line_bytes_max, take);
     auto outcome = LineSplitter::Outcome::more;
     const auto read = request.read_body([&](std::string_view piece) {

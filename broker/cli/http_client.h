@@ -44,11 +44,16 @@ struct HttpFailure {
 /// Takes a line without its line end. Returns false when it wants no more lines.
 using LineTaker = std::function<bool(std::string_view line)>;
 
+/// Takes what a broker says of itself: "node=1; cluster=MkU3OEVBNTcwNTJENDM2Qk; kafka=localhost:9092; data=/var/lib/partita".
+using BrokerTaker = std::function<void(std::string_view broker)>;
+
 /// Sends a GET and hands the lines of the answer to `take`, for as long as they come; the returned body of a good answer is
 /// empty. It returns when the answer ends or `take` wants no more. A line longer than `line_bytes_max` is a failure, and so is
-/// an answer that ends before it is complete.
+/// an answer that ends before it is complete. `named` is told before the first line which broker gives a good answer, where the
+/// broker says so.
 [[nodiscard]] std::expected<HttpAnswer, HttpFailure> read_http_lines(const std::string& address, const std::string& target,
-                                                                     std::size_t line_bytes_max, const LineTaker& take);
+                                                                     std::size_t line_bytes_max, const LineTaker& take,
+                                                                     const BrokerTaker& named = {});
 
 /// Prints the failure on standard error; returns its exit code.
 [[nodiscard]] int report(const HttpFailure& failure);

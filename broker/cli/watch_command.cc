@@ -62,12 +62,18 @@ bool print_event(const WatchArguments& arguments, std::string_view line) {
     return std::fflush(stdout) == 0;
 }
 
+/// Several brokers may run on a machine, and an event does not say of which it is.
+void tell_broker(std::string_view broker) {
+    std::fprintf(stderr, "partita: watching the broker %.*s\n", static_cast<int>(broker.size()), broker.data());
+}
+
 int watch(const WatchArguments& arguments) {
     bool is_read = true;
-    const auto answer = read_http_lines(arguments.http, "/v1/events", kEventLineBytesMax, [&](std::string_view line) {
+    const auto take = [&](std::string_view line) {
         is_read = line.empty() || print_event(arguments, line);
         return is_read;
-    });
+    };
+    const auto answer = read_http_lines(arguments.http, "/v1/events", kEventLineBytesMax, take, tell_broker);
     if (!answer) return report(answer.error());
     if (!answer->is_good())
         return report({.message = "the broker at " + arguments.http + " gives no events: " + answer->error()});

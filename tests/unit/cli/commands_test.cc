@@ -185,6 +185,13 @@ TEST_F(CommandLine, WatchingEndsBrokenWhenTheBrokerEndsIt) {
     EXPECT_THAT(ran.errors, HasSubstr("the broker ends the events"));
 }
 
+TEST_F(CommandLine, WatchingSaysWhoseFindingsTheyAre) {
+    AnsweringServer server("HTTP/1.1 200 OK\r\nPartita-Broker: node=1; data=/d\r\nContent-Length: 0\r\n\r\n");
+    const Ran ran = run({"watch", "--json", "--http", server.address()});
+    EXPECT_THAT(ran.errors, StartsWith("partita: watching the broker node=1; data=/d\n"));
+    EXPECT_EQ(ran.output, "") << "where scripts read events";
+}
+
 TEST_F(CommandLine, EventsOfOtherTopicsAreLeftOut) {
     const std::string event = R"({"event":"closed","time_ms":0,"finding":{"id":"H03","severity":"info","subject":{"topic":"t"},)"
                               R"("condition":"c","advice":"a"}})";
