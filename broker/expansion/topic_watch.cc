@@ -40,6 +40,8 @@ void TopicWatch::set_epochs(std::span<const TopicEpoch> epochs) {
         fresh.evidence = std::move(producer.evidence);
         fresh.evidence.expand(counts);
         fresh.last_seen = producer.last_seen;
+        fresh.connection = producer.connection;
+        fresh.is_disconnected = producer.is_disconnected;
         fresh.program = std::move(producer.program);
         fresh.is_closed = producer.is_closed;
         fresh.closed_connections = producer.closed_connections;
@@ -54,6 +56,7 @@ TopicWatch::Producer& TopicWatch::producer(const ProducerIdentity& identity, Tim
             forget_a_producer();
         }
         place = producers_.emplace(identity, Producer(counts_newest_first())).first;
+        place->second.connection = identity.connection;
     }
     place->second.last_seen = now;
     return place->second;
@@ -83,6 +86,7 @@ void TopicWatch::on_closed(ConnectionId connection) {
 void TopicWatch::keep_as_past(ProducerIdentity identity, Producer&& producer) {
     identity.connection = kNoConnection;
     identity.port = 0;
+    producer.connection = kNoConnection;
     const TimestampMs last_seen = producer.last_seen;
     const auto [place, is_first] = producers_.try_emplace(std::move(identity), std::move(producer));
     Producer& past = place->second;
@@ -99,31 +103,48 @@ void TopicWatch::keep_as_past(ProducerIdentity identity, Producer&& producer) {
     past.switched = past.last_new = kNoTimestamp;
 }
 
+void TopicWatch::on_connection(const ProducerIdentity& producer, ConnectionId connection) {
+    if (const auto known = producers_.find(producer); known != producers_.end()) {
+        known->second.connection = connection;
+        known->second.is_disconnected = false;
+    }
+}
+
+void TopicWatch::on_disconnected(std::span<const ConnectionId> connections) {
+    for (auto& [identity, producer] : producers_) {
+        if (identity.connection == kNoConnection && producer.connection != kNoConnection &&
+            std::ranges::binary_search(connections, producer.connection)) {
+            producer.connection = kNoConnection;
+            producer.is_disconnected = true;
+        }
+    }
+}
+
 void TopicWatch::on_process(ConnectionId connection, const ProcessIdentity& process) {
-    for (auto place = producers_.lower_bound(ProducerIdentity{.connection = connection});
-         place != producers_.end() && place->first.connection == connection; ++place) {
-        place->second.program = to_string(process);
+    for (auto& [identity, producer] : producers_) {
+        if (producer.connection == connection) {
+            producer.program = to_string(process);
+        }
     }
 }
 
 std::vector<ConnectionId> TopicWatch::unknown_processes(std::size_t most) const {
     std::vector<ConnectionId> connections;
     for (const auto& [identity, producer] : producers_) {
-        if (identity.connection != kNoConnection && !producer.is_closed && producer.program.empty() &&
+        if (producer.connection != kNoConnection && !producer.is_closed && producer.program.empty() &&
             connections.size() < most) {
-            connections.push_back(identity.connection);
+            connections.push_back(producer.connection);
         }
     }
     return connections;
 }
 
 std::string TopicWatch::name_of(const ProducerIdentity& identity, const Producer& producer) const {
-    std::string text = to_string(identity);
-    if (!producer.program.empty()) {
-        return text + ", " + producer.program;
-    }
+    std::string text = to_string(identity) + (producer.program.empty() ? "" : ", " + producer.program);
+    // A program may have several producers of one name.
     const bool is_shared = std::ranges::any_of(producers_, [&](const auto& entry) {
-        return entry.first != identity && entry.first.client_id == identity.client_id && entry.first.address == identity.address;
+        return entry.first != identity && entry.first.client_id == identity.client_id &&
+               entry.first.address == identity.address && (producer.program.empty() || entry.second.program == producer.program);
     });
     if (!is_shared) {
         return text;
@@ -244,7 +265,7 @@ std::vector<ProducerReport> TopicWatch::producers() const {
     for (const auto& [identity, producer] : producers_) {
         reports.push_back({.identity = identity,
                            .program = producer.program,
-                           .is_closed = producer.is_closed,
+                           .is_closed = producer.is_closed || producer.is_disconnected,
                            .closed_connections = producer.closed_connections,
                            .verdict = producer.evidence.verdict(),
                            .known_families = producer.evidence.known_families(),

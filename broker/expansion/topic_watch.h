@@ -78,8 +78,8 @@ struct ProducerReport {
     ProducerIdentity identity;
     /// The process behind the producer, when it runs on the broker's machine and is known: "java (pid 4711, shop.jar)".
     std::string program;
-    /// The producer's connection has closed. `closed_connections`: how many closed connections of one name this report
-    /// stands for, 0 for a single producer.
+    /// The producer's connection has closed; an idempotent one may go on over another. `closed_connections`: how many closed
+    /// connections of one name this report stands for, 0 for a single producer.
     bool is_closed = false;
     std::int64_t closed_connections = 0;
     ProducerVerdict verdict;
@@ -133,6 +133,10 @@ class TopicWatch {
     /// of others of its name. A producer that sent stale records since the last expansion stays, closed, until it
     /// counts as silent.
     void on_closed(ConnectionId connection);
+    /// An idempotent producer, of which records were observed, sends over this connection.
+    void on_connection(const ProducerIdentity& producer, ConnectionId connection);
+    /// Connections have closed, ascending: idempotent producers that sent over them have none until they send again.
+    void on_disconnected(std::span<const ConnectionId> connections);
     /// The process behind a producer's connection has become known.
     void on_process(ConnectionId connection, const ProcessIdentity& process);
     /// Open connections of producers whose process is not known, up to `most`.
@@ -168,8 +172,12 @@ class TopicWatch {
 
         ProducerEvidence evidence;
         TimestampMs last_seen = kNoTimestamp;
+        /// Over which it sends, as long as that is open and was noted.
+        ConnectionId connection;
         std::string program;
         bool is_closed = false;
+        /// An idempotent one, which is what it is over any connection.
+        bool is_disconnected = false;
         std::int64_t closed_connections = 0;
         // The following members count since the last expansion.
         std::int64_t stale_records = 0;

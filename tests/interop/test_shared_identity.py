@@ -18,9 +18,9 @@ pytestmark = pytest.mark.skipif(harness.TARGET != "partita", reason="what Partit
 #: A producer of its own process: sends the keyed records that it is told of by its standard input, and says so when they are acknowledged.
 WRITER = """
 import confluent_kafka, sys
-bootstrap, topic, refresh_ms = sys.argv[1:]
+bootstrap, topic, refresh_ms, idempotent = sys.argv[1:]
 producer = confluent_kafka.Producer({"bootstrap.servers": bootstrap, "topic.metadata.refresh.interval.ms": int(refresh_ms),
-                                     "metadata.max.age.ms": 86400000, "linger.ms": 1})
+                                     "metadata.max.age.ms": 86400000, "linger.ms": 1, "enable.idempotence": idempotent})
 for line in sys.stdin:
     for key in range(int(line)):
         producer.produce(topic, key=f"key-{key}", value=f"value-{key}")
@@ -53,8 +53,8 @@ reader.close()
 
 
 class Writer:
-    def __init__(self, broker, topic, refresh_ms):
-        self.process = subprocess.Popen([sys.executable, "-c", WRITER, broker.bootstrap, topic, str(refresh_ms)],
+    def __init__(self, broker, topic, refresh_ms, idempotent):
+        self.process = subprocess.Popen([sys.executable, "-c", WRITER, broker.bootstrap, topic, str(refresh_ms), idempotent],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def write(self, keys=200):
@@ -75,8 +75,8 @@ class Writer:
 def writer(broker):
     started = []
 
-    def start(topic, refresh_ms):
-        started.append(Writer(broker, topic, refresh_ms))
+    def start(topic, refresh_ms, idempotent="false"):
+        started.append(Writer(broker, topic, refresh_ms, idempotent))
         return started[-1]
     yield start
     for one in started:
@@ -122,10 +122,11 @@ def test_a_window_waits_for_the_stale_one_of_two_producers_of_one_name(broker, u
     fresh.close()
 
 
-def test_the_stale_one_of_two_producers_of_one_name_is_told(broker, unique, writer):
+@pytest.mark.parametrize("idempotent", ["false", "true"])
+def test_the_stale_one_of_two_producers_of_one_name_is_told(broker, unique, writer, idempotent):
     topic = unique("topic")
     insight.create(broker, topic, 6)
-    fresh, stale = writer(topic, FRESH_MS), writer(topic, STALE_MS)
+    fresh, stale = writer(topic, FRESH_MS, idempotent), writer(topic, STALE_MS, idempotent)
     fresh.write()
     stale.write()
     insight.grow(broker, topic, 12)
@@ -144,7 +145,7 @@ def test_the_stale_one_of_two_producers_of_one_name_is_told(broker, unique, writ
     reports = insight.ask(broker, f"topics/{topic}/producers")["producers"]
     assert len(reports) == 2
     for report in reports:
-        assert report["stale"] == (f"(pid {stale.pid}" in report["program"])
+        assert report["stale"] == (f"(pid {stale.pid}" in (report["program"] or ""))
     fresh.close()
     stale.close()
 

@@ -1,5 +1,6 @@
 #include "broker/runtime/insight/key_observer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "broker/runtime/clients/connections.h"
@@ -61,15 +62,17 @@ void KeyObserver::stop() {
     worker_.reset();
 }
 
-void KeyObserver::note_closed(const std::vector<expansion::ConnectionId>& closed) {
+void KeyObserver::note_closed(std::vector<expansion::ConnectionId> closed) {
     if (closed.empty()) {
         return;
     }
+    std::ranges::sort(closed);
     const MutexLock lock(detection_mutex_);
     detection_.for_each([&](const TopicId& id, expansion::TopicWatch& watch) {
         for (const expansion::ConnectionId connection : closed) {
             watch.on_closed(connection);
         }
+        watch.on_disconnected(closed);
         watched_[id].changed = true;
     });
 }
@@ -175,6 +178,9 @@ std::size_t KeyObserver::observe(const KeySample& sample) {
     });
     if (!read) {
         undecodable_.fetch_add(1, std::memory_order_relaxed);
+    }
+    if (sample.producer.producer_id != kNoProducerId) {
+        watch.on_connection(sample.producer, sample.connection);
     }
     detection_.keep_bounds();
     batches_.fetch_add(1, std::memory_order_relaxed);

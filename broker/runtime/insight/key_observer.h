@@ -97,7 +97,7 @@ class KeyObserver {
     [[nodiscard]] std::size_t observe(const KeySample& sample);
     /// Finds out which topics are settled, and says so to the budget and, by the intervals, to whoever offers batches.
     void look_what_is_settled(const TopicTable& table, TimestampMs now);
-    void note_closed(const std::vector<expansion::ConnectionId>& closed);
+    void note_closed(std::vector<expansion::ConnectionId> closed);
     /// For a topic that has grown: asks for the processes of its producers, and tells the watch those that are known.
     void note_processes(const topics::Topic& topic, expansion::TopicWatch& watch);
     void settle(Now now);

@@ -44,6 +44,7 @@ void KeySamples::offer(const TopicState& topic, PartitionIndex partition, const 
                         .software_version = client.software_version,
                         .producer_id = is_idempotent ? parsed->header.producer_id : kNoProducerId,
                         .port = is_idempotent ? std::uint16_t{0} : client.port},
+           .connection = client.id,
            .time = now,
            .batch = std::move(*taken)});
 }

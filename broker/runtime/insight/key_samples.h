@@ -25,6 +25,7 @@ struct KeySample {
     topics::TopicPointer topic;
     PartitionIndex partition;
     expansion::ProducerIdentity producer;
+    expansion::ConnectionId connection;
     TimestampMs time;
     expansion::BatchSample batch;
 };

@@ -1,8 +1,9 @@
 #include "broker/expansion/topic_watch.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <random>
 #include <string>
@@ -182,6 +183,38 @@ TEST_F(TopicWatchTest, OfTwoProducersOfOneNameTheStaleOneIsTold) {
     }
     send_many(rdkafka(2), Family::crc32_uns, 12);
     EXPECT_EQ(ids(), "");
+}
+
+TEST_F(TopicWatchTest, OfAnIdempotentProducerTheProgramIsTold) {
+    ProducerIdentity idempotent = client("rdkafka", "librdkafka");
+    idempotent.producer_id = ProducerId{7};
+    ProducerIdentity other = idempotent;
+    other.producer_id = ProducerId{8};
+    send_many(idempotent, Family::crc32_uns, 6);
+    send_many(other, Family::crc32_uns, 6);
+    watch_.on_connection(idempotent, ConnectionId{3});
+    watch_.on_connection(other, ConnectionId{4});
+    expand(12);
+    send_many(idempotent, Family::crc32_uns, 6);
+    wait(10'000);
+    send_many(idempotent, Family::crc32_uns, 6);
+    EXPECT_THAT(watch_.unknown_processes(10), ::testing::ElementsAre(ConnectionId{3}, ConnectionId{4}));
+    const ProcessIdentity shop{.pid = 4711, .start_ticks = 1, .name = "java", .program = "shop.jar"};
+    watch_.on_process(ConnectionId{3}, shop);
+    const auto told = finding(HazardId::stale_producer);
+    ASSERT_TRUE(told);
+    EXPECT_EQ(told->subject.program, "java (pid 4711, shop.jar)");
+    EXPECT_THAT(told->condition, ::testing::HasSubstr("java (pid 4711, shop.jar) still places keys"));
+    watch_.on_process(ConnectionId{4}, shop);
+    EXPECT_THAT(finding(HazardId::stale_producer)->condition, ::testing::HasSubstr("shop.jar), producer id 7 still places keys"))
+        << "one of two of a program";
+    const std::array closed{ConnectionId{2}, ConnectionId{3}};
+    watch_.on_disconnected(closed);
+    EXPECT_TRUE(watch_.producers()[0].is_closed);
+    EXPECT_FALSE(watch_.producers()[1].is_closed);
+    EXPECT_TRUE(finding(HazardId::stale_producer)) << "it may go on over another connection";
+    watch_.on_connection(idempotent, ConnectionId{5});
+    EXPECT_FALSE(watch_.producers()[0].is_closed);
 }
 
 TEST_F(TopicWatchTest, AProducerThatComesBackOwesItsOwnProof) {
