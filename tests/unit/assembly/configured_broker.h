@@ -140,18 +140,21 @@ class ConfiguredBroker {
 
     // Producers ----------------------------------------------------------------------------------
 
-    /// A producer that was silent for half an hour is known.
+    /// A producer that was silent for half an hour is known, in a topic that is there since this was asked first.
     bool knows_silent_producer() {
-        const std::string topic = make_topic(1, {});
-        BatchBuilder builder({.producer_id = {1}, .producer_epoch = {0}, .base_sequence = {0}});
+        if (lasting_topic_.empty()) lasting_topic_ = make_topic(1, {});
+        const ProducerId producer{++producers_};
+        BatchBuilder builder({.producer_id = producer, .producer_epoch = {0}, .base_sequence = {0}});
         builder.append(called_.now().wall, std::nullopt, as_bytes("v"));
-        produce(topic, 1, builder);
+        produce(lasting_topic_, 1, builder);
         called_.rest(std::int64_t{30} * 60 * 1'000);
         std::array<std::int32_t, 1> partitions{0};
-        std::array topics{DescribeProducersRequest::TopicRequest{.name = topic, .partition_indexes = partitions}};
+        std::array topics{DescribeProducersRequest::TopicRequest{.name = lasting_topic_, .partition_indexes = partitions}};
         bool is_known = false;
         called_.ask<DescribeProducersResponse>(0, DescribeProducersRequest{.topics = topics}, [&](const auto& response) {
-            is_known = response.topics[0].partitions[0].active_producers.count() > 0;
+            for (const auto& one : response.topics[0].partitions[0].active_producers) {
+                is_known = is_known || one.producer_id == producer.value;
+            }
         });
         return is_known;
     }
@@ -233,6 +236,8 @@ class ConfiguredBroker {
 
     CalledBroker called_;
     std::shared_ptr<const runtime::TopicTable> table_;
+    std::string lasting_topic_;
+    std::int64_t producers_ = 0;
     int looks_ = 0;
     int names_ = 0;
 };
