@@ -260,7 +260,9 @@ TEST_F(Readers, TheIndexAndAskingEveryGroupAgreeAboutManyGroups) {
         for (int topic = number % 7; topic < 12; topic += 1 + number % 3) {
             commit({.group = group, .topic = "topic-" + std::to_string(topic), .offsets = {{number % 4, number}}});
         }
-        if (number % 5 == 0) EXPECT_EQ(delete_group("g" + std::to_string(number / 2)), ErrorCode::none);
+        if (number % 5 == 0) {
+            EXPECT_EQ(delete_group("g" + std::to_string(number / 2)), ErrorCode::none);
+        }
         std::vector<std::string> names;
         for (int topic = 0; topic < 12; ++topic) names.push_back("topic-" + std::to_string(topic));
         std::vector<TopicQuestion> questions;

@@ -294,7 +294,9 @@ TEST_F(LogRecoveryTest, LessThanTheRecoveryPointVouchedForIsReadAsIfNothingDid) 
         const std::string bytes = append({.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {i}});
         if (i < 4) kept += bytes;
         // Snapshots at 2 and 5, of which the second tells of what will be gone.
-        if (i == 1 || i == 4) ASSERT_TRUE(world.log().checkpoint());
+        if (i == 1 || i == 4) {
+            ASSERT_TRUE(world.log().checkpoint());
+        }
     }
     ASSERT_TRUE(world.log().checkpoint());
     ASSERT_TRUE(world.directory->write_checkpoints());
