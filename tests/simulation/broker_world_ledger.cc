@@ -27,7 +27,10 @@ void Ledger::note_record(const Place& place, std::int64_t offset, const std::str
 void Ledger::note_acknowledged(const Place& place, std::int64_t offset, const std::string& value) {
     note_record(place, offset, value);
     records_[place].at[offset].is_acknowledged = true;
-    if (synced_topics.contains(place.first)) note_synced(place);
+    if (!synced_topics.contains(place.first)) return;
+    // A power failure may have made it unknown how many there are. So many at least.
+    if (place.second >= count_of(place.first)) note_count(place.first, place.second + 1);
+    note_synced(place);
 }
 
 void Ledger::note_seen(const Place& place, std::int64_t offset, const std::string& value, bool committed_only) {
