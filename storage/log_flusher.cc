@@ -115,6 +115,10 @@ bool LogFlusher::serve_next() {
 StorageResult<void> LogFlusher::serve_first() {
     if (!first_ || !first_->has_files() || !first_->has_unsynced_data()) return {};
     auto synced = first_->sync();
+    {
+        const MutexLock lock(mutex_);
+        ++counters_.syncs;
+    }
     if (!synced && synced.error().kind != StorageError::Kind::closed) return std::unexpected(std::move(synced.error()));
     return {};
 }

@@ -369,6 +369,7 @@ TEST_F(LogSyncTest, WhatIsToBeFirstIsDurableBeforeWhatSomebodyWaitsForAndBeforeT
                                             [&](const StorageResult<void>&) { served.set_value(); });
             }
             served.get_future().get();
+            EXPECT_EQ(flusher->counters().syncs, 2u);
             flusher.reset();
             ASSERT_EQ(synced.size(), 2u);
             EXPECT_TRUE(synced.front().starts_with("/data/t-0/"));
