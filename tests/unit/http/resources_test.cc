@@ -250,12 +250,13 @@ TEST_F(Resources, ProducerIdsOfTheLogsAreTold) {
 }
 
 TEST_F(Resources, WhoAsksForOneLookTooManyIsToldToAskAgain) {
-    std::latch asked(1);
+    // The threads of the looks outlive this test by a moment.
+    const auto asked = std::make_shared<std::latch>(1);
     for (std::size_t look = 0; look < Surroundings::kLooksMax; ++look) {
-        ASSERT_TRUE(looks_.start([&] { asked.wait(); }));
+        EXPECT_TRUE(looks_.start([asked] { asked->wait(); }));
     }
     EXPECT_EQ(ask(Method::get, "/v1/topics")->status, Status::unavailable);
-    asked.count_down();
+    asked->count_down();
 }
 
 TEST_F(Resources, PageAboutThemNamesEachPath) {
