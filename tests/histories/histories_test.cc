@@ -182,7 +182,9 @@ TEST(Histories, EveryFindingIsTrueAndNoneIsMissing) {
     for (const char* id : {"H03", "H04", "H07", "H20", "H22", "H24", "H29", "H30"})
         EXPECT_GT(confirmed[id], 0) << id << " was never due";
     if (count < kLongCount) return;
-    for (const char* id : {"H06", "H08", "H09", "H21", "H23", "H40", "H41", "H48", "H52", "refused", "confirmed", "drained"})
+    // Not H21, which is told ten seconds after somebody left for the second time: no history waits for that, so that only what
+    // would be told of it wrongly is seen here. test_findings_of_readers.py shows the rest.
+    for (const char* id : {"H06", "H08", "H09", "H23", "H40", "H41", "H48", "H52", "refused", "confirmed", "drained"})
         EXPECT_GT(confirmed[id], 0) << id << " was never due";
 }
 

@@ -162,7 +162,11 @@ class Writer {
         } else if (kind < 82) {
             add({.action = Action::close_member, .who = group, .member = member, .variant = dice_.roll(2)});
         } else if (kind < 84) {
-            add({.action = Action::close_early, .who = group, .member = member});
+            // One that finds no offset and may not choose ends with an error, and whoever watches over it starts it again.
+            const bool comes_again = script_.groups[static_cast<std::size_t>(group)].reset == Reset::none;
+            for (int time = 0; time < (comes_again ? 3 : 1); ++time) {
+                add({.action = Action::close_early, .who = group, .member = member});
+            }
         } else if (kind < 92 && !script_.outsiders.empty()) {
             add({.action = Action::outsider_reads,
                  .who = dice_.roll(static_cast<int>(script_.outsiders.size())),
