@@ -112,21 +112,20 @@ bool LogFlusher::serve_next() {
     return true;
 }
 
-StorageResult<void> LogFlusher::serve_first() {
-    if (!first_ || !first_->has_files() || !first_->has_unsynced_data()) return {};
+StorageResult<bool> LogFlusher::serve_first() {
+    if (!first_ || !first_->has_files() || !first_->has_unsynced_data()) return false;
     auto synced = first_->sync();
-    {
-        const MutexLock lock(mutex_);
-        ++counters_.syncs;
-    }
     if (!synced && synced.error().kind != StorageError::Kind::closed) return std::unexpected(std::move(synced.error()));
-    return {};
+    return true;
 }
 
 void LogFlusher::serve(const Group& group) {
+    std::size_t syncs = group.logs.size();
     const StorageResult<void> result = [&]() -> StorageResult<void> {
         if (const auto failed = failure()) return std::unexpected(*failed);
-        if (auto done = serve_first(); !done) return done;
+        const auto first = serve_first();
+        if (!first) return std::unexpected(first.error());
+        if (*first && !group.logs.contains(first_)) ++syncs;
         std::vector<std::shared_ptr<PartitionLog>> logs(group.logs.begin(), group.logs.end());
         // Not in the order of their addresses: what a crash in the midst of it leaves follows from what happened before.
         std::ranges::sort(logs, [](const auto& left, const auto& right) {
@@ -137,7 +136,7 @@ void LogFlusher::serve(const Group& group) {
     }();
     {
         const MutexLock lock(mutex_);
-        counters_.syncs += group.logs.size();
+        counters_.syncs += syncs;
         if (!result) note_failure_locked(result.error());
     }
     if (group.checkpoint_done) group.checkpoint_done(result);
@@ -148,17 +147,20 @@ void LogFlusher::note_failure_locked(const StorageError& error) {
 }
 
 void LogFlusher::serve(Waiting& waiting) {
+    std::size_t syncs = 1;
     StorageResult<Offset> result = [&]() -> StorageResult<Offset> {
         if (const auto failed = failure()) return std::unexpected(*failed);
         if (!waiting.log->has_files()) return waiting.log->log_end_offset();
         if (waiting.log != first_) {
-            if (auto done = serve_first(); !done) return std::unexpected(std::move(done.error()));
+            const auto first = serve_first();
+            if (!first) return std::unexpected(first.error());
+            if (*first) ++syncs;
         }
         return LogSync(waiting.log->core(), LogSync::Purpose::awaited_sync).run();
     }();
     {
         const MutexLock lock(mutex_);
-        ++counters_.syncs;
+        counters_.syncs += syncs;
         if (!result) note_failure_locked(result.error());
     }
     for (const Callback& callback : waiting.callbacks) callback(result);

@@ -89,7 +89,8 @@ class LogFlusher {
     };
 
     [[nodiscard]] Instant step();
-    [[nodiscard]] StorageResult<void> serve_first();
+    /// Makes durable what has to be first. False when there was nothing of it.
+    [[nodiscard]] StorageResult<bool> serve_first();
     /// The lock is let go meanwhile. False when there is nothing to serve, or somebody serves already.
     bool serve_next() REQUIRES(mutex_);
     void add_to_group_locked(Volume& volume, std::vector<std::shared_ptr<PartitionLog>> logs) REQUIRES(mutex_);

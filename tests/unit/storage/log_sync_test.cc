@@ -346,6 +346,27 @@ TEST(PosixVolume, IsSyncedOrSaysThatItPromisesNothing) {
     EXPECT_FALSE(system.open_volume("/nowhere/at/all"));
 }
 
+TEST_F(LogSyncTest, WhatIsToBeFirstIsCountedOnceWhereItIsAlsoAskedFor) {
+    StorageWorld world;
+    LogFlusher flusher(real_schedule().executor);
+    flusher.sync_first(world.shared_log(0));
+    for (const int partition : {0, 1}) {
+        auto batch = make_batch();
+        ASSERT_TRUE(world.log(partition).append(batch, {.leader_epoch = {0}, .now = {1000}}));
+    }
+    std::promise<void> served;
+    flusher.request_checkpoint(world.directory->volume(), {world.shared_log(0), world.shared_log(1)},
+                               [&](const StorageResult<void>&) { served.set_value(); });
+    served.get_future().get();
+    EXPECT_EQ(flusher.counters().syncs, 2u);
+    auto batch = make_batch();
+    ASSERT_TRUE(world.log(0).append(batch, {.leader_epoch = {0}, .now = {1000}}));
+    std::promise<void> again;
+    ASSERT_TRUE(flusher.request_sync(world.shared_log(0), [&](const StorageResult<Offset>&) { again.set_value(); }));
+    again.get_future().get();
+    EXPECT_EQ(flusher.counters().syncs, 3u);
+}
+
 TEST_F(LogSyncTest, WhatIsToBeFirstIsDurableBeforeWhatSomebodyWaitsForAndBeforeTheBackground) {
     for (const bool is_awaited : {true, false}) {
         for (std::uint64_t seed = 0; seed < 20; ++seed) {
