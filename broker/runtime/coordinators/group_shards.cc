@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
+#include <set>
 #include <utility>
 #include <variant>
 
@@ -180,6 +182,31 @@ bool GroupShards::seed_offsets(Turn* turn, std::span<const std::string> group_id
                               seeds.group_id = group_id;
                               coordinator.seed_offsets(seeds, now, effects);
                           });
+}
+
+StorageResult<void> GroupShards::sync(std::span<const std::string> group_ids) {
+    if (!is_attached()) {
+        return std::unexpected(StorageError{StorageError::Kind::closed, 0, "groups have no logs"});
+    }
+    std::set<std::size_t> places;
+    for (const std::string& group_id : group_ids) {
+        places.insert(shard_of(group_id));
+    }
+    for (const std::size_t place : places) {
+        Shard& shard = *shards()[place];
+        std::shared_ptr<Partition> partition;
+        {
+            const MutexLock lock(shard.mutex);
+            partition = shard.partition;
+        }
+        if (!partition->log->has_unsynced_data()) {
+            continue;
+        }
+        if (auto synced = partition->log->sync(); !synced) {
+            return std::unexpected(std::move(synced.error()));
+        }
+    }
+    return {};
 }
 
 std::optional<std::size_t> GroupShards::remove_seeds(Turn* turn, std::span<const std::string> group_ids,

@@ -66,6 +66,10 @@ class GroupShards final : public CoordinatorShards<groups::GroupCoordinator> {
     [[nodiscard]] std::optional<std::size_t> remove_seeds(Turn* turn, std::span<const std::string> group_ids,
                                                           groups::SeedOffsets seeds, Now now);
 
+    /// Has the device take what is committed in these groups so far, one log after the other; blocks, without a lock. Errors are
+    /// the logs' own (`closed` when the topic was deleted meanwhile).
+    [[nodiscard]] StorageResult<void> sync(std::span<const std::string> group_ids);
+
     /// Offsets that are given or taken back by one write, before the shard serves others again.
     static constexpr std::size_t kSeedRecordsMax = 2000;
     /// Grows when members of any group come, go, or get another assignment, and when offsets are removed; not with commits.

@@ -294,7 +294,7 @@ StepOutcome Expansions::Steps::take(const ExpansionStep& step) {
         case Kind::seed:
             return done_if(expansions_.seed(topic, now_));
         case Kind::sync_seeds:
-            return done_if(expansions_.sync_seeds());
+            return done_if(expansions_.sync_seeds(topic));
         case Kind::look_for_new_readers:
             return has_new_readers(expansions_.facts_.groups, *topic.before, topic.seeded_groups()) ? StepOutcome::moved
                                                                                                     : StepOutcome::done;

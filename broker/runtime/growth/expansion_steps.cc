@@ -31,9 +31,7 @@ std::vector<ExpansionStep> steps_of(std::span<const GrowingTopic> topics) {
     const auto gives_seeds = [&](const GrowingTopic& topic) { return !is_in_mode(topic, ExpansionMode::faithful); };
     const auto has_seeds = [](const GrowingTopic& topic) { return !topic.seeded_groups().empty(); };
     for_each_topic(Kind::seed, has_seeds);
-    if (std::ranges::any_of(topics, has_seeds)) {
-        steps.push_back({Kind::sync_seeds});
-    }
+    for_each_topic(Kind::sync_seeds, has_seeds);
     for_each_topic(Kind::look_for_new_readers, gives_seeds);
     steps.push_back({Kind::lock_catalog});
     steps.push_back({Kind::claim_partitions});

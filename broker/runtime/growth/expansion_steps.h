@@ -35,7 +35,8 @@ struct ExpansionStep {
         /// Commits offset 0 for the new partitions in every group that reads the topic (in every mode but faithful).
         /// Undoing takes these offsets back.
         seed,
-        /// Has the device take these offsets, so that no power failure leaves an expansion without them.
+        /// Has the device take these offsets, so that no power failure leaves an expansion without them. After the seeds of all
+        /// topics, because groups that read several of them are synced once.
         sync_seeds,
         /// Looks whether another group has begun to read the topic: it would have no seed, so the facts are out of date.
         look_for_new_readers,

@@ -9,8 +9,6 @@
 #include "broker/runtime/loop/fail_stop.h"
 #include "broker/runtime/partitions/published_topics.h"
 #include "broker/runtime/partitions/turn.h"
-#include "broker/topics/internal_topics.h"
-#include "protocol/assert.h"
 
 namespace partita::runtime {
 namespace {
@@ -86,23 +84,17 @@ bool Expansions::seed(const GrowingTopic& topic, Now now) {
     return facts_.groups.seed_offsets(nullptr, topic.seeded_groups(), seeds, now);
 }
 
-bool Expansions::sync_seeds() {
-    const std::shared_ptr<const TopicTable> table = facts_.topics.table();
-    const TopicState* topic = table->find(topics::topic_of(topics::CoordinatorKind::groups).name);
-    PARTITA_ASSERT(topic != nullptr, "groups that were given seeds have their topic");
-    for (const std::shared_ptr<Partition>& partition : topic->partitions) {
-        if (!partition->log->has_unsynced_data()) {
-            continue;
-        }
-        if (const auto synced = partition->log->sync(); !synced) {
-            if (synced.error().kind == StorageError::Kind::sync_failed) {
-                fail_stop(synced.error());
-            }
-            log::error("expansion", "offsets of an expansion cannot be synced", {{"reason", synced.error().message}});
-            return false;
-        }
+bool Expansions::sync_seeds(const GrowingTopic& topic) {
+    const auto synced = facts_.groups.sync(topic.seeded_groups());
+    if (synced) {
+        return true;
     }
-    return true;
+    if (synced.error().kind == StorageError::Kind::sync_failed) {
+        fail_stop(synced.error());
+    }
+    log::error("expansion", "offsets of an expansion cannot be synced",
+               {{"topic", topic.before->name}, {"reason", synced.error().message}});
+    return false;
 }
 
 void Expansions::take_back_seeds(const GrowingTopic& topic, Now now) {

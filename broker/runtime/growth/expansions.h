@@ -63,7 +63,7 @@ class Expansions {
 
     // Steps of a request; see expansion_steps.h.
     [[nodiscard]] bool seed(const GrowingTopic& topic, Now now);
-    [[nodiscard]] bool sync_seeds();
+    [[nodiscard]] bool sync_seeds(const GrowingTopic& topic);
     void take_back_seeds(const GrowingTopic& topic, Now now);
 
     // Looking and undoing ------------------------------------------------------------------------

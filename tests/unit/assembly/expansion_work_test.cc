@@ -123,6 +123,26 @@ TEST_F(ExpansionWork, SeedsAskOnceMoreWhetherSomebodyBeganToRead) {
     EXPECT_EQ(client_->committed("group-0", topic(0), 2), 0);
 }
 
+TEST_F(ExpansionWork, WhatAGroupCommittedIsOnTheDeviceWhenItWasSynced) {
+    ASSERT_EQ(client_->create_topic("t", 2).error, ErrorCode::none);
+    ASSERT_EQ(client_->commit("g", "t", 0, 0), ErrorCode::none);
+    runtime::GroupShards& groups = broker_->services().groups;
+    const std::vector<std::string> ids{"g"};
+    EXPECT_TRUE(groups.sync(ids));
+    const auto* offsets = broker_->services().topics.table()->find("__consumer_offsets");
+    ASSERT_NE(offsets, nullptr);
+    EXPECT_FALSE(offsets->partition(static_cast<std::int32_t>(groups.shard_of("g")))->log->has_unsynced_data());
+}
+
+// Somebody may delete the topic of the offsets between the seeds of a growth and their sync.
+TEST_F(ExpansionWork, GroupsWhoseOffsetsWereDeletedCannotBeSynced) {
+    const std::vector<std::string> ids{"g"};
+    ASSERT_EQ(client_->delete_topic("__consumer_offsets"), ErrorCode::none);
+    const auto synced = broker_->services().groups.sync(ids);
+    ASSERT_FALSE(synced);
+    EXPECT_EQ(synced.error().kind, StorageError::Kind::closed);
+}
+
 TEST_F(ExpansionWork, AJoinThatTheGrowthBreaksIsFound) {
     make_crowd();
     ASSERT_EQ(client_->expand_topic(topic(0), 3), ErrorCode::none);
