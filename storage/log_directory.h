@@ -1,9 +1,7 @@
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
-#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -11,27 +9,26 @@
 
 #include "protocol/mutex.h"
 #include "protocol/required.h"
-#include "storage/checkpoint_text.h"
+#include "storage/announced_removals.h"
+#include "storage/checkpoint_files.h"
+#include "storage/directory_hold.h"
+#include "storage/found_logs.h"
 #include "storage/partition_log.h"
+#include "storage/set_aside.h"
 
 namespace partita {
 
-/// A data directory in Kafka's layout, held by one process at a time.
+/// A data directory in Kafka's layout, held by one process at a time: which log belongs to which partition of which topic, and
+/// what happens to a log as its topic comes and goes. A directory written by Kafka is accepted; its other files are left alone.
 ///
-/// Files of its own: `.lock` (who holds it), `partita.properties` (format version, and whether a Kafka had the directory
-/// before), `recovery-point-offset-checkpoint`,
-/// `log-start-offset-checkpoint` and `cleaner-offset-checkpoint` (Kafka's text format) and `.kafka_cleanshutdown`. A
-/// directory written by Kafka is accepted; its other files are left alone.
+/// Its parts: DirectoryHold (lock, format, clean mark), FoundLogs (what the start found), CheckpointFiles, AnnouncedRemovals (the
+/// note of deletions that are under way), SetAside (directories that were renamed).
 ///
 /// The recovery point on file is where the log's last checkpoint ended (PartitionLog::checkpointed_end). When a start
-/// finds less than that point promises, it writes the file anew before anybody appends. The checkpoint files know
-/// partitions by name. When a partition is made under a name that they still have for another topic, its directory gets
-/// a mark: as long as the mark is there, a start after a crash takes nothing from these files for it. The mark goes
-/// when the files have been written again.
+/// finds less than that point promises, it writes the file anew before anybody appends.
 ///
 /// Order at a clean stop: all logs are synced and closed together; then the checkpoints are written and synced; the
-/// clean mark comes last, and only when everything before succeeded. A start removes the mark first (and syncs the
-/// removal), so that a crash during recovery is never taken for a clean stop.
+/// clean mark comes last, and only when everything before succeeded.
 ///
 /// Deleting a partition renames its directory to `<name>.<random>-delete` before any file is unlinked, so that a crash
 /// cannot bring half of it back. The next start finds leftovers.
@@ -39,9 +36,6 @@ namespace partita {
 /// Thread-safe; calls that touch the disk say so.
 class LogDirectory {
   public:
-    /// What we write into partita.properties; a higher number on disk is refused.
-    static constexpr int kFormatVersion = 1;
-
     struct Options {
         /// The number of threads that open partitions.
         std::size_t recovery_threads = 2;
@@ -107,20 +101,14 @@ class LogDirectory {
     [[nodiscard]] std::vector<Unclaimed> unclaimed() const;
     /// Before the first start of ours a Kafka had the directory, or somebody laid partitions there. Otherwise everything in it
     /// is our own, also what a power failure left without the catalog that knew it.
-    [[nodiscard]] bool was_taken_over() const { return was_taken_over_; }
+    [[nodiscard]] bool was_taken_over() const { return hold_.was_taken_over; }
     /// Directories whose partition.metadata was cut off are claimed as if they had none: somebody vouches for them.
     void believe_names() {
         const MutexLock lock(mutex_);
-        cut_off_.clear();
+        found_.believe_names();
     }
 
-    /// A directory that was renamed out of the way of a topic that it does not belong to.
-    struct Stray {
-        std::string directory;
-        std::string renamed_to;
-        /// The directory could not be opened. Otherwise it names another topic id.
-        bool is_unreadable = false;
-    };
+    using Stray = StrayDirectory;
     /// The strays since the last call.
     [[nodiscard]] std::vector<Stray> take_new_strays();
 
@@ -170,86 +158,41 @@ class LogDirectory {
   private:
     /// Indexed by partition; null where nobody claimed it.
     using Partitions = std::vector<std::shared_ptr<PartitionLog>>;
-    /// Topic and partition, as the checkpoint files name them.
-    using PartitionKey = std::pair<std::string, std::int32_t>;
-    /// A name under which the checkpoint files may tell of a partition that is gone.
-    struct Stale {
-        /// The value of `stale_count_` when it was noted last.
-        std::uint64_t since = 0;
-        /// cleaner-offset-checkpoint may tell of it too.
-        bool is_cleaned = false;
-    };
 
-    LogDirectory(FileSystem& file_system, OpenFiles& open_files, std::string path);
+    LogDirectory(FileSystem& file_system, OpenFiles& open_files, const std::string& path, std::unique_ptr<Volume> volume,
+                 DirectoryHold hold);
 
-    [[nodiscard]] StorageResult<void> take_lock(TimestampMs now);
-    [[nodiscard]] StorageResult<void> check_format_version();
-    /// There are partitions, or a Kafka's properties.
-    [[nodiscard]] StorageResult<bool> holds_partitions();
-    /// Removes the clean mark, durably; true when there was one.
-    [[nodiscard]] StorageResult<bool> take_clean_mark();
     [[nodiscard]] StorageResult<void> load_partitions(const Options& options) EXCLUDES(mutex_);
-    [[nodiscard]] StorageResult<OffsetCheckpoint> read_checkpoint(std::string_view name);
+    /// Notes what the start has opened, and what it could not.
+    void take_opened(std::vector<OpenedPartition> opened, const CheckpointFiles::Offsets& offsets) EXCLUDES(mutex_);
     /// Writes the checkpoint files durably, after a recovery that found less than they promise.
     [[nodiscard]] StorageResult<void> replace_recovery_points();
     /// The log is claimed no more.
     void forget_claim(const std::shared_ptr<PartitionLog>& log) REQUIRES(mutex_);
-    /// True when a start found something that may be a partition of the topic.
-    [[nodiscard]] bool found_any_of(const std::string& topic) const REQUIRES(mutex_);
     /// The log that the start found for the partition; null when there is none (any more).
     [[nodiscard]] StorageResult<std::shared_ptr<PartitionLog>> take_found(const std::shared_ptr<const LogTopic>& topic,
                                                                           PartitionIndex partition,
                                                                           const std::shared_ptr<const LogConfig>& config,
                                                                           Unreadable unreadable) REQUIRES(mutex_);
-    /// Renames a partition's directory out of the way.
-    [[nodiscard]] StorageResult<void> set_aside_for_deletion(const std::string& directory_name) REQUIRES(mutex_);
-    [[nodiscard]] StorageResult<void> set_aside_as_stray(const std::string& directory_name, bool is_unreadable) REQUIRES(mutex_);
-    /// Writes the announced removals that are still open.
-    [[nodiscard]] StorageResult<void> write_removals() REQUIRES(mutex_);
-    void read_removals() REQUIRES(mutex_);
-    void note_stale(const PartitionKey& key, bool is_cleaned) EXCLUDES(stale_mutex_);
-    /// See LogEnvironment::disown_predecessor: leaves a mark in the directory of a partition that is made under a name
-    /// which the checkpoint files still have. It goes when they were written anew.
-    [[nodiscard]] StorageResult<void> disown_predecessor(const PartitionKey& key) EXCLUDES(stale_mutex_);
-    [[nodiscard]] std::string path_of_newness(const PartitionKey& key) const;
-    /// What was noted until then is in the checkpoint files no more.
-    void settle_stale(std::uint64_t until) EXCLUDES(stale_mutex_);
-    [[nodiscard]] StorageResult<void> write_offset_checkpoints() REQUIRES(checkpoint_mutex_);
-    [[nodiscard]] StorageResult<void> write_cleaner_offsets() REQUIRES(checkpoint_mutex_);
+    /// The log's directory is to go, in one way or the other, and the checkpoint files may still tell of it. Called in the
+    /// section in which the log is taken from the books.
+    void note_gone(const PartitionLog& log) REQUIRES(mutex_);
     [[nodiscard]] std::string path_of(std::string_view name) const;
     /// Every log for which `wanted` is true.
     template <class Wanted>
-    [[nodiscard]] std::vector<std::shared_ptr<PartitionLog>> select_logs(const Wanted& wanted) const;
+    [[nodiscard]] std::vector<std::shared_ptr<PartitionLog>> select_logs(const Wanted& wanted) const EXCLUDES(mutex_);
 
     LogEnvironment environment_;
-    std::unique_ptr<FileLock> lock_;
-    std::unique_ptr<Volume> volume_;
+    const DirectoryHold hold_;
+    const std::unique_ptr<Volume> volume_;
     OpenReport open_report_;
-    /// This is the first start of ours in a directory that was another broker's.
-    bool is_foreign_ = false;
-    bool was_taken_over_ = false;
-
-    /// Held by who writes checkpoint files.
-    Mutex checkpoint_mutex_{LockRank::checkpoint_files};
+    CheckpointFiles checkpoints_;
 
     mutable Mutex mutex_{LockRank::log_directory};
     std::map<std::string, Partitions> claimed_ GUARDED_BY(mutex_);
-    std::map<PartitionKey, std::shared_ptr<PartitionLog>> unclaimed_ GUARDED_BY(mutex_);
-    /// Found with a partition.metadata that cannot be read, after a crash.
-    std::set<PartitionKey> cut_off_ GUARDED_BY(mutex_);
-    std::vector<std::string> to_purge_ GUARDED_BY(mutex_);
-    std::vector<Stray> new_strays_ GUARDED_BY(mutex_);
-    /// Announced removals; true: concluded, so the note may go.
-    std::map<TopicId, bool> removals_ GUARDED_BY(mutex_);
-    bool removals_on_disk_ GUARDED_BY(mutex_) = false;
-    /// Checkpoint entries of partitions that could not be opened: kept until they can.
-    OffsetCheckpoint failed_log_starts_ GUARDED_BY(mutex_);
-
-    /// Apart from the others, as a log's first append asks for these with its own lock held, which whoever holds mutex_ may
-    /// be about to take.
-    Mutex stale_mutex_{LockRank::stale_checkpoints};
-    std::map<PartitionKey, Stale> stale_ GUARDED_BY(stale_mutex_);
-    std::uint64_t stale_count_ GUARDED_BY(stale_mutex_) = 0;
+    FoundLogs found_ GUARDED_BY(mutex_);
+    SetAside set_aside_ GUARDED_BY(mutex_);
+    AnnouncedRemovals removals_ GUARDED_BY(mutex_);
 };
 
 }  // namespace partita
