@@ -21,6 +21,8 @@ struct PartitionKey : StrongInt<struct PartitionKeyTag, std::uint64_t> {
 struct WaiterId : StrongInt<struct WaiterIdTag, std::uint64_t> {
     friend constexpr auto operator<=>(WaiterId, WaiterId) = default;
 };
+/// Names none.
+inline constexpr WaiterId kNoWaiter{0};
 
 /// How much longer than the client asked an empty fetch waits: a fiftieth, at most 10 ms, plus 1 ms because the clock
 /// cuts off fractions of milliseconds and no answer may be early. When records are written about as often as fetches

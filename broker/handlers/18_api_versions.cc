@@ -11,6 +11,7 @@
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/runtime/clients/connections.h"
 #include "broker/runtime/partitions/turn.h"
 #include "broker/topics/features.h"
 #include "protocol/messages/18_api_versions.h"
@@ -82,8 +83,8 @@ void api_versions(runtime::RequestContext& context) {
             context.reply(response);
             return;
         }
-        context.client.software_name = request->client_software_name;
-        context.client.software_version = request->client_software_version;
+        context.client.software =
+            context.services.connections.software(request->client_software_name, request->client_software_version);
         add_features(context, response);
     }
     ArenaVector<ApiVersionsResponse::ApiVersion> apis(context.arena(), served_apis().size());

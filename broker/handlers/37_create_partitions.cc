@@ -69,8 +69,8 @@ runtime::ExpansionRequest owned_request(const runtime::RequestContext& context, 
     wanted.client_id = context.client_id;
     wanted.may_be_refused_by_quota = mutating_client(context, kRefusedByQuotaSince).may_be_refused;
     wanted.requested_by = {.client_id = std::string(context.client_id),
-                           .software_name = context.client.software_name,
-                           .software_version = context.client.software_version,
+                           .software_name = context.client.software_name(),
+                           .software_version = context.client.software_version(),
                            .address = std::string(address),
                            .principal = context.principal().text()};
     wanted.received = context.now().monotonic;

@@ -43,7 +43,10 @@ inline void note_consumer(runtime::RequestContext& context) {
 
 /// Has `expansion` told when the connection ends.
 inline void tell_when_closed(runtime::RequestContext& context, const std::shared_ptr<runtime::TopicExpansion>& expansion) {
-    auto& told = context.client.expansions;
+    if (!context.client.expansions) {
+        context.client.expansions = std::make_unique<runtime::ClientConnection::Expansions>();
+    }
+    auto& told = *context.client.expansions;
     const bool is_known = std::ranges::any_of(told, [&](const std::weak_ptr<runtime::TopicExpansion>& known) {
         return !known.owner_before(expansion) && !expansion.owner_before(known);
     });

@@ -17,9 +17,11 @@ void connection_closed(runtime::Services& services, const runtime::ClientConnect
     if (!is_known) {
         return;
     }
-    for (const std::weak_ptr<runtime::TopicExpansion>& told : client.expansions) {
-        if (const std::shared_ptr<runtime::TopicExpansion> expansion = told.lock()) {
-            expansion->on_connection_closed(client.id);
+    if (client.expansions) {
+        for (const std::weak_ptr<runtime::TopicExpansion>& told : *client.expansions) {
+            if (const std::shared_ptr<runtime::TopicExpansion> expansion = told.lock()) {
+                expansion->on_connection_closed(client.id);
+            }
         }
     }
     if (client.noted_producer) {

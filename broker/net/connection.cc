@@ -68,9 +68,8 @@ void Connection::close(std::string_view reason) {
     if (!reason.empty()) {
         owner_.log_closed(client_, reason);
     }
-    if (client_.parked_fetch) {
-        owner_.turn().cancel_fetch(*client_.parked_fetch);
-        client_.parked_fetch.reset();
+    if (client_.parked_fetch != fetch::kNoWaiter) {
+        owner_.turn().cancel_fetch(std::exchange(client_.parked_fetch, fetch::kNoWaiter));
     }
     transport().shut_down();
     boost::system::error_code ignored;
@@ -229,7 +228,7 @@ void Connection::fill_slot(std::uint64_t slot, runtime::Reply&& reply) {
         rest(rest_ms);
     }
     if (was_parked && !conversation_.is_parked()) {
-        client_.parked_fetch.reset();
+        client_.parked_fetch = fetch::kNoWaiter;
     }
     if (!send_requested_) {
         send_requested_ = true;

@@ -360,6 +360,8 @@ std::shared_ptr<const runtime::ListenerView> Server::view_of(Acceptor& acceptor,
         .name = acceptor.listener_name,
         .advertised = config::advertised_address(config->listeners, acceptor.listener_name, here, acceptor.port)
                           .value_or(config::AdvertisedAddress{here, acceptor.port}),
+        .local_address = here,
+        .local_port = local.port(),
         .unstable_versions = config->unstable_api_versions_enable};
     if (acceptor.view == nullptr || *acceptor.view != view) {
         acceptor.view = std::make_shared<const runtime::ListenerView>(std::move(view));
@@ -384,10 +386,7 @@ void Server::on_accepted(Acceptor& acceptor, Socket socket, std::size_t reactor)
     client.born = services_.clock.now().wall;
     client.host = "/" + address;
     client.port = remote.port();
-    if (runtime::is_loopback(remote.address()) || remote.address() == local.address()) {
-        client.local_address = runtime::numeric_address(local.address());
-        client.local_port = local.port();
-    }
+    client.from_this_machine = runtime::is_loopback(remote.address()) || remote.address() == local.address();
     if (services_.throttles.limits(runtime::Throttled::connections)) [[unlikely]] {
         const Now now = services_.clock.now();
         if (const std::int64_t wait_ms = services_.throttles.connect(address, now); wait_ms > 0) {
@@ -411,10 +410,10 @@ void Server::on_accepted(Acceptor& acceptor, Socket socket, std::size_t reactor)
         target.adopt(std::move(socket), std::move(client));
         return;
     }
-    auto handed_over = std::make_shared<Socket>(std::move(socket));
-    target.reactor().post([&target, handed_over, client = std::move(client)]() mutable {
-        target.adopt(std::move(*handed_over), std::move(client));
-    });
+    // What is posted can be copied; these can only be moved.
+    auto handed_over = std::make_shared<std::pair<Socket, runtime::ClientConnection>>(std::move(socket), std::move(client));
+    target.reactor().post(
+        [&target, handed_over] { target.adopt(std::move(handed_over->first), std::move(handed_over->second)); });
 }
 
 void Server::connection_closed(const runtime::ClientConnection& client) {

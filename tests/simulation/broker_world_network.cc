@@ -41,9 +41,8 @@ void SimulatedConnection::close() {
     if (conversation_.is_over()) return;
     const auto self = shared_from_this();
     conversation_.end(network_.pool());
-    if (client_.parked_fetch) {
-        network_.turn().cancel_fetch(*client_.parked_fetch);
-        client_.parked_fetch.reset();
+    if (client_.parked_fetch != fetch::kNoWaiter) {
+        network_.turn().cancel_fetch(std::exchange(client_.parked_fetch, fetch::kNoWaiter));
     }
     network_.reactor().remove_receiver(id_);
     handlers::connection_closed(network_.services(), client_);
@@ -86,7 +85,7 @@ void SimulatedConnection::fill_slot(std::uint64_t slot, runtime::Reply&& reply) 
     const bool was_parked = conversation_.is_parked();
     if (!conversation_.fill(slot, std::move(reply))) return;
     if (rest_ms > 0) rest(rest_ms);
-    if (was_parked && !conversation_.is_parked()) client_.parked_fetch.reset();
+    if (was_parked && !conversation_.is_parked()) client_.parked_fetch = fetch::kNoWaiter;
     // Whether it is to be closed is seen again at the end of the turn.
     if (is_elsewhere_) (void)send_out();
     if (!send_requested_) {

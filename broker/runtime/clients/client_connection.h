@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,14 +20,28 @@ struct ListenerView {
     std::string name;
     /// The address of the broker that these clients are told.
     config::AdvertisedAddress advertised;
+    /// The broker's end of them: a numeric address ("127.0.0.1") and a port.
+    std::string local_address;
+    std::uint16_t local_port = 0;
     /// True when versions of APIs that are still in development are offered and served (`unstable.api.versions.enable`).
     bool unstable_versions = false;
 
     friend bool operator==(const ListenerView&, const ListenerView&) = default;
 };
 
-/// What is known about the client behind a connection. It lives as long as the connection.
+/// What a client says of the software that it is (KIP-511).
+struct ClientSoftware {
+    std::string name;
+    std::string version;
+
+    friend bool operator==(const ClientSoftware&, const ClientSoftware&) = default;
+};
+
+/// What is known about the client behind a connection. It lives as long as the connection: what most connections do not have, or
+/// have like many others, stands elsewhere.
 struct ClientConnection {
+    using Expansions = std::vector<std::weak_ptr<TopicExpansion>>;
+
     expansion::ConnectionId id;
     /// When it was accepted.
     TimestampMs born = kNoTimestamp;
@@ -38,24 +51,26 @@ struct ClientConnection {
     access::Session session;
     /// The client's address as Kafka prints it in group descriptions: "/127.0.0.1".
     std::string host;
-    /// From ApiVersions v3 on (KIP-511); empty before.
-    std::string software_name;
-    std::string software_version;
     std::uint16_t port = 0;
-    /// The broker's end of a connection from this machine, as a numeric address ("127.0.0.1"); empty for other connections.
-    /// Both ends together name the client's socket to the kernel.
-    std::string local_address;
-    std::uint16_t local_port = 0;
+    /// Whether the client is on this machine: then both ends of the connection name its socket to the kernel.
+    bool from_this_machine = false;
     /// Whether the client was noted to produce or to consume over this connection: see handlers/client_roles.h. `Connections`
     /// knows every connection with one of these.
     bool noted_producer = false;
     bool noted_consumer = false;
     /// A hash of the group member for which the connection spoke last; 0 when there is none.
     std::uint64_t noted_member = 0;
-    /// Who hears that this connection has ended, each once: the TopicExpansions of topics that it wrote to or reads.
-    std::vector<std::weak_ptr<TopicExpansion>> expansions;
-    /// The waiting fetch of this connection, which is cancelled when the connection ends.
-    std::optional<fetch::WaiterId> parked_fetch;
+    /// From ApiVersions v3 on; null before. See `Connections::software`.
+    std::shared_ptr<const ClientSoftware> software;
+    /// Who hears that this connection has ended, each once: the TopicExpansions of topics that it wrote to or reads. Null for
+    /// nobody.
+    std::unique_ptr<Expansions> expansions;
+    /// The waiting fetch of this connection, which is cancelled when the connection ends; `kNoWaiter` when there is none.
+    fetch::WaiterId parked_fetch = fetch::kNoWaiter;
+
+    /// Empty when it is not known.
+    [[nodiscard]] std::string software_name() const { return software ? software->name : std::string(); }
+    [[nodiscard]] std::string software_version() const { return software ? software->version : std::string(); }
 };
 
 }  // namespace partita::runtime

@@ -21,6 +21,21 @@ void Connections::stop() {
     }
 }
 
+std::shared_ptr<const ClientSoftware> Connections::software(std::string_view name, std::string_view version) {
+    const MutexLock lock(mutex_);
+    std::erase_if(software_, [](const std::weak_ptr<const ClientSoftware>& known) { return known.expired(); });
+    for (const std::weak_ptr<const ClientSoftware>& known : software_) {
+        if (auto shared = known.lock(); shared && shared->name == name && shared->version == version) {
+            return shared;
+        }
+    }
+    auto fresh = std::make_shared<const ClientSoftware>(ClientSoftware{std::string(name), std::string(version)});
+    if (software_.size() < kSoftwareMax) {
+        software_.push_back(fresh);
+    }
+    return fresh;
+}
+
 void Connections::note_locked(const ClientConnection& client, std::string_view client_id) {
     if (client.id == expansion::kNoConnection || known_.size() == kKnownMax || known_.contains(client.id)) {
         return;
@@ -29,15 +44,15 @@ void Connections::note_locked(const ClientConnection& client, std::string_view c
                           .client_id = std::string(client_id),
                           .address = client.host,
                           .port = client.port,
-                          .software_name = client.software_name,
-                          .software_version = client.software_version,
+                          .software_name = client.software_name(),
+                          .software_version = client.software_version(),
                           .born = client.born,
                           .process = std::nullopt}};
-    if (!client.local_address.empty()) {
+    if (client.from_this_machine) {
         known.local = {.client_address = client.host.substr(1),
                        .client_port = client.port,
-                       .broker_address = client.local_address,
-                       .broker_port = client.local_port};
+                       .broker_address = client.listener->local_address,
+                       .broker_port = client.listener->local_port};
     }
     known_.emplace(client.id, std::move(known));
 }

@@ -21,6 +21,7 @@
 namespace partita::runtime {
 
 struct ClientConnection;
+struct ClientSoftware;
 
 /// Hears when more is known about who is at the other end of connections.
 class IdentityListener {
@@ -43,6 +44,8 @@ class Connections {
     /// may wait for it.
     static constexpr std::int64_t kRestFactor = 20;
     static constexpr std::int64_t kBurstNs = 500'000'000;
+    /// How many kinds of software connections share. Of a further one each connection has its own.
+    static constexpr std::size_t kSoftwareMax = 64;
     /// Connections of one look at the machine's processes.
     static constexpr std::size_t kWantedMax = 1024;
 
@@ -54,6 +57,9 @@ class Connections {
 
     /// A new id, for a connection that was accepted.
     [[nodiscard]] expansion::ConnectionId next_id() { return {next_id_.fetch_add(1, std::memory_order_relaxed)}; }
+    /// What a client says of its software: one object for all open connections that say the same, while there are no more than
+    /// `kSoftwareMax` kinds at a time. It lives as long as somebody holds it. Never null.
+    [[nodiscard]] std::shared_ptr<const ClientSoftware> software(std::string_view name, std::string_view version);
     /// Makes the connection known, because its client produces or reads. One call per connection is enough.
     void note(const ClientConnection& client, std::string_view client_id);
     /// Notes that the connection speaks for a member of a group, and makes it known.
@@ -104,6 +110,7 @@ class Connections {
     std::map<expansion::ConnectionId, Known> known_ GUARDED_BY(mutex_);
     expansion::MemberConnections members_ GUARDED_BY(mutex_);
     std::vector<expansion::ConnectionId> wanted_ GUARDED_BY(mutex_);
+    std::vector<std::weak_ptr<const ClientSoftware>> software_ GUARDED_BY(mutex_);
     std::unique_ptr<Worker> worker_ GUARDED_BY(mutex_);
     Lookup lookup_ GUARDED_BY(mutex_) = [](std::span<const LocalConnection> connections) {
         return ProcessFinder().find(connections);

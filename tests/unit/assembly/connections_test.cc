@@ -8,6 +8,8 @@
 #include <atomic>
 #include <future>
 #include <memory>
+#include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -21,6 +23,7 @@ namespace {
 
 using expansion::ConnectionId;
 using runtime::Connections;
+using Software = std::shared_ptr<const runtime::ClientSoftware>;
 
 class ConnectionsBounds : public ::testing::Test {
   protected:
@@ -38,12 +41,14 @@ class ConnectionsBounds : public ::testing::Test {
         client.id = connections_->next_id();
         client.host = "/127.0.0.1";
         client.port = 1;
-        client.local_address = "127.0.0.1";
-        client.local_port = 2;
+        client.from_this_machine = true;
+        client.listener = listener_;
         connections_->note(client, "c");
         return client.id;
     }
 
+    const std::shared_ptr<const runtime::ListenerView> listener_ = std::make_shared<const runtime::ListenerView>(
+        runtime::ListenerView{.name = "PLAINTEXT", .local_address = "127.0.0.1", .local_port = 2});
     TemporaryDirectory directory_;
     std::unique_ptr<InProcessBroker> broker_;
     std::unique_ptr<Connections> connections_;
@@ -59,6 +64,66 @@ TEST_F(ConnectionsBounds, OfAConnectionBeyondThoseThatAreKnownNothingIsSaid) {
     EXPECT_TRUE(connections_->find(first));
     connections_->closed(first);
     EXPECT_TRUE(connections_->find(note())) << "there is a place again";
+}
+
+TEST_F(ConnectionsBounds, ClientsOfTheSameSoftwareShareWhatTheySayOfIt) {
+    const Software first = connections_->software("librdkafka", "2.16.0");
+    EXPECT_EQ(*first, (runtime::ClientSoftware{.name = "librdkafka", .version = "2.16.0"}));
+    EXPECT_EQ(connections_->software("librdkafka", "2.16.0"), first);
+    const Software older = connections_->software("librdkafka", "2.15.0");
+    EXPECT_EQ(*older, (runtime::ClientSoftware{.name = "librdkafka", .version = "2.15.0"}));
+    const Software other = connections_->software("librdkafkb", "2.16.0");
+    EXPECT_EQ(*other, (runtime::ClientSoftware{.name = "librdkafkb", .version = "2.16.0"}));
+    EXPECT_EQ(connections_->software("librdkafka", "2.16.0"), first);
+}
+
+TEST_F(ConnectionsBounds, SoftwareBeyondTheKindsThatAreSharedIsKnownToItsConnectionOnly) {
+    std::vector<Software> kinds;
+    while (kinds.size() < Connections::kSoftwareMax) {
+        kinds.push_back(connections_->software("kind", std::to_string(kinds.size())));
+    }
+    const Software beyond = connections_->software("beyond", "1");
+    EXPECT_EQ(*beyond, (runtime::ClientSoftware{.name = "beyond", .version = "1"}));
+    EXPECT_NE(connections_->software("beyond", "1"), beyond);
+    EXPECT_EQ(connections_->software("kind", "0"), kinds.front());
+    EXPECT_EQ(connections_->software("kind", std::to_string(kinds.size() - 1)), kinds.back());
+    kinds.pop_back();
+    const Software after = connections_->software("after", "1");
+    EXPECT_EQ(connections_->software("after", "1"), after) << "there is a place again";
+}
+
+TEST_F(ConnectionsBounds, SoftwareIsForgottenWithTheLastConnectionThatSaysIt) {
+    Software first = connections_->software("librdkafka", "2.16.0");
+    Software second = connections_->software("librdkafka", "2.16.0");
+    const std::weak_ptr<const runtime::ClientSoftware> known = first;
+    first.reset();
+    EXPECT_EQ(connections_->software("librdkafka", "2.16.0"), second);
+    second.reset();
+    EXPECT_TRUE(known.expired());
+    // A client that gives itself ever new names takes no place from others.
+    for (std::size_t number = 0; number <= 2 * Connections::kSoftwareMax; ++number) {
+        first = connections_->software("new", std::to_string(number));
+    }
+    second = connections_->software("librdkafka", "2.16.0");
+    EXPECT_EQ(connections_->software("librdkafka", "2.16.0"), second);
+}
+
+TEST_F(ConnectionsBounds, ReactorsShareSoftwareWhileConnectionsComeAndGo) {
+    constexpr int kThreads = 4;
+    constexpr int kRounds = 2'000;
+    std::atomic<int> wrong = 0;
+    std::vector<std::jthread> reactors;
+    for (int thread = 0; thread < kThreads; ++thread) {
+        reactors.emplace_back([&, thread] {
+            for (int round = 0; round < kRounds; ++round) {
+                const std::string version = std::to_string((thread + round) % 3);
+                const Software said = connections_->software("client", version);
+                if (said->version != version || connections_->software("client", version) != said) ++wrong;
+            }
+        });
+    }
+    reactors.clear();
+    EXPECT_EQ(wrong, 0);
 }
 
 TEST_F(ConnectionsBounds, AWishBeyondThoseThatWaitIsTakenLater) {

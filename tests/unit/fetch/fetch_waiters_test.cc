@@ -67,6 +67,12 @@ TEST_F(FetchWaitersTest, BytesOfSeveralPartitionsAddUp) {
     EXPECT_EQ(waiters.size(), 0u);
 }
 
+TEST_F(FetchWaitersTest, NoWaitIsNamedLikeNone) {
+    EXPECT_NE(add({{kFirst, 0}}, 10, Instant{500}), kNoWaiter);
+    waiters.cancel(kNoWaiter);
+    EXPECT_EQ(waiters.size(), 1U);
+}
+
 TEST_F(FetchWaitersTest, OnePartitionCountsOnlyUpToItsOwnLimit) {
     const WaiterId waiter = add({{kFirst, 50}, {kSecond, 50}}, 80, Instant{500});
     EXPECT_THAT(append(kFirst, 1'000'000), IsEmpty());
