@@ -65,9 +65,10 @@ void resolve(runtime::RequestContext& context, FetchTarget& target, bool by_id) 
     }
     target.partition = topic.state->partitions[static_cast<std::size_t>(target.index)];
     target.watched_topic = topic.state->expansion ? topic.state : nullptr;
-    if (runtime::ReaderObserver::watches(*topic.state)) [[unlikely]] {
-        context.services.readers.on_fetch(context.turn.reactor().index(), *topic.state, context.client_id, context.client,
-                                          PartitionIndex{target.index}, target.fetch_offset, context.now().wall);
+    if (runtime::ReaderReports::watches(*topic.state)) [[unlikely]] {
+        context.services.readers.reports().on_fetch(context.turn.reactor().index(), *topic.state, context.client_id,
+                                                    context.client, PartitionIndex{target.index}, target.fetch_offset,
+                                                    context.now().wall);
     }
     if (!by_id) {
         target.topic_name = topic.state->topic->name;

@@ -140,10 +140,10 @@ void list_offsets(runtime::RequestContext& context) {
                 look_up(*partition, asked.timestamp, request->isolation_level == 1, response);
                 // The others are asked by tools, not by whoever begins to read.
                 const bool is_start = asked.timestamp >= 0 || asked.timestamp == kLatest || asked.timestamp == kEarliest;
-                if (is_start && runtime::ReaderObserver::watches(*found.state)) [[unlikely]] {
-                    context.services.readers.on_list_offsets(*found.state, client_identity(context), context.client.id,
-                                                             PartitionIndex{asked.partition_index}, asked.timestamp,
-                                                             Offset{response.offset});
+                if (is_start && runtime::ReaderReports::watches(*found.state)) [[unlikely]] {
+                    context.services.readers.reports().on_list_offsets(*found.state, client_identity(context), context.client.id,
+                                                                       PartitionIndex{asked.partition_index}, asked.timestamp,
+                                                                       Offset{response.offset});
                 }
             }
             if (context.version() < 4) {

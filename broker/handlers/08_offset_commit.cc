@@ -66,8 +66,8 @@ void collect_topic(runtime::RequestContext& context, const OffsetCommitRequest::
 /// For the findings about readers of topics that have grown.
 void find_watched(runtime::RequestContext& context, std::string_view group_id, Collected& collected) {
     for (std::size_t t = 0; t < collected.topics.size(); ++t) {
-        if (runtime::ReaderObserver::watches(*collected.states[t])) [[unlikely]] {
-            const bool wants_positions = context.services.readers.wants_positions(*collected.states[t], group_id);
+        if (runtime::ReaderReports::watches(*collected.states[t])) [[unlikely]] {
+            const bool wants_positions = context.services.readers.reports().wants_positions(*collected.states[t], group_id);
             collected.before.emplace_back(
                 t, wants_positions ? std::optional<expansion::Inversions::Positions>(std::in_place) : std::nullopt);
         }
@@ -92,8 +92,8 @@ void note_commits(runtime::RequestContext& context, std::string_view group_id, C
             }
         }
         if (!commits.empty()) {
-            context.services.readers.on_commit(*collected.states[t], group_id, client_identity(context), context.client.id,
-                                               commits, std::move(before), context.now().wall);
+            context.services.readers.reports().on_commit(*collected.states[t], group_id, client_identity(context),
+                                                         context.client.id, commits, std::move(before), context.now().wall);
         }
     }
 }

@@ -36,13 +36,13 @@ std::optional<GroupResult> ask_for_group(runtime::RequestContext& context, const
 void note_answer(runtime::RequestContext& context, std::string_view group_id, const GroupResult& result) {
     for (const groups::OffsetFetchResult::Topic& topic : result.topics) {
         const runtime::TopicState* state = context.turn.topics().find(topic.name);
-        if (state == nullptr || !runtime::ReaderObserver::watches(*state)) [[likely]] {
+        if (state == nullptr || !runtime::ReaderReports::watches(*state)) [[likely]] {
             continue;
         }
         for (const groups::OffsetFetchResult::Partition& partition : topic.partitions) {
             if (partition.error == ErrorCode::none) {
-                context.services.readers.on_offset_fetch(*state, group_id, client_identity(context), context.client,
-                                                         partition.partition, partition.offset, context.now().wall);
+                context.services.readers.reports().on_offset_fetch(*state, group_id, client_identity(context), context.client,
+                                                                   partition.partition, partition.offset, context.now().wall);
             }
         }
     }

@@ -31,8 +31,8 @@ void leave_group(runtime::RequestContext& context) {
         members.push_back({.member_id = member.member_id, .group_instance_id = member.group_instance_id});
     }
     for (const groups::LeaveGroup::Member& member : members) {
-        context.services.readers.on_leave(context.turn.topics(), request->group_id, member.member_id, context.client.id,
-                                          context.now().wall);
+        context.services.readers.reports().on_leave(context.turn.topics(), request->group_id, member.member_id, context.client.id,
+                                                    context.now().wall);
     }
     const auto left = context.services.groups.ask(
         context.turn, request->group_id,

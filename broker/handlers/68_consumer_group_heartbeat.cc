@@ -109,8 +109,8 @@ void consumer_group_heartbeat(runtime::RequestContext& context) {
         command.owned = owned;
     }
     if (request->member_epoch < 0) {
-        context.services.readers.on_leave(context.turn.topics(), request->group_id, request->member_id, context.client.id,
-                                          context.now().wall);
+        context.services.readers.reports().on_leave(context.turn.topics(), request->group_id, request->member_id,
+                                                    context.client.id, context.now().wall);
     }
     const auto result = context.services.groups.ask(context.turn, request->group_id, command);
     if (!result) {

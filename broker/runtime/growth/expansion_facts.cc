@@ -6,7 +6,7 @@
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/fences/topic_expansion.h"
 #include "broker/runtime/insight/key_observer.h"
-#include "broker/runtime/insight/reader_observer.h"
+#include "broker/runtime/insight/reader_memory.h"
 #include "broker/runtime/insight/topic_plan.h"
 #include "broker/runtime/partitions/drained_position.h"
 #include "broker/runtime/partitions/published_topics.h"
@@ -19,7 +19,7 @@ using config::ExpansionMode;
 using groups::TopicQuestion;
 
 /// Other topics that are told of one topic's groups: as many joins as are watched afterwards.
-constexpr std::size_t kAlignedMax = ReaderObserver::kJoinsMax;
+constexpr std::size_t kAlignedMax = RememberedJoins::kJoinsMax;
 
 /// Does the request let `topic` grow to the same count?
 bool grows_too(std::span<const WantedGrowth> all, std::string_view topic, std::int32_t new_count) {

@@ -209,7 +209,7 @@ TEST_F(RoundsOfTheReaderObserver, SeeThatAnApplicationsOwnTopicsCameAndWent) {
 
 TEST_F(RoundsOfTheReaderObserver, LeaveNoTopicBehindOneThatIsAlwaysAskedFor) {
     const std::string busy = last();
-    constexpr std::int64_t kLongest = runtime::ReaderObserver::kLookAgainMs;
+    constexpr std::int64_t kLongest = runtime::ReaderMemory::kLookAgainMs;
     std::uint64_t looks_at_others = 0;
     for (std::int64_t later_ms = 0; later_ms <= kLongest + kTopics * 1000; later_ms += 1000) {
         ASSERT_EQ(client_->commit("g", busy, 2, 0), ErrorCode::none);
@@ -285,17 +285,17 @@ TEST_F(TimeOfTheReaderObserver, ComesSoonWhenTopicsChange) {
 TEST_F(TimeOfTheReaderObserver, AsksForPositionsAgainWhenItRemembersNoMoreGroups) {
     const runtime::TopicState& topic = *table()->find("t");
     const auto commit_of = [&](std::size_t number) {
-        observer().on_commit(topic, "g" + std::to_string(number), {"client", "/127.0.0.1"}, {7}, {},
-                             expansion::Inversions::Positions(), now_.wall);
+        observer().reports().on_commit(topic, "g" + std::to_string(number), {"client", "/127.0.0.1"}, {7}, {},
+                                       expansion::Inversions::Positions(), now_.wall);
     };
-    for (std::size_t number = 0; number < runtime::ReaderObserver::kPositionedMax; ++number) {
-        ASSERT_TRUE(observer().wants_positions(topic, "g" + std::to_string(number))) << number;
+    for (std::size_t number = 0; number < runtime::ToldPositions::kGroupsMax; ++number) {
+        ASSERT_TRUE(observer().reports().wants_positions(topic, "g" + std::to_string(number))) << number;
         commit_of(number);
     }
-    EXPECT_FALSE(observer().wants_positions(topic, "g0"));
-    commit_of(runtime::ReaderObserver::kPositionedMax);
-    EXPECT_FALSE(observer().wants_positions(topic, "g" + std::to_string(runtime::ReaderObserver::kPositionedMax)));
-    EXPECT_TRUE(observer().wants_positions(topic, "g0")) << "told twice is told: what is known already stays";
+    EXPECT_FALSE(observer().reports().wants_positions(topic, "g0"));
+    commit_of(runtime::ToldPositions::kGroupsMax);
+    EXPECT_FALSE(observer().reports().wants_positions(topic, "g" + std::to_string(runtime::ToldPositions::kGroupsMax)));
+    EXPECT_TRUE(observer().reports().wants_positions(topic, "g0")) << "told twice is told: what is known already stays";
     // What is true of the first group is still told: it was beyond a new record with an old one left.
     (void)observer().settle_round(*table(), now_);
     read_ahead();

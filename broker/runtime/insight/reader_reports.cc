@@ -1,0 +1,98 @@
+#include "broker/runtime/insight/reader_reports.h"
+
+#include <string>
+#include <utility>
+
+#include "broker/runtime/clients/client_connection.h"
+#include "broker/runtime/clients/connections.h"
+#include "broker/runtime/coordinators/group_shards.h"
+#include "broker/runtime/insight/key_samples.h"
+
+namespace partita::runtime {
+
+void ReaderReports::on_offset_fetch(const TopicState& topic, std::string_view group, const expansion::ClientIdentity& client,
+                                    const ClientConnection& connection, PartitionIndex partition, Offset committed,
+                                    TimestampMs now) {
+    connections_.want_process(connection.id);
+    const bool is_member = connection.noted_member != 0;
+    notes_.leave(
+        {.topic = topic.topic->id,
+         .what = ReaderNote::OffsetFetched{std::string(group), connection.id, is_member, client, partition, committed, now},
+         .name = {}});
+    // What the client fetches next tells what it does without an offset.
+    if (committed == kNoOffset) ask_all_again();
+}
+
+void ReaderReports::on_list_offsets(const TopicState& topic, const expansion::ClientIdentity& client,
+                                    expansion::ConnectionId connection, PartitionIndex partition, std::int64_t timestamp,
+                                    Offset answered) {
+    connections_.want_process(connection);
+    notes_.leave(
+        {.topic = topic.topic->id, .what = ReaderNote::OffsetsListed{client, partition, timestamp, answered}, .name = {}});
+}
+
+void ReaderReports::on_fetch(std::uint32_t reactor, const TopicState& topic, std::string_view client_id,
+                             const ClientConnection& connection, PartitionIndex partition, Offset from, TimestampMs now) {
+    std::unique_ptr<expansion::FetchMemory>& memory = memories_[reactor];
+    if (!memory) {
+        memory = std::make_unique<expansion::FetchMemory>();
+    }
+    const std::uint64_t reader = expansion::FetchMemory::reader_of(connection.id, topic.topic->id, partition);
+    if (!memory->is_news(reader, from, changes_.load(std::memory_order_acquire), now)) {
+        return;
+    }
+    connections_.want_process(connection.id);
+    notes_.leave({.topic = topic.topic->id,
+                  .what = ReaderNote::Fetched{connection.id, {std::string(client_id), connection.host}, partition, from, now},
+                  .name = {}});
+}
+
+void ReaderReports::on_commit(const TopicState& topic, std::string_view group, const expansion::ClientIdentity& client,
+                              expansion::ConnectionId connection, std::span<const expansion::ConsumerWatch::Commit> commits,
+                              std::optional<expansion::Inversions::Positions> before, TimestampMs now) {
+    connections_.want_process(connection);
+    if (before) notes_.note_positions(*topic.topic, group);
+    notes_.leave({.topic = topic.topic->id,
+                  .what = ReaderNote::Committed{std::string(group),
+                                                connection,
+                                                client,
+                                                {commits.begin(), commits.end()},
+                                                std::move(before),
+                                                now,
+                                                samples_.taken()},
+                  .name = {}});
+}
+
+void ReaderReports::on_leave(const TopicTable& table, std::string_view group, std::string_view member_id,
+                             expansion::ConnectionId connection, TimestampMs now) {
+    if (!notes_.is_watching()) return;
+    const std::optional<groups::MemberHoldings> member = groups_.holdings_of(group, member_id);
+    if (!member) return;
+    TimestampMs born = kNoTimestamp;
+    if (const auto own = connections_.coordinator_of(group, member_id)) {
+        connection = own->id;
+        born = own->born;
+    }
+    for (const groups::MemberHoldings::Topic& held : member->topics) {
+        const TopicState* topic = table.find(held.name);
+        if (topic == nullptr || !watches(*topic)) continue;
+        notes_.leave({.topic = topic->topic->id,
+                      .what = ReaderNote::Left{std::string(group),
+                                               std::string(member_id),
+                                               connection,
+                                               born,
+                                               {member->client_id, member->client_host},
+                                               held.partitions,
+                                               now},
+                      .name = {}});
+    }
+}
+
+void ReaderReports::on_group_deleted(std::string_view group) {
+    if (!notes_.is_watching()) return;
+    // One that comes by the name begins anew.
+    notes_.forget_positions();
+    notes_.leave({.topic = {}, .what = ReaderNote::GroupDeleted{std::string(group)}, .name = {}});
+}
+
+}  // namespace partita::runtime
