@@ -46,7 +46,7 @@ while len(ended) < int(partitions):
         ended.add(message.partition())
     else:
         read += 1
-print(read)
+print(read, flush=True)
 sys.stdin.readline()
 reader.close()
 """
