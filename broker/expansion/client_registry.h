@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <list>
@@ -9,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "broker/expansion/identity.h"
 #include "protocol/types.h"
 
 /// Clients as a broker can tell them apart, and what it remembers of them. Pure and bounded: the client that was noted
@@ -16,11 +18,15 @@
 namespace partita::expansion {
 
 /// What a client calls itself, and its address ("/127.0.0.1"). Several clients may share both; identity.h has what they
-/// cannot share.
+/// cannot share. Compared by the host, so that the address is the one by which the client was met first.
 struct ClientIdentity {
     std::string client_id;
     std::string address;
-    friend auto operator<=>(const ClientIdentity&, const ClientIdentity&) = default;
+    friend bool operator==(const ClientIdentity& one, const ClientIdentity& other) { return (one <=> other) == 0; }
+    friend std::weak_ordering operator<=>(const ClientIdentity& one, const ClientIdentity& other) {
+        if (const auto by_id = one.client_id <=> other.client_id; by_id != 0) return by_id;
+        return host_of(one.address) <=> host_of(other.address);
+    }
 };
 
 /// One value per client, for the `Capacity` clients that were noted last.

@@ -1,7 +1,5 @@
 #include "broker/expansion/identity.h"
 
-#include <string_view>
-
 namespace partita::expansion {
 namespace {
 
@@ -26,8 +24,6 @@ std::string to_string(const ConnectionFacts& connection) {
     return text + ")";
 }
 
-bool may_be_one_host(const std::string& one, const std::string& other) {
-    return one == other || (is_loopback(one) && is_loopback(other));
-}
+std::string_view host_of(std::string_view address) { return is_loopback(address) ? "/127.0.0.1" : address; }
 
 }  // namespace partita::expansion

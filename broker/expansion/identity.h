@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "protocol/types.h"
 
@@ -58,8 +59,10 @@ struct ConnectionFacts {
 /// "billing (/10.0.0.7:51234, librdkafka 2.3.0)", and with its process "billing (/127.0.0.1:51234, java (pid 4711, shop.jar))".
 [[nodiscard]] std::string to_string(const ConnectionFacts& connection);
 
-/// True when two addresses may be of one machine: they may differ by the protocol that a name happened to be resolved
-/// for.
-[[nodiscard]] bool may_be_one_host(const std::string& one, const std::string& other);
+/// What two addresses of one machine have in common, as far as their texts tell: those of the loopback are one host. A client
+/// resolves a name like localhost for every connection anew, and may get either protocol's address; so whatever is kept by
+/// client is compared by this. Valid as long as `address` is.
+[[nodiscard]] std::string_view host_of(std::string_view address);
+[[nodiscard]] inline bool may_be_one_host(std::string_view one, std::string_view other) { return host_of(one) == host_of(other); }
 
 }  // namespace partita::expansion

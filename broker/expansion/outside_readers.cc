@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "broker/expansion/applications.h"
+#include "broker/expansion/client_registry.h"
 #include "broker/expansion/counted.h"
 #include "broker/expansion/group_findings.h"
 
@@ -136,13 +137,12 @@ void find_mirror(const std::string& topic, const ReaderFacts& facts, const Outsi
 }  // namespace
 
 std::vector<OutsideReader> outside_readers(const ReadingConnections& readings, ReaderOwners& owners, LookTime& time) {
-    std::map<std::tuple<std::string, std::string, std::int32_t, std::uint64_t>, OutsideReader> found;
+    std::map<std::tuple<ClientIdentity, std::int32_t, std::uint64_t>, OutsideReader> found;
     for (const auto& [id, reading] : readings.all()) {
         const ReaderOwner& owner = owners.of(id);
         if (owner.kind != Attribution::Kind::no_group) continue;
         const std::optional<ProcessIdentity> process = reading.facts ? reading.facts->process : std::nullopt;
-        OutsideReader& reader = found[{reading.client.client_id, reading.client.address, process ? process->pid : 0,
-                                       process ? process->start_ticks : 0}];
+        OutsideReader& reader = found[{reading.client, process ? process->pid : 0, process ? process->start_ticks : 0}];
         reader.client = reading.client;
         reader.process = process;
         reader.readings.push_back(&reading);

@@ -87,7 +87,7 @@ class GroupIndex {
     }
     [[nodiscard]] bool has_client(std::string_view group, const ClientIdentity& client) {
         const Known* known = look_at(group);
-        return known != nullptr && known->clients.contains({client.client_id, client.address});
+        return known != nullptr && known->clients.contains({client.client_id, host_of(client.address)});
     }
     [[nodiscard]] bool holds(std::string_view group, PartitionIndex partition) {
         const Known* known = look_at(group);
@@ -108,7 +108,7 @@ class GroupIndex {
         if (!known.is_looked_at) {
             known.is_looked_at = true;
             for (const GroupFacts::Member& member : known.facts->members) {
-                known.clients.emplace(member.client_id, member.client_host);
+                known.clients.emplace(member.client_id, host_of(member.client_host));
                 known.held.insert(member.assigned.begin(), member.assigned.end());
             }
         }

@@ -168,13 +168,13 @@ std::vector<GroupMember> MemberHistory::members_of(const std::string& client_id,
                          .coordinator = directory.coordinator_of(group, member_id),
                          .came = came_at(entry->second.born, entry->second.first),
                          .left = left_at(entry->second.held, now)});
-        seen.emplace(group, entry->second.client_host);
+        seen.emplace(group, host_of(entry->second.client_host));
     }
     for (auto entry = speakers_.lower_bound({client_id, {}, ConnectionId{}});
          entry != speakers_.end() && std::get<0>(entry->first) == client_id; ++entry) {
         const Speaker& speaker = entry->second;
         const std::string& group = std::get<1>(entry->first);
-        if (seen.contains({group, speaker.client_host})) continue;
+        if (seen.contains({group, host_of(speaker.client_host)})) continue;
         GroupMember ghost{.group = group,
                           .member_id = {},
                           .client_id = client_id,

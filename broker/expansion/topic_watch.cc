@@ -1,12 +1,22 @@
 #include "broker/expansion/topic_watch.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "broker/expansion/key_table.h"
 #include "protocol/assert.h"
 
 namespace partita::expansion {
+std::weak_ordering operator<=>(const ProducerIdentity& one, const ProducerIdentity& other) {
+    const auto values = [](const ProducerIdentity& producer) {
+        return std::make_tuple(producer.connection, std::string_view(producer.client_id), host_of(producer.address),
+                               std::string_view(producer.software_name), std::string_view(producer.software_version),
+                               producer.producer_id, producer.port);
+    };
+    return values(one) <=> values(other);
+}
+
 std::string to_string(const ProducerIdentity& producer) {
     std::string text = producer.client_id.empty() ? "a producer without client.id" : producer.client_id;
     text += " (" + producer.address;
@@ -144,7 +154,8 @@ std::string TopicWatch::name_of(const ProducerIdentity& identity, const Producer
     // A program may have several producers of one name.
     const bool is_shared = std::ranges::any_of(producers_, [&](const auto& entry) {
         return entry.first != identity && entry.first.client_id == identity.client_id &&
-               entry.first.address == identity.address && (producer.program.empty() || entry.second.program == producer.program);
+               may_be_one_host(entry.first.address, identity.address) &&
+               (producer.program.empty() || entry.second.program == producer.program);
     });
     if (!is_shared) {
         return text;
@@ -233,7 +244,7 @@ std::vector<StaleWrites::Writer> TopicWatch::stale_writers(TimestampMs now) cons
     for (StaleWrites::Writer& writer : writers) {
         if (writer.new_count != count()) continue;
         for (const auto& [identity, producer] : producers_) {
-            const bool is_own = identity.client_id == writer.client.client_id && identity.address == writer.client.address;
+            const bool is_own = writer.client == ClientIdentity{identity.client_id, identity.address};
             if (!is_own || !producer.is_stale || !is_active(producer, now)) continue;
             writer.is_at_it = true;
             writer.silent_from.value = std::max(writer.silent_from.value, producer.last_seen.value + kSilentMs);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -39,7 +40,9 @@ struct ProducerIdentity {
     /// The client's port; 0 where it does not identify the producer.
     std::uint16_t port = 0;
 
-    friend auto operator<=>(const ProducerIdentity&, const ProducerIdentity&) = default;
+    friend bool operator==(const ProducerIdentity& one, const ProducerIdentity& other) { return (one <=> other) == 0; }
+    /// By the host, not by the address: a client comes back by either protocol.
+    friend std::weak_ordering operator<=>(const ProducerIdentity& one, const ProducerIdentity& other);
 };
 /// "billing (/10.0.0.7, librdkafka 2.3.0)". Producers of one name look the same here: see TopicWatch::name_of.
 [[nodiscard]] std::string to_string(const ProducerIdentity& producer);

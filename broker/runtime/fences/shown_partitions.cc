@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "broker/expansion/identity.h"
 #include "broker/expansion/visibility.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/partitions/topic_table.h"
@@ -48,8 +49,8 @@ std::int32_t ShownPartitions::count_for(const TopicState& topic, const expansion
     // A member that holds a hidden partition could not fetch from it otherwise: it is told the truth.
     for (const groups::TopicReader& group : groups_.readers_of(topic.topic->name, topic.topic->id)) {
         for (const groups::TopicReader::Member& member : group.members) {
-            if (member.client_id == client.client_id && member.client_host == client.address && !member.assigned.empty() &&
-                member.assigned.back().value >= visible) {
+            if (member.client_id == client.client_id && expansion::may_be_one_host(member.client_host, client.address) &&
+                !member.assigned.empty() && member.assigned.back().value >= visible) {
                 return true_count;
             }
         }

@@ -16,6 +16,20 @@ TEST_F(OffsetResetsTest, CountsExactlyTheRecordsThatLatestSkipped) {
     EXPECT_EQ(lost->severity, Severity::block);
 }
 
+// It resolves localhost for each of its connections anew, and gets either protocol's address.
+TEST_F(OffsetResetsTest, AClientOfThisMachineIsOneByEitherProtocol) {
+    const ClientIdentity by_ipv6{client_.client_id, "/0:0:0:0:0:0:0:1"};
+    billing().members[0].client_host = by_ipv6.address;
+    client_.address = "/127.0.0.1";
+    watch_.on_offset_fetch("billing", kCoordinator, true, by_ipv6, kNew, kNoOffset, now_);
+    watch_.on_list_offsets(client_, kNew, -1, Offset{7});
+    fetch(kNew, 7);
+    const auto lost = skipped();
+    ASSERT_TRUE(lost);
+    EXPECT_EQ(lost->count, 7);
+    EXPECT_EQ(lost->subject.group, "billing");
+}
+
 TEST_F(OffsetResetsTest, AddsUpWhatAGroupSkippedInSeveralPartitions) {
     start_at_latest({2}, 7);
     start_at_latest({3}, 5);

@@ -217,6 +217,19 @@ TEST_F(TopicWatchTest, OfAnIdempotentProducerTheProgramIsTold) {
     EXPECT_FALSE(watch_.producers()[0].is_closed);
 }
 
+TEST_F(TopicWatchTest, AProducerThatComesBackByTheOtherProtocolIsTheSame) {
+    ProducerIdentity idempotent = client("rdkafka", "librdkafka");
+    idempotent.producer_id = ProducerId{7};
+    for (const char* address : {"/0:0:0:0:0:0:0:1", "/127.0.0.1"}) {
+        idempotent.address = address;
+        send_many(idempotent, Family::crc32_uns, 6);
+    }
+    EXPECT_EQ(watch_.producers().size(), 1U);
+    idempotent.address = "/10.0.0.9";
+    send_many(idempotent, Family::crc32_uns, 6);
+    EXPECT_EQ(watch_.producers().size(), 2U);
+}
+
 TEST_F(TopicWatchTest, AProducerThatComesBackOwesItsOwnProof) {
     send_many(rdkafka(1), Family::crc32_uns, 6);
     expand(12);
