@@ -53,8 +53,8 @@ SessionPartition session_partition(const FetchRequest::FetchTopic& topic, const 
     return result;
 }
 
-void resolve(runtime::RequestContext& context, FetchTarget& target, bool by_id) {
-    const TopicLookup topic = find_topic(context, target.topic_name, target.topic_id, by_id, access::kReadTopic);
+void resolve(runtime::RequestContext& context, const runtime::TopicTable& table, FetchTarget& target, bool by_id) {
+    const TopicLookup topic = find_topic(context, table, target.topic_name, target.topic_id, by_id, access::kReadTopic);
     if (topic.state == nullptr) {
         target.lookup_error = topic.error;
         return;
@@ -76,7 +76,8 @@ void resolve(runtime::RequestContext& context, FetchTarget& target, bool by_id) 
 }
 
 /// Fills the targets from a request that names all of them.
-void take_full_request(runtime::RequestContext& context, const FetchRequest& request, FetchOperation& operation, bool by_id) {
+void take_full_request(runtime::RequestContext& context, const runtime::TopicTable& table, const FetchRequest& request,
+                       FetchOperation& operation, bool by_id) {
     std::size_t count = 0;
     for (const FetchRequest::FetchTopic& topic : request.topics) {
         count += topic.partitions.count();
@@ -92,7 +93,7 @@ void take_full_request(runtime::RequestContext& context, const FetchRequest& req
             target.fetch_offset = Offset{partition.fetch_offset};
             target.last_fetched_epoch = LeaderEpoch{partition.last_fetched_epoch};
             target.max_bytes = partition.partition_max_bytes;
-            resolve(context, target, by_id);
+            resolve(context, table, target, by_id);
         }
     }
 }
@@ -117,8 +118,8 @@ void begin_session(runtime::RequestContext& context, const FetchRequest& request
 }
 
 /// Fills the targets with what a session is about, after the request has changed it. A top-level error otherwise.
-ErrorCode take_incremental_request(runtime::RequestContext& context, const FetchRequest& request, FetchOperation& operation,
-                                   bool by_id) {
+ErrorCode take_incremental_request(runtime::RequestContext& context, const runtime::TopicTable& table,
+                                   const FetchRequest& request, FetchOperation& operation, bool by_id) {
     // Kept by the thread, so that the next request asks for no memory.
     thread_local runtime::SessionChanges changes;
     thread_local std::vector<runtime::SessionRead> reads;
@@ -164,17 +165,18 @@ ErrorCode take_incremental_request(runtime::RequestContext& context, const Fetch
         target.slot = read.slot;
         target.sent_high_watermark = partition.sent_high_watermark;
         target.sent_log_start_offset = partition.sent_log_start_offset;
-        resolve(context, target, by_id);
+        resolve(context, table, target, by_id);
     }
     return ErrorCode::none;
 }
 
-/// Fills the targets, by the request or by its session. A top-level error otherwise.
-ErrorCode take_targets(runtime::RequestContext& context, const FetchRequest& request, FetchOperation& operation, bool by_id) {
+/// Fills the targets, by the request or by its session, with what they are in the table. A top-level error otherwise.
+ErrorCode take_targets(runtime::RequestContext& context, const runtime::TopicTable& table, const FetchRequest& request,
+                       FetchOperation& operation, bool by_id) {
     if (request.session_epoch != 0 && request.session_epoch != kFinalEpoch) {
-        return take_incremental_request(context, request, operation, by_id);
+        return take_incremental_request(context, table, request, operation, by_id);
     }
-    take_full_request(context, request, operation, by_id);
+    take_full_request(context, table, request, operation, by_id);
     if (context.version() >= kSessionsSince) {
         if (request.session_epoch == 0) {
             begin_session(context, request, operation, by_id);
@@ -185,9 +187,11 @@ ErrorCode take_targets(runtime::RequestContext& context, const FetchRequest& req
     return ErrorCode::none;
 }
 
-void park(runtime::RequestContext& context, std::unique_ptr<FetchOperation> operation, std::int32_t max_wait_ms) {
+/// `table`: where its targets were found.
+void park(runtime::RequestContext& context, const runtime::TopicTable& table, std::unique_ptr<FetchOperation> operation,
+          std::int32_t max_wait_ms) {
     operation->pending = context.park();
-    operation->table = context.turn.shared_topics();
+    operation->table = context.turn.keep(table);
     operation->own_names();
     operation->deadline = context.now().monotonic + max_wait_ms + fetch::grace_ms(max_wait_ms);
     const runtime::FetchWait wait = operation->wait();
@@ -217,7 +221,9 @@ void fetch(runtime::RequestContext& context) {
     }
     operation->min_bytes = std::min(request->min_bytes, operation->max_bytes);
 
-    if (const ErrorCode error = take_targets(context, *request, *operation, by_id); error != ErrorCode::none) {
+    // One for all of them: the topics may change at any moment, and another reactor publishes the next table.
+    const runtime::TopicTable& table = context.turn.topics();
+    if (const ErrorCode error = take_targets(context, table, *request, *operation, by_id); error != ErrorCode::none) {
         FetchResponse response;
         response.error_code = error;
         context.reply(response);
@@ -238,7 +244,7 @@ void fetch(runtime::RequestContext& context) {
         operation->send(context.turn);
         return;
     }
-    park(context, std::move(operation), request->max_wait_ms);
+    park(context, table, std::move(operation), request->max_wait_ms);
 }
 
 }  // namespace partita::handlers

@@ -7,7 +7,11 @@ namespace partita::handlers {
 
 TopicLookup find_topic(runtime::RequestContext& context, std::string_view name, const TopicId& id, bool by_id,
                        const access::Need& need) {
-    const runtime::TopicTable& table = context.turn.topics();
+    return find_topic(context, context.turn.topics(), name, id, by_id, need);
+}
+
+TopicLookup find_topic(runtime::RequestContext& context, const runtime::TopicTable& table, std::string_view name,
+                       const TopicId& id, bool by_id, const access::Need& need) {
     const runtime::TopicState* state = by_id ? table.find(id) : table.find(name);
     if (state == nullptr && by_id) {
         return {nullptr, ErrorCode::unknown_topic_id};

@@ -21,5 +21,8 @@ struct TopicLookup {
 /// UNKNOWN_TOPIC_OR_PARTITION is possible.
 [[nodiscard]] TopicLookup find_topic(runtime::RequestContext& context, std::string_view name, const TopicId& id, bool by_id,
                                      const access::Need& need);
+/// The same in a given table, for a request that keeps what it finds beyond the turn, and so keeps the table.
+[[nodiscard]] TopicLookup find_topic(runtime::RequestContext& context, const runtime::TopicTable& table, std::string_view name,
+                                     const TopicId& id, bool by_id, const access::Need& need);
 
 }  // namespace partita::handlers

@@ -12,9 +12,7 @@ namespace partita::runtime {
 Turn::Turn(Turns& turns, const PublishedTopics& topics, Reactor& reactor)
     : turns_(turns), published_(topics), reactor_(reactor) {}
 
-const TopicTable& Turn::topics() { return *shared_topics(); }
-
-const std::shared_ptr<const TopicTable>& Turn::shared_topics() {
+const TopicTable& Turn::topics() {
     const std::uint64_t version = published_.version();
     if (version != table_version_ || !table_) {
         if (table_) {
@@ -23,7 +21,16 @@ const std::shared_ptr<const TopicTable>& Turn::shared_topics() {
         table_ = published_.table();
         table_version_ = version;
     }
-    return table_;
+    return *table_;
+}
+
+std::shared_ptr<const TopicTable> Turn::keep(const TopicTable& table) const {
+    if (table_.get() == &table) {
+        return table_;
+    }
+    const auto retained = std::ranges::find(retained_tables_, &table, [](const auto& kept) { return kept.get(); });
+    PARTITA_ASSERT(retained != retained_tables_.end(), "the table was found in this turn");
+    return *retained;
 }
 
 StagedRequest& Turn::begin_staged_request() {

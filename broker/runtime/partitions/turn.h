@@ -81,10 +81,11 @@ class Turn final : public TurnParticipant {
     [[nodiscard]] Arena& arena() { return arena_; }
     [[nodiscard]] Now now() const { return reactor_.now(); }
 
-    /// The newest topic table: it has every topic whose creation was acknowledged before this call.
+    /// The newest topic table: it has every topic whose creation was acknowledged before this call. A later call of the same turn
+    /// may return a newer one.
     [[nodiscard]] const TopicTable& topics();
-    /// The same table, for callers that keep it beyond the turn.
-    [[nodiscard]] const std::shared_ptr<const TopicTable>& shared_topics();
+    /// Keeps a table beyond the turn, for whoever keeps what it found there: one that `topics()` returned in this turn.
+    [[nodiscard]] std::shared_ptr<const TopicTable> keep(const TopicTable& table) const;
 
     /// Begins a request that stages appends. The reference is valid until its `finish` has returned.
     [[nodiscard]] StagedRequest& begin_staged_request();
