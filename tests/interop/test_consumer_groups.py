@@ -104,7 +104,7 @@ def test_describe_of_a_group_at_work(active):
     rows = table(active.run("--describe", "--group", active.group))
     assert [(row["GROUP"], row["TOPIC"], row["PARTITION"], row["CURRENT-OFFSET"], row["LOG-END-OFFSET"], row["LAG"])
             for row in rows] == [(active.group, active.topic, str(p), "10", "10", "0") for p in (0, 1)]
-    assert all(row["CONSUMER-ID"].startswith("rdkafka-") and re.fullmatch(LOOPBACK, row["HOST"]) for row in rows), rows
+    assert all(row["CONSUMER-ID"].startswith("rdkafka-") and re.fullmatch(LOOPBACK, row["HOST"]) for row in rows), str(rows)
     assert {row["CLIENT-ID"] for row in rows} == {"rdkafka"}
     state = active.run("--describe", "--group", active.group, "--state").succeeded()
     assert re.search(rf"^{active.group}\s+(127\.0\.0\.1|localhost):\d+\s+\(\d+\)\s+range\s+Stable\s+1\s*$", state.out, re.M), state
