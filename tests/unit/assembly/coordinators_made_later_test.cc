@@ -16,7 +16,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr const char* kTopic = "__consumer_offsets";
+constexpr const char* kOffsetsTopic = "__consumer_offsets";
 constexpr const char* kOtherCount = "their topic has another number of partitions than before";
 
 class CoordinatorsMadeLater : public ::testing::Test {
@@ -45,7 +45,7 @@ class CoordinatorsMadeLater : public ::testing::Test {
     /// What the broker's log says while the topic is made.
     std::string log_of_making(int partitions) {
         ::testing::internal::CaptureStderr();
-        EXPECT_EQ(client_->create_topic(kTopic, partitions).error, ErrorCode::none);
+        EXPECT_EQ(client_->create_topic(kOffsetsTopic, partitions).error, ErrorCode::none);
         return ::testing::internal::GetCapturedStderr();
     }
 
@@ -78,7 +78,7 @@ TEST_F(CoordinatorsMadeLater, OtherTopicsAreNotServed) {
 
 TEST_F(CoordinatorsMadeLater, TopicThatWasDeletedAndMadeAnewBeginsWithNothing) {
     ASSERT_EQ(client_->commit("g", "t", 0, 7), ErrorCode::none);
-    ASSERT_EQ(client_->delete_topic(kTopic), ErrorCode::none);
+    ASSERT_EQ(client_->delete_topic(kOffsetsTopic), ErrorCode::none);
     EXPECT_FALSE(groups().is_attached());
     EXPECT_THAT(log_of_making(2), Not(HasSubstr(kOtherCount)));
     EXPECT_TRUE(groups().is_attached());
@@ -89,20 +89,20 @@ TEST_F(CoordinatorsMadeLater, TopicThatWasDeletedAndMadeAnewBeginsWithNothing) {
 
 TEST_F(CoordinatorsMadeLater, TopicMadeAnewWithAnotherCountIsRefusedUntilARestart) {
     ASSERT_EQ(client_->commit("g", "t", 0, 7), ErrorCode::none);
-    ASSERT_EQ(client_->delete_topic(kTopic), ErrorCode::none);
+    ASSERT_EQ(client_->delete_topic(kOffsetsTopic), ErrorCode::none);
     const std::string said = log_of_making(3);
     EXPECT_THAT(said, HasSubstr(kOtherCount));
-    EXPECT_THAT(said, HasSubstr(std::string("topic=") + kTopic));
+    EXPECT_THAT(said, HasSubstr(std::string("topic=") + kOffsetsTopic));
     EXPECT_FALSE(groups().is_attached());
     // Clients hear what they hear while there is no coordinator, and try again.
     EXPECT_EQ(find_coordinator(client_->wire(), "g"), ErrorCode::coordinator_not_available);
 
     // The old count again: served without a restart.
-    ASSERT_EQ(client_->delete_topic(kTopic), ErrorCode::none);
+    ASSERT_EQ(client_->delete_topic(kOffsetsTopic), ErrorCode::none);
     EXPECT_THAT(log_of_making(2), Not(HasSubstr(kOtherCount)));
     EXPECT_EQ(client_->commit("g", "t", 0, 9), ErrorCode::none);
 
-    ASSERT_EQ(client_->delete_topic(kTopic), ErrorCode::none);
+    ASSERT_EQ(client_->delete_topic(kOffsetsTopic), ErrorCode::none);
     EXPECT_THAT(log_of_making(3), HasSubstr(kOtherCount));
     stop();
     start();

@@ -9,7 +9,7 @@ namespace {
 
 BrokerConfig broker(ConfigMap given = {}) { return BrokerConfig::from(std::move(given)).value(); }
 
-std::string refusal(ConfigMap overrides) {
+std::string refusal_text(ConfigMap overrides) {
     const auto judged = validate_group_configs(overrides, broker());
     return judged ? "" : judged.error().message;
 }
@@ -33,27 +33,27 @@ TEST(GroupConfig, DefinitionsAreSortedAndTheirBrokerConfigsExist) {
 TEST(GroupConfig, DefaultsLieWithinTheBrokersBounds) {
     for (const GroupConfigDefinition& group : group_config_definitions()) {
         const std::string name(group.definition.name);
-        EXPECT_EQ(refusal({{name, std::string(*group.definition.default_value)}}), "") << name;
+        EXPECT_EQ(refusal_text({{name, std::string(*group.definition.default_value)}}), "") << name;
         EXPECT_EQ(config_value_text(group_config_value({}, broker(), name)), group.definition.default_value) << name;
     }
 }
 
 TEST(GroupConfig, ValuesAreRefusedWithKafkasTexts) {
-    EXPECT_EQ(refusal({{"foo", "1"}}), "Unknown group config name: foo");
-    EXPECT_EQ(refusal({{"consumer.session.timeout.ms", "1"}}),
+    EXPECT_EQ(refusal_text({{"foo", "1"}}), "Unknown group config name: foo");
+    EXPECT_EQ(refusal_text({{"consumer.session.timeout.ms", "1"}}),
               "consumer.session.timeout.ms must be greater than or equal to group.consumer.min.session.timeout.ms");
-    EXPECT_EQ(refusal({{"consumer.session.timeout.ms", "60001"}}),
+    EXPECT_EQ(refusal_text({{"consumer.session.timeout.ms", "60001"}}),
               "consumer.session.timeout.ms must be less than or equal to group.consumer.max.session.timeout.ms");
-    EXPECT_EQ(refusal({{"consumer.heartbeat.interval.ms", "x"}}),
+    EXPECT_EQ(refusal_text({{"consumer.heartbeat.interval.ms", "x"}}),
               "Invalid value x for configuration consumer.heartbeat.interval.ms: Not a number of type INT");
-    EXPECT_EQ(refusal({{"share.record.lock.duration.ms", "1"}}),
+    EXPECT_EQ(refusal_text({{"share.record.lock.duration.ms", "1"}}),
               "Invalid value 1 for configuration share.record.lock.duration.ms: Value must be at least 1000");
-    EXPECT_EQ(refusal({{"streams.num.standby.replicas", "3"}}),
+    EXPECT_EQ(refusal_text({{"streams.num.standby.replicas", "3"}}),
               "streams.num.standby.replicas must be less than or equal to group.streams.max.standby.replicas");
-    EXPECT_EQ(refusal({{"share.isolation.level", "foo"}}),
+    EXPECT_EQ(refusal_text({{"share.isolation.level", "foo"}}),
               "Invalid value foo for configuration share.isolation.level: String must be one of: read_committed, "
               "read_uncommitted");
-    EXPECT_EQ(refusal({{"share.auto.offset.reset", "foo"}}),
+    EXPECT_EQ(refusal_text({{"share.auto.offset.reset", "foo"}}),
               "Invalid value foo for configuration share.auto.offset.reset: Invalid value `foo` for configuration "
               "share.auto.offset.reset. The value must be either 'earliest', 'latest' or of the format "
               "'by_duration:<PnDTnHnMn.nS>'.");
@@ -80,11 +80,11 @@ TEST(GroupConfig, SessionTimeoutExceedsTheHeartbeatInterval) {
 
 TEST(GroupConfig, OffsetResetTakesADuration) {
     for (const std::string text : {"by_duration:PT5S", "by_duration:P1DT2H3M4.5S", "BY_DURATION:pt1h", "earliest"}) {
-        EXPECT_EQ(refusal({{"share.auto.offset.reset", text}}), "") << text;
+        EXPECT_EQ(refusal_text({{"share.auto.offset.reset", text}}), "") << text;
     }
     for (const std::string text : {"by_duration:", "by_duration:P", "by_duration:PT", "by_duration:P1H", "by_duration:PT1S1M",
                                    "by_duration:PT1.5H", "by_duration:5"}) {
-        EXPECT_NE(refusal({{"share.auto.offset.reset", text}}), "") << text;
+        EXPECT_NE(refusal_text({{"share.auto.offset.reset", text}}), "") << text;
     }
 }
 

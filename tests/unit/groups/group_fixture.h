@@ -39,6 +39,12 @@ inline OwnedBytes bytes_of(std::string_view text) {
 }
 inline std::string text_of(const OwnedBytes& bytes) { return std::string(as_text(bytes)); }
 
+inline TopicId topic_id(std::uint8_t number) {
+    TopicId id;
+    id.bytes[15] = number;
+    return id;
+}
+
 /// A record that owns what it speaks of, so that it outlives the effects: the "log".
 class StoredRecord {
   public:

@@ -5,12 +5,6 @@
 namespace partita::groups::testing {
 namespace {
 
-TopicId topic_id(std::uint8_t number) {
-    TopicId id;
-    id.bytes[15] = number;
-    return id;
-}
-
 class Offsets : public GroupFixture {};
 
 TEST_F(Offsets, CommitFromOutsideCreatesASimpleGroup) {

@@ -7,12 +7,6 @@
 namespace partita::groups::testing {
 namespace {
 
-TopicId topic_id(std::uint8_t number) {
-    TopicId id;
-    id.bytes[15] = number;
-    return id;
-}
-
 class Readers : public GroupFixture {
   protected:
     std::vector<TopicReader> readers(std::string_view topic = "topic", TopicId id = topic_id(1)) {

@@ -60,7 +60,7 @@ TEST(OwnHosts, AreAddressesNamesOfOneLabelAndTheNamesOfTheBroker) {
     }
 }
 
-class Recorder final : public Exchange {
+class AnswerLine final : public Exchange {
   public:
     const Request& request() const override { return request_; }
     const Caller& caller() const override { return caller_; }
@@ -81,7 +81,7 @@ class Recorder final : public Exchange {
 };
 
 TEST(RespondError, IsJsonWhateverNamesTheSentenceHolds) {
-    Recorder exchange;
+    AnswerLine exchange;
     respond_error(exchange, Status::not_found, "there is no topic \"\xff\n");
     EXPECT_EQ(exchange.answer, "404 application/json {\"error\":\"there is no topic \\\"\xef\xbf\xbd\\n\"}\n");
 }

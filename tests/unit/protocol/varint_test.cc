@@ -6,14 +6,12 @@
 #include <random>
 #include <vector>
 
+#include "tests/unit/protocol/batch_test_support.h"
+
 namespace partita {
 namespace {
 
-std::vector<std::byte> bytes_of(std::initializer_list<int> values) {
-    std::vector<std::byte> bytes;
-    for (const int value : values) bytes.push_back(static_cast<std::byte>(value));
-    return bytes;
-}
+using testing::bytes_of;
 
 template <class Value, class Decode>
 void expect_decodes(const std::vector<std::byte>& bytes, Value expected, Decode decode) {

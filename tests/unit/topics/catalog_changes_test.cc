@@ -10,8 +10,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-CatalogError error(ErrorCode code, std::string message) { return {code, std::move(message)}; }
-
 // CreatePartitions ----------------------------------------------------------------------------------
 
 TEST(CreatePartitions, GrowsATopicAndRecordsTheEpoch) {

@@ -14,6 +14,8 @@
 
 namespace partita::topics {
 
+inline CatalogError error(ErrorCode code, std::string message) { return {code, std::move(message)}; }
+
 /// A small stand-in for the real config definitions.
 class TestConfigRules final : public ConfigRules {
   public:

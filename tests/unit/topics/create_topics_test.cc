@@ -12,8 +12,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-CatalogError error(ErrorCode code, std::string message) { return {code, std::move(message)}; }
-
 TEST(CreateTopics, UsesTheBrokersDefaultsForMinusOne) {
     TestCatalog catalog;
     catalog.settings.num_partitions = 7;

@@ -9,7 +9,7 @@
 namespace partita::runtime {
 namespace {
 
-constexpr TimestampMs kNow{1'000'000};
+constexpr TimestampMs kOpened{1'000'000};
 
 TopicId id(std::uint8_t last) {
     TopicId id;
@@ -19,7 +19,7 @@ TopicId id(std::uint8_t last) {
 
 std::string encoded(std::int32_t epoch) {
     expansion::Fence fence;
-    fence.open(epoch, 2, 4, kNow, {}, kNow);
+    fence.open(epoch, 2, 4, kOpened, {}, kOpened);
     return fence.encode();
 }
 
@@ -36,13 +36,13 @@ class FenceFilesTest : public ::testing::Test {
     FenceFiles files_{system_, "/data"};
 };
 
-TEST_F(FenceFilesTest, ABrokerThatNeverHadAFenceHasNoFiles) { EXPECT_TRUE(files_.load(kNow).empty()); }
+TEST_F(FenceFilesTest, ABrokerThatNeverHadAFenceHasNoFiles) { EXPECT_TRUE(files_.load(kOpened).empty()); }
 
 TEST_F(FenceFilesTest, WhatIsStoredLastIsLoaded) {
     ASSERT_TRUE(files_.store(id(1), encoded(1), false).has_value());
     ASSERT_TRUE(files_.store(id(1), encoded(2), false).has_value());
     ASSERT_TRUE(files_.store(id(2), encoded(7), false).has_value());
-    const auto loaded = files_.load(kNow);
+    const auto loaded = files_.load(kOpened);
     ASSERT_EQ(loaded.size(), 2u);
     EXPECT_EQ(loaded.at(id(1)).window_epoch(), 2);
     EXPECT_EQ(loaded.at(id(2)).window_epoch(), 7);
@@ -51,14 +51,14 @@ TEST_F(FenceFilesTest, WhatIsStoredLastIsLoaded) {
 TEST_F(FenceFilesTest, WhatIsStoredDurablySurvivesAPowerFailure) {
     ASSERT_TRUE(files_.store(id(1), encoded(1), true).has_value());
     system_.crash_power(1);
-    EXPECT_EQ(FenceFiles(system_, "/data").load(kNow).size(), 1u);
+    EXPECT_EQ(FenceFiles(system_, "/data").load(kOpened).size(), 1u);
 }
 
 TEST_F(FenceFilesTest, ARemovedFenceIsNotLoadedAndMayBeRemovedAgain) {
     ASSERT_TRUE(files_.store(id(1), encoded(1), false).has_value());
     EXPECT_TRUE(files_.remove(id(1)).has_value());
     EXPECT_TRUE(files_.remove(id(1)).has_value());
-    EXPECT_TRUE(files_.load(kNow).empty());
+    EXPECT_TRUE(files_.load(kOpened).empty());
 }
 
 TEST_F(FenceFilesTest, ADamagedFileCostsItsOwnTopicAlone) {
@@ -70,7 +70,7 @@ TEST_F(FenceFilesTest, ADamagedFileCostsItsOwnTopicAlone) {
     ASSERT_TRUE(replace_file(system_, path_of(id(1)), as_bytes(*content), false).has_value());
     // Too short for a checksum.
     ASSERT_TRUE(replace_file(system_, path_of(id(3)), as_bytes("abc"), false).has_value());
-    const auto loaded = files_.load(kNow);
+    const auto loaded = files_.load(kOpened);
     EXPECT_EQ(loaded.size(), 1u);
     EXPECT_TRUE(loaded.contains(id(2)));
 }
@@ -78,7 +78,7 @@ TEST_F(FenceFilesTest, ADamagedFileCostsItsOwnTopicAlone) {
 TEST_F(FenceFilesTest, AFileThatIsNoTopicsIsLeftAlone) {
     ASSERT_TRUE(files_.store(id(1), encoded(1), false).has_value());
     ASSERT_TRUE(replace_file(system_, "/data/partita-fences/notes.txt", as_bytes("abc"), false).has_value());
-    EXPECT_EQ(files_.load(kNow).size(), 1u);
+    EXPECT_EQ(files_.load(kOpened).size(), 1u);
     EXPECT_TRUE(*system_.exists("/data/partita-fences/notes.txt"));
 }
 
@@ -87,7 +87,7 @@ TEST_F(FenceFilesTest, AFailureToStoreIsTold) {
     system_.fail_call(1, ENOSPC, true);
     EXPECT_FALSE(files_.store(id(1), encoded(2), false).has_value());
     system_.heal();
-    EXPECT_EQ(files_.load(kNow).at(id(1)).window_epoch(), 1) << "the fence before stays";
+    EXPECT_EQ(files_.load(kOpened).at(id(1)).window_epoch(), 1) << "the fence before stays";
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 namespace partita::runtime {
 namespace {
 
-constexpr Instant kStart{1'000'000};
+constexpr Instant kFirstRound{1'000'000};
 
 class RoundScheduleTest : public ::testing::Test {
   protected:
@@ -30,7 +30,7 @@ class RoundScheduleTest : public ::testing::Test {
     }
 
     RoundSchedule schedule_;
-    Instant now_ = kStart;
+    Instant now_ = kFirstRound;
     Instant next_ = kNever;
     std::optional<Instant> changes_at_;
 };
@@ -45,7 +45,7 @@ TEST_F(RoundScheduleTest, WaitsWithoutEndUntilATopicGrows) {
     EXPECT_TRUE(schedule_.is_watching());
     EXPECT_FALSE(schedule_.on_note(true)) << "it is awake";
     EXPECT_FALSE(step());
-    EXPECT_EQ(next_, kStart + RoundPacing::kSettleMs);
+    EXPECT_EQ(next_, kFirstRound + RoundPacing::kSettleMs);
     EXPECT_TRUE(step());
 }
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "broker/runtime/loop/turn_timer.h"
-#include "schedule/clock.h"
+#include "tests/unit/runtime/still_clock.h"
 
 namespace partita::test {
 namespace {
@@ -29,17 +29,6 @@ class Receiver final : public runtime::ReplyReceiver {
   private:
     std::function<void()> on_read_;
     int reads_ = 0;
-};
-
-/// A clock that stands still.
-class StillClock final : public Clock {
-  public:
-    Now now() override { return {{ms}, {ms}}; }
-    std::int64_t stopwatch_ns() override { return ms * 1'000'000; }
-    std::int64_t thread_processor_ns() override { return 0; }
-    std::int64_t process_processor_ns() override { return 0; }
-
-    std::int64_t ms = 1'000;
 };
 
 /// Wants a turn at a time.

@@ -6,21 +6,14 @@
 
 #include <string>
 
+#include "tests/unit/runtime/still_clock.h"
+
 namespace partita::runtime {
 namespace {
 
+using test::StillClock;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-class StillClock final : public Clock {
-  public:
-    Now now() override { return {{ms}, {ms}}; }
-    std::int64_t stopwatch_ns() override { return ms * 1'000'000; }
-    std::int64_t thread_processor_ns() override { return 0; }
-    std::int64_t process_processor_ns() override { return 0; }
-
-    std::int64_t ms = 1'000;
-};
 
 /// One worker, whose steps the test takes.
 class OneWorker final : public Executor {
