@@ -23,7 +23,7 @@ using partitioners::KeyLineMapper;
 
 constexpr std::size_t kPieceBytes = 256 * 1024;
 
-struct Arguments {
+struct PlacingArguments {
     std::string name;
     std::int32_t partitions = 0;
     bool hexadecimal = false;
@@ -116,7 +116,7 @@ int map_standard_input(KeyLineMapper mapper) {
     }
 }
 
-int run(const Arguments& arguments) {
+int run(const PlacingArguments& arguments) {
     if (arguments.list) {
         return list();
     }
@@ -142,7 +142,7 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 void add_partitioner_command(CLI::App& application, Action& chosen) {
-    const auto arguments = std::make_shared<Arguments>();
+    const auto arguments = std::make_shared<PlacingArguments>();
     CLI::App* command = application.add_subcommand("partitioner", "read keys, one per line, and print their partitions");
     command->add_option("name", arguments->name, "a family (murmur2-pos) or a client (java, librdkafka, sarama ...)");
     command->add_option("-n,--partitions", arguments->partitions, "how many partitions the topic has")

@@ -6,9 +6,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
+
+#include "broker/cli/command.h"
 
 /// Internals of `partita plan`: the interface of its two sources of plans, a running Partita and any other Kafka.
 namespace partita::cli {
@@ -50,6 +53,11 @@ struct PlanRefusal {
     /// True when nobody answered, or another broker than the one that must answer: it may be reached in another way.
     bool is_elsewhere = false;
 };
+
+/// Ends the command: whoever was asked did not do its part.
+[[nodiscard]] inline std::unexpected<PlanRefusal> broken(std::string message) {
+    return std::unexpected(PlanRefusal{kExitBroken, std::move(message)});
+}
 
 /// The text of a member. Empty when there is no such member or it is no text, because whoever answered need not be a Partita.
 [[nodiscard]] inline std::string text_member(const nlohmann::ordered_json& object, const char* name) {

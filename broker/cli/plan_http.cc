@@ -25,8 +25,6 @@ std::string target(const PlanArguments& arguments) {
     return text;
 }
 
-std::unexpected<PlanRefusal> broken(std::string message) { return std::unexpected(PlanRefusal{kExitBroken, std::move(message)}); }
-
 std::int64_t number_of(const ordered_json& object, const char* name) {
     const bool has_number = object.is_object() && object.contains(name) && object[name].is_number_integer();
     return has_number ? object[name].get<std::int64_t>() : 0;

@@ -32,7 +32,6 @@ constexpr int kRequestTimeoutMs = 15'000;
 constexpr std::int64_t kSilenceMaxMs = 30'000;
 constexpr std::size_t kGroupsMax = expansion::Plan::kGroupsMax;
 
-std::unexpected<PlanRefusal> broken(std::string message) { return std::unexpected(PlanRefusal{kExitBroken, std::move(message)}); }
 std::unexpected<PlanRefusal> unusable(std::string message) {
     return std::unexpected(PlanRefusal{kExitUsage, std::move(message)});
 }

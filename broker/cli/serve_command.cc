@@ -19,7 +19,7 @@ extern char** environ;
 namespace partita::cli {
 namespace {
 
-struct Arguments {
+struct ServeArguments {
     std::string config_file;
     std::vector<std::string> overrides;
     std::string data_directory;
@@ -30,7 +30,7 @@ struct Arguments {
     bool ephemeral = false;
 };
 
-void add_serve_options(CLI::App& app, Arguments& arguments) {
+void add_serve_options(CLI::App& app, ServeArguments& arguments) {
     app.add_option("-c,--config", arguments.config_file, "server.properties of Kafka")->check(CLI::ExistingFile);
     app.add_option("--override", arguments.overrides, "one setting as KEY=VALUE, above file and environment")->take_all();
     app.add_option("-d,--data-dir", arguments.data_directory, "where data is kept (default ./partita-data, or log.dirs)");
@@ -57,7 +57,7 @@ bool is_port(const std::string& text) {
     return error == std::errc() && end == text.data() + text.size();
 }
 
-int run(const Arguments& arguments) {
+int run(const ServeArguments& arguments) {
     if (!arguments.port.empty() && !is_port(arguments.port)) {
         return refuse("--port is " + arguments.port + "; it must be a number from 0, for any free port, to 65535");
     }
@@ -110,7 +110,7 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 void add_serve_command(CLI::App& application, Action& chosen) {
-    const auto arguments = std::make_shared<Arguments>();
+    const auto arguments = std::make_shared<ServeArguments>();
     add_serve_options(application, *arguments);
     add_serve_options(*application.add_subcommand("serve", "run the broker"), *arguments);
     chosen = [arguments] { return run(*arguments); };

@@ -26,7 +26,7 @@ using nlohmann::ordered_json;
 
 constexpr std::int64_t kProgressEveryMs = 100;
 
-struct Wish {
+struct PlanWish {
     std::string topic;
     std::int64_t to = 0;
     expansion::PlanOptions options;
@@ -37,8 +37,8 @@ struct Wish {
 };
 
 /// The request as a wish, or a sentence.
-std::expected<Wish, std::string> parse_wish(const Request& request) {
-    Wish wish;
+std::expected<PlanWish, std::string> parse_wish(const Request& request) {
+    PlanWish wish;
     wish.topic = request.path.at(2);
     const auto to = request.parameter("to");
     const auto target = to ? parse_number(*to) : std::nullopt;
@@ -79,7 +79,7 @@ std::string line(const ordered_json& object) {
 /// Reads, judges and answers, on the job's thread.
 class PlanJob {
   public:
-    PlanJob(const Surroundings& surroundings, ExchangePointer exchange, Wish wish, expansion::PlannedTopic facts)
+    PlanJob(const Surroundings& surroundings, ExchangePointer exchange, PlanWish wish, expansion::PlannedTopic facts)
         : services_(surroundings.services),
           jobs_(surroundings.plans),
           identity_(surroundings.identity),
@@ -164,7 +164,7 @@ class PlanJob {
     Jobs& jobs_;
     const BrokerIdentity& identity_;
     ExchangePointer exchange_;
-    Wish wish_;
+    PlanWish wish_;
     expansion::PlannedTopic facts_;
     Instant last_report_{};
 };
