@@ -3,9 +3,9 @@
 namespace partita::expansion {
 namespace {
 
-bool is_loopback(std::string_view address) {
-    return address.starts_with("/127.") || address == "/::1" || address == "/0:0:0:0:0:0:0:1";
-}
+constexpr std::string_view kLocalhost = "/127.0.0.1";
+
+bool is_loopback(std::string_view host) { return host.starts_with("/127."); }
 
 }  // namespace
 
@@ -24,6 +24,12 @@ std::string to_string(const ConnectionFacts& connection) {
     return text + ")";
 }
 
-std::string_view host_of(std::string_view address) { return is_loopback(address) ? "/127.0.0.1" : address; }
+std::string_view host_of(std::string_view address) {
+    return address == "/::1" || address == "/0:0:0:0:0:0:0:1" ? kLocalhost : address;
+}
+
+bool may_be_one_host(std::string_view one, std::string_view other) {
+    return host_of(one) == host_of(other) || (is_loopback(host_of(one)) && is_loopback(host_of(other)));
+}
 
 }  // namespace partita::expansion

@@ -59,10 +59,12 @@ struct ConnectionFacts {
 /// "billing (/10.0.0.7:51234, librdkafka 2.3.0)", and with its process "billing (/127.0.0.1:51234, java (pid 4711, shop.jar))".
 [[nodiscard]] std::string to_string(const ConnectionFacts& connection);
 
-/// What two addresses of one machine have in common, as far as their texts tell: those of the loopback are one host. A client
-/// resolves a name like localhost for every connection anew, and may get either protocol's address; so whatever is kept by
-/// client is compared by this. Valid as long as `address` is.
+/// What is compared of the address of a client: localhost is one host by either protocol. A client resolves that name for every
+/// connection anew, and may get either address. Other addresses stand for themselves, those of the loopback too: a client stays
+/// with the one that it was bound to. Valid as long as `address` is.
 [[nodiscard]] std::string_view host_of(std::string_view address);
-[[nodiscard]] inline bool may_be_one_host(std::string_view one, std::string_view other) { return host_of(one) == host_of(other); }
+/// True when two addresses may be of one machine, as far as their texts tell: all of the loopback are. For those who had rather
+/// take two clients for one than one for two.
+[[nodiscard]] bool may_be_one_host(std::string_view one, std::string_view other);
 
 }  // namespace partita::expansion
