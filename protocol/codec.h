@@ -28,6 +28,7 @@ enum class DecodeFailure : std::uint8_t {
     tag_size_mismatch,    ///< A known tagged field is not as long as it says.
     memory_limit,         ///< The arena's limit is reached.
     unsupported_version,  ///< The message does not exist in this version.
+    unknown_value,  ///< A number that must be one of a few, and is none of them. No schema says so, but who reads the message.
 };
 
 [[nodiscard]] std::string_view to_string(DecodeFailure failure);

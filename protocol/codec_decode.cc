@@ -403,6 +403,8 @@ std::string_view to_string(DecodeFailure failure) {
             return "decoded form too large";
         case DecodeFailure::unsupported_version:
             return "no such version";
+        case DecodeFailure::unknown_value:
+            return "a number that stands for nothing";
     }
     return "unknown";
 }

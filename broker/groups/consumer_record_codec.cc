@@ -4,11 +4,15 @@
 #include <utility>
 #include <vector>
 
-#include "broker/groups/record_frame.h"
 #include "protocol/messages/consumer_group_records.h"
 
 namespace partita::groups {
 namespace {
+
+using coordination::entry;
+using coordination::kKeyVersion;
+using coordination::split;
+using coordination::tombstone;
 
 // The type of a record, at the start of its key. Type 4 is what Kafka before 4.1 kept of topics; it says nothing
 // that the cluster does not.

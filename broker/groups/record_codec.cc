@@ -5,13 +5,19 @@
 #include <vector>
 
 #include "broker/groups/consumer_record_codec.h"
-#include "broker/groups/record_frame.h"
 #include "broker/groups/record_types.h"
 #include "protocol/messages/group_metadata_record.h"
 #include "protocol/messages/offset_commit_record.h"
 
 namespace partita::groups {
 namespace {
+
+using coordination::entry;
+using coordination::kKeyVersion;
+using coordination::split;
+using coordination::tombstone;
+
+using DecodedRecord = std::expected<std::optional<Record>, DecodeError>;
 
 std::expected<EncodedRecord, EncodeError> encode_one(const OffsetCommitRecord& record, ByteBuffer& buffer) {
     const bool has_expiry = record.expire_timestamp != kNoTimestamp;

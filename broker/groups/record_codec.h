@@ -4,6 +4,7 @@
 #include <expected>
 #include <optional>
 
+#include "broker/coordination/record_frame.h"
 #include "broker/groups/records.h"
 #include "protocol/arena.h"
 #include "protocol/byte_buffer.h"
@@ -15,11 +16,7 @@
 
 namespace partita::groups {
 
-/// Key and value of a record of the log; no value is a tombstone.
-struct EncodedRecord {
-    Bytes key;
-    std::optional<Bytes> value;
-};
+using coordination::EncodedRecord;
 
 /// Encodes into `buffer`, replacing its former content; the result borrows from it. Fails only for texts above 32,767
 /// bytes and groups above 2 GiB, which fit into no record: such a change cannot be persisted.

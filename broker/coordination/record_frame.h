@@ -4,14 +4,21 @@
 #include <expected>
 #include <optional>
 
-#include "broker/groups/record_codec.h"
 #include "protocol/byte_buffer.h"
 #include "protocol/codec.h"
 #include "protocol/cursor.h"
+#include "protocol/types.h"
 
-/// Inside of the codec: what all records have in common.
+/// Inside of the codecs: what the records of all internal topics have in common. A key starts with the type of its record, a
+/// value with its version.
 
-namespace partita::groups {
+namespace partita::coordination {
+
+/// Key and value of a record of the log; no value is a tombstone.
+struct EncodedRecord {
+    Bytes key;
+    std::optional<Bytes> value;
+};
 
 inline constexpr std::int16_t kKeyVersion = 0;
 
@@ -47,8 +54,6 @@ template <class Key, class Value>
     return EncodedRecord{buffer.bytes(0, key_size), buffer.bytes(key_size, buffer.size() - key_size)};
 }
 
-using DecodedRecord = std::expected<std::optional<Record>, DecodeError>;
-
 /// The number in front of a key or value, and what follows it.
 struct Prefixed {
     std::int16_t prefix = 0;
@@ -65,4 +70,4 @@ struct Prefixed {
     return result;
 }
 
-}  // namespace partita::groups
+}  // namespace partita::coordination
