@@ -395,9 +395,7 @@ StorageResult<void> LogRecovery::take(Segment& segment, const BatchHeader& heade
         marker = parse_control_marker({header, *bytes});
         if (!marker) return {};
     }
-    auto update = state_->producers.prepare(header, marker, hints_.now, ProducerState::Origin::replay);
-    PARTITA_ASSERT(update.has_value(), "replay judges nothing");
-    auto& change = std::get<ProducerState::Update>(*update);
+    ProducerState::Update change = state_->producers.replay(header, marker, hints_.now);
     const auto completed = change.completed;
     state_->producers.commit(std::move(change));
     if (completed && completed->is_aborted) {

@@ -50,6 +50,16 @@ bool PartitionLog::has_files() const {
     return !state->shown.segments.empty();
 }
 
+PartitionLogState& PartitionLog::state_for_append() {
+    if (core_.state.load() == nullptr) {
+        const MutexLock view(core_.view_mutex);
+        core_.state.store(new PartitionLogState(core_));
+    }
+    PartitionLogState& state = *core_.state.load();
+    state.assert_appender();
+    return state;
+}
+
 std::expected<StagedAppend, AppendError> PartitionLog::stage(MutableBytes batch, const AppendContext& context) {
     auto header = parse_batch_header(batch);
     if (!header) return refuse(AppendFailure::malformed_batch, std::string(batch_error_text(header.error())));
@@ -57,18 +67,14 @@ std::expected<StagedAppend, AppendError> PartitionLog::stage(MutableBytes batch,
         return refuse(AppendFailure::malformed_batch, "the batch's length is not that of its bytes");
     }
     if (header->last_offset_delta < 0) return refuse(AppendFailure::malformed_batch, "negative last offset delta");
-    if (header->has_producer_id() && !header->attributes.is_control() && header->base_sequence.value < 0) {
+    if (header->has_producer_id() && !header->attributes.is_control() && header->base_sequence.value < 0 &&
+        context.origin == AppendOrigin::client) {
         return refuse(AppendFailure::malformed_batch, "a producer id without a sequence");
     }
 
     const MutexLock lock(core_.append_mutex);
     if (core_.is_closed_for_appender()) return refuse(AppendFailure::closed, "the log is closed");
-    if (core_.state.load() == nullptr) {
-        const MutexLock view(core_.view_mutex);
-        core_.state.store(new PartitionLogState(core_));
-    }
-    PartitionLogState& state = *core_.state.load();
-    state.assert_appender();
+    PartitionLogState& state = state_for_append();
     if (state.sync_failed) return refuse(AppendFailure::storage_error, "an earlier sync of this log failed");
     if (state.staged.size() >= PartitionLogState::kMaximumStaged) {
         return refuse(AppendFailure::storage_error, "too many batches wait to be written");
@@ -86,7 +92,7 @@ std::expected<StagedAppend, AppendError> PartitionLog::stage(MutableBytes batch,
         std::optional<ControlMarker> marker;
         if (header->attributes.is_control()) marker = parse_control_marker({*header, batch});
         if (marker || !header->attributes.is_control()) {
-            auto checked = state.producers.prepare(*header, marker, context.now, ProducerState::Origin::client);
+            auto checked = state.producers.prepare(*header, marker, context);
             if (!checked) {
                 checked.error().message += " in partition " + directory_name();
                 return std::unexpected(std::move(checked.error()));
@@ -112,6 +118,13 @@ std::expected<StagedAppend, AppendError> PartitionLog::stage(MutableBytes batch,
     if (state.group == nullptr) state.group = std::allocate_shared<FlushGroup>(RecyclingAllocator<FlushGroup>());
     state.staged.push_back(staged);
     return StagedAppend{.base_offset = header->base_offset, .last_offset = header->last_offset(), .group = state.group};
+}
+
+std::optional<TransactionVerification> PartitionLog::begin_verification(const BatchHeader& header, bool bumps_epoch,
+                                                                        TimestampMs now) {
+    const MutexLock lock(core_.append_mutex);
+    PartitionLogState& state = state_for_append();
+    return state.producers.begin_verification(header, bumps_epoch, now);
 }
 
 void PartitionLog::flush_staged() {

@@ -17,15 +17,39 @@
 
 namespace partita {
 
+struct BatchHeader;
 struct CleaningOptions;
 struct CleaningReport;
 struct DirtyRange;
+
+/// Stands for one question to a coordinator, whether the transaction that it knows has this partition: from before it is asked
+/// until the first batch of the transaction is taken. The end of a transaction voids it, so that an answer which was overtaken
+/// by a marker opens nothing (KIP-890).
+struct TransactionVerification : StrongInt<struct TransactionVerificationTag, std::uint64_t> {
+    friend constexpr auto operator<=>(TransactionVerification, TransactionVerification) = default;
+};
+/// Nobody was asked: good for further batches of a transaction that is open already.
+inline constexpr TransactionVerification kNotVerified{0};
+
+/// Who made a batch.
+enum class AppendOrigin : std::uint8_t {
+    client,
+    /// Offsets of a transaction, by the coordinator of the group: they have a producer, but no sequence.
+    coordinator,
+};
 
 struct AppendContext {
     /// Written into the batch; never lower than in an earlier append.
     LeaderEpoch leader_epoch{0};
     /// Time of arrival: decides about segment.ms when a batch carries no timestamp, and ages producers.
     TimestampMs now{0};
+    AppendOrigin origin = AppendOrigin::client;
+    /// Unset: batches of transactions are taken unasked (transaction.partition.verification.enable). Set: one that would begin a
+    /// transaction here is refused with invalid_transaction_state if this is not what `begin_verification` gave last.
+    std::optional<TransactionVerification> verification;
+    /// Of a marker: the producer's epoch rises with every end of a transaction, so that a marker with the epoch of what is
+    /// open comes too late (KIP-1228).
+    bool marker_bumps_epoch = false;
 };
 
 enum class AppendFailure {
@@ -33,8 +57,11 @@ enum class AppendFailure {
     out_of_order_sequence,
     /// Kafka's INVALID_PRODUCER_EPOCH(47).
     invalid_producer_epoch,
-    /// Kafka's INVALID_TXN_STATE(48): a plain batch of a producer that has an open transaction here.
+    /// Kafka's INVALID_TXN_STATE(48): a plain batch of a producer that has an open transaction here, or a batch of a transaction
+    /// that nobody verified.
     invalid_transaction_state,
+    /// Kafka's TRANSACTION_COORDINATOR_FENCED(52): a marker of a coordinator that is none any more.
+    coordinator_fenced,
     /// Kafka's CORRUPT_MESSAGE(2): not one well-formed v2 batch.
     malformed_batch,
     /// Kafka's KAFKA_STORAGE_ERROR(56); a later attempt may succeed.
@@ -223,6 +250,12 @@ class PartitionLog {
     /// `flush_staged` returned, and must call that after every successful `stage`. Touches no disk.
     [[nodiscard]] std::expected<StagedAppend, AppendError> stage(MutableBytes batch, const AppendContext& context);
 
+    /// To be called before the coordinator of a transaction is asked for the sake of this batch, for
+    /// `AppendContext::verification`. Empty when nobody has to be asked: the producer has a transaction open here. `bumps_epoch`:
+    /// the client works by KIP-890, so that a producer nobody knows here must begin with its first sequence.
+    [[nodiscard]] std::optional<TransactionVerification> begin_verification(const BatchHeader& header, bool bumps_epoch,
+                                                                            TimestampMs now);
+
     /// Writes all batches that anybody has staged, with one gathered write per segment touched, and publishes them.
     /// When it returns, every StagedAppend that this thread got before is resolved, whoever wrote it. Writes to the
     /// disk (page cache).
@@ -366,6 +399,8 @@ class PartitionLog {
     void mark_deleted();
 
   private:
+    [[nodiscard]] PartitionLogState& state_for_append() REQUIRES(core_.append_mutex);
+
     LogCore core_;
 };
 

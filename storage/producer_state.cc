@@ -29,6 +29,23 @@ std::expected<void, AppendError> check_epoch(const ProducerEntry& known, const B
                       ", which is smaller than the last seen epoch " + text(known.producer_epoch.value));
 }
 
+std::expected<void, AppendError> check_marker(const ProducerEntry& known, const BatchHeader& header, const ControlMarker& marker,
+                                              bool bumps_epoch) {
+    if (auto good = check_epoch(known, header); !good) return good;
+    // A marker that is written a second time, after a restart of its coordinator, finds its transaction ended.
+    if (bumps_epoch && header.producer_epoch == known.producer_epoch && known.current_transaction_start != kNoOffset) {
+        return refuse(AppendFailure::invalid_producer_epoch,
+                      "Epoch of producer " + text(header.producer_id.value) + " is " + text(header.producer_epoch.value) +
+                          ", which is <= the last seen epoch " + text(known.producer_epoch.value) + " (TV2)");
+    }
+    if (marker.coordinator_epoch < known.coordinator_epoch) {
+        return refuse(AppendFailure::coordinator_fenced,
+                      "Invalid coordinator epoch for producerId " + text(header.producer_id.value) + ": " +
+                          text(marker.coordinator_epoch) + " (zombie), " + text(known.coordinator_epoch) + " (current)");
+    }
+    return {};
+}
+
 std::expected<void, AppendError> check_sequence(const ProducerEntry& known, const BatchHeader& header) {
     // Nothing known (never seen, expired, or removed with its records): any sequence may come first.
     if (known.producer_epoch == ProducerEpoch{-1}) return {};
@@ -44,6 +61,10 @@ std::expected<void, AppendError> check_sequence(const ProducerEntry& known, cons
                                                             text(header.producer_id.value) + ": " +
                                                             text(header.base_sequence.value) + " (incoming seq. number), " +
                                                             text(known.last_sequence().value) + " (current end sequence number)");
+}
+
+bool has_open_transaction(const ProducerEntry& known, const BatchHeader& header) {
+    return known.current_transaction_start != kNoOffset && known.producer_epoch == header.producer_epoch;
 }
 
 void enter_epoch(ProducerEntry& entry, ProducerEpoch epoch) {
@@ -88,49 +109,26 @@ std::optional<ControlMarker> parse_control_marker(const Batch& batch) {
     return walked ? marker : std::nullopt;
 }
 
-std::expected<std::variant<ProducerState::Update, ProducerState::Duplicate>, AppendError> ProducerState::prepare(
-    const BatchHeader& header, const std::optional<ControlMarker>& marker, TimestampMs now, Origin origin) const {
-    Update update;
-    const ProducerEntry* known = find(header.producer_id);
-    if (known != nullptr) update.entry = *known;
-    ProducerEntry& entry = update.entry;
-    entry.producer_id = header.producer_id;
-    entry.last_seen = now;
+namespace {
 
-    if (marker) {
-        if (origin == Origin::client) {
-            if (auto good = check_epoch(entry, header); !good) return std::unexpected(good.error());
-        }
-        enter_epoch(entry, header.producer_epoch);
-        entry.coordinator_epoch = std::max(entry.coordinator_epoch, marker->coordinator_epoch);
-        entry.last_timestamp = header.max_timestamp;
-        if (entry.current_transaction_start != kNoOffset) {
-            update.completed = CompletedTransaction{.producer_id = header.producer_id,
-                                                    .first_offset = entry.current_transaction_start,
-                                                    .last_offset = header.last_offset(),
-                                                    .is_aborted = !marker->is_commit};
-            entry.current_transaction_start = kNoOffset;
-        }
-        return update;
+/// Closes what the producer has open, if anything.
+ProducerState::Update ended(const BatchHeader& header, const ControlMarker& marker, ProducerEntry entry) {
+    enter_epoch(entry, header.producer_epoch);
+    entry.coordinator_epoch = std::max(entry.coordinator_epoch, marker.coordinator_epoch);
+    entry.last_timestamp = header.max_timestamp;
+    ProducerState::Update update;
+    if (entry.current_transaction_start != kNoOffset) {
+        update.completed = CompletedTransaction{.producer_id = header.producer_id,
+                                                .first_offset = entry.current_transaction_start,
+                                                .last_offset = header.last_offset(),
+                                                .is_aborted = !marker.is_commit};
+        entry.current_transaction_start = kNoOffset;
     }
+    update.entry = std::move(entry);
+    return update;
+}
 
-    if (origin == Origin::client) {
-        if (known != nullptr && known->producer_epoch == header.producer_epoch) {
-            for (std::size_t i = 0; i < known->batch_count; ++i) {
-                const ProducerBatch& batch = known->batches[i];
-                if (batch.first_sequence() == header.base_sequence && batch.last_sequence == header.last_sequence()) {
-                    return Duplicate{batch.first_offset(), batch.last_offset, batch.timestamp};
-                }
-            }
-        }
-        if (auto good = check_epoch(entry, header); !good) return std::unexpected(good.error());
-        if (auto good = check_sequence(entry, header); !good) return std::unexpected(good.error());
-        if (entry.current_transaction_start != kNoOffset && !header.attributes.is_transactional()) {
-            return refuse(AppendFailure::invalid_transaction_state, "Expected transactional write from producer " +
-                                                                        text(header.producer_id.value) +
-                                                                        ", which has an open transaction");
-        }
-    }
+ProducerState::Update with_batch(const BatchHeader& header, ProducerEntry entry) {
     enter_epoch(entry, header.producer_epoch);
     entry.add_batch({.last_sequence = header.last_sequence(),
                      .offset_delta = header.last_offset_delta,
@@ -140,13 +138,118 @@ std::expected<std::variant<ProducerState::Update, ProducerState::Duplicate>, App
     if (header.attributes.is_transactional() && entry.current_transaction_start == kNoOffset) {
         entry.current_transaction_start = header.base_offset;
     }
-    return update;
+    return {std::move(entry), std::nullopt};
+}
+
+ProducerEntry entry_for(const ProducerEntry* known, const BatchHeader& header, TimestampMs now) {
+    ProducerEntry entry;
+    if (known != nullptr) entry = *known;
+    entry.producer_id = header.producer_id;
+    entry.last_seen = now;
+    return entry;
+}
+
+}  // namespace
+
+ProducerState::Update ProducerState::replay(const BatchHeader& header, const std::optional<ControlMarker>& marker,
+                                            TimestampMs now) const {
+    ProducerEntry entry = entry_for(find(header.producer_id), header, now);
+    return marker ? ended(header, *marker, std::move(entry)) : with_batch(header, std::move(entry));
+}
+
+ProducerState::Prepared ProducerState::prepare(const BatchHeader& header, const std::optional<ControlMarker>& marker,
+                                               const AppendContext& context) const {
+    const ProducerEntry* known = find(header.producer_id);
+    ProducerEntry entry = entry_for(known, header, context.now);
+    if (marker) {
+        if (auto good = check_marker(entry, header, *marker, context.marker_bumps_epoch); !good) {
+            return std::unexpected(std::move(good.error()));
+        }
+        return ended(header, *marker, std::move(entry));
+    }
+    const bool has_sequence = context.origin == AppendOrigin::client;
+    if (has_sequence && known != nullptr && known->producer_epoch == header.producer_epoch) {
+        for (std::size_t i = 0; i < known->batch_count; ++i) {
+            const ProducerBatch& batch = known->batches[i];
+            if (batch.first_sequence() == header.base_sequence && batch.last_sequence == header.last_sequence()) {
+                return Duplicate{batch.first_offset(), batch.last_offset, batch.timestamp};
+            }
+        }
+    }
+    if (auto good = check_transaction(entry, header, context); !good) return std::unexpected(std::move(good.error()));
+    if (auto good = check_epoch(entry, header); !good) return std::unexpected(std::move(good.error()));
+    if (has_sequence) {
+        if (auto good = check_verified_sequence(entry, header); !good) return std::unexpected(std::move(good.error()));
+        if (auto good = check_sequence(entry, header); !good) return std::unexpected(std::move(good.error()));
+    }
+    if (entry.current_transaction_start != kNoOffset && !header.attributes.is_transactional()) {
+        return refuse(
+            AppendFailure::invalid_transaction_state,
+            "Expected transactional write from producer " + text(header.producer_id.value) + ", which has an open transaction");
+    }
+    return with_batch(header, std::move(entry));
+}
+
+std::expected<void, AppendError> ProducerState::check_transaction(const ProducerEntry& known, const BatchHeader& header,
+                                                                  const AppendContext& context) const {
+    if (!context.verification || !header.attributes.is_transactional() || has_open_transaction(known, header)) return {};
+    const auto found = verifying_.find(header.producer_id);
+    if (*context.verification != kNotVerified && found != verifying_.end() &&
+        found->second.verification == *context.verification) {
+        return {};
+    }
+    return refuse(AppendFailure::invalid_transaction_state, "Record was not part of an ongoing transaction");
+}
+
+std::expected<void, AppendError> ProducerState::check_verified_sequence(const ProducerEntry& known,
+                                                                        const BatchHeader& header) const {
+    const auto found = verifying_.find(header.producer_id);
+    if (found == verifying_.end()) return {};
+    const Verifying& verifying = found->second;
+    if (verifying.bumps_epoch && header.base_sequence.value != 0 && known.batch_count == 0 &&
+        known.producer_epoch == ProducerEpoch{-1}) {
+        return refuse(AppendFailure::out_of_order_sequence,
+                      "Invalid sequence number for producer " + text(header.producer_id.value) + ": " +
+                          text(header.base_sequence.value) +
+                          " (incoming seq. number). Expected sequence 0 for transactions v2 idempotent producer with no "
+                          "existing state");
+    }
+    if (header.base_sequence > verifying.lowest_sequence) {
+        return refuse(AppendFailure::out_of_order_sequence,
+                      "Out of order sequence number for producer " + text(header.producer_id.value) + ": " +
+                          text(header.base_sequence.value) + " (incoming seq. number), " + text(verifying.lowest_sequence.value) +
+                          " (earliest seen sequence)");
+    }
+    return {};
+}
+
+std::optional<TransactionVerification> ProducerState::begin_verification(const BatchHeader& header, bool bumps_epoch,
+                                                                         TimestampMs now) {
+    if (const ProducerEntry* known = find(header.producer_id); known != nullptr && has_open_transaction(*known, header)) {
+        return std::nullopt;
+    }
+    const auto [found, is_new] = verifying_.try_emplace(header.producer_id);
+    Verifying& verifying = found->second;
+    if (is_new || verifying.epoch < header.producer_epoch) {
+        verifying = {.verification = {++last_verification_},
+                     .epoch = header.producer_epoch,
+                     .lowest_sequence = header.base_sequence,
+                     .bumps_epoch = bumps_epoch,
+                     .since = now};
+    } else {
+        verifying.lowest_sequence = std::min(verifying.lowest_sequence, header.base_sequence);
+    }
+    const TransactionVerification verification = verifying.verification;
+    if (verifying_.size() > kMaximumProducers) make_room_for_verifying(header.producer_id);
+    return verification;
 }
 
 ProducerState::Undo ProducerState::commit(Update update) {
-    Undo undo{update.entry.producer_id, std::nullopt};
+    Undo undo{update.entry.producer_id, std::nullopt, std::nullopt};
+    // Whatever is appended, a batch or a marker: an answer that was given before it opens nothing any more.
+    if (auto verifying = verifying_.extract(undo.producer_id)) undo.verifying = verifying.mapped();
     if (const auto found = producers_.find(undo.producer_id); found != producers_.end()) undo.entry = found->second;
-    restore({undo.producer_id, std::move(update.entry)});
+    restore({undo.producer_id, std::move(update.entry), std::nullopt});
     if (producers_.size() > kMaximumProducers) make_room();
     return undo;
 }
@@ -156,6 +259,7 @@ void ProducerState::restore(Undo undo) {
     if (found != producers_.end() && found->second.current_transaction_start != kNoOffset) {
         open_transactions_.erase(found->second.current_transaction_start);
     }
+    if (undo.verifying) verifying_.try_emplace(undo.producer_id, *undo.verifying);
     if (!undo.entry) {
         if (found != producers_.end()) producers_.erase(found);
         return;
@@ -176,7 +280,18 @@ void ProducerState::make_room() {
     for (std::ptrdiff_t i = 0; i < count; ++i) producers_.erase(idle[static_cast<std::size_t>(i)].second);
 }
 
+void ProducerState::make_room_for_verifying(ProducerId but) {
+    std::vector<std::pair<TimestampMs, ProducerId>> waiting;
+    for (const auto& [id, verifying] : verifying_) {
+        if (id != but) waiting.emplace_back(verifying.since, id);
+    }
+    const auto count = static_cast<std::ptrdiff_t>(std::min(waiting.size(), kMaximumProducers / 8));
+    std::ranges::partial_sort(waiting, waiting.begin() + count);
+    for (std::ptrdiff_t i = 0; i < count; ++i) verifying_.erase(waiting[static_cast<std::size_t>(i)].second);
+}
+
 void ProducerState::expire(TimestampMs now, std::int64_t expiration_ms) {
+    std::erase_if(verifying_, [&](const auto& one) { return now.value - one.second.since.value >= expiration_ms; });
     std::erase_if(producers_, [&](const auto& producer) {
         return producer.second.current_transaction_start == kNoOffset &&
                now.value - producer.second.last_seen.value >= expiration_ms;
@@ -205,12 +320,13 @@ void ProducerState::load(std::vector<ProducerEntry> entries, TimestampMs now) {
     clear();
     for (ProducerEntry& entry : entries) {
         entry.last_seen = now;
-        restore({entry.producer_id, std::move(entry)});
+        restore({entry.producer_id, std::move(entry), std::nullopt});
     }
 }
 
 void ProducerState::clear() {
     producers_.clear();
+    verifying_.clear();
     open_transactions_.clear();
 }
 

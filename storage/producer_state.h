@@ -88,23 +88,33 @@ class ProducerState {
         ProducerEntry entry;
         std::optional<CompletedTransaction> completed;
     };
+    /// Who asks its coordinator at this moment, or asked in vain.
+    struct Verifying {
+        TransactionVerification verification;
+        ProducerEpoch epoch;
+        Sequence lowest_sequence;
+        bool bumps_epoch = false;
+        TimestampMs since;
+    };
     struct Undo {
         ProducerId producer_id;
         std::optional<ProducerEntry> entry;
+        std::optional<Verifying> verifying;
     };
-    enum class Origin {
-        /// From a client: sequences are checked.
-        client,
-        /// From our own log during a replay: accepted unchecked.
-        replay,
-    };
+    using Prepared = std::expected<std::variant<Update, Duplicate>, AppendError>;
 
     /// `header` must have its final base offset. `marker` is set for control batches that carry one.
-    [[nodiscard]] std::expected<std::variant<Update, Duplicate>, AppendError> prepare(const BatchHeader& header,
-                                                                                      const std::optional<ControlMarker>& marker,
-                                                                                      TimestampMs now, Origin origin) const;
+    [[nodiscard]] Prepared prepare(const BatchHeader& header, const std::optional<ControlMarker>& marker,
+                                   const AppendContext& context) const;
+    /// The same for a batch of our own log during a replay: it is taken unchecked.
+    [[nodiscard]] Update replay(const BatchHeader& header, const std::optional<ControlMarker>& marker, TimestampMs now) const;
     Undo commit(Update update);
     void restore(Undo undo);
+
+    /// See PartitionLog. Until a batch of the producer opens a transaction, only the lowest sequence for which somebody was asked
+    /// may do so: else a batch would be left out whose question failed.
+    [[nodiscard]] std::optional<TransactionVerification> begin_verification(const BatchHeader& header, bool bumps_epoch,
+                                                                            TimestampMs now);
 
     void expire(TimestampMs now, std::int64_t expiration_ms);
 
@@ -120,9 +130,17 @@ class ProducerState {
     void clear();
 
   private:
+    [[nodiscard]] std::expected<void, AppendError> check_transaction(const ProducerEntry& known, const BatchHeader& header,
+                                                                     const AppendContext& context) const;
+    [[nodiscard]] std::expected<void, AppendError> check_verified_sequence(const ProducerEntry& known,
+                                                                           const BatchHeader& header) const;
     void make_room();
+    void make_room_for_verifying(ProducerId but);
 
     std::unordered_map<ProducerId, ProducerEntry> producers_;
+    /// At most kMaximumProducers, too.
+    std::unordered_map<ProducerId, Verifying> verifying_;
+    std::uint64_t last_verification_ = 0;
     std::map<Offset, ProducerId> open_transactions_;
 };
 

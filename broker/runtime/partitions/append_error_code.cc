@@ -10,6 +10,8 @@ ErrorCode append_error_code(AppendFailure failure) {
             return ErrorCode::invalid_producer_epoch;
         case AppendFailure::invalid_transaction_state:
             return ErrorCode::invalid_txn_state;
+        case AppendFailure::coordinator_fenced:
+            return ErrorCode::transaction_coordinator_fenced;
         case AppendFailure::malformed_batch:
             return ErrorCode::corrupt_message;
         case AppendFailure::storage_error:

@@ -74,15 +74,15 @@ TEST(ProducerState, SequenceWrapsFromTheLargestToZero) {
     header.base_sequence = {std::numeric_limits<std::int32_t>::max() - 1};
     header.last_offset_delta = 3;
     header.record_count = 4;
-    auto update = state.prepare(header, std::nullopt, {0}, ProducerState::Origin::client);
+    auto update = state.prepare(header, std::nullopt, {.now = {0}});
     ASSERT_TRUE(update);
     state.commit(std::get<ProducerState::Update>(*update));
     EXPECT_EQ(state.find({1})->last_sequence(), Sequence{1});
-    auto again = state.prepare(header, std::nullopt, {0}, ProducerState::Origin::client);
+    auto again = state.prepare(header, std::nullopt, {.now = {0}});
     ASSERT_TRUE(again);
     EXPECT_TRUE(std::holds_alternative<ProducerState::Duplicate>(*again));
     header.base_sequence = {2};
-    EXPECT_TRUE(state.prepare(header, std::nullopt, {0}, ProducerState::Origin::client));
+    EXPECT_TRUE(state.prepare(header, std::nullopt, {.now = {0}}));
 }
 
 TEST(ProducerState, OnlyFiveBatchesAreRemembered) {
@@ -93,16 +93,15 @@ TEST(ProducerState, OnlyFiveBatchesAreRemembered) {
         header.producer_id = {1};
         header.producer_epoch = {0};
         header.base_sequence = {i};
-        state.commit(std::get<ProducerState::Update>(*state.prepare(header, std::nullopt, {0}, ProducerState::Origin::client)));
+        state.commit(std::get<ProducerState::Update>(*state.prepare(header, std::nullopt, {.now = {0}})));
     }
     BatchHeader old;
     old.producer_id = {1};
     old.producer_epoch = {0};
     old.base_sequence = {0};
-    EXPECT_EQ(state.prepare(old, std::nullopt, {0}, ProducerState::Origin::client).error().failure,
-              AppendFailure::out_of_order_sequence);
+    EXPECT_EQ(state.prepare(old, std::nullopt, {.now = {0}}).error().failure, AppendFailure::out_of_order_sequence);
     old.base_sequence = {1};
-    EXPECT_TRUE(state.prepare(old, std::nullopt, {0}, ProducerState::Origin::client));
+    EXPECT_TRUE(state.prepare(old, std::nullopt, {.now = {0}}));
 }
 
 TEST(ProducerState, NewEpochStartsAtZeroAndIdleProducersExpire) {
@@ -111,11 +110,11 @@ TEST(ProducerState, NewEpochStartsAtZeroAndIdleProducersExpire) {
     header.producer_id = {1};
     header.producer_epoch = {0};
     header.base_sequence = {5};
-    state.commit(std::get<ProducerState::Update>(*state.prepare(header, std::nullopt, {1000}, ProducerState::Origin::client)));
+    state.commit(std::get<ProducerState::Update>(*state.prepare(header, std::nullopt, {.now = {1000}})));
     header.producer_epoch = {1};
-    EXPECT_FALSE(state.prepare(header, std::nullopt, {0}, ProducerState::Origin::client));
+    EXPECT_FALSE(state.prepare(header, std::nullopt, {.now = {0}}));
     header.base_sequence = {0};
-    EXPECT_TRUE(state.prepare(header, std::nullopt, {0}, ProducerState::Origin::client));
+    EXPECT_TRUE(state.prepare(header, std::nullopt, {.now = {0}}));
     state.expire({1999}, 1000);
     EXPECT_EQ(state.size(), 1u);
     state.expire({2000}, 1000);
