@@ -3,6 +3,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -48,6 +49,12 @@ struct OutwardWriteOutcome {
     ErrorCode error = ErrorCode::none;
 };
 
+/// Whose transaction a batch belongs to.
+struct Transaction {
+    ProducerId producer_id;
+    ProducerEpoch producer_epoch;
+};
+
 /// Outward writes that one call may ask for. A core that owes more asks for the rest when a timer is due.
 inline constexpr std::size_t kOutwardWritesMax = 10'000;
 
@@ -61,6 +68,8 @@ inline constexpr std::size_t kOutwardWritesMax = 10'000;
 template <class AnyRecord, class AnyResult>
 struct Effects {
     std::vector<AnyRecord> records;
+    /// Set: the records stand in a transaction of this producer, all of them.
+    std::optional<Transaction> transaction;
     std::vector<OutwardWrite> writes;
     std::vector<Reply<AnyResult>> replies;
     Arena arena;
@@ -68,6 +77,7 @@ struct Effects {
     /// Ready for the next call; keeps the memory.
     void clear() {
         records.clear();
+        transaction.reset();
         writes.clear();
         replies.clear();
         arena.reset();

@@ -113,6 +113,18 @@ struct OffsetCommit {
     ReplyToken reply_to;
 };
 
+/// Commits offsets as part of the producer's transaction: they count when that is committed, and are not fetched as stable
+/// before.
+struct TransactionalOffsetCommit {
+    using Result = OffsetCommitResult;
+
+    /// Without a retention, and without ids of topics, which the request does not have.
+    OffsetCommit offsets;
+    ProducerId producer_id;
+    ProducerEpoch producer_epoch;
+    ReplyToken reply_to;
+};
+
 struct OffsetFetch {
     using Result = OffsetFetchResult;
     struct Topic {

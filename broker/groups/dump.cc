@@ -118,7 +118,7 @@ std::string GroupTable::dump() const {
             }
         }
     }
-    return out;
+    return out + pending_.dump();
 }
 
 }  // namespace partita::groups

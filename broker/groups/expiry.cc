@@ -27,10 +27,12 @@ void GroupExpiry::timer_over(Now now, Effects& effects) {
 ///   - a group that never had members: each offset since its commit;
 ///   - in all other states nothing;
 ///   - a consumer group (KIP-848): offsets of topics that nobody subscribes to, since their commit.
-/// A retention that the commit itself asked for (v2 to v4) replaces the broker's.
+/// Nothing that a transaction may still replace is unused. A retention that the commit itself asked for (v2 to v4) replaces the
+/// broker's.
 bool GroupExpiry::expire_offsets(const Group& group, Now now, Effects& effects) {
+    const bool has_pending = table_.pending_offsets().has(group.id);
     if (group.offsets.empty()) {
-        return true;
+        return !has_pending;
     }
     // Since when it has been empty, for a group that had members.
     std::optional<TimestampMs> empty_since;
@@ -44,7 +46,11 @@ bool GroupExpiry::expire_offsets(const Group& group, Now now, Effects& effects) 
             empty_since = classic->state_since;
         }
     }
-    const auto is_expired = [&](PartitionIndex, const CommittedOffset& committed) {
+    std::string_view topic_name;
+    const auto is_expired = [&](PartitionIndex partition, const CommittedOffset& committed) {
+        if (has_pending && table_.pending_offsets().has(group.id, topic_name, partition)) {
+            return false;
+        }
         const TimestampMs since = empty_since.value_or(committed.commit_timestamp);
         return committed.expire_timestamp != kNoTimestamp
                    ? now.wall >= committed.expire_timestamp
@@ -53,11 +59,12 @@ bool GroupExpiry::expire_offsets(const Group& group, Now now, Effects& effects) 
     for (auto next = group.offsets.begin(); next != group.offsets.end();) {
         // A topic without offsets is gone.
         const auto topic = next++;
+        topic_name = topic->first;
         if (!group.is_subscribed_to(topic->first)) {
             table_.remove_offsets(group, topic->first, is_expired, effects);
         }
     }
-    return group.offsets.empty();
+    return group.offsets.empty() && !has_pending;
 }
 
 void GroupExpiry::remove(const DeleteGroups& command, Effects& effects) {

@@ -56,6 +56,7 @@ class GroupCoordinator::Core {
     void decide(const Heartbeat& command, Now now, Effects& effects);
     void decide(const LeaveGroup& command, Now now, Effects& effects);
     void decide(const OffsetCommit& command, Now now, Effects& effects) { offsets.commit(command, now, effects); }
+    void decide(const TransactionalOffsetCommit& command, Now now, Effects& effects) { offsets.commit(command, now, effects); }
     void decide(const OffsetFetch& command, Now, Effects& effects) { offsets.fetch(command, effects); }
     void decide(const OffsetDelete& command, Now, Effects& effects) { offsets.remove(command, effects); }
     void decide(const ConsumerGroupHeartbeat& command, Now now, Effects& effects) { consumers.heartbeat(command, now, effects); }
@@ -188,6 +189,7 @@ template void GroupCoordinator::decide(const SyncGroup&, Now, Effects&);
 template void GroupCoordinator::decide(const Heartbeat&, Now, Effects&);
 template void GroupCoordinator::decide(const LeaveGroup&, Now, Effects&);
 template void GroupCoordinator::decide(const OffsetCommit&, Now, Effects&);
+template void GroupCoordinator::decide(const TransactionalOffsetCommit&, Now, Effects&);
 template void GroupCoordinator::decide(const OffsetFetch&, Now, Effects&);
 template void GroupCoordinator::decide(const OffsetDelete&, Now, Effects&);
 template void GroupCoordinator::decide(const ConsumerGroupHeartbeat&, Now, Effects&);
@@ -207,6 +209,15 @@ std::expected<void, EncodeError> GroupCoordinator::encode(const Record& record, 
 void GroupCoordinator::replay(const Record& record) {
     PARTITA_ASSERT(!core_->is_loaded, "records are replayed before the coordinator is used");
     std::visit([this](const auto& one) { core_->table.apply(one); }, record);
+}
+std::optional<Record> GroupCoordinator::in_transaction(const Record& record, ProducerId producer_id) {
+    if (const auto* commit = std::get_if<OffsetCommitRecord>(&record)) {
+        return PendingOffsetRecord{*commit, producer_id};
+    }
+    return std::nullopt;
+}
+std::vector<std::string> GroupCoordinator::transaction_ended(ProducerId producer_id, bool is_commit) {
+    return core_->table.end_transaction(producer_id, is_commit);
 }
 void GroupCoordinator::loaded(Now now, Effects& effects) { core_->loaded(now, effects); }
 void GroupCoordinator::cluster_changed(ClusterPointer cluster, bool has_new_topics) {

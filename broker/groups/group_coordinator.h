@@ -64,6 +64,9 @@ class GroupCoordinator {
 
     /// Puts one record of the log into the state. Only before `loaded`.
     void replay(const Record& record);
+    /// What a record is that stands in a transaction which is still open, for `replay`. Empty for records that nobody writes
+    /// in transactions, which then mean nothing.
+    [[nodiscard]] static std::optional<Record> in_transaction(const Record& record, ProducerId producer_id);
     /// The log has been replayed: sessions of the members begin now.
     void loaded(Now now, Effects& effects);
 
@@ -71,6 +74,9 @@ class GroupCoordinator {
     template <class Command>
     void decide(const Command& command, Now now, Effects& effects);
     void topic_deleted(const TopicDeleted& event, Now now, Effects& effects);
+    /// The marker that ends the producer's transaction stands in the log: what it committed here counts from now on, or goes. The
+    /// names of the topics of which offsets changed.
+    [[nodiscard]] std::vector<std::string> transaction_ended(ProducerId producer_id, bool is_commit);
 
     /// Every group that reads the topic, ascending by id.
     [[nodiscard]] std::vector<TopicReader> readers_of(std::string_view topic, const TopicId& topic_id);

@@ -22,6 +22,8 @@ class GroupOffsets {
 
     /// Makes the group if it is not there and somebody from outside commits.
     void commit(const OffsetCommit& command, Now now, Effects& effects);
+    /// Likewise, as part of a transaction.
+    void commit(const TransactionalOffsetCommit& command, Now now, Effects& effects);
     void fetch(const OffsetFetch& command, Effects& effects) const;
     void remove(const OffsetDelete& command, Effects& effects);
     void topic_deleted(const TopicDeleted& event, Effects& effects);
@@ -29,6 +31,9 @@ class GroupOffsets {
     std::size_t remove_seeds(const SeedOffsets& command, Effects& effects);
 
   private:
+    /// A record for each offset of the command that is not refused by itself, given to `persist`.
+    template <class Persist>
+    [[nodiscard]] OffsetCommitResult commit_each(const OffsetCommit& command, Now now, Effects& effects, Persist persist);
     [[nodiscard]] bool metadata_too_large(std::string_view metadata) const;
 
     GroupTable& table_;

@@ -1,6 +1,7 @@
 #include "broker/groups/group_table.h"
 
 #include <algorithm>
+#include <set>
 
 #include "protocol/assert.h"
 
@@ -26,12 +27,44 @@ void GroupTable::apply(const OffsetCommitRecord& record) {
     committed.leader_epoch = record.leader_epoch;
     committed.metadata.assign(record.metadata);
     ++place.next;
+    if (!pending_.empty()) {
+        pending_.supersede(record.group_id, record.topic, record.partition);
+    }
+}
+
+void GroupTable::apply(const PendingOffsetRecord& record) {
+    // As a commit from outside does: what comes of the transaction needs a group.
+    find_or_create(record.offset.group_id, record.offset.commit_timestamp);
+    pending_.add(record);
+}
+
+std::vector<std::string> GroupTable::end_transaction(ProducerId producer_id, bool is_commit) {
+    std::set<std::string> topics;
+    for (const PendingOffsets::Ended& ended : pending_.take(producer_id)) {
+        if (!is_commit) {
+            continue;
+        }
+        apply(OffsetCommitRecord{.group_id = ended.place.group_id,
+                                 .topic = ended.place.topic,
+                                 .partition = ended.place.partition,
+                                 .offset = ended.offset.offset,
+                                 .leader_epoch = ended.offset.leader_epoch,
+                                 .metadata = ended.offset.metadata,
+                                 .commit_timestamp = ended.offset.commit_timestamp,
+                                 .expire_timestamp = ended.offset.expire_timestamp,
+                                 .topic_id = ended.offset.topic_id});
+        topics.insert(ended.place.topic);
+    }
+    return {topics.begin(), topics.end()};
 }
 
 void GroupTable::apply(const OffsetTombstone& record) {
     last_offset_ = {};
     if (Group* group = find(record.group_id)) {
         group->offsets.erase(record.topic, record.partition);
+    }
+    if (!pending_.empty()) {
+        pending_.remove(record.group_id, record.topic, record.partition);
     }
 }
 
@@ -61,7 +94,7 @@ void GroupTable::apply(const ConsumerGroupTombstone& record) {
 
 void GroupTable::end(TextMap<std::unique_ptr<Group>>::iterator group) {
     // Offsets have tombstones of their own and live on in a group without members when those are missing.
-    if (group->second->offsets.empty()) {
+    if (group->second->offsets.empty() && !pending_.has(group->second->id)) {
         last_offset_ = {};
         groups_.erase(group);
     } else {
@@ -87,6 +120,10 @@ void GroupTable::remove(const Group& group, Effects& effects) {
     while (!group.offsets.empty()) {
         const std::string topic = group.offsets.begin()->first;
         remove_offsets(group, topic, [](PartitionIndex, const CommittedOffset&) { return true; }, effects);
+    }
+    // What is pending beside them goes with them; of the rest somebody would make offsets of a group that is gone.
+    for (const PendingOffsets::Place& place : pending_.places_of(group.id)) {
+        change(OffsetTombstone{group_id, effects.arena.copy(place.topic), place.partition}, effects);
     }
     if (group.consumer() != nullptr) {
         end_consumer_group(group, effects);

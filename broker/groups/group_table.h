@@ -11,6 +11,7 @@
 
 #include "broker/groups/effects.h"
 #include "broker/groups/group.h"
+#include "broker/groups/pending_offsets.h"
 #include "broker/groups/reader_index.h"
 #include "broker/groups/records.h"
 #include "broker/groups/text_map.h"
@@ -69,6 +70,7 @@ class GroupTable {
     // group are void after a tombstone of the group.
 
     void apply(const OffsetCommitRecord& record);
+    void apply(const PendingOffsetRecord& record);
     void apply(const OffsetTombstone& record);
     void apply(const GroupMetadataRecord& record);
     void apply(const GroupTombstone& record);
@@ -78,6 +80,11 @@ class GroupTable {
         consumer_group(record.group_id).apply(record);
     }
     void apply(const ConsumerGroupTombstone& record);
+
+    /// The marker of the producer's transaction stands in the log: what it committed becomes the offsets of its groups, or goes.
+    /// The names of the topics whose offsets changed, each once.
+    std::vector<std::string> end_transaction(ProducerId producer_id, bool is_commit);
+    [[nodiscard]] const PendingOffsets& pending_offsets() const { return pending_; }
 
     // Records that come in numbers
 
@@ -145,6 +152,7 @@ class GroupTable {
     // Declared before the groups that it lists, for the same reason.
     ReaderIndex reader_index_;
     TextMap<std::unique_ptr<Group>> groups_;
+    PendingOffsets pending_;
     /// Void after everything that removes groups or offsets.
     OffsetPlace last_offset_;
 };

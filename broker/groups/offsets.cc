@@ -4,6 +4,7 @@
 #include "broker/groups/group_offsets.h"
 #include "broker/groups/limits.h"
 #include "broker/groups/replies.h"
+#include "protocol/assert.h"
 #include "protocol/utf16.h"
 #include "protocol/wrapping.h"
 
@@ -17,8 +18,16 @@ OffsetFetchResult::Partition fetched(PartitionIndex partition, const CommittedOf
             .metadata = committed.metadata};
 }
 
-/// Kafka's rules for who may commit. (Transactional commits will have looser ones: no state, no members needed.)
-ErrorCode validate_commit(const OffsetCommit& command, const ClassicGroup& group) {
+/// A transaction may still change what is committed there.
+OffsetFetchResult::Partition undecided(PartitionIndex partition) {
+    return {.partition = partition, .error = ErrorCode::unstable_offset_commit};
+}
+
+/// Whether a commit is part of a transaction: old producers do not say on whose behalf they commit, and those are believed.
+enum class CommitKind : std::uint8_t { plain, transactional };
+
+/// Kafka's rules for who may commit.
+ErrorCode validate_commit(const OffsetCommit& command, CommitKind kind, const ClassicGroup& group) {
     if (command.generation.value < 0 && group.is(GroupState::empty)) {
         // Administrators and consumers that assign themselves.
         return ErrorCode::none;
@@ -30,25 +39,31 @@ ErrorCode validate_commit(const OffsetCommit& command, const ClassicGroup& group
         if (command.generation.value != group.generation) {
             return ErrorCode::illegal_generation;
         }
-    } else {
+    } else if (kind == CommitKind::plain) {
         return ErrorCode::unknown_member_id;
     }
     // In PreparingRebalance a commit is welcome: clients commit what they did before they give
     // partitions away. In CompletingRebalance the generation is already the new one.
-    return group.is(GroupState::completing_rebalance) ? ErrorCode::rebalance_in_progress : ErrorCode::none;
+    const bool is_too_late = kind == CommitKind::plain && group.is(GroupState::completing_rebalance);
+    return is_too_late ? ErrorCode::rebalance_in_progress : ErrorCode::none;
 }
 
 /// A member commits in the epoch it knows. An older one is accepted for partitions that it has had since then or
 /// longer (KIP-1251): nobody else can have had them meanwhile.
-ErrorCode validate_consumer_commit(const OffsetCommit& command, const ConsumerGroup& group) {
+ErrorCode validate_consumer_commit(const OffsetCommit& command, CommitKind kind, const ConsumerGroup& group) {
     if (command.generation.value < 0 && group.empty()) {
+        return ErrorCode::none;
+    }
+    const bool names_nobody =
+        command.generation == Generation{-1} && command.member_id.empty() && !command.group_instance_id.has_value();
+    if (kind == CommitKind::transactional && names_nobody) {
         return ErrorCode::none;
     }
     const ConsumerMember* member = group.find(command.member_id);
     if (member == nullptr) {
         return ErrorCode::unknown_member_id;
     }
-    if (!member->is_classic() && command.api_version < kCommitVersionKnowingMemberEpochs) {
+    if (kind == CommitKind::plain && !member->is_classic() && command.api_version < kCommitVersionKnowingMemberEpochs) {
         return ErrorCode::unsupported_version;
     }
     const std::int32_t epoch = command.generation.value;
@@ -75,17 +90,20 @@ ErrorCode validate_consumer_commit(const OffsetCommit& command, const ConsumerGr
 }
 
 /// `group`: null when there is none.
-ErrorCode refuse_commit(const OffsetCommit& command, const Group* group) {
+ErrorCode refuse_commit(const OffsetCommit& command, CommitKind kind, const Group* group) {
     if (group != nullptr) {
-        return group->consumer() != nullptr ? validate_consumer_commit(command, *group->consumer())
-                                            : validate_commit(command, *group->classic());
+        const ErrorCode error = group->consumer() != nullptr ? validate_consumer_commit(command, kind, *group->consumer())
+                                                             : validate_commit(command, kind, *group->classic());
+        // TxnOffsetCommit never learned of epochs.
+        return kind == CommitKind::transactional && error == ErrorCode::stale_member_epoch ? ErrorCode::illegal_generation
+                                                                                           : error;
     }
     if (command.generation.value < 0) {
         // The commit makes the group.
         return ErrorCode::none;
     }
-    return command.api_version >= kCommitVersionKnowingUnknownGroups ? ErrorCode::group_id_not_found
-                                                                     : ErrorCode::illegal_generation;
+    const bool knows_unknown_groups = kind == CommitKind::plain && command.api_version >= kCommitVersionKnowingUnknownGroups;
+    return knows_unknown_groups ? ErrorCode::group_id_not_found : ErrorCode::illegal_generation;
 }
 
 ErrorCode validate_consumer_fetch(const OffsetFetch::Group& wanted, const ConsumerGroup& group) {
@@ -104,10 +122,13 @@ ErrorCode validate_consumer_fetch(const OffsetFetch::Group& wanted, const Consum
 }
 
 /// A classic group lets everybody read: member id and epoch mean nothing to it. A consumer group does not let
-/// members read whose partitions may be somebody else's. (When offsets of open transactions exist,
-/// `require_stable` will have to look for them here.)
-OffsetFetchResult::Group fetch_group(const OffsetFetch::Group& wanted, const Group* group) {
+/// members read whose partitions may be somebody else's. `unstable`: pending offsets, for somebody who wants to know
+/// whether an offset may still change; else null.
+OffsetFetchResult::Group fetch_group(const OffsetFetch::Group& wanted, const Group* group, const PendingOffsets* unstable) {
     OffsetFetchResult::Group result{.group_id = std::string(wanted.group_id)};
+    const auto is_unstable = [&](std::string_view topic, PartitionIndex partition) {
+        return unstable != nullptr && unstable->has(wanted.group_id, topic, partition);
+    };
     if (group != nullptr && group->consumer() != nullptr) {
         result.error = validate_consumer_fetch(wanted, *group->consumer());
         if (result.error != ErrorCode::none) {
@@ -125,7 +146,7 @@ OffsetFetchResult::Group fetch_group(const OffsetFetch::Group& wanted, const Gro
             topic.topic_id = partitions.empty() ? TopicId{} : partitions.begin()->second.topic_id;
             topic.partitions.reserve(partitions.size());
             for (const auto& [partition, committed] : partitions) {
-                topic.partitions.push_back(fetched(partition, committed));
+                topic.partitions.push_back(is_unstable(name, partition) ? undecided(partition) : fetched(partition, committed));
             }
         }
         return result;
@@ -142,6 +163,10 @@ OffsetFetchResult::Group fetch_group(const OffsetFetch::Group& wanted, const Gro
             partitions = known == group->offsets.end() ? nullptr : &known->second;
         }
         for (const PartitionIndex partition : wanted_topic.partitions) {
+            if (is_unstable(wanted_topic.name, partition)) {
+                topic.partitions.push_back(undecided(partition));
+                continue;
+            }
             const auto committed = partitions == nullptr ? PartitionOffsets::const_iterator() : partitions->find(partition);
             const bool exists = partitions != nullptr && committed != partitions->end() &&
                                 !committed->second.is_of_other_topic(wanted_topic.topic_id);
@@ -161,7 +186,7 @@ bool GroupOffsets::metadata_too_large(std::string_view metadata) const {
 
 void GroupOffsets::commit(const OffsetCommit& command, Now now, Effects& effects) {
     const Group* group = table_.find(command.group_id);
-    if (const ErrorCode refusal = refuse_commit(command, group); refusal != ErrorCode::none) {
+    if (const ErrorCode refusal = refuse_commit(command, CommitKind::plain, group); refusal != ErrorCode::none) {
         reply(effects, command.reply_to, OffsetCommitResult{.error = refusal});
         return;
     }
@@ -170,7 +195,30 @@ void GroupOffsets::commit(const OffsetCommit& command, Now now, Effects& effects
         classic != nullptr && (classic->is(GroupState::stable) || classic->is(GroupState::preparing_rebalance))) {
         rebalances_.restart_session(*classic->find(command.member_id), now);
     }
+    OffsetCommitResult result =
+        commit_each(command, now, effects, [&](const OffsetCommitRecord& record) { table_.change(record, effects); });
+    reply(effects, command.reply_to, std::move(result));
+}
 
+void GroupOffsets::commit(const TransactionalOffsetCommit& command, Now now, Effects& effects) {
+    const OffsetCommit& offsets = command.offsets;
+    const Group* group = table_.find(offsets.group_id);
+    if (const ErrorCode refusal = refuse_commit(offsets, CommitKind::transactional, group); refusal != ErrorCode::none) {
+        reply(effects, command.reply_to, OffsetCommitResult{.error = refusal});
+        return;
+    }
+    PARTITA_ASSERT(effects.records.empty(), "records of a transaction are in effects of their own");
+    OffsetCommitResult result = commit_each(offsets, now, effects, [&](const OffsetCommitRecord& record) {
+        table_.change(PendingOffsetRecord{record, command.producer_id}, effects);
+    });
+    if (!effects.records.empty()) {
+        effects.transaction = {command.producer_id, command.producer_epoch};
+    }
+    reply(effects, command.reply_to, std::move(result));
+}
+
+template <class Persist>
+OffsetCommitResult GroupOffsets::commit_each(const OffsetCommit& command, Now now, Effects& effects, Persist persist) {
     OffsetCommitResult result;
     OffsetCommitRecord record{.group_id = effects.arena.copy(command.group_id),
                               .commit_timestamp = now.wall,
@@ -192,20 +240,21 @@ void GroupOffsets::commit(const OffsetCommit& command, Now now, Effects& effects
             record.offset = partition.offset;
             record.leader_epoch = partition.leader_epoch;
             record.metadata = effects.arena.copy(partition.metadata);
-            table_.change(record, effects);
+            persist(record);
         }
     }
     if (!result.partition_errors.empty()) {
         result.partition_errors.resize(position, ErrorCode::none);
     }
-    reply(effects, command.reply_to, std::move(result));
+    return result;
 }
 
 void GroupOffsets::fetch(const OffsetFetch& command, Effects& effects) const {
     OffsetFetchResult result;
     result.groups.reserve(command.groups.size());
     for (const OffsetFetch::Group& wanted : command.groups) {
-        result.groups.push_back(fetch_group(wanted, table_.find(wanted.group_id)));
+        result.groups.push_back(
+            fetch_group(wanted, table_.find(wanted.group_id), command.require_stable ? &table_.pending_offsets() : nullptr));
     }
     reply(effects, command.reply_to, std::move(result));
 }
@@ -250,6 +299,13 @@ void GroupOffsets::topic_deleted(const TopicDeleted& event, Effects& effects) {
     for (const Group* group : table_.in_order()) {
         if (is_named) {
             table_.remove_offsets(*group, event.name, is_gone, effects);
+            for (const PendingOffsets::Place& place : table_.pending_offsets().places_of(group->id)) {
+                if (place.topic == event.name) {
+                    table_.change(
+                        OffsetTombstone{effects.arena.copy(group->id), effects.arena.copy(place.topic), place.partition},
+                        effects);
+                }
+            }
             continue;
         }
         for (auto next = group->offsets.begin(); next != group->offsets.end();) {

@@ -32,6 +32,10 @@ std::expected<EncodedRecord, EncodeError> encode_one(const OffsetCommitRecord& r
     return entry(kOffsetCommitType, key, has_expiry ? kOffsetCommitVersionWithExpiry : kOffsetCommitVersion, value, buffer);
 }
 
+std::expected<EncodedRecord, EncodeError> encode_one(const PendingOffsetRecord& record, ByteBuffer& buffer) {
+    return encode_one(record.offset, buffer);
+}
+
 std::expected<EncodedRecord, EncodeError> encode_one(const OffsetTombstone& record, ByteBuffer& buffer) {
     return tombstone(kOffsetCommitType, OffsetCommitKey{record.group_id, record.topic, record.partition.value}, buffer);
 }

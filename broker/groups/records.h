@@ -34,6 +34,13 @@ struct OffsetCommitRecord {
     TopicId topic_id;
 };
 
+/// An offset that becomes the group's once the producer's transaction is committed. In the log it is a commit like any other, in
+/// a batch of that transaction.
+struct PendingOffsetRecord {
+    OffsetCommitRecord offset;
+    ProducerId producer_id;
+};
+
 /// The group has no offset for this partition any more.
 struct OffsetTombstone {
     std::string_view group_id;
@@ -135,8 +142,8 @@ struct ConsumerGroupTombstone {
     std::string_view name;
 };
 
-using Record = std::variant<OffsetCommitRecord, OffsetTombstone, GroupMetadataRecord, GroupTombstone, ConsumerGroupEpochRecord,
-                            ConsumerMemberRecord, TargetAssignmentEpochRecord, TargetAssignmentRecord, CurrentAssignmentRecord,
-                            RegularExpressionRecord, ConsumerGroupTombstone>;
+using Record = std::variant<OffsetCommitRecord, PendingOffsetRecord, OffsetTombstone, GroupMetadataRecord, GroupTombstone,
+                            ConsumerGroupEpochRecord, ConsumerMemberRecord, TargetAssignmentEpochRecord, TargetAssignmentRecord,
+                            CurrentAssignmentRecord, RegularExpressionRecord, ConsumerGroupTombstone>;
 
 }  // namespace partita::groups

@@ -60,6 +60,7 @@ class StoredRecord {
         one.topic = keep(one.topic);
         one.metadata = keep(one.metadata);
     }
+    void own(PendingOffsetRecord& one) { own(one.offset); }
     void own(OffsetTombstone& one) {
         one.group_id = keep(one.group_id);
         one.topic = keep(one.topic);
@@ -221,6 +222,53 @@ class GroupFixture : public ::testing::Test {
         return take_reply<OffsetCommitResult>(command.reply_to);
     }
 
+    /// As part of the producer's transaction.
+    OffsetCommitResult commit_in_transaction(std::int64_t producer_id, const Committing& committing) {
+        std::vector<OffsetCommit::Partition> partitions;
+        for (const auto& [partition, offset] : committing.offsets) {
+            partitions.push_back({{partition}, {offset}, {3}, committing.metadata});
+        }
+        const OffsetCommit::Topic topic{committing.topic, {}, partitions};
+        TransactionalOffsetCommit command{.offsets = {.group_id = committing.group,
+                                                      .generation = {committing.generation},
+                                                      .member_id = committing.member,
+                                                      .topics = {&topic, 1},
+                                                      .api_version = committing.version},
+                                          .producer_id = {producer_id},
+                                          .producer_epoch = {5},
+                                          .reply_to = fresh_token()};
+        if (committing.instance) command.offsets.group_instance_id = *committing.instance;
+        run(
+            [&](Effects& effects) {
+                coordinator_->decide(command, now_, effects);
+                EXPECT_EQ(effects.transaction.has_value(), !effects.records.empty());
+                if (effects.transaction) {
+                    EXPECT_EQ(effects.transaction->producer_id.value, producer_id);
+                    EXPECT_EQ(effects.transaction->producer_epoch.value, 5);
+                }
+            },
+            command.reply_to);
+        return take_reply<OffsetCommitResult>(command.reply_to);
+    }
+    /// The marker stands in the log. Who reads it from then on finds the offsets where they were written, or does not find them.
+    std::vector<std::string> end_transaction(std::int64_t producer_id, bool is_commit) {
+        std::vector<std::unique_ptr<StoredRecord>> log;
+        for (auto& record : log_) {
+            const auto* pending = std::get_if<PendingOffsetRecord>(&record->view());
+            if (pending == nullptr || pending->producer_id.value != producer_id) {
+                log.push_back(std::move(record));
+            } else if (is_commit) {
+                log.push_back(std::make_unique<StoredRecord>(pending->offset));
+            }
+        }
+        log_ = std::move(log);
+        std::vector<std::string> topics = coordinator_->transaction_ended({producer_id}, is_commit);
+        follower_.start(config_);
+        for (const auto& record : log_) follower_.hear(record->view());
+        EXPECT_EQ(follower_.difference(*coordinator_), std::nullopt);
+        return topics;
+    }
+
     OffsetFetchResult::Group fetch(std::string_view group, std::string_view topic, std::vector<std::int32_t> partitions,
                                    TopicId topic_id = {}) {
         std::vector<PartitionIndex> indexes;
@@ -234,7 +282,7 @@ class GroupFixture : public ::testing::Test {
         return fetch_groups({&one, 1}).groups.at(0);
     }
     OffsetFetchResult fetch_groups(std::span<const OffsetFetch::Group> groups) {
-        const OffsetFetch command{.groups = groups, .reply_to = fresh_token()};
+        const OffsetFetch command{.groups = groups, .require_stable = require_stable_, .reply_to = fresh_token()};
         run([&](Effects& effects) { coordinator_->decide(command, now_, effects); }, command.reply_to);
         return take_reply<OffsetFetchResult>(command.reply_to);
     }
@@ -397,6 +445,8 @@ class GroupFixture : public ::testing::Test {
     /// After every call what is durable is what the records say. Tests turn it off whose groups are so large that it takes long.
     bool follows_records_ = true;
     std::map<std::uint64_t, Result> replies_;
+    /// What fetches ask for.
+    bool require_stable_ = false;
     std::uint64_t tokens_ = 0;
     std::uint64_t suffixes_ = 0;
     std::optional<std::string_view> sync_protocol_type_;

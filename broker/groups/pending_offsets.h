@@ -1,0 +1,66 @@
+#pragma once
+
+#include <compare>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "broker/groups/committed_offset.h"
+#include "broker/groups/records.h"
+#include "broker/groups/text_map.h"
+#include "protocol/types.h"
+
+namespace partita::groups {
+
+/// Offsets that were committed within transactions which are still open. They are nobody's offsets yet: the end of the
+/// transaction makes them so, or makes them go. Durable: `GroupTable` changes it by records, and by the markers of transactions,
+/// which stand in the same log.
+class PendingOffsets {
+  public:
+    struct Place {
+        std::string group_id;
+        std::string topic;
+        PartitionIndex partition;
+        friend auto operator<=>(const Place&, const Place&) = default;
+    };
+
+    /// A later one of the same transaction replaces it.
+    void add(const PendingOffsetRecord& record);
+    /// Somebody committed there meanwhile, which is the newer offset, also once the transaction is committed.
+    void supersede(std::string_view group_id, std::string_view topic, PartitionIndex partition);
+    /// The offset was deleted, with all that may become one.
+    void remove(std::string_view group_id, std::string_view topic, PartitionIndex partition);
+
+    struct Ended {
+        Place place;
+        CommittedOffset offset;
+    };
+    /// The producer's transaction has ended: what it committed and nobody superseded, ascending.
+    [[nodiscard]] std::vector<Ended> take(ProducerId producer_id);
+
+    [[nodiscard]] bool empty() const { return transactions_.empty(); }
+    [[nodiscard]] bool has(std::string_view group_id) const { return producers_of_.contains(group_id); }
+    [[nodiscard]] bool has(std::string_view group_id, std::string_view topic, PartitionIndex partition) const;
+    /// All of the group, ascending, each once.
+    [[nodiscard]] std::vector<Place> places_of(std::string_view group_id) const;
+    [[nodiscard]] std::string dump() const;
+
+  private:
+    struct Pending {
+        CommittedOffset offset;
+        bool is_superseded = false;
+    };
+    using Transaction = std::map<Place, Pending>;
+
+    template <class Change>
+    void for_each_at(std::string_view group_id, std::string_view topic, PartitionIndex partition, Change change);
+    void forget(const std::string& group_id, ProducerId producer_id);
+
+    std::map<ProducerId, Transaction> transactions_;
+    /// Who has something pending in a group.
+    TextMap<std::set<ProducerId>> producers_of_;
+};
+
+}  // namespace partita::groups
