@@ -7,7 +7,9 @@
 
 namespace partita::groups {
 
-void GroupTable::apply(const OffsetCommitRecord& record) {
+void GroupTable::apply(const OffsetCommitRecord& record) { apply(record, pending_.next_order()); }
+
+void GroupTable::apply(const OffsetCommitRecord& record, PendingOffsets::Order order) {
     OffsetPlace& place = last_offset_;
     if (place.group == nullptr || place.group->id != record.group_id || place.topic->first != record.topic) {
         // Offsets of a group that was never joined are all there is of it.
@@ -28,7 +30,7 @@ void GroupTable::apply(const OffsetCommitRecord& record) {
     committed.metadata.assign(record.metadata);
     ++place.next;
     if (!pending_.empty()) {
-        pending_.supersede(record.group_id, record.topic, record.partition);
+        pending_.supersede(record.group_id, record.topic, record.partition, order);
     }
 }
 
@@ -52,7 +54,8 @@ std::vector<std::string> GroupTable::end_transaction(ProducerId producer_id, boo
                                  .metadata = ended.offset.metadata,
                                  .commit_timestamp = ended.offset.commit_timestamp,
                                  .expire_timestamp = ended.offset.expire_timestamp,
-                                 .topic_id = ended.offset.topic_id});
+                                 .topic_id = ended.offset.topic_id},
+              ended.order);
         topics.insert(ended.place.topic);
     }
     return {topics.begin(), topics.end()};

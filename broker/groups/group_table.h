@@ -132,6 +132,9 @@ class GroupTable {
     [[nodiscard]] ReaderIndex& reader_index() { return reader_index_; }
 
   private:
+    /// `order`: of the record, among those that are pending.
+    void apply(const OffsetCommitRecord& record, PendingOffsets::Order order);
+
     /// Where the last offset went. Clients commit partitions in order, and so they stand in a log: the next offset mostly
     /// goes to `next`.
     struct OffsetPlace {

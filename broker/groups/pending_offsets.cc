@@ -14,7 +14,8 @@ void PendingOffsets::add(const PendingOffsetRecord& record) {
                                                                                  .expire_timestamp = offset.expire_timestamp,
                                                                                  .topic_id = offset.topic_id,
                                                                                  .leader_epoch = offset.leader_epoch,
-                                                                                 .metadata = std::string(offset.metadata)}});
+                                                                                 .metadata = std::string(offset.metadata)},
+                                                                      .order = next_order_++});
 }
 
 template <class Change>
@@ -34,9 +35,10 @@ void PendingOffsets::for_each_at(std::string_view group_id, std::string_view top
     }
 }
 
-void PendingOffsets::supersede(std::string_view group_id, std::string_view topic, PartitionIndex partition) {
-    for_each_at(group_id, topic, partition,
-                [](ProducerId, Transaction&, Transaction::iterator found) { found->second.is_superseded = true; });
+void PendingOffsets::supersede(std::string_view group_id, std::string_view topic, PartitionIndex partition, Order order) {
+    for_each_at(group_id, topic, partition, [order](ProducerId, Transaction&, Transaction::iterator found) {
+        found->second.is_superseded = found->second.is_superseded || found->second.order < order;
+    });
 }
 
 void PendingOffsets::remove(std::string_view group_id, std::string_view topic, PartitionIndex partition) {
@@ -73,7 +75,7 @@ std::vector<PendingOffsets::Ended> PendingOffsets::take(ProducerId producer_id) 
             forgotten = &place.group_id;
         }
         if (!pending.is_superseded) {
-            ended.push_back({place, std::move(pending.offset)});
+            ended.push_back({place, std::move(pending.offset), pending.order});
         }
     }
     return ended;

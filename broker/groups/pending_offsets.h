@@ -1,6 +1,7 @@
 #pragma once
 
 #include <compare>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -28,14 +29,20 @@ class PendingOffsets {
 
     /// A later one of the same transaction replaces it.
     void add(const PendingOffsetRecord& record);
-    /// Somebody committed there meanwhile, which is the newer offset, also once the transaction is committed.
-    void supersede(std::string_view group_id, std::string_view topic, PartitionIndex partition);
+    /// Which came first. Offsets count in the order of their records, whichever transaction ends first.
+    using Order = std::uint64_t;
+    /// Larger than that of everything that is pending.
+    [[nodiscard]] Order next_order() const { return next_order_; }
+    /// Somebody committed there, by a record of this order: it stays the newer one of what came before it, also once that is
+    /// committed.
+    void supersede(std::string_view group_id, std::string_view topic, PartitionIndex partition, Order order);
     /// The offset was deleted, with all that may become one.
     void remove(std::string_view group_id, std::string_view topic, PartitionIndex partition);
 
     struct Ended {
         Place place;
         CommittedOffset offset;
+        Order order = 0;
     };
     /// The producer's transaction has ended: what it committed and nobody superseded, ascending.
     [[nodiscard]] std::vector<Ended> take(ProducerId producer_id);
@@ -50,6 +57,7 @@ class PendingOffsets {
   private:
     struct Pending {
         CommittedOffset offset;
+        Order order = 0;
         bool is_superseded = false;
     };
     using Transaction = std::map<Place, Pending>;
@@ -59,6 +67,7 @@ class PendingOffsets {
     void forget(const std::string& group_id, ProducerId producer_id);
 
     std::map<ProducerId, Transaction> transactions_;
+    Order next_order_ = 1;
     /// Who has something pending in a group.
     TextMap<std::set<ProducerId>> producers_of_;
 };

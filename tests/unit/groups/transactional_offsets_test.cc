@@ -100,6 +100,17 @@ TEST_F(TransactionalOffsets, ACommitMadeMeanwhileIsTheNewerOne) {
     EXPECT_EQ(committed("topic", 0), 5);
 }
 
+TEST_F(TransactionalOffsets, OfTwoTransactionsCountInTheOrderOfTheirRecords) {
+    for (const std::int64_t first_to_end : {1, 2}) {
+        ASSERT_EQ(commit_in_transaction(1, {.offsets = {{0, 5}}}).error, ErrorCode::none);
+        ASSERT_EQ(commit_in_transaction(2, {.offsets = {{0, 6}}}).error, ErrorCode::none);
+        end_transaction(first_to_end, kCommit);
+        EXPECT_EQ(committed("topic", 0), first_to_end == 1 ? 5 : 6);
+        end_transaction(3 - first_to_end, kCommit);
+        EXPECT_EQ(committed("topic", 0), 6) << "ended first: " << first_to_end;
+    }
+}
+
 TEST_F(TransactionalOffsets, ADeletionTakesThemAlong) {
     commit({.offsets = {{0, 3}}});
     ASSERT_EQ(commit_in_transaction(1, {.offsets = {{0, 7}}}).error, ErrorCode::none);
