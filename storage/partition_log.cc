@@ -127,6 +127,14 @@ std::optional<TransactionVerification> PartitionLog::begin_verification(const Ba
     return state.producers.begin_verification(header, bumps_epoch, now);
 }
 
+std::expected<void, AppendError> PartitionLog::would_take(const BatchHeader& header, const AppendContext& context) {
+    const MutexLock lock(core_.append_mutex);
+    if (core_.is_closed_for_appender()) return refuse(AppendFailure::closed, "the log is closed");
+    auto prepared = state_for_append().producers.prepare(header, std::nullopt, context);
+    if (!prepared) return std::unexpected(std::move(prepared.error()));
+    return {};
+}
+
 void PartitionLog::flush_staged() {
     const MutexLock lock(core_.append_mutex);
     PartitionLogState* state = core_.state.load();

@@ -256,6 +256,10 @@ class PartitionLog {
     [[nodiscard]] std::optional<TransactionVerification> begin_verification(const BatchHeader& header, bool bumps_epoch,
                                                                             TimestampMs now);
 
+    /// Whether `stage` would take a batch of this producer as things are: what it says of malformed batches, of positions and of
+    /// the disk is not asked.
+    [[nodiscard]] std::expected<void, AppendError> would_take(const BatchHeader& header, const AppendContext& context);
+
     /// Writes all batches that anybody has staged, with one gathered write per segment touched, and publishes them.
     /// When it returns, every StagedAppend that this thread got before is resolved, whoever wrote it. Writes to the
     /// disk (page cache).

@@ -15,6 +15,8 @@
 #include "broker/runtime/coordinators/coordinator_timers.h"
 #include "broker/runtime/coordinators/group_cluster.h"
 #include "broker/runtime/coordinators/group_shards.h"
+#include "broker/runtime/coordinators/outward_writes.h"
+#include "broker/runtime/coordinators/transaction_shards.h"
 #include "broker/runtime/fences/fence_upkeep.h"
 #include "broker/runtime/fences/fence_wakes.h"
 #include "broker/runtime/fences/shown_partitions.h"
@@ -30,6 +32,7 @@
 #include "broker/runtime/partitions/published_topics.h"
 #include "broker/runtime/partitions/turns.h"
 #include "broker/runtime/settings/group_settings.h"
+#include "broker/runtime/settings/transaction_settings.h"
 #include "broker/runtime/upkeep/background_sync.h"
 #include "broker/runtime/upkeep/compactor.h"
 #include "broker/runtime/upkeep/coordinator_rebuilds.h"
@@ -77,6 +80,9 @@ struct Broker::Parts {
     GroupShards groups;
     GroupUpdates group_updates;
     CoordinatorHosts coordinators;
+    OutwardWrites outward_writes;
+    TransactionShards transactions;
+    TransactionUpdates transaction_updates;
     CoordinatorTimers coordinator_timers;
     FenceFiles fence_files;
     Fences fences;
@@ -116,6 +122,9 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
       fetch_sessions(static_cast<std::size_t>(std::max(0, options.config->max_incremental_fetch_session_cache_slots))),
       groups({turns, *storage->metadata_store, upkeep, failures}, group_settings(*config.get())),
       group_updates(groups, config),
+      outward_writes(turns, topics, coordinators),
+      transactions({turns, *storage->metadata_store, upkeep, failures, &outward_writes}, transaction_settings(*config.get(), 0)),
+      transaction_updates(transactions, config),
       coordinator_timers(coordinators, turns.first()),
       fence_files(storage->file_system, storage->directory),
       fences(fence_files, {groups, connections}, upkeep),
@@ -142,6 +151,8 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
                .turns = turns,
                .catalog = catalog,
                .groups = groups,
+               .transactions = transactions,
+               .outward_writes = outward_writes,
                .fences = fences,
                .fence_wakes = fence_wakes,
                .shown_partitions = shown_partitions,
@@ -160,12 +171,14 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
                .upkeep = upkeep,
                .counters = counters,
                .failures = failures} {
+    // Groups are loaded before those whose markers end what is pending in them.
     coordinators.add(topics::CoordinatorKind::groups, groups);
+    coordinators.add(topics::CoordinatorKind::transactions, transactions);
     groups.set_commit_listener(fence_wakes);
     connections.set_listener(fence_wakes);
     // In this order: whoever coordinates is told last, when all others know what there is.
-    for (TopicsListener* listener : std::initializer_list<TopicsListener*>{&throttles, &readers, &group_updates, &turns, &fences,
-                                                                           &fence_wakes, &coordinators}) {
+    for (TopicsListener* listener : std::initializer_list<TopicsListener*>{
+             &throttles, &readers, &group_updates, &transaction_updates, &turns, &fences, &fence_wakes, &coordinators}) {
         topics.add_listener(*listener);
     }
     turns.first_reactor().add_participant(coordinator_timers);
@@ -222,6 +235,7 @@ std::expected<void, StartError> Broker::load(const Options& options) {
     parts.fences.finish_load();
     const std::shared_ptr<const TopicTable> table = parts.topics.table();
     parts.group_updates.begin(*table);
+    parts.transaction_updates.begin(*table);
     if (auto done = parts.coordinators.load(*table, storage.logs->announced_removals(), clock.now()); !done) {
         return done;
     }

@@ -115,10 +115,17 @@ struct BrokerConfig {
     /// Lower case: disabled, upgrade, downgrade, bidirectional.
     std::string group_consumer_migration_policy;
 
-    // Topics of coordinators that are not there yet: they are made as Kafka makes them.
+    // Transactions.
+    std::int32_t transaction_max_timeout_ms{};
+    std::int32_t transactional_id_expiration_ms{};
+    std::int32_t transaction_abort_timed_out_transaction_cleanup_interval_ms{};
+    std::int32_t transaction_remove_expired_transaction_cleanup_interval_ms{};
+    bool transaction_partition_verification_enable{};
     std::int32_t transaction_state_log_num_partitions{};
     std::int32_t transaction_state_log_min_isr{};
     std::int32_t transaction_state_log_segment_bytes{};
+
+    // Topics of coordinators that are not there yet: they are made as Kafka makes them.
     std::int32_t share_coordinator_state_topic_num_partitions{};
     std::int16_t share_coordinator_state_topic_min_isr{};
     std::int32_t share_coordinator_state_topic_segment_bytes{};

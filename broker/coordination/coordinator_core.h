@@ -4,6 +4,8 @@
 #include <expected>
 #include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "broker/coordination/effects.h"
 #include "protocol/byte_buffer.h"
@@ -45,6 +47,17 @@ concept CoordinatorCore = std::same_as<typename C::Effects, Effects<typename C::
                               core.fail_waiting(ErrorCode::not_coordinator, effects);
                               core.topic_deleted(TopicDeleted(), now, effects);
                           };
+
+/// A core whose log producers write to within transactions. Records that a call asks for with `Effects::transaction` are not
+/// decided before the marker of that transaction stands in the log, and neither are those of the log that `in_transaction` makes
+/// other records of, for `replay`; empty for those that mean nothing there. `transaction_ended` comes with the marker, in the
+/// order of the log, and returns the names of what changed thereby: the shards tell the kind (`on_transaction_ended`).
+template <class C>
+concept TakesPartInTransactions =
+    CoordinatorCore<C> && requires(C& core, const typename C::Record& record, ProducerId producer_id) {
+        { C::in_transaction(record, producer_id) } -> std::same_as<std::optional<typename C::Record>>;
+        { core.transaction_ended(producer_id, true) } -> std::same_as<std::vector<std::string>>;
+    };
 
 /// A core that also writes to partitions that are not its own. `written` tells it what became of all writes of one call, in their
 /// order, and may ask for records and replies but for no more writes: what failed is tried again when a timer is due. What a core

@@ -32,18 +32,30 @@ struct WriteToken : StrongInt<struct WriteTokenTag, std::uint64_t> {
     friend constexpr auto operator<=>(WriteToken, WriteToken) = default;
 };
 
-/// A batch for a partition that is not the core's own: the marker of a transaction, for one.
+/// What a marker ends.
+struct TransactionEnd {
+    ProducerId producer_id;
+    bool is_commit = false;
+    /// The producer's epoch rises with every end of a transaction (KIP-890): a marker with the epoch of what is open comes too
+    /// late.
+    bool bumps_epoch = false;
+};
+
+/// A batch for a partition that is not the core's own.
 struct OutwardWrite {
     WriteToken token;
     std::string_view topic;
     PartitionIndex partition;
     /// One whole batch. The log writes its base offset and leader epoch into it.
     MutableBytes batch;
+    /// Set: the batch is the marker of a transaction. Nothing else is written into the topics of coordinators.
+    std::optional<TransactionEnd> ends = std::nullopt;
 };
 
 /// What became of an OutwardWrite. UNKNOWN_TOPIC_OR_PARTITION: there is no such partition (any more), and never will be
-/// under that name and for that purpose. KAFKA_STORAGE_ERROR: it could not be written, and a later try may succeed. Other errors
-/// are the log's refusals of the batch.
+/// under that name and for that purpose. KAFKA_STORAGE_ERROR: it could not be written; NOT_LEADER_OR_FOLLOWER: the partition is
+/// of a coordinator that is being rebuilt. A later try of these two may succeed. Other errors are the log's refusals of the
+/// batch.
 struct OutwardWriteOutcome {
     WriteToken token;
     ErrorCode error = ErrorCode::none;

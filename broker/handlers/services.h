@@ -31,9 +31,11 @@ class Fences;
 class FindingsHub;
 class GroupShards;
 class KeyObserver;
+class OutwardWrites;
 class PublishedTopics;
 class ReaderObserver;
 class ShownPartitions;
+class TransactionShards;
 class Turns;
 class UpkeepBell;
 struct Counters;
@@ -57,6 +59,9 @@ struct Services {
     Turns& turns;
     Catalog& catalog;
     GroupShards& groups;
+    TransactionShards& transactions;
+    /// Markers of transactions that somebody else coordinates.
+    OutwardWrites& outward_writes;
     Fences& fences;
     FenceWakes& fence_wakes;
     ShownPartitions& shown_partitions;

@@ -15,6 +15,7 @@ namespace partita::topics {
 inline constexpr std::string_view kMetadataVersion = "metadata.version";
 inline constexpr std::string_view kKraftVersion = "kraft.version";
 inline constexpr std::string_view kGroupVersion = "group.version";
+inline constexpr std::string_view kTransactionVersion = "transaction.version";
 inline constexpr std::string_view kEligibleLeaderReplicasVersion = "eligible.leader.replicas.version";
 
 /// A feature that this broker serves, with the levels of Kafka 4.3.1.

@@ -25,7 +25,7 @@ constexpr std::array kInternalTopics{
                   .min_isr = nullptr,
                   .configs = kOffsetsConfigs},
     InternalTopic{.name = kTransactionTopicName,
-                  .coordinator = std::nullopt,
+                  .coordinator = CoordinatorKind::transactions,
                   .partition_count = &CatalogSettings::transaction_state_log_num_partitions,
                   .segment_bytes = &CatalogSettings::transaction_state_log_segment_bytes,
                   .min_isr = &CatalogSettings::transaction_state_log_min_isr,

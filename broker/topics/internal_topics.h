@@ -15,7 +15,7 @@
 namespace partita::topics {
 
 /// Whose state is kept in a topic's records.
-enum class CoordinatorKind : std::uint8_t { groups };
+enum class CoordinatorKind : std::uint8_t { groups, transactions };
 
 struct InternalTopic {
     std::string_view name;

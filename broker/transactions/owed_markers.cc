@@ -17,6 +17,12 @@ std::vector<std::byte> marker_of(const Transaction& transaction, std::int32_t co
     return batch;
 }
 
+coordination::TransactionEnd end_of(const Transaction& transaction) {
+    return {.producer_id = transaction.producer.id,
+            .is_commit = transaction.state == TransactionState::prepare_commit,
+            .bumps_epoch = transaction.client_version >= TransactionVersion::v2};
+}
+
 MutableBytes copy_of(const std::vector<std::byte>& batch, Arena& arena) {
     auto* const memory = static_cast<std::byte*>(arena.allocate_unlimited(batch.size(), 1));
     std::memcpy(memory, batch.data(), batch.size());
@@ -70,7 +76,8 @@ void OwedMarkers::ask(const TransactionTable& table, std::int32_t coordinator_ep
                 return;
             }
             const coordination::WriteToken token{next_token_++};
-            effects.writes.push_back({token, effects.arena.copy(topic), partition, copy_of(batch, effects.arena)});
+            effects.writes.push_back(
+                {token, effects.arena.copy(topic), partition, copy_of(batch, effects.arena), end_of(*transaction)});
             asked_.emplace(token.value, Asked{id, {topic, partition}});
         }
         make_not_due(owed);

@@ -16,6 +16,11 @@ CoordinatorHost& CoordinatorHosts::of(topics::CoordinatorKind kind) const {
     return *found->second;
 }
 
+CoordinatorHost* CoordinatorHosts::find(std::string_view topic) const {
+    const auto found = std::ranges::find(hosts_, topic, [](const auto& host) { return topics::topic_of(host.first).name; });
+    return found == hosts_.end() ? nullptr : found->second;
+}
+
 std::expected<void, StartError> CoordinatorHosts::load(const TopicTable& table, std::span<const TopicId> removals, Now now) {
     for (const auto& [kind, host] : hosts_) {
         const std::string_view name = topics::topic_of(kind).name;

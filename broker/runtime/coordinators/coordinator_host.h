@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "broker/runtime/partitions/partition.h"
 #include "broker/runtime/partitions/topics_listener.h"
 #include "broker/topics/internal_topics.h"
+#include "protocol/error_code.h"
 #include "protocol/types.h"
 #include "storage/storage_error.h"
 
@@ -52,6 +54,12 @@ class CoordinatorHost {
     virtual void tick(Turn& turn, Now now) = 0;
     /// Unset when nothing waits.
     [[nodiscard]] virtual std::optional<Instant> next_deadline() const = 0;
+    /// Appends markers of transactions to the log of this partition, in their order and by one write, and tells its core which
+    /// transactions ended: with the lock of its shard held, so that the core sees markers and records in the order of the log.
+    /// What became of each, as in OutwardWriteOutcome. Readers of the partition are the caller's to tell.
+    [[nodiscard]] virtual std::vector<ErrorCode> write_markers(const Partition& partition,
+                                                               std::span<const coordination::OutwardWrite> markers,
+                                                               TimestampMs now) = 0;
     /// Answers everything that waits with NOT_COORDINATOR, at shutdown.
     virtual void fail_waiting(Turn& turn) = 0;
 };
@@ -63,6 +71,8 @@ class CoordinatorHosts final : public TopicsListener {
     void add(topics::CoordinatorKind kind, CoordinatorHost& host) { hosts_.emplace_back(kind, &host); }
 
     [[nodiscard]] std::span<const std::pair<topics::CoordinatorKind, CoordinatorHost*>> all() const { return hosts_; }
+    /// Whose topic has this name. Null for every other topic.
+    [[nodiscard]] CoordinatorHost* find(std::string_view topic) const;
     /// The coordinators of the kind, which must have been added.
     [[nodiscard]] CoordinatorHost& of(topics::CoordinatorKind kind) const;
 

@@ -16,10 +16,12 @@
 #include "broker/runtime/loop/reply.h"
 #include "broker/runtime/partitions/turn.h"
 #include "protocol/mutex.h"
+#include "storage/partition_log.h"
 
 namespace partita {
 class MetadataStore;
-}
+struct KeyedRecord;
+}  // namespace partita
 
 namespace partita::runtime {
 
@@ -40,8 +42,8 @@ class UpkeepBell;
 /// Maintenance rebuilds it from checkpoint and log, which needs the disk; until then, a matter of milliseconds, whoever asks is
 /// told NOT_COORDINATOR too.
 ///
-/// What a kind adds is a class that derives from this one: how a core is made, and who hears of what became durable. Its .cc
-/// includes `coordinator_shards_impl.h` and instantiates this class; nobody else does.
+/// What a kind adds is a class that derives from this one: how a core is made, who hears of what became durable, and where its
+/// locks stand among others. Its .cc includes `coordinator_shards_impl.h` and instantiates this class; nobody else does.
 ///
 /// No shard's lock is taken with another one's.
 template <coordination::CoordinatorCore Core>
@@ -69,6 +71,9 @@ class CoordinatorShards : public CoordinatorHost {
     void topic_deleted(Turn* turn, const coordination::TopicDeleted& event, Now now) override;
     void tick(Turn& turn, Now now) override;
     [[nodiscard]] std::optional<Instant> next_deadline() const override;
+    [[nodiscard]] std::vector<ErrorCode> write_markers(const Partition& partition,
+                                                       std::span<const coordination::OutwardWrite> markers,
+                                                       TimestampMs now) override;
     void fail_waiting(Turn& turn) override;
 
     /// False while a shard waits to be rebuilt: what is said of the whole may then lack some of it.
@@ -101,18 +106,22 @@ class CoordinatorShards : public CoordinatorHost {
     }
 
   protected:
-    explicit CoordinatorShards(const Surroundings& surroundings) : around_(surroundings) {}
+    /// `rank`: of the locks of its shards. A core that writes outward does so under its shard's lock, into logs and into the
+    /// topics of other coordinators, whose ranks are below its own.
+    CoordinatorShards(const Surroundings& surroundings, LockRank rank) : around_(surroundings), rank_(rank) {}
 
     // What a kind adds. Called with the shard's lock held, if not said otherwise.
 
-    /// A core that knows nothing yet. Also called without a lock, by the thread that rebuilds.
-    [[nodiscard]] virtual std::unique_ptr<Core> make_core() = 0;
+    /// A core that knows nothing yet, for this partition. Also called without a lock, by the thread that rebuilds.
+    [[nodiscard]] virtual std::unique_ptr<Core> make_core(const Partition& partition) = 0;
     /// The core was rebuilt, and what the broker decided meanwhile passed it by.
     virtual void bring_up_to_date(Core& core) = 0;
     /// These records are in the log; replies that depend on them have not left yet.
     virtual void on_persisted(std::span<const typename Core::Record> records) = 0;
     /// A shard has another core now.
     virtual void on_replaced() = 0;
+    /// A transaction ended in the log and in the core. `changed`: what `transaction_ended` said.
+    virtual void on_transaction_ended(std::span<const std::string> /*changed*/) {}
 
     enum class State : std::uint8_t {
         serving,
@@ -127,12 +136,16 @@ class CoordinatorShards : public CoordinatorHost {
         Reply (*encode)(const PendingReply& pending, const Result& result);
     };
     struct Shard {
-        Mutex mutex{LockRank::group_shard};
+        explicit Shard(LockRank rank) : mutex(rank) {}
+
+        Mutex mutex;
         std::unique_ptr<Core> core GUARDED_BY(mutex);
         std::shared_ptr<Partition> partition GUARDED_BY(mutex);
         typename Core::Effects effects GUARDED_BY(mutex);
         std::unordered_map<std::uint64_t, Waiting> waiting GUARDED_BY(mutex);
         State state GUARDED_BY(mutex) = State::gone;
+        /// What the next records that stand in a transaction are appended with, see AppendContext.
+        std::optional<TransactionVerification> verification GUARDED_BY(mutex);
         /// Topics that were deleted while it was rebuilt.
         std::vector<std::pair<std::string, TopicId>> missed_deletions GUARDED_BY(mutex);
         /// Grows with everything that is persisted, so that readers see without the lock whether they are up to date.
@@ -143,9 +156,23 @@ class CoordinatorShards : public CoordinatorHost {
 
     /// In the order of their partitions. They stay while anybody may use them, also when the topic is deleted.
     [[nodiscard]] const std::vector<std::unique_ptr<Shard>>& shards() const { return shards_; }
+    /// Runs `change` for each core, with its shard locked.
+    template <class Change>
+    void for_each_core(Change change) {
+        for (const std::unique_ptr<Shard>& shard : shards_) {
+            const MutexLock lock(shard->mutex);
+            if (shard->core) {
+                change(*shard->core);
+            }
+        }
+    }
     /// For commands without replies: persists their effects, or throws the shard's memory away and says
     /// false.
     [[nodiscard]] bool settle_records(Shard& shard, Turn* turn, Now now) REQUIRES(shard.mutex);
+    /// As `ask`, by somebody who holds the shard's lock.
+    template <class Command>
+    [[nodiscard]] std::optional<typename Command::Result> ask_locked(Shard& shard, Turn& turn, Command command)
+        REQUIRES(shard.mutex);
 
   private:
     using ReplyToken = coordination::ReplyToken;
@@ -155,6 +182,10 @@ class CoordinatorShards : public CoordinatorHost {
     template <class Look, class Command>
     [[nodiscard]] std::optional<typename Command::Result> ask_in(Shard& shard, Turn& turn, Look&& look, Command command)
         EXCLUDES(shard.mutex);
+    /// What a record of the log says to `replay`; empty for nothing.
+    [[nodiscard]] static std::expected<std::optional<typename Core::Record>, DecodeError> read(const KeyedRecord& persisted,
+                                                                                               Arena& arena);
+    [[nodiscard]] AppendContext append_context(const Shard& shard, Now now) const REQUIRES(shard.mutex);
     /// A core that knows what the log of the partition says. Reads the disk, and wants no lock.
     [[nodiscard]] StorageResult<std::unique_ptr<Core>> rebuild(const Partition& partition);
     void begin_serving(Shard& shard, std::unique_ptr<Core> core, Now now) REQUIRES(shard.mutex);
@@ -173,6 +204,7 @@ class CoordinatorShards : public CoordinatorHost {
     void update_deadline(Shard& shard) REQUIRES(shard.mutex);
 
     const Surroundings around_;
+    const LockRank rank_;
     std::vector<std::unique_ptr<Shard>> shards_;
     std::atomic<bool> attached_ = false;
     /// Shards in that state.
@@ -208,6 +240,12 @@ template <class Look, class Command>
 std::optional<typename Command::Result> CoordinatorShards<Core>::ask_in(Shard& shard, Turn& turn, Look&& look, Command command) {
     const MutexLock lock(shard.mutex);
     look(std::as_const(*shard.core));
+    return ask_locked(shard, turn, std::move(command));
+}
+
+template <coordination::CoordinatorCore Core>
+template <class Command>
+std::optional<typename Command::Result> CoordinatorShards<Core>::ask_locked(Shard& shard, Turn& turn, Command command) {
     command.reply_to = new_token();
     shard.core->decide(command, turn.now(), shard.effects);
     std::optional<Result> result = settle(shard, &turn, turn.now(), command.reply_to);

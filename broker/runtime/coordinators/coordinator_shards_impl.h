@@ -46,7 +46,7 @@ bool CoordinatorShards<Core>::attach(std::span<const std::shared_ptr<Partition>>
         return true;
     }
     for (const std::shared_ptr<Partition>& partition : partitions) {
-        auto shard = std::make_unique<Shard>();
+        auto shard = std::make_unique<Shard>(rank_);
         {
             const MutexLock lock(shard->mutex);
             shard->partition = partition;
@@ -98,7 +98,7 @@ void CoordinatorShards<Core>::serve(Now now) {
     for (const std::unique_ptr<Shard>& shard : shards_) {
         const MutexLock lock(shard->mutex);
         if (shard->partition->log->log_end_offset() == Offset{0}) {
-            begin_serving(*shard, make_core(), now);
+            begin_serving(*shard, make_core(*shard->partition), now);
         } else {
             make_empty(*shard, State::rebuilding, now);
             around_.upkeep.coordinator_lost();
@@ -141,12 +141,26 @@ bool CoordinatorShards<Core>::rebuild_lost() {
 }
 
 template <coordination::CoordinatorCore Core>
+std::expected<std::optional<typename Core::Record>, DecodeError> CoordinatorShards<Core>::read(const KeyedRecord& persisted,
+                                                                                               Arena& arena) {
+    auto record = Core::decode(persisted.key, persisted.value, arena);
+    if (record && *record && persisted.in_open_transaction) {
+        if constexpr (coordination::TakesPartInTransactions<Core>) {
+            *record = Core::in_transaction(**record, persisted.producer_id);
+        } else {
+            record->reset();
+        }
+    }
+    return record;
+}
+
+template <coordination::CoordinatorCore Core>
 StorageResult<std::unique_ptr<Core>> CoordinatorShards<Core>::rebuild(const Partition& partition) {
-    std::unique_ptr<Core> core = make_core();
+    std::unique_ptr<Core> core = make_core(partition);
     Arena arena;
     const auto visit = [&](const KeyedRecord& persisted) -> StorageResult<void> {
         arena.reset();
-        const auto record = Core::decode(persisted.key, persisted.value, arena);
+        const auto record = read(persisted, arena);
         if (!record) {
             return std::unexpected(corrupt_error(partition.log->directory_path(),
                                                  "a record cannot be read: " + std::string(to_string(record.error().failure))));
@@ -184,7 +198,7 @@ void CoordinatorShards<Core>::begin_serving(Shard& shard, std::unique_ptr<Core> 
 
 template <coordination::CoordinatorCore Core>
 void CoordinatorShards<Core>::make_empty(Shard& shard, State state, Now now) {
-    shard.core = make_core();
+    shard.core = make_core(*shard.partition);
     shard.version.fetch_add(1, std::memory_order_release);
     on_replaced();
     shard.effects.clear();
@@ -329,17 +343,22 @@ bool CoordinatorShards<Core>::persist(Shard& shard, Turn* turn, Now now) {
         return false;
     }
     memory.batch.clear();
+    BatchOptions options;
+    if (shard.effects.transaction) {
+        options.producer_id = shard.effects.transaction->producer_id;
+        options.producer_epoch = shard.effects.transaction->producer_epoch;
+        options.transactional = true;
+    }
+    memory.builder.reset(options);
     for (const typename Core::Record& record : shard.effects.records) {
         if (const auto added = Core::encode(record, now.wall, memory.scratch, memory.builder); !added) {
             log::error("coordinators", "a record is too large for the log",
                        {{"log", shard.partition->log->directory_name()}, {"reason", to_string(added.error().failure)}});
-            memory.builder.reset({});
             return false;
         }
     }
     memory.builder.build(memory.batch);
-    const auto appended =
-        shard.partition->log->append(memory.batch, {.leader_epoch = shard.partition->leader_epoch(), .now = now.wall});
+    const auto appended = shard.partition->log->append(memory.batch, append_context(shard, now));
     if (!appended) {
         around_.failures.coordinator_append_failed(shard.partition->log->directory_name(), appended.error().message);
         return false;
@@ -357,6 +376,45 @@ bool CoordinatorShards<Core>::persist(Shard& shard, Turn* turn, Now now) {
         memory = CoordinatorBatchMemory();
     }
     return true;
+}
+
+template <coordination::CoordinatorCore Core>
+AppendContext CoordinatorShards<Core>::append_context(const Shard& shard, Now now) const {
+    AppendContext context{.leader_epoch = shard.partition->leader_epoch(), .now = now.wall};
+    if (shard.effects.transaction) {
+        context.origin = AppendOrigin::coordinator;
+        context.verification = shard.verification;
+    }
+    return context;
+}
+
+template <coordination::CoordinatorCore Core>
+std::vector<ErrorCode> CoordinatorShards<Core>::write_markers(const Partition& partition,
+                                                              std::span<const coordination::OutwardWrite> markers,
+                                                              TimestampMs now) {
+    std::vector<ErrorCode> errors(markers.size(), ErrorCode::unknown_topic_or_partition);
+    if constexpr (coordination::TakesPartInTransactions<Core>) {
+        const auto index = static_cast<std::size_t>(markers.front().partition.value);
+        if (!is_attached() || index >= shards_.size()) {
+            return std::vector<ErrorCode>(markers.size(), ErrorCode::not_leader_or_follower);
+        }
+        Shard& shard = *shards_[index];
+        const MutexLock lock(shard.mutex);
+        if (shard.state != State::serving || shard.partition.get() != &partition) {
+            // Whoever rebuilds it reads the log at this moment.
+            return std::vector<ErrorCode>(markers.size(), ErrorCode::not_leader_or_follower);
+        }
+        errors = append_together(partition, markers, now);
+        for (std::size_t i = 0; i < markers.size(); ++i) {
+            if (errors[i] == ErrorCode::none) {
+                PARTITA_ASSERT(markers[i].ends, "only markers are written into the topic of coordinators");
+                on_transaction_ended(shard.core->transaction_ended(markers[i].ends->producer_id, markers[i].ends->is_commit));
+            }
+        }
+        shard.version.fetch_add(1, std::memory_order_release);
+        update_deadline(shard);
+    }
+    return errors;
 }
 
 template <coordination::CoordinatorCore Core>

@@ -8,12 +8,14 @@
 #include <variant>
 
 #include "broker/runtime/coordinators/coordinator_shards_impl.h"
+#include "broker/runtime/partitions/append_error_code.h"
+#include "protocol/record_batch.h"
 
 namespace partita::runtime {
 
 template class CoordinatorShards<groups::GroupCoordinator>;
 
-std::unique_ptr<groups::GroupCoordinator> GroupShards::make_core() {
+std::unique_ptr<groups::GroupCoordinator> GroupShards::make_core(const Partition& /*partition*/) {
     const MutexLock lock(settings_mutex_);
     auto coordinator = std::make_unique<groups::GroupCoordinator>(config_);
     if (cluster_) {
@@ -36,6 +38,9 @@ void GroupShards::on_persisted(std::span<const groups::Record> records) {
     const char* topic_told = nullptr;
     bool changes_membership = false;
     for (const groups::Record& record : records) {
+        if (std::holds_alternative<groups::PendingOffsetRecord>(record)) {
+            continue;
+        }
         const auto* commit = std::get_if<groups::OffsetCommitRecord>(&record);
         changes_membership = changes_membership || commit == nullptr;
         if (commit != nullptr && commit->topic.data() != topic_told) {
@@ -50,14 +55,57 @@ void GroupShards::on_persisted(std::span<const groups::Record> records) {
     }
 }
 
-template <class Change>
-void GroupShards::for_each_core(Change change) {
-    for (const std::unique_ptr<Shard>& shard : shards()) {
-        const MutexLock lock(shard->mutex);
-        if (shard->core) {
-            change(*shard->core);
+void GroupShards::on_transaction_ended(std::span<const std::string> topics) {
+    if (commits_ != nullptr) {
+        for (const std::string& topic : topics) {
+            commits_->on_commit(topic);
         }
     }
+}
+
+namespace {
+
+/// Of a batch that stands in a transaction of the producer.
+BatchHeader header_in_transaction(ProducerId producer_id, ProducerEpoch producer_epoch) {
+    BatchHeader header;
+    header.producer_id = producer_id;
+    header.producer_epoch = producer_epoch;
+    header.base_sequence = Sequence{-1};
+    header.attributes.bits = BatchAttributes::kTransactionalBit;
+    return header;
+}
+
+}  // namespace
+
+std::optional<TransactionVerification> GroupShards::begin_verification(std::string_view group_id, ProducerId producer_id,
+                                                                       ProducerEpoch producer_epoch, bool bumps_epoch, Now now) {
+    if (!is_attached()) {
+        return kNotVerified;
+    }
+    Shard& shard = *shards()[shard_of(group_id)];
+    const MutexLock lock(shard.mutex);
+    return shard.partition->log->begin_verification(header_in_transaction(producer_id, producer_epoch), bumps_epoch, now.wall);
+}
+
+std::optional<groups::OffsetCommitResult> GroupShards::commit_in_transaction(
+    Turn& turn, const groups::TransactionalOffsetCommit& command, std::optional<TransactionVerification> verification) {
+    if (!is_attached()) {
+        return std::nullopt;
+    }
+    Shard& shard = *shards()[shard_of(command.offsets.group_id)];
+    const MutexLock lock(shard.mutex);
+    // The core applies a record before it is appended, so what the log would refuse must not get that far. Nobody else appends
+    // to this log in between.
+    const auto taken = shard.partition->log->would_take(
+        header_in_transaction(command.producer_id, command.producer_epoch),
+        {.now = turn.now().wall, .origin = AppendOrigin::coordinator, .verification = verification});
+    if (!taken && shard.state == State::serving) {
+        return groups::OffsetCommitResult{.error = append_error_code(taken.error().failure)};
+    }
+    shard.verification = verification;
+    std::optional<groups::OffsetCommitResult> result = ask_locked(shard, turn, command);
+    shard.verification.reset();
+    return result;
 }
 
 void GroupShards::reconfigure(const groups::GroupConfig& config) {

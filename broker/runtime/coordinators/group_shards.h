@@ -29,7 +29,7 @@ extern template class CoordinatorShards<groups::GroupCoordinator>;
 class GroupShards final : public CoordinatorShards<groups::GroupCoordinator> {
   public:
     GroupShards(const Surroundings& surroundings, groups::GroupConfig config)
-        : CoordinatorShards(surroundings), config_(std::move(config)) {}
+        : CoordinatorShards(surroundings, LockRank::group_shard), config_(std::move(config)) {}
     /// Set once, before requests come.
     void set_commit_listener(CommitListener& listener) { commits_ = &listener; }
 
@@ -37,6 +37,18 @@ class GroupShards final : public CoordinatorShards<groups::GroupCoordinator> {
     void reconfigure(const groups::GroupConfig& config);
     /// Topics or settings of groups changed. Once before `load`, and then with every change of the catalog.
     void cluster_changed(groups::ClusterPointer cluster, bool has_new_topics);
+
+    // Offsets within transactions ------------------------------------------------------------------------
+
+    /// To be called before the coordinator of the transaction is asked on behalf of such a commit, for `commit_in_transaction`,
+    /// as PartitionLog::begin_verification. Empty when nobody has to be asked: the producer has a transaction open here.
+    [[nodiscard]] std::optional<TransactionVerification> begin_verification(std::string_view group_id, ProducerId producer_id,
+                                                                            ProducerEpoch producer_epoch, bool bumps_epoch,
+                                                                            Now now);
+    /// As `ask`. What the log refuses (a fenced epoch, a verification that was overtaken) is the error of the whole answer, and
+    /// nothing has happened then. `verification` as in AppendContext.
+    [[nodiscard]] std::optional<groups::OffsetCommitResult> commit_in_transaction(
+        Turn& turn, const groups::TransactionalOffsetCommit& command, std::optional<TransactionVerification> verification);
 
     // What expansions need of groups; see broker/groups/topic_readers.h ----------------------------------
 
@@ -80,14 +92,12 @@ class GroupShards final : public CoordinatorShards<groups::GroupCoordinator> {
     [[nodiscard]] std::size_t group_count();
 
   private:
-    [[nodiscard]] std::unique_ptr<groups::GroupCoordinator> make_core() override;
+    [[nodiscard]] std::unique_ptr<groups::GroupCoordinator> make_core(const Partition& partition) override;
     void bring_up_to_date(groups::GroupCoordinator& core) override;
     void on_persisted(std::span<const groups::Record> records) override;
+    void on_transaction_ended(std::span<const std::string> topics) override;
     void on_replaced() override { membership_version_.fetch_add(1, std::memory_order_release); }
 
-    /// Runs `change` for each core, with its shard locked.
-    template <class Change>
-    void for_each_core(Change change);
     /// Runs `change` for each group, with its shard locked, and persists what came of it. False when that failed.
     template <class Change>
     [[nodiscard]] bool change_offsets(Turn* turn, std::span<const std::string> group_ids, Now now, Change change);
@@ -97,7 +107,7 @@ class GroupShards final : public CoordinatorShards<groups::GroupCoordinator> {
 
     CommitListener* commits_ = nullptr;
     /// Apart from the shards' locks, as a core that is rebuilt needs these on another thread.
-    Mutex settings_mutex_{LockRank::group_settings};
+    Mutex settings_mutex_{LockRank::coordinator_settings};
     groups::GroupConfig config_ GUARDED_BY(settings_mutex_);
     groups::ClusterPointer cluster_ GUARDED_BY(settings_mutex_);
     std::atomic<std::uint64_t> membership_version_ = 1;

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "broker/runtime/coordinators/coordinator_host.h"
 #include "broker/runtime/partitions/append_error_code.h"
 #include "broker/runtime/partitions/published_topics.h"
 #include "broker/runtime/partitions/turns.h"
@@ -22,18 +23,45 @@ ErrorCode error_of(AppendFailure failure) {
 
 }  // namespace
 
+std::vector<ErrorCode> append_together(const Partition& partition, std::span<const OutwardWrite> writes, TimestampMs now) {
+    std::vector<ErrorCode> errors(writes.size());
+    std::vector<StagedAppend> staged(writes.size());
+    for (std::size_t i = 0; i < writes.size(); ++i) {
+        auto append =
+            partition.log->stage(writes[i].batch, {.leader_epoch = partition.leader_epoch(),
+                                                   .now = now,
+                                                   .marker_bumps_epoch = writes[i].ends && writes[i].ends->bumps_epoch});
+        if (!append) {
+            errors[i] = error_of(append.error().failure);
+            continue;
+        }
+        staged[i] = std::move(*append);
+    }
+    partition.log->flush_staged();
+    for (std::size_t i = 0; i < writes.size(); ++i) {
+        if (errors[i] != ErrorCode::none) {
+            continue;
+        }
+        if (const auto result = staged[i].result(); !result) {
+            errors[i] = error_of(result.error().failure);
+        }
+    }
+    return errors;
+}
+
 std::vector<OutwardWriteOutcome> OutwardWrites::carry_out(std::span<const OutwardWrite> writes, Turn* turn, TimestampMs now) {
-    struct Written {
+    struct Lot {
         Partition* partition;
-        std::size_t bytes = 0;
+        CoordinatorHost* host;
+        std::vector<OutwardWrite> writes;
+        /// Their places in what was asked for.
+        std::vector<std::size_t> places;
     };
     const std::shared_ptr<const TopicTable> table = topics_.table();
     std::vector<OutwardWriteOutcome> outcomes(writes.size());
-    std::vector<StagedAppend> staged(writes.size());
     // In the order in which the partitions come first, so that the same writes leave the same traces.
-    std::vector<Written> written;
-    std::unordered_map<Partition*, std::size_t> place_of;
-    std::vector<std::size_t> places(writes.size());
+    std::vector<Lot> lots;
+    std::unordered_map<Partition*, std::size_t> lot_of;
     for (std::size_t i = 0; i < writes.size(); ++i) {
         const OutwardWrite& write = writes[i];
         outcomes[i].token = write.token;
@@ -43,34 +71,23 @@ std::vector<OutwardWriteOutcome> OutwardWrites::carry_out(std::span<const Outwar
             outcomes[i].error = ErrorCode::unknown_topic_or_partition;
             continue;
         }
-        auto append = partition->log->stage(write.batch, {.leader_epoch = partition->leader_epoch(), .now = now});
-        if (!append) {
-            outcomes[i].error = error_of(append.error().failure);
-            continue;
-        }
-        staged[i] = std::move(*append);
-        const auto [place, is_new] = place_of.try_emplace(partition, written.size());
+        const auto [place, is_new] = lot_of.try_emplace(partition, lots.size());
         if (is_new) {
-            written.push_back({partition});
+            lots.push_back({partition, hosts_.find(write.topic), {}, {}});
         }
-        places[i] = place->second;
+        lots[place->second].writes.push_back(write);
+        lots[place->second].places.push_back(i);
     }
-    for (const Written& one : written) {
-        one.partition->log->flush_staged();
-    }
-    for (std::size_t i = 0; i < writes.size(); ++i) {
-        if (outcomes[i].error != ErrorCode::none) {
-            continue;
+    for (const Lot& lot : lots) {
+        const std::vector<ErrorCode> errors = lot.host != nullptr ? lot.host->write_markers(*lot.partition, lot.writes, now)
+                                                                  : append_together(*lot.partition, lot.writes, now);
+        std::size_t bytes = 0;
+        for (std::size_t i = 0; i < errors.size(); ++i) {
+            outcomes[lot.places[i]].error = errors[i];
+            bytes += errors[i] == ErrorCode::none ? lot.writes[i].batch.size() : 0;
         }
-        if (const auto result = staged[i].result(); !result) {
-            outcomes[i].error = error_of(result.error().failure);
-        } else {
-            written[places[i]].bytes += writes[i].batch.size();
-        }
-    }
-    for (const Written& one : written) {
-        if (one.bytes > 0) {
-            tell_readers(*one.partition, one.bytes, turn);
+        if (bytes > 0) {
+            tell_readers(*lot.partition, bytes, turn);
         }
     }
     return outcomes;

@@ -5,10 +5,12 @@
 #include <vector>
 
 #include "broker/coordination/effects.h"
+#include "protocol/error_code.h"
 #include "protocol/types.h"
 
 namespace partita::runtime {
 
+class CoordinatorHosts;
 class PublishedTopics;
 struct Partition;
 class Turn;
@@ -17,12 +19,15 @@ class Turns;
 /// Writes batches of coordinators into partitions that are not their own.
 class OutwardWrites {
   public:
-    OutwardWrites(Turns& turns, const PublishedTopics& topics) : turns_(turns), topics_(topics) {}
+    /// `hosts`: whose topics some of these partitions are.
+    OutwardWrites(Turns& turns, const PublishedTopics& topics, const CoordinatorHosts& hosts)
+        : turns_(turns), topics_(topics), hosts_(hosts) {}
 
     /// Tries all writes and says what became of each, in their order. Batches of one partition are written in their order and
     /// with one write, whatever stands between them; one that cannot be written does not keep those of other partitions from
-    /// it. Fetches that wait are woken. May be called with a shard's lock held: takes those of logs. `turn` is null off the
-    /// reactors.
+    /// it. Fetches that wait are woken. `turn` is null off the reactors.
+    ///
+    /// May be called with a shard's lock held: takes those of logs, and, for markers in the topic of groups, those of its shards.
     [[nodiscard]] std::vector<coordination::OutwardWriteOutcome> carry_out(std::span<const coordination::OutwardWrite> writes,
                                                                            Turn* turn, TimestampMs now);
 
@@ -31,6 +36,11 @@ class OutwardWrites {
 
     Turns& turns_;
     const PublishedTopics& topics_;
+    const CoordinatorHosts& hosts_;
 };
+
+/// Appends the batches to the partition's log, in their order and by one write; what became of each, as in OutwardWriteOutcome.
+[[nodiscard]] std::vector<ErrorCode> append_together(const Partition& partition,
+                                                     std::span<const coordination::OutwardWrite> writes, TimestampMs now);
 
 }  // namespace partita::runtime

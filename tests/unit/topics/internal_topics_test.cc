@@ -47,11 +47,12 @@ TEST(InternalTopics, AreMadeOnFirstUseWithAsManyPartitionsAsTheBrokerSays) {
 }
 
 TEST(InternalTopics, OfCoordinatorsAreFoundByTheirKind) {
-    const InternalTopic& topic = topic_of(CoordinatorKind::groups);
-    EXPECT_EQ(topic.name, "__consumer_offsets");
-    EXPECT_TRUE(holds_coordinators(topic.name));
+    EXPECT_EQ(topic_of(CoordinatorKind::groups).name, "__consumer_offsets");
+    EXPECT_TRUE(holds_coordinators("__consumer_offsets"));
+    EXPECT_EQ(topic_of(CoordinatorKind::transactions).name, "__transaction_state");
+    EXPECT_TRUE(holds_coordinators("__transaction_state"));
     // This broker keeps nothing there.
-    EXPECT_FALSE(holds_coordinators("__transaction_state"));
+    EXPECT_FALSE(holds_coordinators("__share_group_state"));
 }
 
 TEST(InternalTopics, AreNoOthers) {

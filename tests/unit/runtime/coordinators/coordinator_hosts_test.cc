@@ -36,6 +36,10 @@ class NotingHost final : public CoordinatorHost {
     }
     void tick(Turn&, Now) override {}
     [[nodiscard]] std::optional<Instant> next_deadline() const override { return std::nullopt; }
+    std::vector<ErrorCode> write_markers(const Partition&, std::span<const coordination::OutwardWrite> markers,
+                                         TimestampMs) override {
+        return std::vector<ErrorCode>(markers.size());
+    }
     void fail_waiting(Turn&) override {}
 
     std::vector<std::string> heard;

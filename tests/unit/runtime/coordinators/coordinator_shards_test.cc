@@ -25,14 +25,14 @@ using ::testing::IsEmpty;
 
 class ToyShards final : public CoordinatorShards<toy::Core> {
   public:
-    explicit ToyShards(const Surroundings& surroundings) : CoordinatorShards(surroundings) {}
+    explicit ToyShards(const Surroundings& surroundings) : CoordinatorShards(surroundings, LockRank::group_shard) {}
 
     std::vector<std::string> persisted;
     int replacements = 0;
     int updates = 0;
 
   private:
-    std::unique_ptr<toy::Core> make_core() override { return std::make_unique<toy::Core>(); }
+    std::unique_ptr<toy::Core> make_core(const Partition&) override { return std::make_unique<toy::Core>(); }
     void bring_up_to_date(toy::Core&) override { ++updates; }
     void on_persisted(std::span<const toy::Record> records) override {
         for (const toy::Record& record : records) persisted.emplace_back(record.key);
@@ -140,7 +140,8 @@ class CoordinatorShardsTest : public ::testing::Test {
     Turns turns_{topics_, 1, clock_};
     UpkeepBell bell_;
     FailureLog failures_{clock_};
-    OutwardWrites writes_{turns_, topics_};
+    CoordinatorHosts hosts_;
+    OutwardWrites writes_{turns_, topics_, hosts_};
     std::vector<std::shared_ptr<Partition>> partitions_;
     std::vector<std::shared_ptr<Partition>> outward_;
     std::unique_ptr<ToyShards> shards_;

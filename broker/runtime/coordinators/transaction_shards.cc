@@ -1,0 +1,42 @@
+#include "broker/runtime/coordinators/transaction_shards.h"
+
+#include "broker/runtime/coordinators/coordinator_shards_impl.h"
+#include "broker/runtime/partitions/topic_table.h"
+#include "broker/runtime/settings/transaction_settings.h"
+#include "broker/topics/features.h"
+
+namespace partita::runtime {
+
+template class CoordinatorShards<transactions::TransactionCoordinator>;
+
+std::unique_ptr<transactions::TransactionCoordinator> TransactionShards::make_core(const Partition& partition) {
+    return std::make_unique<transactions::TransactionCoordinator>(config(), partition.leader_epoch().value);
+}
+
+void TransactionShards::bring_up_to_date(transactions::TransactionCoordinator& core) { core.reconfigure(config()); }
+
+transactions::TransactionConfig TransactionShards::config() {
+    const MutexLock lock(settings_mutex_);
+    return config_;
+}
+
+void TransactionShards::reconfigure(const transactions::TransactionConfig& config) {
+    {
+        const MutexLock lock(settings_mutex_);
+        config_ = config;
+    }
+    for_each_core([&](transactions::TransactionCoordinator& core) { core.reconfigure(config); });
+}
+
+void TransactionUpdates::begin(const TopicTable& table) {
+    transactions_.reconfigure(
+        transaction_settings(*config_.get(), topics::feature_level(*table.catalog, topics::kTransactionVersion)));
+}
+
+void TransactionUpdates::on_topics_changed(const TopicsChange& change) {
+    if (change.now.catalog->finalized_features() != change.before.catalog->finalized_features()) {
+        begin(change.now);
+    }
+}
+
+}  // namespace partita::runtime
