@@ -2,9 +2,9 @@
 //
 //   v1: key type (0 group, 1 transaction); v3: flexible; v4: several keys; v6: share groups (not served).
 //
-// The only broker coordinates everything. The topic behind the coordinators is created by the first request of this API;
-// Kafka answers COORDINATOR_NOT_AVAILABLE until it is there, which here is at once. Whoever asks a coordinator before that is
-// told NOT_COORDINATOR, as there.
+// The only broker coordinates everything. The topic behind the coordinators of a kind is created by the first request of this API
+// that asks for one; Kafka answers COORDINATOR_NOT_AVAILABLE until it is there, which here is at once. Whoever asks a coordinator
+// before that is told NOT_COORDINATOR, as there.
 
 #include "protocol/messages/10_find_coordinator.h"
 #include "broker/handlers/authorize.h"
@@ -13,6 +13,7 @@
 #include "broker/handlers/services.h"
 #include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/coordinators/group_shards.h"
+#include "broker/runtime/coordinators/transaction_shards.h"
 #include "broker/runtime/partitions/turn.h"
 
 namespace partita::handlers {
@@ -35,21 +36,16 @@ Answer answer_for(runtime::RequestContext& context, std::int8_t key_type, std::s
     if (key_type == kTransactionKey && !authorize(context, access::kDescribeTransactionalId, key)) {
         return refused(ErrorCode::transactional_id_authorization_failed);
     }
-    if (key_type == kTransactionKey) {
-        // Transactions are not served yet; their clients wait and try again, as while a coordinator loads.
-        return {ErrorCode::coordinator_not_available, error_message(ErrorCode::coordinator_not_available)};
+    if (key_type != kGroupKey && key_type != kTransactionKey) {
+        return refused(ErrorCode::invalid_request);
     }
-    if (key_type != kGroupKey) {
-        return {ErrorCode::invalid_request, error_message(ErrorCode::invalid_request)};
-    }
-    const runtime::GroupShards& groups = context.services.groups;
+    const bool is_group = key_type == kGroupKey;
+    const runtime::CoordinatorHost& host =
+        is_group ? static_cast<const runtime::CoordinatorHost&>(context.services.groups) : context.services.transactions;
+    const topics::CoordinatorKind kind = is_group ? topics::CoordinatorKind::groups : topics::CoordinatorKind::transactions;
     const bool is_served =
-        groups.is_attached() ||
-        (context.services.catalog.make_topic_of(topics::CoordinatorKind::groups, context.turn) && groups.is_attached());
-    if (!is_served) {
-        return {ErrorCode::coordinator_not_available, error_message(ErrorCode::coordinator_not_available)};
-    }
-    return {};
+        host.is_attached() || (context.services.catalog.make_topic_of(kind, context.turn) && host.is_attached());
+    return is_served ? Answer() : refused(ErrorCode::coordinator_not_available);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ constexpr Feature kServedFeatures[] = {
     {kGroupVersion, 0, 1, 1},
     {kKraftVersion, 0, 1, 1},
     {kMetadataVersion, 7, 30, 30},
+    {kTransactionVersion, 0, 2, 2},
 };
 
 constexpr std::int8_t kUpgrade = 1;
