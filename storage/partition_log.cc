@@ -120,9 +120,11 @@ std::expected<StagedAppend, AppendError> PartitionLog::stage(MutableBytes batch,
     return StagedAppend{.base_offset = header->base_offset, .last_offset = header->last_offset(), .group = state.group};
 }
 
-std::optional<TransactionVerification> PartitionLog::begin_verification(const BatchHeader& header, bool bumps_epoch,
-                                                                        TimestampMs now) {
+std::expected<std::optional<TransactionVerification>, AppendError> PartitionLog::begin_verification(const BatchHeader& header,
+                                                                                                    bool bumps_epoch,
+                                                                                                    TimestampMs now) {
     const MutexLock lock(core_.append_mutex);
+    if (core_.is_closed_for_appender()) return refuse(AppendFailure::closed, "the log is closed");
     PartitionLogState& state = state_for_append();
     return state.producers.begin_verification(header, bumps_epoch, now);
 }

@@ -251,10 +251,12 @@ class PartitionLog {
     [[nodiscard]] std::expected<StagedAppend, AppendError> stage(MutableBytes batch, const AppendContext& context);
 
     /// To be called before the coordinator of a transaction is asked for the sake of this batch, for
-    /// `AppendContext::verification`. Empty when nobody has to be asked: the producer has a transaction open here. `bumps_epoch`:
-    /// the client works by KIP-890, so that a producer nobody knows here must begin with its first sequence.
-    [[nodiscard]] std::optional<TransactionVerification> begin_verification(const BatchHeader& header, bool bumps_epoch,
-                                                                            TimestampMs now);
+    /// `AppendContext::verification`. Empty when nobody has to be asked: the producer has a transaction open here. The error of a
+    /// producer that is fenced here is that of `stage`. `bumps_epoch`: the client works by KIP-890, so that a producer nobody knows
+    /// here must begin with its first sequence.
+    [[nodiscard]] std::expected<std::optional<TransactionVerification>, AppendError> begin_verification(const BatchHeader& header,
+                                                                                                        bool bumps_epoch,
+                                                                                                        TimestampMs now);
 
     /// Whether `stage` would take a batch of this producer as things are: what it says of malformed batches, of positions and of
     /// the disk is not asked.

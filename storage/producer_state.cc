@@ -176,8 +176,9 @@ ProducerState::Prepared ProducerState::prepare(const BatchHeader& header, const 
             }
         }
     }
-    if (auto good = check_transaction(entry, header, context); !good) return std::unexpected(std::move(good.error()));
+    // Before the transaction: who is fenced has to hear of it, whatever it asked its coordinator.
     if (auto good = check_epoch(entry, header); !good) return std::unexpected(std::move(good.error()));
+    if (auto good = check_transaction(entry, header, context); !good) return std::unexpected(std::move(good.error()));
     if (has_sequence) {
         if (auto good = check_verified_sequence(entry, header); !good) return std::unexpected(std::move(good.error()));
         if (auto good = check_sequence(entry, header); !good) return std::unexpected(std::move(good.error()));
@@ -223,10 +224,12 @@ std::expected<void, AppendError> ProducerState::check_verified_sequence(const Pr
     return {};
 }
 
-std::optional<TransactionVerification> ProducerState::begin_verification(const BatchHeader& header, bool bumps_epoch,
-                                                                         TimestampMs now) {
-    if (const ProducerEntry* known = find(header.producer_id); known != nullptr && has_open_transaction(*known, header)) {
-        return std::nullopt;
+std::expected<std::optional<TransactionVerification>, AppendError> ProducerState::begin_verification(const BatchHeader& header,
+                                                                                                     bool bumps_epoch,
+                                                                                                     TimestampMs now) {
+    if (const ProducerEntry* known = find(header.producer_id); known != nullptr) {
+        if (auto good = check_epoch(*known, header); !good) return std::unexpected(std::move(good.error()));
+        if (has_open_transaction(*known, header)) return std::nullopt;
     }
     const auto [found, is_new] = verifying_.try_emplace(header.producer_id);
     Verifying& verifying = found->second;

@@ -113,8 +113,9 @@ class ProducerState {
 
     /// See PartitionLog. Until a batch of the producer opens a transaction, only the lowest sequence for which somebody was asked
     /// may do so: else a batch would be left out whose question failed.
-    [[nodiscard]] std::optional<TransactionVerification> begin_verification(const BatchHeader& header, bool bumps_epoch,
-                                                                            TimestampMs now);
+    [[nodiscard]] std::expected<std::optional<TransactionVerification>, AppendError> begin_verification(const BatchHeader& header,
+                                                                                                        bool bumps_epoch,
+                                                                                                        TimestampMs now);
 
     void expire(TimestampMs now, std::int64_t expiration_ms);
 

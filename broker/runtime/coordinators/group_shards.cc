@@ -84,7 +84,8 @@ std::optional<TransactionVerification> GroupShards::begin_verification(std::stri
     }
     Shard& shard = *shards()[shard_of(group_id)];
     const MutexLock lock(shard.mutex);
-    return shard.partition->log->begin_verification(header_in_transaction(producer_id, producer_epoch), bumps_epoch, now.wall);
+    return shard.partition->log->begin_verification(header_in_transaction(producer_id, producer_epoch), bumps_epoch, now.wall)
+        .value_or(std::nullopt);
 }
 
 std::optional<groups::OffsetCommitResult> GroupShards::commit_in_transaction(

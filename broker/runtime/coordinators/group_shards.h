@@ -41,7 +41,8 @@ class GroupShards final : public CoordinatorShards<groups::GroupCoordinator> {
     // Offsets within transactions ------------------------------------------------------------------------
 
     /// To be called before the coordinator of the transaction is asked on behalf of such a commit, for `commit_in_transaction`,
-    /// as PartitionLog::begin_verification. Empty when nobody has to be asked: the producer has a transaction open here.
+    /// as PartitionLog::begin_verification. Empty when nobody has to be asked: the producer has a transaction open here, or is
+    /// fenced, and then the commit is refused.
     [[nodiscard]] std::optional<TransactionVerification> begin_verification(std::string_view group_id, ProducerId producer_id,
                                                                             ProducerEpoch producer_epoch, bool bumps_epoch,
                                                                             Now now);

@@ -27,7 +27,7 @@ class TransactionVerificationTest : public ::testing::Test {
         return header;
     }
     TransactionVerification ask(std::int32_t sequence, std::int16_t epoch = 0, bool bumps_epoch = false) {
-        const auto verification = state_.begin_verification(batch(sequence, epoch), bumps_epoch, now_);
+        const auto verification = state_.begin_verification(batch(sequence, epoch), bumps_epoch, now_).value();
         EXPECT_TRUE(verification.has_value());
         return verification.value_or(kNotVerified);
     }
@@ -67,7 +67,7 @@ TEST_F(TransactionVerificationTest, ATransactionBeginsWithABatchThatWasVerified)
 
 TEST_F(TransactionVerificationTest, NobodyIsAskedForFurtherBatches) {
     ASSERT_EQ(add(batch(0), ask(0)), std::nullopt);
-    EXPECT_EQ(state_.begin_verification(batch(1), false, now_), std::nullopt);
+    EXPECT_EQ(state_.begin_verification(batch(1), false, now_).value(), std::nullopt);
     EXPECT_EQ(add(batch(1), kNotVerified), std::nullopt);
 }
 
@@ -142,15 +142,15 @@ TEST_F(TransactionVerificationTest, MoreQuestionsThanTheBoundForgetTheOldest) {
     for (std::int64_t id = 0; id <= static_cast<std::int64_t>(ProducerState::kMaximumProducers); ++id) {
         BatchHeader header = batch(0);
         header.producer_id = {1000 + id};
-        ASSERT_TRUE(state_.begin_verification(header, false, {id}).has_value());
+        ASSERT_TRUE(state_.begin_verification(header, false, {id}).value().has_value());
     }
     BatchHeader oldest = batch(0);
     oldest.producer_id = {1000};
     BatchHeader newest = oldest;
     newest.producer_id = {1000 + static_cast<std::int64_t>(ProducerState::kMaximumProducers)};
     const std::uint64_t asked = ProducerState::kMaximumProducers + 1;
-    EXPECT_EQ(state_.begin_verification(newest, false, now_), TransactionVerification{asked});
-    EXPECT_EQ(state_.begin_verification(oldest, false, now_), TransactionVerification{asked + 1});
+    EXPECT_EQ(state_.begin_verification(newest, false, now_).value(), TransactionVerification{asked});
+    EXPECT_EQ(state_.begin_verification(oldest, false, now_).value(), TransactionVerification{asked + 1});
 }
 
 TEST_F(TransactionVerificationTest, AMarkerOfItsEpochEndsATransactionOfTheFirstProtocol) {
