@@ -1,10 +1,17 @@
 #include "storage/aborted_transactions.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "protocol/big_endian.h"
 
 namespace partita {
+namespace {
+
+/// Entries that are read in one go.
+constexpr std::size_t kReadEntries = 1024;
+
+}  // namespace
 
 void AbortedTransaction::encode(std::byte* to) const {
     store_big_endian(to, std::int16_t{0});
@@ -22,43 +29,113 @@ std::optional<AbortedTransaction> AbortedTransaction::decode(Bytes bytes) {
                               .last_stable_offset = {load_big_endian<std::int64_t>(bytes.data() + 26)}};
 }
 
-void AbortedTransactions::add(const AbortedTransaction& transaction) {
-    if (!entries_.empty() && entries_.back().last_offset >= transaction.last_offset) return;
-    entries_.push_back(transaction);
+AbortedIndex::AbortedIndex(OpenFiles& open_files, std::string path, Offset base_offset)
+    : file_(open_files, std::move(path), AbortedTransaction::kEncodedBytes), base_offset_(base_offset) {}
+
+StorageResult<AbortedIndex::Loaded> AbortedIndex::load(bool is_durable, Offset next_base, Offset trusted_end) {
+    auto count = file_.load(is_durable);
+    if (!count) return std::unexpected(std::move(count.error()));
+    Loaded loaded;
+    Offset known_until = base_offset_;
+    std::size_t kept = 0;
+    bool is_cut = false;
+    while (kept < *count && !is_cut) {
+        const std::size_t n = std::min(kReadEntries, *count - kept);
+        const auto bytes = file_.read_range(kept, n);
+        if (!bytes) return std::unexpected(bytes.error());
+        for (std::size_t i = 0; i < n && !is_cut; ++i) {
+            const auto entry = AbortedTransaction::decode(Bytes(*bytes).subspan(i * AbortedTransaction::kEncodedBytes));
+            const bool is_plausible = entry && entry->last_offset >= known_until && entry->last_offset < next_base &&
+                                      entry->first_offset >= Offset{0} && entry->first_offset < entry->last_offset;
+            is_cut = !is_plausible || entry->last_offset >= trusted_end;
+            if (!is_plausible) loaded.damaged_from = known_until;
+            if (is_cut) break;
+            ++kept;
+            last_offset_ = entry->last_offset;
+            known_until = last_offset_ + 1;
+        }
+    }
+    // Cut too: the beginning of an entry at the end of the file.
+    const auto whole = file_.is_whole();
+    if (!whole) return std::unexpected(whole.error());
+    if (!*whole && !is_cut) loaded.damaged_from = known_until;
+    if (!is_cut && *whole) return loaded;
+    if (auto done = file_.truncate(kept); !done) return std::unexpected(std::move(done.error()));
+    // It must not come back: it would be believed of other records.
+    if (auto done = file_.sync(); !done) return std::unexpected(std::move(done.error()));
+    return loaded;
 }
 
-std::vector<AbortedTransactionSummary> AbortedTransactions::overlapping(Offset from, Offset to) const {
-    std::vector<AbortedTransactionSummary> found;
-    // Ascending by last offset, so everything before the first that ends at or after `from` is over.
-    auto entry = std::ranges::lower_bound(entries_, from, {}, &AbortedTransaction::last_offset);
-    for (; entry != entries_.end(); ++entry) {
-        if (entry->first_offset < to) found.push_back({entry->producer_id, entry->first_offset});
+void AbortedIndex::add(const AbortedTransaction& transaction) {
+    if (last_offset_ >= transaction.last_offset) return;
+    std::byte entry[AbortedTransaction::kEncodedBytes];
+    transaction.encode(entry);
+    file_.append(entry);
+    last_offset_ = transaction.last_offset;
+}
+
+StorageResult<std::vector<AbortedTransaction>> AbortedIndex::read_some(std::size_t first) const {
+    std::vector<AbortedTransaction> entries;
+    const std::size_t count = file_.count();
+    if (first >= count) return entries;
+    const std::size_t n = std::min(kReadEntries, count - first);
+    const auto bytes = file_.read_range(first, n);
+    if (!bytes) return std::unexpected(bytes.error());
+    entries.reserve(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        const auto entry = AbortedTransaction::decode(Bytes(*bytes).subspan(i * AbortedTransaction::kEncodedBytes));
+        if (!entry) return std::unexpected(corrupt_error(file_.path(), "an entry of another version"));
+        entries.push_back(*entry);
+    }
+    return entries;
+}
+
+StorageResult<std::size_t> AbortedIndex::count_before(Offset offset) const {
+    std::byte last[AbortedTransaction::kEncodedBytes];
+    const auto ends_before = [offset](const std::byte* entry) {
+        return load_big_endian<std::int64_t>(entry + 18) < offset.value;
+    };
+    const auto found = file_.find_last(ends_before, last);
+    if (!found) return std::unexpected(found.error());
+    return *found ? **found + 1 : 0;
+}
+
+StorageResult<void> AbortedIndex::truncate(Offset end) {
+    if (last_offset_ < end) return {};
+    const auto count = count_before(end);
+    if (!count) return std::unexpected(count.error());
+    if (auto done = file_.truncate(*count); !done) return done;
+    if (auto done = file_.sync(); !done) return done;
+    // Whatever comes next ends at or behind it.
+    last_offset_ = end - 1;
+    return {};
+}
+
+StorageResult<bool> AbortedIndex::collect(Offset from, Offset to, std::vector<AbortedTransaction>& found) const {
+    const auto before = count_before(from);
+    if (!before) return std::unexpected(before.error());
+    std::size_t next = *before;
+    while (true) {
+        const auto entries = read_some(next);
+        if (!entries) return std::unexpected(entries.error());
+        if (entries->empty()) return false;
+        for (const AbortedTransaction& entry : *entries) {
+            if (entry.last_offset >= from && entry.first_offset < to) found.push_back(entry);
+            if (entry.last_stable_offset >= to) return true;
+        }
+        next += entries->size();
+    }
+}
+
+StorageResult<std::vector<AbortedTransaction>> aborted_between(std::span<const std::shared_ptr<const AbortedIndex>> indexes,
+                                                               Offset from, Offset to) {
+    std::vector<AbortedTransaction> found;
+    for (const auto& index : indexes) {
+        const auto is_done = index->collect(from, to, found);
+        if (!is_done) return std::unexpected(is_done.error());
+        if (*is_done) break;
     }
     return found;
-}
-
-void AbortedTransactions::truncate_from_start(Offset start) {
-    const auto keep = std::ranges::lower_bound(entries_, start, {}, &AbortedTransaction::last_offset);
-    const auto removed = static_cast<std::size_t>(keep - entries_.begin());
-    entries_.erase(entries_.begin(), keep);
-    written_ -= std::min(written_, removed);
-}
-
-void AbortedTransactions::truncate_from_end(Offset end) {
-    const auto first = std::ranges::lower_bound(entries_, end, {}, &AbortedTransaction::last_offset);
-    entries_.erase(first, entries_.end());
-    written_ = std::min(written_, entries_.size());
-}
-
-void AbortedTransactions::remove(Offset last_offset) {
-    const auto entry = std::ranges::lower_bound(entries_, last_offset, {}, &AbortedTransaction::last_offset);
-    if (entry == entries_.end() || entry->last_offset != last_offset) return;
-    if (static_cast<std::size_t>(entry - entries_.begin()) < written_) --written_;
-    entries_.erase(entry);
-}
-
-std::vector<AbortedTransaction> AbortedTransactions::unwritten() const {
-    return {entries_.begin() + static_cast<std::ptrdiff_t>(written_), entries_.end()};
 }
 
 }  // namespace partita

@@ -39,13 +39,15 @@ void build_empty(const BatchHeader& header, std::vector<std::byte>& out) {
 
 }  // namespace
 
-CleanedTransactions::CleanedTransactions(std::vector<AbortedTransaction> aborted) : aborted_(std::move(aborted)) {
-    std::ranges::sort(aborted_, {}, &AbortedTransaction::first_offset);
+void CleanedTransactions::expect(std::vector<AbortedTransaction> aborted) {
+    std::ranges::sort(aborted, {}, &AbortedTransaction::first_offset);
+    aborted_.insert(aborted_.end(), aborted.begin(), aborted.end());
 }
 
 void CleanedTransactions::begin_aborted_up_to(Offset last_offset) {
-    while (next_aborted_ < aborted_.size() && aborted_[next_aborted_].first_offset <= last_offset) {
-        aborting_.emplace(aborted_[next_aborted_++].producer_id, false);
+    while (!aborted_.empty() && aborted_.front().first_offset <= last_offset) {
+        aborting_.emplace(aborted_.front().producer_id, false);
+        aborted_.pop_front();
     }
 }
 
@@ -73,9 +75,8 @@ CleanedTransactions::Marker CleanedTransactions::end_transaction(const Batch& ba
     return {.is_needless = !was_seen, .is_abort = true};
 }
 
-BatchCleaner::BatchCleaner(const KeyOffsets& keys, const std::vector<ProducerEntry>& producers,
-                           std::vector<AbortedTransaction> aborted, const Settings& settings)
-    : keys_(keys), settings_(settings), transactions_(std::move(aborted)) {
+BatchCleaner::BatchCleaner(const KeyOffsets& keys, const std::vector<ProducerEntry>& producers, const Settings& settings)
+    : keys_(keys), settings_(settings) {
     for (const ProducerEntry& entry : producers) {
         producers_[entry.producer_id] = {.last_offset = entry.batch_count > 0 ? entry.last_offset() : kNoOffset,
                                          .epoch = entry.producer_epoch};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <expected>
 #include <unordered_map>
 #include <unordered_set>
@@ -16,8 +17,9 @@ namespace partita {
 /// Follows the transactions of a log from its start, and tells which batches belong to aborted ones. Pure.
 class CleanedTransactions {
   public:
-    /// `aborted`: all aborted transactions of the log that end at or behind the first batch that will be shown.
-    explicit CleanedTransactions(std::vector<AbortedTransaction> aborted);
+    /// The aborted transactions of the batches that will be shown next. The caller passes each once: those that overlap the first
+    /// batches, then, before each further stretch of the log, those that begin in it.
+    void expect(std::vector<AbortedTransaction> aborted);
 
     /// Whether the batch belongs to an aborted transaction. The caller passes every batch except control batches, in
     /// the order of the log.
@@ -35,9 +37,8 @@ class CleanedTransactions {
   private:
     void begin_aborted_up_to(Offset last_offset);
 
-    /// Ascending by first offset.
-    std::vector<AbortedTransaction> aborted_;
-    std::size_t next_aborted_ = 0;
+    /// Ascending by first offset; those that began already are gone.
+    std::deque<AbortedTransaction> aborted_;
     /// Open aborted transactions, and whether a batch of each was seen.
     std::unordered_map<ProducerId, bool> aborting_;
     /// Producers with a batch that was seen of a transaction that is not aborted.
@@ -74,8 +75,9 @@ class BatchCleaner {
     };
 
     /// `keys` must outlive the cleaner. `producers` are the active ones.
-    BatchCleaner(const KeyOffsets& keys, const std::vector<ProducerEntry>& producers, std::vector<AbortedTransaction> aborted,
-                 const Settings& settings);
+    BatchCleaner(const KeyOffsets& keys, const std::vector<ProducerEntry>& producers, const Settings& settings);
+
+    [[nodiscard]] CleanedTransactions& transactions() { return transactions_; }
 
     /// Appends to `out` what stays of `batch`. The caller passes the log's batches from the first to the last. Fails
     /// when the batch cannot be read, and then leaves `out` unchanged.

@@ -24,7 +24,7 @@ thread_local LastFound last_found;
 
 IndexFile::IndexFile(OpenFiles& open_files, std::string path, std::size_t entry_bytes)
     : open_files_(open_files), path_(std::move(path)), entry_bytes_(entry_bytes) {
-    PARTITA_ASSERT(entry_bytes_ <= kMaximumEntryBytes, "entries are 8 or 12 bytes");
+    PARTITA_ASSERT(entry_bytes_ <= kMaximumEntryBytes, "entries are 8, 12 or 34 bytes");
 }
 
 StorageResult<std::shared_ptr<File>> IndexFile::file(bool create) const {
@@ -45,6 +45,13 @@ StorageResult<std::size_t> IndexFile::load(bool is_durable) {
     pending_.clear();
     unsynced_ = size && !is_durable;
     return persisted_;
+}
+
+StorageResult<bool> IndexFile::is_whole() const {
+    const auto size = open_files_.file_system().file_size(path_);
+    if (!size && size.error().is_not_found()) return true;
+    if (!size) return std::unexpected(size.error());
+    return *size % entry_bytes_ == 0;
 }
 
 void IndexFile::append(Bytes entry) {

@@ -12,7 +12,7 @@
 
 namespace partita {
 
-/// Entries of one fixed size, appended in ascending order: the common half of offset and time index.
+/// Entries of one fixed size, appended in ascending order: what the indexes of a segment have in common.
 ///
 /// Recovery can rebuild the file, so it is a cache: `append` only buffers, and `write_pending` moves the buffer into
 /// the file. Lookups see both. Nothing is preallocated or mapped: a write to a full disk is an error here, and would be
@@ -21,13 +21,15 @@ namespace partita {
 /// Thread-safe: one appender at a time (the log's append mutex), any number of readers.
 class IndexFile {
   public:
-    static constexpr std::size_t kMaximumEntryBytes = 16;
+    static constexpr std::size_t kMaximumEntryBytes = 34;
 
     IndexFile(OpenFiles& open_files, std::string path, std::size_t entry_bytes);
 
     /// Takes over the file of an earlier run, as many whole entries as it holds, and returns their number. A missing
     /// file is an empty index. `is_durable`: that run synced the file.
     [[nodiscard]] StorageResult<std::size_t> load(bool is_durable);
+    /// False when the file ends inside an entry.
+    [[nodiscard]] StorageResult<bool> is_whole() const;
 
     void append(Bytes entry);
     [[nodiscard]] std::size_t count() const;

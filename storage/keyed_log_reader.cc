@@ -8,7 +8,12 @@ namespace partita {
 KeyedLogReader::KeyedLogReader(const PartitionLog& log, Offset from, Offset to, const KeyedLogOptions& options)
     : log_(log), from_(from), to_(to), options_(options), position_(from) {
     if (from >= to) return;
-    aborted_ = log.aborted_transactions(from, to);
+    auto aborted = log.aborted_transactions(from, to);
+    if (!aborted) {
+        failure_ = std::move(aborted.error());
+        return;
+    }
+    aborted_ = std::move(*aborted);
     std::ranges::sort(aborted_, {}, [](const auto& transaction) { return transaction.first_offset; });
     for (const ProducerSummary& producer : log.active_producers()) {
         if (producer.current_transaction_start != kNoOffset) open_transactions_.push_back(producer);
@@ -21,6 +26,7 @@ StorageError KeyedLogReader::damaged(Offset at, std::string_view why) const {
 }
 
 StorageResult<bool> KeyedLogReader::fill() {
+    if (failure_) return std::unexpected(*failure_);
     if (position_ >= to_) return false;
     const auto slice = log_.read(position_, {.upper_bound = to_, .max_bytes = options_.read_bytes, .minimum_one_batch = true});
     if (!slice) {

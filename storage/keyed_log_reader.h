@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -40,6 +41,8 @@ class KeyedLogReader {
     std::size_t next_aborted_ = 0;
     std::set<std::int64_t> aborting_producers_;
     std::vector<ProducerSummary> open_transactions_;
+    /// Why it is not known which transactions are aborted.
+    std::optional<StorageError> failure_;
 };
 
 }  // namespace partita

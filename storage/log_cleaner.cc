@@ -35,11 +35,14 @@ class LogCleaning {
     struct Source {
         std::shared_ptr<Segment> segment;
         SegmentSummary summary;
+        std::shared_ptr<const AbortedIndex> aborted;
     };
     struct Group {
         std::vector<Source> sources;
         std::shared_ptr<Segment> cleaned;
-        /// Last offsets of aborted transactions of which nothing is left.
+        /// Null when there are none.
+        std::shared_ptr<AbortedIndex> aborted;
+        /// Last offsets of aborted transactions of which nothing is left, ascending.
         std::vector<Offset> forgotten;
 
         [[nodiscard]] Offset base() const { return sources.front().summary.base_offset; }
@@ -54,7 +57,9 @@ class LogCleaning {
     [[nodiscard]] StorageResult<void> clean_group(Group& group, BatchCleaner& cleaner);
     [[nodiscard]] StorageResult<void> write_cleaned(Group& group, BatchCleaner& cleaner);
     [[nodiscard]] StorageResult<void> write_indexes(Group& group);
-    [[nodiscard]] StorageResult<void> write_aborted(const Group& group);
+    /// The aborted transactions that overlap `[from, to)`, without those that began before `begun`.
+    [[nodiscard]] StorageResult<std::vector<AbortedTransaction>> aborted_in(Offset from, Offset to, Offset begun) const;
+    [[nodiscard]] StorageResult<void> write_aborted(Group& group);
     [[nodiscard]] StorageResult<void> to_swap(Group& group);
     [[nodiscard]] StorageResult<void> to_final(Group& group);
     /// After names changed. A log that was deleted meanwhile has no directory any more.
@@ -79,7 +84,8 @@ class LogCleaning {
     DirtyRange range_;
     /// Segments that a cleaning may touch, from the log's first.
     std::vector<Source> sources_;
-    std::vector<AbortedTransaction> aborted_;
+    /// Of all segments, as they were when the cleaning began.
+    std::vector<std::shared_ptr<const AbortedIndex>> aborted_;
     std::vector<ProducerEntry> producers_;
     /// Every record below it had its key noted.
     Offset covered_until_{0};
@@ -147,7 +153,7 @@ StorageResult<CleaningReport> LogCleaning::run() {
         if (auto noted = note_keys(); !noted) return noted;
         std::erase_if(sources_, [&](const Source& source) { return source.summary.base_offset >= covered_until_; });
         BatchCleaner cleaner(
-            keys_, producers_, aborted_,
+            keys_, producers_,
             {.now = options_.now, .delete_retention_ms = config_->delete_retention_ms, .covered_until = covered_until_});
         std::vector<SegmentSummary> summaries;
         for (const Source& source : sources_) summaries.push_back(source.summary);
@@ -179,10 +185,12 @@ StorageResult<void> LogCleaning::begin() {
     const auto summaries = log_.segments();
     for (std::size_t i = 0; i + 1 < summaries.size(); ++i) {
         if (summaries[i].base_offset >= range_.first_uncleanable) break;
-        sources_.push_back({state_.shown_for_appender().segments[i], summaries[i]});
+        const auto& segment = state_.shown_for_appender().segments[i];
+        sources_.push_back({segment, summaries[i], segment->aborted()});
     }
-    aborted_ = state_.shown_for_appender().aborted.entries();
-    producers_ = state_.producers.entries();
+    aborted_ = state_.shown_for_appender().aborted_from(Offset{0});
+    // What is only staged may come to nothing, and then the batch before it is a producer's last one.
+    producers_ = state_.published_producers();
     return {};
 }
 
@@ -194,15 +202,19 @@ bool LogCleaning::end() {
 
 StorageResult<void> LogCleaning::note_keys() {
     covered_until_ = range_.first_dirty;
-    // One that began in the clean part may reach into the dirty one; those that ended before are never seen to end.
-    std::vector<AbortedTransaction> aborted = aborted_;
-    std::erase_if(aborted, [&](const AbortedTransaction& one) { return one.last_offset < range_.first_dirty; });
-    CleanedTransactions transactions(std::move(aborted));
+    CleanedTransactions transactions;
+    // One that began in the clean part may reach into the dirty one.
+    Offset begun{0};
     for (const Source& source : sources_) {
         if (source.summary.end_offset <= range_.first_dirty) continue;
+        const Offset from = std::max(range_.first_dirty, source.summary.base_offset);
+        auto aborted = aborted_in(from, source.summary.end_offset, begun);
+        if (!aborted) return std::unexpected(std::move(aborted.error()));
+        transactions.expect(std::move(*aborted));
+        begun = source.summary.end_offset;
         auto file = source.segment->file();
         if (!file) return std::unexpected(std::move(file.error()));
-        auto first = source.segment->find(std::max(range_.first_dirty, source.summary.base_offset), source.summary.size_bytes);
+        auto first = source.segment->find(from, source.summary.size_bytes);
         if (!first) return std::unexpected(std::move(first.error()));
         BatchScan scan(**file, *first ? (*first)->position : source.summary.size_bytes, source.summary.size_bytes);
         while (true) {
@@ -283,6 +295,11 @@ StorageResult<void> LogCleaning::write_cleaned(Group& group, BatchCleaner& clean
         auto file = source.segment->file();
         if (!file) return std::unexpected(std::move(file.error()));
         const bool is_last_source = &source == &group.sources.back();
+        const bool is_first_of_log = source.segment == sources_.front().segment;
+        auto aborted = aborted_in(source.summary.base_offset, source.summary.end_offset,
+                                  is_first_of_log ? Offset{0} : source.summary.base_offset);
+        if (!aborted) return std::unexpected(std::move(aborted.error()));
+        cleaner.transactions().expect(std::move(*aborted));
         BatchScan scan(**file, 0, source.summary.size_bytes);
         while (true) {
             auto step = scan.next();
@@ -325,30 +342,41 @@ StorageResult<void> LogCleaning::write_indexes(Group& group) {
     return write_aborted(group);
 }
 
-StorageResult<void> LogCleaning::write_aborted(const Group& group) {
-    std::vector<std::byte> bytes;
-    bool had_any = false;
-    for (const AbortedTransaction& transaction : aborted_) {
-        if (transaction.last_offset < group.base() || transaction.last_offset >= group.end()) continue;
-        had_any = true;
-        if (std::ranges::find(group.forgotten, transaction.last_offset) != group.forgotten.end()) continue;
-        bytes.resize(bytes.size() + AbortedTransaction::kEncodedBytes);
-        transaction.encode(bytes.data() + bytes.size() - AbortedTransaction::kEncodedBytes);
-    }
+StorageResult<std::vector<AbortedTransaction>> LogCleaning::aborted_in(Offset from, Offset to, Offset begun) const {
+    // What ends at or behind `from` is in the segment that holds it, or in a later one.
+    auto first = std::ranges::upper_bound(aborted_, from, {}, [](const auto& index) { return index->base_offset(); });
+    if (first != aborted_.begin()) --first;
+    auto aborted = aborted_between(std::span(first, aborted_.end()), from, to);
+    if (aborted) std::erase_if(*aborted, [begun](const AbortedTransaction& one) { return one.first_offset < begun; });
+    return aborted;
+}
+
+StorageResult<void> LogCleaning::write_aborted(Group& group) {
+    const bool had_any = std::ranges::any_of(group.sources, [](const Source& source) { return source.aborted != nullptr; });
     if (!had_any) return {};
-    std::shared_ptr<File> file;
+    group.aborted = std::make_shared<AbortedIndex>(state_.core.environment.open_files,
+                                                   path(group.base(), ".txnindex", kCleanedSuffix), group.base());
     {
         const MutexLock lock(state_.core.append_mutex);
         if (state_.core.is_closed_for_appender()) return std::unexpected(closed_error("the log is closed"));
-        auto opened = file_system().open(path(group.base(), ".txnindex", kCleanedSuffix), OpenMode::create_empty);
-        if (!opened) return std::unexpected(std::move(opened.error()));
-        file = std::move(*opened);
+        auto made = file_system().open(group.aborted->file().path(), OpenMode::create_empty);
+        if (!made) return std::unexpected(std::move(made.error()));
+        if (auto pinned = group.aborted->file().pin(); !pinned) return pinned;
     }
-    const Bytes piece(bytes);
-    if (!bytes.empty()) {
-        if (auto written = file->write_at(0, std::span(&piece, 1)); !written) return written;
+    for (const Source& source : group.sources) {
+        if (!source.aborted) continue;
+        for (std::size_t next = 0;;) {
+            auto some = source.aborted->read_some(next);
+            if (!some) return std::unexpected(std::move(some.error()));
+            if (some->empty()) break;
+            next += some->size();
+            for (const AbortedTransaction& one : *some) {
+                if (!std::ranges::binary_search(group.forgotten, one.last_offset)) group.aborted->add(one);
+            }
+            if (auto written = group.aborted->file().write_pending(); !written) return written;
+        }
     }
-    return file->sync_data();
+    return group.aborted->file().sync();
 }
 
 StorageResult<void> LogCleaning::to_swap(Group& group) {
@@ -386,6 +414,7 @@ StorageResult<void> LogCleaning::to_final(Group& group) {
                 return std::unexpected(unfinished_swap(renamed.error()));
             }
         }
+        if (group.aborted) group.cleaned->set_aborted(group.aborted);
         group.cleaned->drop_suffix();
         const MutexLock view(state_.core.view_mutex);
         auto& segments = state_.shown.segments;
@@ -393,7 +422,6 @@ StorageResult<void> LogCleaning::to_final(Group& group) {
         PARTITA_ASSERT(first != segments.end(), "nobody removes segments during a cleaning");
         *first = group.cleaned;
         segments.erase(first + 1, first + static_cast<std::ptrdiff_t>(group.sources.size()));
-        for (const Offset offset : group.forgotten) state_.shown.aborted.remove(offset);
     }
     for (const Source& source : group.sources) report_.bytes_before += source.summary.size_bytes;
     report_.bytes_after += group.cleaned->size_bytes();

@@ -117,35 +117,47 @@ StorageResult<void> LogRecovery::load_epochs(const Files& files) {
 }
 
 StorageResult<void> LogRecovery::load_aborted(const Files& files) {
-    state_->assume_unpublished();
     for (const Offset base : files.aborted) {
-        auto text = read_whole_file(file_system_, path(base, ".txnindex"), kLargestCheckpointFile);
-        if (!text) return std::unexpected(std::move(text.error()));
-        Bytes bytes = as_bytes(*text);
-        while (bytes.size() >= AbortedTransaction::kEncodedBytes) {
-            const auto entry = AbortedTransaction::decode(bytes);
-            if (!entry || entry->last_offset >= trusted_end_) break;
-            state_->shown.aborted.add(*entry);
-            bytes = bytes.subspan(AbortedTransaction::kEncodedBytes);
+        const auto segment = std::ranges::lower_bound(files.segments, base);
+        if (segment == files.segments.end() || *segment != base) {
+            // Of a segment that is gone: nobody may take it for that of another one.
+            if (auto done = file_system_.remove(path(base, ".txnindex")); !done) return done;
+            continue;
         }
-        if (bytes.empty()) continue;
-        // The walk makes them anew from what survived. A lost one must not stay: it would be believed of other records.
-        auto file = file_system_.open(path(base, ".txnindex"), OpenMode::create);
-        if (!file) return std::unexpected(std::move(file.error()));
-        if (auto done = (*file)->truncate(text->size() - bytes.size()); !done) return done;
-        if (auto done = (*file)->sync_data(); !done) return done;
+        const bool is_last = segment + 1 == files.segments.end();
+        const Offset next_base = is_last ? Offset{std::numeric_limits<std::int64_t>::max()} : *(segment + 1);
+        auto index = std::make_shared<AbortedIndex>(log_.environment.open_files, path(base, ".txnindex"), base);
+        const auto loaded = index->load(hints_.clean, next_base, trusted_end_);
+        if (!loaded) return std::unexpected(loaded.error());
+        if (loaded->damaged_from) {
+            aborted_from_ = std::min(aborted_from_, *loaded->damaged_from);
+            ++report_.rebuilt_indexes;
+        }
+        aborted_.emplace(base, std::move(index));
     }
-    state_->shown.aborted.mark_written();
+    return {};
+}
+
+StorageResult<void> LogRecovery::write_found_aborted() {
+    state_->assume_unpublished();
+    if (aborted_from_ >= trusted_end_) return {};
+    for (const auto& segment : state_->shown.segments) {
+        if (auto written = state_->write_aborted(*segment); !written) return written;
+        if (!segment->aborted()) continue;
+        if (auto synced = segment->aborted()->file().sync(); !synced) return synced;
+    }
     return {};
 }
 
 StorageResult<void> LogRecovery::load_producers(const Files& files) {
     state_->assume_unpublished();
     // A snapshot behind the trusted part may describe batches that did not survive.
-    const auto trusted = std::ranges::upper_bound(files.snapshots, trusted_end_) - files.snapshots.begin();
+    const auto trusted =
+        std::ranges::upper_bound(files.snapshots, std::min(trusted_end_, aborted_from_)) - files.snapshots.begin();
     // No producer wrote there, else the checkpoint or the clean stop would have left one. A Kafka that was killed takes them
     // at rolls only.
-    if (files.snapshots.empty() && (hints_.clean || !hints_.is_foreign)) replay_from_ = trusted_end_;
+    const bool is_whole = aborted_from_ >= trusted_end_;
+    if (files.snapshots.empty() && is_whole && (hints_.clean || !hints_.is_foreign)) replay_from_ = trusted_end_;
     for (auto i = static_cast<std::size_t>(trusted); i-- > 0;) {
         const Offset offset = files.snapshots[i];
         // Batches between the snapshot and the first segment were deleted: what it says of its producers is
@@ -180,6 +192,7 @@ StorageResult<void> LogRecovery::open_segments(const Files& files) {
         for (IndexFile* index : {&segment->offset_index().file(), &segment->time_index().file()}) {
             if (auto loaded = index->load(hints_.clean); !loaded) return std::unexpected(std::move(loaded.error()));
         }
+        if (const auto aborted = aborted_.find(bases[i]); aborted != aborted_.end()) segment->set_aborted(aborted->second);
         state_->shown.segments.push_back(segment);
         ++report_.segments;
         if (!is_last && next_base <= look_from) {
@@ -400,10 +413,10 @@ StorageResult<void> LogRecovery::take(Segment& segment, const BatchHeader& heade
     state_->producers.commit(std::move(change));
     if (completed && completed->is_aborted) {
         const Offset stable = state_->producers.first_open_transaction().value_or(header.next_offset());
-        state_->shown.aborted.add({.producer_id = completed->producer_id,
-                                   .first_offset = completed->first_offset,
-                                   .last_offset = completed->last_offset,
-                                   .last_stable_offset = std::min(stable, header.next_offset())});
+        segment.note_aborted({.producer_id = completed->producer_id,
+                              .first_offset = completed->first_offset,
+                              .last_offset = completed->last_offset,
+                              .last_stable_offset = std::min(stable, header.next_offset())});
     }
     return {};
 }
@@ -477,8 +490,10 @@ StorageResult<void> LogRecovery::finish(const Files& files) {
     if (forgot) {
         if (auto done = file_system_.sync_directory(*state_->directory); !done) return done;
     }
-    state_->shown.aborted.truncate_from_end(end_);
-
+    if (!state_->shown.segments.empty() && state_->shown.active().aborted()) {
+        if (auto done = state_->shown.active().aborted()->truncate(end_); !done) return done;
+    }
+    if (auto done = write_found_aborted(); !done) return done;
     const Offset first = state_->shown.segments.empty() ? Offset{0} : state_->shown.segments.front()->base_offset();
     const Offset start = std::max(hints_.log_start_offset, first);
     log_.log_start = start.value;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,7 +30,8 @@ namespace partita {
 /// When the bytes cannot be set aside (disk full), the partition is neither opened nor cut.
 ///
 /// Indexes are caches: recovery drops entries that are implausible, or newer than what is trusted, and makes them anew.
-/// It accepts files of a Kafka that was killed (preallocated, zero-filled indexes).
+/// It accepts files of a Kafka that was killed (preallocated, zero-filled indexes). A damaged index of aborted transactions is
+/// made anew from the markers, also below the recovery point; one that is missing there is not noticed, as in Kafka.
 class LogRecovery {
   public:
     LogRecovery(LogCore& log, PartitionLog::OpenHints hints);
@@ -49,6 +51,8 @@ class LogRecovery {
     [[nodiscard]] StorageResult<void> load_epochs(const Files& files);
     [[nodiscard]] StorageResult<void> load_producers(const Files& files);
     [[nodiscard]] StorageResult<void> load_aborted(const Files& files);
+    /// What the walk found again of aborted transactions becomes durable, where a damaged file lacked it.
+    [[nodiscard]] StorageResult<void> write_found_aborted();
     [[nodiscard]] StorageResult<void> open_segments(const Files& files);
     /// Accepts a segment below everything that must be looked at. False when its indexes are not good.
     [[nodiscard]] StorageResult<bool> accept_unread(Segment& segment, Offset next_base);
@@ -79,6 +83,10 @@ class LogRecovery {
     Offset trusted_end_{std::numeric_limits<std::int64_t>::max()};
     /// Batches from this offset on are fed into the producer state.
     Offset replay_from_{0};
+    /// By base offset of their segments.
+    std::map<Offset, std::shared_ptr<AbortedIndex>> aborted_;
+    /// From here on an index of aborted transactions may lack some that end below `trusted_end_`: their markers are looked for.
+    Offset aborted_from_{std::numeric_limits<std::int64_t>::max()};
     /// Index entries of the current segment up to this position are kept; batches behind it make new ones.
     std::uint64_t indexed_until_ = 0;
     bool has_index_entry_ = false;

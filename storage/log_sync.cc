@@ -59,7 +59,8 @@ void LogSync::choose_segments() {
     // One whose records were durable when it was sealed may still lack its indexes, whose end was written only then.
     const auto lacks_indexes = [](const Segment& segment) {
         const auto lacks = [](const IndexFile& file) { return file.pending_count() > 0 || file.has_unsynced(); };
-        return lacks(segment.offset_index().file()) || lacks(segment.time_index().file());
+        return lacks(segment.offset_index().file()) || lacks(segment.time_index().file()) ||
+               (segment.aborted() && lacks(segment.aborted()->file()));
     };
     while (first > 0 && lacks_indexes(*segments[first - 1])) --first;
     const std::size_t end = has_unsynced_data ? segments.size() : last_sealed;
@@ -76,17 +77,24 @@ StorageResult<void> LogSync::write_caches() {
         vouched_end_ = std::min(vouched_end_, segment->base_offset());
         caches_failure_ = std::move(written.error());
     }
-    if (auto aborted = state_.write_aborted(file_system())) {
-        aborted_files_ = std::move(*aborted);
-    } else {
-        // Recovery finds them again, as long as it walks over their markers.
-        vouched_end_ = state_.core.recovery_point();
-        caches_failure_ = std::move(aborted.error());
+    for (const auto& segment : unsynced_) {
+        if (auto aborted = write_aborted(*segment); !aborted) {
+            // Recovery finds them again, as long as it walks over their markers.
+            vouched_end_ = std::min(vouched_end_, state_.core.recovery_point());
+            caches_failure_ = std::move(aborted.error());
+        }
     }
     if (purpose_ == Purpose::checkpoint) {
         if (auto written = write_caches_of_checkpoint(); !written) caches_failure_ = std::move(written.error());
     }
     return {};
+}
+
+StorageResult<void> LogSync::write_aborted(Segment& segment) {
+    if (!segment.aborted()) return {};
+    auto written = state_.write_aborted(segment);
+    if (segment.aborted()->file().has_unsynced()) aborted_.push_back(segment.aborted());
+    return written;
 }
 
 StorageResult<void> LogSync::write_caches_of_checkpoint() {
@@ -103,22 +111,19 @@ StorageResult<void> LogSync::write_caches_for_good() {
     for (const auto& segment : state_.shown_for_appender().segments) {
         if (auto done = segment->offset_index().file().write_pending(); !done) return done;
         if (auto done = segment->time_index().file().write_pending(); !done) return done;
+        if (auto done = write_aborted(*segment); !done) return done;
     }
     sync_active_indexes_ = active_->offset_index().file().has_unsynced() || active_->time_index().file().has_unsynced();
-    if (auto done = state_.write_snapshot(file_system(), end_); !done) return done;
-    auto aborted = state_.write_aborted(file_system());
-    if (!aborted) return std::unexpected(std::move(aborted.error()));
-    aborted_files_ = std::move(*aborted);
-    return {};
+    return state_.write_snapshot(file_system(), end_);
 }
 
 bool LogSync::has_work() const {
-    return !unsynced_.empty() || !aborted_files_.empty() || epochs_text_ || sync_active_indexes_ || has_unsynced_names();
+    return !unsynced_.empty() || !aborted_.empty() || epochs_text_ || sync_active_indexes_ || has_unsynced_names();
 }
 
 StorageResult<void> LogSync::sync_content() {
-    for (const auto& file : aborted_files_) {
-        if (auto synced = file->sync_data(); !synced) return synced;
+    for (const auto& aborted : aborted_) {
+        if (auto synced = aborted->file().sync(); !synced) return synced;
     }
     for (const auto& segment : unsynced_) {
         auto synced = sync_segment(*segment);

@@ -64,6 +64,7 @@ class LogSync {
     [[nodiscard]] StorageResult<void> write_caches() REQUIRES(state_.core.append_mutex);
     [[nodiscard]] StorageResult<void> write_caches_for_good() REQUIRES(state_.core.append_mutex);
     [[nodiscard]] StorageResult<void> write_caches_of_checkpoint() REQUIRES(state_.core.append_mutex);
+    [[nodiscard]] StorageResult<void> write_aborted(Segment& segment) REQUIRES(state_.core.append_mutex);
     [[nodiscard]] StorageResult<void> sync_segment(Segment& segment);
     /// Which topic the directory is of, before the directory's name is durable: a name alone may be an earlier topic's too.
     [[nodiscard]] StorageResult<void> sync_identity();
@@ -86,7 +87,7 @@ class LogSync {
     std::optional<StorageError> caches_failure_;
     std::vector<std::shared_ptr<Segment>> unsynced_;
     std::shared_ptr<Segment> active_;
-    std::vector<std::shared_ptr<File>> aborted_files_;
+    std::vector<std::shared_ptr<AbortedIndex>> aborted_;
     std::optional<std::string> epochs_text_;
     bool sync_active_indexes_ = false;
     bool sync_names_ = false;

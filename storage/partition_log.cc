@@ -110,6 +110,7 @@ std::expected<StagedAppend, AppendError> PartitionLog::stage(MutableBytes batch,
             staged.completed = update.completed;
             staged.undo = std::ssize(state.undo);
             state.undo.push_back(state.producers.commit(std::move(update)));
+            staged.stable_end = state.producers.first_open_transaction().value_or(header->next_offset());
         }
     }
     patch_base_offset_and_epoch(batch, header->base_offset, context.leader_epoch);

@@ -252,8 +252,8 @@ class PartitionLog {
 
     /// To be called before the coordinator of a transaction is asked for the sake of this batch, for
     /// `AppendContext::verification`. Empty when nobody has to be asked: the producer has a transaction open here. The error of a
-    /// producer that is fenced here is that of `stage`. `bumps_epoch`: the client works by KIP-890, so that a producer nobody knows
-    /// here must begin with its first sequence.
+    /// producer that is fenced here is that of `stage`. `bumps_epoch`: the client works by KIP-890, so that a producer nobody
+    /// knows here must begin with its first sequence.
     [[nodiscard]] std::expected<std::optional<TransactionVerification>, AppendError> begin_verification(const BatchHeader& header,
                                                                                                         bool bumps_epoch,
                                                                                                         TimestampMs now);
@@ -281,7 +281,7 @@ class PartitionLog {
     [[nodiscard]] Offset log_end_offset() const { return core_.log_end_offset(); }
     /// On one node everything published is replicated everywhere: the log end.
     [[nodiscard]] Offset high_watermark() const { return log_end_offset(); }
-    /// First offset of the oldest open transaction, or the high watermark.
+    /// First offset of the oldest open transaction (the log start if it began below that), or the high watermark.
     [[nodiscard]] Offset last_stable_offset() const { return core_.last_stable_offset(); }
     /// First offset of the newest segment; the caller should answer a fetch that waits below it (Kafka's case "fetch
     /// offset is on an older segment").
@@ -304,8 +304,11 @@ class PartitionLog {
     /// Epoch in which the record at `offset` was appended.
     [[nodiscard]] LeaderEpoch leader_epoch_at(Offset offset) const;
 
-    /// Aborted transactions that overlap `[from, to)`, for fetches with read_committed.
-    [[nodiscard]] std::vector<AbortedTransactionSummary> aborted_transactions(Offset from, Offset to) const;
+    /// False when no aborted transaction ends in the segment that holds `from` or behind it. Cheap.
+    [[nodiscard]] bool has_aborted_transactions(Offset from) const;
+    /// Aborted transactions that overlap `[from, to)`, in the order of their markers, for fetches with read_committed. What it
+    /// does not find because segments were removed meanwhile lies below the log start by then. Reads indexes where there are any.
+    [[nodiscard]] StorageResult<std::vector<AbortedTransactionSummary>> aborted_transactions(Offset from, Offset to) const;
 
     [[nodiscard]] std::uint64_t size_bytes() const;
     [[nodiscard]] std::vector<SegmentSummary> segments() const;

@@ -24,11 +24,20 @@ void LogAppender::write_staged() {
         if (good) done += run;
     }
     finish(done, good ? AppendError{} : AppendError{AppendFailure::storage_error, good.error().message});
+    write_many_aborted();
     if (segments_before > 0 && state_.shown_for_appender().segments.size() > segments_before) {
         // After a roll, as Kafka does, but only now: the producers' state is that of the log end again. A
         // missing snapshot only makes a recovery longer.
         (void)state_.write_snapshot(state_.core.environment.file_system, state_.core.log_end_offset());
     }
+}
+
+void LogAppender::write_many_aborted() {
+    const auto& segments = state_.shown_for_appender().segments;
+    if (segments.empty() || !segments.back()->aborted()) return;
+    if (segments.back()->aborted()->file().pending_count() < AbortedIndex::kPendingMax) return;
+    // On a disk that takes nothing no more batches are written either.
+    (void)state_.write_aborted(*segments.back());
 }
 
 void LogAppender::fail_staged(std::string message) {
@@ -94,12 +103,10 @@ void LogAppender::publish_run(std::size_t first, std::size_t count, std::uint64_
         position += batch.bytes.size();
         if (state_.shown.epochs.assign(batch.leader_epoch, batch.header.base_offset)) state_.epochs_unwritten = true;
         if (batch.completed && batch.completed->is_aborted) {
-            const Offset stable = std::min(state_.producers.first_open_transaction().value_or(batch.header.next_offset()),
-                                           batch.header.next_offset());
-            state_.shown.aborted.add({.producer_id = batch.completed->producer_id,
-                                      .first_offset = batch.completed->first_offset,
-                                      .last_offset = batch.completed->last_offset,
-                                      .last_stable_offset = stable});
+            active.note_aborted({.producer_id = batch.completed->producer_id,
+                                 .first_offset = batch.completed->first_offset,
+                                 .last_offset = batch.completed->last_offset,
+                                 .last_stable_offset = batch.stable_end});
         }
     }
     state_.bytes_since_checkpoint.store(
@@ -112,7 +119,9 @@ void LogAppender::publish_run(std::size_t first, std::size_t count, std::uint64_
 void LogAppender::publish_last_stable_offset() {
     state_.assert_appender();
     const Offset end = state_.core.log_end_offset();
-    const Offset stable = std::min(state_.producers.first_open_transaction().value_or(end), end);
+    // A transaction may have begun below what is left of the log.
+    const Offset begin = std::max(state_.producers.first_open_transaction().value_or(end), state_.core.log_start_offset());
+    const Offset stable = std::min(begin, end);
     state_.core.last_stable.store(stable.value, std::memory_order_release);
 }
 

@@ -37,6 +37,8 @@ class LogAppender {
     void finish(std::size_t first, AppendError error) REQUIRES(state_.core.append_mutex);
     [[nodiscard]] StorageResult<void> make_directory() REQUIRES(state_.core.append_mutex);
     void cut_tail(File& file) REQUIRES(state_.core.append_mutex);
+    /// Keeps few aborted transactions in memory, however rarely the log is synced.
+    void write_many_aborted() REQUIRES(state_.core.append_mutex);
 
     PartitionLogState& state_;
     const LogConfig& config_;

@@ -231,12 +231,38 @@ LeaderEpoch PartitionLog::leader_epoch_at(Offset offset) const {
     return state->shown.epochs.at(offset);
 }
 
-std::vector<AbortedTransactionSummary> PartitionLog::aborted_transactions(Offset from, Offset to) const {
+bool PartitionLog::has_aborted_transactions(Offset from) const {
     const MutexLock view(core_.view_mutex);
     const PartitionLogState* state = core_.state.load();
-    if (state == nullptr) return {};
+    if (state == nullptr) return false;
     state->assert_viewer();
-    return state->shown.aborted.overlapping(from, to);
+    const auto& segments = state->shown.segments;
+    const auto first = segments.begin() + static_cast<std::ptrdiff_t>(state->shown.segment_index_for(from));
+    return std::any_of(first, segments.end(), [](const auto& segment) { return segment->aborted() != nullptr; });
+}
+
+StorageResult<std::vector<AbortedTransactionSummary>> PartitionLog::aborted_transactions(Offset from, Offset to) const {
+    std::vector<std::shared_ptr<const AbortedIndex>> indexes;
+    {
+        const MutexLock view(core_.view_mutex);
+        const PartitionLogState* state = core_.state.load();
+        if (core_.closed) return std::unexpected(StorageError{StorageError::Kind::closed, 0, "the log is closed"});
+        if (state == nullptr) return std::vector<AbortedTransactionSummary>{};
+        state->assert_viewer();
+        indexes = state->shown.aborted_from(from);
+    }
+    std::vector<AbortedTransactionSummary> summaries;
+    if (indexes.empty()) return summaries;
+    const auto found = aborted_between(indexes, from, to);
+    {
+        // A directory of the same name may have taken the place of a deleted one meanwhile.
+        const MutexLock view(core_.view_mutex);
+        if (core_.closed) return std::unexpected(StorageError{StorageError::Kind::closed, 0, "the log is closed"});
+    }
+    if (!found) return std::unexpected(found.error());
+    summaries.reserve(found->size());
+    for (const AbortedTransaction& each : *found) summaries.push_back({each.producer_id, each.first_offset});
+    return summaries;
 }
 
 std::uint64_t PartitionLog::size_bytes() const {

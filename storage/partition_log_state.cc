@@ -28,6 +28,14 @@ std::uint64_t LogView::total_bytes() const {
     return total;
 }
 
+std::vector<std::shared_ptr<const AbortedIndex>> LogView::aborted_from(Offset offset) const {
+    std::vector<std::shared_ptr<const AbortedIndex>> indexes;
+    for (std::size_t i = segment_index_for(offset); i < segments.size(); ++i) {
+        if (const auto& index = segments[i]->aborted()) indexes.push_back(index);
+    }
+    return indexes;
+}
+
 std::vector<ProducerEntry> PartitionLogState::published_producers() const {
     std::vector<ProducerEntry> entries = producers.entries();
     // The first of a producer is what it was before anything was staged.
@@ -84,31 +92,11 @@ StorageResult<void> PartitionLogState::write_epochs(FileSystem& file_system) {
     return written;
 }
 
-StorageResult<std::vector<std::shared_ptr<File>>> PartitionLogState::write_aborted(FileSystem& file_system) {
-    std::vector<std::shared_ptr<File>> written_files;
-    const LogView& view = shown_for_appender();
-    for (const AbortedTransaction& transaction : view.aborted.unwritten()) {
-        // Rare enough to open the file each time.
-        const Segment& home = *view.segments[view.segment_index_for(transaction.last_offset)];
-        const std::string path = join_path(*directory, segment_file_name(home.base_offset(), ".txnindex"));
-        auto file = file_system.open(path, OpenMode::create);
-        if (!file) return std::unexpected(std::move(file.error()));
-        const auto size = (*file)->size();
-        if (!size) return std::unexpected(size.error());
-        std::byte entry[AbortedTransaction::kEncodedBytes];
-        transaction.encode(entry);
-        const Bytes piece(entry);
-        const std::uint64_t whole = *size - *size % AbortedTransaction::kEncodedBytes;
-        if (auto written = (*file)->write_at(whole, std::span(&piece, 1)); !written) {
-            return std::unexpected(std::move(written.error()));
-        }
-        written_files.push_back(std::move(*file));
-        names_unsynced = true;
-    }
-    // All or none: one that is written again is recognised by recovery.
-    const MutexLock lock(core.view_mutex);
-    shown.aborted.mark_written();
-    return written_files;
+StorageResult<void> PartitionLogState::write_aborted(Segment& segment) {
+    const auto written = segment.write_aborted();
+    if (!written) return std::unexpected(written.error());
+    names_unsynced = names_unsynced || *written;
+    return {};
 }
 
 std::string partition_metadata_text(const TopicId& id) { return "version: 0\ntopic_id: " + id.to_string() + "\n"; }

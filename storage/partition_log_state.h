@@ -74,6 +74,8 @@ struct StagedBatch {
     TimestampMs now;
     LeaderEpoch leader_epoch;
     std::optional<CompletedTransaction> completed;
+    /// With `completed`: the last stable offset behind this batch.
+    Offset stable_end = kNoOffset;
     /// Index into `undo`; -1 without a producer.
     std::int64_t undo = -1;
 };
@@ -84,7 +86,6 @@ struct LogView {
     std::vector<std::shared_ptr<Segment>> segments;
     TailPositions tail;
     LeaderEpochs epochs;
-    AbortedTransactions aborted;
     /// Everything below this offset was compacted.
     Offset first_dirty_offset = kNoOffset;
 
@@ -92,6 +93,8 @@ struct LogView {
     /// Index of the segment that covers `offset` (or the first one, for lower offsets).
     [[nodiscard]] std::size_t segment_index_for(Offset offset) const;
     [[nodiscard]] std::uint64_t total_bytes() const;
+    /// Those of the segments from the one that covers `offset` on, for `aborted_between`.
+    [[nodiscard]] std::vector<std::shared_ptr<const AbortedIndex>> aborted_from(Offset offset) const;
 };
 
 /// The heap half of a PartitionLog that has files.
@@ -156,14 +159,13 @@ class PartitionLogState {
     [[nodiscard]] StorageResult<void> write_snapshot(FileSystem& file_system, Offset log_end) REQUIRES(core.append_mutex);
     /// Durably. Waits for the device: at a start only, see LogSync.
     [[nodiscard]] StorageResult<void> write_epochs(FileSystem& file_system) REQUIRES(core.append_mutex);
-    /// Writes the aborted transactions that are in no file yet; the returned files are to be synced, because a
-    /// forgotten abort would show its records to read_committed consumers.
-    [[nodiscard]] StorageResult<std::vector<std::shared_ptr<File>>> write_aborted(FileSystem& file_system)
-        REQUIRES(core.append_mutex) EXCLUDES(core.view_mutex);
-
-  private:
+    /// Writes those aborted transactions of `segment` that are in no file yet. To be synced, because a forgotten abort would show
+    /// its records to read_committed consumers.
+    [[nodiscard]] StorageResult<void> write_aborted(Segment& segment) REQUIRES(core.append_mutex);
     /// Ascending by producer id, as they were before what is staged.
     [[nodiscard]] std::vector<ProducerEntry> published_producers() const REQUIRES(core.append_mutex);
+
+  private:
     /// Whether the next recovery may look for the snapshot at this index, or Kafka would.
     [[nodiscard]] bool is_useful_snapshot(std::size_t index) const REQUIRES(core.append_mutex);
 };

@@ -63,18 +63,25 @@ void Segment::drop_suffix() {
     suffix_.clear();
     offset_index_.file().set_path(join_path(*directory_, segment_file_name(base_offset_, ".index")));
     time_index_.file().set_path(join_path(*directory_, segment_file_name(base_offset_, ".timeindex")));
+    if (aborted_) aborted_->file().set_path(aborted_path());
+}
+
+std::string Segment::aborted_path() const {
+    return join_path(*directory_, segment_file_name(base_offset_, ".txnindex") + suffix_);
 }
 
 StorageResult<void> Segment::pin_files() {
     if (auto pinned = open_files_.pin(log_slot_, [this] { return log_path(); }); !pinned) return pinned;
     if (auto pinned = offset_index_.file().pin(); !pinned) return pinned;
-    return time_index_.file().pin();
+    if (auto pinned = time_index_.file().pin(); !pinned) return pinned;
+    return aborted_ ? aborted_->file().pin() : StorageResult<void>{};
 }
 
 void Segment::unpin_files() {
     open_files_.unpin(log_slot_);
     offset_index_.file().unpin();
     time_index_.file().unpin();
+    if (aborted_) aborted_->file().unpin();
 }
 
 StorageResult<std::shared_ptr<File>> Segment::file(bool create) const {
@@ -192,6 +199,18 @@ void Segment::release_files() {
     open_files_.release(log_slot_);
     offset_index_.file().release();
     time_index_.file().release();
+    if (aborted_) aborted_->file().release();
+}
+
+void Segment::note_aborted(const AbortedTransaction& transaction) {
+    if (!aborted_) aborted_ = std::make_shared<AbortedIndex>(open_files_, aborted_path(), base_offset_);
+    aborted_->add(transaction);
+}
+
+StorageResult<bool> Segment::write_aborted() {
+    if (!aborted_ || aborted_->file().pending_count() == 0) return false;
+    if (auto written = aborted_->file().write_pending(); !written) return std::unexpected(std::move(written.error()));
+    return true;
 }
 
 void Segment::note_batch(const BatchHeader& header, std::uint64_t position, const LogConfig& config) {

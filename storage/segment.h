@@ -8,6 +8,7 @@
 #include <string>
 
 #include "protocol/record_batch.h"
+#include "storage/aborted_transactions.h"
 #include "storage/log_config.h"
 #include "storage/offset_index.h"
 #include "storage/open_files.h"
@@ -45,7 +46,7 @@ class HeaderWalk {
 /// The base offset in such a name; empty when the name is another one or has another extension.
 [[nodiscard]] std::optional<Offset> parse_segment_file_name(std::string_view name, std::string_view extension);
 
-/// One segment: a `.log` file of batches, with its offset and time index.
+/// One segment: a `.log` file of batches, with its indexes: of offsets, of times, and of aborted transactions if there are any.
 ///
 /// Ownership and threads: shared by the log and readers in progress. Bytes below `size_bytes` never
 /// change. Members are grouped by what protects them; the mutexes are those of the owning PartitionLog.
@@ -108,11 +109,17 @@ class Segment {
     /// To be called when the files have lost their suffix, before other threads know this segment.
     void drop_suffix();
     void set_created(TimestampMs created) { created_ = created; }
+    /// Writes the aborted transactions that are in memory only; false when there are none.
+    [[nodiscard]] StorageResult<bool> write_aborted();
 
     // Guarded by the append mutex and the view mutex ------------------------------------------------
 
     /// Notes a batch that lies at `position` in the indexes and the statistics.
     void note_batch(const BatchHeader& header, std::uint64_t position, const LogConfig& config);
+    void note_aborted(const AbortedTransaction& transaction);
+    /// Null when no marker of this segment ended an aborted transaction.
+    [[nodiscard]] const std::shared_ptr<AbortedIndex>& aborted() const { return aborted_; }
+    void set_aborted(std::shared_ptr<AbortedIndex> aborted) { aborted_ = std::move(aborted); }
     void publish_size(std::uint64_t size) { size_.store(size, std::memory_order_release); }
     /// Largest timestamp and the last offset of the first batch that reached it.
     [[nodiscard]] TimestampOffset max_timestamp() const { return max_timestamp_; }
@@ -123,6 +130,7 @@ class Segment {
     void set_bytes_since_index_entry(std::uint64_t bytes) { bytes_since_index_entry_ = bytes; }
 
   private:
+    [[nodiscard]] std::string aborted_path() const;
     /// Writes zeros from `from` to `end`, or none when that fails.
     void pad(File& file, std::uint64_t from, std::uint64_t end);
     [[nodiscard]] bool is_synced_often(std::uint64_t end) const {
@@ -151,6 +159,7 @@ class Segment {
     // Written under the append and the view mutex, read under either.
     TimestampOffset max_timestamp_;
     TimestampMs last_append_ = kNoTimestamp;
+    std::shared_ptr<AbortedIndex> aborted_;
 };
 
 }  // namespace partita

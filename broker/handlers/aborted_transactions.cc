@@ -1,5 +1,7 @@
 #include "broker/handlers/aborted_transactions.h"
 
+#include <algorithm>
+
 #include "storage/segment.h"
 
 namespace partita::handlers {
@@ -18,21 +20,23 @@ Offset end_of(const FileSlice& slice) {
 
 }  // namespace
 
-ArenaVector<FetchResponse::AbortedTransaction> aborted_transactions_of(Arena& arena, const PartitionLog& log, Offset from,
-                                                                       const FileSlice& slice, Offset bound) {
+std::expected<ArenaVector<FetchResponse::AbortedTransaction>, ErrorCode> aborted_transactions_of(
+    Arena& arena, const PartitionLog& log, Offset from, const FileSlice& slice, Offset bound) {
     ArenaVector<FetchResponse::AbortedTransaction> result(arena);
-    if (slice.size == 0) {
+    if (slice.size == 0 || !log.has_aborted_transactions(from)) {
         return result;
     }
-    const std::vector<AbortedTransactionSummary> overlapping = log.aborted_transactions(from, bound);
-    if (overlapping.empty()) {
-        return result;
+    const auto overlapping = log.aborted_transactions(from, std::min(bound, end_of(slice)));
+    // Segments that were removed since the slice was found took their part of the answer along.
+    if (log.log_start_offset() > from) {
+        return std::unexpected(ErrorCode::offset_out_of_range);
     }
-    const Offset end = end_of(slice);
-    for (const AbortedTransactionSummary& transaction : overlapping) {
-        if (transaction.first_offset < end) {
-            result.push_back({.producer_id = transaction.producer_id.value, .first_offset = transaction.first_offset.value});
-        }
+    if (!overlapping) {
+        return std::unexpected(overlapping.error().kind == StorageError::Kind::closed ? ErrorCode::unknown_topic_or_partition
+                                                                                      : ErrorCode::kafka_storage_error);
+    }
+    for (const AbortedTransactionSummary& transaction : *overlapping) {
+        result.push_back({.producer_id = transaction.producer_id.value, .first_offset = transaction.first_offset.value});
     }
     return result;
 }

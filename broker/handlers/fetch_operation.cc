@@ -208,8 +208,14 @@ void FetchOperation::fill(Arena& arena, const FetchTarget& target, FetchOutcome&
         data.diverging_epoch = {.epoch = outcome.diverging.leader_epoch.value, .end_offset = outcome.diverging.end_offset.value};
     }
     if (read_committed && outcome.error == ErrorCode::none) {
-        data.aborted_transactions = aborted_transactions_of(arena, *target.partition->log, target.fetch_offset, outcome.slice,
-                                                            outcome.last_stable_offset);
+        const auto aborted = aborted_transactions_of(arena, *target.partition->log, target.fetch_offset, outcome.slice,
+                                                     outcome.last_stable_offset);
+        if (!aborted) [[unlikely]] {
+            data = {.partition_index = target.index, .error_code = aborted.error(), .high_watermark = -1};
+            data.records = Records(Bytes());
+            return;
+        }
+        data.aborted_transactions = *aborted;
     }
     FileSlice& slice = outcome.slice;
     if (slice.size == 0) {

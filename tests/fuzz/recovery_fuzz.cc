@@ -64,6 +64,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (flags == 0) FUZZ_CHECK(is_readable(log));
     (void)log.offset_for_timestamp({1000}, log.log_end_offset());
     (void)log.offset_of_max_timestamp();
+    const auto aborted = log.aborted_transactions(log.log_start_offset(), log.log_end_offset());
+    FUZZ_CHECK(aborted.has_value());
+    for (const AbortedTransactionSummary& one : *aborted) FUZZ_CHECK(one.first_offset < log.log_end_offset());
+    FUZZ_CHECK(log.last_stable_offset() >= log.log_start_offset() && log.last_stable_offset() <= log.log_end_offset());
     append_one(log);
     const Offset end = log.log_end_offset();
     world.kill();
@@ -86,8 +90,9 @@ std::vector<std::vector<std::byte>> fuzz_seeds() {
     append(test::make_batch({.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {0}}));
     append(test::make_batch({.producer_id = {8}, .producer_epoch = {0}, .base_sequence = {0}, .transactional = true}));
     std::vector<std::byte> marker;
-    build_end_transaction_marker({ControlRecordType::abort, 3}, {8}, {0}, {0}, {0}, {1000}, marker);
+    build_end_transaction_marker({ControlRecordType::abort, 3}, {0}, {0}, {8}, {0}, {1000}, marker);
     append(std::move(marker));
+    FUZZ_CHECK(world.log().aborted_transactions({0}, {10}).value().size() == 1);
     append(test::make_batch({.codec = Codec::gzip}));
     FUZZ_CHECK(world.directory->close().has_value());
 

@@ -14,8 +14,17 @@ constexpr std::uint32_t kReadBytes = 16 * 1024;
 /// Which transactions are aborted, as a consumer with read_committed follows them through the log.
 class AbortedTransactions {
   public:
-    explicit AbortedTransactions(std::vector<AbortedTransactionSummary> transactions) : ahead_(std::move(transactions)) {
+    /// Those of the batches in `[from, to)`, which come next. False when they cannot be read.
+    bool look_up(const PartitionLog& log, Offset from, Offset to) {
+        auto found = log.aborted_transactions(from, to);
+        if (!found) {
+            return false;
+        }
+        std::erase_if(*found, [this](const AbortedTransactionSummary& one) { return one.first_offset < known_until_; });
+        known_until_ = to;
+        ahead_.insert(ahead_.end(), found->begin(), found->end());
         std::ranges::sort(ahead_, std::ranges::greater(), &AbortedTransactionSummary::first_offset);
+        return true;
     }
     /// Batches come in the order of the log.
     bool covers(const BatchHeader& batch) {
@@ -33,7 +42,22 @@ class AbortedTransactions {
   private:
     std::vector<AbortedTransactionSummary> ahead_;
     std::set<ProducerId> open_;
+    Offset known_until_{0};
 };
+
+/// Where the last of the batches ends that begin in `bytes`.
+Offset end_of_batches(Bytes bytes) {
+    Offset end{0};
+    for (std::size_t position = 0; position < bytes.size();) {
+        const auto header = parse_batch_header(bytes.subspan(position));
+        if (!header) {
+            break;
+        }
+        end = header->next_offset();
+        position += header->size_bytes();
+    }
+    return end;
+}
 
 Offset scan_for_deliverable(const PartitionLog& log, Offset from, bool read_committed, std::size_t& scanned) {
     const Offset end = read_committed ? log.last_stable_offset() : log.high_watermark();
@@ -41,7 +65,7 @@ Offset scan_for_deliverable(const PartitionLog& log, Offset from, bool read_comm
     if (at >= end) {
         return std::max(at, end);
     }
-    AbortedTransactions aborted(read_committed ? log.aborted_transactions(at, end) : std::vector<AbortedTransactionSummary>{});
+    AbortedTransactions aborted;
     std::vector<std::byte> bytes;
     while (at < end && scanned < kDrainedScanBytesMax) {
         const auto slice = log.read(at, {.upper_bound = end, .max_bytes = kReadBytes, .minimum_one_batch = true});
@@ -52,6 +76,9 @@ Offset scan_for_deliverable(const PartitionLog& log, Offset from, bool read_comm
         bytes.resize(std::min<std::size_t>(slice->size, kReadBytes));
         const auto read = slice->file->read_at(slice->position, bytes);
         if (!read || *read != bytes.size()) {
+            return at;
+        }
+        if (read_committed && !aborted.look_up(log, at, std::max(at + 1, end_of_batches(bytes)))) {
             return at;
         }
         const Offset before = at;

@@ -114,7 +114,9 @@ std::vector<std::byte> three_records(BatchOptions options = {}) {
 class BatchCleanerTest : public ::testing::Test {
   protected:
     BatchCleaner cleaner(std::int64_t now, Offset covered_until = {100}) {
-        return BatchCleaner(keys, producers, aborted, {.now = {now}, .delete_retention_ms = 500, .covered_until = covered_until});
+        BatchCleaner made(keys, producers, {.now = {now}, .delete_retention_ms = 500, .covered_until = covered_until});
+        made.transactions().expect(aborted);
+        return made;
     }
     /// What one cleaning leaves of the bytes.
     std::vector<std::byte> clean(const std::vector<std::byte>& bytes, std::int64_t now, bool is_last = false) {
@@ -226,6 +228,146 @@ TEST_F(BatchCleanerTest, TheMarkerOfAnAbortedTransactionGoesACleaningAfterItsBat
     const auto gone = third.clean(*parse_batch(with_horizon), false, out);
     EXPECT_EQ(gone->fate, BatchCleaner::Fate::dropped);
     EXPECT_TRUE(gone->forgot_abort);
+}
+
+/// Batches of one log, cleaned together again and again as Kafka would.
+class CleanedTransactionsTest : public BatchCleanerTest {
+  protected:
+    using Log = std::vector<std::vector<std::byte>>;
+
+    static std::vector<std::byte> data(std::int64_t producer, std::int64_t offset, std::string_view key,
+                                       std::int32_t sequence = 0, bool is_transactional = true) {
+        BatchBuilder builder({.base_offset = {offset},
+                              .producer_id = {producer},
+                              .producer_epoch = {0},
+                              .base_sequence = {sequence},
+                              .transactional = is_transactional});
+        builder.append({1000}, as_bytes(key), as_bytes("v"));
+        std::vector<std::byte> bytes;
+        builder.build(bytes);
+        return bytes;
+    }
+    static std::vector<std::byte> marker(std::int64_t producer, std::int64_t offset, ControlRecordType type) {
+        std::vector<std::byte> bytes;
+        build_end_transaction_marker({type, 0}, {offset}, {0}, {producer}, {0}, {1000}, bytes);
+        return bytes;
+    }
+    void aborts(std::int64_t producer, std::int64_t first, std::int64_t last) {
+        aborted.push_back(
+            {.producer_id = {producer}, .first_offset = {first}, .last_offset = {last}, .last_stable_offset = {last + 1}});
+    }
+    /// What is left of the log; a batch that is gone is empty.
+    Log clean_all(const Log& log, std::int64_t now) {
+        auto one = cleaner(now);
+        Log left;
+        for (const auto& bytes : log) {
+            std::vector<std::byte> out;
+            if (!bytes.empty()) {
+                const auto outcome = one.clean(*parse_batch(bytes), false, out);
+                EXPECT_TRUE(outcome);
+                if (outcome && outcome->forgot_abort)
+                    std::erase_if(aborted, [&](const AbortedTransaction& each) {
+                        return each.last_offset == parse_batch(bytes)->header.last_offset();
+                    });
+            }
+            left.push_back(std::move(out));
+        }
+        return left;
+    }
+    static std::string shape(const Log& log) {
+        std::string text;
+        for (const auto& bytes : log) {
+            if (bytes.empty()) {
+                text += '-';
+                continue;
+            }
+            const BatchHeader header = parse_batch(bytes)->header;
+            text += header.record_count == 0                 ? 'e'
+                    : header.attributes.has_delete_horizon() ? 'h'
+                    : header.attributes.is_control()         ? 'm'
+                                                             : 'd';
+        }
+        return text;
+    }
+};
+
+TEST_F(CleanedTransactionsTest, AMarkerOfACommitStaysAsLongAsARecordOfItsTransaction) {
+    ASSERT_TRUE(keys.put(as_bytes("k"), {10}));
+    Log log = {data(5, 10, "k"), marker(5, 11, ControlRecordType::commit)};
+    log = clean_all(log, 1000);
+    EXPECT_EQ(shape(log), "dm");
+    ASSERT_TRUE(keys.put(as_bytes("k"), {50}));  // Written again, elsewhere.
+    log = clean_all(log, 2000);
+    EXPECT_EQ(shape(log), "-m") << "a reader that began before the cleaning still has to meet the marker";
+    log = clean_all(log, 3000);
+    EXPECT_EQ(shape(log), "-h");
+    log = clean_all(log, 3499);
+    EXPECT_EQ(shape(log), "-h");
+    log = clean_all(log, 3500);
+    EXPECT_EQ(shape(log), "--");
+}
+
+TEST_F(CleanedTransactionsTest, TheMarkerOfAnAbortStaysAsLongAsAnEmptyBatchOfItsTransaction) {
+    ProducerEntry producer{.producer_id = {5}, .producer_epoch = {0}};
+    producer.add_batch({.last_sequence = {0}, .offset_delta = 0, .last_offset = {10}, .timestamp = {1000}});
+    producers.push_back(producer);
+    aborts(5, 10, 11);
+    Log log = {data(5, 10, "k"), marker(5, 11, ControlRecordType::abort)};
+    for (std::int64_t now = 1000; now < 9000; now += 1000) {
+        log = clean_all(log, now);
+        EXPECT_EQ(shape(log), "em") << "its sequence is the producer's last one";
+    }
+    EXPECT_EQ(aborted.size(), 1u);
+    producers.clear();
+    for (const std::string_view expected : {"-m", "-h", "--"}) {
+        log = clean_all(log, 10'000 + 1000 * static_cast<std::int64_t>(expected == "--"));
+        EXPECT_EQ(shape(log), expected);
+    }
+    EXPECT_TRUE(aborted.empty());
+}
+
+TEST_F(CleanedTransactionsTest, TheLastMarkerStaysForAProducerOfWhichNothingElseIsKnown) {
+    producers.push_back({.producer_id = {5}, .producer_epoch = {0}});
+    Log log = {marker(5, 11, ControlRecordType::commit)};
+    for (std::int64_t now = 1000; now < 9000; now += 1000) {
+        log = clean_all(log, now);
+        EXPECT_NE(shape(log), "-") << "it has the epoch that fences others";
+    }
+    EXPECT_EQ(shape(log), "e");
+    producers.clear();
+    EXPECT_EQ(shape(clean_all(log, 9000)), "-");
+}
+
+TEST_F(CleanedTransactionsTest, TransactionsThatOverlapAreToldApart) {
+    for (const std::string_view key : {"a", "b", "c", "d", "e"}) ASSERT_TRUE(keys.put(as_bytes(key), {10}));
+    aborts(6, 11, 13);
+    aborts(5, 16, 18);
+    const Log log = {data(5, 10, "a"),
+                     data(6, 11, "b"),
+                     data(5, 12, "c", 1),
+                     marker(6, 13, ControlRecordType::abort),
+                     data(6, 14, "d", 1),
+                     marker(5, 15, ControlRecordType::commit),
+                     data(5, 16, "e", 2),
+                     marker(6, 17, ControlRecordType::commit),
+                     marker(5, 18, ControlRecordType::abort),
+                     data(5, 19, "f", 3, false)};
+    EXPECT_EQ(shape(clean_all(log, 1000)), "d-dmdm-mmd");
+}
+
+// A transaction that begins in one segment and ends in a later one: what is expected comes segment by segment.
+TEST_F(CleanedTransactionsTest, AbortedTransactionsAreExpectedOnceHoweverManySegmentsTheyReachInto) {
+    BatchCleaner one(keys, producers, {.now = {1000}, .delete_retention_ms = 500, .covered_until = {100}});
+    std::vector<std::byte> out;
+    one.transactions().expect({{.producer_id = {5}, .first_offset = {8}, .last_offset = {14}, .last_stable_offset = {15}}});
+    EXPECT_EQ(one.clean(*parse_batch(data(5, 10, "a")), true, out)->records_kept, 0);
+    one.transactions().expect({{.producer_id = {6}, .first_offset = {11}, .last_offset = {20}, .last_stable_offset = {21}}});
+    EXPECT_EQ(one.clean(*parse_batch(data(6, 11, "b")), false, out)->records_kept, 0);
+    EXPECT_EQ(one.clean(*parse_batch(data(5, 12, "c")), true, out)->records_kept, 0);
+    one.transactions().expect({});
+    EXPECT_EQ(one.clean(*parse_batch(marker(5, 14, ControlRecordType::abort)), false, out)->fate, BatchCleaner::Fate::kept);
+    EXPECT_EQ(one.clean(*parse_batch(data(5, 15, "d")), false, out)->records_kept, 1) << "the next transaction is another one";
+    EXPECT_EQ(one.clean(*parse_batch(data(6, 16, "e")), true, out)->records_kept, 0);
 }
 
 TEST_F(BatchCleanerTest, ABatchThatCannotBeReadIsAnError) {

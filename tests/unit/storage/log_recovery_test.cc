@@ -281,7 +281,7 @@ TEST_F(LogRecoveryTest, AbortThatWasLostHidesNoOther) {
     transaction(0);
     abort();
     for (int start = 0; start < 2; ++start) {
-        const auto aborted = world.log().aborted_transactions({0}, {100});
+        const auto aborted = world.log().aborted_transactions({0}, {100}).value();
         ASSERT_EQ(aborted.size(), 1u) << "start " << start;
         EXPECT_EQ(aborted[0].first_offset, Offset{1});
         world.restart_cleanly();

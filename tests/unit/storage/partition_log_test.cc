@@ -321,7 +321,7 @@ TEST_F(PartitionLogTest, LastStableOffsetWaitsForTheOldestOpenTransaction) {
     build_end_transaction_marker({ControlRecordType::abort, 0}, {0}, {0}, {1}, {0}, {1000}, abort);
     ASSERT_TRUE(world.log().append(abort, kContext));
     EXPECT_EQ(world.log().last_stable_offset(), Offset{2});
-    const auto aborted = world.log().aborted_transactions({0}, {10});
+    const auto aborted = world.log().aborted_transactions({0}, {10}).value();
     ASSERT_EQ(aborted.size(), 1u);
     EXPECT_EQ(aborted[0].first_offset, Offset{1});
 }
