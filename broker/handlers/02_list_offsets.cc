@@ -66,10 +66,11 @@ void find_repeated(const ListOffsetsRequest::ListOffsetsTopic& topic, std::unord
     }
 }
 
-void fill(Response& response, const StorageResult<std::optional<TimestampedOffset>>& found) {
+/// Nothing at or above `bound` is told.
+void fill(Response& response, const StorageResult<std::optional<TimestampedOffset>>& found, Offset bound) {
     if (!found) {
         response.error_code = ErrorCode::kafka_storage_error;
-    } else if (*found) {
+    } else if (*found && (*found)->offset < bound) {
         response.timestamp = (*found)->timestamp.value;
         response.offset = (*found)->offset.value;
         response.leader_epoch = (*found)->leader_epoch.value;
@@ -92,13 +93,13 @@ void look_up(const runtime::Partition& partition, std::int64_t timestamp, bool r
             return;
         }
         case kMaxTimestamp:
-            fill(response, log.offset_of_max_timestamp());
+            fill(response, log.offset_of_max_timestamp(), bound);
             return;
         case kLatestTiered:
         case kEarliestPendingUpload:
             return;
         default:
-            fill(response, log.offset_for_timestamp(TimestampMs{timestamp}, bound));
+            fill(response, log.offset_for_timestamp(TimestampMs{timestamp}, bound), bound);
     }
 }
 

@@ -96,8 +96,9 @@ FetchOutcome FetchOperation::read_target(const FetchTarget& target, std::int64_t
         return outcome;
     }
     const PartitionLog& log = *target.partition->log;
-    outcome.high_watermark = log.high_watermark();
+    // In this order, so that the stable offset is never above the other.
     outcome.last_stable_offset = log.last_stable_offset();
+    outcome.high_watermark = log.high_watermark();
     outcome.log_start_offset = log.log_start_offset();
     if (target.last_fetched_epoch > kNoLeaderEpoch) {
         const EpochEnd end = log.offset_for_leader_epoch(target.last_fetched_epoch);
@@ -144,11 +145,13 @@ runtime::FetchWait FetchOperation::wait() const {
         const bool counts = !outcome.held && !any_undecided_;
         const std::int64_t countable = counts ? std::max<std::int64_t>(1, target.max_bytes) - outcome.slice.size : 0;
         const Offset seen_end = outcome.held ? target.partition->log->high_watermark() : outcome.high_watermark;
-        wait.partitions.push_back({.partition = target.partition,
-                                   .seen_end = seen_end,
-                                   // Of a partition that a fence holds nothing counts, stable or not.
-                                   .stable_end = outcome.held ? seen_end : outcome.last_stable_offset,
-                                   .countable_bytes = std::max<std::int64_t>(0, countable)});
+        wait.partitions.push_back(
+            {.partition = target.partition,
+             .seen_end = seen_end,
+             // Of a partition that a fence holds nothing counts, stable or not.
+             .stable_end = outcome.held ? seen_end : outcome.last_stable_offset,
+             .countable_bytes = std::max<std::int64_t>(0, countable),
+             .watched_stable_end = read_committed && !outcome.held ? outcome.last_stable_offset : kNoOffset});
     }
     return wait;
 }

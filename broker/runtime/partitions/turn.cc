@@ -117,7 +117,11 @@ fetch::FetchWaiters::Wait Turn::counted(const FetchWait& wait) {
 void Turn::look_once_more(const FetchWait& wait) {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     for (const WaitFor& each : wait.partitions) {
-        if (each.partition->log->high_watermark() != each.seen_end) {
+        // The end of a transaction is published in two steps: who saw the new log end may have seen the old stable offset.
+        const bool has_moved = each.partition->log->high_watermark() != each.seen_end;
+        const bool shows_more =
+            each.watched_stable_end != kNoOffset && each.partition->log->last_stable_offset() != each.watched_stable_end;
+        if (has_moved || shows_more) {
             waiters_.on_change(each.partition->key, woken_);
         }
     }

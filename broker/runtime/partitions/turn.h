@@ -47,6 +47,8 @@ struct WaitFor {
     Offset seen_end;
     Offset stable_end;
     std::int64_t countable_bytes;
+    /// For a fetch of committed records: the last stable offset when it looked, if another one is a reason to look again.
+    Offset watched_stable_end = kNoOffset;
 };
 
 /// What a fetch waits for; see FetchWaiters.
