@@ -7,14 +7,15 @@
 // requests in a loop turn are staged and written together; the reply is made after that
 // (finish_produce), or, with flush.messages, after the sync.
 //
-// Not served yet: transactions. A transactional batch is refused with INVALID_TXN_STATE, since no
-// coordinator knows its transaction.
+// Batches of transactions are verified with their coordinator before any batch of the request is staged: see
+// produce_verification.h. Requests without such batches pass that by.
 
 #include <atomic>
 #include <vector>
 
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
+#include "broker/handlers/produce_verification.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -45,6 +46,9 @@ using runtime::Turn;
 using PartitionResponse = ProduceResponse::PartitionProduceResponse;
 
 constexpr std::string_view kAdminClientId = "__admin_client";
+
+/// For requests that have nothing to verify.
+constexpr PartitionVerification kNothingVerified{};
 
 /// What a produce remembers until its appends are written; in the turn's arena.
 struct ProduceInProgress {
@@ -173,7 +177,7 @@ std::expected<MutableBytes, BatchError> bytes_to_store(MutableBytes received, co
 /// Validates and stages one partition. Fills `response` when that fails.
 void stage_partition(runtime::RequestContext& context, StagedRequest& staged, const TopicState& topic,
                      runtime::Partition* partition, const ProduceRequest::PartitionProduceData& data, std::size_t reply_index,
-                     bool transactional, PartitionResponse& response) {
+                     const std::optional<TransactionVerification>& verification, PartitionResponse& response) {
     if (topic.topic->internal && context.client_id != kAdminClientId) {
         return fail(response, ErrorCode::invalid_topic_exception);
     }
@@ -186,9 +190,6 @@ void stage_partition(runtime::RequestContext& context, StagedRequest& staged, co
             response.log_start_offset = partition->log->log_start_offset().value;
         }
         return fail_validation(response, produced.error(), rules, partition->log->directory_name(), context.arena());
-    }
-    if (produced->batch.header.attributes.is_transactional()) {
-        return fail(response, transactional ? ErrorCode::invalid_txn_state : ErrorCode::transactional_id_authorization_failed);
     }
     // The request's bytes are ours to change: they lie in the connection's read buffer.
     const MutableBytes received(const_cast<std::byte*>(data.records.data), static_cast<std::size_t>(data.records.size));
@@ -208,7 +209,8 @@ void stage_partition(runtime::RequestContext& context, StagedRequest& staged, co
                                      .address = context.client.host},
                                     context.now());
     }
-    auto append = partition->log->stage(*stored, {.leader_epoch = partition->leader_epoch(), .now = now});
+    auto append =
+        partition->log->stage(*stored, {.leader_epoch = partition->leader_epoch(), .now = now, .verification = verification});
     if (!append) {
         if (append.error().failure != AppendFailure::storage_error && append.error().failure != AppendFailure::closed) {
             response.log_start_offset = partition->log->log_start_offset().value;
@@ -394,10 +396,26 @@ void produce(runtime::RequestContext& context) {
     if (request == nullptr) {
         return;
     }
-    if (request->transactional_id && !authorize(context, access::kWriteTransactionalId, *request->transactional_id)) {
-        return refuse(context, *request, ErrorCode::transactional_id_authorization_failed);
+    std::size_t partition_count = 0;
+    bool has_transactional = false;
+    for (const ProduceRequest::TopicProduceData& topic : request->topic_data) {
+        partition_count += topic.partition_data.count();
+        for (const ProduceRequest::PartitionProduceData& data : topic.partition_data) {
+            has_transactional = has_transactional || is_transactional(data.records);
+        }
     }
     Arena& arena = context.arena();
+    Array<PartitionVerification> verified;
+    if (has_transactional) {
+        if (!request->transactional_id || !authorize(context, access::kWriteTransactionalId, *request->transactional_id)) {
+            return refuse(context, *request, ErrorCode::transactional_id_authorization_failed);
+        }
+        const auto rows = verify_transactions(context, *request, partition_count);
+        if (!rows) {
+            return refuse(context, *request, rows.error());
+        }
+        verified = *rows;
+    }
     note_producer(context);
     auto* progress = new (arena.allocate_unlimited(sizeof(ProduceInProgress), alignof(ProduceInProgress))) ProduceInProgress;
     progress->services = &context.services;
@@ -406,10 +424,6 @@ void produce(runtime::RequestContext& context) {
     staged.message = progress;
     staged.finish = finish_produce;
 
-    std::size_t partition_count = 0;
-    for (const ProduceRequest::TopicProduceData& topic : request->topic_data) {
-        partition_count += topic.partition_data.count();
-    }
     ArenaVector<PartitionResponse> partitions(arena, partition_count);
     ArenaVector<ProduceResponse::TopicProduceResponse> topics(arena, request->topic_data.count());
     for (const ProduceRequest::TopicProduceData& topic_data : request->topic_data) {
@@ -420,15 +434,21 @@ void produce(runtime::RequestContext& context) {
             PartitionResponse& response = partitions.emplace_back();
             response.index = data.index;
             runtime::Partition* partition = topic.state == nullptr ? nullptr : topic.state->partition(data.index);
+            const PartitionVerification& verification = has_transactional ? verified[partitions.size() - 1] : kNothingVerified;
             if (topic.state == nullptr) {
                 fail(response, topic.error);
             } else if (partition == nullptr) {
                 fail(response, ErrorCode::unknown_topic_or_partition);
+            } else if (verification.error != ErrorCode::none) {
+                fail(response, verification.error);
+                if (!verification.message.empty()) {
+                    response.error_message = verification.message;
+                }
             } else if (!is_valid_acks(request->acks)) {
                 fail(response, ErrorCode::invalid_required_acks);
             } else {
-                stage_partition(context, staged, *topic.state, partition, data, partitions.size() - 1,
-                                request->transactional_id.has_value(), response);
+                stage_partition(context, staged, *topic.state, partition, data, partitions.size() - 1, verification.verification,
+                                response);
             }
             if (response.error_code != ErrorCode::none) {
                 progress->failed = true;

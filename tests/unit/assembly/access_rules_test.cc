@@ -64,6 +64,7 @@
 #include "protocol/messages/75_describe_topic_partitions.h"
 #include "protocol/messages/80_add_raft_voter.h"
 #include "protocol/messages/81_remove_raft_voter.h"
+#include "protocol/record_batch_builder.h"
 #include "tests/support/broker_process.h"
 #include "tests/support/coordinator.h"
 #include "tests/support/in_process_broker.h"
@@ -182,11 +183,26 @@ class AccessRules : public ::testing::Test {
     std::unique_ptr<WireClient> client_;
 };
 
+ProduceRequest::PartitionProduceData transactional_data() {
+    static const std::vector<std::byte> kBatch = [] {
+        BatchBuilder builder({.producer_id = {1}, .producer_epoch = {0}, .base_sequence = {0}, .transactional = true});
+        builder.append({1000}, std::nullopt, Bytes());
+        std::vector<std::byte> bytes;
+        builder.build(bytes);
+        return bytes;
+    }();
+    return {.records = Records(Bytes(kBatch))};
+}
+
 void AccessRules::add_requests_of_records() {
     const auto records = one(
         ProduceRequest::TopicProduceData{.topic_id = topic_id_, .partition_data = one(ProduceRequest::PartitionProduceData{})});
     add(kTopicRefused, ProduceRequest{.acks = 1, .timeout_ms = 1000, .topic_data = records});
-    add(kIdRefused, ProduceRequest{.transactional_id = "x", .acks = 1, .timeout_ms = 1000, .topic_data = records});
+    // The id is only asked for when there is a batch of a transaction.
+    add(kTopicRefused, ProduceRequest{.transactional_id = "x", .acks = 1, .timeout_ms = 1000, .topic_data = records});
+    const auto in_transaction =
+        one(ProduceRequest::TopicProduceData{.topic_id = topic_id_, .partition_data = one(transactional_data())});
+    add(kIdRefused, ProduceRequest{.transactional_id = "x", .acks = 1, .timeout_ms = 1000, .topic_data = in_transaction});
     add(kTopicRefused, FetchRequest{.session_epoch = -1,
                                     .topics = one(FetchRequest::FetchTopic{.topic_id = topic_id_,
                                                                            .partitions = one(FetchRequest::FetchPartition{})})});
