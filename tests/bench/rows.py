@@ -108,7 +108,7 @@ class Produce(Replay):
     def __init__(self, name, text, bars, partitions=1, share=1.0, **options):
         self.name, self.text, self.bars, self.partitions = name, text, bars, partitions
         self.share, self.options = share, options
-        if "idempotent" in options:
+        if "idempotent" in options or "transactional" in options:
             self.contenders = ("K", "B")  # the limit program knows no producers
 
     def measure(self, session, bench):
@@ -178,18 +178,43 @@ class Consume(Replay):
 class EndToEnd(Replay):
     figures = (("latency_p50_us", "us", "less"), ("latency_p99_us", "us", "less"), ("latency_p999_us", "us", "less"))
 
-    def __init__(self, rate):
-        self.name = f"end-to-end-{rate // 1000}k"
+    def __init__(self, rate, read_committed=False):
+        plain = f"end-to-end-{rate // 1000}k"
+        self.name = f"{plain}-committed" if read_committed else plain
         self.text = f"due time to arrival, open loop, 100 B, {rate:,} records a second"
         self.rate = rate
         self.bars = (("latency_p50_us", "R", 1.3), ("latency_p999_us", None, 5000), ("latency_p999_us", "K", 0.5))
+        self.options = {}
+        if read_committed:
+            self.text += ", for a reader of committed records"
+            self.contenders = ("K", "B")  # the limit program knows no transactions
+            self.bars = (("latency_p50_us", f"row {plain}", 1.3), ("latency_p50_us", "K", 1))
+            self.options = {"read_committed": True}
 
     def measure(self, session, bench):
         with bench.fresh_if_limit(session) as fresh:
             topic = self.topic(fresh, bench)
             figures = self.replay(fresh, bench, topic, "end_to_end", rate=self.rate, record_bytes=100,
-                                  seconds=bench.scale.seconds, warmup_seconds=min(2, bench.scale.seconds))
+                                  seconds=bench.scale.seconds, warmup_seconds=min(2, bench.scale.seconds), **self.options)
             fresh.delete_topic(topic)
+        return figures
+
+
+class Transactions(Replay):
+    """Commits, each until the next transaction of the producer may begin."""
+
+    figures = (("transactions_per_s", "1/s", "more"), ("commit_p50_us", "us", "less"), ("commit_p99_us", "us", "less"))
+    contenders = ("K", "B")
+
+    def __init__(self, name, text, bars, partitions, producers, requests):
+        self.name, self.text, self.bars, self.partitions = name, text, (*bars, ("transactions_per_s", "K", -1)), partitions
+        self.producers, self.requests = producers, requests
+
+    def measure(self, session, bench):
+        topic = self.topic(session, bench)
+        figures = self.replay(session, bench, topic, "transactions", partitions=self.partitions, connections=self.producers,
+                              requests=max(3, int(self.requests * bench.scale.seconds)), record_bytes=100)
+        session.delete_topic(topic)
         return figures
 
 
@@ -282,6 +307,8 @@ ROWS = [
             (("cpu_s_per_gb", "R", 1.25), ("cpu_s_per_gb", "K", 0.2), ("mb_per_s", "R", -0.9)), batch_bytes=1_000_000),
     Produce("produce-idempotent", "the first row with an idempotent producer",
             (("mb_per_s", "K", -1), ("mb_per_s", "row produce-1k-64k", -0.9)), idempotent=True),
+    Produce("produce-transactional", "the first row in transactions of 1 MB",
+            (("mb_per_s", "K", -1), ("mb_per_s", "row produce-idempotent", -0.9)), transactional=True),
     Produce("produce-100b-16", "produce 100 B records with keys, 16 partitions", (("cpu_s_per_gb", "R", 1.5), *AHEAD_OF_KAFKA),
             partitions=16, share=0.5, **SMALL),
     Produce("produce-50x100", "50 producers x 100 partitions, 100 B records with keys", (("cpu_s_per_gb", "R", 1.5), *AHEAD_OF_KAFKA),
@@ -291,7 +318,9 @@ ROWS = [
     Rhythm("bursts-16", "16 sent at once when all 16 were answered", in_flight=16, bursts=True),
     Rhythm("two-connections", "5 in flight on each of two connections", in_flight=5, connections=2),
     Consume(1), Consume(3), ColdConsume(),
-    EndToEnd(1000), EndToEnd(10_000), EndToEnd(100_000),
+    EndToEnd(1000), EndToEnd(10_000), EndToEnd(100_000), EndToEnd(1000, read_committed=True),
+    Transactions("transactions-16", "transactions of one record, 16 producers", (("transactions_per_s", None, -1000),), 1, 16, 100),
+    Transactions("transactions-wide", "transactions over 1,000 partitions", (), 1000, 1, 5),
     Sync(1), Sync(16), Sync(64),
     Commits(),
     Rejoin(10, 1), Rejoin(100, 3), Rejoin(1000, 40),

@@ -2,9 +2,15 @@
 
 #include <poll.h>
 
+#include <numeric>
+#include <utility>
+#include <vector>
+
 #include "protocol/messages/09_offset_fetch.h"
 #include "protocol/messages/10_find_coordinator.h"
 #include "protocol/messages/22_init_producer_id.h"
+#include "protocol/messages/24_add_partitions_to_txn.h"
+#include "protocol/messages/26_end_txn.h"
 #include "tests/bench/replay/settings.h"
 
 namespace partita::bench {
@@ -14,7 +20,10 @@ constexpr std::int16_t kFindVersion = 2;
 constexpr std::int16_t kFetchVersion = 5;
 constexpr std::int16_t kInitProducerIdVersion = 1;
 constexpr std::int32_t kTransactionTimeoutMs = 60'000;
+constexpr std::int16_t kTransactionVersion = 1;
+constexpr std::int8_t kTransactionKey = 1;
 constexpr int kTries = 500;
+constexpr int kEndingTries = 30'000;
 constexpr int kRetryMs = 20;
 
 bool is_found(Connection& connection, std::string_view group_id) {
@@ -60,6 +69,54 @@ void wait_until(const auto& is_done, const char* otherwise) {
 
 void wait_for_coordinator(Connection& connection, std::string_view group_id) {
     wait_until([&] { return is_found(connection, group_id) && is_loaded(connection, group_id); }, "no coordinator");
+}
+
+Transactions::Transactions(Connection& connection, std::string id) : id_(std::move(id)) {
+    wait_until(
+        [&] {
+            FindCoordinatorRequest find;
+            find.key = id_;
+            find.key_type = kTransactionKey;
+            if (connection.call<FindCoordinatorResponse>(kFindVersion, find).error_code != ErrorCode::none) return false;
+            InitProducerIdRequest request;
+            request.transactional_id = id_;
+            request.transaction_timeout_ms = kTransactionTimeoutMs;
+            const auto& answer = connection.call<InitProducerIdResponse>(kInitProducerIdVersion, request);
+            producer_ = {answer.producer_id, answer.producer_epoch};
+            return answer.error_code == ErrorCode::none;
+        },
+        "no transactional producer");
+}
+
+void Transactions::begin(Connection& connection, std::string_view topic, int partitions) {
+    std::vector<std::int32_t> numbers(static_cast<std::size_t>(partitions));
+    std::iota(numbers.begin(), numbers.end(), 0);
+    AddPartitionsToTxnRequest::AddPartitionsToTxnTopic named{.name = topic, .partitions = numbers};
+    AddPartitionsToTxnRequest request;
+    request.v3_and_below_transactional_id = id_;
+    request.v3_and_below_producer_id = producer_.id;
+    request.v3_and_below_producer_epoch = producer_.epoch;
+    request.v3_and_below_topics = Array<AddPartitionsToTxnRequest::AddPartitionsToTxnTopic>(&named, 1);
+    for (int tries = 0; tries < kEndingTries; ++tries) {
+        const auto& answer = connection.call<AddPartitionsToTxnResponse>(kTransactionVersion, request);
+        const ErrorCode error = answer.results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code;
+        if (error == ErrorCode::none) return;
+        if (error != ErrorCode::concurrent_transactions) {
+            give_up("AddPartitionsToTxn answered error " + std::to_string(static_cast<int>(error)));
+        }
+        ::poll(nullptr, 0, 1);
+    }
+    give_up("a transaction does not end");
+}
+
+void Transactions::commit(Connection& connection) {
+    EndTxnRequest request;
+    request.transactional_id = id_;
+    request.producer_id = producer_.id;
+    request.producer_epoch = producer_.epoch;
+    request.committed = true;
+    const ErrorCode error = connection.call<EndTxnResponse>(kTransactionVersion, request).error_code;
+    if (error != ErrorCode::none) give_up("EndTxn answered error " + std::to_string(static_cast<int>(error)));
 }
 
 ProducerIdentity new_producer(Connection& connection) {

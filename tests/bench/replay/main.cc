@@ -11,10 +11,13 @@
 
 int main(int count, char** values) {
     using namespace partita::bench;
-    const std::map<std::string, void (*)(const Settings&)> modes = {
-        {"produce", produce},       {"fetch", fetch},
-        {"end_to_end", end_to_end}, {"offset_commits", offset_commits},
-        {"rejoin", rejoin},         {"consumer_group", consumer_group}};
+    const std::map<std::string, void (*)(const Settings&)> modes = {{"produce", produce},
+                                                                    {"fetch", fetch},
+                                                                    {"end_to_end", end_to_end},
+                                                                    {"transactions", transactions},
+                                                                    {"rejoin", rejoin},
+                                                                    {"consumer_group", consumer_group},
+                                                                    {"offset_commits", offset_commits}};
     if (count < 2 || !modes.contains(values[1])) {
         std::fprintf(stderr, "usage: replay_client MODE [--OPTION VALUE]...\nmodes:");
         for (const auto& [name, run] : modes) std::fprintf(stderr, " %s", name.c_str());

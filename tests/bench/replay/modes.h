@@ -13,6 +13,9 @@ void fetch(const Settings& settings);
 /// Open loop: records are due at fixed times, whatever the broker does. Measures from when a record was due to when a
 /// waiting consumer has it.
 void end_to_end(const Settings& settings);
+/// `requests` transactions on each of `connections` connections, one after the other: each writes a record to the first of the
+/// `partitions` that it names, and commits. Measures commits until the next transaction may begin.
+void transactions(const Settings& settings);
 /// Commits offsets for `groups` groups of `partitions` partitions, `in_flight` requests at a time on one connection.
 void offset_commits(const Settings& settings);
 /// `members` members of a classic group: how long forming the group takes, and a rebalance of all members at once.

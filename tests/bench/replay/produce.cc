@@ -1,6 +1,9 @@
 #include <poll.h>
 
 #include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include "protocol/crc32c.h"
 #include "tests/bench/replay/batches.h"
@@ -18,6 +21,8 @@ constexpr std::size_t kCrcPosition = 17;
 constexpr std::size_t kProducerIdPosition = 43;
 constexpr std::size_t kEpochPosition = 51;
 constexpr std::size_t kSequencePosition = 53;
+constexpr std::string_view kTransactionalId = "replay";
+constexpr std::int16_t kTransactionalAttributes = 0x10;
 
 /// Requests that take turns, with what is needed to check answers and to number the batches of an idempotent producer.
 struct Requests {
@@ -42,7 +47,11 @@ Requests encode_requests(const Settings& settings) {
     for (std::uint64_t held = 0; held < kBytesOfDifferentRequests || partition != 0; held += requests.bytes_each) {
         Requests::Request& request = requests.all.emplace_back();
         Frame& frame = request.frame;
-        frame.put(std::int16_t{-1});
+        if (settings.transactional) {
+            frame.put_string(kTransactionalId);
+        } else {
+            frame.put(std::int16_t{-1});
+        }
         frame.put(std::int16_t{-1});
         frame.put(std::int32_t{30000});
         frame.put(std::int32_t{1});
@@ -69,13 +78,32 @@ class Producer {
     Producer(const Settings& settings, std::size_t first_request)
         : connection_(settings.port), next_request_(first_request), sequences_(static_cast<std::size_t>(settings.partitions)) {
         if (settings.idempotent) identity_ = new_producer(connection_);
+        if (!settings.transactional) return;
+        if (settings.connections > 1) give_up("there is one producer with a transactional id");
+        transactions_.emplace(connection_, std::string(kTransactionalId));
+        identity_ = transactions_->producer();
+        transactions_->begin(connection_, settings.topic, settings.partitions);
     }
 
     [[nodiscard]] int descriptor() const { return connection_.descriptor(); }
     [[nodiscard]] std::size_t in_flight() const { return sent_at_ns_.size(); }
     [[nodiscard]] bool has_buffered() const { return connection_.has_buffered(); }
 
+    /// False while the transaction is full and not all of it was answered. Ends a full one.
+    [[nodiscard]] bool may_send(const Settings& settings) {
+        if (!transactions_ || in_transaction_bytes_ < settings.transaction_bytes) return true;
+        if (in_flight() > 0) return false;
+        end_transaction();
+        transactions_->begin(connection_, settings.topic, settings.partitions);
+        return true;
+    }
+    void end_transaction() {
+        if (transactions_) transactions_->commit(connection_);
+        in_transaction_bytes_ = 0;
+    }
+
     void send_next(Requests& requests) {
+        in_transaction_bytes_ += requests.bytes_each;
         Requests::Request& request = requests.all[next_request_ % requests.all.size()];
         ++next_request_;
         if (identity_.id >= 0) number(request);
@@ -107,6 +135,7 @@ class Producer {
         for (const Requests::BatchPlace& place : request.batches) {
             std::byte* batch = request.frame.data() + place.position;
             std::int32_t& sequence = sequences_[static_cast<std::size_t>(place.partition)];
+            if (transactions_) store_big_endian(batch + kAttributesPosition, kTransactionalAttributes);
             store_big_endian(batch + kProducerIdPosition, identity_.id);
             store_big_endian(batch + kEpochPosition, identity_.epoch);
             store_big_endian(batch + kSequencePosition, sequence);
@@ -119,6 +148,8 @@ class Producer {
     std::size_t next_request_;
     std::vector<std::int32_t> sequences_;
     ProducerIdentity identity_;
+    std::optional<Transactions> transactions_;
+    std::uint64_t in_transaction_bytes_ = 0;
     std::int32_t next_correlation_id_ = 0;
     std::int32_t next_answer_id_ = 0;
     std::deque<std::int64_t> sent_at_ns_;
@@ -145,7 +176,8 @@ void produce(const Settings& settings) {
     std::uint64_t sent = 0;
     const auto fill_window = [&](Producer& producer) {
         if (settings.bursts && producer.in_flight() > 0) return;
-        while (sent < wanted && producer.in_flight() < static_cast<std::size_t>(settings.in_flight)) {
+        while (sent < wanted && producer.in_flight() < static_cast<std::size_t>(settings.in_flight) &&
+               producer.may_send(settings)) {
             producer.send_next(requests);
             ++sent;
         }
@@ -162,6 +194,7 @@ void produce(const Settings& settings) {
             } while (producers[i].has_buffered() && producers[i].in_flight() > 0);
         }
     }
+    for (Producer& producer : producers) producer.end_transaction();
     const double seconds = seconds_since(began);
     const auto bytes = static_cast<double>(wanted * requests.bytes_each);
     const auto records = static_cast<double>(wanted * requests.records_each);

@@ -40,13 +40,17 @@ Settings parse_settings(int count, char** values) {
         {"--fetch-bytes", number(settings.fetch_bytes)},
         {"--megabytes", number(settings.megabytes)},
         {"--requests", number(settings.requests)},
+        {"--transaction-bytes", number(settings.transaction_bytes)},
         {"--touch-megabytes", number(settings.touch_megabytes)},
         {"--rate", number(settings.rate_per_s)},
         {"--seconds", number(settings.seconds)},
         {"--warmup-seconds", number(settings.warmup_seconds)},
     };
-    const std::map<std::string, bool*> flags = {
-        {"--keyed", &settings.keyed}, {"--idempotent", &settings.idempotent}, {"--bursts", &settings.bursts}};
+    const std::map<std::string, bool*> flags = {{"--keyed", &settings.keyed},
+                                                {"--idempotent", &settings.idempotent},
+                                                {"--transactional", &settings.transactional},
+                                                {"--read-committed", &settings.read_committed},
+                                                {"--bursts", &settings.bursts}};
     for (int i = 2; i < count; ++i) {
         const std::string name = values[i];
         if (const auto flag = flags.find(name); flag != flags.end()) {

@@ -31,6 +31,9 @@ struct Settings {
     double warmup_seconds = 2;
     bool keyed = false;
     bool idempotent = false;
+    bool transactional = false;
+    std::uint64_t transaction_bytes = 1'000'000;  ///< Of records in each transaction.
+    bool read_committed = false;
     bool bursts = false;  ///< Nothing is sent before all that is in flight was answered.
 };
 
