@@ -305,13 +305,9 @@ EndTransactionResult TransactionCoordinator::end_by_epoch(const EndTransaction& 
 
 void TransactionCoordinator::fence(std::string_view transactional_id, const Transaction& transaction, Now now, Effects& effects) {
     TransactionRecord record = TransactionTable::record_of(transactional_id, transaction, effects.arena);
-    ProducerEpoch last_epoch = kNoProducerEpoch;
+    // By version 2 the end of the transaction fences its producer, as each end does, and leaves it an epoch that it may have missed.
+    const ProducerEpoch last_epoch = bumps_epochs(config_.version) ? record.producer.epoch : kNoProducerEpoch;
     record.producer.epoch = next_epoch(record.producer.epoch);
-    if (bumps_epochs(config_.version)) {
-        // As for every end of a transaction, on top of the fence.
-        last_epoch = record.producer.epoch;
-        record.producer.epoch = next_epoch(record.producer.epoch);
-    }
     record.next_producer_id = kNoProducerId;
     record.client_version = bumps_epochs(config_.version) ? config_.version : TransactionVersion::v0;
     prepare_end(std::move(record), TransactionState::prepare_abort, last_epoch, now, effects);

@@ -76,14 +76,22 @@ TEST_F(InitProducerIdTest, AbortsWhatIsOpenAndLetsTheClientComeAgain) {
     ASSERT_EQ(add("tx", first, {0, 1}), ErrorCode::none);
     EXPECT_EQ(init("tx").error, ErrorCode::concurrent_transactions);
     EXPECT_EQ(state_of("tx"), TransactionState::complete_abort);
-    // One epoch fences, one more is that of every end by version 2.
-    EXPECT_EQ(markers_of(0), std::vector<std::string>{"abort 1000/2"});
-    EXPECT_EQ(markers_of(1), std::vector<std::string>{"abort 1000/2"});
-    EXPECT_EQ(init("tx").producer, (Producer{{1000}, {3}}));
+    EXPECT_EQ(markers_of(0), std::vector<std::string>{"abort 1000/1"});
+    EXPECT_EQ(markers_of(1), std::vector<std::string>{"abort 1000/1"});
+    EXPECT_EQ(init("tx").producer, (Producer{{1000}, {2}}));
     EXPECT_EQ(add("tx", first, {0}), ErrorCode::producer_fenced);
 }
 
-TEST_F(InitProducerIdTest, OneEpochFencesBeforeVersion2) {
+TEST_F(InitProducerIdTest, WhoWasFencedMayGoOnAsLongAsNobodyElseCame) {
+    const Producer first = init("tx").producer;
+    ASSERT_EQ(add("tx", first, {0}), ErrorCode::none);
+    EXPECT_EQ(init("tx").error, ErrorCode::concurrent_transactions);
+    EXPECT_EQ(init("tx", first).producer, (Producer{{1000}, {1}}));
+    EXPECT_EQ(init("tx").producer, (Producer{{1000}, {2}}));
+    EXPECT_EQ(init("tx", first).error, ErrorCode::producer_fenced);
+}
+
+TEST_F(InitProducerIdTest, FencesBeforeVersion2ByTheSameEpoch) {
     config_ = config(TransactionVersion::v1);
     begin();
     const Producer first = init("tx").producer;
