@@ -2,7 +2,6 @@
 
 #include <re2/re2.h>
 
-#include <memory>
 #include <vector>
 
 namespace partita::groups {
@@ -65,26 +64,41 @@ std::optional<std::string> regex_complaint(std::string_view regex) {
     return std::string(complaint_of(compiled.error_code()));
 }
 
+struct WholeMatch::Compiled {
+    RE2 regex;
+};
+
+WholeMatch::WholeMatch(std::unique_ptr<Compiled> compiled) : compiled_(std::move(compiled)) {}
+WholeMatch::~WholeMatch() = default;
+WholeMatch::WholeMatch(WholeMatch&&) noexcept = default;
+WholeMatch& WholeMatch::operator=(WholeMatch&&) noexcept = default;
+
+std::optional<WholeMatch> WholeMatch::compile(std::string_view regex) {
+    std::unique_ptr<Compiled> compiled(new Compiled{RE2(piece(regex), options())});
+    return compiled->regex.ok() ? std::optional(WholeMatch(std::move(compiled))) : std::nullopt;
+}
+
+bool WholeMatch::matches(std::string_view name) const { return RE2::FullMatch(piece(name), compiled_->regex); }
+
 std::map<std::string, std::set<std::string>> resolve_regexes(std::span<const std::string> regexes, const ClusterView& cluster,
                                                              const TopicFilter* among) {
-    struct Compiled {
-        std::unique_ptr<RE2> regex;
+    struct Wanted {
+        WholeMatch regex;
         std::set<std::string>* matches;
     };
     std::map<std::string, std::set<std::string>> result;
-    std::vector<Compiled> compiled;
+    std::vector<Wanted> wanted;
     for (const std::string& text : regexes) {
         std::set<std::string>& matches = result[text];
-        auto regex = std::make_unique<RE2>(text, options());
-        if (regex->ok()) {
-            compiled.push_back({std::move(regex), &matches});
+        if (auto regex = WholeMatch::compile(text)) {
+            wanted.push_back({std::move(*regex), &matches});
         }
     }
     cluster.for_each([&](const ClusterView::Topic& topic) {
         // Asked once for a topic, and not for one that nobody wants.
         std::optional<bool> is_among;
-        for (const Compiled& one : compiled) {
-            if (!RE2::FullMatch(piece(topic.name), *one.regex)) {
+        for (const Wanted& one : wanted) {
+            if (!one.regex.matches(topic.name)) {
                 continue;
             }
             if (!is_among) {
