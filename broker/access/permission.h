@@ -63,6 +63,7 @@ inline constexpr Permission kAlterClusterConfigs{Operation::alter_configs, Resou
 inline constexpr Permission kIdempotentWrite{Operation::idempotent_write, ResourceType::cluster};
 inline constexpr Permission kWriteTransactionalId{Operation::write, ResourceType::transactional_id};
 inline constexpr Permission kDescribeTransactionalId{Operation::describe, ResourceType::transactional_id};
+inline constexpr Permission kTwoPhaseCommitTransactionalId{Operation::two_phase_commit, ResourceType::transactional_id};
 inline constexpr Permission kDescribeToken{Operation::describe, ResourceType::delegation_token};
 inline constexpr Permission kCreateTokensOfUser{Operation::create_tokens, ResourceType::user};
 inline constexpr Permission kDescribeTokensOfUser{Operation::describe_tokens, ResourceType::user};
@@ -86,6 +87,8 @@ inline constexpr Need kDescribeGroupOrCluster{kDescribeGroup, kDescribeCluster};
 inline constexpr Need kDescribeTopicOrCluster{kDescribeTopic, kDescribeCluster};
 /// A client that may write to any topic may also ask for a producer id.
 inline constexpr Need kWriteTopicOrIdempotently{kWriteTopic, kIdempotentWrite};
+/// Other brokers write markers of transactions too; they have CLUSTER_ACTION.
+inline constexpr Need kAlterClusterOrClusterAction{kAlterCluster, kClusterAction};
 /// Replicas send this request too; they have CLUSTER_ACTION.
 inline constexpr Need kDescribeTopicOrClusterAction{kDescribeTopic, kClusterAction};
 

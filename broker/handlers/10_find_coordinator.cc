@@ -8,10 +8,8 @@
 
 #include "protocol/messages/10_find_coordinator.h"
 #include "broker/handlers/authorize.h"
+#include "broker/handlers/made_coordinators.h"
 #include "broker/handlers/registry.h"
-#include "broker/handlers/request_context.h"
-#include "broker/handlers/services.h"
-#include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/coordinators/transaction_shards.h"
 #include "broker/runtime/partitions/turn.h"
@@ -39,12 +37,9 @@ Answer answer_for(runtime::RequestContext& context, std::int8_t key_type, std::s
     if (key_type != kGroupKey && key_type != kTransactionKey) {
         return refused(ErrorCode::invalid_request);
     }
-    const bool is_group = key_type == kGroupKey;
-    const runtime::CoordinatorHost& host =
-        is_group ? static_cast<const runtime::CoordinatorHost&>(context.services.groups) : context.services.transactions;
-    const topics::CoordinatorKind kind = is_group ? topics::CoordinatorKind::groups : topics::CoordinatorKind::transactions;
-    const bool is_served =
-        host.is_attached() || (context.services.catalog.make_topic_of(kind, context.turn) && host.is_attached());
+    const bool is_served = key_type == kGroupKey
+                               ? made_coordinators(context, topics::CoordinatorKind::groups, context.services.groups)
+                               : made_coordinators(context, topics::CoordinatorKind::transactions, context.services.transactions);
     return is_served ? Answer() : refused(ErrorCode::coordinator_not_available);
 }
 

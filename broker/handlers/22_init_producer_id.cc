@@ -3,49 +3,61 @@
 //   v2: flexible; v3: the producer may name its id and epoch; v4: PRODUCER_FENCED; v5: transactions v2; v6: two-phase
 //   commit, unstable in Kafka 4.3.1 and served with unstable.api.versions.enable only. Its fields speak of transactions.
 //
-// Without a transactional id the answer is a fresh id with epoch 0. Transactions are not served yet:
-// FindCoordinator does not name a coordinator for them, and neither does this.
+// Without a transactional id the answer is a fresh id with epoch 0; with one, its coordinator decides.
 
 #include "protocol/messages/22_init_producer_id.h"
+#include "broker/config/current_config.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/registry.h"
-#include "broker/handlers/request_context.h"
-#include "broker/handlers/services.h"
-#include "broker/runtime/catalog/catalog.h"
-#include "broker/runtime/loop/fail_stop.h"
-#include "broker/runtime/partitions/turn.h"
-#include "broker/runtime/partitions/turns.h"
-#include "storage/log_flusher.h"
+#include "broker/handlers/transaction_requests.h"
 
 namespace partita::handlers {
-
 namespace {
 
-/// Replies once the device has what says that the id is taken. Else a power failure could have it given out again, and logs that
-/// kept records of its first producer would take batches of the second for repeated ones.
-void reply_when_durable(runtime::RequestContext& context, const InitProducerIdResponse& response) {
-    runtime::Services& services = context.services;
-    const std::shared_ptr<PartitionLog> catalog_log = services.catalog.own_log();
-    if (!catalog_log->has_unsynced_data()) {
-        context.reply(response);
-        return;
+constexpr std::int16_t kKnowsFenced = 4;
+
+InitProducerIdResponse refused(ErrorCode error) { return {.error_code = error, .producer_epoch = -1}; }
+
+/// What is wrong with the request, whatever is known of its producer and whoever coordinates.
+ErrorCode problem_of(const runtime::RequestContext& context, const InitProducerIdRequest& request) {
+    const bool only_one_given = (request.producer_id == -1) != (request.producer_epoch == -1);
+    if (only_one_given || (request.transactional_id && request.transactional_id->empty())) {
+        return ErrorCode::invalid_request;
     }
-    const runtime::PendingReply pending = context.defer();
-    const auto give = [&services, pending](InitProducerIdResponse given, bool is_durable) {
-        if (!is_durable) {
-            given = {.error_code = ErrorCode::coordinator_load_in_progress, .producer_epoch = -1};
-        }
-        services.turns.deliver(pending.target, runtime::encode_reply(pending, given));
-    };
-    const bool is_queued = services.flusher.request_sync(catalog_log, [give, response](const StorageResult<Offset>& synced) {
-        if (!synced && synced.error().kind == StorageError::Kind::sync_failed) {
-            runtime::fail_stop(synced.error());
-        }
-        give(response, synced.has_value());
-    });
-    if (!is_queued) {
-        give(response, false);
+    if (!request.transactional_id) {
+        return ErrorCode::none;
+    }
+    // transaction.two.phase.commit.enable is off. Kafka 4.3.1 keeps no prepared transactions at all.
+    if (request.enable2_pc) {
+        return ErrorCode::transactional_id_authorization_failed;
+    }
+    if (request.keep_prepared_txn) {
+        return ErrorCode::unsupported_version;
+    }
+    const std::int32_t timeout_ms = request.transaction_timeout_ms;
+    const bool is_good = timeout_ms > 0 && timeout_ms <= context.services.config->transaction_max_timeout_ms;
+    return is_good ? ErrorCode::none : ErrorCode::invalid_transaction_timeout;
+}
+
+void init_transactional(runtime::RequestContext& context, const InitProducerIdRequest& request) {
+    transactions::InitProducerId command{.transactional_id = *request.transactional_id,
+                                         .timeout_ms = request.transaction_timeout_ms};
+    if (request.producer_id != -1) {
+        command.expected = producer_of(request.producer_id, request.producer_epoch);
+    }
+    bool took_id = false;
+    const auto result = ask_with_fresh_id(context, command, took_id);
+    const ErrorCode error = result ? result->error : result.error();
+    if (error != ErrorCode::none) {
+        return context.reply(refused(fenced_as_known(error, context.version(), kKnowsFenced)));
+    }
+    const InitProducerIdResponse response{.producer_id = result->producer.id.value,
+                                          .producer_epoch = result->producer.epoch.value};
+    if (took_id) {
+        reply_when_ids_are_durable(context, response, refused(ErrorCode::coordinator_load_in_progress));
+    } else {
+        context.reply(response);
     }
 }
 
@@ -56,34 +68,29 @@ void init_producer_id(runtime::RequestContext& context) {
     if (request == nullptr) {
         return;
     }
-    InitProducerIdResponse response;
-    response.producer_epoch = -1;
     if (request->transactional_id && !authorize(context, access::kWriteTransactionalId, *request->transactional_id)) {
-        response.error_code = ErrorCode::transactional_id_authorization_failed;
-        context.reply(response);
-        return;
+        return context.reply(refused(ErrorCode::transactional_id_authorization_failed));
+    }
+    if (request->transactional_id && request->enable2_pc &&
+        !authorize(context, access::kTwoPhaseCommitTransactionalId, *request->transactional_id)) {
+        return context.reply(refused(ErrorCode::transactional_id_authorization_failed));
     }
     if (!request->transactional_id && !authorize_any(context, access::kWriteTopicOrIdempotently)) {
-        response.error_code = ErrorCode::cluster_authorization_failed;
-        context.reply(response);
-        return;
+        return context.reply(refused(ErrorCode::cluster_authorization_failed));
     }
     note_producer(context);
-    const bool only_one_given = (request->producer_id == -1) != (request->producer_epoch == -1);
-    if (only_one_given || (request->transactional_id && request->transactional_id->empty())) {
-        response.error_code = ErrorCode::invalid_request;
-    } else if (request->transactional_id) {
-        response.error_code = ErrorCode::coordinator_not_available;
-    } else if (const auto id = context.services.catalog.next_producer_id(context.turn)) {
-        response.producer_id = id->value;
-        response.producer_epoch = 0;
-        reply_when_durable(context, response);
-        return;
-    } else {
-        // Kafka's producer asks again when its coordinator is loading.
-        response.error_code = ErrorCode::coordinator_load_in_progress;
+    if (const ErrorCode problem = problem_of(context, *request); problem != ErrorCode::none) {
+        return context.reply(refused(problem));
     }
-    context.reply(response);
+    if (request->transactional_id) {
+        return init_transactional(context, *request);
+    }
+    const auto id = fresh_producer_id(context);
+    if (!id) {
+        return context.reply(refused(ErrorCode::coordinator_load_in_progress));
+    }
+    reply_when_ids_are_durable(context, {.producer_id = id->value, .producer_epoch = 0},
+                               refused(ErrorCode::coordinator_load_in_progress));
 }
 
 }  // namespace partita::handlers

@@ -2,41 +2,91 @@
 //
 //   v1: only those that run for so long; v2: pattern of transactional ids.
 //
-// Transactions are not served, so there are none; states that Kafka does not know are named all the same, and a pattern
-// that is none is refused.
+// States that Kafka does not know are named, and ask for nothing.
+
+#include "protocol/messages/66_list_transactions.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "broker/groups/topic_regex.h"
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
-#include "protocol/messages/66_list_transactions.h"
+#include "broker/handlers/transaction_requests.h"
 
 namespace partita::handlers {
 namespace {
 
-constexpr std::string_view kTransactionStates[] = {"Empty",          "Ongoing",       "PrepareCommit", "PrepareAbort",
-                                                   "CompleteCommit", "CompleteAbort", "Dead",          "PrepareEpochFence"};
+using Request = ListTransactionsRequest;
+using Response = ListTransactionsResponse;
+
+struct Wanted {
+    std::vector<transactions::TransactionState> states;
+    std::vector<ProducerId> producer_ids;
+    /// Empty for all ids.
+    std::optional<groups::WholeMatch> pattern;
+};
+
+/// False when some shard did not answer.
+bool collect(runtime::RequestContext& context, const Request& request, const Wanted& wanted,
+             ArenaVector<Response::TransactionState>& found) {
+    runtime::TransactionShards& shards = context.services.transactions;
+    for (std::size_t shard = 0; shard < shards.shard_count(); ++shard) {
+        const auto listed = shards.ask_shard(
+            context.turn, shard,
+            transactions::ListTransactions{
+                .producer_ids = wanted.producer_ids, .states = wanted.states, .longer_than_ms = request.duration_filter});
+        if (!listed) {
+            return false;
+        }
+        for (const transactions::ListTransactionsResult::Entry& entry : listed->transactions) {
+            if ((!wanted.pattern || wanted.pattern->matches(entry.transactional_id)) &&
+                authorize(context, access::kDescribeTransactionalId, entry.transactional_id)) {
+                found.push_back({.transactional_id = context.arena().copy(entry.transactional_id),
+                                 .producer_id = entry.producer_id.value,
+                                 .transaction_state = transactions::state_name(entry.state)});
+            }
+        }
+    }
+    return true;
+}
 
 }  // namespace
 
 void list_transactions(runtime::RequestContext& context) {
-    const ListTransactionsRequest* request = context.decode<ListTransactionsRequest>();
+    const Request* request = context.decode<Request>();
     if (request == nullptr) {
         return;
     }
+    Response response;
+    Wanted wanted;
+    if (request->transactional_id_pattern && !request->transactional_id_pattern->empty()) {
+        auto pattern = groups::WholeMatch::compile(*request->transactional_id_pattern);
+        if (!pattern) {
+            response.error_code = ErrorCode::invalid_regular_expression;
+            return context.reply(response);
+        }
+        wanted.pattern = std::move(*pattern);
+    }
     ArenaVector<std::string_view> unknown(context.arena());
-    for (const std::string_view state : request->state_filters) {
-        if (std::ranges::find(kTransactionStates, state) == std::end(kTransactionStates)) {
-            unknown.push_back(state);
+    for (const std::string_view name : request->state_filters) {
+        if (const auto state = transactions::state_named(name)) {
+            wanted.states.push_back(*state);
+        } else if (std::ranges::find(unknown, name) == unknown.end()) {
+            unknown.push_back(name);
         }
     }
-    ListTransactionsResponse response;
-    if (const auto pattern = request->transactional_id_pattern; pattern && groups::regex_complaint(*pattern)) {
-        response.error_code = ErrorCode::invalid_regular_expression;
-        context.reply(response);
-        return;
+    for (const std::int64_t id : request->producer_id_filters) {
+        wanted.producer_ids.push_back(ProducerId{id});
+    }
+    ArenaVector<Response::TransactionState> found(context.arena());
+    const bool asks_for_nothing = !request->state_filters.empty() && wanted.states.empty();
+    if (!context.services.transactions.is_complete() || (!asks_for_nothing && !collect(context, *request, wanted, found))) {
+        response.error_code = ErrorCode::coordinator_load_in_progress;
+        return context.reply(response);
     }
     response.unknown_state_filters = unknown;
+    response.transaction_states = found;
     context.reply(response);
 }
 

@@ -34,6 +34,11 @@
 #include "protocol/messages/21_delete_records.h"
 #include "protocol/messages/22_init_producer_id.h"
 #include "protocol/messages/23_offset_for_leader_epoch.h"
+#include "protocol/messages/24_add_partitions_to_txn.h"
+#include "protocol/messages/25_add_offsets_to_txn.h"
+#include "protocol/messages/26_end_txn.h"
+#include "protocol/messages/27_write_txn_markers.h"
+#include "protocol/messages/28_txn_offset_commit.h"
 #include "protocol/messages/29_describe_acls.h"
 #include "protocol/messages/30_create_acls.h"
 #include "protocol/messages/31_delete_acls.h"
@@ -58,6 +63,7 @@
 #include "protocol/messages/61_describe_producers.h"
 #include "protocol/messages/64_unregister_broker.h"
 #include "protocol/messages/65_describe_transactions.h"
+#include "protocol/messages/66_list_transactions.h"
 #include "protocol/messages/68_consumer_group_heartbeat.h"
 #include "protocol/messages/69_consumer_group_describe.h"
 #include "protocol/messages/74_list_config_resources.h"
@@ -108,9 +114,12 @@ class AccessRules : public ::testing::Test {
   protected:
     static constexpr std::string_view kTopic = "t";
     static constexpr std::string_view kGroup = "g";
+    /// Has a transaction open that wrote to the topic.
+    static constexpr std::string_view kTransactionalId = "x";
 
     void SetUp() override {
-        broker_ = InProcessBroker::start({.data_directory = directory_ / "data", .access_rules = &rules_});
+        broker_ = InProcessBroker::start(
+            {.data_directory = directory_ / "data", .overrides = {"unstable.api.versions.enable=true"}, .access_rules = &rules_});
         ASSERT_NE(broker_, nullptr);
         client_ = std::make_unique<WireClient>(broker_->port());
         ASSERT_TRUE(create_topic(*client_, std::string(kTopic), 1));
@@ -125,7 +134,26 @@ class AccessRules : public ::testing::Test {
         const auto* joined = client_->call<ConsumerGroupHeartbeatResponse>(1, join);
         ASSERT_NE(joined, nullptr) << client_->failure();
         ASSERT_EQ(joined->error_code, ErrorCode::none);
+        ASSERT_NO_FATAL_FAILURE(begin_transaction());
         rules_.take_asked();
+    }
+    void begin_transaction() {
+        const FindCoordinatorRequest find{.key_type = 1, .coordinator_keys = one(kTransactionalId)};
+        ASSERT_NE(client_->call<FindCoordinatorResponse>(4, find), nullptr) << client_->failure();
+        const InitProducerIdRequest init{.transactional_id = kTransactionalId, .transaction_timeout_ms = 60'000};
+        const auto* producer = client_->call<InitProducerIdResponse>(5, init);
+        ASSERT_NE(producer, nullptr) << client_->failure();
+        ASSERT_EQ(producer->error_code, ErrorCode::none);
+        producer_id_ = producer->producer_id;
+        const auto* added = client_->call<AddPartitionsToTxnResponse>(3, adding());
+        ASSERT_NE(added, nullptr) << client_->failure();
+        ASSERT_EQ(added->results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code, ErrorCode::none);
+    }
+    AddPartitionsToTxnRequest adding() {
+        return {
+            .v3_and_below_transactional_id = kTransactionalId,
+            .v3_and_below_producer_id = producer_id_,
+            .v3_and_below_topics = one(AddPartitionsToTxnRequest::AddPartitionsToTxnTopic{.name = kTopic, .partitions = one(0)})};
     }
     void TearDown() override {
         client_.reset();
@@ -133,8 +161,8 @@ class AccessRules : public ::testing::Test {
     }
 
     /// Sends a request in the newest version; the reply as text.
-    std::string answer(const ApiInfo& api, const void* request) {
-        const std::int16_t version = api.latest_version(false);
+    std::string answer(const ApiInfo& api, const void* request) { return answer(api, request, api.latest_version(false)); }
+    std::string answer(const ApiInfo& api, const void* request, std::int16_t version) {
         const void* reply = client_->call(api, version, request);
         if (reply == nullptr) {
             ADD_FAILURE() << api.name << ": " << client_->failure();
@@ -153,17 +181,25 @@ class AccessRules : public ::testing::Test {
         const void* request;
         /// With what everything is refused that it asks for; NONE where it is left out of the reply.
         ErrorCode refusal;
+        std::int16_t version = 0;
     };
+    /// In the newest version.
     template <class Request>
     void add(ErrorCode refusal, Request request) {
-        requests_.push_back({&api_of<Request>(), one(request).begin(), refusal});
+        add(refusal, api_of<Request>().latest_version(false), request);
+    }
+    template <class Request>
+    void add(ErrorCode refusal, std::int16_t version, Request request) {
+        requests_.push_back({&api_of<Request>(), one(request).begin(), refusal, version});
     }
     void add_requests_of_records();
+    void add_requests_of_transactions();
     void add_requests_of_groups();
     void add_requests_of_topics();
     void add_requests_of_the_cluster();
     void add_all() {
         add_requests_of_records();
+        add_requests_of_transactions();
         add_requests_of_groups();
         add_requests_of_topics();
         add_requests_of_the_cluster();
@@ -178,6 +214,7 @@ class AccessRules : public ::testing::Test {
     NotedRules rules_;
     Arena arena_;
     TopicId topic_id_;
+    std::int64_t producer_id_ = -1;
     std::vector<Asked> requests_;
     std::unique_ptr<InProcessBroker> broker_;
     std::unique_ptr<WireClient> client_;
@@ -217,10 +254,32 @@ void AccessRules::add_requests_of_records() {
                            .topics = one(OffsetForLeaderEpochRequest::OffsetForLeaderTopic{
                                .topic = kTopic, .partitions = one(OffsetForLeaderEpochRequest::OffsetForLeaderPartition{})})});
     add(kClusterRefused, InitProducerIdRequest{.transactional_id = std::nullopt, .transaction_timeout_ms = 1000});
-    add(kIdRefused, InitProducerIdRequest{.transactional_id = "x", .transaction_timeout_ms = 1000});
-    add(kIdRefused, DescribeTransactionsRequest{.transactional_ids = one(std::string_view("x"))});
     add(kTopicRefused, DescribeProducersRequest{
                            .topics = one(DescribeProducersRequest::TopicRequest{.name = kTopic, .partition_indexes = one(0)})});
+}
+
+void AccessRules::add_requests_of_transactions() {
+    add(kIdRefused, DescribeTransactionsRequest{.transactional_ids = one(kTransactionalId)});
+    add(ErrorCode::none, ListTransactionsRequest{});
+    add(kIdRefused, InitProducerIdRequest{.transactional_id = "y", .transaction_timeout_ms = 1000});
+    add(kIdRefused, 6, InitProducerIdRequest{.transactional_id = "y", .transaction_timeout_ms = 1000, .enable2_pc = true});
+    add(kIdRefused, 3, adding());
+    add(kClusterRefused, AddPartitionsToTxnRequest{});
+    add(kIdRefused,
+        AddOffsetsToTxnRequest{.transactional_id = kTransactionalId, .producer_id = producer_id_, .group_id = kGroup});
+    add(kIdRefused, TxnOffsetCommitRequest{.transactional_id = kTransactionalId,
+                                           .group_id = kGroup,
+                                           .producer_id = producer_id_,
+                                           .generation_id = 1,
+                                           .member_id = "m",
+                                           .topics = one(TxnOffsetCommitRequest::Topic{
+                                               .name = kTopic, .partitions = one(TxnOffsetCommitRequest::Partition{})})});
+    add(kIdRefused, EndTxnRequest{.transactional_id = kTransactionalId, .producer_id = producer_id_, .committed = false});
+    add(kClusterRefused,
+        WriteTxnMarkersRequest{
+            .markers = one(WriteTxnMarkersRequest::WritableTxnMarker{
+                .producer_id = producer_id_,
+                .topics = one(WriteTxnMarkersRequest::WritableTxnMarkerTopic{.name = kTopic, .partition_indexes = one(0)})})});
 }
 
 void AccessRules::add_requests_of_groups() {
@@ -326,7 +385,7 @@ TEST_F(AccessRules, HandlersAskForAllThatTheirRowsSayAndForNothingElse) {
     std::map<ApiKey, std::set<Permission>> asked;
     const auto ask_all = [&] {
         for (const Asked& each : requests_) {
-            (void)answer(*each.api, each.request);
+            (void)answer(*each.api, each.request, each.version);
             asked[each.api->key].merge(rules_.take_asked());
         }
     };
@@ -343,9 +402,8 @@ TEST_F(AccessRules, HandlersAskForAllThatTheirRowsSayAndForNothingElse) {
     asked[ApiKey::metadata].merge(rules_.take_asked());
 
     for (const handlers::ServedApi& row : handlers::served_apis()) {
-        // There are no transactions to list, and nobody is authenticated, who alone may have tokens.
-        if (row.key == ApiKey::list_transactions || row.key == ApiKey::create_delegation_token ||
-            row.key == ApiKey::describe_delegation_token) {
+        // Nobody is authenticated, who alone may have tokens.
+        if (row.key == ApiKey::create_delegation_token || row.key == ApiKey::describe_delegation_token) {
             EXPECT_FALSE(asked.contains(row.key)) << row.api().name << " can be tried by now";
             continue;
         }
@@ -374,10 +432,11 @@ TEST_F(AccessRules, WhoMayNothingIsRefusedByTheErrorOfTheResourceAndChangesNothi
     rules_.set(false);
     const auto before = broker_->services().topics.table();
     for (const Asked& each : requests_) {
-        const std::string text = answer(*each.api, each.request);
+        const std::string text = answer(*each.api, each.request, each.version);
         if (each.refusal == ErrorCode::none) {
             EXPECT_EQ(text.find("\"t\""), std::string::npos) << each.api->name << " tells of a topic: " << text;
             EXPECT_EQ(text.find("\"g\""), std::string::npos) << each.api->name << " tells of a group: " << text;
+            EXPECT_EQ(text.find("\"x\""), std::string::npos) << each.api->name << " tells of a transaction: " << text;
         } else {
             EXPECT_NE(text.find("ErrorCode: " + std::to_string(static_cast<int>(each.refusal))), std::string::npos)
                 << each.api->name << " " << text;

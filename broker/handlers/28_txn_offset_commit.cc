@@ -1,0 +1,172 @@
+// TxnOffsetCommit: v0-5.
+//
+//   v2: leader epoch; v3: generation and member, flexible; v4: TRANSACTION_ABORTABLE; v5: brings the group's partition into the
+//   transaction, as clients of KIP-890 do not ask for it before.
+//
+// Topics and partitions that do not exist are answered here, one by one. For the rest the coordinator of the transaction is asked
+// first, whether they may be written at all, and then that of the group, whether this member may.
+
+#include "protocol/messages/28_txn_offset_commit.h"
+
+#include "broker/config/current_config.h"
+#include "broker/handlers/authorize.h"
+#include "broker/handlers/client_roles.h"
+#include "broker/handlers/registry.h"
+#include "broker/handlers/topic_lookup.h"
+#include "broker/handlers/transaction_requests.h"
+#include "broker/runtime/coordinators/group_shards.h"
+#include "broker/topics/catalog.h"
+
+namespace partita::handlers {
+namespace {
+
+using Request = TxnOffsetCommitRequest;
+using Response = TxnOffsetCommitResponse;
+
+constexpr std::int16_t kKnowsAbortable = 4;
+constexpr std::int16_t kSecondProtocol = 5;
+
+struct Collected {
+    explicit Collected(Arena& arena, std::size_t topic_count) : topics(arena, topic_count), undecided(arena) {}
+
+    ArenaVector<groups::OffsetCommit::Topic> topics;
+    /// The reply's partitions that the coordinators decide, in the order of the command.
+    ArenaVector<Response::Partition*> undecided;
+};
+
+void collect_topic(runtime::RequestContext& context, const Request::Topic& topic, Collected& collected, Response::Topic& reply) {
+    const TopicLookup found = find_topic(context, topic.name, {}, false, access::kReadTopic);
+    ArenaVector<Response::Partition> replies(context.arena(), topic.partitions.count());
+    ArenaVector<groups::OffsetCommit::Partition> partitions(context.arena(), topic.partitions.count());
+    for (const Request::Partition& partition : topic.partitions) {
+        Response::Partition& item = replies.emplace_back();
+        item.partition_index = partition.partition_index;
+        if (found.state == nullptr) {
+            item.error_code = found.error;
+        } else if (found.state->partition(partition.partition_index) == nullptr) {
+            item.error_code = ErrorCode::unknown_topic_or_partition;
+        } else {
+            partitions.push_back({.partition = PartitionIndex{partition.partition_index},
+                                  .offset = Offset{partition.committed_offset},
+                                  .leader_epoch = LeaderEpoch{partition.committed_leader_epoch},
+                                  .metadata = partition.committed_metadata.value_or("")});
+            collected.undecided.push_back(&item);
+        }
+    }
+    reply.name = topic.name;
+    reply.partitions = replies;
+    if (!partitions.empty()) {
+        collected.topics.push_back({.name = topic.name, .partitions = {partitions.begin(), partitions.size()}});
+    }
+}
+
+/// What the coordinator of the transaction says of a partition, as it is told in this version.
+ErrorCode told_of_verification(ErrorCode error, std::int16_t version) {
+    if (error == ErrorCode::producer_fenced) {
+        return ErrorCode::invalid_producer_epoch;
+    }
+    return error == ErrorCode::transaction_abortable && version < kKnowsAbortable ? ErrorCode::invalid_txn_state : error;
+}
+
+/// Asks the coordinator of the transaction for its word on the partition of the group.
+ErrorCode verify(runtime::RequestContext& context, const Request& request) {
+    const auto shard = static_cast<std::int32_t>(context.services.groups.shard_of(request.group_id));
+    const transactions::TopicPartition offsets{topics::kOffsetsTopicName, PartitionIndex{shard}};
+    const transactions::Producer producer = producer_of(request.producer_id, request.producer_epoch);
+    if (context.version() >= kSecondProtocol) {
+        const auto added = ask_coordinator(context, transactions::AddPartitions{.transactional_id = request.transactional_id,
+                                                                                .producer = producer,
+                                                                                .partitions = {&offsets, 1},
+                                                                                .client_version = client_version(true)});
+        return added ? added->error : added.error();
+    }
+    const auto verified = ask_coordinator(
+        context, transactions::VerifyPartitions{
+                     .transactional_id = request.transactional_id, .producer = producer, .partitions = {&offsets, 1}});
+    return verified ? verified->errors.front() : verified.error();
+}
+
+groups::OffsetCommitResult commit(runtime::RequestContext& context, const Request& request, Collected& collected) {
+    if (request.group_id.empty()) {
+        return {.error = ErrorCode::invalid_group_id};
+    }
+    runtime::GroupShards& groups = context.services.groups;
+    if (!groups.is_attached() || !context.services.transactions.is_attached()) {
+        return {.error = ErrorCode::coordinator_not_available};
+    }
+    const bool is_second_protocol = context.version() >= kSecondProtocol;
+    std::optional<TransactionVerification> verification;
+    if (is_second_protocol || context.services.config->transaction_partition_verification_enable) {
+        verification = groups.begin_verification(request.group_id, ProducerId{request.producer_id},
+                                                 ProducerEpoch{request.producer_epoch}, is_second_protocol, context.now());
+        if (!verification) {
+            verification = kNotVerified;
+        } else if (const ErrorCode error = verify(context, request); error != ErrorCode::none) {
+            return {.error = told_of_verification(error, context.version())};
+        }
+    }
+    auto committed = groups.commit_in_transaction(context.turn,
+                                                  {.offsets = {.group_id = request.group_id,
+                                                               .generation = Generation{request.generation_id},
+                                                               .member_id = request.member_id,
+                                                               .group_instance_id = request.group_instance_id,
+                                                               .retention_time_ms = -1,
+                                                               .topics = {collected.topics.begin(), collected.topics.size()},
+                                                               .api_version = context.version()},
+                                                   .producer_id = ProducerId{request.producer_id},
+                                                   .producer_epoch = ProducerEpoch{request.producer_epoch}},
+                                                  verification);
+    return committed ? std::move(*committed) : groups::OffsetCommitResult{.error = ErrorCode::not_coordinator};
+}
+
+/// Every partition is refused with the same error.
+void refuse(runtime::RequestContext& context, const Request& request, ErrorCode error) {
+    ArenaVector<Response::Topic> topics(context.arena(), request.topics.count());
+    for (const Request::Topic& topic : request.topics) {
+        ArenaVector<Response::Partition> partitions(context.arena(), topic.partitions.count());
+        for (const Request::Partition& partition : topic.partitions) {
+            partitions.push_back({.partition_index = partition.partition_index, .error_code = error});
+        }
+        topics.push_back({.name = topic.name, .partitions = partitions});
+    }
+    Response response;
+    response.topics = topics;
+    context.reply(response);
+}
+
+}  // namespace
+
+void txn_offset_commit(runtime::RequestContext& context) {
+    const Request* request = context.decode<Request>();
+    if (request == nullptr) {
+        return;
+    }
+    if (!authorize(context, access::kWriteTransactionalId, request->transactional_id)) {
+        return refuse(context, *request, ErrorCode::transactional_id_authorization_failed);
+    }
+    if (!authorize(context, access::kReadGroup, request->group_id)) {
+        return refuse(context, *request, ErrorCode::group_authorization_failed);
+    }
+    Collected collected(context.arena(), request->topics.count());
+    ArenaVector<Response::Topic> replies(context.arena(), request->topics.count());
+    for (const Request::Topic& topic : request->topics) {
+        // Of a topic without partitions Kafka says nothing.
+        if (!topic.partitions.empty()) {
+            collect_topic(context, topic, collected, replies.emplace_back());
+        }
+    }
+    // Without a partition that exists Kafka answers without asking anybody.
+    if (!collected.topics.empty()) {
+        const groups::OffsetCommitResult committed = commit(context, *request, collected);
+        for (std::size_t i = 0; i < collected.undecided.size(); ++i) {
+            collected.undecided[i]->error_code =
+                committed.partition_errors.empty() ? committed.error : committed.partition_errors[i];
+        }
+    }
+    note_member(context, request->group_id, request->member_id);
+    Response response;
+    response.topics = replies;
+    context.reply(response);
+}
+
+}  // namespace partita::handlers
