@@ -283,7 +283,9 @@ void GroupOffsets::remove(const OffsetDelete& command, Effects& effects) {
         const std::string_view topic_name = effects.arena.copy(topic.name);
         for (const PartitionIndex partition : topic.partitions) {
             topic_result.partitions.push_back({partition, subscribed ? ErrorCode::group_subscribed_to_topic : ErrorCode::none});
-            if (!subscribed && group->offset(topic.name, partition) != nullptr) {
+            const bool is_there = group->offset(topic.name, partition) != nullptr ||
+                                  table_.pending_offsets().has(command.group_id, topic.name, partition);
+            if (!subscribed && is_there) {
                 table_.change(OffsetTombstone{group_id, topic_name, partition}, effects);
             }
         }

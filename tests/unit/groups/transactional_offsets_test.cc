@@ -120,6 +120,14 @@ TEST_F(TransactionalOffsets, ADeletionTakesThemAlong) {
     EXPECT_EQ(committed("topic", 0), -1);
 }
 
+TEST_F(TransactionalOffsets, ADeletionTakesThoseAlongThatReplaceNothing) {
+    commit({.offsets = {{1, 3}}});
+    ASSERT_EQ(commit_in_transaction(1, {.offsets = {{0, 7}}}).error, ErrorCode::none);
+    delete_offsets("g", "topic", {0});
+    EXPECT_EQ(stable(0).error, ErrorCode::none);
+    EXPECT_THAT(end_transaction(1, kCommit), IsEmpty());
+}
+
 TEST_F(TransactionalOffsets, GoWithTheirTopic) {
     ASSERT_EQ(commit_in_transaction(1, {.offsets = {{0, 7}}}).error, ErrorCode::none);
     delete_topic("topic", {});
