@@ -6,6 +6,7 @@ import re
 import tomllib
 
 import recording
+import talk
 import wire
 
 TABLE = pathlib.Path(__file__).resolve().parent / "errors.toml"
@@ -31,7 +32,7 @@ def codes_of(value):
     """All error codes of a recorded answer, NONE included."""
     if isinstance(value, dict):
         for key, inner in value.items():
-            if key == "ErrorCode":
+            if key in talk.ERROR_FIELDS:
                 yield inner
             else:
                 yield from codes_of(inner)

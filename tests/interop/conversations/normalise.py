@@ -8,6 +8,7 @@ import re
 import time
 
 import records
+import talk
 import wire
 
 RULES = {
@@ -27,7 +28,8 @@ RULES = {
     "order": "lists whose order comes from a hash map, see UNORDERED",
 }
 
-# Lists in an order that nobody promises (in Kafka, of a hash map); they are compared sorted by the field named here.
+# Lists in an order that nobody promises (in Kafka, of a hash map); they are compared sorted by the field named here; "" for
+# plain values.
 UNORDERED = {
     ("ApiVersionsResponse", "SupportedFeatures"): "Name",
     ("ApiVersionsResponse", "FinalizedFeatures"): "Name",
@@ -65,6 +67,20 @@ UNORDERED = {
     ("AlterReplicaLogDirsResponse", "Results"): "TopicName",
     ("AlterReplicaLogDirsResponse", "Partitions"): "PartitionIndex",
     ("ListConfigResourcesResponse", "ConfigResources"): "ResourceName",
+    ("AddPartitionsToTxnResponse", "ResultsByTopicV3AndBelow"): "Name",
+    ("AddPartitionsToTxnResponse", "ResultsByTransaction"): "TransactionalId",
+    ("AddPartitionsToTxnResponse", "TopicResults"): "Name",
+    ("AddPartitionsToTxnResponse", "ResultsByPartition"): "PartitionIndex",
+    ("TxnOffsetCommitResponse", "Topics"): "Name",
+    ("TxnOffsetCommitResponse", "Partitions"): "PartitionIndex",
+    ("WriteTxnMarkersResponse", "Markers"): "ProducerId",
+    ("WriteTxnMarkersResponse", "Topics"): "Name",
+    ("WriteTxnMarkersResponse", "Partitions"): "PartitionIndex",
+    ("DescribeProducersResponse", "ActiveProducers"): "ProducerId",
+    ("DescribeTransactionsResponse", "Topics"): "Topic",
+    ("DescribeTransactionsResponse", "Partitions"): "",
+    ("ListTransactionsResponse", "TransactionStates"): "TransactionalId",
+    ("ListTransactionsResponse", "UnknownStateFilters"): "",
 }
 
 RANDOM_UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
@@ -73,6 +89,8 @@ MEMBER_ID = re.compile(r"[\w.-]*?" + RANDOM_UUID)
 DISK = {("DescribeLogDirsResponse", name) for name in ("TotalBytes", "UsableBytes")}
 METADATA_LOG = {("DescribeQuorumResponse", name) for name in (
     "HighWatermark", "LogEndOffset", "LeaderEpoch", "LastFetchTimestamp", "LastCaughtUpTimestamp")}
+PRODUCER_IDS = ("ProducerId", "V3AndBelowProducerId", "ProducerIdFilters")
+MAKES_PRODUCERS = ("InitProducerIdResponse", "EndTxnResponse")
 CONTROLLER = re.compile(r"127\.0\.0\.1:\d+")
 NUMBER = re.compile(r"-?\d{13,19}")
 MADE_MEMBER_ID = re.compile(r"[\w-]{22}")
@@ -146,9 +164,9 @@ class Normaliser:
             return "<bytes>" if value > 0 else value
         if (message, name) in METADATA_LOG:
             return "<metadata log>" if value > 0 else value
-        if name == "ProducerId" and value >= 0 and message == "InitProducerIdResponse":
+        if name == "ProducerId" and value >= 0 and message in MAKES_PRODUCERS:
             return self.label("producer", value)
-        if ("producer", value) in self.labels and name == "ProducerId":
+        if ("producer", value) in self.labels and name in PRODUCER_IDS:
             return self.labels["producer", value]
         if name == "SessionId" and value > 0 and message.startswith("Fetch"):
             return self.label("session", value)
@@ -156,7 +174,7 @@ class Normaliser:
             return "<throttle>"
         if name == "FinalizedFeaturesEpoch" and value >= 0:
             return "<epoch>"
-        if name == "ErrorCode":
+        if name in talk.ERROR_FIELDS:
             return wire.ERRORS.get(value, str(value))
         return "<now>" if kind == "int64" and is_now(value) else value
 
@@ -183,6 +201,7 @@ class Normaliser:
                 out[name] = repr(value)
             elif field["array"] and value is not None:
                 key = UNORDERED.get((message, name))
+                value = sorted(value) if key == "" else value
                 if key and all(isinstance(element, dict) for element in value):
                     value = sorted(value, key=lambda element: _sort_key(element, key))
                 out[name] = [self.value(message, field, element) for element in value]

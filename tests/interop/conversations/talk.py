@@ -15,6 +15,7 @@ import wire
 
 REGISTERED = []
 ANSWER_DEADLINE_S = 10
+ERROR_FIELDS = ("ErrorCode", "PartitionErrorCode")
 
 
 class Conversation:
@@ -49,7 +50,7 @@ def errors_of(value):
     found = []
     if isinstance(value, dict):
         for key, inner in value.items():
-            if key == "ErrorCode" and inner != 0:
+            if key in ERROR_FIELDS and inner != 0:
                 found.append(wire.ERRORS.get(inner, str(inner)))
             else:
                 found += errors_of(inner)

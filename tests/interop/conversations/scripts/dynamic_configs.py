@@ -8,6 +8,7 @@ import time
 import records
 from talk import conversation
 from scripts.configs import BROKER, DELETE, SET, change, describe
+from scripts.transactions import commit_offsets, describe as describe_transactions, init, serve_transactions, write
 
 QUICK = {"log.retention.check.interval.ms": 200, "log.initial.task.delay.ms": 200, "log.cleaner.backoff.ms": 200}
 
@@ -159,6 +160,25 @@ def cleanup_changes(talk):
 
 
 @alone
+def transaction_partition_verification_enable_changes(talk):
+    name, topic_id = talk.topic(partitions=2)
+    serve_transactions(talk)
+    key, txn, group = "transaction.partition.verification.enable", talk.named("t"), talk.named("g")
+    for broker in ("", "1"):
+        producer = init(talk, txn, error=None)
+        alter(talk, (key, "false"), broker=broker)
+        time.sleep(0.5)  # A real Kafka acts on it a moment later.
+        write(talk, 9, txn, producer, name, topic_id, 0, "unverified")
+        commit_offsets(talk, 4, txn, producer, group, name, (0, 1))
+        describe_transactions(talk, txn)
+        talk.note("clients of the second protocol are looked at all the same")
+        write(talk, 13, txn, (5_000_000, 0), name, topic_id, 0, "unknown", index=1, error=None)
+        alter(talk, (key, None), broker=broker)
+        time.sleep(0.5)
+        write(talk, 9, txn, producer, name, topic_id, 0, "verified", index=1, error="INVALID_TXN_STATE")
+
+
+@alone
 def what_one_node_cannot_show_is_accepted(talk):
     name, _ = talk.topic()
     for key, value in (("min.insync.replicas", "2"), ("unclean.leader.election.enable", "true"), ("num.io.threads", "4"),
@@ -169,7 +189,7 @@ def what_one_node_cannot_show_is_accepted(talk):
                        ("log.index.interval.bytes", "100"), ("log.preallocate", "true"),
                        ("log.segment.delete.delay.ms", "1000"), ("producer.id.expiration.ms", "5000"),
                        ("group.consumer.assignment.interval.ms", "0"),
-                       ("transaction.partition.verification.enable", "false"), ("max.connection.creation.rate", "1000"),
+                       ("max.connection.creation.rate", "1000"),
                        ("compression.gzip.level", "9")):
         talk.note(key)
         change(talk, 1, BROKER, "", (key, SET, value), error=None)

@@ -5,6 +5,7 @@ from talk import conversation, ends
 from scripts.classic_groups import beat, join, leave, sync
 from scripts.consumer_groups import enter as enter_by_heartbeats, member_id, say
 from scripts.offsets import commit, fetch
+from scripts.transactions import add, add_offsets, commit_offsets, describe, end, init, write
 
 NOBODY = "NOT_COORDINATOR"
 
@@ -84,3 +85,34 @@ def what_cannot_be_before_there_is_a_topic(talk):
         talk.ask("ConsumerGroupDescribe", 1, GroupIds=[group, group], error=None)
         say(talk, 1, group, "m", 0, error=None)
         say(talk, 1, group, "", -1, error=None)
+
+
+@conversation(fresh=True)
+def transactions_before_their_topic(talk):
+    name, topic_id = talk.topic()
+    for version in ends("InitProducerId"):
+        init(talk, "t", version, NOBODY)
+        init(talk, "t", version, error=None, timeout=0)
+        init(talk, "", version, error="INVALID_REQUEST")
+    for version in ends("AddPartitionsToTxn"):
+        add(talk, version, "t", (5, 0), (name, 0), error=NOBODY)
+        add(talk, version, "", (5, 0), (name, 0), error=None)
+    for version in ends("AddOffsetsToTxn"):
+        add_offsets(talk, version, "t", (5, 0), "g", error=None)
+        add_offsets(talk, version, "", (5, 0), "g", error=None)
+    for version in ends("TxnOffsetCommit"):
+        commit_offsets(talk, version, "t", (5, 0), "g", name, (0, 1), error=None)
+        commit_offsets(talk, version, "", (5, 0), "g", name, (0, 1), error=None)
+        commit_offsets(talk, version, "t", (5, 0), "", name, (0, 1), error=None)
+        commit_offsets(talk, version, "t", (5, 0), "g", name, (7, 1), error=None)
+    for version in ends("EndTxn"):
+        end(talk, version, "t", (5, 0), True, error=NOBODY)
+        end(talk, version, "", (5, 0), True, error=None)
+    for version in ends("Produce"):
+        write(talk, version, "t", (5, 0), name, topic_id, 0, "v", error=None)
+    describe(talk, "t", error=NOBODY)
+    describe(talk, "", error=None)
+    for version in ends("ListTransactions"):
+        talk.ask("ListTransactions", version, StateFilters=[], ProducerIdFilters=[])
+    talk.ask("Metadata", 12, Topics=[{"Name": "__transaction_state"}], AllowAutoTopicCreation=False,
+             error="UNKNOWN_TOPIC_OR_PARTITION")
