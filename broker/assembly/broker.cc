@@ -15,6 +15,7 @@
 #include "broker/runtime/coordinators/coordinator_timers.h"
 #include "broker/runtime/coordinators/group_cluster.h"
 #include "broker/runtime/coordinators/group_shards.h"
+#include "broker/runtime/coordinators/hanging_transactions.h"
 #include "broker/runtime/coordinators/outward_writes.h"
 #include "broker/runtime/coordinators/transaction_shards.h"
 #include "broker/runtime/fences/fence_upkeep.h"
@@ -239,6 +240,10 @@ std::expected<void, StartError> Broker::load(const Options& options) {
     if (auto done = parts.coordinators.load(*table, storage.logs->announced_removals(), clock.now()); !done) {
         return done;
     }
+    if (!parts.catalog.skip_producer_ids(parts.transactions.highest_producer_id(), clock.now())) {
+        return std::unexpected(StartError{"the catalog cannot be written in " + place.directory});
+    }
+    end_hanging_transactions(*table, parts.transactions, parts.outward_writes, clock.now());
     parts.expansions.recover(storage.logs->open_report().was_clean, clock.now());
 
     parts.keyed_logs.emplace(parts.catalog.own_log(), parts.topics, *storage.metadata_store);

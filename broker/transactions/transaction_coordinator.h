@@ -94,6 +94,8 @@ class TransactionCoordinator {
     /// Takes effect for later calls.
     void reconfigure(const TransactionConfig& config);
 
+    /// What is known, by transactional id.
+    [[nodiscard]] const TransactionTable::Transactions& all() const { return table_.all(); }
     [[nodiscard]] std::string dump() const { return table_.dump(); }
 
   private:

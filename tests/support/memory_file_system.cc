@@ -170,16 +170,21 @@ void MemoryFileSystem::fail_call(std::uint64_t n, int error_number, bool forever
     fault_happened_ = false;
 }
 
-void MemoryFileSystem::fail_write(std::string path_part, int error_number) {
+void MemoryFileSystem::fail_write(std::string path_part, int error_number, std::uint64_t after) {
     heal();
     const std::lock_guard lock(mutex_);
     failing_path_ = std::move(path_part);
+    writes_before_failure_ = after;
     error_number_ = error_number;
 }
 
 int MemoryFileSystem::write_fault_locked(const std::string& path) {
     if (failing_path_.empty()) return fault_locked(true);
     if (!path.contains(failing_path_)) return 0;
+    if (writes_before_failure_ > 0) {
+        --writes_before_failure_;
+        return 0;
+    }
     failing_path_.clear();
     fault_happened_ = true;
     return error_number_;

@@ -48,8 +48,9 @@ class MemoryFileSystem final : public FileSystem {
     /// ones too. A failing write leaves a part of its bytes in the file. Removals, truncations and reads
     /// go on where a full disk would let them (`only_growing`).
     void fail_call(std::uint64_t n, int error_number, bool forever = false, bool only_growing = false);
-    /// The next write to a file whose path contains `path_part` fails with `error_number`, and no other call.
-    void fail_write(std::string path_part, int error_number);
+    /// The next write to a file whose path contains `path_part` fails with `error_number`, and no other call; or the one behind
+    /// the next `after`.
+    void fail_write(std::string path_part, int error_number, std::uint64_t after = 0);
     void heal();
     /// Calls that could have failed, since the last `fail_call` or `heal`.
     [[nodiscard]] std::uint64_t calls() const { return calls_; }
@@ -129,6 +130,7 @@ class MemoryFileSystem final : public FileSystem {
     bool only_growing_ = false;
     /// Not empty: see `fail_write`.
     std::string failing_path_;
+    std::uint64_t writes_before_failure_ = 0;
     bool fault_happened_ = false;
     std::atomic<std::uint64_t> volume_syncs_ = 0;
     std::atomic<std::uint64_t> single_syncs_ = 0;

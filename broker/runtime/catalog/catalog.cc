@@ -6,6 +6,7 @@
 #include "broker/runtime/catalog/config_rules.h"
 #include "broker/runtime/loop/upkeep_bell.h"
 #include "broker/runtime/settings/catalog_settings.h"
+#include "broker/topics/adopt_topics.h"
 #include "broker/topics/internal_topics.h"
 #include "protocol/record_batch_builder.h"
 
@@ -194,6 +195,17 @@ std::optional<ProducerId> Catalog::next_producer_id(Turn& turn) {
     next_producer_id_ = ProducerId{id.value + 1};
     --producer_ids_left_;
     return id;
+}
+
+bool Catalog::skip_producer_ids(ProducerId highest, Now now) {
+    const MutexLock lock(mutex_);
+    if (highest < core_.snapshot()->next_producer_id()) {
+        return true;
+    }
+    const auto skip = [&](const topics::CatalogCore& core, const topics::CatalogContext& context) {
+        return topics::adopt_topics(core.snapshot(), {.topics = {}, .next_producer_id = {highest.value + 1}}, *rules_, context);
+    };
+    return apply(nullptr, decide_now(now, skip).effects, now);
 }
 
 bool Catalog::make_topic_of(topics::CoordinatorKind kind, Turn& turn) {

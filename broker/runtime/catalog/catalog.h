@@ -125,6 +125,9 @@ class Catalog {
 
     /// A fresh producer id, never given out before. Empty when it could not be persisted.
     [[nodiscard]] std::optional<ProducerId> next_producer_id(Turn& turn);
+    /// Gives out no id up to this one from now on. For a start: a power failure may have taken what says that ids were given out,
+    /// and left records that name them. False when that could not be persisted.
+    [[nodiscard]] bool skip_producer_ids(ProducerId highest, Now now);
     /// Makes the topic of these coordinators when it is not there yet. They have heard of it when this returns. False when it
     /// cannot be made. Waits for no device.
     [[nodiscard]] bool make_topic_of(topics::CoordinatorKind kind, Turn& turn);

@@ -1,5 +1,7 @@
 #include "broker/runtime/coordinators/transaction_shards.h"
 
+#include <algorithm>
+
 #include "broker/runtime/coordinators/coordinator_shards_impl.h"
 #include "broker/runtime/partitions/topic_table.h"
 #include "broker/runtime/settings/transaction_settings.h"
@@ -26,6 +28,26 @@ void TransactionShards::reconfigure(const transactions::TransactionConfig& confi
         config_ = config;
     }
     for_each_core([&](transactions::TransactionCoordinator& core) { core.reconfigure(config); });
+}
+
+ProducerId TransactionShards::highest_producer_id() {
+    ProducerId highest = kNoProducerId;
+    for_each_core([&](const transactions::TransactionCoordinator& core) {
+        for (const auto& [id, transaction] : core.all()) {
+            highest = std::max({highest, transaction.producer.id, transaction.next_producer_id});
+        }
+    });
+    return highest;
+}
+
+std::map<ProducerId, transactions::Transaction> TransactionShards::by_producer() {
+    std::map<ProducerId, transactions::Transaction> known;
+    for_each_core([&](const transactions::TransactionCoordinator& core) {
+        for (const auto& [id, transaction] : core.all()) {
+            known.insert_or_assign(transaction.producer.id, transaction);
+        }
+    });
+    return known;
 }
 
 void TransactionUpdates::begin(const TopicTable& table) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <span>
 
@@ -26,6 +27,10 @@ class TransactionShards final : public CoordinatorShards<transactions::Transacti
     /// The settings from now on. Once before the shards are attached, and then with every change.
     void reconfigure(const transactions::TransactionConfig& config);
     [[nodiscard]] transactions::TransactionConfig config();
+    /// Of all producer ids that somebody was given or is to be given; kNoProducerId for none.
+    [[nodiscard]] ProducerId highest_producer_id();
+    /// All that is known, by the ids of producers. For the start: it copies everything.
+    [[nodiscard]] std::map<ProducerId, transactions::Transaction> by_producer();
 
   private:
     [[nodiscard]] std::unique_ptr<transactions::TransactionCoordinator> make_core(const Partition& partition) override;

@@ -1,0 +1,123 @@
+#include "broker/runtime/coordinators/hanging_transactions.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "broker/config/log_setup.h"
+#include "broker/runtime/coordinators/outward_writes.h"
+#include "broker/runtime/coordinators/transaction_shards.h"
+#include "broker/runtime/partitions/topic_table.h"
+#include "protocol/record_batch_builder.h"
+
+namespace partita::runtime {
+namespace {
+
+using transactions::Transaction;
+using transactions::TransactionState;
+using transactions::TransactionVersion;
+
+/// What the coordinators know, by producer id.
+using Known = std::map<ProducerId, Transaction>;
+
+struct End {
+    bool is_commit = false;
+    ProducerEpoch epoch;
+};
+
+/// Whether what is open in one of its partitions is this transaction, and none before it: by KIP-890 each has its epoch, which
+/// rises when its end is decided.
+bool is_this_one(const Transaction& transaction, ProducerEpoch open) {
+    if (transaction.client_version < TransactionVersion::v2 || transaction.state == TransactionState::prepare_abort) {
+        return true;
+    }
+    return transaction.producer.epoch.value == open.value + (transaction.state == TransactionState::prepare_commit ? 1 : 0);
+}
+
+/// How to end what is open in the partition; empty when its coordinator will.
+std::optional<End> end_of(const Known& known, std::string_view topic, PartitionIndex partition, const ProducerSummary& open) {
+    const auto found = known.find(open.producer_id);
+    if (found == known.end()) {
+        return End{false, open.producer_epoch};
+    }
+    const Transaction& transaction = found->second;
+    if (transaction.contains(topic, partition) && is_this_one(transaction, open.producer_epoch)) {
+        return std::nullopt;
+    }
+    const bool is_meant =
+        transaction.client_version >= TransactionVersion::v2 && transaction.producer.epoch.value == open.producer_epoch.value + 1;
+    if (is_meant && transaction.state == TransactionState::complete_commit) {
+        return End{true, transaction.producer.epoch};
+    }
+    return End{false, open.producer_epoch};
+}
+
+/// Markers to be written, with what they consist of.
+struct Markers {
+    std::vector<coordination::OutwardWrite> writes;
+    Arena arena;
+
+    void add(std::string_view topic, PartitionIndex partition, const ProducerSummary& open, const End& end, TimestampMs now) {
+        std::vector<std::byte> batch;
+        build_end_transaction_marker(
+            {end.is_commit ? ControlRecordType::commit : ControlRecordType::abort, std::max(open.coordinator_epoch, 0)},
+            Offset{0}, kNoLeaderEpoch, open.producer_id, end.epoch, now, batch);
+        auto* const memory = static_cast<std::byte*>(arena.allocate_unlimited(batch.size(), 1));
+        std::ranges::copy(batch, memory);
+        writes.push_back({.token = {writes.size()},
+                          .topic = topic,
+                          .partition = partition,
+                          .batch = {memory, batch.size()},
+                          .ends = coordination::TransactionEnd{.producer_id = open.producer_id, .is_commit = end.is_commit}});
+    }
+};
+
+}  // namespace
+
+std::size_t end_hanging_transactions(const TopicTable& table, TransactionShards& transactions, OutwardWrites& writes, Now now) {
+    if (!transactions.is_attached() || !transactions.is_complete()) {
+        return 0;
+    }
+    std::optional<Known> known;
+    Markers markers;
+    table.for_each([&](const TopicState& state) {
+        for (std::size_t index = 0; index < state.partitions.size(); ++index) {
+            const PartitionLog& log = *state.partitions[index]->log;
+            if (!log.has_files() || log.last_stable_offset() == log.log_end_offset()) {
+                continue;
+            }
+            if (!known) {
+                known = transactions.by_producer();
+            }
+            const PartitionIndex partition{static_cast<std::int32_t>(index)};
+            for (const ProducerSummary& producer : log.active_producers()) {
+                if (producer.current_transaction_start == kNoOffset) {
+                    continue;
+                }
+                if (const auto end = end_of(*known, state.topic->name, partition, producer)) {
+                    markers.add(state.topic->name, partition, producer, *end, now.wall);
+                }
+            }
+        }
+    });
+    std::size_t ended = 0;
+    for (const coordination::OutwardWriteOutcome& outcome : writes.carry_out(markers.writes, nullptr, now.wall)) {
+        const coordination::OutwardWrite& write = markers.writes[outcome.token.value];
+        const std::string partition = std::string(write.topic) + "-" + std::to_string(write.partition.value);
+        if (outcome.error == ErrorCode::none) {
+            ++ended;
+            log::warning("coordinators", "a transaction that nobody would have ended was ended",
+                         {{"partition", partition},
+                          {"producer", write.ends->producer_id.value},
+                          {"as", write.ends->is_commit ? "committed" : "aborted"}});
+        } else {
+            log::error("coordinators", "a transaction that nobody ends stays open until the next start",
+                       {{"partition", partition}, {"reason", error_name(outcome.error)}});
+        }
+    }
+    return ended;
+}
+
+}  // namespace partita::runtime

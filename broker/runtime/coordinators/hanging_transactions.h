@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstddef>
+
+#include "protocol/types.h"
+
+namespace partita::runtime {
+
+class OutwardWrites;
+class TopicTable;
+class TransactionShards;
+
+/// Ends transactions that are open in a partition but not for their coordinator: a power failure took a marker, or a record of
+/// the coordinator, that was not synced yet; or the directory is of a Kafka that left them so. Nobody else would ever end them,
+/// and readers of committed records would wait for good.
+///
+/// They end as it was decided, where epochs leave no doubt that this transaction was meant (KIP-890), and else are aborted: what
+/// nobody is known to have committed is not shown.
+///
+/// Called once at a start, when the coordinators are loaded and before requests come. Does nothing when there are none, or when
+/// one of them could not be loaded. Returns how many transactions it ended, each partition counted.
+std::size_t end_hanging_transactions(const TopicTable& table, TransactionShards& transactions, OutwardWrites& writes, Now now);
+
+}  // namespace partita::runtime
