@@ -92,6 +92,9 @@ void translate(ErrorCode error, std::int16_t version, PartitionVerification& row
 std::vector<ErrorCode> ask(runtime::RequestContext& context, std::string_view transactional_id, const BatchHeader& header,
                            std::span<const transactions::TopicPartition> partitions) {
     runtime::TransactionShards& shards = context.services.transactions;
+    if (!shards.is_attached()) {
+        return std::vector<ErrorCode>(partitions.size(), ErrorCode::coordinator_not_available);
+    }
     const transactions::Producer producer{header.producer_id, header.producer_epoch};
     if (context.version() >= kAddsPartitionsSince) {
         const auto added = shards.ask(context.turn, transactional_id,
