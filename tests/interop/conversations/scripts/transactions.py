@@ -26,16 +26,17 @@ def serve_transactions(talk):
     talk.quietly("DescribeTransactions", 0, ["TRANSACTIONAL_ID_NOT_FOUND"] * len(ids), seconds=60, TransactionalIds=ids)
 
 
-def conversation(script=None, *, properties=PROPERTIES):
-    """On a broker of their own, as others list all transactions that there are."""
+def conversation(script=None, *, properties=PROPERTIES, alone=False):
+    """On a broker of their own, as others list all transactions that there are. `alone`: Kafka answers what it verified together
+    by the version of whoever came first."""
     if script is None:
-        return lambda script: conversation(script, properties=properties)
+        return lambda script: conversation(script, properties=properties, alone=alone)
 
     @functools.wraps(script)
     def served(talk):
         serve_transactions(talk)
         script(talk)
-    return talking.conversation(served, properties=properties)
+    return talking.conversation(served, properties=properties, alone=alone)
 
 
 def init(talk, transactional_id, version=5, error="NONE", timeout=KEPT_MS, expected=(-1, -1), **more):
@@ -679,7 +680,7 @@ def producers_are_described(talk):
 # -- writing --------------------------------------------------------------------------------------------------------------
 
 
-@conversation
+@conversation(alone=True)
 def batches_outside_of_their_transaction(talk):
     name, topic_id = talk.topic(partitions=2)
     for version in (3, 8, 9, 10, 11, 12, 13):
@@ -716,7 +717,7 @@ def batches_outside_of_their_transaction(talk):
         producers(talk, name, 1)
 
 
-@conversation
+@conversation(alone=True)
 def several_partitions_of_which_one_was_not_added(talk):
     name, topic_id = talk.topic(partitions=3)
     for version in (9, 11, 12):
