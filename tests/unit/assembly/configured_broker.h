@@ -19,6 +19,7 @@
 #include "protocol/messages/00_produce.h"
 #include "protocol/messages/10_find_coordinator.h"
 #include "protocol/messages/19_create_topics.h"
+#include "protocol/messages/22_init_producer_id.h"
 #include "protocol/messages/37_create_partitions.h"
 #include "protocol/messages/44_incremental_alter_configs.h"
 #include "protocol/messages/61_describe_producers.h"
@@ -157,6 +158,36 @@ class ConfiguredBroker {
             }
         });
         return is_known;
+    }
+    /// A batch of a transaction is written of which the coordinator was told nothing.
+    bool takes_what_was_not_added() {
+        const std::string id = fresh("transactional-id");
+        std::array<std::string_view, 1> keys{id};
+        called_.ask<FindCoordinatorResponse>(4, FindCoordinatorRequest{.key_type = 1, .coordinator_keys = keys},
+                                             [](const auto& response) {
+                                                 EXPECT_EQ(response.coordinators[0].error_code, ErrorCode::none);
+                                             });
+        called_.rest(1'000);
+        BatchOptions options{.base_sequence = {0}, .transactional = true};
+        called_.ask<InitProducerIdResponse>(4, InitProducerIdRequest{.transactional_id = id, .transaction_timeout_ms = 60'000},
+                                            [&](const auto& response) {
+                                                EXPECT_EQ(response.error_code, ErrorCode::none);
+                                                options.producer_id = {response.producer_id};
+                                                options.producer_epoch = {response.producer_epoch};
+                                            });
+        BatchBuilder builder(options);
+        builder.append(called_.now().wall, std::nullopt, as_bytes("v"));
+        std::vector<std::byte> batch;
+        builder.build(batch);
+        const std::string topic = make_topic(1, {});
+        std::array partitions{ProduceRequest::PartitionProduceData{.index = 0, .records = Records(Bytes(batch))}};
+        std::array topics{ProduceRequest::TopicProduceData{.name = topic, .partition_data = partitions}};
+        ErrorCode error = ErrorCode::none;
+        called_.ask<ProduceResponse>(
+            11, ProduceRequest{.transactional_id = id, .acks = -1, .timeout_ms = 5'000, .topic_data = topics},
+            [&](const auto& response) { error = response.responses[0].partition_responses[0].error_code; });
+        EXPECT_TRUE(error == ErrorCode::none || error == ErrorCode::transaction_abortable) << error_name(error);
+        return error == ErrorCode::none;
     }
 
   private:

@@ -56,6 +56,8 @@ const std::map<std::string_view, Change>& changes() {
          {"100", [](ConfiguredBroker& broker) { return broker.takes_whatever_comes(); }, {}}},
         {"partita.events.topic.enable", {"false", [](ConfiguredBroker& broker) { return !broker.writes_findings(); }, {}}},
         {"producer.id.expiration.ms", {"7000", [](ConfiguredBroker& broker) { return !broker.knows_silent_producer(); }, {}}},
+        {"transaction.partition.verification.enable",
+         {"false", [](ConfiguredBroker& broker) { return broker.takes_what_was_not_added(); }, {}}},
     };
     return kChanges;
 }

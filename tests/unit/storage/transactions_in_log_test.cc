@@ -17,8 +17,8 @@
 namespace partita::test {
 namespace {
 
-constexpr AppendContext kContext{.leader_epoch = {0}, .now = {1}};
-constexpr KeyOffsets::Secrets kSecrets{{1, 2, 3, 4}};
+constexpr AppendContext kOfTransactions{.leader_epoch = {0}, .now = {1}};
+constexpr KeyOffsets::Secrets kCleaningSecrets{{1, 2, 3, 4}};
 
 std::vector<std::byte> marker_of(std::int64_t producer, ControlRecordType type, std::int16_t epoch = 0) {
     std::vector<std::byte> bytes;
@@ -36,15 +36,15 @@ class TransactionsInLogTest : public ::testing::Test {
                                  .producer_epoch = {0},
                                  .base_sequence = {sequence},
                                  .transactional = true});
-        ASSERT_TRUE(world.log().append(bytes, kContext));
+        ASSERT_TRUE(world.log().append(bytes, kOfTransactions));
     }
     void write_plain() {
         auto bytes = make_batch();
-        ASSERT_TRUE(world.log().append(bytes, kContext));
+        ASSERT_TRUE(world.log().append(bytes, kOfTransactions));
     }
     void end(std::int64_t producer, ControlRecordType type) {
         auto bytes = marker_of(producer, type);
-        ASSERT_TRUE(world.log().append(bytes, kContext));
+        ASSERT_TRUE(world.log().append(bytes, kOfTransactions));
     }
     void abort_one(std::int64_t producer, int sequence, std::size_t value_bytes = 20) {
         write(producer, sequence, value_bytes);
@@ -79,8 +79,8 @@ TEST_F(TransactionsInLogTest, AnAbortTellsWhatIsUndecidedBehindItsMarker) {
     auto first = marker_of(2, ControlRecordType::abort);   // 2
     auto second = marker_of(1, ControlRecordType::abort);  // 3
     PartitionLog& log = world.log();
-    ASSERT_TRUE(log.stage(first, kContext));
-    ASSERT_TRUE(log.stage(second, kContext));
+    ASSERT_TRUE(log.stage(first, kOfTransactions));
+    ASSERT_TRUE(log.stage(second, kOfTransactions));
     log.flush_staged();
     ASSERT_TRUE(log.sync());
     EXPECT_EQ(entries_of(kIndex), (std::vector<AbortedTransaction>{{{2}, {1}, {2}, {0}}, {{1}, {0}, {3}, {4}}}));
@@ -249,7 +249,7 @@ TEST_F(TransactionsInLogTest, AnAbortSurvivesAPowerFailureOnceItsMarkerDoes) {
         StorageWorld other;
         auto data = make_batch({.producer_id = {1}, .producer_epoch = {0}, .base_sequence = {0}, .transactional = true});
         auto marker = marker_of(1, ControlRecordType::abort);
-        ASSERT_TRUE(other.log().append(data, kContext) && other.log().append(marker, kContext));
+        ASSERT_TRUE(other.log().append(data, kOfTransactions) && other.log().append(marker, kOfTransactions));
         if (seed % 2 == 0) {
             ASSERT_TRUE(other.log().checkpoint());
             ASSERT_TRUE(other.directory->write_checkpoints());
@@ -279,7 +279,7 @@ TEST_F(TransactionsInLogTest, CleaningKeepsAnAbortUntilNothingIsLeftOfItsTransac
         for (int i = 0; i < 6; ++i) write_plain();
     };
     const auto clean = [&](std::int64_t now) {
-        const auto done = world.log().clean({.now = {now}, .key_secrets = kSecrets});
+        const auto done = world.log().clean({.now = {now}, .key_secrets = kCleaningSecrets});
         EXPECT_TRUE(done) << done.error().message;
     };
     // A log is cleaned only after its first checkpoint.
@@ -317,7 +317,7 @@ TEST_F(TransactionsInLogTest, ACleaningStopsAtTheOldestOpenTransaction) {
     for (int i = 0; i < 6; ++i) write_plain();
     write(1, 0);  // 6
     for (int i = 0; i < 20; ++i) write_plain();
-    const auto done = world.log().clean({.now = {1000}, .key_secrets = kSecrets});
+    const auto done = world.log().clean({.now = {1000}, .key_secrets = kCleaningSecrets});
     ASSERT_TRUE(done);
     EXPECT_EQ(done->clean_until, Offset{6});
 }
@@ -334,7 +334,7 @@ TEST_F(TransactionsInLogTest, AMarkerThatOvertakesAnAnswerLeavesNothingOpen) {
     ASSERT_TRUE(verification);
     // The coordinator says yes; before that is heard the transaction times out, and its marker is written.
     end(1, ControlRecordType::abort);
-    auto late = kContext;
+    auto late = kOfTransactions;
     late.verification = *verification;
     const auto refused = log.stage(batch, late);
     ASSERT_FALSE(refused);
@@ -344,7 +344,7 @@ TEST_F(TransactionsInLogTest, AMarkerThatOvertakesAnAnswerLeavesNothingOpen) {
     late.verification = log.begin_verification(header, false, {1}).value();
     auto abort = marker_of(1, ControlRecordType::abort);
     ASSERT_TRUE(log.stage(batch, late));
-    ASSERT_TRUE(log.stage(abort, kContext));
+    ASSERT_TRUE(log.stage(abort, kOfTransactions));
     auto next = batch_of(1);
     const auto after = log.stage(next, late);
     ASSERT_FALSE(after) << "the answer was for the transaction that has ended";
@@ -376,7 +376,7 @@ TEST_F(TransactionsInLogTest, NoInterleavingLeavesATransactionOpenForGood) {
             const std::scoped_lock lock(coordinator);
             is_open = false;
             auto marker = marker_of(1, ControlRecordType::abort);
-            EXPECT_TRUE(log.append(marker, kContext));
+            EXPECT_TRUE(log.append(marker, kOfTransactions));
             // Nothing that the producer heard before may count from here on. What it begins now it begins in vain.
             if (log.last_stable_offset() != log.high_watermark()) ++hung;
         }
@@ -385,7 +385,7 @@ TEST_F(TransactionsInLogTest, NoInterleavingLeavesATransactionOpenForGood) {
     int overtaken = 0;
     while (!is_over) {
         auto batch = make_batch({.producer_id = {1}, .producer_epoch = {0}, .base_sequence = {written}, .transactional = true});
-        auto context = kContext;
+        auto context = kOfTransactions;
         const auto verification = log.begin_verification(*parse_batch_header(batch), false, {1});
         ASSERT_TRUE(verification);
         if (!*verification) {
@@ -416,7 +416,7 @@ TEST_F(TransactionsInLogTest, ABatchThatCouldNotBeWrittenOpensNothing) {
     write_plain();
     PartitionLog& log = world.log();
     auto batch = make_batch({.producer_id = {1}, .producer_epoch = {0}, .base_sequence = {0}, .transactional = true});
-    auto context = kContext;
+    auto context = kOfTransactions;
     context.verification = log.begin_verification(*parse_batch_header(batch), true, {1}).value();
     ASSERT_TRUE(context.verification);
     world.system.fail_write(".log", ENOSPC);
@@ -429,12 +429,12 @@ TEST_F(TransactionsInLogTest, ABatchThatCouldNotBeWrittenOpensNothing) {
 TEST_F(TransactionsInLogTest, AFencedProducerIsToldSoWhateverItAsked) {
     PartitionLog& log = world.log();
     auto newer = make_batch({.producer_id = {1}, .producer_epoch = {2}, .base_sequence = {0}});
-    ASSERT_TRUE(log.append(newer, kContext));
+    ASSERT_TRUE(log.append(newer, kOfTransactions));
     auto batch = make_batch({.producer_id = {1}, .producer_epoch = {1}, .base_sequence = {0}, .transactional = true});
     const auto asked = log.begin_verification(*parse_batch_header(batch), true, {1});
     ASSERT_FALSE(asked) << "nobody has to be asked";
     EXPECT_EQ(asked.error().failure, AppendFailure::invalid_producer_epoch);
-    auto context = kContext;
+    auto context = kOfTransactions;
     context.verification = kNotVerified;
     const auto refused = log.stage(batch, context);
     ASSERT_FALSE(refused);
