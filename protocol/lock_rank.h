@@ -18,8 +18,9 @@ enum class LockRank : std::uint8_t {
     checkpoint_files,
     topic_growth,
     transaction_shard,
+    transaction_settings,
     group_shard,
-    coordinator_settings,
+    group_settings,
     fetch_sessions,
     key_detection,
     findings_hub,
@@ -53,19 +54,16 @@ enum class LockRank : std::uint8_t {
 };
 
 inline constexpr std::string_view kLockNames[] = {
-    "reader_settle",     "event_feed",        "catalog",
-    "keyed_logs",        "checkpoint_files",  "topic_growth",
-    "transaction_shard", "group_shard",       "coordinator_settings",
-    "fetch_sessions",    "key_detection",     "findings_hub",
-    "event_stream",      "http_exchange",     "findings_topic",
-    "log_directory",     "log_sync_slot",     "log_append",
-    "log_view",          "stale_checkpoints", "index_file",
-    "open_files",        "metadata_map",      "log_flusher",
-    "shown_partitions",  "client_throttles",  "connections",
-    "key_queue",         "reader_notes",      "published_topics",
-    "current_config",    "connection_quota",  "http_jobs",
-    "expansion_worker",  "maintenance",       "upkeep_bell",
-    "broker_loggers",    "log_lines",         "worker",
+    "reader_settle",     "event_feed",       "catalog",           "keyed_logs",
+    "checkpoint_files",  "topic_growth",     "transaction_shard", "transaction_settings",
+    "group_shard",       "group_settings",   "fetch_sessions",    "key_detection",
+    "findings_hub",      "event_stream",     "http_exchange",     "findings_topic",
+    "log_directory",     "log_sync_slot",    "log_append",        "log_view",
+    "stale_checkpoints", "index_file",       "open_files",        "metadata_map",
+    "log_flusher",       "shown_partitions", "client_throttles",  "connections",
+    "key_queue",         "reader_notes",     "published_topics",  "current_config",
+    "connection_quota",  "http_jobs",        "expansion_worker",  "maintenance",
+    "upkeep_bell",       "broker_loggers",   "log_lines",         "worker",
 };
 static_assert(std::size(kLockNames) == static_cast<std::size_t>(LockRank::worker) + 1, "each lock has its name");
 

@@ -75,6 +75,7 @@ std::expected<StagedAppend, AppendError> PartitionLog::stage(MutableBytes batch,
     const MutexLock lock(core_.append_mutex);
     if (core_.is_closed_for_appender()) return refuse(AppendFailure::closed, "the log is closed");
     PartitionLogState& state = state_for_append();
+    state.assert_appender();
     if (state.sync_failed) return refuse(AppendFailure::storage_error, "an earlier sync of this log failed");
     if (state.staged.size() >= PartitionLogState::kMaximumStaged) {
         return refuse(AppendFailure::storage_error, "too many batches wait to be written");
@@ -127,13 +128,16 @@ std::expected<std::optional<TransactionVerification>, AppendError> PartitionLog:
     const MutexLock lock(core_.append_mutex);
     if (core_.is_closed_for_appender()) return refuse(AppendFailure::closed, "the log is closed");
     PartitionLogState& state = state_for_append();
+    state.assert_appender();
     return state.producers.begin_verification(header, bumps_epoch, now);
 }
 
 std::expected<void, AppendError> PartitionLog::would_take(const BatchHeader& header, const AppendContext& context) {
     const MutexLock lock(core_.append_mutex);
     if (core_.is_closed_for_appender()) return refuse(AppendFailure::closed, "the log is closed");
-    auto prepared = state_for_append().producers.prepare(header, std::nullopt, context);
+    PartitionLogState& state = state_for_append();
+    state.assert_appender();
+    auto prepared = state.producers.prepare(header, std::nullopt, context);
     if (!prepared) return std::unexpected(std::move(prepared.error()));
     return {};
 }

@@ -108,7 +108,7 @@ class GroupShards final : public CoordinatorShards<groups::GroupCoordinator> {
 
     CommitListener* commits_ = nullptr;
     /// Apart from the shards' locks, as a core that is rebuilt needs these on another thread.
-    Mutex settings_mutex_{LockRank::coordinator_settings};
+    Mutex settings_mutex_{LockRank::group_settings};
     groups::GroupConfig config_ GUARDED_BY(settings_mutex_);
     groups::ClusterPointer cluster_ GUARDED_BY(settings_mutex_);
     std::atomic<std::uint64_t> membership_version_ = 1;

@@ -39,7 +39,7 @@ class TransactionShards final : public CoordinatorShards<transactions::Transacti
     void on_replaced() override {}
 
     /// Apart from the shards' locks, as a core that is rebuilt needs these on another thread.
-    Mutex settings_mutex_{LockRank::coordinator_settings};
+    Mutex settings_mutex_{LockRank::transaction_settings};
     transactions::TransactionConfig config_ GUARDED_BY(settings_mutex_);
 };
 

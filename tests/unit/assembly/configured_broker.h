@@ -163,10 +163,9 @@ class ConfiguredBroker {
     bool takes_what_was_not_added() {
         const std::string id = fresh("transactional-id");
         std::array<std::string_view, 1> keys{id};
-        called_.ask<FindCoordinatorResponse>(4, FindCoordinatorRequest{.key_type = 1, .coordinator_keys = keys},
-                                             [](const auto& response) {
-                                                 EXPECT_EQ(response.coordinators[0].error_code, ErrorCode::none);
-                                             });
+        called_.ask<FindCoordinatorResponse>(
+            4, FindCoordinatorRequest{.key_type = 1, .coordinator_keys = keys},
+            [](const auto& response) { EXPECT_EQ(response.coordinators[0].error_code, ErrorCode::none); });
         called_.rest(1'000);
         BatchOptions options{.base_sequence = {0}, .transactional = true};
         called_.ask<InitProducerIdResponse>(4, InitProducerIdRequest{.transactional_id = id, .transaction_timeout_ms = 60'000},
