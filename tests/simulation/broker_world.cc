@@ -57,7 +57,7 @@ BrokerWorld::BrokerWorld(std::uint64_t seed, std::filesystem::path scratch, bool
 
 void BrokerWorld::choose_scenes() {
     // One of these at a time: more of them would leave too little to each.
-    switch (random_() % 7) {
+    switch (random_() % 8) {
         case 0:
             scenes_.push_back(passing_topic(clients_world_));
             break;
@@ -75,6 +75,9 @@ void BrokerWorld::choose_scenes() {
             break;
         case 5:
             scenes_.push_back(limits(clients_world_));
+            break;
+        case 6:
+            scenes_.push_back(exactly_once(clients_world_));
             break;
         default:
             scenes_.push_back(consumer_group(clients_world_, {kSynced, kCached}));
@@ -132,11 +135,11 @@ void BrokerWorld::restart() {
     if (broker_.death() == Death::power_failure) {
         ++counts_.power_failures;
         ledger_.note_power_failure(died);
-        transactions_->power_failed();
     } else {
         ++counts_.kills;
         ledger_.note_kill(died, clock_.now().monotonic);
     }
+    transactions_->broker_died();
     for (const auto& scene : scenes_) {
         scene->broker_died(died, clock_.now().monotonic, broker_.death() == Death::power_failure);
     }

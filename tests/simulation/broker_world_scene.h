@@ -38,6 +38,9 @@ class Scene {
 [[nodiscard]] std::unique_ptr<Scene> compacted_topic(ClientsWorld& world);
 /// A topic whose records go when they are old, and not before.
 [[nodiscard]] std::unique_ptr<Scene> expiring_topic(ClientsWorld& world);
+/// Work that is taken from positions and given out within transactions, by workers who fence each other: all of it is there,
+/// once, and in order.
+[[nodiscard]] std::unique_ptr<Scene> exactly_once(ClientsWorld& world);
 /// Clients with a quota and topics with a limit, both of which change: what was acknowledged is in force, and stays.
 [[nodiscard]] std::unique_ptr<Scene> limits(ClientsWorld& world);
 

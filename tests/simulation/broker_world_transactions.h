@@ -17,8 +17,13 @@ class SimulatedTransactions {
     SimulatedTransactions(ClientsWorld& world, std::string topic) : world_(world), topic_(std::move(topic)) {}
 
     void act(runtime::Services& services);
-    /// Whatever is open is ended by the next `act`: a power failure may have taken some of it.
-    void power_failed() { must_end_ = open_.has_value(); }
+    /// Whatever is open is ended by the next `act`: a power failure may have taken some of it, and a start may have aborted it,
+    /// as no coordinator knows it.
+    void broker_died() {
+        if (!open_) return;
+        must_end_ = true;
+        for (const std::string& value : open_->values) world_.ledger.note_ended(value);
+    }
 
   private:
     struct Open {
