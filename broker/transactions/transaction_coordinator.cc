@@ -424,6 +424,26 @@ void TransactionCoordinator::expire_ids(Now now, Effects& effects) {
     }
 }
 
+void TransactionCoordinator::raise_epochs(const std::map<ProducerId, ProducerEpoch>& shown, Effects& effects) {
+    std::vector<TransactionRecord> raised;
+    for (const auto& [id, transaction] : table_.all()) {
+        const auto found = shown.find(transaction.producer.id);
+        if (found == shown.end() || found->second <= transaction.producer.epoch || is_ending(transaction.state)) {
+            continue;
+        }
+        TransactionRecord& record = raised.emplace_back(TransactionTable::record_of(id, transaction, effects.arena));
+        record.producer.epoch = found->second;
+        if (transaction.state != TransactionState::ongoing) {
+            // How the one before ended is not the end of the last one.
+            record.state = TransactionState::empty;
+            record.start_timestamp = kNoTimestamp;
+        }
+    }
+    for (TransactionRecord& record : raised) {
+        change(std::move(record), kNoProducerEpoch, effects);
+    }
+}
+
 std::optional<Instant> TransactionCoordinator::next_deadline() const {
     std::optional<Instant> next = markers_.next_deadline();
     const auto consider = [&](Instant instant) { next = next ? std::min(*next, instant) : instant; };

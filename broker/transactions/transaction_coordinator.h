@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <expected>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -87,6 +88,11 @@ class TransactionCoordinator {
     /// first two are looked for at fixed times, as Kafka does, counted from `loaded`.
     void tick(Now now, Effects& effects);
     [[nodiscard]] std::optional<Instant> next_deadline() const;
+
+    /// The logs show that these producers had these epochs. Where that is more than is known, a power failure took the records
+    /// that gave them out: they are not given to anybody a second time, whose first records would be taken for repetitions.
+    /// After `loaded`; a transaction whose markers are still owed is left as it is.
+    void raise_epochs(const std::map<ProducerId, ProducerEpoch>& shown, Effects& effects);
 
     /// Nobody waits for a coordinator of transactions.
     void fail_waiting(ErrorCode error, Effects& effects);

@@ -26,13 +26,13 @@
 namespace partita::test {
 namespace {
 
-const std::string kTopic = "exact";
-constexpr std::int32_t kPartitions = 2;
+const std::string kWorkTopic = "exact";
+constexpr std::int32_t kWorkPartitions = 2;
 constexpr std::size_t kStreams = 2;
 constexpr std::int32_t kTransactionTimeoutMs = 3'000;
 
-struct Diary {
-    Diary(ClientsWorld& clients_world, bool is_bumping) : world(clients_world), bumps_epochs(is_bumping) {}
+struct WorkDiary {
+    WorkDiary(ClientsWorld& clients_world, bool is_bumping) : world(clients_world), bumps_epochs(is_bumping) {}
 
     struct Stream {
         /// Numbers below it were committed, as somebody was told.
@@ -52,7 +52,7 @@ struct Diary {
         is_made = false;
         streams = {};
     }
-    void note_wrong(const std::string& what) const { world.ledger.note_wrong(kTopic + ": " + what); }
+    void note_wrong(const std::string& what) const { world.ledger.note_wrong(kWorkTopic + ": " + what); }
 
     ClientsWorld& world;
     /// How its clients end transactions: by KIP-890, or as before it.
@@ -84,7 +84,7 @@ std::optional<Emitted> emitted_of(const std::string& text) {
 /// One of those who work on a stream. They share its transactional id, so that whoever came last has fenced the others.
 class Worker final : public SimulatedClient {
   public:
-    Worker(ClientsWorld& world, Diary& diary, std::size_t stream, std::string name)
+    Worker(ClientsWorld& world, WorkDiary& diary, std::size_t stream, std::string name)
         : SimulatedClient(world, std::move(name)), diary_(diary), stream_(stream), id_("exact-" + std::to_string(stream)) {}
 
     void act() override {
@@ -130,7 +130,7 @@ class Worker final : public SimulatedClient {
 
     void make_topic() {
         std::array topics{
-            CreateTopicsRequest::CreatableTopic{.name = kTopic, .num_partitions = kPartitions, .replication_factor = 1}};
+            CreateTopicsRequest::CreatableTopic{.name = kWorkTopic, .num_partitions = kWorkPartitions, .replication_factor = 1}};
         ask<CreateTopicsResponse>(7, CreateTopicsRequest{.topics = topics}, [this](const auto& response) {
             const ErrorCode error = response.topics[0].error_code;
             diary_.is_made = error == ErrorCode::none || error == ErrorCode::topic_already_exists;
@@ -157,7 +157,7 @@ class Worker final : public SimulatedClient {
     }
     void ask_position() {
         std::array<std::int32_t, 1> partitions{static_cast<std::int32_t>(stream_)};
-        std::array topics{OffsetFetchRequest::Topic{.name = kTopic, .partition_indexes = partitions}};
+        std::array topics{OffsetFetchRequest::Topic{.name = kWorkTopic, .partition_indexes = partitions}};
         const std::string group = diary_.group();
         const OffsetFetchRequest request{.group_id = group, .topics = topics, .require_stable = true};
         ask<OffsetFetchResponse>(
@@ -185,8 +185,8 @@ class Worker final : public SimulatedClient {
         diary_.bumps_epochs ? produce() : add_partitions();
     }
     void add_partitions() {
-        std::array<std::int32_t, kPartitions> partitions{0, 1};
-        std::array topics{AddPartitionsToTxnRequest::AddPartitionsToTxnTopic{.name = kTopic, .partitions = partitions}};
+        std::array<std::int32_t, kWorkPartitions> partitions{0, 1};
+        std::array topics{AddPartitionsToTxnRequest::AddPartitionsToTxnTopic{.name = kWorkTopic, .partitions = partitions}};
         ask<AddPartitionsToTxnResponse>(
             3,
             AddPartitionsToTxnRequest{.v3_and_below_transactional_id = id_,
@@ -203,15 +203,15 @@ class Worker final : public SimulatedClient {
     }
     void produce() {
         std::vector<ProduceRequest::PartitionProduceData> partitions;
-        std::array<std::vector<std::byte>, kPartitions> batches;
-        for (std::int32_t partition = 0; partition < kPartitions; ++partition) {
+        std::array<std::vector<std::byte>, kWorkPartitions> batches;
+        for (std::int32_t partition = 0; partition < kWorkPartitions; ++partition) {
             const auto index = static_cast<std::size_t>(partition);
             BatchBuilder builder({.producer_id = {producer_.id},
                                   .producer_epoch = {producer_.epoch},
                                   .base_sequence = {sequences_[index]},
                                   .transactional = true});
             for (std::int64_t number = position_; number < position_ + count_; ++number) {
-                if (number % kPartitions != partition) continue;
+                if (number % kWorkPartitions != partition) continue;
                 builder.append(world_.clock.now().wall, as_bytes(name_), as_bytes(text_of({attempt_, number})));
             }
             if (builder.record_count() == 0) continue;
@@ -219,7 +219,7 @@ class Worker final : public SimulatedClient {
             builder.build(batches[index]);
             partitions.push_back({.index = partition, .records = Records(Bytes(batches[index]))});
         }
-        std::array topics{ProduceRequest::TopicProduceData{.name = kTopic, .partition_data = partitions}};
+        std::array topics{ProduceRequest::TopicProduceData{.name = kWorkTopic, .partition_data = partitions}};
         ask<ProduceResponse>(diary_.bumps_epochs ? 12 : 11,
                              ProduceRequest{.transactional_id = id_, .acks = -1, .timeout_ms = 5'000, .topic_data = topics},
                              [this](const auto& response) {
@@ -243,7 +243,7 @@ class Worker final : public SimulatedClient {
     void commit_offsets() {
         std::array partitions{TxnOffsetCommitRequest::Partition{.partition_index = static_cast<std::int32_t>(stream_),
                                                                 .committed_offset = position_ + count_}};
-        std::array topics{TxnOffsetCommitRequest::Topic{.name = kTopic, .partitions = partitions}};
+        std::array topics{TxnOffsetCommitRequest::Topic{.name = kWorkTopic, .partitions = partitions}};
         ask<TxnOffsetCommitResponse>(diary_.bumps_epochs ? 5 : 4,
                                      TxnOffsetCommitRequest{.transactional_id = id_,
                                                             .group_id = diary_.group(),
@@ -311,14 +311,14 @@ class Worker final : public SimulatedClient {
         std::int16_t epoch = -1;
     };
 
-    Diary& diary_;
+    WorkDiary& diary_;
     const std::size_t stream_;
     const std::string id_;
     int run_ = 0;
     Step step_ = Step::find;
     Instant rests_until_{};
     Producer producer_;
-    std::array<std::int32_t, kPartitions> sequences_{};
+    std::array<std::int32_t, kWorkPartitions> sequences_{};
     /// Of the stream.
     std::int64_t position_ = 0;
     std::int64_t attempt_ = 0;
@@ -328,9 +328,9 @@ class Worker final : public SimulatedClient {
 };
 
 /// Reads what is committed, in its order, and looks in the end whether it is all.
-class Reader final : public SimulatedClient {
+class WorkReader final : public SimulatedClient {
   public:
-    Reader(ClientsWorld& world, Diary& diary) : SimulatedClient(world, "exact-reader"), diary_(diary) {}
+    WorkReader(ClientsWorld& world, WorkDiary& diary) : SimulatedClient(world, "exact-reader"), diary_(diary) {}
 
     void act() override {
         if (waits() || !diary_.is_made) return;
@@ -359,10 +359,10 @@ class Reader final : public SimulatedClient {
             return true;
         }
         for (std::size_t stream = 0; stream < kStreams; ++stream) {
-            for (std::int32_t partition = 0; partition < kPartitions; ++partition) {
+            for (std::int32_t partition = 0; partition < kWorkPartitions; ++partition) {
                 std::int64_t next = next_of(stream, partition);
                 std::int64_t wanted = positions_[stream];
-                while (wanted % kPartitions != partition) ++wanted;
+                while (wanted % kWorkPartitions != partition) ++wanted;
                 if (next != wanted) {
                     diary_.note_wrong("stream " + std::to_string(stream) + " stands at " + std::to_string(positions_[stream]) +
                                       ", and partition " + std::to_string(partition) + " goes on with " + std::to_string(next));
@@ -390,13 +390,13 @@ class Reader final : public SimulatedClient {
     }
     void read(std::int32_t wait_ms) {
         if (run_ != diary_.run) forget();
-        std::array<FetchRequest::FetchPartition, kPartitions> partitions;
-        for (std::int32_t index = 0; index < kPartitions; ++index) {
+        std::array<FetchRequest::FetchPartition, kWorkPartitions> partitions;
+        for (std::int32_t index = 0; index < kWorkPartitions; ++index) {
             partitions[static_cast<std::size_t>(index)] = {.partition = index,
                                                            .fetch_offset = places_[static_cast<std::size_t>(index)].offset,
                                                            .partition_max_bytes = world_.one_in(3) ? 100 : 1 << 20};
         }
-        std::array topics{FetchRequest::FetchTopic{.topic = kTopic, .partitions = partitions}};
+        std::array topics{FetchRequest::FetchTopic{.topic = kWorkTopic, .partitions = partitions}};
         ask<FetchResponse>(11, FetchRequest{.max_wait_ms = wait_ms, .min_bytes = 1 << 20, .isolation_level = 1, .topics = topics},
                            [this, run = run_](const auto& response) {
                                if (run != diary_.run || run != run_ || response.responses.count() == 0) return;
@@ -436,7 +436,7 @@ class Reader final : public SimulatedClient {
         const std::optional<Emitted> emitted = emitted_of(value);
         const auto found = emitted ? diary_.attempts.find(emitted->attempt) : diary_.attempts.end();
         if (found == diary_.attempts.end()) return diary_.note_wrong(value + ", which nobody sent, is read");
-        const Diary::Attempt& attempt = found->second;
+        const WorkDiary::Attempt& attempt = found->second;
         if (attempt.run != run_) return;
         if (!attempt.may_be_committed) diary_.note_wrong(value + ", of which nobody asked for the commit, is read");
         const std::int64_t next = next_of(attempt.stream, partition);
@@ -445,11 +445,11 @@ class Reader final : public SimulatedClient {
                               std::to_string(attempt.stream) + ", and not with " + std::to_string(next));
         }
         ++world_.happened["records that were read exactly once"];
-        place.next[attempt.stream] = emitted->number + kPartitions;
+        place.next[attempt.stream] = emitted->number + kWorkPartitions;
     }
     void ask_positions() {
         std::array<std::int32_t, kStreams> partitions{0, 1};
-        std::array topics{OffsetFetchRequest::Topic{.name = kTopic, .partition_indexes = partitions}};
+        std::array topics{OffsetFetchRequest::Topic{.name = kWorkTopic, .partition_indexes = partitions}};
         find_coordinator(diary_.group());
         const std::string group = diary_.group();
         const OffsetFetchRequest request{.group_id = group, .topics = topics, .require_stable = true};
@@ -470,9 +470,9 @@ class Reader final : public SimulatedClient {
     }
     void on_lost() override { forget(); }
 
-    Diary& diary_;
+    WorkDiary& diary_;
     int run_ = 0;
-    std::array<Place, kPartitions> places_{};
+    std::array<Place, kWorkPartitions> places_{};
     int rounds_ = 0;
     bool are_positions_known_ = false;
     std::array<std::int64_t, kStreams> positions_{};
@@ -490,7 +490,7 @@ class ExactlyOnce final : public Scene {
         for (std::size_t worker = 0; worker < 2 * kStreams; ++worker) {
             all.push_back(std::make_unique<Worker>(diary_.world, diary_, worker % kStreams, "x" + std::to_string(worker)));
         }
-        all.push_back(std::make_unique<Reader>(diary_.world, diary_));
+        all.push_back(std::make_unique<WorkReader>(diary_.world, diary_));
         return all;
     }
     void broker_died(Instant /*died*/, Instant /*started*/, bool is_power_failure) override {
@@ -498,7 +498,7 @@ class ExactlyOnce final : public Scene {
     }
 
   private:
-    Diary diary_;
+    WorkDiary diary_;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 
 #include "protocol/types.h"
 
@@ -20,5 +21,9 @@ class TransactionShards;
 /// Called once at a start, when the coordinators are loaded and before requests come. Does nothing when there are none, or when
 /// one of them could not be loaded. Returns how many transactions it ended, each partition counted.
 std::size_t end_hanging_transactions(const TopicTable& table, TransactionShards& transactions, OutwardWrites& writes, Now now);
+
+/// The highest epoch that each producer has in any log, as clients say: somebody may have made it up. For a start that no stop
+/// preceded: a power failure may have taken the record that an epoch was given out, and left what was written with it.
+[[nodiscard]] std::map<ProducerId, ProducerEpoch> epochs_in_logs(const TopicTable& table);
 
 }  // namespace partita::runtime

@@ -50,6 +50,18 @@ std::map<ProducerId, transactions::Transaction> TransactionShards::by_producer()
     return known;
 }
 
+bool TransactionShards::raise_epochs(const std::map<ProducerId, ProducerEpoch>& shown, Now now) {
+    bool is_persisted = true;
+    for (const std::unique_ptr<Shard>& shard : shards()) {
+        const MutexLock lock(shard->mutex);
+        if (shard->core) {
+            shard->core->raise_epochs(shown, shard->effects);
+            is_persisted = settle_records(*shard, nullptr, now) && is_persisted;
+        }
+    }
+    return is_persisted;
+}
+
 void TransactionUpdates::begin(const TopicTable& table) {
     transactions_.reconfigure(
         transaction_settings(*config_.get(), topics::feature_level(*table.catalog, topics::kTransactionVersion)));

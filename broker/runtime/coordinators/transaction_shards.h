@@ -31,6 +31,8 @@ class TransactionShards final : public CoordinatorShards<transactions::Transacti
     [[nodiscard]] ProducerId highest_producer_id();
     /// All that is known, by the ids of producers. For the start: it copies everything.
     [[nodiscard]] std::map<ProducerId, transactions::Transaction> by_producer();
+    /// For the start after something else than a stop, see TransactionCoordinator. False if it could not be persisted.
+    [[nodiscard]] bool raise_epochs(const std::map<ProducerId, ProducerEpoch>& shown, Now now);
 
   private:
     [[nodiscard]] std::unique_ptr<transactions::TransactionCoordinator> make_core(const Partition& partition) override;

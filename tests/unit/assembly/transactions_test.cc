@@ -609,5 +609,16 @@ TEST_F(Transactions, WhoseMarkerWasLostEndAsWasDecided) {
     EXPECT_FALSE(is_open("u"));
 }
 
+TEST_F(Transactions, EpochsThatTheirCoordinatorForgotAreNotGivenAgain) {
+    const Producer known = init("known");
+    const Producer forgotten{known.id, ProducerEpoch{5}};
+    write_unasked(forgotten, "t");
+    const Producer other = init("other");
+    write("other", other, "t");
+    kill_and_restart();
+    EXPECT_EQ(init("known").epoch, ProducerEpoch{6});
+    EXPECT_EQ(end("other", other, true).error, ErrorCode::none);
+}
+
 }  // namespace
 }  // namespace partita::test
