@@ -56,6 +56,7 @@ std::string to_text(const OffsetCheckpoint& checkpoint) {
 }
 
 std::optional<OffsetCheckpoint> parse_offset_checkpoint(std::string_view text) {
+    if (text.empty()) return OffsetCheckpoint{};
     const auto lines = parse_checkpoint_lines(text, 3, kMaximumCheckpointLines);
     if (!lines) return std::nullopt;
     OffsetCheckpoint checkpoint;

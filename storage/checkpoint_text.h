@@ -25,6 +25,7 @@ using OffsetCheckpoint = std::map<std::pair<std::string, std::int32_t>, Offset>;
 inline constexpr std::size_t kMaximumCheckpointLines = 10'000'000;
 
 [[nodiscard]] std::string to_text(const OffsetCheckpoint& checkpoint);
+/// An empty text has no lines: a Kafka that starts makes these files without any, and writes to some a minute later, if it lives.
 [[nodiscard]] std::optional<OffsetCheckpoint> parse_offset_checkpoint(std::string_view text);
 
 }  // namespace partita

@@ -272,9 +272,12 @@ class Copier:
             self.copied = 0
             self.start()
 
-    def wait_for(self, count):
+    def wait_for(self, count, feed=None):
+        """`feed` keeps them busy: else others may have copied everything."""
         def is_there():
             self.keep_alive()
+            if feed:
+                feed()
             return self.copied >= count
         harness.wait_until(is_there, 120, lambda: f"{count} are copied; it says {self.copied}")
 
@@ -283,9 +286,9 @@ def librdkafka_copier(broker, source, target, group, name, protocol):
     return Copier([sys.executable, "-B", str(COPIER), broker.bootstrap, source, target, group, name, protocol])
 
 
-def fill(broker, topic, count, partitions):
+def fill(broker, topic, numbers, partitions):
     producer = Producer(common(broker))
-    for number in range(count):
+    for number in numbers:
         producer.produce(topic, value=str(number), partition=number % partitions)
         producer.poll(0)
     assert producer.flush(CALL_S) == 0
@@ -314,12 +317,18 @@ def copy_under_kills(broker, tools, unique, protocol, count, rounds):
     partitions = 4
     create(tools, source, partitions)
     create(tools, target, partitions)
-    fill(broker, source, count, partitions)
+    fill(broker, source, range(count), partitions)
+
+    def feed():
+        nonlocal count
+        fill(broker, source, range(count, count + partitions), partitions)
+        count += partitions
+
     copiers = [librdkafka_copier(broker, source, target, group, unique("copier"), protocol) for _ in range(2)]
     try:
         for round_number in range(rounds):
             victim = copiers[round_number % 2]
-            victim.wait_for(1)
+            victim.wait_for(1, feed)
             victim.kill()
             victim.start()
             copiers[(round_number + 1) % 2].keep_alive()
@@ -361,7 +370,7 @@ def copy_by_kafkas_copier(broker, tools, unique, count, rounds):
     source, target, group, name = unique("source"), unique("target"), unique("group"), unique("copier")
     create(tools, source)
     create(tools, target)
-    fill(broker, source, count, 1)
+    fill(broker, source, range(count), 1)
     copier = java_copier(broker, source, 0, target, group, name, count)
     try:
         for round_number in range(rounds):

@@ -119,6 +119,9 @@ def test_a_kafkas_transactions_are_taken_over(how, unique, tmp_path):
         write(plain, topic, "behind")
         assert read(kafka, topic) == committed
         getattr(kafka, how)()
+        # Kafka answers before all markers are there, so that the next record may stand before them.
+        _, aborted_by_kafka = dumped(tools, kafka.partition_directory(topic, 0))
+        assert len(aborted_by_kafka) == 3
         shutil.copytree(kafka.data_directory, tmp_path / "data")
         tools.close()
     broker = harness.PartitaBroker(BROKER_PROPERTIES)
@@ -126,7 +129,7 @@ def test_a_kafkas_transactions_are_taken_over(how, unique, tmp_path):
     with broker:
         tools = harness.Tools(broker.bootstrap)
         assert read(broker, topic) == committed, "what is open hides itself and what is behind it"
-        assert "left-open" in tools("kafka-transactions", "list").succeeded().out
+        assert "left-open" in tools("kafka-transactions", "--bootstrap-server", broker.bootstrap, "list").succeeded().out
         # Whoever has the id now ends what was open.
         again = producer(broker, "left-open")
         assert read(broker, topic) == [*committed, "behind"]
@@ -135,8 +138,8 @@ def test_a_kafkas_transactions_are_taken_over(how, unique, tmp_path):
         again.commit_transaction(30)
         assert read(broker, topic) == [*committed, "behind", "anew"]
         broker.stop()
-        markers, aborted = dumped(tools, broker.partition_directory(topic, 0))
-        assert aborted[:3] == [(1, 1, 3, 0), (0, 0, 5, 6), (0, 10, 11, 12)]
+        _, aborted = dumped(tools, broker.partition_directory(topic, 0))
+        assert aborted[:3] == aborted_by_kafka
         assert [entry[1:] for entry in aborted[3:]] == [(12, 14, 15)]
         tools.close()
 
@@ -144,7 +147,7 @@ def test_a_kafkas_transactions_are_taken_over(how, unique, tmp_path):
 def test_kafkas_tester_of_compaction_agrees():
     """It writes keyed records with duplicates and deletions, waits, and compares what is left with what it wrote."""
     with harness.start_broker({**BROKER_PROPERTIES, "log.cleaner.backoff.ms": 100, "log.cleaner.min.cleanable.ratio": 0.01,
-                               "log.roll.ms": 500}) as cleaned:
+                               "log.roll.ms": 50}) as cleaned:
         for codec in ("none", "zstd"):
             result = harness.run_java("org.apache.kafka.tools.LogCompactionTester", "--bootstrap-server", cleaned.bootstrap,
                                       "--messages", "40000", "--duplicates", "20", "--percent-deletes", "15", "--topics", "2",

@@ -48,7 +48,8 @@ TEST(CheckpointText, RoundTripsAndRefusesWhatIsNotOne) {
     const OffsetCheckpoint checkpoint{{{"a", 0}, {5}}, {{"b-c", 12}, {7}}};
     EXPECT_EQ(to_text(checkpoint), "0\n2\na 0 5\nb-c 12 7\n");
     EXPECT_EQ(parse_offset_checkpoint(to_text(checkpoint)), checkpoint);
-    for (const char* bad : {"", "1\n0\n", "0\n2\na 0 5\n", "0\n1\na 0\n", "0\n1\na 0 -5\n", "0\n1\na 0 5", "0\n-1\n"}) {
+    EXPECT_EQ(parse_offset_checkpoint(""), OffsetCheckpoint{}) << "as a Kafka has it that was just started";
+    for (const char* bad : {"\n", "1\n0\n", "0\n2\na 0 5\n", "0\n1\na 0\n", "0\n1\na 0 -5\n", "0\n1\na 0 5", "0\n-1\n"}) {
         EXPECT_FALSE(parse_offset_checkpoint(bad)) << bad;
     }
 }
