@@ -137,7 +137,7 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
       own_changes(turns, catalog, upkeep, failures),
       key_news(findings, own_changes),
       keys(config, topics, connections, key_news, schedule),
-      plan_sources{topics, groups, keys, schedule.clock},
+      plan_sources{topics, groups, transactions, keys, schedule.clock},
       readers(plan_sources, connections, findings, schedule.executor),
       findings_topic(config, topics, findings, own_changes),
       expansions(plan_sources, catalog, fences, readers),

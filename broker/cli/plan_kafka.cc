@@ -353,7 +353,7 @@ std::expected<PlannedTopic, PlanRefusal> facts(const Cluster& cluster, const Pla
         if (error != RD_KAFKA_RESP_ERR_NO_ERROR) {
             return broken("the offsets of partition " + std::to_string(partition) + " cannot be had: " + cluster.text(error));
         }
-        topic.partitions.push_back({Offset{low}, Offset{high}, false});
+        topic.partitions.push_back({Offset{low}, Offset{high}});
     }
     add_settings(cluster, topic);
     add_groups(cluster, *counts, topic);

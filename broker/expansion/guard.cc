@@ -64,10 +64,9 @@ std::vector<Blocker> find_blockers(const GuardFacts& facts) {
     for (const GuardedGroup& group : facts.groups) {
         add_group(group, blockers);
     }
-    if (!facts.open_transactions.empty()) {
-        blockers.push_back({HazardId::open_transactions, counted(static_cast<std::int64_t>(facts.open_transactions.size()),
-                                                                 "partition has", "partitions have") +
-                                                             " an open transaction"});
+    for (const OpenTransaction& open : facts.open_transactions) {
+        blockers.push_back({HazardId::open_transactions,
+                            "transaction " + name_of(open) + " is open in " + counted(std::ssize(open.partitions), "partition")});
     }
     for (const auto& [producer, silent_ms] : facts.producers) {
         if (silent_ms < facts.quiet_ms) {

@@ -11,6 +11,7 @@
 
 #include "broker/expansion/client_registry.h"
 #include "broker/expansion/finding.h"
+#include "broker/expansion/open_transaction.h"
 #include "protocol/types.h"
 
 /// Decides whether a topic may grow: what the modes refuse, and with which words. Pure: the caller passes the facts.
@@ -50,7 +51,7 @@ struct GuardFacts {
     std::int64_t producers_known_for_ms = 0;
     /// Some record was ever written to the topic.
     bool has_records = false;
-    std::vector<PartitionIndex> open_transactions;
+    std::vector<OpenTransaction> open_transactions;
     std::vector<GuardedGroup> groups;
     /// The Streams application whose internal topic this is (changelog or repartition).
     std::optional<std::string> owning_application;

@@ -8,6 +8,7 @@
 #include "broker/expansion/finding.h"
 #include "broker/expansion/key_census.h"
 #include "broker/expansion/lineage.h"
+#include "broker/expansion/open_transaction.h"
 #include "broker/expansion/placement_evidence.h"
 #include "broker/expansion/producer_evidence.h"
 #include "protocol/types.h"
@@ -76,7 +77,6 @@ struct EarlierExpansion {
 struct PartitionFacts {
     Offset log_start{0};
     Offset log_end{0};
-    bool has_open_transaction = false;
 };
 
 struct PlannedTopic {
@@ -93,6 +93,7 @@ struct PlannedTopic {
     /// An expansion gives groups offset 0 in new partitions (modes safe-offsets and fenced).
     bool seeds_offsets = false;
     std::vector<PartitionFacts> partitions;
+    std::vector<OpenTransaction> open_transactions;
     std::vector<EarlierExpansion> earlier;
     /// The name of the application whose changelog or repartition topic this is.
     std::optional<std::string> owning_application;

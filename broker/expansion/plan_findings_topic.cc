@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <set>
+#include <string>
 #include <string_view>
 
 #include "broker/expansion/plan_findings.h"
@@ -101,11 +103,21 @@ void streams_internal(const PlanView& view, std::vector<Finding>& findings) {
 }
 
 void transactions(const PlanView& view, std::vector<Finding>& findings) {
-    const auto open = std::ranges::count_if(view.topic.partitions, &PartitionFacts::has_open_transaction);
-    if (open == 0) return;
-    Finding finding = make_finding(HazardId::open_transactions, view.about_topic(),
-                                   counted(open, "partition") + " with an open transaction", open);
-    finding.numbers = {{"partitions", open}};
+    constexpr std::size_t kNamedMax = 5;
+    const std::vector<OpenTransaction>& open = view.topic.open_transactions;
+    if (open.empty()) return;
+    std::set<PartitionIndex> partitions;
+    for (const OpenTransaction& transaction : open) {
+        partitions.insert(transaction.partitions.begin(), transaction.partitions.end());
+    }
+    const std::int64_t count = std::ssize(partitions);
+    std::string text = counted(count, "partition") + " with " + counted(std::ssize(open), "open transaction") + ": ";
+    for (std::size_t index = 0; index < std::min(open.size(), kNamedMax); ++index) {
+        text += (index == 0 ? "" : ", ") + name_of(open[index]);
+    }
+    if (open.size() > kNamedMax) text += " and " + std::to_string(open.size() - kNamedMax) + " more";
+    Finding finding = make_finding(HazardId::open_transactions, view.about_topic(), text, count);
+    finding.numbers = {{"partitions", count}, {"transactions", std::ssize(open)}};
     findings.push_back(std::move(finding));
 }
 

@@ -26,6 +26,10 @@ using nlohmann::ordered_json;
 
 constexpr std::int64_t kProgressEveryMs = 100;
 
+runtime::PlanSources plan_sources(runtime::Services& services) {
+    return {services.topics, services.groups, services.transactions, services.keys, services.clock};
+}
+
 struct PlanWish {
     std::string topic;
     std::int64_t to = 0;
@@ -95,7 +99,7 @@ class PlanJob {
             exchange_->begin(Status::ok, kJsonLines);
         }
         const auto outcome =
-            runtime::run_local_plan({services_.topics, services_.groups, services_.keys, services_.clock}, facts_, wish_.options,
+            runtime::run_local_plan(plan_sources(services_), facts_, wish_.options,
                                     [this](std::int64_t done, std::int64_t total) { return report(done, total); });
         if (!outcome) {
             fail(outcome.error());
@@ -177,9 +181,7 @@ void serve_plan(const Surroundings& surroundings, const ExchangePointer& exchang
         respond_error(*exchange, Status::bad_request, wish.error());
         return;
     }
-    auto facts = runtime::plan_facts(
-        {surroundings.services.topics, surroundings.services.groups, surroundings.services.keys, surroundings.services.clock},
-        wish->topic, wish->to);
+    auto facts = runtime::plan_facts(plan_sources(surroundings.services), wish->topic, wish->to);
     if (!facts) {
         const bool unknown = facts.error().kind == runtime::PlanFactsError::Kind::unknown_topic;
         respond_error(*exchange, unknown ? Status::not_found : Status::bad_request, facts.error().message);

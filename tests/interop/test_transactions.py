@@ -3,6 +3,7 @@
 import collections
 import json
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaException, Producer, TopicPartition
 
 import harness
+import insight
 
 BROKER_PROPERTIES = {"auto.create.topics.enable": "false", "group.initial.rebalance.delay.ms": 0,
                      "transaction.state.log.num.partitions": 5,
@@ -215,6 +217,26 @@ def test_open_transactions_of_a_partition_are_described_and_aborted(broker, tool
     described = rows(look_at(tools, broker, "describe-producers", *here))
     assert [row["CurrentTransactionStartOffset"] for row in described] == ["None"]
     assert read(broker, topic) == {} and read_to_the_end(broker, topic)
+
+
+@ours
+def test_a_guarded_topic_does_not_grow_within_a_transaction(broker, tools, unique):
+    topic, name = unique("topic"), unique("id")
+    create(tools, topic, 3)
+    tools("kafka-configs", "--alter", "--topic", topic, "--add-config",
+          "partita.expansion.mode=guarded,partita.expansion.guard.quiet.ms=0").succeeded()
+    producer = transactional(broker, name)
+    producer.begin_transaction()
+    send(producer, topic, "open")
+    grow = ("kafka-topics", "--alter", "--topic", topic, "--partitions", 6)
+    refused = tools(*grow)
+    assert refused.code != 0
+    assert re.search(rf"transaction {name} \(producer \d+\) is open in 1 partition \(H46\)", refused.out + refused.err)
+    plan = insight.ask(broker, f"topics/{topic}/expansion?to=6")
+    found = [finding for finding in plan["findings"] if finding["id"] == "H46"]
+    assert len(found) == 1 and f"{name} (producer" in found[0]["condition"], plan
+    producer.commit_transaction(CALL_S)
+    harness.wait_until(lambda: tools(*grow).code == 0, 30, "it grows, as nothing is open")
 
 
 def test_a_producer_is_forced_to_end(broker, tools, unique):

@@ -50,6 +50,18 @@ std::map<ProducerId, transactions::Transaction> TransactionShards::by_producer()
     return known;
 }
 
+std::map<ProducerId, std::string> TransactionShards::ids_of(const std::function<bool(ProducerId)>& is_asked_for) {
+    std::map<ProducerId, std::string> ids;
+    for_each_core([&](const transactions::TransactionCoordinator& core) {
+        for (const auto& [id, transaction] : core.all()) {
+            if (is_asked_for(transaction.producer.id)) {
+                ids.emplace(transaction.producer.id, id);
+            }
+        }
+    });
+    return ids;
+}
+
 bool TransactionShards::raise_epochs(const std::map<ProducerId, ProducerEpoch>& shown, Now now) {
     bool is_persisted = true;
     for (const std::unique_ptr<Shard>& shard : shards()) {

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "broker/config/current_config.h"
 #include "broker/runtime/coordinators/coordinator_shards.h"
@@ -31,6 +33,8 @@ class TransactionShards final : public CoordinatorShards<transactions::Transacti
     [[nodiscard]] ProducerId highest_producer_id();
     /// All that is known, by the ids of producers. For the start: it copies everything.
     [[nodiscard]] std::map<ProducerId, transactions::Transaction> by_producer();
+    /// The transactional ids of the producers that are asked for, as far as they are known. It looks at all.
+    [[nodiscard]] std::map<ProducerId, std::string> ids_of(const std::function<bool(ProducerId)>& is_asked_for);
     /// For the start after something else than a stop, see TransactionCoordinator. False if it could not be persisted.
     [[nodiscard]] bool raise_epochs(const std::map<ProducerId, ProducerEpoch>& shown, Now now);
 

@@ -80,9 +80,6 @@ expansion::GuardFacts guard_facts(const WantedGrowth& wanted, const TopicState& 
         const PartitionLog& log = *state.partitions[index]->log;
         const PartitionIndex partition{static_cast<std::int32_t>(index)};
         facts.has_records = facts.has_records || log.log_end_offset() > log.log_start_offset();
-        if (log.last_stable_offset() < log.high_watermark()) {
-            facts.open_transactions.push_back(partition);
-        }
         add_unread(log, partition, readers, drained, facts.groups);
     }
     std::ranges::sort(facts.groups, {}, &expansion::GuardedGroup::group_id);
@@ -135,6 +132,7 @@ std::vector<GrowthFacts> gather_growth_facts(const PlanSources& sources, std::sp
         facts.planned.producers = producer_facts(sources.keys, state, facts.planned.now);
         if (facts.guard) {
             facts.guard->owning_application = facts.planned.owning_application;
+            facts.guard->open_transactions = facts.planned.open_transactions;
         }
     }
     return gathered;

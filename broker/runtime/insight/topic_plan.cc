@@ -6,6 +6,7 @@
 #include "broker/expansion/streams_topics.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/insight/key_observer.h"
+#include "broker/runtime/insight/open_transactions.h"
 #include "broker/runtime/partitions/published_topics.h"
 #include "broker/runtime/queries/topic_sizes.h"
 
@@ -57,7 +58,6 @@ void add_logs(const TopicState& topic, PlannedTopic& facts) {
         expansion::PartitionFacts& part = facts.partitions.emplace_back();
         part.log_end = bounds.end;
         part.log_start = bounds.start;
-        part.has_open_transaction = bounds.has_open_transaction();
     }
 }
 
@@ -95,6 +95,7 @@ PlannedTopic planned_topic(const PlanSources& sources, const TopicState& topic, 
     facts.seeds_offsets = topic.config->expansion_mode != config::ExpansionMode::faithful;
     facts.now = sources.clock.now().wall;
     add_logs(topic, facts);
+    facts.open_transactions = open_transactions(topic, sources.transactions);
     for (const auto& expansion : topic.topic->expansions) {
         facts.earlier.push_back(
             {expansion->old_partition_count, expansion->new_partition_count, expansion->time, expansion->log_end_offsets});

@@ -18,12 +18,14 @@ namespace partita::runtime {
 class GroupShards;
 class KeyObserver;
 class PublishedTopics;
+class TransactionShards;
 struct TopicState;
 
 /// Where the facts of a plan come from.
 struct PlanSources {
     const PublishedTopics& topics;
     GroupShards& groups;
+    TransactionShards& transactions;
     KeyObserver& keys;
     Clock& clock;
 };

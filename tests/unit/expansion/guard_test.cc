@@ -60,10 +60,14 @@ TEST(Guard, BrokerThatJustStartedCannotTellWhoIsQuiet) {
 TEST(Guard, StreamsCopartitionsAndTransactionsAreNamed) {
     GuardFacts facts = drained();
     facts.owning_application = "app";
-    facts.open_transactions = {PartitionIndex{1}, PartitionIndex{4}};
+    facts.open_transactions = {{ProducerId{7}, "payments", {PartitionIndex{1}, PartitionIndex{4}}},
+                               {ProducerId{8}, "", {PartitionIndex{4}}}};
     facts.groups.push_back({.group_id = "app", .is_streams = true, .copartitioned_with = {"users"}});
     facts.groups.push_back({.group_id = "join", .copartitioned_with = {"users", "carts"}});
-    EXPECT_THAT(ids(find_blockers(facts)), ::testing::UnorderedElementsAre("H45", "H26", "H27", "H46"));
+    EXPECT_THAT(ids(find_blockers(facts)), ::testing::UnorderedElementsAre("H45", "H26", "H27", "H46", "H46"));
+    const std::string text = guard_refusal(facts, find_blockers(facts));
+    EXPECT_THAT(text, HasSubstr("transaction payments (producer 7) is open in 2 partitions (H46)"));
+    EXPECT_THAT(text, HasSubstr("transaction of producer 8 (unknown to its coordinator) is open in 1 partition (H46)"));
 }
 
 TEST(Guard, WorstBlockersComeFirst) {

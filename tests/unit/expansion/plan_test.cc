@@ -527,12 +527,18 @@ TEST(Plan, JudgesTopicsOfSystems) {
     World internal(50, 100);
     internal.facts.is_internal = true;
     internal.facts.is_history_known = false;
-    internal.facts.partitions[3].has_open_transaction = true;
+    for (std::int64_t producer = 1; producer <= 7; ++producer) {
+        internal.facts.open_transactions.push_back({ProducerId{producer}, "t" + std::to_string(producer), {PartitionIndex{3}}});
+    }
     const Plan plan = internal.plan();
     EXPECT_EQ(plan.verdict, Verdict::blocked);
     for (const HazardId id : {HazardId::internal_topic, HazardId::no_history, HazardId::open_transactions}) {
         EXPECT_NE(find(plan, id), nullptr) << to_string(id);
     }
+    EXPECT_EQ(
+        find(plan, HazardId::open_transactions)->condition,
+        "1 partition with 7 open transactions: t1 (producer 1), t2 (producer 2), t3 (producer 3), t4 (producer 4), t5 (producer "
+        "5) and 2 more");
     World schemas(1, 2);
     schemas.facts.name = "_schemas";
     EXPECT_NE(find(schemas.plan(), HazardId::single_partition_topic), nullptr);
