@@ -2,7 +2,6 @@
 
 import collections
 import json
-import pathlib
 import re
 import signal
 import subprocess
@@ -20,7 +19,6 @@ BROKER_PROPERTIES = {"auto.create.topics.enable": "false", "group.initial.rebala
                      "group.consumer.session.timeout.ms": 6000, "group.consumer.min.session.timeout.ms": 6000,
                      "transaction.abort.timed.out.transaction.cleanup.interval.ms": 500}
 CALL_S = 30
-COPIER = pathlib.Path(__file__).resolve().parent / "clients/python/librdkafka_copier.py"
 ours = pytest.mark.skipif(harness.TARGET not in ("partita", "kafka"), reason="the broker is not ours to kill")
 
 
@@ -304,8 +302,14 @@ class Copier:
         harness.wait_until(is_there, 120, lambda: f"{count} are copied; it says {self.copied}")
 
 
-def librdkafka_copier(broker, source, target, group, name, protocol):
-    return Copier([sys.executable, "-B", str(COPIER), broker.bootstrap, source, target, group, name, protocol])
+#: How each library's copier starts; all take the same arguments.
+COPIERS = {"librdkafka": [sys.executable, "-B", str(harness.HERE / "clients/python/librdkafka_copier.py")],
+           "franz-go": [str(harness.TOOLS / "franz-go/copier")]}
+LIBRARIES = [library for library in COPIERS if harness.HAS_ALL_CLIENTS or library in harness.BASIC_CLIENTS]
+
+
+def copier_of(library, broker, source, target, group, name, protocol):
+    return Copier([*COPIERS[library], broker.bootstrap, source, target, group, name, protocol])
 
 
 def fill(broker, topic, numbers, partitions):
@@ -334,7 +338,7 @@ def check_copy(broker, target, count, partitions):
     assert {number: times for number, times in values.items() if times > 1} == {}, "nothing is there twice"
 
 
-def copy_under_kills(broker, tools, unique, protocol, count, rounds):
+def copy_under_kills(broker, tools, unique, library, protocol, count, rounds):
     source, target, group = unique("source"), unique("target"), unique("group")
     partitions = 4
     create(tools, source, partitions)
@@ -346,7 +350,7 @@ def copy_under_kills(broker, tools, unique, protocol, count, rounds):
         fill(broker, source, range(count, count + partitions), partitions)
         count += partitions
 
-    copiers = [librdkafka_copier(broker, source, target, group, unique("copier"), protocol) for _ in range(2)]
+    copiers = [copier_of(library, broker, source, target, group, unique("copier"), protocol) for _ in range(2)]
     try:
         for round_number in range(rounds):
             victim = copiers[round_number % 2]
@@ -369,16 +373,18 @@ def copy_under_kills(broker, tools, unique, protocol, count, rounds):
 
 
 @ours
+@pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
-def test_a_copy_is_exact_whatever_is_killed(broker, tools, unique, protocol):
-    copy_under_kills(broker, tools, unique, protocol, count=400, rounds=2)
+def test_a_copy_is_exact_whatever_is_killed(broker, tools, unique, library, protocol):
+    copy_under_kills(broker, tools, unique, library, protocol, count=400, rounds=2)
 
 
 @ours
 @pytest.mark.long
+@pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
-def test_a_long_copy_is_exact_whatever_is_killed(broker, tools, unique, protocol):
-    copy_under_kills(broker, tools, unique, protocol, count=20_000, rounds=10)
+def test_a_long_copy_is_exact_whatever_is_killed(broker, tools, unique, library, protocol):
+    copy_under_kills(broker, tools, unique, library, protocol, count=20_000, rounds=10)
 
 
 def java_copier(broker, source, partition, target, group, name, count):
