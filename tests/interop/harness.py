@@ -121,6 +121,7 @@ class Broker:
 
     kind = "external"
     data_directory = None
+    start_deadline_s = START_DEADLINE_S
 
     def __init__(self, address):
         self.host, port = address.rsplit(":", 1)
@@ -173,7 +174,7 @@ class ProcessBroker(Broker):
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                             env=self.environment())
-        wait_until(self._ready, START_DEADLINE_S, lambda: f"{self.kind} answers ApiVersions\n{self.log_text()}")
+        wait_until(self._ready, self.start_deadline_s, lambda: f"{self.kind} answers ApiVersions\n{self.log_text()}")
 
     def _ready(self):
         if self.process.poll() is not None:
@@ -246,6 +247,8 @@ class PartitaBroker(ProcessBroker):
 
 class KafkaBroker(ProcessBroker):
     kind = "kafka"
+    # Seconds, and minutes where others have the processors.
+    start_deadline_s = 180
     # A JVM that ends by a handled SIGTERM says 128 + 15.
     clean_exit_codes = (0, 143)
 
