@@ -11,6 +11,7 @@ import harness
 
 #: A JVM with Connect starts within seconds, and within minutes where others have the processors.
 START_S = 240
+TRANSACTION_TIMEOUT_MS = 10_000
 
 
 class JavaProgram:
@@ -61,7 +62,9 @@ class Worker(JavaProgram):
                for what, value in (("topic", f"{group}-{kind}"), ("replication.factor", 1))},
             "offset.storage.partitions": 2, "status.storage.partitions": 1, "offset.flush.interval.ms": 500,
             "plugin.discovery": "service_load", "scheduled.rebalance.max.delay.ms": 0,
-            # A killed worker and its readers are soon known to be gone.
+            # A killed worker and its readers are soon known to be gone, and so is the transaction it had open: the next one reads the
+            # topic of offsets to its end before it fences anybody.
+            "producer.transaction.timeout.ms": TRANSACTION_TIMEOUT_MS,
             "session.timeout.ms": 3000, "heartbeat.interval.ms": 500, "consumer.session.timeout.ms": 3000,
             "consumer.heartbeat.interval.ms": 500,
             **{f"{client}reconnect.backoff.max.ms": 200 for client in ("", "producer.", "consumer.", "admin.")}})

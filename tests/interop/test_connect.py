@@ -11,7 +11,7 @@ import harness
 
 BROKER_PROPERTIES = {"auto.create.topics.enable": "false", "group.initial.rebalance.delay.ms": 0,
                      "group.min.session.timeout.ms": 1000, "transaction.state.log.num.partitions": 5,
-                     "offsets.topic.num.partitions": 5}
+                     "offsets.topic.num.partitions": 5, "transaction.abort.timed.out.transaction.cleanup.interval.ms": 500}
 #: A transaction is one poll of the source, so this many lines; a kill comes with hundreds of transactions still to do.
 BATCH_LINES = 8
 ROUND_LINES = 2000

@@ -11,7 +11,7 @@ import insight
 
 BROKER_PROPERTIES = {"auto.create.topics.enable": "false", "group.initial.rebalance.delay.ms": 0,
                      "group.min.session.timeout.ms": 1000, "transaction.state.log.num.partitions": 5,
-                     "offsets.topic.num.partitions": 5}
+                     "offsets.topic.num.partitions": 5, "transaction.abort.timed.out.transaction.cleanup.interval.ms": 500}
 CONFIGS = {"retention.ms": "987654321", "max.message.bytes": "900000", "cleanup.policy": "compact,delete"}
 CALL_S = 30
 
@@ -90,6 +90,7 @@ class Mirror(connect.JavaProgram):
         for side in sides:
             properties[f"{side.name}.bootstrap.servers"] = side.broker.bootstrap
             properties[f"{side.name}.exactly.once.source.support"] = "enabled"
+            properties[f"{side.name}.producer.transaction.timeout.ms"] = connect.TRANSACTION_TIMEOUT_MS
             [other] = [name for name in names if name != side.name]
             properties[f"{side.name}->{other}.enabled"] = "true"
             properties[f"{side.name}->{other}.consumer.isolation.level"] = "read_committed"
