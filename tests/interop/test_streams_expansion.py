@@ -2,8 +2,6 @@
 it in `faithful`."""
 
 import re
-import subprocess
-import threading
 
 import confluent_kafka
 import confluent_kafka.admin
@@ -11,40 +9,12 @@ import pytest
 
 import harness
 import insight
+import streams
 
 # A group's first generation is there at once.
 BROKER_PROPERTIES = {"auto.create.topics.enable": "false", "group.initial.rebalance.delay.ms": 0}
 
 pytestmark = pytest.mark.skipif(harness.TARGET != "partita", reason="findings and modes are Partita's own")
-
-
-class Application:
-    """tests/interop/clients/streams as a process; what it says, line by line."""
-
-    def __init__(self, broker, application_id, topic):
-        streams = harness.TOOLS / "streams"
-        self.lines = []
-        self.process = subprocess.Popen(
-            ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m",
-             f"-Dlog4j2.configurationFile={harness.HERE / 'clients' / 'log4j2.properties'}",
-             "-cp", f"{streams / 'classes'}:{streams / 'libs'}/*", "CountingApplication",
-             broker.bootstrap, application_id, topic],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        self.reader = threading.Thread(target=self.read, daemon=True)
-        self.reader.start()
-
-    def read(self):
-        for line in self.process.stdout:
-            self.lines.append(line.strip())
-
-    def wait_for(self, beginning, seconds=40):
-        return harness.wait_until(lambda: [line for line in self.lines if line.startswith(beginning)], seconds,
-                                  lambda: f"{beginning} of {self.lines}")[-1]
-
-    def stop(self):
-        if self.process.poll() is None:
-            self.process.stdin.close()
-        self.process.wait(30)
 
 
 @pytest.fixture
@@ -53,14 +23,14 @@ def application(broker, unique):
     started = []
 
     def start(topic):
-        application = Application(broker, unique("application"), topic)
-        application.id = application.process.args[-2]
+        application = streams.Application(broker, "CountingApplication", unique("application"), [topic])
         started.append(application)
         application.wait_for("state RUNNING")
         return application
     yield start
     for one in started:
         one.stop()
+        one.remove()
 
 
 def refusal(broker, topic, partitions):
@@ -106,9 +76,9 @@ def test_a_running_application_is_recognised_and_guarded_refuses(broker, unique,
     plan = insight.ask(broker, f"topics/{topic}/expansion?to=4")
     assert plan["verdict"] == "blocked"
     # What stands against it is told once, also when the mode refuses it for that.
-    [streams] = [found for found in plan["findings"] if found["id"] == "H26"]
-    assert streams["severity"] == "block" and streams["subject"]["group"] == running.id
-    assert changelog in streams["condition"]
+    [reader] = [found for found in plan["findings"] if found["id"] == "H26"]
+    assert reader["severity"] == "block" and reader["subject"]["group"] == running.id
+    assert changelog in reader["condition"]
     # Its own topics are no better to grow, and are known to be its own.
     own = findings(insight.ask(broker, f"topics/{changelog}/expansion?to=4"))["H45"]
     assert own["severity"] == "block" and f"internal topic of Kafka Streams application {running.id}" in own["condition"]
