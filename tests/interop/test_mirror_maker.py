@@ -15,7 +15,7 @@ BROKER_PROPERTIES = {"auto.create.topics.enable": "false", "group.initial.rebala
 CONFIGS = {"retention.ms": "987654321", "max.message.bytes": "900000", "cleanup.policy": "compact,delete"}
 CALL_S = 30
 
-pytestmark = [pytest.mark.long, pytest.mark.skipif(harness.TARGET not in ("partita", "kafka"), reason="the broker is not ours to kill")]
+pytestmark = pytest.mark.skipif(harness.TARGET not in ("partita", "kafka"), reason="the broker is not ours to kill")
 
 
 class Side:
@@ -146,6 +146,7 @@ def test_records_configs_and_groups_are_mirrored_both_ways(sides, tmp_path):
                         if name.startswith(f"{side.name}.") and name.endswith(side.topic)], "nothing comes home"
 
 
+@pytest.mark.long
 def test_a_mirror_is_exact_though_it_and_the_broker_are_killed(sides, tmp_path):
     (apache, partita) = sides
     with Mirror(sides, tmp_path) as mirror:
