@@ -126,7 +126,7 @@ class LockOrder(unittest.TestCase):
         for room in ("protocol", "schedule", "storage", "broker"):
             for path in (PROJECT / room).rglob("*"):
                 if path.suffix in (".h", ".cc") and path.name != "mutex.h":
-                    used += re.findall(r"\{LockRank::(\w+)\}", path.read_text())
+                    used += re.findall(r"[{ ]LockRank::(\w+)[})]", path.read_text())
         self.assertEqual(sorted(self.RANKS), sorted(used))
 
 
