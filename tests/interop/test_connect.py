@@ -100,6 +100,8 @@ def test_every_line_arrives_exactly_once_though_worker_and_broker_are_killed(bro
         pipeline.check()
 
 
+# Apache Kafka 4.3.1 itself was seen to stop for good after one of these kills of it.
+@pytest.mark.skipif(harness.TARGET != "partita", reason="not every kill of a broker is survived elsewhere")
 @pytest.mark.long
 def test_every_line_arrives_exactly_once_through_many_kills(broker, unique, tmp_path):
     with Pipeline(broker, tmp_path, unique("worker")).running() as pipeline:
