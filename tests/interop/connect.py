@@ -14,15 +14,14 @@ START_S = 240
 TRANSACTION_TIMEOUT_MS = 10_000
 
 
-class JavaProgram:
-    """A main class of Connect's jars with a file of properties, in a JVM of its own."""
+JAVA = ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx400m"]
 
-    def __init__(self, main_class, directory, name, properties):
-        configuration, self.log_path = directory / f"{name}.properties", directory / f"{name}.log"
-        configuration.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
-        self.command = ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx400m",
-                        f"-Dlog4j2.configurationFile={harness.HERE / 'clients' / 'log4j2.properties'}",
-                        "-cp", f"{harness.TOOLS / 'connect'}/*", main_class, str(configuration)]
+
+class Program:
+    """A process with a log that can be killed and started again."""
+
+    def __init__(self, directory, name, command, environment=None):
+        self.command, self.environment, self.log_path = command, environment, directory / f"{name}.log"
         self.process = None
 
     def __enter__(self):
@@ -34,7 +33,8 @@ class JavaProgram:
 
     def start(self):
         with open(self.log_path, "ab") as log:
-            self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                            env=self.environment)
 
     def kill(self):
         """kill -9: no goodbye to anybody."""
@@ -46,6 +46,17 @@ class JavaProgram:
 
     def log_text(self):
         return self.log_path.read_text(errors="replace")[-6000:]
+
+
+class JavaProgram(Program):
+    """A main class of Connect's jars with a file of properties, in a JVM of its own."""
+
+    def __init__(self, main_class, directory, name, properties):
+        configuration = directory / f"{name}.properties"
+        configuration.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
+        super().__init__(directory, name, [
+            *JAVA, f"-Dlog4j2.configurationFile={harness.HERE / 'clients' / 'log4j2.properties'}",
+            "-cp", f"{harness.TOOLS / 'connect'}/*", main_class, str(configuration)])
 
 
 class Worker(JavaProgram):

@@ -1,0 +1,63 @@
+"""A schema registry that keeps its schemas in a topic (Apicurio, spoken to as to Confluent's), with an Avro producer and consumer."""
+
+import json
+import os
+import subprocess
+import urllib.error
+import urllib.request
+
+import pytest
+
+import connect
+import harness
+import insight
+
+BROKER_PROPERTIES = {"auto.create.topics.enable": "false", "group.initial.rebalance.delay.ms": 0, "offsets.topic.num.partitions": 5}
+
+pytestmark = pytest.mark.skipif(harness.TARGET not in ("partita", "kafka"), reason="the broker is not ours to kill")
+
+
+class Registry(connect.Program):
+    def __init__(self, broker, directory):
+        port = harness.free_port()
+        self.url = f"http://127.0.0.1:{port}/apis/ccompat/v7"
+        [jar] = (harness.TOOLS / "registry").glob("*-runner.jar")
+        super().__init__(directory, "registry", [*connect.JAVA, "-jar", str(jar)], {
+            **os.environ, "APICURIO_STORAGE_KIND": "kafkasql", "APICURIO_KAFKASQL_BOOTSTRAP_SERVERS": broker.bootstrap,
+            "QUARKUS_HTTP_HOST": "127.0.0.1", "QUARKUS_HTTP_PORT": str(port)})
+
+    def start(self):
+        super().start()
+        harness.wait_until(self.subjects, connect.START_S, lambda: f"the registry answers\n{self.log_text()}")
+
+    def subjects(self):
+        """What schemas are there for, as JSON; None while nobody answers."""
+        self.check_alive()
+        try:
+            with urllib.request.urlopen(f"{self.url}/subjects", timeout=30) as answer:
+                return answer.read().decode()
+        except (urllib.error.URLError, OSError):
+            return None
+
+
+def avro(what, registry, broker, topic, count):
+    done = subprocess.run([harness.TOOLS / "avro/bin/python", "-B", harness.HERE / "clients/python/avro_client.py", what,
+                           registry.url, broker.bootstrap, topic, str(count)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, f"{done.stderr}\n{registry.log_text()}"
+    return done.stdout
+
+
+def test_avro_is_read_with_the_schema_that_outlived_registry_and_broker(broker, unique, tmp_path):
+    topic = unique("orders")
+    insight.create(broker, topic, 1)
+    with Registry(broker, tmp_path) as registry:
+        avro("produce", registry, broker, topic, 100)
+        assert json.loads(registry.subjects()) == [f"{topic}-value"]
+        registry.kill()
+        broker.kill()
+        broker.restart()
+        # It has nothing but the topic to learn it from.
+        registry.start()
+        harness.wait_until(lambda: json.loads(registry.subjects()) == [f"{topic}-value"], 60, registry.subjects)
+        orders = json.loads(avro("consume", registry, broker, topic, 100))
+    assert orders == [{"id": number, "item": f"item-{number}"} for number in range(100)]
