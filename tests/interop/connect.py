@@ -121,6 +121,8 @@ class Reader:
 
     def __init__(self, broker, topic, partitions=1):
         self.found = {partition: [] for partition in range(partitions)}
+        #: Behind the last record of each partition.
+        self.ends = dict.fromkeys(self.found, 0)
         self.consumer = confluent_kafka.Consumer({
             "bootstrap.servers": broker.bootstrap, "reconnect.backoff.max.ms": 200, "group.id": "unused", "fetch.wait.max.ms": 50,
             "enable.auto.commit": False, "isolation.level": "read_committed"})
@@ -137,6 +139,7 @@ class Reader:
             for message in self.consumer.consume(500, 0.05):
                 if message.error() is None:
                     self.found[message.partition()].append(message.value().decode())
+                    self.ends[message.partition()] = message.offset() + 1
             return self.count >= count
         harness.wait_until(has_them, seconds, lambda: f"{count} records, of which {self.count} are here\n{told()}")
 
