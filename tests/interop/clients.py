@@ -132,13 +132,18 @@ class EventLog:
         return [event for event in self.events if event.get("event") == "record"]
 
 
+def require(client_name):
+    """Skips a test whose client was not fetched."""
+    if not harness.HAS_ALL_CLIENTS and client_name not in harness.BASIC_CLIENTS:
+        pytest.skip("needs a client that scripts/test --full clients fetches")
+
+
 class Agent:
     """One client process."""
 
     def __init__(self, client, bootstrap, events=None):
         """`client` is a matrix.Client."""
-        if not harness.HAS_ALL_CLIENTS and client.name not in harness.BASIC_CLIENTS:
-            pytest.skip("needs a client that scripts/test --full clients fetches")
+        require(client.name)
         self.events = events or EventLog()
         self.process = harness.LineProcess(client.command(bootstrap), self.events.add)
 

@@ -11,6 +11,7 @@ import threading
 import pytest
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaException, Producer, TopicPartition
 
+import clients
 import harness
 import insight
 
@@ -305,7 +306,6 @@ class Copier:
 #: How each library's copier starts; all take the same arguments.
 COPIERS = {"librdkafka": [sys.executable, "-B", str(harness.HERE / "clients/python/librdkafka_copier.py")],
            "franz-go": [str(harness.TOOLS / "franz-go/copier")]}
-LIBRARIES = [library for library in COPIERS if harness.HAS_ALL_CLIENTS or library in harness.BASIC_CLIENTS]
 
 
 def copier_of(library, broker, source, target, group, name, protocol):
@@ -339,6 +339,7 @@ def check_copy(broker, target, count, partitions):
 
 
 def copy_under_kills(broker, tools, unique, library, protocol, count, rounds):
+    clients.require(library)
     source, target, group = unique("source"), unique("target"), unique("group")
     partitions = 4
     create(tools, source, partitions)
@@ -373,7 +374,7 @@ def copy_under_kills(broker, tools, unique, library, protocol, count, rounds):
 
 
 @ours
-@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("library", list(COPIERS))
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
 def test_a_copy_is_exact_whatever_is_killed(broker, tools, unique, library, protocol):
     copy_under_kills(broker, tools, unique, library, protocol, count=400, rounds=2)
@@ -381,7 +382,7 @@ def test_a_copy_is_exact_whatever_is_killed(broker, tools, unique, library, prot
 
 @ours
 @pytest.mark.long
-@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("library", list(COPIERS))
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
 def test_a_long_copy_is_exact_whatever_is_killed(broker, tools, unique, library, protocol):
     copy_under_kills(broker, tools, unique, library, protocol, count=20_000, rounds=10)
