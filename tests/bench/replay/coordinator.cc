@@ -2,12 +2,14 @@
 
 #include <poll.h>
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 #include <vector>
 
 #include "protocol/messages/09_offset_fetch.h"
 #include "protocol/messages/10_find_coordinator.h"
+#include "protocol/messages/18_api_versions.h"
 #include "protocol/messages/22_init_producer_id.h"
 #include "protocol/messages/24_add_partitions_to_txn.h"
 #include "protocol/messages/26_end_txn.h"
@@ -20,7 +22,14 @@ constexpr std::int16_t kFindVersion = 2;
 constexpr std::int16_t kFetchVersion = 5;
 constexpr std::int16_t kInitProducerIdVersion = 1;
 constexpr std::int32_t kTransactionTimeoutMs = 60'000;
-constexpr std::int16_t kTransactionVersion = 1;
+constexpr std::int16_t kApiVersionsVersion = 3;
+constexpr std::string_view kTransactionFeature = "transaction.version";
+constexpr std::int16_t kSecondProtocolLevel = 2;
+constexpr std::int16_t kAddPartitionsVersion = 1;
+constexpr std::int16_t kEndVersion = 1;
+constexpr std::int16_t kEndVersionOfSecondProtocol = 5;
+constexpr std::int16_t kProduceVersion = 7;
+constexpr std::int16_t kProduceVersionOfSecondProtocol = 12;
 constexpr std::int8_t kTransactionKey = 1;
 constexpr int kTries = 500;
 constexpr int kEndingTries = 30'000;
@@ -57,6 +66,16 @@ bool is_given(Connection& connection, ProducerIdentity& producer) {
     return answer.error_code == ErrorCode::none;
 }
 
+bool has_second_protocol(Connection& connection) {
+    ApiVersionsRequest request;
+    request.client_software_name = "replay";
+    request.client_software_version = "1";
+    const auto& answer = connection.call<ApiVersionsResponse>(kApiVersionsVersion, request);
+    return std::ranges::any_of(answer.finalized_features, [](const ApiVersionsResponse::FinalizedFeatureKey& feature) {
+        return feature.name == kTransactionFeature && feature.max_version_level >= kSecondProtocolLevel;
+    });
+}
+
 void wait_until(const auto& is_done, const char* otherwise) {
     for (int tries = 0; tries < kTries; ++tries) {
         if (is_done()) return;
@@ -71,7 +90,8 @@ void wait_for_coordinator(Connection& connection, std::string_view group_id) {
     wait_until([&] { return is_found(connection, group_id) && is_loaded(connection, group_id); }, "no coordinator");
 }
 
-Transactions::Transactions(Connection& connection, std::string id) : id_(std::move(id)) {
+Transactions::Transactions(Connection& connection, std::string id)
+    : id_(std::move(id)), second_protocol_(has_second_protocol(connection)) {
     wait_until(
         [&] {
             FindCoordinatorRequest find;
@@ -88,7 +108,12 @@ Transactions::Transactions(Connection& connection, std::string id) : id_(std::mo
         "no transactional producer");
 }
 
+std::int16_t Transactions::produce_version() const {
+    return second_protocol_ ? kProduceVersionOfSecondProtocol : kProduceVersion;
+}
+
 void Transactions::begin(Connection& connection, std::string_view topic, int partitions) {
+    if (second_protocol_) return;
     std::vector<std::int32_t> numbers(static_cast<std::size_t>(partitions));
     std::iota(numbers.begin(), numbers.end(), 0);
     AddPartitionsToTxnRequest::AddPartitionsToTxnTopic named{.name = topic, .partitions = numbers};
@@ -98,7 +123,7 @@ void Transactions::begin(Connection& connection, std::string_view topic, int par
     request.v3_and_below_producer_epoch = producer_.epoch;
     request.v3_and_below_topics = Array<AddPartitionsToTxnRequest::AddPartitionsToTxnTopic>(&named, 1);
     for (int tries = 0; tries < kEndingTries; ++tries) {
-        const auto& answer = connection.call<AddPartitionsToTxnResponse>(kTransactionVersion, request);
+        const auto& answer = connection.call<AddPartitionsToTxnResponse>(kAddPartitionsVersion, request);
         const ErrorCode error = answer.results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code;
         if (error == ErrorCode::none) return;
         if (error != ErrorCode::concurrent_transactions) {
@@ -109,14 +134,28 @@ void Transactions::begin(Connection& connection, std::string_view topic, int par
     give_up("a transaction does not end");
 }
 
+std::int16_t Transactions::end_version() const { return second_protocol_ ? kEndVersionOfSecondProtocol : kEndVersion; }
+
 void Transactions::commit(Connection& connection) {
+    send_commit(connection, kPlainCorrelationId);
+    read_commit(connection, kPlainCorrelationId);
+}
+
+void Transactions::send_commit(Connection& connection, std::int32_t correlation_id) const {
     EndTxnRequest request;
     request.transactional_id = id_;
     request.producer_id = producer_.id;
     request.producer_epoch = producer_.epoch;
     request.committed = true;
-    const ErrorCode error = connection.call<EndTxnResponse>(kTransactionVersion, request).error_code;
-    if (error != ErrorCode::none) give_up("EndTxn answered error " + std::to_string(static_cast<int>(error)));
+    connection.send(request_frame(end_version(), request, correlation_id));
+}
+
+void Transactions::read_commit(Connection& connection, std::int32_t correlation_id) {
+    const auto& answer = connection.read<EndTxnResponse, EndTxnRequest>(end_version(), correlation_id);
+    if (answer.error_code != ErrorCode::none) {
+        give_up("EndTxn answered error " + std::to_string(static_cast<int>(answer.error_code)));
+    }
+    if (second_protocol_) producer_ = {answer.producer_id, answer.producer_epoch};
 }
 
 ProducerIdentity new_producer(Connection& connection) {

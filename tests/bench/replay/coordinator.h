@@ -19,22 +19,33 @@ struct ProducerIdentity {
 /// An idempotent producer's. Waits for a broker that has to fetch a block of ids from its controller first.
 [[nodiscard]] ProducerIdentity new_producer(Connection& connection);
 
-/// The transactions of one producer, as clients of the first protocol have them, which every broker serves. Nothing else may be
-/// under way on the connection when it is asked.
+/// The transactions of one producer, by the second protocol (KIP-890) where the broker has it switched on and by the first where
+/// not, as clients choose. Nothing else may be under way on the connection when it is asked.
 class Transactions {
   public:
     /// Waits for a broker that has to make its coordinators first.
     Transactions(Connection& connection, std::string id);
 
+    /// Of the next transaction. By the second protocol it is another one after each `commit`, and sequences begin at 0 again.
     [[nodiscard]] const ProducerIdentity& producer() const { return producer_; }
     [[nodiscard]] const std::string& id() const { return id_; }
-    /// Waits until the markers of the one before are written.
+    /// What a Produce request has to be so that it takes part.
+    [[nodiscard]] std::int16_t produce_version() const;
+    [[nodiscard]] bool is_second_protocol() const { return second_protocol_; }
+    /// By the first protocol: adds the partitions, and waits until the markers of the transaction before are written. By the
+    /// second one the records do that.
     void begin(Connection& connection, std::string_view topic, int partitions);
     void commit(Connection& connection);
+    /// The two halves of a commit, for who has other connections to look after in between.
+    void send_commit(Connection& connection, std::int32_t correlation_id) const;
+    void read_commit(Connection& connection, std::int32_t correlation_id);
 
   private:
+    [[nodiscard]] std::int16_t end_version() const;
+
     std::string id_;
     ProducerIdentity producer_;
+    bool second_protocol_ = false;
 };
 
 }  // namespace partita::bench

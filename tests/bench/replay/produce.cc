@@ -1,11 +1,14 @@
 #include <poll.h>
 
+#include <algorithm>
 #include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "protocol/crc32c.h"
+#include "protocol/messages/00_produce.h"
 #include "tests/bench/replay/batches.h"
 #include "tests/bench/replay/coordinator.h"
 #include "tests/bench/replay/measure.h"
@@ -21,10 +24,11 @@ constexpr std::size_t kCrcPosition = 17;
 constexpr std::size_t kProducerIdPosition = 43;
 constexpr std::size_t kEpochPosition = 51;
 constexpr std::size_t kSequencePosition = 53;
-constexpr std::string_view kTransactionalId = "replay";
+constexpr std::int16_t kProduceVersion = 7;
+constexpr int kMaxTransactionalProducers = 10;  // One letter tells them apart.
 constexpr std::int16_t kTransactionalAttributes = 0x10;
 
-/// Requests that take turns, with what is needed to check answers and to number the batches of an idempotent producer.
+/// Requests that take turns, with what is needed to number the batches of an idempotent producer.
 struct Requests {
     struct BatchPlace {
         std::size_t position = 0;
@@ -33,104 +37,138 @@ struct Requests {
         std::int32_t records = 0;
     };
     struct Request {
-        Frame frame{0, 7};
+        std::vector<std::byte> frame;
         std::vector<BatchPlace> batches;
     };
     std::vector<Request> all;
+    std::int16_t version = kProduceVersion;
+    /// Of the last letter of the transactional id, which says whose request it is; 0 without one.
+    std::size_t producer_position = 0;
     std::uint64_t bytes_each = 0;
     std::uint64_t records_each = 0;
 };
 
-Requests encode_requests(const Settings& settings) {
+std::size_t position_of(Bytes part, const std::vector<std::byte>& frame, std::size_t from) {
+    const auto found = std::search(frame.begin() + static_cast<std::ptrdiff_t>(from), frame.end(), part.begin(), part.end());
+    if (found == frame.end()) give_up("a frame without what it was made of");
+    return static_cast<std::size_t>(found - frame.begin());
+}
+
+Requests encode_requests(const Settings& settings, const std::optional<Transactions>& transactions) {
     Requests requests;
+    if (transactions) requests.version = transactions->produce_version();
     int partition = 0;
     for (std::uint64_t held = 0; held < kBytesOfDifferentRequests || partition != 0; held += requests.bytes_each) {
         Requests::Request& request = requests.all.emplace_back();
-        Frame& frame = request.frame;
-        if (settings.transactional) {
-            frame.put_string(kTransactionalId);
-        } else {
-            frame.put(std::int16_t{-1});
-        }
-        frame.put(std::int16_t{-1});
-        frame.put(std::int32_t{30000});
-        frame.put(std::int32_t{1});
-        frame.put_string(settings.topic);
-        frame.put(static_cast<std::int32_t>(settings.batches_per_request));
+        std::vector<EncodedBatch> batches;
+        std::vector<ProduceRequest::PartitionProduceData> data;
         requests.bytes_each = requests.records_each = 0;
         for (int i = 0; i < settings.batches_per_request; ++i) {
-            const EncodedBatch batch = make_batch(settings, requests.all.size() * 1000 + static_cast<std::uint64_t>(i));
-            frame.put(static_cast<std::int32_t>(partition));
-            frame.put(static_cast<std::int32_t>(batch.bytes.size()));
-            request.batches.push_back({frame.size(), batch.bytes.size(), partition, batch.records});
-            frame.put_raw(batch.bytes);
+            const EncodedBatch& batch =
+                batches.emplace_back(make_batch(settings, requests.all.size() * 1000 + static_cast<std::uint64_t>(i)));
+            request.batches.push_back({0, batch.bytes.size(), partition, batch.records});
+            data.push_back({.index = partition, .records = Records(Bytes(batch.bytes))});
             partition = (partition + 1) % settings.partitions;
             requests.bytes_each += batch.bytes.size();
             requests.records_each += static_cast<std::uint64_t>(batch.records);
         }
+        ProduceRequest::TopicProduceData topic{.name = settings.topic, .partition_data = data};
+        ProduceRequest message;
+        if (transactions) message.transactional_id = transactions->id();
+        message.acks = -1;
+        message.timeout_ms = 30'000;
+        message.topic_data = Array<ProduceRequest::TopicProduceData>(&topic, 1);
+        request.frame = request_frame(requests.version, message);
+        std::size_t from = 0;  // The batches are in the frame as they are, one behind the other.
+        for (std::size_t i = 0; i < batches.size(); ++i) {
+            request.batches[i].position = from = position_of(batches[i].bytes, request.frame, from);
+        }
     }
+    if (transactions)
+        requests.producer_position =
+            position_of(std::as_bytes(std::span(transactions->id())), requests.all[0].frame, 0) + transactions->id().size() - 1;
     return requests;
 }
 
 /// One producer: a connection, what is under way on it, and its numbering when it is idempotent.
 class Producer {
   public:
-    Producer(const Settings& settings, std::size_t first_request)
-        : connection_(settings.port), next_request_(first_request), sequences_(static_cast<std::size_t>(settings.partitions)) {
+    Producer(const Settings& settings, int number)
+        : connection_(settings.port), sequences_(static_cast<std::size_t>(settings.partitions)) {
         if (settings.idempotent) identity_ = new_producer(connection_);
         if (!settings.transactional) return;
-        if (settings.connections > 1) give_up("there is one producer with a transactional id");
-        transactions_.emplace(connection_, std::string(kTransactionalId));
+        if (settings.connections > kMaxTransactionalProducers) give_up("too many producers with a transactional id");
+        transactions_.emplace(connection_, "replay-" + std::to_string(number));
         identity_ = transactions_->producer();
         transactions_->begin(connection_, settings.topic, settings.partitions);
     }
 
+    [[nodiscard]] const std::optional<Transactions>& transactions() const { return transactions_; }
+    void start_with(std::size_t request) { next_request_ = request; }
     [[nodiscard]] int descriptor() const { return connection_.descriptor(); }
     [[nodiscard]] std::size_t in_flight() const { return sent_at_ns_.size(); }
     [[nodiscard]] bool has_buffered() const { return connection_.has_buffered(); }
 
-    /// False while the transaction is full and not all of it was answered. Ends a full one.
+    /// False while the transaction is full and not all of it was answered, and while it ends. Ends a full one. What the first
+    /// protocol needs besides is waited for: whoever has several producers stands still then.
     [[nodiscard]] bool may_send(const Settings& settings) {
         if (!transactions_ || in_transaction_bytes_ < settings.transaction_bytes) return true;
         if (in_flight() > 0) return false;
-        end_transaction();
+        if (transactions_->is_second_protocol()) {
+            transactions_->send_commit(connection_, next_correlation_id_++);
+            sent_at_ns_.push_back(now_ns());
+            is_ending_ = true;
+            return false;
+        }
+        transactions_->commit(connection_);
+        in_transaction_bytes_ = 0;
         transactions_->begin(connection_, settings.topic, settings.partitions);
         return true;
     }
-    void end_transaction() {
-        if (transactions_) transactions_->commit(connection_);
-        in_transaction_bytes_ = 0;
+    /// When all records were answered.
+    void finish() {
+        if (is_ending_) read_end();
+        if (transactions_ && in_transaction_bytes_ > 0) transactions_->commit(connection_);
     }
 
     void send_next(Requests& requests) {
         in_transaction_bytes_ += requests.bytes_each;
         Requests::Request& request = requests.all[next_request_ % requests.all.size()];
         ++next_request_;
+        if (transactions_) request.frame[requests.producer_position] = static_cast<std::byte>(transactions_->id().back());
         if (identity_.id >= 0) number(request);
-        const Bytes frame = request.frame.finish(next_correlation_id_++);
+        set_correlation_id(request.frame, next_correlation_id_++);
         sent_at_ns_.push_back(now_ns());
-        connection_.send(frame);
+        connection_.send(request.frame);
     }
 
-    void read_answer(int batches, Latencies& latencies) {
-        const std::vector<std::byte>& body = connection_.receive_answer(next_answer_id_++);
+    /// Of records, or of the end of a transaction.
+    void read_answer(const Requests& requests, Latencies& latencies) {
+        if (is_ending_) return read_end();
+        const auto& answer = connection_.read<ProduceResponse, ProduceRequest>(requests.version, next_answer_id_++);
         latencies.add(now_ns() - sent_at_ns_.front());
         sent_at_ns_.pop_front();
-        const std::byte* at = body.data();
-        if (load_big_endian<std::int32_t>(at) != 1) give_up("Produce answered for another number of topics");
-        at += 4;
-        at += 2 + load_big_endian<std::int16_t>(at);
-        if (load_big_endian<std::int32_t>(at) != batches) give_up("Produce answered for another number of partitions");
-        at += 4;
-        constexpr std::size_t kPartitionBytes = 4 + 2 + 8 + 8 + 8;
-        for (int i = 0; i < batches; ++i, at += kPartitionBytes) {
-            if (const auto error = load_big_endian<std::int16_t>(at + 4); error != 0) {
-                give_up("Produce answered error " + std::to_string(error));
+        if (answer.responses.size != 1) give_up("Produce answered for another number of topics");
+        const auto& partitions = answer.responses[0].partition_responses;
+        if (std::cmp_not_equal(partitions.size, requests.all.front().batches.size()))
+            give_up("Produce answered for another number of partitions");
+        for (const auto& partition : partitions) {
+            if (partition.error_code != ErrorCode::none) {
+                give_up("Produce answered error " + std::to_string(static_cast<int>(partition.error_code)));
             }
         }
     }
 
   private:
+    void read_end() {
+        transactions_->read_commit(connection_, next_answer_id_++);
+        sent_at_ns_.pop_front();
+        is_ending_ = false;
+        in_transaction_bytes_ = 0;
+        identity_ = transactions_->producer();
+        std::ranges::fill(sequences_, 0);
+    }
+
     void number(Requests::Request& request) {
         for (const Requests::BatchPlace& place : request.batches) {
             std::byte* batch = request.frame.data() + place.position;
@@ -145,11 +183,12 @@ class Producer {
     }
 
     Connection connection_;
-    std::size_t next_request_;
+    std::size_t next_request_ = 0;
     std::vector<std::int32_t> sequences_;
     ProducerIdentity identity_;
     std::optional<Transactions> transactions_;
     std::uint64_t in_transaction_bytes_ = 0;
+    bool is_ending_ = false;
     std::int32_t next_correlation_id_ = 0;
     std::int32_t next_answer_id_ = 0;
     std::deque<std::int64_t> sent_at_ns_;
@@ -158,16 +197,18 @@ class Producer {
 }  // namespace
 
 void produce(const Settings& settings) {
-    Requests requests = encode_requests(settings);
-    const std::uint64_t wanted =
-        settings.requests > 0 ? settings.requests : settings.megabytes * 1'000'000 / requests.bytes_each + 1;
     std::vector<Producer> producers;
     std::vector<pollfd> waits;
     for (int i = 0; i < settings.connections; ++i) {
-        // Each producer starts elsewhere, so that they do not all write to the same partition at once.
-        producers.emplace_back(
-            settings, requests.all.size() * static_cast<std::size_t>(i) / static_cast<std::size_t>(settings.connections));
+        producers.emplace_back(settings, i);
         waits.push_back({producers.back().descriptor(), POLLIN, 0});
+    }
+    Requests requests = encode_requests(settings, producers.front().transactions());
+    const std::uint64_t wanted =
+        settings.requests > 0 ? settings.requests : settings.megabytes * 1'000'000 / requests.bytes_each + 1;
+    for (std::size_t i = 0; i < producers.size(); ++i) {
+        // Each producer starts elsewhere, so that they do not all write to the same partition at once.
+        producers[i].start_with(requests.all.size() * i / producers.size());
     }
     Latencies latencies(wanted);
     touch_memory(settings.touch_megabytes);
@@ -189,12 +230,12 @@ void produce(const Settings& settings) {
             const bool is_ready = settings.connections == 1 || (waits[i].revents & (POLLIN | POLLHUP | POLLERR)) != 0;
             if (!is_ready || producers[i].in_flight() == 0) continue;
             do {
-                producers[i].read_answer(settings.batches_per_request, latencies);
+                producers[i].read_answer(requests, latencies);
                 fill_window(producers[i]);
             } while (producers[i].has_buffered() && producers[i].in_flight() > 0);
         }
     }
-    for (Producer& producer : producers) producer.end_transaction();
+    for (Producer& producer : producers) producer.finish();
     const double seconds = seconds_since(began);
     const auto bytes = static_cast<double>(wanted * requests.bytes_each);
     const auto records = static_cast<double>(wanted * requests.records_each);

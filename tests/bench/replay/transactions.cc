@@ -11,8 +11,6 @@
 namespace partita::bench {
 namespace {
 
-constexpr std::int16_t kProduceVersion = 7;
-
 /// One producer that has one transaction after the other.
 class Writer {
   public:
@@ -24,7 +22,7 @@ class Writer {
 
     void run() {
         for (std::uint64_t i = 0; i < settings_.requests; ++i) {
-            write(static_cast<std::int32_t>(i));
+            write(transactions_.is_second_protocol() ? 0 : static_cast<std::int32_t>(i));
             const std::int64_t began_ns = now_ns();
             transactions_.commit(connection_);
             transactions_.begin(connection_, settings_.topic, settings_.partitions);
@@ -50,7 +48,7 @@ class Writer {
         request.acks = -1;
         request.timeout_ms = 30'000;
         request.topic_data = Array<ProduceRequest::TopicProduceData>(&topic, 1);
-        const auto& answer = connection_.call<ProduceResponse>(kProduceVersion, request);
+        const auto& answer = connection_.call<ProduceResponse>(transactions_.produce_version(), request);
         const ErrorCode error = answer.responses[0].partition_responses[0].error_code;
         if (error != ErrorCode::none) give_up("Produce answered error " + std::to_string(static_cast<int>(error)));
     }

@@ -101,17 +101,17 @@ std::vector<std::byte>& Connection::receive_answer(std::int32_t correlation_id) 
 
 const void* Connection::call(const Schema& request_schema, std::int16_t version, const void* request) {
     send(request_frame(request_schema, version, request));
-    return read(request_schema, version);
+    return read(request_schema, version, kPlainCorrelationId);
 }
 
-const void* Connection::read(const Schema& request_schema, std::int16_t version) {
+const void* Connection::read(const Schema& request_schema, std::int16_t version, std::int32_t correlation_id) {
     const ApiInfo& api = api_of(request_schema);
     const auto size = receive_number<std::int32_t>();
     if (size < 4 || size > kMaxAnswerBytes) give_up("an answer of an impossible size");
     answer_.resize(static_cast<std::size_t>(size));
     receive(answer_.data(), answer_.size());
     const auto header = parse_response_header(api, version, answer_);
-    if (!header || header->correlation_id != kPlainCorrelationId) give_up("an answer with a wrong head");
+    if (!header || header->correlation_id != correlation_id) give_up("an answer with a wrong head");
     arena_.reset();
     void* response = arena_.allocate_unlimited(api.response->size, api.response->alignment);
     if (!decode(*api.response, Bytes(answer_).subspan(header->size), version, arena_, response)) {

@@ -13,6 +13,9 @@
 
 namespace partita::bench {
 
+/// The correlation id of every request that is not pipelined.
+inline constexpr std::int32_t kPlainCorrelationId = 7;
+
 /// A blocking connection to a broker on loopback. Whatever goes wrong ends the process: a measurement with an error in
 /// it is none.
 class Connection {
@@ -47,15 +50,16 @@ class Connection {
     const Response& call(std::int16_t version, const Request& request) {
         return *static_cast<const Response*>(call(Request::schema, version, &request));
     }
+    /// The next answer, which has to belong to the request of that id.
     template <class Response, class Request>
-    const Response& read(std::int16_t version) {
-        return *static_cast<const Response*>(read(Request::schema, version));
+    const Response& read(std::int16_t version, std::int32_t correlation_id = kPlainCorrelationId) {
+        return *static_cast<const Response*>(read(Request::schema, version, correlation_id));
     }
 
   private:
     void fill();
     const void* call(const Schema& request_schema, std::int16_t version, const void* request);
-    const void* read(const Schema& request_schema, std::int16_t version);
+    const void* read(const Schema& request_schema, std::int16_t version, std::int32_t correlation_id);
 
     int socket_;
     std::vector<std::byte> buffer_;
@@ -65,9 +69,6 @@ class Connection {
     std::vector<std::byte> answer_;
     Arena arena_;
 };
-
-/// The correlation id of every request that is not pipelined.
-inline constexpr std::int32_t kPlainCorrelationId = 7;
 
 /// A frame of the protocol library, size prefix included.
 [[nodiscard]] std::vector<std::byte> request_frame(const Schema& request_schema, std::int16_t version, const void* request,
