@@ -23,6 +23,9 @@ BrokerWorld::BrokerWorld(std::uint64_t seed, std::filesystem::path scratch, bool
       broker_(random_, clock_, std::move(scratch), seed),
       clients_world_{.ledger = ledger_, .random = random_, .clock = clock_} {
     clients_world_.is_told = is_told;
+    clients_world_.endanger = [this] {
+        if (is_playing_) broker_.doom(random_death(), 1 + random_() % 8);
+    };
     broker_.on_step = [this](const std::string& worker) {
         clients_world_.tell("step of ", worker);
         if (worker == "expansions") endanger_growth();
@@ -212,12 +215,16 @@ void BrokerWorld::play(int turns) {
 
 void BrokerWorld::come_to_rest() {
     constexpr std::int64_t kPatienceMs = 2 * kMinuteMs;
-    const Instant begin = clock_.now().monotonic;
+    if (!are_all_answered_within(kPatienceMs)) ledger_.note_wrong("a request is not answered");
+}
+
+bool BrokerWorld::are_all_answered_within(std::int64_t patience_ms) {
+    const Instant end = clock_.now().monotonic + patience_ms;
     const auto waits = [&] { return std::ranges::any_of(clients_, [](const auto& client) { return client->waits(); }); };
-    while (waits() && clock_.now().monotonic - begin < kPatienceMs && wrong().empty()) {
-        if (!broker_.step() && !read_replies()) broker_.let_time_pass(kMinuteMs);
+    while (waits() && clock_.now().monotonic < end && wrong().empty()) {
+        if (!broker_.step() && !read_replies()) broker_.let_time_pass(end - clock_.now().monotonic);
     }
-    if (waits()) ledger_.note_wrong("a request is not answered");
+    return !waits();
 }
 
 void BrokerWorld::audit() {
@@ -241,14 +248,17 @@ void BrokerWorld::audit() {
 
 void BrokerWorld::look_back() {
     constexpr int kRoundsMax = 5'000;
+    // Who waits long does not keep others from what they do meanwhile: it may wait for one of these, as members of a group do.
+    constexpr std::int64_t kRoundMs = 1'000;
     bool is_more = true;
     for (int round = 0; is_more && round < kRoundsMax && wrong().empty(); ++round) {
         is_more = false;
-        for (const auto& client : clients_) is_more = client->look_back(round == 0) || is_more;
+        for (const auto& client : clients_) is_more = client->waits() || client->look_back(round == 0) || is_more;
         broker_.wake();
-        come_to_rest();
+        (void)are_all_answered_within(kRoundMs);
         read_replies();
     }
+    come_to_rest();
     if (is_more && wrong().empty()) ledger_.note_wrong("who looks back does not come to an end");
 }
 

@@ -65,6 +65,8 @@ class BrokerWorld {
     void look_back();
     /// Until every request is answered and nobody has anything to do.
     void come_to_rest();
+    /// Goes on until then or until the time is over.
+    [[nodiscard]] bool are_all_answered_within(std::int64_t patience_ms);
     void audit();
 
     std::mt19937_64 random_;

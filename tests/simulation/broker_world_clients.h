@@ -32,6 +32,9 @@ struct ClientsWorld {
     /// Of all replies, in their order.
     std::uint64_t digest = 0;
 
+    /// Lets the broker die within the next few changes of files, where chance would hardly ever strike.
+    std::function<void()> endanger;
+
     /// What a history was to bring about, and how often it did.
     std::map<std::string, std::uint64_t> happened;
 

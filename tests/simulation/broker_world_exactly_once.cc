@@ -64,6 +64,8 @@ struct WorkDiary {
     std::int64_t last_attempt = 0;
 };
 
+std::string id_of(std::size_t stream) { return "exact-" + std::to_string(stream); }
+
 /// A record: which attempt at a transaction emitted which number.
 struct Emitted {
     std::int64_t attempt = 0;
@@ -85,7 +87,7 @@ std::optional<Emitted> emitted_of(const std::string& text) {
 class Worker final : public SimulatedClient {
   public:
     Worker(ClientsWorld& world, WorkDiary& diary, std::size_t stream, std::string name)
-        : SimulatedClient(world, std::move(name)), diary_(diary), stream_(stream), id_("exact-" + std::to_string(stream)) {}
+        : SimulatedClient(world, std::move(name)), diary_(diary), stream_(stream), id_(id_of(stream)) {}
 
     void act() override {
         if (waits() || rests_until_ > now()) return;
@@ -259,6 +261,8 @@ class Worker final : public SimulatedClient {
     void end() {
         diary_.attempts[attempt_].may_be_committed = commits_;
         was_end_asked_ = true;
+        // A decision, its markers and what says that all are written are few among all changes.
+        if (world_.one_in(3)) world_.endanger();
         ask<EndTxnResponse>(
             diary_.bumps_epochs ? 5 : 4,
             EndTxnRequest{
@@ -344,6 +348,7 @@ class WorkReader final : public SimulatedClient {
             forget();
             rounds_ = 0;
             are_positions_known_ = false;
+            usable_ids_ = 0;
         }
         if (!is_at_end()) {
             if (++rounds_ > kRoundsMax) {
@@ -356,6 +361,14 @@ class WorkReader final : public SimulatedClient {
         }
         if (!are_positions_known_) {
             ask_positions();
+            return true;
+        }
+        if (usable_ids_ < kStreams) {
+            if (++rounds_ > kRoundsMax) {
+                diary_.note_wrong(id_of(usable_ids_) + " cannot be used any more");
+                return false;
+            }
+            try_id();
             return true;
         }
         for (std::size_t stream = 0; stream < kStreams; ++stream) {
@@ -468,6 +481,17 @@ class WorkReader final : public SimulatedClient {
             are_positions_known_ = true;
         });
     }
+    /// What is under way ends, so that somebody is given the id in the end.
+    void try_id() {
+        const std::string id = id_of(usable_ids_);
+        std::array<std::string_view, 1> keys{id};
+        ask<FindCoordinatorResponse>(4, FindCoordinatorRequest{.key_type = 1, .coordinator_keys = keys}, [](const auto&) {});
+        ask<InitProducerIdResponse>(
+            4, InitProducerIdRequest{.transactional_id = id, .transaction_timeout_ms = kTransactionTimeoutMs},
+            [this](const auto& response) { usable_ids_ += response.error_code == ErrorCode::none ? 1 : 0; });
+        // Time passes with it.
+        read(500);
+    }
     void on_lost() override { forget(); }
 
     WorkDiary& diary_;
@@ -476,6 +500,8 @@ class WorkReader final : public SimulatedClient {
     int rounds_ = 0;
     bool are_positions_known_ = false;
     std::array<std::int64_t, kStreams> positions_{};
+    /// The transactional ids of the first streams, so many, were given to somebody.
+    std::size_t usable_ids_ = 0;
 };
 
 class ExactlyOnce final : public Scene {
