@@ -97,8 +97,8 @@ struct Effects {
     [[nodiscard]] bool empty() const { return records.empty() && writes.empty() && replies.empty(); }
 };
 
-/// A topic was deleted. What a core keeps under another (known) id of that name stays: it belongs to a topic that was created
-/// since.
+/// A topic was deleted, and none of its name has been made since: all that a core keeps under the name goes. Another id than this
+/// one is of an earlier topic, whose end a power failure took.
 struct TopicDeleted {
     /// Empty when nobody knows it any more, after a start: then all that is kept under the id goes.
     std::string_view name;

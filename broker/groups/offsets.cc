@@ -296,7 +296,7 @@ void GroupOffsets::remove(const OffsetDelete& command, Effects& effects) {
 void GroupOffsets::topic_deleted(const TopicDeleted& event, Effects& effects) {
     const bool is_named = !event.name.empty();
     const auto is_gone = [&](PartitionIndex, const CommittedOffset& committed) {
-        return is_named ? !committed.is_of_other_topic(event.topic_id) : committed.topic_id == event.topic_id;
+        return is_named || committed.topic_id == event.topic_id;
     };
     for (const Group* group : table_.in_order()) {
         if (is_named) {
