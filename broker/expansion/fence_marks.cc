@@ -26,11 +26,19 @@ bool FenceMarks::add(Offset end, Offset parent_end) {
 }
 
 void FenceMarks::cover_unknown(Offset start, Offset parent_end) {
-    if (marks_.empty()) {
-        marks_.push_back({start, parent_end});
+    // Of those that wait for what is no more, the first one covers the others, which are behind it.
+    const auto reaching = std::ranges::lower_bound(marks_, parent_end, {}, &Mark::parent_end);
+    if (reaching != marks_.end()) {
+        marks_.erase(std::next(reaching), marks_.end());
+    }
+    if (parent_end <= Offset{0}) {
+        marks_.clear();
         return;
     }
-    marks_.back().parent_end = std::max(marks_.back().parent_end, parent_end);
+    if (marks_.empty()) {
+        marks_.push_back({start, parent_end});
+    }
+    marks_.back().parent_end = parent_end;
 }
 
 void FenceMarks::thin() {

@@ -30,8 +30,8 @@ class FenceMarks {
     /// at that moment. Neither may be below its value in the last call. True when something changed.
     bool add(Offset end, Offset parent_end);
 
-    /// Makes all records behind the last mark, of which nothing is known, wait for `parent_end`; without marks, all
-    /// records from `start` on.
+    /// Makes all records behind the last mark, of which nothing is known, wait for `parent_end`, where the parent's log ends;
+    /// without marks, all records from `start` on. Nothing waits for more than that any more: what was there is lost.
     void cover_unknown(Offset start, Offset parent_end);
 
     /// Offset of the first record that must wait for a reader that has processed everything of the parent below

@@ -329,6 +329,24 @@ TEST(Fence, AfterACrashWhatIsNotMarkedWaitsForTheWholeParent) {
     EXPECT_FALSE(judge(fence, 6, 140, 8).held);
 }
 
+// A power failure may take records of the parent that were marked and never acknowledged.
+TEST(Fence, AfterACrashNothingWaitsForMoreThanTheParentHas) {
+    Fence fence = opened();
+    fence.mark(partition(6), Offset{0}, Offset{100});
+    fence.mark(partition(6), Offset{2}, Offset{120});
+    fence.mark(partition(6), Offset{4}, Offset{140});
+    fence.mark(partition(7), Offset{0}, Offset{110});
+    fence.cover_unknown([](PartitionIndex, PartitionIndex parent) {
+        return std::pair(Offset{0}, parent == partition(1) ? Offset{0} : Offset{110});
+    });
+    EXPECT_EQ(judge(fence, 6, 109, 8).limit, Offset{2});
+    EXPECT_FALSE(judge(fence, 6, 110, 8).held);
+    EXPECT_FALSE(judge(fence, 7, 0, 8).held);
+    const auto restored = Fence::decode(fence.encode(), TimestampMs{kOpened.value + 1});
+    ASSERT_TRUE(restored.has_value()) << restored.error();
+    EXPECT_EQ(restored->encode(), fence.encode());
+}
+
 TEST(Fence, DamagedBytesAreNoFence) {
     Fence fence = opened();
     fence.mark(partition(6), Offset{0}, Offset{100});
