@@ -46,19 +46,14 @@ void init_transactional(runtime::RequestContext& context, const InitProducerIdRe
     if (request.producer_id != -1) {
         command.expected = producer_of(request.producer_id, request.producer_epoch);
     }
-    bool took_id = false;
-    const auto result = ask_with_fresh_id(context, command, took_id);
+    const auto result = ask_with_fresh_id(context, command);
     const ErrorCode error = result ? result->error : result.error();
     if (error != ErrorCode::none) {
         return context.reply(refused(fenced_as_known(error, context.version(), kKnowsFenced)));
     }
     const InitProducerIdResponse response{.producer_id = result->producer.id.value,
                                           .producer_epoch = result->producer.epoch.value};
-    if (took_id) {
-        reply_when_ids_are_durable(context, response, refused(ErrorCode::coordinator_load_in_progress));
-    } else {
-        context.reply(response);
-    }
+    reply_to_producer(context, request.producer_id, response, refused(ErrorCode::coordinator_load_in_progress));
 }
 
 }  // namespace

@@ -27,28 +27,21 @@ void end_txn(runtime::RequestContext& context) {
         return context.reply(refused(ErrorCode::transactional_id_authorization_failed));
     }
     const bool is_second_protocol = context.version() >= kSecondProtocol;
-    bool took_id = false;
-    const auto result =
-        ask_with_fresh_id(context,
-                          transactions::EndTransaction{.transactional_id = request->transactional_id,
-                                                       .producer = producer_of(request->producer_id, request->producer_epoch),
-                                                       .commit = request->committed,
-                                                       .client_version = client_version(is_second_protocol)},
-                          took_id);
+    const auto result = ask_with_fresh_id(
+        context, transactions::EndTransaction{.transactional_id = request->transactional_id,
+                                              .producer = producer_of(request->producer_id, request->producer_epoch),
+                                              .commit = request->committed,
+                                              .client_version = client_version(is_second_protocol)});
     const ErrorCode error = result ? result->error : result.error();
     if (error != ErrorCode::none) {
         return context.reply(refused(fenced_as_known(error, context.version(), kKnowsFenced)));
     }
-    EndTxnResponse response;
-    if (is_second_protocol) {
-        response.producer_id = result->producer.id.value;
-        response.producer_epoch = result->producer.epoch.value;
+    if (!is_second_protocol) {
+        return context.reply(EndTxnResponse{});
     }
-    if (took_id) {
-        reply_when_ids_are_durable(context, response, refused(ErrorCode::coordinator_load_in_progress));
-    } else {
-        context.reply(response);
-    }
+    reply_to_producer(context, request->producer_id,
+                      EndTxnResponse{.producer_id = result->producer.id.value, .producer_epoch = result->producer.epoch.value},
+                      refused(ErrorCode::coordinator_load_in_progress));
 }
 
 }  // namespace partita::handlers

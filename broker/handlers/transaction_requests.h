@@ -53,14 +53,12 @@ template <class Command>
 /// that is what they are told.
 [[nodiscard]] std::optional<ProducerId> fresh_producer_id(runtime::RequestContext& context);
 
-/// The same for a command that may need a fresh producer id. `took_id` says whether one was given out: then the reply has to
-/// wait, see `when_ids_are_durable`.
+/// The same as `ask_coordinator` for a command that may need a fresh producer id. Its answer leaves by `reply_to_producer`.
 template <class Command>
 [[nodiscard]] std::expected<typename Command::Result, ErrorCode> ask_with_fresh_id(runtime::RequestContext& context,
-                                                                                   Command command, bool& took_id) {
+                                                                                   Command command) {
     auto result = ask_coordinator(context, command);
-    took_id = result && result->needs_producer_id;
-    if (!took_id) {
+    if (!result || !result->needs_producer_id) {
         return result;
     }
     command.fresh_producer_id = fresh_producer_id(context);
@@ -87,6 +85,18 @@ void reply_when_ids_are_durable(runtime::RequestContext& context, const Response
     when_ids_are_durable(services, [&services, pending, response, failed](bool is_durable) {
         services.turns.deliver(pending.target, runtime::encode_reply(pending, is_durable ? response : failed));
     });
+}
+
+/// Tells a producer who it is from now on. Whoever was told the producer id before has it at once; whoever was not has to wait,
+/// also when another one took it: that one may still wait.
+template <class Response>
+void reply_to_producer(runtime::RequestContext& context, std::int64_t known_id, const Response& response,
+                       const Response& failed) {
+    if (response.producer_id == known_id) {
+        context.reply(response);
+    } else {
+        reply_when_ids_are_durable(context, response, failed);
+    }
 }
 
 }  // namespace partita::handlers
