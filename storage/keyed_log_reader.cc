@@ -8,13 +8,6 @@ namespace partita {
 KeyedLogReader::KeyedLogReader(const PartitionLog& log, Offset from, Offset to, const KeyedLogOptions& options)
     : log_(log), from_(from), to_(to), options_(options), position_(from) {
     if (from >= to) return;
-    auto aborted = log.aborted_transactions(from, to);
-    if (!aborted) {
-        failure_ = std::move(aborted.error());
-        return;
-    }
-    aborted_ = std::move(*aborted);
-    std::ranges::sort(aborted_, {}, [](const auto& transaction) { return transaction.first_offset; });
     for (const ProducerSummary& producer : log.active_producers()) {
         if (producer.current_transaction_start != kNoOffset) open_transactions_.push_back(producer);
     }
@@ -26,7 +19,6 @@ StorageError KeyedLogReader::damaged(Offset at, std::string_view why) const {
 }
 
 StorageResult<bool> KeyedLogReader::fill() {
-    if (failure_) return std::unexpected(*failure_);
     if (position_ >= to_) return false;
     const auto slice = log_.read(position_, {.upper_bound = to_, .max_bytes = options_.read_bytes, .minimum_one_batch = true});
     if (!slice) {
@@ -39,7 +31,22 @@ StorageResult<bool> KeyedLogReader::fill() {
     const auto count = slice->file->read_at(slice->position, buffer_);
     if (!count) return std::unexpected(count.error());
     if (*count != buffer_.size()) return std::unexpected(damaged(position_, "its file is too short"));
+    if (auto found = find_aborted(); !found) return std::unexpected(found.error());
     return true;
+}
+
+StorageResult<void> KeyedLogReader::find_aborted() {
+    aborted_.clear();
+    next_aborted_ = 0;
+    aborting_producers_.clear();
+    if (!log_.has_aborted_transactions(position_)) return {};
+    Offset end = position_;
+    for (BatchCursor cursor{Bytes(buffer_)}; cursor.next();) end = std::max(end, cursor.batch().header.next_offset());
+    auto aborted = log_.aborted_transactions(position_, std::min(end, to_));
+    if (!aborted) return std::unexpected(aborted.error());
+    aborted_ = std::move(*aborted);
+    std::ranges::sort(aborted_, {}, [](const auto& transaction) { return transaction.first_offset; });
+    return {};
 }
 
 StorageResult<bool> KeyedLogReader::next_batch(const KeyedRecordVisitor& visitor) {

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <set>
 #include <vector>
 
@@ -10,7 +10,9 @@
 
 namespace partita {
 
-/// Reads the records of a keyed log one batch at a time, without those of aborted transactions.
+/// Reads the records of a keyed log one batch at a time, without those of aborted transactions. Of these it holds only what
+/// overlaps the bytes that it read last: no more than have their markers there, and one of each producer that was open behind
+/// them.
 class KeyedLogReader {
   public:
     /// Reads `[from, to)`; `from` is the start of a batch or lies in one.
@@ -21,9 +23,13 @@ class KeyedLogReader {
     [[nodiscard]] StorageResult<bool> next_batch(const KeyedRecordVisitor& visitor);
     /// Every record below this offset was passed to a visitor or left out.
     [[nodiscard]] Offset position() const { return position_; }
+    /// Aborted transactions that it holds now.
+    [[nodiscard]] std::size_t held_transactions() const { return aborted_.size(); }
 
   private:
     [[nodiscard]] StorageResult<bool> fill();
+    /// Looks up the aborted transactions of what was read.
+    [[nodiscard]] StorageResult<void> find_aborted();
     [[nodiscard]] StorageResult<void> visit_batch(const Batch& batch, const KeyedRecordVisitor& visitor);
     [[nodiscard]] bool is_aborted(const Batch& batch);
     [[nodiscard]] bool is_open(const Batch& batch) const;
@@ -36,13 +42,11 @@ class KeyedLogReader {
     Offset position_;
     std::vector<std::byte> buffer_;
     std::size_t consumed_ = 0;
-    /// Aborted transactions, ascending by first offset; those before `next_aborted_` have begun.
+    /// Those of the buffer, ascending by first offset; those before `next_aborted_` have begun.
     std::vector<AbortedTransactionSummary> aborted_;
     std::size_t next_aborted_ = 0;
     std::set<std::int64_t> aborting_producers_;
     std::vector<ProducerSummary> open_transactions_;
-    /// Why it is not known which transactions are aborted.
-    std::optional<StorageError> failure_;
 };
 
 }  // namespace partita

@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <random>
 
+#include "storage/keyed_log_reader.h"
 #include "tests/support/storage_fixture.h"
 
 namespace partita {
@@ -210,10 +212,11 @@ std::vector<std::byte> end_marker(ProducerId producer, bool commit) {
     return bytes;
 }
 
+BatchOptions transactional(std::int64_t producer, std::int32_t sequence) {
+    return {.producer_id = {producer}, .producer_epoch = {0}, .base_sequence = {sequence}, .transactional = true};
+}
+
 TEST_F(KeyedLogCheckpoint, TransactionsCountWhenDecided) {
-    const auto transactional = [](std::int64_t producer, std::int32_t sequence) {
-        return BatchOptions{.producer_id = {producer}, .producer_epoch = {0}, .base_sequence = {sequence}, .transactional = true};
-    };
     append(0, {{"aborted", "1"}}, transactional(1, 0));
     append(0, {{"committed", "1"}}, transactional(2, 0));
     for (const auto& [producer, commit] : {std::pair{1, false}, std::pair{2, true}}) {
@@ -231,6 +234,41 @@ TEST_F(KeyedLogCheckpoint, TransactionsCountWhenDecided) {
                     return {};
                 }).has_value());
     EXPECT_EQ(open_by_key, (std::map<std::string, bool>{{"committed", false}, {"open", true}, {"plain", false}}));
+}
+
+TEST_F(KeyedLogCheckpoint, AReaderHoldsTheAbortedTransactionsOfOneReadAlone) {
+    constexpr int kRounds = 300;
+    constexpr std::uint32_t kReadBytes = 512;
+    constexpr std::size_t kProducers = 3;
+    const auto end = [&](std::int64_t producer, bool commit) {
+        std::vector<std::byte> marker = end_marker({producer}, commit);
+        ASSERT_TRUE(world.log(0).append(marker, {.now = {1000}}).has_value());
+    };
+    for (int round = 0; round < kRounds; ++round) {
+        append(0, {{"aborted in the end", "1"}}, transactional(1, round));
+        append(0, {{"aborted", "1"}}, transactional(2, round));
+        append(0, {{"committed " + std::to_string(round), "1"}}, transactional(3, round));
+        end(2, false);
+        end(3, true);
+    }
+    end(1, false);
+    ASSERT_EQ(world.log(0).aborted_transactions({0}, world.log(0).log_end_offset())->size(), kRounds + 1U);
+
+    KeyedLogReader reader(world.log(0), {0}, world.log(0).log_end_offset(), {.read_bytes = kReadBytes});
+    std::vector<std::string> keys;
+    std::size_t most_held = 0;
+    const auto visit = [&](const KeyedRecord& record) -> StorageResult<void> {
+        keys.emplace_back(as_text(record.key));
+        most_held = std::max(most_held, reader.held_transactions());
+        return {};
+    };
+    for (auto more = reader.next_batch(visit); *more; more = reader.next_batch(visit)) ASSERT_TRUE(more);
+    ASSERT_EQ(keys.size(), static_cast<std::size_t>(kRounds));
+    for (int round = 0; round < kRounds; ++round) {
+        EXPECT_EQ(keys[static_cast<std::size_t>(round)], "committed " + std::to_string(round));
+    }
+    EXPECT_GE(most_held, 1U);
+    EXPECT_LE(most_held, kReadBytes / kBatchHeaderBytes + kProducers);
 }
 
 /// Random appends, folds, kills and power cuts: the replayed state is always what the log and the store
