@@ -1,5 +1,6 @@
 """Kafka Connect and MirrorMaker 2 as processes that can be killed, and readers of what they wrote."""
 
+import collections
 import json
 import subprocess
 import urllib.error
@@ -145,3 +146,22 @@ class Reader:
 
     def close(self):
         self.consumer.close()
+
+
+def read(broker, topic, partitions=1, isolation="read_committed"):
+    """All values of the topic that such a reader sees, by partition, in their order."""
+    consumer = confluent_kafka.Consumer({"bootstrap.servers": broker.bootstrap, "reconnect.backoff.max.ms": 200, "group.id": "unused",
+                                         "enable.auto.commit": False, "fetch.wait.max.ms": 100, "isolation.level": isolation,
+                                         "enable.partition.eof": True})
+    consumer.assign([confluent_kafka.TopicPartition(topic, partition, confluent_kafka.OFFSET_BEGINNING)
+                     for partition in range(partitions)])
+    found, ended = collections.defaultdict(list), set()
+    while len(ended) < partitions:
+        message = consumer.poll(30)
+        assert message is not None, f"nothing more of {topic}, of which {sorted(ended)} have ended"
+        if message.error() is not None:
+            ended.add(message.partition())
+        else:
+            found[message.partition()].append(message.value().decode())
+    consumer.close()
+    return dict(found)

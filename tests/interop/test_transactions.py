@@ -9,11 +9,12 @@ import sys
 import threading
 
 import pytest
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaException, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
 import clients
 import harness
 import insight
+from connect import read
 
 BROKER_PROPERTIES = {"auto.create.topics.enable": "false", "group.initial.rebalance.delay.ms": 0,
                      "transaction.state.log.num.partitions": 5,
@@ -45,23 +46,6 @@ def send(producer, topic, *values, partition=0):
 
 def create(tools, topic, partitions=1):
     tools("kafka-topics", "--create", "--topic", topic, "--partitions", partitions).succeeded()
-
-
-def read(broker, topic, partitions=1, isolation="read_committed"):
-    """All values of the topic that such a reader sees, by partition, in their order."""
-    consumer = Consumer({**common(broker), "group.id": "unused", "enable.auto.commit": False, "fetch.wait.max.ms": 100,
-                         "isolation.level": isolation, "enable.partition.eof": True})
-    consumer.assign([TopicPartition(topic, partition, OFFSET_BEGINNING) for partition in range(partitions)])
-    found, ended = collections.defaultdict(list), set()
-    while len(ended) < partitions:
-        message = consumer.poll(CALL_S)
-        assert message is not None, f"nothing more of {topic}, of which {sorted(ended)} have ended"
-        if message.error() is not None:
-            ended.add(message.partition())
-        else:
-            found[message.partition()].append(message.value().decode())
-    consumer.close()
-    return dict(found)
 
 
 def code_of(failure):
