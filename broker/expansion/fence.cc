@@ -115,8 +115,9 @@ Fence::Hold& Fence::hold_of(std::string_view group, PartitionIndex partition, Of
     return holds_.emplace(std::move(key), Hold{.drained = drained, .limit = {}, .since = now, .asked = now}).first->second;
 }
 
-Fence::Verdict Fence::judge(std::string_view group, PartitionIndex partition, Offset drained, Offset end,
+Fence::Verdict Fence::judge(std::string_view group, PartitionIndex partition, const Progress& progress, Offset end,
                             const FenceSettings& settings, Instant now) {
+    const Offset drained = progress.drained;
     const auto child = children_.find(partition);
     const std::optional<Offset> first_held = child == children_.end() ? std::nullopt : child->second.marks.first_held(drained);
     if (!first_held || *first_held >= end) {
@@ -127,8 +128,8 @@ Fence::Verdict Fence::judge(std::string_view group, PartitionIndex partition, Of
     }
     Hold& hold = hold_of(group, partition, drained, now);
     hold.asked = now;
-    if (!hold.held || hold.drained != drained) {
-        // It begins to wait, or it moves: a group that works gets all the time it needs.
+    if (!hold.held || hold.drained != drained || progress.waits_for_transaction) {
+        // It begins to wait, or it moves, or it cannot move: a group that works gets all the time it needs.
         hold.since = now;
         hold.drained = drained;
     }

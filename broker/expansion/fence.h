@@ -107,9 +107,16 @@ class Fence {
         /// The group waited longer than the timeout: this verdict lets it through up to `limit`.
         bool timed_out = false;
     };
-    /// Decides how far the members of `group` may read `partition`, whose log ends at `end`. `drained`: the group has
-    /// processed everything of the parent below it.
-    [[nodiscard]] Verdict judge(std::string_view group, PartitionIndex partition, Offset drained, Offset end,
+    /// How far a group is in a parent.
+    struct Progress {
+        /// It has processed everything below.
+        Offset drained;
+        /// What comes next is in a transaction that is still open, and is given to nobody who reads committed records alone. Then
+        /// it is not the group that is slow: its time begins anew.
+        bool waits_for_transaction = false;
+    };
+    /// Decides how far the members of `group`, which is so far in the parent, may read `partition`, whose log ends at `end`.
+    [[nodiscard]] Verdict judge(std::string_view group, PartitionIndex partition, const Progress& progress, Offset end,
                                 const FenceSettings& settings, Instant now);
 
     /// A reader in no group that fetches a held partition. The fence lets it pass and lists it.

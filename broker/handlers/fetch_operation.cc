@@ -73,8 +73,9 @@ Offset FetchOperation::judge_expansion(const FetchTarget& target, Offset upper_b
     if (!verdict.limit) {
         return upper_bound;
     }
-    outcome.held = true;
-    outcome.is_undecided = verdict.is_undecided;
+    // What is not stable yet comes with the end of its transaction, whatever the fence says of it then.
+    outcome.held = *verdict.limit < upper_bound;
+    outcome.is_undecided = verdict.is_undecided && outcome.held;
     if (!verdict.shows_end) {
         outcome.high_watermark = std::min(outcome.high_watermark, *verdict.limit);
         outcome.last_stable_offset = std::min(outcome.last_stable_offset, *verdict.limit);
@@ -99,6 +100,7 @@ FetchOutcome FetchOperation::read_target(const FetchTarget& target, std::int64_t
     // In this order, so that the stable offset is never above the other.
     outcome.last_stable_offset = log.last_stable_offset();
     outcome.high_watermark = log.high_watermark();
+    outcome.seen_end = outcome.high_watermark;
     outcome.log_start_offset = log.log_start_offset();
     if (target.last_fetched_epoch > kNoLeaderEpoch) {
         const EpochEnd end = log.offset_for_leader_epoch(target.last_fetched_epoch);
@@ -144,7 +146,7 @@ runtime::FetchWait FetchOperation::wait() const {
         const FetchOutcome& outcome = memory_.outcomes[i];
         const bool counts = !outcome.held && !any_undecided_;
         const std::int64_t countable = counts ? std::max<std::int64_t>(1, target.max_bytes) - outcome.slice.size : 0;
-        const Offset seen_end = outcome.held ? target.partition->log->high_watermark() : outcome.high_watermark;
+        const Offset seen_end = outcome.held ? target.partition->log->high_watermark() : outcome.seen_end;
         wait.partitions.push_back(
             {.partition = target.partition,
              .seen_end = seen_end,

@@ -51,7 +51,10 @@ struct FetchOutcome {
     Offset log_start_offset = kNoOffset;
     EpochEnd diverging{kNoLeaderEpoch, kNoOffset};
     FileSlice slice;
-    /// True when a fence keeps records from the reader: see TopicExpansion. Commits change that, appends do not.
+    /// Where the log ended, whatever the reader is shown.
+    Offset seen_end = kNoOffset;
+    /// True when a fence keeps records from the reader that it could be given otherwise: see TopicExpansion. Commits change that;
+    /// appends, and the ends of transactions, do not.
     bool held = false;
     /// True when it will be known in a moment whether the fence does so.
     bool is_undecided = false;

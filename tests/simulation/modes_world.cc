@@ -220,7 +220,7 @@ void World::read(Reader& reader) {
         Offset limit = end(index);
         if (const auto parent = fence_.parent_of(index)) {
             const std::int64_t done = std::max<std::int64_t>(0, committed(reader, parent->value));
-            limit = fence_.judge(reader.group, index, Offset{done}, end(index), settings_, now().monotonic).limit;
+            limit = fence_.judge(reader.group, index, {.drained = Offset{done}}, end(index), settings_, now().monotonic).limit;
         }
         for (int given = 0; given < reader.speeds[partition] && position < limit.value; ++given) {
             give(reader, partition, position++);

@@ -106,6 +106,16 @@ FenceReaders::Judgement TopicExpansion::judge_reader(const TopicState& topic, Pa
                           now);
 }
 
+expansion::Fence::Progress TopicExpansion::progress_of(const groups::TopicReader& group, PartitionIndex parent,
+                                                       const PartitionLog& parent_log, bool read_committed, Instant now) const {
+    const auto committed = group.committed.find(parent);
+    const Offset done =
+        committed != group.committed.end() ? committed->second : fence_->fetched(group.group_id, parent, now).value_or(Offset{0});
+    const Offset drained = first_deliverable(parent_log, done, read_committed);
+    // Asked after it: what is stable by now can be given.
+    return {.drained = drained, .waits_for_transaction = read_committed && drained >= parent_log.last_stable_offset()};
+}
+
 TopicExpansion::FetchVerdict TopicExpansion::fence_limit(const TopicState& topic, PartitionIndex partition, PartitionIndex parent,
                                                          const Reader& reader, Offset fetch_offset, Offset end, Now now) {
     const FenceReaders::Judgement judgement = judge_reader(topic, partition, reader, now.monotonic);
@@ -123,13 +133,9 @@ TopicExpansion::FetchVerdict TopicExpansion::fence_limit(const TopicState& topic
     Offset limit = end;
     // A client that may be of several groups waits for the slowest of them.
     for (const groups::TopicReader* group : groups) {
-        const auto committed = group->committed.find(parent);
-        const Offset done = committed != group->committed.end()
-                                ? committed->second
-                                : fence_->fetched(group->group_id, parent, now.monotonic).value_or(Offset{0});
-        const Offset drained = first_deliverable(parent_log, done, reader.read_committed);
+        const expansion::Fence::Progress progress = progress_of(*group, parent, parent_log, reader.read_committed, now.monotonic);
         const expansion::Fence::Verdict verdict =
-            fence_->judge(group->group_id, partition, drained, end, fence_settings(topic), now.monotonic);
+            fence_->judge(group->group_id, partition, progress, end, fence_settings(topic), now.monotonic);
         limit = std::min(limit, verdict.limit);
         if (verdict.timed_out) {
             dirty_.store(true, std::memory_order_relaxed);
@@ -138,7 +144,7 @@ TopicExpansion::FetchVerdict TopicExpansion::fence_limit(const TopicState& topic
                           {"group", group->group_id},
                           {"partition", partition.value},
                           {"waited_for_partition", parent.value},
-                          {"group_is_at", drained.value}});
+                          {"group_is_at", progress.drained.value}});
         }
     }
     if (limit == end) {

@@ -151,6 +151,9 @@ class TopicExpansion {
 
     [[nodiscard]] FenceReaders::Judgement judge_reader(const TopicState& topic, PartitionIndex partition, const Reader& reader,
                                                        Instant now) REQUIRES(mutex_);
+    [[nodiscard]] expansion::Fence::Progress progress_of(const groups::TopicReader& group, PartitionIndex parent,
+                                                         const PartitionLog& parent_log, bool read_committed, Instant now) const
+        REQUIRES(mutex_);
     [[nodiscard]] FetchVerdict fence_limit(const TopicState& topic, PartitionIndex partition, PartitionIndex parent,
                                            const Reader& reader, Offset fetch_offset, Offset end, Now now) REQUIRES(mutex_);
     void note_fetched(const TopicState& topic, PartitionIndex parent, const Reader& reader, Offset fetch_offset, Instant now)

@@ -34,7 +34,7 @@ ProcessIdentity process(std::int32_t pid) { return {.pid = pid, .start_ticks = 1
 
 Fence::Verdict judge(Fence& fence, std::int32_t child, std::int64_t drained, std::int64_t end, std::int64_t now = 0,
                      FenceSettings settings = {}) {
-    return fence.judge("g", partition(child), Offset{drained}, Offset{end}, settings, Instant{now});
+    return fence.judge("g", partition(child), {.drained = Offset{drained}}, Offset{end}, settings, Instant{now});
 }
 
 TEST(FenceMarks, RecordWaitsForTheParentAsItWasWhenTheRecordCame) {
@@ -161,11 +161,27 @@ TEST(Fence, GroupThatWorksGetsAllTheTimeItNeeds) {
     EXPECT_EQ(fence.timeouts(), 0U);
 }
 
+// A group that reads committed records alone is given nothing of a transaction before its end, which may be minutes away.
+TEST(Fence, GroupThatWaitsForATransactionIsNotSlow) {
+    Fence fence = opened();
+    fence.mark(partition(6), Offset{0}, Offset{100});
+    const FenceSettings settings{.timeout_ms = 1000};
+    const auto judge_at = [&](std::int64_t now, bool waits_for_transaction) {
+        return fence.judge("g", partition(6), {.drained = Offset{50}, .waits_for_transaction = waits_for_transaction}, Offset{8},
+                           settings, Instant{now});
+    };
+    for (std::int64_t now = 0; now <= 5000; now += 500) EXPECT_TRUE(judge_at(now, true).held);
+    EXPECT_TRUE(judge_at(5500, false).held) << "it is decided, and the group has all its time to read it";
+    EXPECT_TRUE(judge_at(5999, false).held);
+    EXPECT_TRUE(judge_at(6000, false).timed_out) << "from then on it is the group that does nothing";
+    EXPECT_EQ(fence.timeouts(), 1u);
+}
+
 TEST(Fence, GroupsWaitForThemselvesAlone) {
     Fence fence = opened();
     fence.mark(partition(6), Offset{0}, Offset{100});
-    EXPECT_FALSE(fence.judge("fast", partition(6), Offset{100}, Offset{8}, {}, Instant{0}).held);
-    EXPECT_TRUE(fence.judge("slow", partition(6), Offset{10}, Offset{8}, {}, Instant{0}).held);
+    EXPECT_FALSE(fence.judge("fast", partition(6), {.drained = Offset{100}}, Offset{8}, {}, Instant{0}).held);
+    EXPECT_TRUE(fence.judge("slow", partition(6), {.drained = Offset{10}}, Offset{8}, {}, Instant{0}).held);
     ASSERT_EQ(fence.waiting().size(), 1U);
     EXPECT_EQ(fence.waiting()[0].group, "slow");
 }
@@ -186,7 +202,7 @@ TEST(Fence, TimedPairsAreBounded) {
     Fence fence = opened();
     fence.mark(partition(6), Offset{0}, Offset{100});
     for (std::size_t group = 0; group < Fence::kHoldsMax + 10; ++group) {
-        (void)fence.judge("g" + std::to_string(group), partition(6), Offset{1}, Offset{8}, {},
+        (void)fence.judge("g" + std::to_string(group), partition(6), {.drained = Offset{1}}, Offset{8}, {},
                           Instant{static_cast<std::int64_t>(group)});
     }
     EXPECT_EQ(fence.waiting().size(), Fence::kHoldsMax);
