@@ -7,6 +7,7 @@
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/insight/key_observer.h"
 #include "broker/runtime/insight/open_transactions.h"
+#include "broker/runtime/partitions/drained_position.h"
 #include "broker/runtime/partitions/published_topics.h"
 #include "broker/runtime/queries/topic_sizes.h"
 
@@ -61,6 +62,25 @@ void add_logs(const TopicState& topic, PlannedTopic& facts) {
     }
 }
 
+/// Groups stand where there is something for them: behind a commit there may be nothing but the markers of transactions and what
+/// they aborted, which nobody reads and so nobody commits, unless more comes.
+void pass_what_nobody_reads(const TopicState& topic, std::vector<GroupFacts>& groups) {
+    DrainedPositions drained;
+    std::vector<Offset*> positions;
+    for (std::size_t index = 0; index < topic.partitions.size(); ++index) {
+        const PartitionLog& log = *topic.partitions[index]->log;
+        const Offset end = log.high_watermark();
+        positions.clear();
+        for (GroupFacts& group : groups) {
+            Offset& committed = group.committed[index];
+            if (committed != kNoOffset && committed < end) positions.push_back(&committed);
+        }
+        // Ascending, so that the log is read once.
+        std::ranges::sort(positions, {}, [](const Offset* position) { return *position; });
+        for (Offset* position : positions) *position = std::max(*position, drained.first_deliverable(log, *position));
+    }
+}
+
 /// One topic alone, with what the question asks for of the other topics that its groups read.
 PlannedTopic facts_of(const PlanSources& sources, const TopicTable& table, const TopicState& topic, std::int32_t new_count,
                       groups::TopicQuestion question) {
@@ -104,6 +124,7 @@ PlannedTopic planned_topic(const PlanSources& sources, const TopicState& topic, 
     for (groups::TopicReader& reader : readers) {
         facts.groups.push_back(group_facts(topic, std::move(reader)));
     }
+    pass_what_nobody_reads(topic, facts.groups);
     std::ranges::sort(facts.groups, {}, &GroupFacts::group_id);
     add_internal_topics(names, old_count, facts.groups);
     facts.mirror_topics = names.mirrors;

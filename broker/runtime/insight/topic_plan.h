@@ -61,7 +61,9 @@ struct CatalogNames {
 };
 [[nodiscard]] CatalogNames names_in(const topics::CatalogSnapshot& catalog);
 
-/// The same facts when the groups that read the topic were gathered before: without the producers.
+/// The same facts when the groups that read the topic were gathered before: without the producers. A group counts as having
+/// committed also what comes next as long as nobody is given it who reads committed records (see DrainedPositions). Reads the
+/// disk.
 [[nodiscard]] expansion::PlannedTopic planned_topic(const PlanSources& sources, const TopicState& topic, std::int32_t old_count,
                                                     std::int32_t new_count, std::vector<groups::TopicReader> readers,
                                                     const CatalogNames& names);

@@ -118,7 +118,7 @@ Offset DrainedPositions::first_deliverable(const PartitionLog& log, Offset from)
         return is_known ? result_ : from;
     }
     std::size_t scanned = 0;
-    result_ = scan_for_deliverable(log, from, false, scanned);
+    result_ = scan_for_deliverable(log, from, true, scanned);
     log_ = &log;
     from_ = from;
     bytes_read_ += scanned;

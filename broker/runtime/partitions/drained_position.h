@@ -14,9 +14,9 @@ namespace partita::runtime {
 
 inline constexpr std::size_t kDrainedScanBytesMax = 1 << 20;
 
-/// The same (without `read_committed`) for many positions in many logs. What lies between two positions is read once, however
-/// many groups have committed there, and at most about `kBytesMax` bytes are read in all; what lies after these counts as
-/// deliverable. Reads the disk.
+/// The same with `read_committed` for many positions in many logs: how a group reads is not known, and what was aborted is
+/// nobody's to wait for. What lies between two positions is read once, however many groups have committed there, and at most
+/// about `kBytesMax` bytes are read in all; what lies after these counts as deliverable. Reads the disk.
 class DrainedPositions {
   public:
     static constexpr std::size_t kBytesMax = std::size_t{32} << 20;

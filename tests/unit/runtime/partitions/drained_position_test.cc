@@ -71,6 +71,13 @@ TEST_F(DrainedPosition, EndsWhereAnOpenTransactionBegins) {
     append_transaction(Sequence{0});
     EXPECT_EQ(next(2, true), 2);
     EXPECT_EQ(next(2, false), 2);
+    EXPECT_EQ(DrainedPositions().first_deliverable(log, Offset{2}), Offset{2});
+}
+
+TEST_F(DrainedPosition, OfManyGroupsPassesAbortedRecords) {
+    append_transaction(Sequence{0});
+    end_transaction(ControlRecordType::abort);
+    EXPECT_EQ(DrainedPositions().first_deliverable(log, Offset{0}), Offset{4});
 }
 
 TEST_F(DrainedPosition, StartsWhereTheLogDoes) {
