@@ -51,12 +51,12 @@ concept CoordinatorCore = std::same_as<typename C::Effects, Effects<typename C::
 /// A core whose log producers write to within transactions. Records that a call asks for with `Effects::transaction` are not
 /// decided before the marker of that transaction stands in the log, and neither are those of the log that `in_transaction` makes
 /// other records of, for `replay`; empty for those that mean nothing there. `transaction_ended` comes with the marker, in the
-/// order of the log, and returns the names of what changed thereby: the shards tell the kind (`on_transaction_ended`).
+/// order of the log; what it returns is for the kind, which calls it (`CoordinatorShards::end_transaction`).
 template <class C>
 concept TakesPartInTransactions =
     CoordinatorCore<C> && requires(C& core, const typename C::Record& record, ProducerId producer_id) {
         { C::in_transaction(record, producer_id) } -> std::same_as<std::optional<typename C::Record>>;
-        { core.transaction_ended(producer_id, true) } -> std::same_as<std::vector<std::string>>;
+        core.transaction_ended(producer_id, true);
     };
 
 /// A core that also writes to partitions that are not its own. `written` tells it what became of all writes of one call, in their

@@ -32,9 +32,14 @@ void ConsumerWatch::on_fetch(ConnectionId connection, const ClientIdentity& clie
 void ConsumerWatch::on_commit(std::string_view group, ConnectionId connection, const ClientIdentity& client,
                               std::span<const Commit> commits, const Inversions::Positions* before, TimestampMs now,
                               std::uint64_t keys_sent) {
+    for (const Commit& commit : commits) members_.on_speaker(group, connection, client, commit.partition, now);
+    on_transaction_commit(group, commits, before, keys_sent);
+}
+
+void ConsumerWatch::on_transaction_commit(std::string_view group, std::span<const Commit> commits,
+                                          const Inversions::Positions* before, std::uint64_t keys_sent) {
     const std::string name(group);
     for (const Commit& commit : commits) {
-        members_.on_speaker(group, connection, client, commit.partition, now);
         if (is_new(commit.partition)) resets_.on_commit(name, commit.partition, commit.offset);
     }
     inversions_.on_commit(group, commits, before, keys_sent);

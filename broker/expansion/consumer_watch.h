@@ -49,6 +49,10 @@ class ConsumerWatch {
     /// `Inversions::on_commit`.
     void on_commit(std::string_view group, ConnectionId connection, const ClientIdentity& client, std::span<const Commit> commits,
                    const Inversions::Positions* before, TimestampMs now, std::uint64_t keys_sent = 0);
+    /// Offsets that were committed within a transaction, when that is committed: what is pending is nobody's position yet, and
+    /// what is aborted never was. It comes from a producer, so that its connection says nothing of who reads.
+    void on_transaction_commit(std::string_view group, std::span<const Commit> commits, const Inversions::Positions* before,
+                               std::uint64_t keys_sent = 0);
     /// A member leaves its group, with the partitions that it has. `connection`: over which it speaks for itself; `born`: when
     /// that was opened, or kNoTimestamp.
     void on_leave(std::string_view group, std::string_view member_id, ConnectionId connection, TimestampMs born,

@@ -216,7 +216,7 @@ std::optional<Record> GroupCoordinator::in_transaction(const Record& record, Pro
     }
     return std::nullopt;
 }
-std::vector<std::string> GroupCoordinator::transaction_ended(ProducerId producer_id, bool is_commit) {
+std::vector<TransactionCommit> GroupCoordinator::transaction_ended(ProducerId producer_id, bool is_commit) {
     return core_->table.end_transaction(producer_id, is_commit);
 }
 void GroupCoordinator::loaded(Now now, Effects& effects) { core_->loaded(now, effects); }

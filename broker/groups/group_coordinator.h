@@ -17,6 +17,7 @@
 #include "broker/groups/records.h"
 #include "broker/groups/results.h"
 #include "broker/groups/topic_readers.h"
+#include "broker/groups/transaction_commit.h"
 #include "protocol/arena.h"
 #include "protocol/byte_buffer.h"
 #include "protocol/codec.h"
@@ -74,9 +75,9 @@ class GroupCoordinator {
     template <class Command>
     void decide(const Command& command, Now now, Effects& effects);
     void topic_deleted(const TopicDeleted& event, Now now, Effects& effects);
-    /// The marker that ends the producer's transaction stands in the log: what it committed here counts from now on, or goes. The
-    /// names of the topics of which offsets changed.
-    [[nodiscard]] std::vector<std::string> transaction_ended(ProducerId producer_id, bool is_commit);
+    /// The marker that ends the producer's transaction stands in the log: what it committed here counts from now on, or goes. By
+    /// group and topic, ascending; nothing of one that is aborted.
+    std::vector<TransactionCommit> transaction_ended(ProducerId producer_id, bool is_commit);
 
     /// Every group that reads the topic, ascending by id.
     [[nodiscard]] std::vector<TopicReader> readers_of(std::string_view topic, const TopicId& topic_id);

@@ -1,7 +1,6 @@
 #include "broker/groups/group_table.h"
 
 #include <algorithm>
-#include <set>
 
 #include "protocol/assert.h"
 
@@ -40,12 +39,21 @@ void GroupTable::apply(const PendingOffsetRecord& record) {
     pending_.add(record);
 }
 
-std::vector<std::string> GroupTable::end_transaction(ProducerId producer_id, bool is_commit) {
-    std::set<std::string> topics;
+std::vector<TransactionCommit> GroupTable::end_transaction(ProducerId producer_id, bool is_commit) {
+    std::vector<TransactionCommit> commits;
     for (const PendingOffsets::Ended& ended : pending_.take(producer_id)) {
         if (!is_commit) {
             continue;
         }
+        const PendingOffsets::Place& place = ended.place;
+        if (commits.empty() || commits.back().group_id != place.group_id || commits.back().topic != place.topic) {
+            commits.push_back({.group_id = place.group_id, .topic = place.topic, .partitions = {}});
+        }
+        const Group* group = find(place.group_id);
+        const CommittedOffset* known = group == nullptr ? nullptr : group->offset(place.topic, place.partition);
+        commits.back().partitions.push_back({.partition = place.partition,
+                                             .offset = ended.offset.offset,
+                                             .before = known == nullptr ? std::nullopt : std::optional(known->offset)});
         apply(OffsetCommitRecord{.group_id = ended.place.group_id,
                                  .topic = ended.place.topic,
                                  .partition = ended.place.partition,
@@ -56,9 +64,8 @@ std::vector<std::string> GroupTable::end_transaction(ProducerId producer_id, boo
                                  .expire_timestamp = ended.offset.expire_timestamp,
                                  .topic_id = ended.offset.topic_id},
               ended.order);
-        topics.insert(ended.place.topic);
     }
-    return {topics.begin(), topics.end()};
+    return commits;
 }
 
 void GroupTable::apply(const OffsetTombstone& record) {

@@ -16,6 +16,7 @@
 #include "broker/groups/records.h"
 #include "broker/groups/text_map.h"
 #include "broker/groups/timer_queue.h"
+#include "broker/groups/transaction_commit.h"
 #include "protocol/arena.h"
 #include "protocol/types.h"
 
@@ -82,8 +83,8 @@ class GroupTable {
     void apply(const ConsumerGroupTombstone& record);
 
     /// The marker of the producer's transaction stands in the log: what it committed becomes the offsets of its groups, or goes.
-    /// The names of the topics whose offsets changed, each once.
-    std::vector<std::string> end_transaction(ProducerId producer_id, bool is_commit);
+    /// By group and topic, ascending.
+    std::vector<TransactionCommit> end_transaction(ProducerId producer_id, bool is_commit);
     [[nodiscard]] const PendingOffsets& pending_offsets() const { return pending_; }
 
     // Records that come in numbers

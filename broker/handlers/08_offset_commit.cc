@@ -9,6 +9,7 @@
 
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
+#include "broker/handlers/offset_commits.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -21,47 +22,17 @@
 namespace partita::handlers {
 namespace {
 
-struct Collected {
-    ArenaVector<groups::OffsetCommit::Topic> topics;
-    /// One for each of `topics`.
-    ArenaVector<const runtime::TopicState*> states;
-    /// The reply's partitions that the coordinator decides, in the order of the command.
-    ArenaVector<OffsetCommitResponse::Partition*> undecided;
+using Request = OffsetCommitRequest;
+using Response = OffsetCommitResponse;
+
+constexpr std::int16_t kNamesTopicsById = 10;
+
+struct Collected : CollectedCommits<Response> {
+    using CollectedCommits::CollectedCommits;
+
     /// By index of the topic, of topics that have grown: what the group had committed there before.
     std::vector<std::pair<std::size_t, std::optional<expansion::Inversions::Positions>>> before;
 };
-
-void collect_topic(runtime::RequestContext& context, const OffsetCommitRequest::Topic& topic, Collected& collected,
-                   OffsetCommitResponse::Topic& reply) {
-    const bool by_id = context.version() >= 10;
-    const TopicLookup found = find_topic(context, topic.name, topic.topic_id, by_id, access::kReadTopic);
-    ArenaVector<OffsetCommitResponse::Partition> replies(context.arena(), topic.partitions.count());
-    ArenaVector<groups::OffsetCommit::Partition> partitions(context.arena(), topic.partitions.count());
-    for (const OffsetCommitRequest::Partition& partition : topic.partitions) {
-        OffsetCommitResponse::Partition& item = replies.emplace_back();
-        item.partition_index = partition.partition_index;
-        if (found.state == nullptr) {
-            item.error_code = found.error;
-        } else if (found.state->partition(partition.partition_index) == nullptr) {
-            item.error_code = ErrorCode::unknown_topic_or_partition;
-        } else {
-            partitions.push_back({.partition = PartitionIndex{partition.partition_index},
-                                  .offset = Offset{partition.committed_offset},
-                                  .leader_epoch = LeaderEpoch{partition.committed_leader_epoch},
-                                  .metadata = partition.committed_metadata.value_or("")});
-            collected.undecided.push_back(&item);
-        }
-    }
-    reply.name = topic.name;
-    reply.topic_id = topic.topic_id;
-    reply.partitions = replies;
-    if (!partitions.empty()) {
-        collected.topics.push_back({.name = found.state->topic->name,
-                                    .topic_id = found.state->topic->id,
-                                    .partitions = {partitions.begin(), partitions.size()}});
-        collected.states.push_back(found.state);
-    }
-}
 
 /// For the findings about readers of topics that have grown.
 void find_watched(runtime::RequestContext& context, std::string_view group_id, Collected& collected) {
@@ -98,39 +69,26 @@ void note_commits(runtime::RequestContext& context, std::string_view group_id, C
     }
 }
 
-/// Every partition is refused with the same error.
-void refuse(runtime::RequestContext& context, const OffsetCommitRequest& request, ErrorCode error) {
-    ArenaVector<OffsetCommitResponse::Topic> topics(context.arena(), request.topics.count());
-    for (const OffsetCommitRequest::Topic& topic : request.topics) {
-        ArenaVector<OffsetCommitResponse::Partition> partitions(context.arena(), topic.partitions.count());
-        for (const OffsetCommitRequest::Partition& partition : topic.partitions) {
-            partitions.push_back({.partition_index = partition.partition_index, .error_code = error});
-        }
-        topics.push_back({.name = topic.name, .topic_id = topic.topic_id, .partitions = partitions});
-    }
-    OffsetCommitResponse response;
-    response.topics = topics;
-    context.reply(response);
-}
-
 }  // namespace
 
 void offset_commit(runtime::RequestContext& context) {
-    const OffsetCommitRequest* request = context.decode<OffsetCommitRequest>();
+    const Request* request = context.decode<Request>();
     if (request == nullptr) {
         return;
     }
     if (!authorize(context, access::kReadGroup, request->group_id)) {
-        return refuse(context, *request, ErrorCode::group_authorization_failed);
+        return refuse_commits<Request, Response>(context, *request, ErrorCode::group_authorization_failed);
     }
     Arena& arena = context.arena();
-    Collected collected{ArenaVector<groups::OffsetCommit::Topic>(arena, request->topics.count()),
-                        ArenaVector<const runtime::TopicState*>(arena, request->topics.count()),
-                        ArenaVector<OffsetCommitResponse::Partition*>(arena),
-                        {}};
-    ArenaVector<OffsetCommitResponse::Topic> replies(arena, request->topics.count());
-    for (const OffsetCommitRequest::Topic& topic : request->topics) {
-        collect_topic(context, topic, collected, replies.emplace_back());
+    Collected collected(arena, request->topics.count());
+    ArenaVector<Response::Topic> replies(arena, request->topics.count());
+    for (const Request::Topic& topic : request->topics) {
+        const TopicLookup found =
+            find_topic(context, topic.name, topic.topic_id, context.version() >= kNamesTopicsById, access::kReadTopic);
+        Response::Topic& reply = replies.emplace_back();
+        collect_commits<Request::Topic, Response>(arena, topic, found,
+                                                  found.state == nullptr ? TopicId{} : found.state->topic->id, collected, reply);
+        reply.topic_id = topic.topic_id;
     }
     std::optional<groups::OffsetCommitResult> committed;
     // Without a topic that exists Kafka answers without asking the coordinator.
@@ -165,7 +123,7 @@ void offset_commit(runtime::RequestContext& context) {
     }
     note_member(context, request->group_id, request->member_id);
     note_commits(context, request->group_id, collected);
-    OffsetCommitResponse response;
+    Response response;
     response.topics = replies;
     context.reply(response);
 }

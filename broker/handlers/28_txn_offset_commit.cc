@@ -4,13 +4,14 @@
 //   transaction, as clients of KIP-890 do not ask for it before.
 //
 // Topics and partitions that do not exist are answered here, one by one. For the rest the coordinator of the transaction is asked
-// first, whether they may be written at all, and then that of the group, whether this member may.
+// first, whether they may be written at all, and then that of the group, whether this member may. The connection is a producer's:
+// it counts neither as the member's nor as progress of the group, which the end of the transaction is (ReaderReports).
 
 #include "protocol/messages/28_txn_offset_commit.h"
 
 #include "broker/config/current_config.h"
 #include "broker/handlers/authorize.h"
-#include "broker/handlers/client_roles.h"
+#include "broker/handlers/offset_commits.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/topic_lookup.h"
 #include "broker/handlers/transaction_requests.h"
@@ -26,39 +27,7 @@ using Response = TxnOffsetCommitResponse;
 constexpr std::int16_t kKnowsAbortable = 4;
 constexpr std::int16_t kSecondProtocol = 5;
 
-struct Collected {
-    explicit Collected(Arena& arena, std::size_t topic_count) : topics(arena, topic_count), undecided(arena) {}
-
-    ArenaVector<groups::OffsetCommit::Topic> topics;
-    /// The reply's partitions that the coordinators decide, in the order of the command.
-    ArenaVector<Response::Partition*> undecided;
-};
-
-void collect_topic(runtime::RequestContext& context, const Request::Topic& topic, Collected& collected, Response::Topic& reply) {
-    const TopicLookup found = find_topic(context, topic.name, {}, false, access::kReadTopic);
-    ArenaVector<Response::Partition> replies(context.arena(), topic.partitions.count());
-    ArenaVector<groups::OffsetCommit::Partition> partitions(context.arena(), topic.partitions.count());
-    for (const Request::Partition& partition : topic.partitions) {
-        Response::Partition& item = replies.emplace_back();
-        item.partition_index = partition.partition_index;
-        if (found.state == nullptr) {
-            item.error_code = found.error;
-        } else if (found.state->partition(partition.partition_index) == nullptr) {
-            item.error_code = ErrorCode::unknown_topic_or_partition;
-        } else {
-            partitions.push_back({.partition = PartitionIndex{partition.partition_index},
-                                  .offset = Offset{partition.committed_offset},
-                                  .leader_epoch = LeaderEpoch{partition.committed_leader_epoch},
-                                  .metadata = partition.committed_metadata.value_or("")});
-            collected.undecided.push_back(&item);
-        }
-    }
-    reply.name = topic.name;
-    reply.partitions = replies;
-    if (!partitions.empty()) {
-        collected.topics.push_back({.name = topic.name, .partitions = {partitions.begin(), partitions.size()}});
-    }
-}
+using Collected = CollectedCommits<Response>;
 
 /// What the coordinator of the transaction says of a partition, as it is told in this version.
 ErrorCode told_of_verification(ErrorCode error, std::int16_t version) {
@@ -119,21 +88,6 @@ groups::OffsetCommitResult commit(runtime::RequestContext& context, const Reques
     return committed ? std::move(*committed) : groups::OffsetCommitResult{.error = ErrorCode::not_coordinator};
 }
 
-/// Every partition is refused with the same error.
-void refuse(runtime::RequestContext& context, const Request& request, ErrorCode error) {
-    ArenaVector<Response::Topic> topics(context.arena(), request.topics.count());
-    for (const Request::Topic& topic : request.topics) {
-        ArenaVector<Response::Partition> partitions(context.arena(), topic.partitions.count());
-        for (const Request::Partition& partition : topic.partitions) {
-            partitions.push_back({.partition_index = partition.partition_index, .error_code = error});
-        }
-        topics.push_back({.name = topic.name, .partitions = partitions});
-    }
-    Response response;
-    response.topics = topics;
-    context.reply(response);
-}
-
 }  // namespace
 
 void txn_offset_commit(runtime::RequestContext& context) {
@@ -142,17 +96,18 @@ void txn_offset_commit(runtime::RequestContext& context) {
         return;
     }
     if (!authorize(context, access::kWriteTransactionalId, request->transactional_id)) {
-        return refuse(context, *request, ErrorCode::transactional_id_authorization_failed);
+        return refuse_commits<Request, Response>(context, *request, ErrorCode::transactional_id_authorization_failed);
     }
     if (!authorize(context, access::kReadGroup, request->group_id)) {
-        return refuse(context, *request, ErrorCode::group_authorization_failed);
+        return refuse_commits<Request, Response>(context, *request, ErrorCode::group_authorization_failed);
     }
     Collected collected(context.arena(), request->topics.count());
     ArenaVector<Response::Topic> replies(context.arena(), request->topics.count());
     for (const Request::Topic& topic : request->topics) {
         // Of a topic without partitions Kafka says nothing.
         if (!topic.partitions.empty()) {
-            collect_topic(context, topic, collected, replies.emplace_back());
+            const TopicLookup found = find_topic(context, topic.name, {}, false, access::kReadTopic);
+            collect_commits<Request::Topic, Response>(context.arena(), topic, found, {}, collected, replies.emplace_back());
         }
     }
     // Without a partition that exists Kafka answers without asking anybody.
@@ -163,7 +118,6 @@ void txn_offset_commit(runtime::RequestContext& context) {
                 committed.partition_errors.empty() ? committed.error : committed.partition_errors[i];
         }
     }
-    note_member(context, request->group_id, request->member_id);
     Response response;
     response.topics = replies;
     context.reply(response);

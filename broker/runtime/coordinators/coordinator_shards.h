@@ -120,8 +120,9 @@ class CoordinatorShards : public CoordinatorHost {
     virtual void on_persisted(std::span<const typename Core::Record> records) = 0;
     /// A shard has another core now.
     virtual void on_replaced() = 0;
-    /// A transaction ended in the log and in the core. `changed`: what `transaction_ended` said.
-    virtual void on_transaction_ended(std::span<const std::string> /*changed*/) {}
+    /// The marker that ends a transaction stands in the log: has the core end it, and tells those who want to know. For the kinds
+    /// whose core takes part in transactions.
+    virtual void end_transaction(Core& /*core*/, ProducerId /*producer_id*/, bool /*is_commit*/) {}
 
     enum class State : std::uint8_t {
         serving,

@@ -405,13 +405,14 @@ std::vector<ErrorCode> CoordinatorShards<Core>::write_markers(const Partition& p
             return std::vector<ErrorCode>(markers.size(), ErrorCode::not_leader_or_follower);
         }
         errors = append_together(partition, markers, now);
+        // Before those who read are told: whoever looks then sees that it has to, and waits for the lock.
+        shard.version.fetch_add(1, std::memory_order_release);
         for (std::size_t i = 0; i < markers.size(); ++i) {
             if (errors[i] == ErrorCode::none) {
                 PARTITA_ASSERT(markers[i].ends, "only markers are written into the topic of coordinators");
-                on_transaction_ended(shard.core->transaction_ended(markers[i].ends->producer_id, markers[i].ends->is_commit));
+                end_transaction(*shard.core, markers[i].ends->producer_id, markers[i].ends->is_commit);
             }
         }
-        shard.version.fetch_add(1, std::memory_order_release);
         update_deadline(shard);
     }
     return errors;

@@ -55,10 +55,13 @@ void GroupShards::on_persisted(std::span<const groups::Record> records) {
     }
 }
 
-void GroupShards::on_transaction_ended(std::span<const std::string> topics) {
-    if (commits_ != nullptr) {
-        for (const std::string& topic : topics) {
-            commits_->on_commit(topic);
+void GroupShards::end_transaction(groups::GroupCoordinator& core, ProducerId producer_id, bool is_commit) {
+    for (const groups::TransactionCommit& commit : core.transaction_ended(producer_id, is_commit)) {
+        if (transaction_commits_ != nullptr) {
+            transaction_commits_->on_transaction_commit(core, commit);
+        }
+        if (commits_ != nullptr) {
+            commits_->on_commit(commit.topic);
         }
     }
 }

@@ -23,6 +23,16 @@ class CommitListener {
     virtual void on_commit(std::string_view topic) = 0;
 };
 
+/// Hears of offsets that were committed within transactions, once they count: when the transaction is committed, and never of
+/// those of one that is aborted.
+class TransactionCommitListener {
+  public:
+    virtual ~TransactionCommitListener() = default;
+    /// `coordinator` has them already. From the thread that writes the marker, with the lock of the group's shard held; whoever
+    /// ended the transaction was not told yet. Those of one group come in the order in which they count.
+    virtual void on_transaction_commit(const groups::GroupCoordinator& coordinator, const groups::TransactionCommit& commit) = 0;
+};
+
 extern template class CoordinatorShards<groups::GroupCoordinator>;
 
 /// The group coordinators. A shard is found by the group's id.
@@ -32,6 +42,7 @@ class GroupShards final : public CoordinatorShards<groups::GroupCoordinator> {
         : CoordinatorShards(surroundings, LockRank::group_shard), config_(std::move(config)) {}
     /// Set once, before requests come.
     void set_commit_listener(CommitListener& listener) { commits_ = &listener; }
+    void set_transaction_commit_listener(TransactionCommitListener& listener) { transaction_commits_ = &listener; }
 
     /// The settings from now on. Once before the shards are attached, and then with every change.
     void reconfigure(const groups::GroupConfig& config);
@@ -96,7 +107,7 @@ class GroupShards final : public CoordinatorShards<groups::GroupCoordinator> {
     [[nodiscard]] std::unique_ptr<groups::GroupCoordinator> make_core(const Partition& partition) override;
     void bring_up_to_date(groups::GroupCoordinator& core) override;
     void on_persisted(std::span<const groups::Record> records) override;
-    void on_transaction_ended(std::span<const std::string> topics) override;
+    void end_transaction(groups::GroupCoordinator& core, ProducerId producer_id, bool is_commit) override;
     void on_replaced() override { membership_version_.fetch_add(1, std::memory_order_release); }
 
     /// Runs `change` for each group, with its shard locked, and persists what came of it. False when that failed.
@@ -107,6 +118,7 @@ class GroupShards final : public CoordinatorShards<groups::GroupCoordinator> {
         REQUIRES(shard.mutex);
 
     CommitListener* commits_ = nullptr;
+    TransactionCommitListener* transaction_commits_ = nullptr;
     /// Apart from the shards' locks, as a core that is rebuilt needs these on another thread.
     Mutex settings_mutex_{LockRank::group_settings};
     groups::GroupConfig config_ GUARDED_BY(settings_mutex_);

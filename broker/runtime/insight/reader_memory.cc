@@ -48,6 +48,9 @@ void ReaderMemory::take(const ReaderNote& note) {
             readers.on_commit(seen.group, seen.connection, seen.client, seen.commits, seen.before ? &*seen.before : nullptr,
                               seen.time, seen.keys_sent);
         }
+        void operator()(const ReaderNote::CommittedInTransaction& seen) const {
+            readers.on_transaction_commit(seen.group, seen.commits, seen.before ? &*seen.before : nullptr, seen.keys_sent);
+        }
         void operator()(const ReaderNote::Left& seen) const {
             readers.on_leave(seen.group, seen.member_id, seen.connection, seen.born, seen.client, seen.partitions, seen.time);
         }

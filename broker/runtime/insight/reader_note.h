@@ -56,6 +56,14 @@ struct ReaderNote {
         TimestampMs time;
         std::uint64_t keys_sent = 0;
     };
+    /// What a group committed within a transaction, when that is committed. It comes from a producer, which says nothing of who
+    /// reads.
+    struct CommittedInTransaction {
+        std::string group;
+        std::vector<expansion::ConsumerWatch::Commit> commits;
+        std::optional<expansion::Inversions::Positions> before;
+        std::uint64_t keys_sent = 0;
+    };
     struct Left {
         std::string group;
         std::string member_id;
@@ -73,7 +81,7 @@ struct ReaderNote {
 
     /// Unused in the note of a deleted group, which is about every topic.
     TopicId topic;
-    std::variant<OffsetFetched, OffsetsListed, Fetched, Committed, Left, GroupDeleted, Grown> what;
+    std::variant<OffsetFetched, OffsetsListed, Fetched, Committed, CommittedInTransaction, Left, GroupDeleted, Grown> what;
     /// The name of a topic that grew; empty in other notes.
     std::string name;
 };

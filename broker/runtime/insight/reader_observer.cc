@@ -31,7 +31,7 @@ ReaderObserver::ReaderObserver(const PlanSources& sources, Connections& connecti
     : sources_(sources),
       findings_(findings),
       executor_(executor),
-      reports_(connections, sources.groups, sources.keys.samples(), notes_),
+      reports_(sources.topics, connections, sources.groups, sources.keys.samples(), notes_),
       inquiry_(sources, connections) {}
 
 ReaderObserver::~ReaderObserver() { stop(); }

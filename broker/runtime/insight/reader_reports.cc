@@ -5,8 +5,8 @@
 
 #include "broker/runtime/clients/client_connection.h"
 #include "broker/runtime/clients/connections.h"
-#include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/insight/key_samples.h"
+#include "broker/runtime/partitions/published_topics.h"
 
 namespace partita::runtime {
 
@@ -61,6 +61,29 @@ void ReaderReports::on_commit(const TopicState& topic, std::string_view group, c
                                                 now,
                                                 samples_.taken()},
                   .name = {}});
+}
+
+void ReaderReports::on_transaction_commit(const groups::GroupCoordinator& coordinator, const groups::TransactionCommit& commit) {
+    const std::shared_ptr<const TopicTable> table = topics_.table();
+    const TopicState* topic = table->find(commit.topic);
+    if (topic == nullptr || !watches(*topic)) [[likely]]
+        return;
+    ReaderNote::CommittedInTransaction note{
+        .group = commit.group_id, .commits = {}, .before = std::nullopt, .keys_sent = samples_.taken()};
+    if (wants_positions(*topic, commit.group_id)) {
+        notes_.note_positions(*topic->topic, commit.group_id);
+        note.before = coordinator.committed_in(commit.group_id, commit.topic, topic->topic->id);
+    }
+    for (const groups::TransactionCommit::Partition& moved : commit.partitions) {
+        note.commits.push_back({moved.partition, moved.offset});
+        if (!note.before) continue;
+        if (moved.before) {
+            note.before->insert_or_assign(moved.partition, *moved.before);
+        } else {
+            note.before->erase(moved.partition);
+        }
+    }
+    notes_.leave({.topic = topic->topic->id, .what = std::move(note), .name = {}});
 }
 
 void ReaderReports::on_leave(const TopicTable& table, std::string_view group, std::string_view member_id,

@@ -11,14 +11,15 @@
 #include "broker/expansion/consumer_watch.h"
 #include "broker/expansion/fetch_memory.h"
 #include "broker/expansion/identity.h"
+#include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/insight/reader_notes.h"
 #include "broker/runtime/partitions/topic_table.h"
 
 namespace partita::runtime {
 
 class Connections;
-class GroupShards;
 class KeySamples;
+class PublishedTopics;
 struct ClientConnection;
 
 /// Where requests of readers are reported, with what was answered: each becomes a note for the observer of readers. Topics that
@@ -26,10 +27,11 @@ struct ClientConnection;
 ///
 /// Thread-safe. A request leaves a note and goes on; what follows is worked out by the observer. A report also asks for the
 /// process behind its connection.
-class ReaderReports {
+class ReaderReports final : public TransactionCommitListener {
   public:
-    ReaderReports(Connections& connections, GroupShards& groups, const KeySamples& samples, ReaderNotes& notes)
-        : connections_(connections), groups_(groups), samples_(samples), notes_(notes) {}
+    ReaderReports(const PublishedTopics& topics, Connections& connections, GroupShards& groups, const KeySamples& samples,
+                  ReaderNotes& notes)
+        : topics_(topics), connections_(connections), groups_(groups), samples_(samples), notes_(notes) {}
 
     /// True for topics about which requests are to be reported.
     [[nodiscard]] static bool watches(const TopicState& topic) {
@@ -56,6 +58,11 @@ class ReaderReports {
                    expansion::ConnectionId connection, std::span<const expansion::ConsumerWatch::Commit> commits,
                    std::optional<expansion::Inversions::Positions> before, TimestampMs now);
 
+    /// Offsets that were committed within a transaction (TxnOffsetCommit) are reported here, when the transaction is committed,
+    /// and not when they are sent: until then they are nobody's position, and one that is aborted is no progress. Its topic need
+    /// not be watched.
+    void on_transaction_commit(const groups::GroupCoordinator& coordinator, const groups::TransactionCommit& commit) override;
+
     /// Called when a member is about to leave its group, because it wants to or an administrator does. It looks up what the
     /// member holds, because the member may have come, read and gone between two rounds. `connection` is the one that asks; it
     /// counts as the member's when that is not known.
@@ -67,6 +74,7 @@ class ReaderReports {
     void ask_all_again() { changes_.fetch_add(1, std::memory_order_release); }
 
   private:
+    const PublishedTopics& topics_;
     Connections& connections_;
     GroupShards& groups_;
     const KeySamples& samples_;

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "broker/runtime/clients/connections.h"
+#include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/findings/findings_hub.h"
 #include "broker/runtime/insight/reader_observer.h"
 #include "broker/runtime/partitions/published_topics.h"
@@ -15,6 +17,7 @@
 #include "tests/support/classic_member.h"
 #include "tests/support/in_process_broker.h"
 #include "tests/support/plain_client.h"
+#include "tests/support/transactional_client.h"
 
 namespace partita::test {
 namespace {
@@ -219,6 +222,80 @@ TEST_F(RoundsOfTheReaderObserver, LeaveNoTopicBehindOneThatIsAlwaysAskedFor) {
         if (later_ms > kLongest && !others_wait) ++looks_at_others;
     }
     EXPECT_GT(looks_at_others, 0u) << "by then everybody was looked at";
+}
+
+/// A group that commits within transactions alone, as an exactly-once loop does: it has read nothing of what was written before
+/// the growth.
+class TransactionsOfReaders : public ReaderObserverInABroker {
+  protected:
+    void SetUp() override {
+        ReaderObserverInABroker::SetUp();
+        observer().stop();
+        grow(4);
+        ASSERT_EQ(client_->produce_value("t", 2, "after the growth").error, ErrorCode::none);
+        worker_ = std::make_unique<TransactionalClient>(broker_->port(), "worker", "worker");
+        ASSERT_EQ(worker_->begin(), ErrorCode::none);
+        look();
+        ASSERT_FALSE(has_backlog_finding());
+    }
+    void TearDown() override {
+        worker_.reset();
+        ReaderObserverInABroker::TearDown();
+    }
+    /// A round at this moment, as the observer's worker makes them: topics about which it heard nothing new are left out.
+    void look() {
+        while (observer().settle_round(*table(), real_schedule().clock.now())) {
+        }
+    }
+
+    std::unique_ptr<TransactionalClient> worker_;
+};
+
+TEST_F(TransactionsOfReaders, CountAsCommitsOnceTheyAreCommittedAndNotBefore) {
+    ASSERT_EQ(worker_->send_offsets("g", "t", {{2, 1}}), ErrorCode::none);
+    look();
+    EXPECT_FALSE(has_backlog_finding()) << "what is pending is nobody's position";
+    ASSERT_EQ(worker_->end(true), ErrorCode::none);
+    look();
+    EXPECT_TRUE(has_backlog_finding());
+    ASSERT_EQ(worker_->send_offsets("g", "t", {{0, 1}}), ErrorCode::none);
+    look();
+    EXPECT_TRUE(has_backlog_finding()) << "the backlog is pending, too";
+    ASSERT_EQ(worker_->end(true), ErrorCode::none);
+    look();
+    EXPECT_FALSE(has_backlog_finding());
+}
+
+TEST_F(TransactionsOfReaders, AreNoProgressWhenTheyAreAborted) {
+    ASSERT_EQ(worker_->send_offsets("g", "t", {{2, 1}}), ErrorCode::none);
+    ASSERT_EQ(worker_->end(false), ErrorCode::none);
+    const std::uint64_t looks = observer().looks();
+    look();
+    EXPECT_FALSE(has_backlog_finding());
+    EXPECT_EQ(observer().looks(), looks) << "nothing happened";
+    read_ahead();
+    look();
+    ASSERT_TRUE(has_backlog_finding());
+    ASSERT_EQ(worker_->send_offsets("g", "t", {{0, 1}}), ErrorCode::none);
+    ASSERT_EQ(worker_->end(false), ErrorCode::none);
+    look();
+    EXPECT_TRUE(has_backlog_finding());
+}
+
+// The process behind a member, and when it came, are those of the connection over which it speaks for itself.
+TEST_F(TransactionsOfReaders, ComeOverAProducersConnectionWhichIsNotTheMembers) {
+    ASSERT_EQ(join_alone(client_->wire(), "of one", {{"t", {0, 1, 2, 3}}}), ErrorCode::none);
+    const auto member = broker_->services().groups.readers_of("t", table()->find("t")->topic->id);
+    const auto group = std::ranges::find(member, "of one", &groups::TopicReader::group_id);
+    ASSERT_NE(group, member.end());
+    const std::string& member_id = group->members.at(0).member_id;
+    const auto before = broker_->services().connections.coordinator_of("of one", member_id);
+    ASSERT_TRUE(before);
+    ASSERT_EQ(worker_->send_offsets("of one", "t", {{2, 1}}, {.generation = 1, .member_id = member_id}), ErrorCode::none);
+    ASSERT_EQ(worker_->end(true), ErrorCode::none);
+    const auto after = broker_->services().connections.coordinator_of("of one", member_id);
+    ASSERT_TRUE(after);
+    EXPECT_EQ(after->id, before->id);
 }
 
 /// Its own thread is at rest, and time is the test's. The topic of findings, which a reactor makes when it comes to it, would be

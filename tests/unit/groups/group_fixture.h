@@ -251,7 +251,7 @@ class GroupFixture : public ::testing::Test {
         return take_reply<OffsetCommitResult>(command.reply_to);
     }
     /// The marker stands in the log. Who reads it from then on finds the offsets where they were written, or does not find them.
-    std::vector<std::string> end_transaction(std::int64_t producer_id, bool is_commit) {
+    std::vector<TransactionCommit> end_transaction(std::int64_t producer_id, bool is_commit) {
         std::vector<std::unique_ptr<StoredRecord>> log;
         for (auto& record : log_) {
             const auto* pending = std::get_if<PendingOffsetRecord>(&record->view());
@@ -262,11 +262,11 @@ class GroupFixture : public ::testing::Test {
             }
         }
         log_ = std::move(log);
-        std::vector<std::string> topics = coordinator_->transaction_ended({producer_id}, is_commit);
+        std::vector<TransactionCommit> commits = coordinator_->transaction_ended({producer_id}, is_commit);
         follower_.start(config_);
         for (const auto& record : log_) follower_.hear(record->view());
         EXPECT_EQ(follower_.difference(*coordinator_), std::nullopt);
-        return topics;
+        return commits;
     }
 
     OffsetFetchResult::Group fetch(std::string_view group, std::string_view topic, std::vector<std::int32_t> partitions,

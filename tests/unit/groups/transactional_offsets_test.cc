@@ -8,7 +8,10 @@ namespace partita::groups::testing {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::Field;
 using ::testing::IsEmpty;
+
+using Moved = TransactionCommit::Partition;
 
 constexpr bool kCommit = true;
 constexpr bool kAbort = false;
@@ -27,12 +30,26 @@ class TransactionalOffsets : public ConsumerFixture {
 TEST_F(TransactionalOffsets, CountWhenTheirTransactionIsCommitted) {
     ASSERT_EQ(commit_in_transaction(1, {.offsets = {{0, 7}, {1, 8}}, .metadata = "m"}).error, ErrorCode::none);
     EXPECT_EQ(committed("topic", 0), -1);
-    EXPECT_THAT(end_transaction(1, kCommit), ElementsAre("topic"));
+    const auto commits = end_transaction(1, kCommit);
+    ASSERT_EQ(commits.size(), 1u);
+    EXPECT_EQ(commits[0].group_id, "g");
+    EXPECT_EQ(commits[0].topic, "topic");
+    EXPECT_THAT(commits[0].partitions, ElementsAre(Moved{{0}, {7}, std::nullopt}, Moved{{1}, {8}, std::nullopt}));
     EXPECT_EQ(committed("topic", 0), 7);
     const auto partition = fetch("g", "topic", {1}).topics.at(0).partitions.at(0);
     EXPECT_EQ(partition.offset.value, 8);
     EXPECT_EQ(partition.metadata, "m");
     EXPECT_EQ(partition.leader_epoch.value, 3);
+}
+
+TEST_F(TransactionalOffsets, AreToldWithWhatTheyReplacedUnlessSomebodySupersededThem) {
+    commit({.offsets = {{0, 3}}});
+    ASSERT_EQ(commit_in_transaction(1, {.offsets = {{0, 7}, {1, 8}}}).error, ErrorCode::none);
+    commit({.offsets = {{0, 4}, {1, 9}}});
+    ASSERT_EQ(commit_in_transaction(1, {.offsets = {{0, 10}}}).error, ErrorCode::none);
+    const auto commits = end_transaction(1, kCommit);
+    ASSERT_EQ(commits.size(), 1u);
+    EXPECT_THAT(commits[0].partitions, ElementsAre(Moved{{0}, {10}, Offset{4}}));
 }
 
 TEST_F(TransactionalOffsets, AreNothingWhenItIsAborted) {
@@ -79,7 +96,8 @@ TEST_F(TransactionalOffsets, OfSeveralTransactionsEndEachWithItsOwn) {
 TEST_F(TransactionalOffsets, OfSeveralGroupsEndTogether) {
     ASSERT_EQ(commit_in_transaction(1, {.group = "g", .topic = "topic"}).error, ErrorCode::none);
     ASSERT_EQ(commit_in_transaction(1, {.group = "h", .topic = "other"}).error, ErrorCode::none);
-    EXPECT_THAT(end_transaction(1, kCommit), ElementsAre("other", "topic"));
+    EXPECT_THAT(end_transaction(1, kCommit),
+                ElementsAre(Field(&TransactionCommit::group_id, "g"), Field(&TransactionCommit::group_id, "h")));
     EXPECT_EQ(committed("topic", 0, "g"), 7);
     EXPECT_EQ(committed("other", 0, "h"), 7);
     EXPECT_THAT(end_transaction(1, kCommit), IsEmpty());
