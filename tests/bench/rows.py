@@ -320,6 +320,7 @@ ROWS = [
     *[Rhythm(f"depth-{depth}", f"{depth} in flight", in_flight=depth) for depth in (1, 2, 5, 16, 64)],
     Rhythm("bursts-5", "5 sent at once when all 5 were answered", in_flight=5, bursts=True),
     Rhythm("bursts-16", "16 sent at once when all 16 were answered", in_flight=16, bursts=True),
+    Rhythm("transactions", "5 in flight, and after each MB all of them answered and one small request", in_flight=5, transaction_rhythm=True),
     Rhythm("two-connections", "5 in flight on each of two connections", in_flight=5, connections=2),
     Consume(1), Consume(3), ColdConsume(),
     EndToEnd(1000), EndToEnd(10_000), EndToEnd(100_000), EndToEnd(1000, read_committed=True),

@@ -19,6 +19,7 @@ namespace partita::bench {
 namespace {
 
 constexpr std::uint64_t kBytesOfDifferentRequests = 64'000'000;  // More than any cache holds.
+constexpr std::size_t kSmallBytes = 100;
 constexpr std::size_t kAttributesPosition = 21;
 constexpr std::size_t kCrcPosition = 17;
 constexpr std::size_t kProducerIdPosition = 43;
@@ -54,6 +55,17 @@ std::size_t position_of(Bytes part, const std::vector<std::byte>& frame, std::si
     return static_cast<std::size_t>(found - frame.begin());
 }
 
+std::vector<std::byte> produce_frame(const Settings& settings, const std::optional<std::string_view>& transactional_id,
+                                     std::int16_t version, Array<ProduceRequest::PartitionProduceData> data) {
+    ProduceRequest::TopicProduceData topic{.name = settings.topic, .partition_data = data};
+    ProduceRequest request;
+    request.transactional_id = transactional_id;
+    request.acks = -1;
+    request.timeout_ms = 30'000;
+    request.topic_data = Array<ProduceRequest::TopicProduceData>(&topic, 1);
+    return request_frame(version, request);
+}
+
 Requests encode_requests(const Settings& settings, const std::optional<Transactions>& transactions) {
     Requests requests;
     if (transactions) requests.version = transactions->produce_version();
@@ -72,13 +84,8 @@ Requests encode_requests(const Settings& settings, const std::optional<Transacti
             requests.bytes_each += batch.bytes.size();
             requests.records_each += static_cast<std::uint64_t>(batch.records);
         }
-        ProduceRequest::TopicProduceData topic{.name = settings.topic, .partition_data = data};
-        ProduceRequest message;
-        if (transactions) message.transactional_id = transactions->id();
-        message.acks = -1;
-        message.timeout_ms = 30'000;
-        message.topic_data = Array<ProduceRequest::TopicProduceData>(&topic, 1);
-        request.frame = request_frame(requests.version, message);
+        request.frame =
+            produce_frame(settings, transactions ? std::optional(transactions->id()) : std::nullopt, requests.version, data);
         std::size_t from = 0;  // The batches are in the frame as they are, one behind the other.
         for (std::size_t i = 0; i < batches.size(); ++i) {
             request.batches[i].position = from = position_of(batches[i].bytes, request.frame, from);
@@ -90,12 +97,33 @@ Requests encode_requests(const Settings& settings, const std::optional<Transacti
     return requests;
 }
 
+/// One small record.
+std::vector<std::byte> encode_small_request(Settings settings) {
+    settings.batches_per_request = 1;
+    settings.record_bytes = settings.batch_bytes = kSmallBytes;
+    const EncodedBatch batch = make_batch(settings, 0);
+    ProduceRequest::PartitionProduceData data{.index = 0, .records = Records(Bytes(batch.bytes))};
+    return produce_frame(settings, std::nullopt, kProduceVersion, Array<ProduceRequest::PartitionProduceData>(&data, 1));
+}
+
+void check(const ProduceResponse& answer, std::size_t batches) {
+    if (answer.responses.size != 1) give_up("Produce answered for another number of topics");
+    const auto& partitions = answer.responses[0].partition_responses;
+    if (std::cmp_not_equal(partitions.size, batches)) give_up("Produce answered for another number of partitions");
+    for (const auto& partition : partitions) {
+        if (partition.error_code != ErrorCode::none) {
+            give_up("Produce answered error " + std::to_string(static_cast<int>(partition.error_code)));
+        }
+    }
+}
+
 /// One producer: a connection, what is under way on it, and its numbering when it is idempotent.
 class Producer {
   public:
     Producer(const Settings& settings, int number)
         : connection_(settings.port), sequences_(static_cast<std::size_t>(settings.partitions)) {
         if (settings.idempotent) identity_ = new_producer(connection_);
+        if (settings.transaction_rhythm) small_request_ = encode_small_request(settings);
         if (!settings.transactional) return;
         if (settings.connections > kMaxTransactionalProducers) give_up("too many producers with a transactional id");
         transactions_.emplace(connection_, "replay-" + std::to_string(number));
@@ -112,12 +140,11 @@ class Producer {
     /// False while the transaction is full and not all of it was answered, and while it ends. Ends a full one. What the first
     /// protocol needs besides is waited for: whoever has several producers stands still then.
     [[nodiscard]] bool may_send(const Settings& settings) {
-        if (!transactions_ || in_transaction_bytes_ < settings.transaction_bytes) return true;
+        if (!transactions_ && small_request_.empty()) return true;
+        if (in_transaction_bytes_ < settings.transaction_bytes) return true;
         if (in_flight() > 0) return false;
-        if (transactions_->is_second_protocol()) {
-            transactions_->send_commit(connection_, next_correlation_id_++);
-            sent_at_ns_.push_back(now_ns());
-            is_ending_ = true;
+        if (!transactions_ || transactions_->is_second_protocol()) {
+            send_end();
             return false;
         }
         transactions_->commit(connection_);
@@ -148,23 +175,28 @@ class Producer {
         const auto& answer = connection_.read<ProduceResponse, ProduceRequest>(requests.version, next_answer_id_++);
         latencies.add(now_ns() - sent_at_ns_.front());
         sent_at_ns_.pop_front();
-        if (answer.responses.size != 1) give_up("Produce answered for another number of topics");
-        const auto& partitions = answer.responses[0].partition_responses;
-        if (std::cmp_not_equal(partitions.size, requests.all.front().batches.size()))
-            give_up("Produce answered for another number of partitions");
-        for (const auto& partition : partitions) {
-            if (partition.error_code != ErrorCode::none) {
-                give_up("Produce answered error " + std::to_string(static_cast<int>(partition.error_code)));
-            }
-        }
+        check(answer, requests.all.front().batches.size());
     }
 
   private:
+    void send_end() {
+        const std::int32_t id = next_correlation_id_++;
+        if (transactions_) {
+            transactions_->send_commit(connection_, id);
+        } else {
+            set_correlation_id(small_request_, id);
+            connection_.send(small_request_);
+        }
+        sent_at_ns_.push_back(now_ns());
+        is_ending_ = true;
+    }
     void read_end() {
-        transactions_->read_commit(connection_, next_answer_id_++);
         sent_at_ns_.pop_front();
         is_ending_ = false;
         in_transaction_bytes_ = 0;
+        const std::int32_t id = next_answer_id_++;
+        if (!transactions_) return check(connection_.read<ProduceResponse, ProduceRequest>(kProduceVersion, id), 1);
+        transactions_->read_commit(connection_, id);
         identity_ = transactions_->producer();
         std::ranges::fill(sequences_, 0);
     }
@@ -188,6 +220,7 @@ class Producer {
     ProducerIdentity identity_;
     std::optional<Transactions> transactions_;
     std::uint64_t in_transaction_bytes_ = 0;
+    std::vector<std::byte> small_request_;  ///< What takes the place of the end of a transaction, if anything.
     bool is_ending_ = false;
     std::int32_t next_correlation_id_ = 0;
     std::int32_t next_answer_id_ = 0;

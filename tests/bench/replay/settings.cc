@@ -49,6 +49,7 @@ Settings parse_settings(int count, char** values) {
     const std::map<std::string, bool*> flags = {{"--keyed", &settings.keyed},
                                                 {"--idempotent", &settings.idempotent},
                                                 {"--transactional", &settings.transactional},
+                                                {"--transaction-rhythm", &settings.transaction_rhythm},
                                                 {"--read-committed", &settings.read_committed},
                                                 {"--bursts", &settings.bursts}};
     for (int i = 2; i < count; ++i) {

@@ -33,6 +33,9 @@ struct Settings {
     bool idempotent = false;
     bool transactional = false;
     std::uint64_t transaction_bytes = 1'000'000;  ///< Of records in each transaction.
+    /// Plain records in the rhythm of transactions: after each `transaction_bytes` all answers are waited for, then one small
+    /// request and its answer. What a transaction costs in any broker.
+    bool transaction_rhythm = false;
     bool read_committed = false;
     bool bursts = false;  ///< Nothing is sent before all that is in flight was answered.
 };
