@@ -1,0 +1,166 @@
+#include "broker/client/connection.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "protocol/codec.h"
+#include "protocol/cursor.h"
+#include "protocol/request_header.h"
+
+namespace partita::client {
+namespace {
+
+constexpr std::size_t kSizeBytes = sizeof(std::int32_t);
+/// What is read at a time.
+constexpr std::size_t kPieceBytes = 64 * 1024;
+
+/// `after_ms` from now, or the deadline when that comes first.
+Instant earlier(Instant now, std::int64_t after_ms, Instant deadline) { return now + std::min(after_ms, deadline - now); }
+
+Result<RawReply> decoded(const Schema& schema, ByteBuffer frame, std::size_t header_bytes, std::int16_t version) {
+    RawReply reply{.frame = std::move(frame), .version = version};
+    const Bytes body = reply.frame.bytes().subspan(header_bytes);
+    reply.arena.reset(decode_memory_limit(body.size()));
+    void* message = reply.arena.allocate_unlimited(schema.size, schema.alignment);
+    const auto consumed = decode(schema, body, version, reply.arena, message);
+    if (!consumed) {
+        return std::unexpected(
+            Failure{.kind = Failure::Kind::malformed, .message = std::string(to_string(consumed.error().failure))});
+    }
+    reply.message = message;
+    return reply;
+}
+
+}  // namespace
+
+Connection::Connection(std::unique_ptr<Transport> transport, Endpoint endpoint, std::string client_id)
+    : transport_(std::move(transport)), endpoint_(std::move(endpoint)), client_id_(std::move(client_id)) {}
+
+Result<std::unique_ptr<Connection>> Connection::open(Network& network, const Endpoint& endpoint, std::string client_id,
+                                                     std::int64_t setup_timeout_ms, Instant deadline) {
+    const Instant setup_deadline = earlier(network.clock().now().monotonic, setup_timeout_ms, deadline);
+    auto transport = network.connect(endpoint, setup_deadline);
+    if (!transport) {
+        return std::unexpected(
+            Failure{.kind = Failure::Kind::unreachable, .message = to_string(endpoint) + ": " + transport.error().message});
+    }
+    std::unique_ptr<Connection> connection(new Connection(std::move(*transport), endpoint, std::move(client_id)));
+    if (auto agreed = connection->negotiate(deadline); !agreed) return std::unexpected(std::move(agreed.error()));
+    return connection;
+}
+
+Failure Connection::failure_of(const TransportFailure& failure) const {
+    const bool is_late = failure.kind == TransportFailure::Kind::timed_out;
+    return {.kind = is_late ? Failure::Kind::timed_out : Failure::Kind::disconnected,
+            .message = to_string(endpoint_) + ": " + failure.message};
+}
+
+std::unexpected<Failure> Connection::malformed(const std::string& what) const {
+    return std::unexpected(Failure{.kind = Failure::Kind::malformed,
+                                   .message = "what answers at " + to_string(endpoint_) + " is no Kafka broker: " + what});
+}
+
+const ApiVersionsResponse& Connection::api_versions() const {
+    return *static_cast<const ApiVersionsResponse*>(versions_.message);
+}
+
+Result<void> Connection::negotiate(Instant deadline) {
+    const ApiInfo& api = *find_api(ApiKey::api_versions);
+    const ApiVersionsRequest request{.client_software_name = "partita", .client_software_version = PARTITA_VERSION};
+    std::int16_t version = api.latest_version(false);
+    // Twice at most: a broker that is older says which version it has.
+    for (int attempt = 0; attempt < 2; ++attempt) {
+        if (auto sent = send(api, version, &request, deadline); !sent) return sent;
+        auto frame = receive_frame(deadline);
+        if (!frame) return std::unexpected(std::move(frame.error()));
+        Cursor head(frame->bytes());
+        std::int32_t correlation_id = 0;
+        std::int16_t error = 0;
+        if (!head.read(correlation_id) || !head.read(error)) return malformed("a reply is too short");
+        if (correlation_id != next_correlation_id_ - 1) return malformed("a reply to another request");
+        const bool is_older = static_cast<ErrorCode>(error) == ErrorCode::unsupported_version;
+        auto reply =
+            decoded(ApiVersionsResponse::schema, std::move(*frame), sizeof correlation_id, is_older ? std::int16_t{0} : version);
+        if (!reply) return malformed(reply.error().message);
+        versions_ = std::move(*reply);
+        if (!is_older) {
+            if (error != 0) return std::unexpected(refusal(static_cast<ErrorCode>(error)));
+            return {};
+        }
+        const auto agreed = version_for(api, {});
+        version = agreed ? *agreed : std::int16_t{0};
+    }
+    return malformed("it does not take the version of ApiVersions that it names");
+}
+
+Result<std::int16_t> Connection::version_for(const ApiInfo& api, Versions wanted) const {
+    const auto unsupported = [](std::string message) {
+        return std::unexpected(Failure{.kind = Failure::Kind::unsupported, .message = std::move(message)});
+    };
+    for (const ApiVersionsResponse::ApiVersion& theirs : api_versions().api_keys) {
+        if (theirs.api_key != static_cast<std::int16_t>(api.key)) continue;
+        const std::int16_t last = std::min({theirs.max_version, api.latest_version(false), wanted.last});
+        const std::int16_t first = std::max({theirs.min_version, api.versions.first, wanted.first});
+        if (first <= last) return last;
+        return unsupported("The broker does not support " + std::string(api.name) + " in the versions " +
+                           std::to_string(std::max(api.versions.first, wanted.first)) + " to " +
+                           std::to_string(std::min(api.latest_version(false), wanted.last)) + ", but " +
+                           std::to_string(theirs.min_version) + " to " + std::to_string(theirs.max_version));
+    }
+    return unsupported("The broker does not support " + std::string(api.name));
+}
+
+Result<void> Connection::send(const ApiInfo& api, std::int16_t version, const void* request, Instant deadline) {
+    ByteBuffer out;
+    out.append_big_endian(std::int32_t{0});
+    append_request_header(api, version, next_correlation_id_, client_id_, out);
+    if (const auto encoded = encode(*api.request, request, version, out); !encoded) {
+        return std::unexpected(Failure{.kind = Failure::Kind::unsupported,
+                                       .message = std::string(api.name) + " version " + std::to_string(version) + ": " +
+                                                  std::string(encoded.error().field) + ": " +
+                                                  std::string(to_string(encoded.error().failure))});
+    }
+    out.patch_big_endian(0, static_cast<std::int32_t>(out.size() - kSizeBytes));
+    ++next_correlation_id_;
+    if (auto sent = transport_->send(out.bytes(), deadline); !sent) return std::unexpected(failure_of(sent.error()));
+    return {};
+}
+
+Result<ByteBuffer> Connection::receive_frame(Instant deadline) {
+    ByteBuffer frame;
+    std::size_t wanted = kSizeBytes;
+    bool has_size = false;
+    while (true) {
+        while (frame.size() < wanted) {
+            const std::size_t had = frame.size();
+            const std::size_t room = std::min(wanted - had, kPieceBytes);
+            std::byte* place = frame.extend(room);
+            const auto got = transport_->receive({place, room}, deadline);
+            if (!got) return std::unexpected(failure_of(got.error()));
+            frame.truncate(had + *got);
+        }
+        if (has_size) return frame;
+        const auto size = load_big_endian<std::int32_t>(frame.data());
+        if (size < static_cast<std::int32_t>(sizeof(std::int32_t)) || size > kReplyBytesMax) {
+            return malformed("a reply of " + std::to_string(size) + " bytes");
+        }
+        has_size = true;
+        wanted = static_cast<std::size_t>(size);
+        frame.clear();
+    }
+}
+
+Result<RawReply> Connection::call(const ApiInfo& api, std::int16_t version, const void* request, Instant deadline) {
+    const std::int32_t correlation_id = next_correlation_id_;
+    if (auto sent = send(api, version, request, deadline); !sent) return std::unexpected(std::move(sent.error()));
+    auto frame = receive_frame(deadline);
+    if (!frame) return std::unexpected(std::move(frame.error()));
+    const auto header = parse_response_header(api, version, frame->bytes());
+    if (!header) return malformed("a reply is too short");
+    if (header->correlation_id != correlation_id) return malformed("a reply to another request");
+    auto reply = decoded(*api.response, std::move(*frame), header->size, version);
+    if (!reply) return malformed("its reply to " + std::string(api.name) + ": " + reply.error().message);
+    return reply;
+}
+
+}  // namespace partita::client

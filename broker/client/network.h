@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <string>
+
+#include "broker/client/endpoint.h"
+#include "protocol/types.h"
+#include "schedule/clock.h"
+
+/// What a client has of the world: connections, a clock, and patience. Tests have one of their own. TLS and SASL have their place
+/// here, too: a Transport that does them over another one.
+namespace partita::client {
+
+struct TransportFailure {
+    enum class Kind : std::uint8_t {
+        unknown_host,  ///< The name has no address.
+        refused,       ///< No connection: nobody listens, or no way leads there.
+        timed_out,     ///< The deadline passed.
+        closed,        ///< The other side ended the connection.
+        broken,        ///< The system says something else.
+    };
+    Kind kind{};
+    /// In the system's words.
+    std::string message;
+};
+
+/// A connection that moves bytes. One thread at a time. After a failure it is only good for being destroyed, which closes it.
+class Transport {
+  public:
+    virtual ~Transport() = default;
+
+    /// Sends all of them.
+    [[nodiscard]] virtual std::expected<void, TransportFailure> send(Bytes bytes, Instant deadline) = 0;
+    /// Waits for at least one byte, and says how many it wrote to `room`, which is not empty. Never 0.
+    [[nodiscard]] virtual std::expected<std::size_t, TransportFailure> receive(MutableBytes room, Instant deadline) = 0;
+};
+
+class Network {
+  public:
+    virtual ~Network() = default;
+
+    [[nodiscard]] virtual std::expected<std::unique_ptr<Transport>, TransportFailure> connect(const Endpoint& endpoint,
+                                                                                              Instant deadline) = 0;
+    [[nodiscard]] virtual Clock& clock() = 0;
+    /// Waits between two attempts.
+    virtual void pause(std::int64_t duration_ms) = 0;
+};
+
+/// TCP as the system has it. A name is resolved without a deadline, for the system's resolver has none to give; every address of
+/// it is tried in its order.
+class TcpNetwork final : public Network {
+  public:
+    [[nodiscard]] std::expected<std::unique_ptr<Transport>, TransportFailure> connect(const Endpoint& endpoint,
+                                                                                      Instant deadline) override;
+    [[nodiscard]] Clock& clock() override { return clock_; }
+    void pause(std::int64_t duration_ms) override;
+
+  private:
+    SystemClock clock_;
+};
+
+}  // namespace partita::client

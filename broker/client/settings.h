@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "broker/client/endpoint.h"
+#include "broker/client/failure.h"
+
+namespace partita::client {
+
+/// How a client behaves, with the names and defaults of Kafka's Admin client.
+struct Settings {
+    std::vector<Endpoint> bootstrap;
+    std::string client_id;
+    std::int64_t request_timeout_ms = 30'000;
+    std::int64_t default_api_timeout_ms = 60'000;
+    std::int64_t retry_backoff_ms = 100;
+    std::int64_t retry_backoff_max_ms = 1'000;
+    std::int64_t connection_setup_timeout_ms = 10'000;
+    /// Hears of what people want to know while a call goes on: one line for each broker that cannot be reached. May be empty.
+    std::function<void(const std::string&)> tell;
+};
+
+/// Reads the settings of a client's properties file (`--command-config`); others, as those of serializers, are left alone, as
+/// Kafka's clients do. bad_setting: no bootstrap.servers, a value that cannot be read (Kafka's text), or a security.protocol that
+/// is not served: nobody may think that a connection is protected which is not.
+[[nodiscard]] Result<Settings> settings_of(const std::map<std::string, std::string>& properties);
+
+}  // namespace partita::client

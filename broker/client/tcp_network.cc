@@ -1,0 +1,137 @@
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+#include "broker/client/network.h"
+
+namespace partita::client {
+namespace {
+
+using Kind = TransportFailure::Kind;
+
+std::string text_of(int error) { return std::generic_category().message(error); }
+
+std::unexpected<TransportFailure> failed(Kind kind, std::string message) {
+    return std::unexpected(TransportFailure{kind, std::move(message)});
+}
+
+/// The longest that one call of poll waits: its argument has no room for more.
+constexpr std::int64_t kPollMsMax = std::numeric_limits<int>::max();
+
+class Socket {
+  public:
+    explicit Socket(int descriptor) : descriptor_(descriptor) {}
+    ~Socket() {
+        if (descriptor_ >= 0) ::close(descriptor_);
+    }
+    Socket(Socket&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+    Socket& operator=(Socket&&) = delete;
+    Socket(const Socket&) = delete;
+    Socket& operator=(const Socket&) = delete;
+
+    [[nodiscard]] int descriptor() const { return descriptor_; }
+
+    /// Until the socket is ready for what `events` says.
+    [[nodiscard]] std::expected<void, TransportFailure> wait(short events, Instant deadline, Clock& clock) const {
+        while (true) {
+            const std::int64_t left = deadline - clock.now().monotonic;
+            pollfd waited{descriptor_, events, 0};
+            const int ready = ::poll(&waited, 1, static_cast<int>(std::clamp<std::int64_t>(left, 0, kPollMsMax)));
+            if (ready > 0) return {};
+            if (ready < 0 && errno != EINTR) return failed(Kind::broken, text_of(errno));
+            if (ready == 0 && left <= kPollMsMax) return failed(Kind::timed_out, "Connection timed out");
+        }
+    }
+
+  private:
+    int descriptor_;
+};
+
+class TcpTransport final : public Transport {
+  public:
+    TcpTransport(Socket socket, Clock& clock) : socket_(std::move(socket)), clock_(clock) {}
+
+    std::expected<void, TransportFailure> send(Bytes bytes, Instant deadline) override {
+        while (!bytes.empty()) {
+            const ssize_t sent = ::send(socket_.descriptor(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+            if (sent >= 0) {
+                bytes = bytes.subspan(static_cast<std::size_t>(sent));
+            } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+                if (auto ready = socket_.wait(POLLOUT, deadline, clock_); !ready) return ready;
+            } else if (errno != EINTR) {
+                return failed(errno == EPIPE || errno == ECONNRESET ? Kind::closed : Kind::broken, text_of(errno));
+            }
+        }
+        return {};
+    }
+
+    std::expected<std::size_t, TransportFailure> receive(MutableBytes room, Instant deadline) override {
+        while (true) {
+            const ssize_t got = ::recv(socket_.descriptor(), room.data(), room.size(), MSG_DONTWAIT);
+            if (got > 0) return static_cast<std::size_t>(got);
+            if (got == 0) return failed(Kind::closed, "the other side closed the connection");
+            if (errno == EAGAIN || errno == EWOULDBLOCK) {
+                if (auto ready = socket_.wait(POLLIN, deadline, clock_); !ready) return std::unexpected(std::move(ready.error()));
+            } else if (errno != EINTR) {
+                return failed(errno == ECONNRESET ? Kind::closed : Kind::broken, text_of(errno));
+            }
+        }
+    }
+
+  private:
+    Socket socket_;
+    Clock& clock_;
+};
+
+std::expected<Socket, TransportFailure> connect_to(const addrinfo& address, Instant deadline, Clock& clock) {
+    Socket socket(::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (socket.descriptor() < 0) return failed(Kind::broken, text_of(errno));
+    if (::connect(socket.descriptor(), address.ai_addr, address.ai_addrlen) != 0) {
+        if (errno != EINPROGRESS) return failed(Kind::refused, text_of(errno));
+        if (auto ready = socket.wait(POLLOUT, deadline, clock); !ready) return std::unexpected(std::move(ready.error()));
+        int error = 0;
+        socklen_t size = sizeof error;
+        if (::getsockopt(socket.descriptor(), SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = errno;
+        if (error != 0) return failed(Kind::refused, text_of(error));
+    }
+    const int on = 1;
+    // Without it a small request may wait for an acknowledgement; who cannot have it is slower and no worse.
+    ::setsockopt(socket.descriptor(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    return socket;
+}
+
+}  // namespace
+
+std::expected<std::unique_ptr<Transport>, TransportFailure> TcpNetwork::connect(const Endpoint& endpoint, Instant deadline) {
+    addrinfo hints{};
+    hints.ai_socktype = SOCK_STREAM;
+    addrinfo* found = nullptr;
+    const int outcome = ::getaddrinfo(endpoint.host.c_str(), std::to_string(endpoint.port).c_str(), &hints, &found);
+    if (outcome != 0) return failed(Kind::unknown_host, ::gai_strerror(outcome));
+    const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> addresses(found, &::freeaddrinfo);
+    TransportFailure last{Kind::unknown_host, "no address"};
+    for (const addrinfo* address = found; address != nullptr; address = address->ai_next) {
+        auto socket = connect_to(*address, deadline, clock_);
+        if (socket) return std::make_unique<TcpTransport>(std::move(*socket), clock_);
+        last = std::move(socket.error());
+    }
+    return std::unexpected(std::move(last));
+}
+
+void TcpNetwork::pause(std::int64_t duration_ms) {
+    const Instant end = clock_.now().monotonic + duration_ms;
+    for (std::int64_t left = duration_ms; left > 0; left = end - clock_.now().monotonic) {
+        ::poll(nullptr, 0, static_cast<int>(std::min(left, kPollMsMax)));
+    }
+}
+
+}  // namespace partita::client
