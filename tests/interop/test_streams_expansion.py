@@ -1,5 +1,5 @@
 """A Kafka Streams application and an expansion of its source topic: recognised, refused in `guarded`, and what becomes of
-it in `faithful`."""
+it in `faithful`; also of one that commits within transactions alone (exactly once)."""
 
 import re
 
@@ -12,20 +12,23 @@ import insight
 import streams
 
 # A group's first generation is there at once.
-BROKER_PROPERTIES = {"auto.create.topics.enable": "false", "group.initial.rebalance.delay.ms": 0}
+BROKER_PROPERTIES = {"auto.create.topics.enable": "false", "group.initial.rebalance.delay.ms": 0,
+                     "transaction.state.log.num.partitions": 5}
 
 pytestmark = pytest.mark.skipif(harness.TARGET != "partita", reason="findings and modes are Partita's own")
 
 
-@pytest.fixture
-def application(broker, unique):
-    """application(topic) runs one that counts the topic's keys and values, and has begun to."""
+@pytest.fixture(params=["at_least_once", "exactly_once_v2"])
+def application(request, broker, unique):
+    """application(topic) runs one that counts the topic's keys and values, and has committed that it has read some."""
     started = []
 
     def start(topic):
-        application = streams.Application(broker, "CountingApplication", unique("application"), [topic])
+        application = streams.Application(broker, "CountingApplication", unique("application"), [topic],
+                                          {"processing.guarantee": request.param, "commit.interval.ms": 100})
         started.append(application)
         application.wait_for("state RUNNING")
+        harness.wait_until(lambda: has_committed(broker, application.id, topic), 40, lambda: f"commits of {application}")
         return application
     yield start
     for one in started:
@@ -58,6 +61,15 @@ def produce(broker, topic, count):
     for number in range(count):
         producer.produce(topic, key=f"user-{number % 100}", value=f"value-{number % 7}")
     assert producer.flush(30) == 0
+
+
+def has_committed(broker, group, topic):
+    consumer = confluent_kafka.Consumer({"bootstrap.servers": broker.bootstrap, "group.id": group})
+    try:
+        places = [confluent_kafka.TopicPartition(topic, partition) for partition in range(partitions(broker, topic))]
+        return any(place.offset > 0 for place in consumer.committed(places, 10))
+    finally:
+        consumer.close()
 
 
 def findings(plan):
