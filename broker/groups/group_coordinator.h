@@ -102,8 +102,8 @@ class GroupCoordinator {
     /// Commits offset 0 where the group has no offset under the topic's id. It overwrites nothing, so it may be
     /// repeated. Makes a group that is not known, as a commit from outside of a group does. No reply.
     void seed_offsets(const SeedOffsets& command, Now now, Effects& effects);
-    /// Takes back the offsets that `seed_offsets` gave with the same command, where they are unchanged. Returns the
-    /// number of offsets removed. No reply.
+    /// Takes back the offsets that `seed_offsets` gave with the same command, where they are unchanged and no open transaction
+    /// commits over them. Returns the number of offsets removed. No reply.
     std::size_t remove_seeds(const SeedOffsets& command, Effects& effects);
 
     /// Sets the cluster that consumer groups look at from now on; groups that the change concerns notice it at the next

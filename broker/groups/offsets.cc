@@ -341,9 +341,11 @@ std::size_t GroupOffsets::remove_seeds(const SeedOffsets& command, Effects& effe
     if (group == nullptr) {
         return 0;
     }
-    const auto is_as_seeded = [&command](PartitionIndex partition, const CommittedOffset& committed) {
+    // A tombstone takes with it what is pending there.
+    const auto is_as_seeded = [&](PartitionIndex partition, const CommittedOffset& committed) {
         return partition >= command.first && partition < command.end && committed.offset == Offset{0} &&
-               committed.metadata == command.metadata && committed.topic_id == command.topic_id;
+               committed.metadata == command.metadata && committed.topic_id == command.topic_id &&
+               !table_.pending_offsets().has(command.group_id, command.topic, partition);
     };
     return table_.remove_offsets(*group, command.topic, is_as_seeded, effects);
 }

@@ -314,5 +314,18 @@ TEST_F(Readers, OnlySeedsThatNobodyCommittedOverAreTakenBack) {
     EXPECT_EQ(committed("topic", 8), -1);
 }
 
+TEST_F(Readers, SeedsOverWhichATransactionCommitsStay) {
+    commit({.topic_id = topic_id(1)});
+    seed("g", 6, 9);
+    ASSERT_EQ(commit_in_transaction(1, {.offsets = {{6, 5}}}).error, ErrorCode::none);
+    ASSERT_EQ(commit_in_transaction(2, {.offsets = {{7, 5}}}).error, ErrorCode::none);
+    EXPECT_EQ(remove_seeds("g", 6, 9), 1U);
+    end_transaction(1, true);
+    EXPECT_EQ(committed("topic", 6), 5) << "what was committed meanwhile is not lost";
+    end_transaction(2, false);
+    EXPECT_EQ(committed("topic", 7), 0);
+    EXPECT_EQ(committed("topic", 8), -1);
+}
+
 }  // namespace
 }  // namespace partita::groups::testing
