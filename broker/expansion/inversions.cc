@@ -23,6 +23,15 @@ bool is_explained(partitioners::FamilySet families, Bytes key, const KeyStep& st
     return found;
 }
 
+/// Of two records together: both stand, or one is aborted, or nobody knows yet.
+RecordFate fate_of(const ReaderFacts& facts, PartitionIndex from, Offset earlier, PartitionIndex to, Offset later) {
+    if (facts.fates == nullptr) return RecordFate::stands;
+    const RecordFate one = facts.fates->of(from, earlier);
+    const RecordFate other = facts.fates->of(to, later);
+    if (one == RecordFate::aborted || other == RecordFate::aborted) return RecordFate::aborted;
+    return one == RecordFate::undecided ? one : other;
+}
+
 }  // namespace
 
 std::vector<MovedKey> growth_steps(const KeyIndex& keys, partitioners::FamilySet families, std::span<const std::int32_t> counts) {
@@ -117,31 +126,45 @@ void Inversions::judge(const std::string& group, const Known& known, const Advan
         const bool is_late =
             position && *position <= crossing->earlier && offset_at(facts.log_starts, crossing->from) <= crossing->earlier;
         if (!is_late) continue;
-        if (proofs_.size() == kInvertedKeysMax) {
+        const auto known = proofs_.find({group, std::string(crossing->key)});
+        if (known != proofs_.end() && known->second.fate == RecordFate::stands) continue;
+        if (known == proofs_.end() && proofs_.size() == kInvertedKeysMax) {
             ++uncounted_;
             continue;
         }
-        proofs_.emplace(std::pair(group, std::string(crossing->key)),
-                        Proof{crossing->from, crossing->earlier, crossing->to, crossing->later});
+        const RecordFate fate = fate_of(facts, crossing->from, crossing->earlier, crossing->to, crossing->later);
+        // One that may turn out to be none gives way to one that is.
+        if (fate == RecordFate::aborted || (known != proofs_.end() && fate != RecordFate::stands)) continue;
+        proofs_.insert_or_assign({group, std::string(crossing->key)},
+                                 Proof{crossing->from, crossing->earlier, crossing->to, crossing->later, fate});
     }
 }
 
 void Inversions::find(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings) {
-    std::erase_if(proofs_,
-                  [&](const auto& proof) { return proof.second.earlier < offset_at(facts.log_starts, proof.second.from); });
+    for (auto& [where, proof] : proofs_) {
+        if (proof.fate != RecordFate::undecided) continue;
+        proof.fate = fate_of(facts, proof.from, proof.earlier, proof.to, proof.later);
+    }
+    std::erase_if(proofs_, [&](const auto& entry) {
+        const Proof& proof = entry.second;
+        return proof.fate == RecordFate::aborted || proof.earlier < offset_at(facts.log_starts, proof.from);
+    });
     for (auto proof = proofs_.begin(); proof != proofs_.end();) {
         const std::string& group = proof->first.first;
-        const Proof& first = proof->second;
         Finding finding = make_finding(HazardId::inversion_delivered, {.topic = topic, .group = group}, "", 0);
+        Proof first;
         for (; proof != proofs_.end() && proof->first.first == group; ++proof) {
+            if (proof->second.fate != RecordFate::stands) continue;
+            if (finding.count == 0) first = proof->second;
             ++finding.count;
             finding.add_example(proof->first.second, proof->second.from, proof->second.to);
         }
-        finding.condition = "group " + group + " was through with newer records of " + counted(finding.count, "key") +
-                            " before older ones: it had committed " + topic + "-" + std::to_string(first.to.value) +
-                            " beyond offset " + std::to_string(first.later.value) + " and " + topic + "-" +
-                            std::to_string(first.from.value) + " not beyond " + std::to_string(first.earlier.value) +
-                            (uncounted_ > 0 ? ", and there were more than could be counted" : "");
+        if (finding.count == 0) continue;
+        finding.condition =
+            "group " + finding.subject.group + " was through with newer records of " + counted(finding.count, "key") +
+            " before older ones: it had committed " + topic + "-" + std::to_string(first.to.value) + " beyond offset " +
+            std::to_string(first.later.value) + " and " + topic + "-" + std::to_string(first.from.value) + " not beyond " +
+            std::to_string(first.earlier.value) + (uncounted_ > 0 ? ", and there were more than could be counted" : "");
         finding.numbers = {{"keys", finding.count}};
         findings.push_back(std::move(finding));
     }

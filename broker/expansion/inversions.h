@@ -22,6 +22,7 @@ namespace partita::expansion {
 
 struct ReaderFacts;
 class GroupIndex;
+enum class RecordFate : std::uint8_t;
 
 /// A key, and its steps from partition to partition.
 struct MovedKey {
@@ -60,7 +61,7 @@ class Inversions {
     /// Judges the commits that were noted, in the order in which they came, and forgets them. Those that wait for keys stay.
     void prove(const ReaderFacts& facts, const GroupIndex& groups);
     /// H06 of every group. What was delivered in the wrong order stays so; a finding ends when retention has removed
-    /// the older records.
+    /// the older records. What is aborted, or may still be, is told of nobody.
     void find(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings);
     void forget_group(const std::string& group);
     void add_groups_told(std::set<std::string>& groups) const;
@@ -89,6 +90,8 @@ class Inversions {
         Offset earlier;
         PartitionIndex to;
         Offset later;
+        /// Of both records, as far as it was known at the last look; not aborted.
+        RecordFate fate{};
     };
     /// One step of a key, sorted by the place of its newer record, which commits are compared with.
     struct Crossing {

@@ -33,6 +33,22 @@ class ConnectionDirectory {
     [[nodiscard]] virtual bool is_looking_for(ConnectionId connection) const = 0;
 };
 
+/// Whether those who read committed records are given a record.
+enum class RecordFate : std::uint8_t {
+    stands,
+    /// Never: its transaction was aborted.
+    aborted,
+    /// Its transaction is open, or comes behind one that is.
+    undecided,
+};
+
+/// Looks up what became of the topic's records.
+class RecordFates {
+  public:
+    virtual ~RecordFates() = default;
+    [[nodiscard]] virtual RecordFate of(PartitionIndex partition, Offset offset) const = 0;
+};
+
 /// The facts at one moment. The caller owns what the spans point to.
 struct ReaderFacts {
     /// Every expansion that is known, ascending; at least one.
@@ -50,6 +66,8 @@ struct ReaderFacts {
     std::span<const StaleWrites::Writer> stale_writers;
     /// Not null.
     const ConnectionDirectory* connections = nullptr;
+    /// Null when there are no transactions.
+    const RecordFates* fates = nullptr;
 
     [[nodiscard]] const EarlierExpansion& last_growth() const { return growths.back(); }
 };

@@ -11,6 +11,7 @@
 #include "broker/runtime/fences/topic_expansion.h"
 #include "broker/runtime/insight/key_observer.h"
 #include "broker/runtime/insight/reader_findings.h"
+#include "broker/runtime/insight/record_fates.h"
 
 namespace partita::runtime {
 namespace {
@@ -128,6 +129,7 @@ std::vector<Finding> ReaderInquiry::watch_findings(const TopicState& topic, cons
         if (readers.needs_keys()) moved = expansion::growth_steps(keys->keys(), keys->known_families(), counts);
     });
     const KnownConnections connections(connections_);
+    const RecordFatesInLogs fates(topic);
     return readers.findings({.growths = facts.earlier,
                              .log_starts = starts,
                              .log_ends = ends,
@@ -135,7 +137,8 @@ std::vector<Finding> ReaderInquiry::watch_findings(const TopicState& topic, cons
                              .moved_keys = moved,
                              .keys_seen = keys_seen,
                              .stale_writers = stale,
-                             .connections = &connections},
+                             .connections = &connections,
+                             .fates = &fates},
                             now);
 }
 

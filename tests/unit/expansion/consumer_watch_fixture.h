@@ -39,6 +39,16 @@ class FakeConnections final : public ConnectionDirectory {
     std::map<std::pair<std::string, std::string>, ConnectionId> coordinators;
 };
 
+/// Fates as a test says them; what it says nothing of stands.
+class FakeFates final : public RecordFates {
+  public:
+    RecordFate of(PartitionIndex partition, Offset offset) const override {
+        const auto known = told.find({partition, offset});
+        return known == told.end() ? RecordFate::stands : known->second;
+    }
+    std::map<std::pair<PartitionIndex, Offset>, RecordFate> told;
+};
+
 /// A topic "orders" that grew from 2 to 4 partitions, with group "billing" of one member.
 class ConsumerWatchTest : public testing::Test {
   protected:
@@ -85,7 +95,8 @@ class ConsumerWatchTest : public testing::Test {
                                 .moved_keys = moved,
                                 .keys_seen = keys_seen_,
                                 .stale_writers = stale_,
-                                .connections = &connections_},
+                                .connections = &connections_,
+                                .fates = &fates_},
                                now_);
     }
     std::optional<Finding> finding(HazardId id, std::string_view group = {}) {
@@ -136,6 +147,7 @@ class ConsumerWatchTest : public testing::Test {
     std::vector<EarlierExpansion> growths_;
     std::vector<GroupFacts> groups_;
     FakeConnections connections_;
+    FakeFates fates_;
     KeyIndex keys_{1000};
     std::uint64_t keys_seen_ = 0;
     partitioners::FamilySet families_;

@@ -322,6 +322,26 @@ TEST_F(ConsumerWatchTest, AnInversionIsToldUntilTheOlderRecordsAreGone) {
     EXPECT_FALSE(finding(HazardId::inversion_delivered));
 }
 
+// Producers are seen writing records of which nobody knows yet whether they will stand.
+TEST_F(ConsumerWatchTest, WhatIsAbortedIsNoInversion) {
+    add_key("a", kOld, 0, 95);
+    add_key("a", kNew, 1, 0);
+    add_key("b", kOld, 0, 96);
+    add_key("b", kNew, 1, 1);
+    add_key("c", kOld, 0, 97);
+    add_key("c", kNew, 1, 2);
+    fates_.told[{kOld, Offset{95}}] = RecordFate::aborted;
+    fates_.told[{kNew, Offset{1}}] = RecordFate::undecided;
+    fates_.told[{kOld, Offset{97}}] = RecordFate::undecided;
+    commit("billing", {{kOld, Offset{95}}});
+    commit("billing", {{kNew, Offset{3}}});
+    EXPECT_FALSE(finding(HazardId::inversion_delivered)) << "aborted, or not decided yet";
+    fates_.told[{kNew, Offset{1}}] = RecordFate::stands;
+    fates_.told[{kOld, Offset{97}}] = RecordFate::aborted;
+    ASSERT_TRUE(finding(HazardId::inversion_delivered));
+    EXPECT_EQ(finding(HazardId::inversion_delivered)->examples, (std::vector<ExampleKey>{{"b", kOld, kNew}}));
+}
+
 TEST_F(ConsumerWatchTest, InversionsWhoseRecordsAreGoneMakeRoom) {
     const auto invert = [&](const std::string& name, std::size_t keys, std::int64_t older) {
         for (std::size_t key = 0; key < keys; ++key) {

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "broker/expansion/reader_facts.h"
+
+namespace partita::runtime {
+
+struct TopicState;
+
+/// What became of a topic's records, by its logs. Reads the header of the record's batch where aborted or open transactions may
+/// be; what cannot be read counts as standing.
+class RecordFatesInLogs final : public expansion::RecordFates {
+  public:
+    /// `topic` outlives it.
+    explicit RecordFatesInLogs(const TopicState& topic) : topic_(topic) {}
+    [[nodiscard]] expansion::RecordFate of(PartitionIndex partition, Offset offset) const override;
+
+  private:
+    const TopicState& topic_;
+};
+
+}  // namespace partita::runtime
