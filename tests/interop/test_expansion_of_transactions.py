@@ -162,6 +162,25 @@ def test_what_an_exactly_once_loop_is_through_with_is_what_its_transactions_comm
     insight.wait_until_closed(broker, topic, "H03", group=group)
 
 
+def test_what_was_aborted_was_not_read_too_late(broker, unique):
+    topic, group = unique("topic"), unique("group")
+    insight.create(broker, topic, 2)
+    writer = producer_of(broker, unique("writer"))
+    transaction(writer, topic, range(100))
+    transaction(writer, topic, range(100, 200), commits=False)
+    loop = Loop(broker, topic, group)
+    loop.move({partition: 1 for partition in range(2)})
+    insight.grow(broker, topic, 4)
+    writer = producer_of(broker, unique("writer"))
+    of_committed = transaction(writer, topic, range(100))
+    of_aborted = transaction(writer, topic, range(100, 200))
+    new = [partition for partition in range(2, 4) if partition in of_aborted]
+    loop.move({partition: of_aborted[partition][-1] + 1 for partition in new})
+    moved = sum(len(of_committed.get(partition, ())) for partition in new)
+    inversion = insight.wait_for(broker, topic, "H06", group=group)
+    assert moved - 2 <= inversion["count"] <= moved
+
+
 # Modes ------------------------------------------------------------------------------------------------
 
 
