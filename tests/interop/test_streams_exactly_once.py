@@ -318,28 +318,27 @@ def scene(broker, unique):
         one.remove()
 
 
+def survive(scene, rounds):
+    """Something is killed in each round, and what was written in the end is what it must be."""
+    for number in range(rounds):
+        scene.kill_one(number)
+    scene.check(scene.finish())
+
+
 def test_words_are_counted_exactly_once_whatever_is_killed(scene):
-    words = scene(Words)
-    words.kill_one(0)
-    words.check(words.finish())
+    survive(scene(Words), rounds=1)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("release", ["4.3.1", "2.8.2"])
 def test_words_are_counted_exactly_once_for_long(scene, release):
-    words = scene(Words, release=release)
-    for number in range(4):
-        words.kill_one(number)
-    words.check(words.finish())
+    survive(scene(Words, release=release), rounds=4)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("guarantee", ["exactly_once_v2", "at_least_once"])
 def test_orders_are_joined_as_promised_whatever_is_killed(scene, guarantee):
-    orders = scene(Orders, guarantee=guarantee)
-    for number in range(3):
-        orders.kill_one(number)
-    orders.check(orders.finish())
+    survive(scene(Orders, guarantee=guarantee), rounds=3)
 
 
 @pytest.mark.long

@@ -44,6 +44,17 @@ def send(producer, topic, *values, partition=0):
     assert producer.flush(CALL_S) == 0
 
 
+class Opened:
+    """A topic with an open transaction of one record in its first partition, `name` the transactional id."""
+
+    def __init__(self, broker, tools, unique, value="open", partitions=1, **properties):
+        self.topic, self.name = unique("topic"), unique("id")
+        create(tools, self.topic, partitions)
+        self.producer = transactional(broker, self.name, **properties)
+        self.producer.begin_transaction()
+        send(self.producer, self.topic, value)
+
+
 def create(tools, topic, partitions=1):
     tools("kafka-topics", "--create", "--topic", topic, "--partitions", partitions).succeeded()
 
@@ -94,30 +105,24 @@ def test_nobody_reads_past_an_open_transaction(broker, tools, unique):
 
 
 def test_a_later_producer_fences_an_earlier_one(broker, tools, unique):
-    topic, name = unique("topic"), unique("id")
-    create(tools, topic)
-    zombie = transactional(broker, name)
-    zombie.begin_transaction()
-    send(zombie, topic, "zombie")
-    producer = transactional(broker, name)
+    zombie = Opened(broker, tools, unique, "zombie")
+    topic = zombie.topic
+    producer = transactional(broker, zombie.name)
     producer.begin_transaction()
     send(producer, topic, "alive")
     with pytest.raises(KafkaException) as fenced:
-        zombie.commit_transaction(CALL_S)
+        zombie.producer.commit_transaction(CALL_S)
     assert fenced.value.args[0].fatal() and code_of(fenced) == "_FENCED"
     producer.commit_transaction(CALL_S)
     assert read(broker, topic) == {0: ["alive"]}
 
 
 def test_a_transaction_that_takes_too_long_is_aborted(broker, tools, unique):
-    topic = unique("topic")
-    create(tools, topic)
-    producer = transactional(broker, unique("id"), **{"transaction.timeout.ms": 1000})
-    producer.begin_transaction()
-    send(producer, topic, "late")
+    opened = Opened(broker, tools, unique, "late", **{"transaction.timeout.ms": 1000})
+    topic = opened.topic
     harness.wait_until(lambda: read_to_the_end(broker, topic), 20, "the broker aborts it")
     with pytest.raises(KafkaException):
-        producer.commit_transaction(CALL_S)
+        opened.producer.commit_transaction(CALL_S)
     assert read(broker, topic) == {}
 
 
@@ -188,11 +193,8 @@ def test_transactions_are_listed_and_described(broker, tools, unique):
 
 
 def test_open_transactions_of_a_partition_are_described_and_aborted(broker, tools, unique):
-    topic, name = unique("topic"), unique("id")
-    create(tools, topic)
-    producer = transactional(broker, name)
-    producer.begin_transaction()
-    send(producer, topic, "open")
+    opened = Opened(broker, tools, unique)
+    topic = opened.topic
     here = ("--topic", topic, "--partition", 0)
     described = rows(look_at(tools, broker, "describe-producers", *here))
     assert [row["CurrentTransactionStartOffset"] for row in described] == ["0"]
@@ -204,13 +206,10 @@ def test_open_transactions_of_a_partition_are_described_and_aborted(broker, tool
 
 @ours
 def test_a_guarded_topic_does_not_grow_within_a_transaction(broker, tools, unique):
-    topic, name = unique("topic"), unique("id")
-    create(tools, topic, 3)
+    opened = Opened(broker, tools, unique, partitions=3)
+    topic, name = opened.topic, opened.name
     tools("kafka-configs", "--alter", "--topic", topic, "--add-config",
           "partita.expansion.mode=guarded,partita.expansion.guard.quiet.ms=0").succeeded()
-    producer = transactional(broker, name)
-    producer.begin_transaction()
-    send(producer, topic, "open")
     grow = ("kafka-topics", "--alter", "--topic", topic, "--partitions", 6)
     refused = tools(*grow)
     assert refused.code != 0
@@ -218,32 +217,24 @@ def test_a_guarded_topic_does_not_grow_within_a_transaction(broker, tools, uniqu
     plan = insight.ask(broker, f"topics/{topic}/expansion?to=6")
     found = [finding for finding in plan["findings"] if finding["id"] == "H46"]
     assert len(found) == 1 and f"{name} (producer" in found[0]["condition"], plan
-    producer.commit_transaction(CALL_S)
+    opened.producer.commit_transaction(CALL_S)
     harness.wait_until(lambda: tools(*grow).code == 0, 30, "it grows, as nothing is open")
 
 
 def test_a_producer_is_forced_to_end(broker, tools, unique):
-    topic, name = unique("topic"), unique("id")
-    create(tools, topic)
-    producer = transactional(broker, name)
-    producer.begin_transaction()
-    send(producer, topic, "open")
-    look_at(tools, broker, "forceTerminateTransaction", "--transactionalId", name).succeeded()
-    assert read(broker, topic) == {}
+    opened = Opened(broker, tools, unique)
+    look_at(tools, broker, "forceTerminateTransaction", "--transactionalId", opened.name).succeeded()
+    assert read(broker, opened.topic) == {}
     with pytest.raises(KafkaException):
-        producer.commit_transaction(CALL_S)
+        opened.producer.commit_transaction(CALL_S)
 
 
 def test_hanging_transactions_are_searched_for(broker, tools, unique):
-    topic = unique("topic")
-    create(tools, topic)
-    producer = transactional(broker, unique("id"))
-    producer.begin_transaction()
-    send(producer, topic, "open")
+    opened = Opened(broker, tools, unique)
     # Its coordinator knows this one, so it does not hang.
-    found = rows(look_at(tools, broker, "find-hanging", "--topic", topic, "--max-transaction-timeout", 0))
+    found = rows(look_at(tools, broker, "find-hanging", "--topic", opened.topic, "--max-transaction-timeout", 0))
     assert found == []
-    producer.abort_transaction(CALL_S)
+    opened.producer.abort_transaction(CALL_S)
 
 
 # Copies ------------------------------------------------------------------------------------------------------------

@@ -7,10 +7,10 @@
 #include <memory>
 
 #include "broker/runtime/partitions/published_topics.h"
-#include "protocol/messages/01_fetch.h"
 #include "protocol/record_batch_builder.h"
 #include "schedule/executor.h"
 #include "tests/support/broker_process.h"
+#include "tests/support/committed_fetch.h"
 #include "tests/support/in_process_broker.h"
 #include "tests/support/wire_client.h"
 
@@ -25,7 +25,7 @@ class CommittedReaders : public ::testing::Test {
         broker_ = InProcessBroker::start({.data_directory = directory_ / "data"});
         ASSERT_NE(broker_, nullptr);
         producer_ = std::make_unique<WireClient>(broker_->port());
-        reader_ = std::make_unique<WireClient>(broker_->port());
+        reader_ = std::make_unique<CommittedFetch>(broker_->port());
         ASSERT_TRUE(create_topic(*producer_, "t", 1));
     }
     void TearDown() override {
@@ -56,35 +56,23 @@ class CommittedReaders : public ::testing::Test {
         const std::array values{std::string("v")};
         EXPECT_EQ(produce(*producer_, "t", 0, make_batch(values)), ErrorCode::none);
     }
-    void ask(std::int32_t max_wait_ms, std::int32_t partition_max_bytes, std::int32_t id) {
-        std::array partitions{FetchRequest::FetchPartition{.partition = 0, .partition_max_bytes = partition_max_bytes}};
-        std::array topics{FetchRequest::FetchTopic{.topic = "t", .partitions = partitions}};
-        ASSERT_TRUE(reader_->send(request_frame(
-            11, FetchRequest{.max_wait_ms = max_wait_ms, .min_bytes = 1, .isolation_level = 1, .topics = topics}, id)));
-    }
-    const FetchResponse::PartitionData* answer(std::int32_t id) {
-        const auto* response =
-            static_cast<const FetchResponse*>(reader_->read_reply(*find_api(ApiKey::fetch), 11, id, WireClient::kPatience));
-        return response == nullptr ? nullptr : &response->responses[0].partitions[0];
-    }
-
     TemporaryDirectory directory_;
     std::unique_ptr<InProcessBroker> broker_;
     std::unique_ptr<WireClient> producer_;
-    std::unique_ptr<WireClient> reader_;
+    std::unique_ptr<CommittedFetch> reader_;
 };
 
 TEST_F(CommittedReaders, WaitThroughWhatAnOpenTransactionHides) {
     write_in_transaction(1);
-    ask(20'000, 1 << 20, 1);
+    ASSERT_TRUE(reader_->ask({.max_wait_ms = 20'000}, 1));
     for (int record = 0; record < 3; ++record) {
         produce_one();
     }
-    EXPECT_TRUE(reader_->is_silent_for(200ms)) << "nothing that it may see has come";
+    EXPECT_TRUE(reader_->wire().is_silent_for(200ms)) << "nothing that it may see has come";
     end_transaction(1, ControlRecordType::commit);
     produce_one();
-    const auto* data = answer(1);
-    ASSERT_NE(data, nullptr) << reader_->failure();
+    const auto* data = reader_->answer(1);
+    ASSERT_NE(data, nullptr) << reader_->wire().failure();
     EXPECT_GT(data->records.size, 0);
     EXPECT_EQ(data->last_stable_offset, 6);
 }
@@ -95,14 +83,14 @@ TEST_F(CommittedReaders, AreToldOfTheAbortedTransactionsOfTheirSlice) {
         end_transaction(producer, ControlRecordType::abort);
     }
     // One batch, which is given whole.
-    ask(0, 1, 1);
-    const auto* data = answer(1);
-    ASSERT_NE(data, nullptr) << reader_->failure();
+    ASSERT_TRUE(reader_->ask({.partition_max_bytes = 1}, 1));
+    const auto* data = reader_->answer(1);
+    ASSERT_NE(data, nullptr) << reader_->wire().failure();
     ASSERT_EQ(data->aborted_transactions.count(), 1u);
     EXPECT_EQ(data->aborted_transactions[0].producer_id, 1);
-    ask(0, 1 << 20, 2);
-    data = answer(2);
-    ASSERT_NE(data, nullptr) << reader_->failure();
+    ASSERT_TRUE(reader_->ask({}, 2));
+    data = reader_->answer(2);
+    ASSERT_NE(data, nullptr) << reader_->wire().failure();
     EXPECT_EQ(data->aborted_transactions.count(), 2u);
 }
 

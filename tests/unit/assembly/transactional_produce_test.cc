@@ -11,7 +11,6 @@
 
 #include "broker/runtime/partitions/published_topics.h"
 #include "protocol/messages/00_produce.h"
-#include "protocol/messages/01_fetch.h"
 #include "protocol/messages/02_list_offsets.h"
 #include "protocol/messages/10_find_coordinator.h"
 #include "protocol/messages/21_delete_records.h"
@@ -20,6 +19,7 @@
 #include "protocol/messages/26_end_txn.h"
 #include "protocol/record_batch_builder.h"
 #include "tests/support/broker_process.h"
+#include "tests/support/committed_fetch.h"
 #include "tests/support/in_process_broker.h"
 #include "tests/support/wire_client.h"
 
@@ -70,7 +70,7 @@ class TransactionalProduce : public ::testing::Test {
         broker_ = InProcessBroker::start({.data_directory = directory_ / "data", .overrides = std::move(overrides)});
         ASSERT_NE(broker_, nullptr);
         client_ = std::make_unique<WireClient>(broker_->port());
-        reader_ = std::make_unique<WireClient>(broker_->port());
+        reader_ = std::make_unique<CommittedFetch>(broker_->port());
         ASSERT_TRUE(create_topic(*client_, "t", 3));
         std::array keys{kId};
         const auto* found =
@@ -145,22 +145,10 @@ class TransactionalProduce : public ::testing::Test {
         EXPECT_NE(answer, nullptr) << client_->failure();
         return answer == nullptr ? -100 : answer->topics[0].partitions[0].offset;
     }
-    void ask(std::int64_t from, std::int32_t max_wait_ms, std::int32_t id) {
-        std::array partitions{FetchRequest::FetchPartition{.partition = 0, .fetch_offset = from, .partition_max_bytes = 1 << 20}};
-        std::array topics{FetchRequest::FetchTopic{.topic = "t", .partitions = partitions}};
-        ASSERT_TRUE(reader_->send(request_frame(
-            11, FetchRequest{.max_wait_ms = max_wait_ms, .min_bytes = 1, .isolation_level = 1, .topics = topics}, id)));
-    }
-    const FetchResponse::PartitionData* answer(std::int32_t id) {
-        const auto* response =
-            static_cast<const FetchResponse*>(reader_->read_reply(*find_api(ApiKey::fetch), 11, id, WireClient::kPatience));
-        return response == nullptr ? nullptr : &response->responses[0].partitions[0];
-    }
-
     TemporaryDirectory directory_;
     std::unique_ptr<InProcessBroker> broker_;
     std::unique_ptr<WireClient> client_;
-    std::unique_ptr<WireClient> reader_;
+    std::unique_ptr<CommittedFetch> reader_;
 };
 
 TEST_F(TransactionalProduce, AFetchThatWaitsIsAnsweredByTheEndOfTheTransaction) {
@@ -169,11 +157,11 @@ TEST_F(TransactionalProduce, AFetchThatWaitsIsAnsweredByTheEndOfTheTransaction) 
         const std::int64_t from = log().log_end_offset().value;
         ASSERT_EQ(write(kSecond, producer, 0), ErrorCode::none);
         const std::int32_t id = is_commit ? 1 : 2;
-        ask(from, 15'000, id);
-        EXPECT_TRUE(reader_->is_silent_for(100ms));
+        ASSERT_TRUE(reader_->ask({.from = from, .max_wait_ms = 15'000}, id));
+        EXPECT_TRUE(reader_->wire().is_silent_for(100ms));
         producer = end(producer, is_commit, 5);
-        const auto* data = answer(id);
-        ASSERT_NE(data, nullptr) << reader_->failure();
+        const auto* data = reader_->answer(id);
+        ASSERT_NE(data, nullptr) << reader_->wire().failure();
         EXPECT_GT(data->records.size, 0);
         EXPECT_EQ(data->last_stable_offset, from + 2);
         EXPECT_EQ(data->aborted_transactions.count(), is_commit ? 0u : 1u);

@@ -2,20 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
+#include "tests/support/hex.h"
 
 namespace partita::groups {
 namespace {
 
-std::string hex(Bytes bytes) {
-    std::string out;
-    for (const std::byte byte : bytes) {
-        constexpr char kDigits[] = "0123456789abcdef";
-        out += kDigits[std::to_integer<unsigned>(byte) >> 4];
-        out += kDigits[std::to_integer<unsigned>(byte) & 15];
-    }
-    return out;
-}
+using test::hex;
 
 class RecordCodec : public ::testing::Test {
   protected:

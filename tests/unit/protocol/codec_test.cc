@@ -12,18 +12,12 @@
 #include "protocol/messages/12_heartbeat.h"
 #include "protocol/messages/consumer_group_records.h"
 #include "protocol/messages/transaction_log_record.h"
+#include "tests/support/hex.h"
 
 namespace partita {
 namespace {
 
-std::string hex(Bytes bytes) {
-    std::string text;
-    for (const std::byte byte : bytes) {
-        text += "0123456789abcdef"[static_cast<unsigned>(byte) >> 4];
-        text += "0123456789abcdef"[static_cast<unsigned>(byte) & 15];
-    }
-    return text;
-}
+using test::hex;
 
 template <class Message>
 std::string encoded_hex(const Message& message, std::int16_t version) {

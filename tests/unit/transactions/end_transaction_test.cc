@@ -14,6 +14,21 @@ class EndTransactionTest : public TransactionFixture {
         EXPECT_EQ(add("tx", producer, std::move(partitions), version), ErrorCode::none);
         return producer;
     }
+    /// A producer with a transaction open, in the last epoch that its id has.
+    Producer begin_in_the_last_epoch() {
+        const Producer last{{500}, {32'766}};
+        store(TransactionRecord{.transactional_id = "tx",
+                                .producer = last,
+                                .previous_producer_id = last.id,
+                                .timeout_ms = kTimeoutMs,
+                                .state = TransactionState::empty,
+                                .partitions = {},
+                                .last_update_timestamp = now_.wall,
+                                .client_version = TransactionVersion::v2});
+        begin();
+        EXPECT_EQ(add("tx", last, {0}), ErrorCode::none);
+        return last;
+    }
     static Producer later(Producer producer, int epochs = 1) {
         return {producer.id, {static_cast<std::int16_t>(producer.epoch.value + epochs)}};
     }
@@ -172,17 +187,7 @@ TEST_F(EndTransactionTest, MarkersOfVeryManyPartitionsAreAskedForInPieces) {
 }
 
 TEST_F(EndTransactionTest, TheLastEpochIsFollowedByAnotherProducerId) {
-    store(TransactionRecord{.transactional_id = "tx",
-                            .producer = {{500}, {32'766}},
-                            .previous_producer_id = {500},
-                            .timeout_ms = kTimeoutMs,
-                            .state = TransactionState::empty,
-                            .partitions = {},
-                            .last_update_timestamp = now_.wall,
-                            .client_version = TransactionVersion::v2});
-    begin();
-    const Producer last{{500}, {32'766}};
-    ASSERT_EQ(add("tx", last, {0}), ErrorCode::none);
+    const Producer last = begin_in_the_last_epoch();
     EXPECT_TRUE(
         ask(EndTransaction{.transactional_id = "tx", .producer = last, .commit = true, .client_version = TransactionVersion::v2})
             .needs_producer_id);
@@ -197,17 +202,7 @@ TEST_F(EndTransactionTest, TheLastEpochIsFollowedByAnotherProducerId) {
 }
 
 TEST_F(EndTransactionTest, TheNewProducerIdSurvivesARestartBetweenTheMarkers) {
-    store(TransactionRecord{.transactional_id = "tx",
-                            .producer = {{500}, {32'766}},
-                            .previous_producer_id = {500},
-                            .timeout_ms = kTimeoutMs,
-                            .state = TransactionState::empty,
-                            .partitions = {},
-                            .last_update_timestamp = now_.wall,
-                            .client_version = TransactionVersion::v2});
-    begin();
-    const Producer last{{500}, {32'766}};
-    ASSERT_EQ(add("tx", last, {0}), ErrorCode::none);
+    const Producer last = begin_in_the_last_epoch();
     failing_["t-0"] = ErrorCode::kafka_storage_error;
     const auto result = end("tx", last, kCommit);
     begin();

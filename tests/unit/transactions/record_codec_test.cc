@@ -3,22 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <string>
+#include "tests/support/hex.h"
 
 namespace partita::transactions {
 namespace {
 
+using test::hex;
 using ::testing::ElementsAre;
-
-std::string hex(Bytes bytes) {
-    std::string out;
-    for (const std::byte byte : bytes) {
-        constexpr char kDigits[] = "0123456789abcdef";
-        out += kDigits[std::to_integer<unsigned>(byte) >> 4];
-        out += kDigits[std::to_integer<unsigned>(byte) & 15];
-    }
-    return out;
-}
 
 class TransactionRecordCodec : public ::testing::Test {
   protected:

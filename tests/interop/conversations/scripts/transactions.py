@@ -221,6 +221,13 @@ def timeouts_of_transactions(talk):
         init(talk, "", version, "INVALID_REQUEST", timeout=0)
 
 
+def write_and_commit(talk, versions, txn, producer, name, topic_id):
+    """By these versions of Produce and EndTxn."""
+    write(talk, versions[0], txn, producer, name, topic_id, 0, "new")
+    end(talk, versions[1], txn, producer, True)
+    ended(talk, txn)
+
+
 @conversation
 def producers_fence_each_other(talk):
     name, topic_id = talk.topic()
@@ -245,9 +252,7 @@ def producers_fence_each_other(talk):
         end(talk, 5, txn, producer, True, error=None)
         describe(talk, txn)
         add(talk, 3, txn, newest, (name, 0))
-        write(talk, 9, txn, newest, name, topic_id, 0, "new")
-        end(talk, 4, txn, newest, True)
-        ended(talk, txn)
+        write_and_commit(talk, (9, 4), txn, newest, name, topic_id)
 
 
 @conversation
@@ -263,9 +268,7 @@ def fencing_by_the_second_protocol(talk):
     init(talk, txn, expected=producer, error=None)
     newest = init_at_last(talk, txn)
     init(talk, txn, expected=producer, error=None)
-    write(talk, 13, txn, newest, name, topic_id, 0, "new")
-    end(talk, 5, txn, newest, True)
-    ended(talk, txn)
+    write_and_commit(talk, (13, 5), txn, newest, name, topic_id)
 
 
 @conversation
