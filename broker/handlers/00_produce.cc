@@ -367,6 +367,9 @@ void refuse(runtime::RequestContext& context, const ProduceRequest& request, Err
             PartitionResponse& response = partitions.emplace_back();
             response.index = data.index;
             fail(response, error);
+            if (error == ErrorCode::invalid_producer_id_mapping) {
+                response.error_message = "Transactional records contained more than one producer ID";
+            }
         }
         topics.push_back({.name = topic.name, .topic_id = topic.topic_id, .partition_responses = partitions});
     }
