@@ -52,6 +52,10 @@ class LogCleaning {
     [[nodiscard]] StorageResult<void> begin();
     /// Whether the log was deleted meanwhile: then no failure means anything.
     bool end();
+    /// The next batch of a segment; empty at its end. Damage is also an offset that is not behind the batch before (`behind`) and
+    /// within the segment: no checksum covers it, and it would make records older or newer than they are.
+    [[nodiscard]] StorageResult<std::optional<BatchScan::Step>> next_batch(BatchScan& scan, const Source& source,
+                                                                           Offset& behind) const;
     [[nodiscard]] StorageResult<void> note_keys();
     [[nodiscard]] StorageResult<bool> note_keys_of(const Batch& batch, CleanedTransactions& transactions);
     [[nodiscard]] StorageResult<void> clean_group(Group& group, BatchCleaner& cleaner);
@@ -66,9 +70,11 @@ class LogCleaning {
     [[nodiscard]] StorageResult<void> sync_names();
     void discard(const Group& group);
     [[nodiscard]] bool may_go_on() const { return !options_.may_go_on || options_.may_go_on(); }
-    [[nodiscard]] StorageError damaged(const Segment& segment, std::uint64_t position, BatchError why) const {
-        return corrupt_error(segment.log_path(),
-                             "batch at position " + std::to_string(position) + ": " + std::string(batch_error_text(why)));
+    [[nodiscard]] static StorageError damaged(const Segment& segment, std::uint64_t position, std::string_view why) {
+        return corrupt_error(segment.log_path(), "batch at position " + std::to_string(position) + ": " + std::string(why));
+    }
+    [[nodiscard]] static StorageError damaged(const Segment& segment, std::uint64_t position, BatchError why) {
+        return damaged(segment, position, batch_error_text(why));
     }
     [[nodiscard]] FileSystem& file_system() const { return state_.core.environment.file_system; }
     [[nodiscard]] std::string path(Offset base, std::string_view extension, std::string_view suffix = {}) const {
@@ -200,6 +206,20 @@ bool LogCleaning::end() {
     return state_.core.is_closed_for_appender();
 }
 
+StorageResult<std::optional<BatchScan::Step>> LogCleaning::next_batch(BatchScan& scan, const Source& source,
+                                                                      Offset& behind) const {
+    auto step = scan.next();
+    if (!step) return std::unexpected(std::move(step.error()));
+    if (step->found == BatchScan::Found::end) return std::nullopt;
+    if (step->found == BatchScan::Found::bad) return std::unexpected(damaged(*source.segment, step->position, step->error));
+    const BatchHeader& header = step->batch.header;
+    if (header.base_offset < behind || header.next_offset() > source.summary.end_offset) {
+        return std::unexpected(damaged(*source.segment, step->position, "its offset is of another place"));
+    }
+    behind = header.next_offset();
+    return *step;
+}
+
 StorageResult<void> LogCleaning::note_keys() {
     covered_until_ = range_.first_dirty;
     CleanedTransactions transactions;
@@ -217,18 +237,16 @@ StorageResult<void> LogCleaning::note_keys() {
         auto first = source.segment->find(from, source.summary.size_bytes);
         if (!first) return std::unexpected(std::move(first.error()));
         BatchScan scan(**file, *first ? (*first)->position : source.summary.size_bytes, source.summary.size_bytes);
+        Offset behind = source.summary.base_offset;
         while (true) {
-            auto step = scan.next();
-            if (!step) return std::unexpected(std::move(step.error()));
-            if (step->found == BatchScan::Found::bad) {
-                return std::unexpected(damaged(*source.segment, step->position, step->error));
-            }
-            if (step->found == BatchScan::Found::end || step->batch.header.base_offset >= range_.first_uncleanable) break;
+            const auto step = next_batch(scan, source, behind);
+            if (!step) return std::unexpected(step.error());
+            if (!*step || (*step)->batch.header.base_offset >= range_.first_uncleanable) break;
             if (!may_go_on()) return std::unexpected(closed_error("the broker stops"));
-            const auto room = note_keys_of(step->batch, transactions);
-            if (!room) return std::unexpected(damaged(*source.segment, step->position, BatchError::invalid_record));
+            const auto room = note_keys_of((*step)->batch, transactions);
+            if (!room) return std::unexpected(damaged(*source.segment, (*step)->position, BatchError::invalid_record));
             if (!*room) return {};
-            covered_until_ = step->batch.header.next_offset();
+            covered_until_ = behind;
         }
         covered_until_ = std::min(source.summary.end_offset, range_.first_uncleanable);
     }
@@ -301,13 +319,12 @@ StorageResult<void> LogCleaning::write_cleaned(Group& group, BatchCleaner& clean
         if (!aborted) return std::unexpected(std::move(aborted.error()));
         cleaner.transactions().expect(std::move(*aborted));
         BatchScan scan(**file, 0, source.summary.size_bytes);
+        Offset behind = source.summary.base_offset;
         while (true) {
-            auto step = scan.next();
-            if (!step) return std::unexpected(std::move(step.error()));
-            if (step->found == BatchScan::Found::end) break;
-            if (step->found == BatchScan::Found::bad) {
-                return std::unexpected(damaged(*source.segment, step->position, step->error));
-            }
+            const auto next = next_batch(scan, source, behind);
+            if (!next) return std::unexpected(next.error());
+            if (!*next) break;
+            const std::optional<BatchScan::Step>& step = *next;
             if (!may_go_on()) return std::unexpected(closed_error("the broker stops"));
             const bool is_last = is_last_source && step->position + step->batch.header.size_bytes() == source.summary.size_bytes;
             const std::size_t start = buffer.size();

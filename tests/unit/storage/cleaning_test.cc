@@ -455,6 +455,61 @@ TEST_F(CleanedLogTest, ADamagedBatchStopsTheCleaningAndChangesNothing) {
     EXPECT_EQ(world.system.content(path), content);
 }
 
+TEST_F(CleanedLogTest, ADamagedBatchAmongTransactionsLosesNothingOfThem) {
+    const auto write = [&](std::int64_t producer, std::int32_t sequence) {
+        BatchBuilder builder(
+            {.producer_id = {producer}, .producer_epoch = {0}, .base_sequence = {sequence}, .transactional = true});
+        builder.append({1000}, as_bytes("k"), as_bytes("v"));
+        std::vector<std::byte> bytes;
+        builder.build(bytes);
+        ASSERT_TRUE(world.log().append(bytes, {.leader_epoch = {0}, .now = {1000}}));
+    };
+    const auto end = [&](std::int64_t producer, ControlRecordType type) {
+        std::vector<std::byte> bytes;
+        build_end_transaction_marker({type, 0}, {0}, {0}, {producer}, {0}, {1000}, bytes);
+        ASSERT_TRUE(world.log().append(bytes, {.leader_epoch = {0}, .now = {1000}}));
+    };
+    constexpr int kRounds = 6;
+    for (int round = 0; round < kRounds; ++round) {
+        write(1, round);
+        write(2, round);
+        end(1, ControlRecordType::abort);
+        end(2, ControlRecordType::commit);
+    }
+    write(3, 0);
+    const Offset open_since{world.log().log_end_offset().value - 1};
+    for (int i = 0; i < 4; ++i) append("k", "behind");
+    ASSERT_TRUE(world.log().sync());
+    const std::vector<SegmentSummary> segments = world.log().segments();
+    ASSERT_GT(segments.size(), 4u);
+    std::string number = std::to_string(segments[segments.size() / 2].base_offset.value);
+    const std::string path = "/data/t-0/" + std::string(20 - number.size(), '0') + number + ".log";
+    const std::string whole = world.system.content(path);
+    const std::size_t first_bytes = parse_batch_header(as_bytes(whole))->size_bytes();
+    ASSERT_GT(whole.size(), first_bytes);
+    for (std::size_t at = first_bytes; at < whole.size(); ++at) {
+        constexpr std::size_t kLengthAt = 8;
+        constexpr std::size_t kEpochAt = 12;
+        constexpr std::size_t kMagicAt = 16;
+        // Neither the offset nor the epoch is covered by the checksum; of the epoch nothing can be told.
+        if (at - first_bytes >= kEpochAt && at - first_bytes < kMagicAt) continue;
+        std::string content = whole;
+        content[at] ^= 1;
+        world.system.set_content(path, content);
+        const auto cleaned = world.log().clean({.now = {5000}, .key_secrets = kSecrets});
+        ASSERT_FALSE(cleaned) << "byte " << at - first_bytes << (at - first_bytes < kLengthAt ? " of its offset" : "");
+        EXPECT_EQ(cleaned.error().kind, StorageError::Kind::corrupt);
+        EXPECT_EQ(world.log().last_stable_offset(), open_since);
+        EXPECT_EQ(world.log().aborted_transactions({0}, world.log().log_end_offset())->size(), static_cast<std::size_t>(kRounds));
+        EXPECT_EQ(world.log().segments().size(), segments.size());
+        EXPECT_EQ(world.system.content(path), content);
+    }
+    world.system.set_content(path, whole);
+    EXPECT_TRUE(world.log().clean({.now = {5000}, .key_secrets = kSecrets}));
+    end(3, ControlRecordType::commit);
+    EXPECT_EQ(world.log().last_stable_offset(), world.log().log_end_offset());
+}
+
 TEST_F(CleanedLogTest, ADeletedLogIsNotTouchedAnyMore) {
     for (int i = 0; i < 10; ++i) append("k", "value" + std::to_string(i));
     const auto log = world.shared_log();
