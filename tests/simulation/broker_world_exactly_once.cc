@@ -226,6 +226,8 @@ class Worker final : public SimulatedClient {
                              ProduceRequest{.transactional_id = id_, .acks = -1, .timeout_ms = 5'000, .topic_data = topics},
                              [this](const auto& response) {
                                  for (const auto& answered : response.responses[0].partition_responses) {
+                                     world_.happened["batches that were told of another transaction under way"] +=
+                                         answered.error_code == ErrorCode::concurrent_transactions;
                                      if (answered.error_code != ErrorCode::none) return give_up(answered.error_code);
                                  }
                                  step_ = diary_.bumps_epochs ? Step::commit_offsets : Step::add_offsets;
