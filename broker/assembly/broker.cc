@@ -245,7 +245,8 @@ std::expected<void, StartError> Broker::load(const Options& options) {
         return std::unexpected(StartError{"the catalog cannot be written in " + place.directory});
     }
     end_hanging_transactions(*table, parts.transactions, parts.outward_writes, clock.now());
-    if (!storage.logs->open_report().was_clean && !parts.transactions.raise_epochs(epochs_in_logs(*table), clock.now())) {
+    if (!storage.logs->open_report().was_clean &&
+        !parts.transactions.raise_epochs(epochs_in_logs(*table, parts.transactions.producer_ids()), clock.now())) {
         return std::unexpected(StartError{"epochs of producers cannot be written in " + place.directory});
     }
     parts.expansions.recover(storage.logs->open_report().was_clean, clock.now());

@@ -120,14 +120,20 @@ std::size_t end_hanging_transactions(const TopicTable& table, TransactionShards&
     return ended;
 }
 
-std::map<ProducerId, ProducerEpoch> epochs_in_logs(const TopicTable& table) {
+std::map<ProducerId, ProducerEpoch> epochs_in_logs(const TopicTable& table, const std::unordered_set<std::int64_t>& producers) {
     std::map<ProducerId, ProducerEpoch> highest;
+    if (producers.empty()) {
+        return highest;
+    }
     table.for_each([&](const TopicState& state) {
         for (const std::shared_ptr<Partition>& partition : state.partitions) {
             if (!partition->log->has_files()) {
                 continue;
             }
             for (const ProducerSummary& producer : partition->log->active_producers()) {
+                if (!producers.contains(producer.producer_id.value)) {
+                    continue;
+                }
                 ProducerEpoch& epoch = highest.try_emplace(producer.producer_id, producer.producer_epoch).first->second;
                 epoch = std::max(epoch, producer.producer_epoch);
             }

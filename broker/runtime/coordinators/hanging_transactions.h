@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
+#include <unordered_set>
 
 #include "protocol/types.h"
 
@@ -22,8 +24,9 @@ class TransactionShards;
 /// one of them could not be loaded. Returns how many transactions it ended, each partition counted.
 std::size_t end_hanging_transactions(const TopicTable& table, TransactionShards& transactions, OutwardWrites& writes, Now now);
 
-/// The highest epoch that each producer has in any log, as clients say: somebody may have made it up. For a start that no stop
-/// preceded: a power failure may have taken the record that an epoch was given out, and left what was written with it.
-[[nodiscard]] std::map<ProducerId, ProducerEpoch> epochs_in_logs(const TopicTable& table);
+/// The highest epoch that each of these producers has in any log, as clients say: somebody may have made it up. For a start that
+/// no stop preceded: a power failure may have taken the record that an epoch was given out, and left what was written with it.
+[[nodiscard]] std::map<ProducerId, ProducerEpoch> epochs_in_logs(const TopicTable& table,
+                                                                 const std::unordered_set<std::int64_t>& producers);
 
 }  // namespace partita::runtime

@@ -40,6 +40,16 @@ ProducerId TransactionShards::highest_producer_id() {
     return highest;
 }
 
+std::unordered_set<std::int64_t> TransactionShards::producer_ids() {
+    std::unordered_set<std::int64_t> ids;
+    for_each_core([&](const transactions::TransactionCoordinator& core) {
+        for (const auto& [id, transaction] : core.all()) {
+            ids.insert(transaction.producer.id.value);
+        }
+    });
+    return ids;
+}
+
 std::map<ProducerId, transactions::Transaction> TransactionShards::by_producer() {
     std::map<ProducerId, transactions::Transaction> known;
     for_each_core([&](const transactions::TransactionCoordinator& core) {

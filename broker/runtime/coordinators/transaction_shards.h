@@ -1,10 +1,12 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <span>
 #include <string>
+#include <unordered_set>
 
 #include "broker/config/current_config.h"
 #include "broker/runtime/coordinators/coordinator_shards.h"
@@ -31,6 +33,8 @@ class TransactionShards final : public CoordinatorShards<transactions::Transacti
     [[nodiscard]] transactions::TransactionConfig config();
     /// Of all producer ids that somebody was given or is to be given; kNoProducerId for none.
     [[nodiscard]] ProducerId highest_producer_id();
+    /// The ids of all producers that somebody was given.
+    [[nodiscard]] std::unordered_set<std::int64_t> producer_ids();
     /// All that is known, by the ids of producers. For the start: it copies everything.
     [[nodiscard]] std::map<ProducerId, transactions::Transaction> by_producer();
     /// The transactional ids of the producers that are asked for, as far as they are known. It looks at all.
