@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <future>
 #include <memory>
 #include <numeric>
@@ -19,6 +20,7 @@
 #include "tests/support/coordinator.h"
 #include "tests/support/in_process_broker.h"
 #include "tests/support/plain_client.h"
+#include "tests/support/transactional_client.h"
 
 namespace partita::test {
 namespace {
@@ -46,25 +48,50 @@ class HeldReaders : public ::testing::Test {
         std::int64_t high_watermark = -1;
         std::size_t bytes = 0;
     };
-    /// From there on in partition 2, without waiting for anything.
-    Fetched fetch(WireClient& wire, std::int64_t from = 0) {
+    static constexpr std::int16_t kFetchVersion = 12;
+    /// Asks for what comes from there on in partition 2; the id of the request.
+    static std::int32_t ask(WireClient& wire, std::int64_t from, std::int32_t max_wait_ms, bool read_committed) {
         FetchRequest::FetchPartition item{.partition = 2, .fetch_offset = from, .partition_max_bytes = 1 << 20};
         FetchRequest::FetchTopic wanted{.topic = "t"};
         wanted.partitions = {&item, 1};
         FetchRequest request;
-        request.max_wait_ms = 0;
+        request.max_wait_ms = max_wait_ms;
+        request.min_bytes = 1;
+        request.isolation_level = read_committed ? 1 : 0;
         request.topics = {&wanted, 1};
-        const auto* answer = wire.call<FetchResponse>(12, request);
+        return wire.send_request(kFetchVersion, request);
+    }
+    static Fetched answer(WireClient& wire, std::int32_t id) {
+        const auto* answer = wire.read_reply<FetchResponse, FetchRequest>(kFetchVersion, id);
         if (answer == nullptr || answer->responses.empty()) return {};
         const auto& data = answer->responses[0].partitions[0];
         EXPECT_EQ(data.error_code, ErrorCode::none);
         return {data.high_watermark, data.records.bytes().size()};
     }
+    /// From there on in partition 2, without waiting for anything.
+    static Fetched fetch(WireClient& wire, std::int64_t from = 0) { return answer(wire, ask(wire, from, 0, false)); }
 
     TemporaryDirectory directory_;
     std::unique_ptr<InProcessBroker> broker_;
     std::unique_ptr<PlainClient> client_;
 };
+
+// The partition begins with a record in an open transaction; behind that stands one which has to wait for its parent.
+TEST_F(HeldReaders, GetWhatTheFenceLeavesThemWhenItsTransactionEnds) {
+    ASSERT_EQ(join_alone(client_->wire(), "g", {{"t", {0, 1, 2, 3}}}), ErrorCode::none);
+    ASSERT_EQ(client_->expand_topic("t", 4), ErrorCode::none);
+    TransactionalClient writer(broker_->port(), "writer", "writer");
+    ASSERT_EQ(writer.begin(), ErrorCode::none);
+    ASSERT_EQ(writer.write("t", 2, "while the parent is empty"), ErrorCode::none);
+    ASSERT_EQ(client_->produce_value("t", 0, "waits to be read").error, ErrorCode::none);
+    ASSERT_EQ(client_->produce_value("t", 2, "after it").error, ErrorCode::none);
+    WireClient reader(broker_->port());
+    const std::int32_t id = ask(reader, 0, 2 * static_cast<std::int32_t>(WireClient::kPatience.count()), true);
+    EXPECT_TRUE(reader.is_silent_for(std::chrono::milliseconds(100)));
+    ASSERT_EQ(writer.end(true), ErrorCode::none);
+    EXPECT_GT(answer(reader, id).bytes, 0u) << "at once, and not when its time is over";
+    EXPECT_EQ(answer(reader, ask(reader, 1, 0, true)).bytes, 0u) << "order comes first";
+}
 
 /// Who is behind connections is not said before the gate opens.
 class UnknownReaders : public HeldReaders {
