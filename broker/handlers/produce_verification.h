@@ -16,6 +16,11 @@ class RequestContext;
 
 /// Transactions in a Produce request (KIP-890): no batch begins a transaction in a partition that its coordinator does not know
 /// there, so that none stays open for good.
+///
+/// A producer that adds partitions so is told CONCURRENT_TRANSACTIONS at once, and comes again. Kafka asks its coordinator again
+/// for 100 ms first (add.partitions.to.txn.retry.backoff.max.ms), because it writes markers after it has answered an end. Here
+/// they are written before, so that a producer meets this only where one of them could not be written, or where there are more
+/// than `coordination::kOutwardWritesMax`; the first lasts for `OwedMarkers::kRetryMs` at least, which is as long as Kafka waits.
 
 namespace partita::handlers {
 
