@@ -11,7 +11,7 @@
 namespace partita::bench {
 namespace {
 
-/// One producer that has one transaction after the other.
+/// One producer that has one transaction after the other, each with a record for every partition.
 class Writer {
   public:
     Writer(const Settings& settings, int number)
@@ -40,17 +40,22 @@ class Writer {
         builder.append({1'700'000'000'000}, std::nullopt, std::as_bytes(std::span(value_)));
         std::vector<std::byte> batch;
         builder.build(batch);
-        ProduceRequest::PartitionProduceData data{.index = 0, .records = Records(Bytes(batch))};
-        ProduceRequest::TopicProduceData topic{.name = settings_.topic,
-                                               .partition_data = Array<ProduceRequest::PartitionProduceData>(&data, 1)};
+        std::vector<ProduceRequest::PartitionProduceData> data;
+        for (std::int32_t partition = 0; partition < settings_.partitions; ++partition) {
+            data.push_back({.index = partition, .records = Records(Bytes(batch))});
+        }
+        ProduceRequest::TopicProduceData topic{.name = settings_.topic, .partition_data = data};
         ProduceRequest request;
         request.transactional_id = transactions_.id();
         request.acks = -1;
         request.timeout_ms = 30'000;
         request.topic_data = Array<ProduceRequest::TopicProduceData>(&topic, 1);
         const auto& answer = connection_.call<ProduceResponse>(transactions_.produce_version(), request);
-        const ErrorCode error = answer.responses[0].partition_responses[0].error_code;
-        if (error != ErrorCode::none) give_up("Produce answered error " + std::to_string(static_cast<int>(error)));
+        for (const auto& partition : answer.responses[0].partition_responses) {
+            if (partition.error_code != ErrorCode::none) {
+                give_up("Produce answered error " + std::to_string(static_cast<int>(partition.error_code)));
+            }
+        }
     }
 
     const Settings& settings_;
