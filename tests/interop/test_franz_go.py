@@ -1,7 +1,6 @@
 """franz-go's own tests, unmodified, against the broker: of the release that Debian's Go builds, whose transactions are those of before
 KIP-890, and of the newest one, which knows KIP-890 and KIP-848. clients/franz-go/reasons.txt says which tests do not pass, and why."""
 
-import collections
 import os
 import re
 import subprocess
@@ -9,6 +8,7 @@ import subprocess
 import pytest
 
 import harness
+import own_suites
 
 CLIENTS = harness.HERE / "clients"
 REASONS = CLIENTS / "franz-go" / "reasons.txt"
@@ -17,7 +17,6 @@ LONG_DEADLINE_S = 2400
 #: How many records each chain of transactional and other groups passes on; the suite's own size is 500,000.
 RECORDS = 2000
 
-Reason = collections.namedtuple("Reason", "release test outcome")
 OUTCOME = re.compile(r"--- (PASS|FAIL|SKIP): (\S+) \(\d")
 STARTED = re.compile(r"=== RUN\s+(\S+)")
 
@@ -30,30 +29,9 @@ def release_of(module):
 OLD, NEW = release_of("go"), release_of("franz-go")
 
 
-def read_reasons(text):
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    parts = [[part.strip() for part in line.split("|", 4)] for line in lines]
-    return [Reason(release, test, on_kafka if harness.TARGET == "kafka" else here) for release, test, here, on_kafka, why in parts if why]
-
-
-def fits(pattern, test):
-    return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), test) is not None
-
-
 def complaints(output, reasons):
     """What is not as the reasons say in what a program of Go tests printed with -test.v."""
-    started = STARTED.findall(output)
-    outcomes = {test: outcome for outcome, test in OUTCOME.findall(output)}
-    for test in started:
-        outcome = outcomes.get(test, "not ended")
-        expected = next((reason.outcome for reason in reasons if fits(reason.test, test)), "PASS")
-        if outcome != expected:
-            yield f"{test}: {outcome} instead of {expected}"
-    for reason in reasons:
-        if not any(fits(reason.test, test) for test in started):
-            yield f"{REASONS.name} names no test that was run: {reason.test}"
-    if not started:
-        yield "no test was run"
+    return own_suites.complaints(STARTED.findall(output), {test: outcome for outcome, test in OUTCOME.findall(output)}, reasons)
 
 
 def run_suite(broker, release, arguments, records, deadline_s, reasons, **more):
@@ -64,9 +42,9 @@ def run_suite(broker, release, arguments, records, deadline_s, reasons, **more):
     ran = subprocess.run([directory / "kgo.test", "-test.v", f"-test.timeout={deadline_s}s", *arguments], cwd=directory, env=environment,
                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=deadline_s + 60)
     output = ran.stdout.decode(errors="replace")
-    wrong = list(complaints(output, [reason for reason in reasons if reason.release == release]))
+    wrong = list(complaints(output, [reason for reason in reasons if reason.run == release]))
     assert wrong == [], f"{wrong}\n{failures(output)}"
-    failed = any(reason.outcome == "FAIL" for reason in reasons if reason.release == release)
+    failed = any(reason.outcome == "FAIL" for reason in reasons if reason.run == release)
     assert ran.returncode == int(failed), output[-4000:]
 
 
@@ -86,7 +64,7 @@ def failures(output):
     ("=== RUN   TestA\n    --- PASS: TestA (0.00s)\n", "reasons.txt names no test that was run: Test*B"),
 ], ids=["as expected", "failed", "not ended", "passed in spite of a reason", "not run"])
 def test_what_is_not_as_the_reasons_say_is_told(printed, complaint):
-    assert list(complaints(printed, read_reasons("# text\n\nv1 | Test*B | SKIP | SKIP | a | b\n"))) == ([complaint] if complaint else [])
+    assert list(complaints(printed, own_suites.read_reasons("# text\n\nv1 | Test*B | SKIP | SKIP | a | b\n"))) == ([complaint] if complaint else [])
 
 
 def test_a_program_without_tests_proves_nothing():
@@ -94,7 +72,7 @@ def test_a_program_without_tests_proves_nothing():
 
 
 def test_the_newest_release_passes_its_own_tests(broker):
-    run_suite(broker, NEW, [], RECORDS, DEADLINE_S, read_reasons(REASONS.read_text()))
+    run_suite(broker, NEW, [], RECORDS, DEADLINE_S, own_suites.read_reasons(REASONS.read_text()))
 
 
 def test_chains_of_transactions_of_before_kip_890_pass(broker):
@@ -104,7 +82,7 @@ def test_chains_of_transactions_of_before_kip_890_pass(broker):
 @pytest.mark.long
 @pytest.mark.parametrize("release", [OLD, NEW])
 def test_all_tests_pass_at_full_size(broker, release):
-    run_suite(broker, release, [], 500_000, LONG_DEADLINE_S, read_reasons(REASONS.read_text()))
+    run_suite(broker, release, [], 500_000, LONG_DEADLINE_S, own_suites.read_reasons(REASONS.read_text()))
 
 
 @pytest.mark.long
