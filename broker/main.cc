@@ -3,8 +3,10 @@
 
 #include "broker/cli/command.h"
 #include "broker/cli/suggestions.h"
+#include "broker/cli/tool_commands.h"
 
 int main(int argument_count, char** argument_values) {
+    if (const auto code = partita::cli::run_named_tool(argument_count, argument_values)) return *code;
     CLI::App application{"Partita: the local Kafka. Without a command it serves."};
     application.set_version_flag("--version", "partita " PARTITA_VERSION);
     application.require_subcommand(0, 1);

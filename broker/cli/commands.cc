@@ -1,6 +1,7 @@
 #include <cstdio>
 
 #include "broker/cli/command.h"
+#include "broker/cli/tool_commands.h"
 
 namespace partita::cli {
 
@@ -10,6 +11,7 @@ void add_commands(CLI::App& application, Action& chosen) {
     add_plan_command(application, chosen);
     add_control_command(application, chosen);
     add_watch_command(application, chosen);
+    add_tool_names(application);
 }
 
 int refuse(const std::string& message) {

@@ -1,0 +1,33 @@
+#include "broker/cli/tool_commands.h"
+
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include "broker/tools/tool.h"
+
+namespace partita::cli {
+
+std::optional<int> run_named_tool(int argument_count, char** argument_values) {
+    const std::vector<std::string> words(argument_values, argument_values + argument_count);
+    if (words.empty()) return std::nullopt;
+    std::size_t first = 1;
+    const tools::Tool* tool = tools::tool_of_program(words[0]);
+    if (tool == nullptr && words.size() > 1) {
+        tool = tools::tool_of_command(words[1]);
+        first = 2;
+    }
+    if (tool == nullptr) return std::nullopt;
+    client::TcpNetwork network;
+    const tools::Surroundings surroundings{network, stdin, stdout, stderr};
+    return tools::run_tool(*tool, std::span(words).subspan(first), surroundings);
+}
+
+void add_tool_names(CLI::App& application) {
+    for (const tools::Tool* tool : tools::all_tools()) {
+        CLI::App* command = application.add_subcommand(std::string(tool->name), std::string(tool->purpose));
+        command->group("Kafka's tools")->prefix_command();
+    }
+}
+
+}  // namespace partita::cli

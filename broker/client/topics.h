@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "broker/client/cluster.h"
+#include "protocol/types.h"
+
+/// What a cluster says of its topics.
+namespace partita::client {
+
+struct ListedTopic {
+    std::string name;
+    TopicId id;
+    bool is_internal = false;
+};
+
+/// All topics that Metadata shows without an error, in no order.
+[[nodiscard]] Result<std::vector<ListedTopic>> list_topics(Cluster& cluster);
+
+struct PartitionDescription {
+    std::int32_t index = 0;
+    /// Null when there is none that lives.
+    std::optional<std::int32_t> leader;
+    std::vector<std::int32_t> replicas;
+    std::vector<std::int32_t> in_sync;
+    /// Null where the broker does not say (KIP-966).
+    std::optional<std::vector<std::int32_t>> eligible;
+    std::optional<std::vector<std::int32_t>> last_known_eligible;
+};
+
+struct TopicDescription {
+    std::string name;
+    TopicId id;
+    bool is_internal = false;
+    /// Ascending.
+    std::vector<PartitionDescription> partitions;
+};
+
+/// The most partitions that one answer of DescribeTopicPartitions may have unless somebody says otherwise.
+inline constexpr std::int32_t kPartitionsPerAnswer = 2000;
+
+/// These topics, ascending by name; by DescribeTopicPartitions, in as many answers as it takes, or by Metadata where the broker
+/// does not have that. A topic that is not there is a failure (refused).
+[[nodiscard]] Result<std::vector<TopicDescription>> describe_topics(Cluster& cluster, std::vector<std::string> names,
+                                                                    std::int32_t partitions_per_answer = kPartitionsPerAnswer);
+/// One topic by its id, by Metadata.
+[[nodiscard]] Result<TopicDescription> describe_topic(Cluster& cluster, const TopicId& id);
+
+/// The types of resources that have configs, as on the wire.
+enum class ResourceType : std::int8_t { topic = 2, broker = 4, broker_logger = 8, client_metrics = 16, group = 32 };
+
+/// Where a value comes from.
+enum class ConfigSource : std::int8_t {
+    unknown = 0,
+    topic = 1,
+    dynamic_broker = 2,
+    dynamic_default_broker = 3,
+    static_broker = 4,
+    default_value = 5,
+    dynamic_broker_logger = 6,
+    client_metrics = 7,
+    group = 8,
+};
+
+struct ConfigSynonym {
+    std::string name;
+    std::optional<std::string> value;
+    ConfigSource source{};
+};
+
+struct ConfigEntry {
+    std::string name;
+    /// Null when it is secret, or nobody set it.
+    std::optional<std::string> value;
+    ConfigSource source{};
+    bool is_sensitive = false;
+    bool is_read_only = false;
+    std::vector<ConfigSynonym> synonyms;
+
+    [[nodiscard]] bool is_default() const { return source == ConfigSource::default_value; }
+};
+
+/// Configs of resources of one type, by name, in the order of the answer. Those of a broker are asked of that broker, those of
+/// all brokers (an empty name) of any.
+[[nodiscard]] Result<std::map<std::string, std::vector<ConfigEntry>>> describe_configs(Cluster& cluster, ResourceType type,
+                                                                                       std::span<const std::string> names,
+                                                                                       bool with_synonyms = false);
+
+/// The brokers that live, and the controller.
+[[nodiscard]] Result<Membership> describe_cluster(Cluster& cluster);
+
+}  // namespace partita::client

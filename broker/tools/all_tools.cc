@@ -1,0 +1,12 @@
+#include "broker/tools/tools.h"
+
+namespace partita::tools {
+
+std::span<const Tool* const> all_tools() {
+    static constexpr const Tool* kTools[] = {
+        &kTopicsTool,
+    };
+    return kTools;
+}
+
+}  // namespace partita::tools

@@ -1,0 +1,152 @@
+#include "broker/tools/options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+namespace partita::tools {
+namespace {
+
+constexpr std::size_t kHelpColumn = 44;
+constexpr std::size_t kHelpWidth = 120;
+
+const Option* find_option(std::span<const Option> table, std::string_view name) {
+    const auto found =
+        std::ranges::find_if(table, [&](const Option& option) { return option.name == name || option.alias == name; });
+    return found == table.end() || name.empty() ? nullptr : &*found;
+}
+
+std::string in_brackets(std::string_view name) { return "[" + std::string(name) + "]"; }
+
+/// The text in lines of the help's second column.
+void append_wrapped(std::string_view text, std::string& out) {
+    const std::size_t width = kHelpWidth - kHelpColumn;
+    while (text.size() > width) {
+        std::size_t end = text.rfind(' ', width);
+        if (end == std::string_view::npos) end = std::min(text.find(' '), text.size());
+        out += std::string(text.substr(0, end)) + "\n" + std::string(kHelpColumn, ' ');
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    out += std::string(text) + "\n";
+}
+
+}  // namespace
+
+std::optional<std::int64_t> parse_integer(std::string_view text) {
+    if (text.starts_with('+')) text.remove_prefix(1);
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return number;
+}
+
+std::expected<Options, std::string> Options::parse(std::span<const Option> table, std::span<const std::string> words) {
+    Options options(table);
+    for (std::size_t at = 0; at < words.size(); ++at) {
+        const std::string_view word = words[at];
+        if (word == "--") {
+            options.rest_.insert(options.rest_.end(), words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end());
+            break;
+        }
+        if (!word.starts_with('-') || word == "-") {
+            options.rest_.emplace_back(word);
+            continue;
+        }
+        const std::string_view body = word.substr(word.starts_with("--") ? 2 : 1);
+        const std::size_t equals = std::min(body.find('='), body.size());
+        const Option* option = find_option(table, body.substr(0, equals));
+        if (option == nullptr) return std::unexpected(std::string(body.substr(0, equals)) + " is not a recognized option");
+        std::vector<std::string>& arguments = options.given_[option->name];
+        if (option->argument.empty()) continue;
+        if (equals < body.size()) {
+            arguments.emplace_back(body.substr(equals + 1));
+        } else if (at + 1 < words.size()) {
+            arguments.push_back(words[++at]);
+        } else {
+            return std::unexpected("Option " + std::string(option->name) + " requires an argument");
+        }
+    }
+    return options;
+}
+
+std::optional<std::string> Options::find(std::string_view name) const {
+    const auto found = given_.find(name);
+    if (found == given_.end() || found->second.empty()) return std::nullopt;
+    return found->second.front();
+}
+
+std::string Options::value(std::string_view name) const {
+    if (auto given = find(name)) return *given;
+    const Option* option = find_option(table_, name);
+    return option == nullptr ? std::string() : std::string(option->default_value);
+}
+
+std::vector<std::string> Options::values(std::string_view name) const {
+    const auto found = given_.find(name);
+    return found == given_.end() ? std::vector<std::string>() : found->second;
+}
+
+std::expected<std::optional<std::int64_t>, std::string> Options::integer(std::string_view name, std::int64_t least,
+                                                                         std::int64_t most) const {
+    const std::string text = value(name);
+    if (text.empty() && !has(name)) return std::nullopt;
+    const auto number = parse_integer(text);
+    if (!number || *number < least || *number > most) {
+        return std::unexpected("Cannot parse argument '" + text + "' of option " + std::string(name));
+    }
+    return number;
+}
+
+std::expected<std::optional<std::int32_t>, std::string> Options::integer(std::string_view name) const {
+    using Limits = std::numeric_limits<std::int32_t>;
+    const auto number = integer(name, Limits::min(), Limits::max());
+    if (!number) return std::unexpected(number.error());
+    return *number ? std::optional(static_cast<std::int32_t>(**number)) : std::nullopt;
+}
+
+std::optional<Options::Broken> Options::check(std::span<const Rule> rules) const {
+    for (const Rule& rule : rules) {
+        if ((!rule.when.empty() && !has(rule.when)) || (!rule.beside.empty() && !has(rule.beside))) continue;
+        std::size_t count = 0;
+        std::string message;
+        for (const std::string_view other : rule.others) {
+            if (other.empty()) continue;
+            count += has(other) ? 1 : 0;
+            if (rule.what == Requires::all_of && !has(other) && message.empty()) {
+                message = "Missing required argument \"" + in_brackets(other) + "\"";
+            }
+            if (rule.what == Requires::none_of && has(other) && message.empty()) {
+                message = "Option \"" + in_brackets(rule.when) + "\" can't be used with option \"" + in_brackets(other) + "\"";
+            }
+        }
+        if (rule.what == Requires::exactly_one_of && count != 1) {
+            message = "Exactly one of the following arguments is required: ";
+            for (std::size_t i = 0; i < Rule::kOthersMax && !rule.others[i].empty(); ++i) {
+                message += (i == 0 ? "" : ", ") + in_brackets(rule.others[i]);
+            }
+        }
+        if (!message.empty()) return Broken{rule.text.empty() ? message : std::string(rule.text), rule.is_refusal};
+    }
+    return std::nullopt;
+}
+
+std::string help_of(std::span<const Option> table) {
+    std::vector<const Option*> sorted;
+    for (const Option& option : table) sorted.push_back(&option);
+    std::ranges::sort(sorted, {}, &Option::name);
+    std::string text;
+    for (const Option* option : sorted) {
+        std::string left = "  --" + std::string(option->name);
+        if (!option->alias.empty()) left += ", --" + std::string(option->alias);
+        if (!option->argument.empty()) left += " <" + std::string(option->argument) + ">";
+        text += left;
+        text +=
+            left.size() + 2 > kHelpColumn ? "\n" + std::string(kHelpColumn, ' ') : std::string(kHelpColumn - left.size(), ' ');
+        std::string help(option->help);
+        if (!option->default_value.empty()) help += " (default: " + std::string(option->default_value) + ")";
+        append_wrapped(help, text);
+    }
+    return text;
+}
+
+}  // namespace partita::tools

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// Command lines as Kafka's tools read them: `--name value`, `--name=value`, one dash as good as two, options in any order and as
+/// often as they like. What a tool takes is a table; so are its rules about what goes with what.
+namespace partita::tools {
+
+/// One option of a tool.
+struct Option {
+    std::string_view name;
+    /// What its argument is, for the help; empty when it takes none.
+    std::string_view argument;
+    std::string_view help;
+    /// Stands for the option when it is not given. Only for options with an argument.
+    std::string_view default_value = {};
+    /// Another, mostly older, name.
+    std::string_view alias = {};
+};
+
+/// What a rule asks for.
+enum class Requires : std::uint8_t {
+    all_of,          ///< When `when` is given, or is empty: each of `others`.
+    none_of,         ///< When `when` is given: none of `others`.
+    exactly_one_of,  ///< One of `others` and no second one.
+};
+
+/// What must be given together, and what must not.
+struct Rule {
+    static constexpr std::size_t kOthersMax = 12;
+
+    Requires what{};
+    std::string_view when;
+    std::string_view others[kOthersMax] = {};
+    /// What people read when it is broken; empty: what Kafka's tools say by themselves.
+    std::string_view text = {};
+    /// Kafka's tool throws instead of showing its usage.
+    bool is_refusal = false;
+    /// The rule holds only beside this option; empty: always.
+    std::string_view beside = {};
+};
+
+/// A command line that was read.
+class Options {
+  public:
+    /// The text of the error is Kafka's: "X is not a recognized option".
+    [[nodiscard]] static std::expected<Options, std::string> parse(std::span<const Option> table,
+                                                                   std::span<const std::string> words);
+
+    /// Given on the line. By the name in the table, whichever name the line has.
+    [[nodiscard]] bool has(std::string_view name) const { return given_.contains(name); }
+    /// The first argument, the default where the option is not given, or empty.
+    [[nodiscard]] std::string value(std::string_view name) const;
+    [[nodiscard]] std::optional<std::string> find(std::string_view name) const;
+    /// All arguments in their order; without the default.
+    [[nodiscard]] std::vector<std::string> values(std::string_view name) const;
+    /// A number in Java's syntax within the bounds. The error is Kafka's "Cannot parse argument 'x' of option name".
+    [[nodiscard]] std::expected<std::optional<std::int64_t>, std::string> integer(std::string_view name, std::int64_t least,
+                                                                                  std::int64_t most) const;
+    [[nodiscard]] std::expected<std::optional<std::int32_t>, std::string> integer(std::string_view name) const;
+    /// Words that belong to no option.
+    [[nodiscard]] const std::vector<std::string>& rest() const { return rest_; }
+
+    struct Broken {
+        std::string message;
+        bool is_refusal = false;
+    };
+    /// The first rule that the line breaks.
+    [[nodiscard]] std::optional<Broken> check(std::span<const Rule> rules) const;
+
+  private:
+    explicit Options(std::span<const Option> table) : table_(table) {}
+
+    std::span<const Option> table_;
+    std::map<std::string_view, std::vector<std::string>> given_;
+    std::vector<std::string> rest_;
+};
+
+/// The options as a text for people, sorted by name.
+[[nodiscard]] std::string help_of(std::span<const Option> table);
+
+/// A whole number as Java's parseLong reads it.
+[[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text);
+
+}  // namespace partita::tools

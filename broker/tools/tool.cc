@@ -1,0 +1,133 @@
+#include "broker/tools/tool.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <system_error>
+
+#include "broker/config/properties.h"
+
+namespace partita::tools {
+namespace {
+
+constexpr std::string_view kKafkaVersion = "4.3.1";
+constexpr std::size_t kFileBytesMax = 64 * 1024 * 1024;
+constexpr int kExitFailed = 1;
+
+int show_usage(const Tool& tool, const std::string& message, const Surroundings& surroundings) {
+    surroundings.complain(message);
+    surroundings.complain(help_of(tool.options));
+    return kExitFailed;
+}
+
+int end(const Tool& tool, const Ending& ending, const Surroundings& surroundings) {
+    switch (ending.kind) {
+        case Ending::Kind::usage:
+            return show_usage(tool, ending.message, surroundings);
+        case Ending::Kind::refused:
+            surroundings.complain(std::string(tool.refusal_prefix) + ending.message);
+            return kExitFailed;
+        case Ending::Kind::failed:
+            break;
+    }
+    const std::string text = std::string(tool.failure_prefix) + ending.message;
+    if (tool.fails_on_stdout) {
+        surroundings.print(text + "\n");
+    } else {
+        surroundings.complain(text);
+    }
+    return kExitFailed;
+}
+
+}  // namespace
+
+std::unexpected<Ending> usage(std::string message) { return std::unexpected(Ending{Ending::Kind::usage, std::move(message)}); }
+std::unexpected<Ending> refused(std::string message) {
+    return std::unexpected(Ending{Ending::Kind::refused, std::move(message)});
+}
+std::unexpected<Ending> failed(std::string message) { return std::unexpected(Ending{Ending::Kind::failed, std::move(message)}); }
+std::unexpected<Ending> failed(client::Failure failure) { return failed(std::move(failure.message)); }
+
+std::string java_text(const client::Failure& failure) {
+    return "org.apache.kafka.common.errors." + client::exception_name(failure) + ": " + failure.message;
+}
+
+const Tool* tool_of_command(std::string_view name) {
+    const auto tools = all_tools();
+    const auto found = std::ranges::find(tools, name, [](const Tool* tool) { return tool->name; });
+    return found == tools.end() ? nullptr : *found;
+}
+
+const Tool* tool_of_program(std::string_view path) {
+    std::string_view name = path.substr(path.rfind('/') + 1);
+    if (name.ends_with(".sh")) name.remove_suffix(3);
+    const auto tools = all_tools();
+    const auto found = std::ranges::find(tools, name, [](const Tool* tool) { return tool->kafka_name; });
+    return found == tools.end() ? nullptr : *found;
+}
+
+int run_tool(const Tool& tool, std::span<const std::string> words, const Surroundings& surroundings) {
+    if (words.empty() && tool.needs_options) {
+        return show_usage(tool, std::string(tool.short_purpose.empty() ? tool.purpose : tool.short_purpose), surroundings);
+    }
+    const auto options = Options::parse(tool.options, words);
+    if (!options) return end(tool, {Ending::Kind::refused, options.error()}, surroundings);
+    if (options->has("help")) return show_usage(tool, std::string(tool.purpose), surroundings);
+    if (options->has("version")) {
+        surroundings.print(std::string(kKafkaVersion) + "\n");
+        return 0;
+    }
+    if (const auto broken = options->check(tool.rules)) {
+        return end(tool, {broken->is_refusal ? Ending::Kind::refused : Ending::Kind::usage, broken->message}, surroundings);
+    }
+    const auto outcome = tool.run(*options, surroundings);
+    const int code = outcome ? *outcome : end(tool, outcome.error(), surroundings);
+    if (std::fflush(surroundings.out) != 0 && code == 0) {
+        surroundings.complain("cannot write the answer: " + std::generic_category().message(errno));
+        return kExitFailed;
+    }
+    return code;
+}
+
+Outcome<std::string> read_file(const std::string& path) {
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
+    if (!file) return refused(path + " (" + std::generic_category().message(errno) + ")");
+    std::string text;
+    char piece[16 * 1024];
+    while (const std::size_t got = std::fread(piece, 1, sizeof piece, file.get())) {
+        text.append(piece, got);
+        if (text.size() > kFileBytesMax) return refused(path + " (larger than 64 MiB)");
+    }
+    if (std::ferror(file.get()) != 0) return refused(path + " (" + std::generic_category().message(errno) + ")");
+    return text;
+}
+
+Outcome<std::map<std::string, std::string>> read_properties(const std::string& path) {
+    auto text = read_file(path);
+    if (!text) return std::unexpected(std::move(text.error()));
+    auto properties = config::parse_properties(*text);
+    if (!properties) return refused(path + ": " + properties.error().message);
+    return std::map<std::string, std::string>(properties->begin(), properties->end());
+}
+
+Outcome<client::Cluster> open_cluster(std::map<std::string, std::string> properties, const Surroundings& surroundings) {
+    auto settings = client::settings_of(properties);
+    if (!settings) return refused(std::move(settings.error().message));
+    std::FILE* errors = surroundings.errors;
+    settings->tell = [errors](const std::string& line) { std::fprintf(errors, "partita: %s; trying again\n", line.c_str()); };
+    return client::Cluster(surroundings.network, std::move(*settings));
+}
+
+Outcome<client::Cluster> open_cluster(const Options& options, const Surroundings& surroundings, std::string_view client_id) {
+    std::map<std::string, std::string> properties;
+    if (const auto path = options.find("command-config")) {
+        auto read = read_properties(*path);
+        if (!read) return std::unexpected(std::move(read.error()));
+        properties = std::move(*read);
+    }
+    properties["bootstrap.servers"] = options.value("bootstrap-server");
+    properties.try_emplace("client.id", client_id);
+    return open_cluster(std::move(properties), surroundings);
+}
+
+}  // namespace partita::tools

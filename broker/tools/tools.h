@@ -1,0 +1,10 @@
+#pragma once
+
+#include "broker/tools/tool.h"
+
+/// The tools, one in each NAME_tool.cc; all_tools.cc lists them.
+namespace partita::tools {
+
+extern const Tool kTopicsTool;
+
+}  // namespace partita::tools

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <expected>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "broker/groups/topic_regex.h"
+
+namespace partita::tools {
+
+/// The topics that Kafka keeps for itself.
+[[nodiscard]] bool is_internal_topic(std::string_view name);
+
+/// The topics that people name on a line: expressions, separated by commas.
+class TopicFilter {
+  public:
+    /// The error is Kafka's text.
+    [[nodiscard]] static std::expected<TopicFilter, std::string> parse(std::string_view text);
+
+    [[nodiscard]] bool allows(std::string_view topic, bool excludes_internal) const {
+        return match_.matches(topic) && !(excludes_internal && is_internal_topic(topic));
+    }
+
+  private:
+    explicit TopicFilter(groups::WholeMatch match) : match_(std::move(match)) {}
+
+    groups::WholeMatch match_;
+};
+
+}  // namespace partita::tools
