@@ -35,13 +35,13 @@ constexpr std::int16_t kOld = 10;
 constexpr std::int16_t kFirst = 11;
 constexpr std::int16_t kSecond = 12;
 
-struct Producer {
+struct Writer {
     std::int64_t id = -1;
     std::int16_t epoch = -1;
 };
 
 /// One batch with one record, in a transaction unless it says otherwise.
-std::vector<std::byte> batch_of(Producer producer, std::int32_t sequence, std::size_t value_bytes = 10, Codec codec = Codec::none,
+std::vector<std::byte> batch_of(Writer producer, std::int32_t sequence, std::size_t value_bytes = 10, Codec codec = Codec::none,
                                 bool is_transactional = true) {
     BatchBuilder builder({.codec = codec,
                           .producer_id = {producer.id},
@@ -79,7 +79,7 @@ class TransactionalProduce : public ::testing::Test {
     }
 
     /// Waits while the coordinator is made, or ends what was open.
-    Producer begin_producer(WireClient& client, std::string_view id = kId) {
+    Writer begin_producer(WireClient& client, std::string_view id = kId) {
         const auto deadline = std::chrono::steady_clock::now() + WireClient::kPatience;
         while (std::chrono::steady_clock::now() < deadline) {
             const auto* answer = client.call<InitProducerIdResponse>(
@@ -91,7 +91,7 @@ class TransactionalProduce : public ::testing::Test {
         ADD_FAILURE() << "no producer: " << client.failure();
         return {};
     }
-    ErrorCode add(Producer producer, std::int32_t partition) {
+    ErrorCode add(Writer producer, std::int32_t partition) {
         std::array partitions{partition};
         std::array topics{AddPartitionsToTxnRequest::AddPartitionsToTxnTopic{.name = "t", .partitions = partitions}};
         const auto* answer =
@@ -103,7 +103,7 @@ class TransactionalProduce : public ::testing::Test {
         return answer->results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code;
     }
     /// The producer that goes on, when the epochs rise.
-    Producer end(Producer producer, bool committed, std::int16_t version) {
+    Writer end(Writer producer, bool committed, std::int16_t version) {
         const auto* answer = client_->call<EndTxnResponse>(
             version,
             EndTxnRequest{
@@ -111,7 +111,7 @@ class TransactionalProduce : public ::testing::Test {
         EXPECT_NE(answer, nullptr) << client_->failure();
         if (answer == nullptr) return {};
         EXPECT_EQ(answer->error_code, ErrorCode::none) << error_name(answer->error_code);
-        return version < 5 ? producer : Producer{answer->producer_id, answer->producer_epoch};
+        return version < 5 ? producer : Writer{answer->producer_id, answer->producer_epoch};
     }
     struct Written {
         std::int32_t partition = 0;
@@ -129,7 +129,7 @@ class TransactionalProduce : public ::testing::Test {
         const auto& partitions = answer->responses[0].partition_responses;
         return {partitions.begin(), partitions.end()};
     }
-    ErrorCode write(std::int16_t version, Producer producer, std::int32_t sequence, std::int32_t partition = 0) {
+    ErrorCode write(std::int16_t version, Writer producer, std::int32_t sequence, std::int32_t partition = 0) {
         const auto answers = produce_all(version, {{partition, batch_of(producer, sequence)}});
         return answers.empty() ? ErrorCode::network_exception : answers[0].error_code;
     }
@@ -152,7 +152,7 @@ class TransactionalProduce : public ::testing::Test {
 };
 
 TEST_F(TransactionalProduce, AFetchThatWaitsIsAnsweredByTheEndOfTheTransaction) {
-    Producer producer = begin_producer(*client_);
+    Writer producer = begin_producer(*client_);
     for (const bool is_commit : {true, false}) {
         const std::int64_t from = log().log_end_offset().value;
         ASSERT_EQ(write(kSecond, producer, 0), ErrorCode::none);
@@ -169,7 +169,7 @@ TEST_F(TransactionalProduce, AFetchThatWaitsIsAnsweredByTheEndOfTheTransaction) 
 }
 
 TEST_F(TransactionalProduce, WithTheFirstProtocolAPartitionMustHaveBeenAdded) {
-    const Producer producer = begin_producer(*client_);
+    const Writer producer = begin_producer(*client_);
     EXPECT_EQ(write(kOld, producer, 0), ErrorCode::invalid_txn_state);
     EXPECT_EQ(write(kFirst, producer, 0), ErrorCode::transaction_abortable);
     EXPECT_EQ(log().log_end_offset(), Offset{0});
@@ -184,14 +184,14 @@ TEST_F(TransactionalProduce, WithTheFirstProtocolAPartitionMustHaveBeenAdded) {
 }
 
 TEST_F(TransactionalProduce, WithTheSecondProtocolItIsAddedByTheBatch) {
-    Producer producer = begin_producer(*client_);
+    Writer producer = begin_producer(*client_);
     const auto answers =
         produce_all(kSecond, {{0, batch_of(producer, 0)}, {2, batch_of(producer, 0)}, {9, batch_of(producer, 0)}});
     ASSERT_EQ(answers.size(), 3u);
     EXPECT_EQ(answers[0].error_code, ErrorCode::none);
     EXPECT_EQ(answers[1].error_code, ErrorCode::none);
     EXPECT_EQ(answers[2].error_code, ErrorCode::unknown_topic_or_partition);
-    const Producer next = end(producer, true, 5);
+    const Writer next = end(producer, true, 5);
     EXPECT_EQ(next.epoch, producer.epoch + 1);
     EXPECT_EQ(log(0).last_stable_offset(), Offset{2});
     EXPECT_EQ(log(2).last_stable_offset(), Offset{2});
@@ -201,22 +201,22 @@ TEST_F(TransactionalProduce, WithTheSecondProtocolItIsAddedByTheBatch) {
 }
 
 TEST_F(TransactionalProduce, WhatIsRefusedIsToldAsKafkaTellsIt) {
-    const Producer producer = begin_producer(*client_);
+    const Writer producer = begin_producer(*client_);
     auto answers = produce_all(9, {{0, batch_of(producer, 0)}});
     ASSERT_EQ(answers.size(), 1u);
     EXPECT_EQ(answers[0].error_message, "Partition was not added to the transaction");
     EXPECT_EQ(answers[0].log_start_offset, -1);
     for (const std::int16_t version : {kOld, kFirst, kSecond}) {
         EXPECT_EQ(write(version, {5'000'000, 0}, 0), ErrorCode::invalid_producer_id_mapping) << version;
-        const Producer fenced{producer.id, static_cast<std::int16_t>(producer.epoch + 1)};
+        const Writer fenced{producer.id, static_cast<std::int16_t>(producer.epoch + 1)};
         EXPECT_EQ(write(version, fenced, 0), ErrorCode::invalid_producer_epoch) << version;
     }
     EXPECT_EQ(log().log_end_offset(), Offset{0});
 }
 
 TEST_F(TransactionalProduce, NothingIsWrittenOfARequestWithBatchesOfTwoProducers) {
-    const Producer producer = begin_producer(*client_);
-    const Producer other{producer.id, static_cast<std::int16_t>(producer.epoch + 1)};
+    const Writer producer = begin_producer(*client_);
+    const Writer other{producer.id, static_cast<std::int16_t>(producer.epoch + 1)};
     for (const std::int16_t version : {kOld, kSecond}) {
         const auto answers = produce_all(
             version, {{0, batch_of({-1, -1}, -1, 10, Codec::none, false)}, {1, batch_of(producer, 0)}, {2, batch_of(other, 0)}});
@@ -227,7 +227,7 @@ TEST_F(TransactionalProduce, NothingIsWrittenOfARequestWithBatchesOfTwoProducers
 }
 
 TEST_F(TransactionalProduce, NothingIsWrittenOfARequestThatHasNoTransactionalId) {
-    const Producer producer = begin_producer(*client_);
+    const Writer producer = begin_producer(*client_);
     const auto answers =
         produce_all(kSecond, {{0, batch_of({-1, -1}, -1, 10, Codec::none, false)}, {1, batch_of(producer, 0)}}, std::nullopt);
     ASSERT_EQ(answers.size(), 2u);
@@ -243,7 +243,7 @@ TEST_F(TransactionalProduce, PlainBatchesOfARequestWithAnIdAreNoBusinessOfItsTra
 }
 
 TEST_F(TransactionalProduce, AMarkerOfAClientIsRefused) {
-    const Producer producer = begin_producer(*client_);
+    const Writer producer = begin_producer(*client_);
     for (const std::int32_t sequence : {-1, 0}) {
         std::vector<std::byte> marker;
         build_end_transaction_marker({ControlRecordType::commit, 0}, {0}, {0}, {producer.id}, {producer.epoch}, {1000}, marker);
@@ -267,7 +267,7 @@ TEST_F(TransactionalProduce, AMarkerOfAClientIsRefused) {
 }
 
 TEST_F(TransactionalProduce, ADecompressionBombInATransactionLeavesNothingOpen) {
-    Producer producer = begin_producer(*client_);
+    Writer producer = begin_producer(*client_);
     ASSERT_EQ(write(kSecond, producer, 0), ErrorCode::none);
     const auto answers = produce_all(kSecond, {{1, batch_of(producer, 0, 70 << 20, Codec::zstd)}});
     ASSERT_EQ(answers.size(), 1u);
@@ -279,7 +279,7 @@ TEST_F(TransactionalProduce, ADecompressionBombInATransactionLeavesNothingOpen) 
 }
 
 TEST_F(TransactionalProduce, ListedOffsetsOfCommittedReadersEndAtTheOpenTransaction) {
-    const Producer producer = begin_producer(*client_);
+    const Writer producer = begin_producer(*client_);
     ASSERT_EQ(produce_all(kSecond, {{0, batch_of({-1, -1}, -1, 10, Codec::none, false)}}, std::nullopt)[0].error_code,
               ErrorCode::none);
     ASSERT_EQ(write(kSecond, producer, 0), ErrorCode::none);
@@ -292,7 +292,7 @@ TEST_F(TransactionalProduce, ListedOffsetsOfCommittedReadersEndAtTheOpenTransact
     end(producer, true, 5);
     // The marker is the newest record, and it is decided.
     EXPECT_EQ(offset_of(kMaxTimestamp, true), 2);
-    const Producer again = begin_producer(*client_);
+    const Writer again = begin_producer(*client_);
     ASSERT_EQ(write(kSecond, again, 0), ErrorCode::none);
     BatchBuilder builder(
         {.producer_id = {again.id}, .producer_epoch = {again.epoch}, .base_sequence = {1}, .transactional = true});
@@ -315,7 +315,7 @@ TEST_F(TransactionalProduce, ListedOffsetsOfCommittedReadersEndAtTheOpenTransact
 TEST_F(TransactionalProduce, NoInterleavingLeavesATransactionOpenForGood) {
     (void)begin_producer(*client_);
     for (int round = 0; round < 100; ++round) {
-        const Producer producer = begin_producer(*client_);
+        const Writer producer = begin_producer(*client_);
         std::thread other([&] {
             WireClient client(broker_->port());
             (void)begin_producer(client);
@@ -341,7 +341,7 @@ class UnverifiedProduce : public TransactionalProduce {
 };
 
 TEST_F(UnverifiedProduce, BatchesAreTakenUnasked) {
-    const Producer producer = begin_producer(*client_);
+    const Writer producer = begin_producer(*client_);
     EXPECT_EQ(write(kOld, producer, 0), ErrorCode::none);
     EXPECT_EQ(log().last_stable_offset(), Offset{0}) << "and nobody will end it";
     EXPECT_EQ(write(kSecond, producer, 0, 1), ErrorCode::none) << "added all the same";
