@@ -108,7 +108,7 @@ Result<void> Cluster::refresh_membership(Instant deadline) {
     return {};
 }
 
-Result<Endpoint> Cluster::find_coordinator(const Route& route, Instant deadline) {
+Result<Node> Cluster::find_coordinator(const Route& route, Instant deadline) {
     const auto known = coordinators_.find({route.of, route.key});
     if (known != coordinators_.end()) return known->second;
     auto connection = any_connection(deadline);
@@ -133,25 +133,26 @@ Result<Endpoint> Cluster::find_coordinator(const Route& route, Instant deadline)
     const auto& reply = *static_cast<const FindCoordinatorResponse*>(raw->message);
     ErrorCode code = reply.error_code;
     std::string_view text = reply.error_message.value_or("");
-    Endpoint endpoint{std::string(reply.host), static_cast<std::uint16_t>(reply.port)};
+    Node node{reply.node_id, {std::string(reply.host), static_cast<std::uint16_t>(reply.port)}, std::nullopt};
     if (*version >= kManyKeys) {
         if (reply.coordinators.empty()) code = ErrorCode::coordinator_not_available;
         for (const auto& coordinator : reply.coordinators) {
             code = coordinator.error_code;
             text = coordinator.error_message.value_or("");
-            endpoint = {std::string(coordinator.host), static_cast<std::uint16_t>(coordinator.port)};
+            node = {
+                coordinator.node_id, {std::string(coordinator.host), static_cast<std::uint16_t>(coordinator.port)}, std::nullopt};
         }
     }
     if (code != ErrorCode::none) return std::unexpected(refusal(code, text));
-    return coordinators_[{route.of, route.key}] = endpoint;
+    return coordinators_[{route.of, route.key}] = std::move(node);
 }
 
 Result<Connection*> Cluster::connection_to(const Route& route, Instant deadline) {
     if (route.kind == Route::Kind::any) return any_connection(deadline);
     if (route.kind == Route::Kind::coordinator) {
-        auto endpoint = find_coordinator(route, deadline);
-        if (!endpoint) return std::unexpected(std::move(endpoint.error()));
-        return connect(*endpoint, deadline);
+        auto node = find_coordinator(route, deadline);
+        if (!node) return std::unexpected(std::move(node.error()));
+        return connect(node->endpoint, deadline);
     }
     if (auto known = refresh_membership(deadline); !known) return std::unexpected(std::move(known.error()));
     const std::int32_t id = route.kind == Route::Kind::controller ? membership_->controller_id : route.node_id;
@@ -170,6 +171,11 @@ Result<const Membership*> Cluster::membership(std::string_view call_name) {
         membership_ = membership_of(**reply);
     }
     return &*membership_;
+}
+
+const Node* Cluster::last_coordinator(CoordinatorOf of, const std::string& key) const {
+    const auto found = coordinators_.find({of, key});
+    return found == coordinators_.end() ? nullptr : &found->second;
 }
 
 void Cluster::forget(const Route& route) {

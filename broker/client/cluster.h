@@ -114,6 +114,9 @@ class Cluster {
             route, options, [&](std::int16_t) { return request; }, [](const Response&) { return ErrorCode::none; });
     }
 
+    /// Who coordinated when somebody asked last; null when nobody did.
+    [[nodiscard]] const Node* last_coordinator(CoordinatorOf of, const std::string& key) const;
+
     /// The connection to a broker, made where there is none; for what is not a call of the above. Valid until the next call.
     [[nodiscard]] Result<Connection*> connection_to(const Route& route, Instant deadline);
     /// Ends a connection after a failure; the next call makes another one.
@@ -133,7 +136,7 @@ class Cluster {
     [[nodiscard]] Result<Connection*> any_connection(Instant deadline);
     [[nodiscard]] Result<Connection*> connect(const Endpoint& endpoint, Instant deadline);
     [[nodiscard]] Result<void> refresh_membership(Instant deadline);
-    [[nodiscard]] Result<Endpoint> find_coordinator(const Route& route, Instant deadline);
+    [[nodiscard]] Result<Node> find_coordinator(const Route& route, Instant deadline);
     void forget(const Route& route);
     void tell_once(const Failure& failure);
 
@@ -141,7 +144,7 @@ class Cluster {
     const Settings settings_;
     std::map<Endpoint, std::unique_ptr<Connection>> connections_;
     std::optional<Membership> membership_;
-    std::map<std::pair<CoordinatorOf, std::string>, Endpoint> coordinators_;
+    std::map<std::pair<CoordinatorOf, std::string>, Node> coordinators_;
     std::set<std::string> told_;
 };
 

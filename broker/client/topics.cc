@@ -1,12 +1,15 @@
 #include "broker/client/topics.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 
 #include "broker/client/settings.h"
 #include "protocol/messages/03_metadata.h"
 #include "protocol/messages/32_describe_configs.h"
+#include "protocol/messages/44_incremental_alter_configs.h"
 #include "protocol/messages/60_describe_cluster.h"
+#include "protocol/messages/74_list_config_resources.h"
 #include "protocol/messages/75_describe_topic_partitions.h"
 
 namespace partita::client {
@@ -87,6 +90,15 @@ Result<void> add_answer(const DescribeTopicPartitionsResponse& response, const s
         }
     }
     return {};
+}
+
+/// Who knows the configs: of one broker, that broker.
+Route route_of(ResourceType type, std::span<const std::string> names) {
+    const bool is_of_brokers = type == ResourceType::broker || type == ResourceType::broker_logger;
+    for (const std::string& name : names) {
+        if (is_of_brokers && !name.empty()) return Route::node(std::atoi(name.c_str()));
+    }
+    return Route::any();
 }
 
 }  // namespace
@@ -186,13 +198,11 @@ Result<std::map<std::string, std::vector<ConfigEntry>>> describe_configs(Cluster
                                                                          std::span<const std::string> names, bool with_synonyms) {
     std::map<std::string, std::vector<ConfigEntry>> found;
     if (names.empty()) return found;
-    Route route = Route::any();
+    const Route route = route_of(type, names);
     std::vector<DescribeConfigsRequest::DescribeConfigsResource> resources;
     for (const std::string& name : names) {
         resources.push_back(
             {.resource_type = static_cast<std::int8_t>(type), .resource_name = name, .configuration_keys = nullptr});
-        const bool is_of_one = (type == ResourceType::broker || type == ResourceType::broker_logger) && !name.empty();
-        if (is_of_one) route = Route::node(std::atoi(name.c_str()));
     }
     DescribeConfigsRequest request{.resources = resources, .include_synonyms = with_synonyms};
     auto reply = cluster.ask<DescribeConfigsResponse>(route, {.name = "describeConfigs", .versions = {1}}, request);
@@ -217,6 +227,49 @@ Result<std::map<std::string, std::vector<ConfigEntry>>> describe_configs(Cluster
         }
     }
     return found;
+}
+
+Result<void> alter_configs(Cluster& cluster, ResourceType type, const std::string& name,
+                           const std::vector<std::pair<std::string, std::optional<std::string>>>& changes) {
+    constexpr std::int8_t kSet = 0;
+    constexpr std::int8_t kDelete = 1;
+    std::vector<IncrementalAlterConfigsRequest::AlterableConfig> configs;
+    for (const auto& [key, value] : changes) {
+        configs.push_back({.name = key,
+                           .config_operation = value ? kSet : kDelete,
+                           .value = value ? std::string_view(*value) : std::string_view("")});
+    }
+    IncrementalAlterConfigsRequest::AlterConfigsResource resource{
+        .resource_type = static_cast<std::int8_t>(type), .resource_name = name, .configs = configs};
+    const IncrementalAlterConfigsRequest request{.resources = {&resource, 1}};
+    auto reply =
+        cluster.ask<IncrementalAlterConfigsResponse>(route_of(type, {&name, 1}), {.name = "incrementalAlterConfigs"}, request);
+    if (!reply) return std::unexpected(std::move(reply.error()));
+    for (const auto& result : (*reply)->responses) {
+        if (result.error_code != ErrorCode::none) {
+            return std::unexpected(refusal(result.error_code, result.error_message.value_or("")));
+        }
+    }
+    return {};
+}
+
+Result<std::vector<std::string>> list_config_resources(Cluster& cluster, ResourceType type) {
+    auto wanted = static_cast<std::int8_t>(type);
+    constexpr std::int16_t kHasTypes = 1;
+    const auto make = [&](std::int16_t version) {
+        ListConfigResourcesRequest request;
+        if (version >= kHasTypes || type != ResourceType::client_metrics) request.resource_types = {&wanted, 1};
+        return request;
+    };
+    auto reply = cluster.ask<ListConfigResourcesResponse>(Route::any(), {.name = "listConfigResources"}, make,
+                                                          [](const ListConfigResourcesResponse&) { return ErrorCode::none; });
+    if (!reply) return std::unexpected(std::move(reply.error()));
+    if ((*reply)->error_code != ErrorCode::none) return std::unexpected(refusal((*reply)->error_code));
+    std::vector<std::string> names;
+    for (const auto& resource : (*reply)->config_resources) {
+        if (resource.resource_type == wanted) names.emplace_back(resource.resource_name);
+    }
+    return names;
 }
 
 }  // namespace partita::client

@@ -91,6 +91,12 @@ struct ConfigEntry {
                                                                                        std::span<const std::string> names,
                                                                                        bool with_synonyms = false);
 
+/// Sets configs of one resource, and takes those away whose value is null.
+[[nodiscard]] Result<void> alter_configs(Cluster& cluster, ResourceType type, const std::string& name,
+                                         const std::vector<std::pair<std::string, std::optional<std::string>>>& changes);
+/// The names of resources of a type that have configs (KIP-1142).
+[[nodiscard]] Result<std::vector<std::string>> list_config_resources(Cluster& cluster, ResourceType type);
+
 /// The brokers that live, and the controller.
 [[nodiscard]] Result<Membership> describe_cluster(Cluster& cluster);
 

@@ -4,7 +4,7 @@ namespace partita::tools {
 
 std::span<const Tool* const> all_tools() {
     static constexpr const Tool* kTools[] = {
-        &kTopicsTool,
+        &kConfigsTool, &kGroupsTool, &kOffsetsTool, &kRecordsTool, &kTopicsTool,
     };
     return kTools;
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -14,5 +16,18 @@ namespace partita::tools {
 /// The order in which a java.util.HashMap gives its keys, which were put into it in this order. Kafka's tools print some lists
 /// so, and a script may have got used to it. `capacity` is what the map was made with.
 [[nodiscard]] std::vector<std::string> in_java_order(std::span<const std::string> keys, std::size_t capacity = 16);
+
+/// The same of whatever has a hash in Java.
+template <class T, class Hash>
+[[nodiscard]] std::vector<T> in_java_order(std::vector<T> keys, std::size_t capacity, Hash hash_of) {
+    // A map doubles when more than three quarters of it are full.
+    std::size_t buckets = std::bit_ceil(std::max<std::size_t>(capacity, 1));
+    while (keys.size() > buckets * 3 / 4) buckets *= 2;
+    std::ranges::stable_sort(keys, {}, [&](const T& key) {
+        const auto hash = static_cast<std::uint32_t>(hash_of(key));
+        return (hash ^ (hash >> 16)) & (buckets - 1);
+    });
+    return keys;
+}
 
 }  // namespace partita::tools

@@ -42,6 +42,7 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
 
 std::expected<Options, std::string> Options::parse(std::span<const Option> table, std::span<const std::string> words) {
     Options options(table);
+    options.words_.assign(words.begin(), words.end());
     for (std::size_t at = 0; at < words.size(); ++at) {
         const std::string_view word = words[at];
         if (word == "--") {
@@ -56,10 +57,13 @@ std::expected<Options, std::string> Options::parse(std::span<const Option> table
         const std::size_t equals = std::min(body.find('='), body.size());
         const Option* option = find_option(table, body.substr(0, equals));
         if (option == nullptr) return std::unexpected(std::string(body.substr(0, equals)) + " is not a recognized option");
+        options.order_.push_back(option->name);
         std::vector<std::string>& arguments = options.given_[option->name];
         if (option->argument.empty()) continue;
         if (equals < body.size()) {
             arguments.emplace_back(body.substr(equals + 1));
+        } else if (option->argument_may_lack && (at + 1 == words.size() || words[at + 1].starts_with('-'))) {
+            continue;
         } else if (at + 1 < words.size()) {
             arguments.push_back(words[++at]);
         } else {
@@ -138,7 +142,9 @@ std::string help_of(std::span<const Option> table) {
     for (const Option* option : sorted) {
         std::string left = "  --" + std::string(option->name);
         if (!option->alias.empty()) left += ", --" + std::string(option->alias);
-        if (!option->argument.empty()) left += " <" + std::string(option->argument) + ">";
+        if (!option->argument.empty())
+            left += (option->argument_may_lack ? " [" : " <") + std::string(option->argument) +
+                    (option->argument_may_lack ? "]" : ">");
         text += left;
         text +=
             left.size() + 2 > kHelpColumn ? "\n" + std::string(kHelpColumn, ' ') : std::string(kHelpColumn - left.size(), ' ');

@@ -23,6 +23,8 @@ struct Option {
     std::string_view default_value = {};
     /// Another, mostly older, name.
     std::string_view alias = {};
+    /// The next word is its argument unless that looks like an option.
+    bool argument_may_lack = false;
 };
 
 /// What a rule asks for.
@@ -65,6 +67,10 @@ class Options {
     [[nodiscard]] std::expected<std::optional<std::int64_t>, std::string> integer(std::string_view name, std::int64_t least,
                                                                                   std::int64_t most) const;
     [[nodiscard]] std::expected<std::optional<std::int32_t>, std::string> integer(std::string_view name) const;
+    /// Options in the order of the line, as often as they are there, by their names in the table.
+    [[nodiscard]] const std::vector<std::string_view>& order() const { return order_; }
+    /// The line as it was.
+    [[nodiscard]] const std::vector<std::string>& words() const { return words_; }
     /// Words that belong to no option.
     [[nodiscard]] const std::vector<std::string>& rest() const { return rest_; }
 
@@ -81,6 +87,8 @@ class Options {
     std::span<const Option> table_;
     std::map<std::string_view, std::vector<std::string>> given_;
     std::vector<std::string> rest_;
+    std::vector<std::string_view> order_;
+    std::vector<std::string> words_;
 };
 
 /// The options as a text for people, sorted by name.

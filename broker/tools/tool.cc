@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <ctime>
 #include <memory>
 #include <system_error>
 
@@ -40,6 +41,17 @@ int end(const Tool& tool, const Ending& ending, const Surroundings& surroundings
 }
 
 }  // namespace
+
+void Surroundings::warn(const std::string& text, std::string_view logger) const {
+    const std::int64_t now_ms = network.clock().now().wall.value;
+    const std::time_t seconds = now_ms / 1000;
+    std::tm parts{};
+    char date[32] = {};
+    ::localtime_r(&seconds, &parts);
+    std::strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S", &parts);
+    std::fprintf(errors, "[%s,%03d] WARN %s (%s)\n", date, static_cast<int>(now_ms % 1000), text.c_str(),
+                 std::string(logger).c_str());
+}
 
 std::unexpected<Ending> usage(std::string message) { return std::unexpected(Ending{Ending::Kind::usage, std::move(message)}); }
 std::unexpected<Ending> refused(std::string message) {
@@ -118,7 +130,7 @@ Outcome<client::Cluster> open_cluster(std::map<std::string, std::string> propert
     return client::Cluster(surroundings.network, std::move(*settings));
 }
 
-Outcome<client::Cluster> open_cluster(const Options& options, const Surroundings& surroundings, std::string_view client_id) {
+Outcome<std::map<std::string, std::string>> client_properties(const Options& options, std::string_view client_id) {
     std::map<std::string, std::string> properties;
     if (const auto path = options.find("command-config")) {
         auto read = read_properties(*path);
@@ -127,7 +139,13 @@ Outcome<client::Cluster> open_cluster(const Options& options, const Surroundings
     }
     properties["bootstrap.servers"] = options.value("bootstrap-server");
     properties.try_emplace("client.id", client_id);
-    return open_cluster(std::move(properties), surroundings);
+    return properties;
+}
+
+Outcome<client::Cluster> open_cluster(const Options& options, const Surroundings& surroundings, std::string_view client_id) {
+    auto properties = client_properties(options, client_id);
+    if (!properties) return std::unexpected(std::move(properties.error()));
+    return open_cluster(std::move(*properties), surroundings);
 }
 
 }  // namespace partita::tools

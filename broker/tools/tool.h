@@ -26,6 +26,8 @@ struct Surroundings {
     void print(std::string_view text) const { std::fwrite(text.data(), 1, text.size(), out); }
     /// One line on the error stream.
     void complain(const std::string& line) const { std::fprintf(errors, "%s\n", line.c_str()); }
+    /// A line on the error stream as Kafka's tools log a warning.
+    void warn(const std::string& text, std::string_view logger) const;
 };
 
 /// Why a tool ends before it is done.
@@ -85,8 +87,9 @@ struct Tool {
 // What tools share.
 
 /// Settings of the client from the file that `config_option` names, where there is one, and the address of `--bootstrap-server`.
-/// Properties of the line (`--command-property k=v`) come last.
 [[nodiscard]] Outcome<std::map<std::string, std::string>> read_properties(const std::string& path);
+[[nodiscard]] Outcome<std::map<std::string, std::string>> client_properties(const Options& options,
+                                                                            std::string_view client_id = "adminclient-1");
 [[nodiscard]] Outcome<client::Cluster> open_cluster(const Options& options, const Surroundings& surroundings,
                                                     std::string_view client_id = "adminclient-1");
 [[nodiscard]] Outcome<client::Cluster> open_cluster(std::map<std::string, std::string> properties,

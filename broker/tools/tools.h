@@ -5,6 +5,10 @@
 /// The tools, one in each NAME_tool.cc; all_tools.cc lists them.
 namespace partita::tools {
 
+extern const Tool kConfigsTool;
+extern const Tool kGroupsTool;
+extern const Tool kOffsetsTool;
+extern const Tool kRecordsTool;
 extern const Tool kTopicsTool;
 
 }  // namespace partita::tools

@@ -7,6 +7,7 @@
 
 #include "broker/client/topics.h"
 #include "broker/tools/java_order.h"
+#include "broker/tools/text.h"
 #include "broker/tools/tool.h"
 #include "broker/tools/tools.h"
 #include "broker/tools/topic_filter.h"
@@ -85,22 +86,6 @@ constexpr Rule kRules[] = {
 };
 
 using Assignment = std::vector<std::vector<std::int32_t>>;
-
-std::vector<std::string> split(std::string_view text, char separator) {
-    std::vector<std::string> parts;
-    while (true) {
-        const std::size_t end = std::min(text.find(separator), text.size());
-        parts.emplace_back(text.substr(0, end));
-        if (end == text.size()) return parts;
-        text.remove_prefix(end + 1);
-    }
-}
-
-std::string trimmed(std::string_view text) {
-    const std::size_t first = text.find_first_not_of(" \t\r\n");
-    if (first == std::string_view::npos) return {};
-    return std::string(text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1));
-}
 
 Outcome<Assignment> parse_assignment(const std::string& text) {
     Assignment assignment;

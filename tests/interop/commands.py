@@ -44,9 +44,16 @@ class Commands:
         self.directory.cleanup()
 
 
+#: An exception with its class: the head of a stack trace.
+EXCEPTION_LINE = re.compile(r"^(java\.|org\.apache\.)[\w.$]+(: .*)?$")
+#: What Java's library for options puts before a message that its user did not catch.
+OPTION_EXCEPTION = re.compile(r"^joptsimple\.\w+: ")
+
+
 def own_words(text):
     """A text without log lines and stack traces: what the tool itself says."""
-    return [line for line in text.splitlines() if not LOG_LINE.match(line) and not STACK_LINE.match(line)]
+    return [OPTION_EXCEPTION.sub("", line) for line in text.splitlines()
+            if not LOG_LINE.match(line) and not STACK_LINE.match(line) and not EXCEPTION_LINE.match(line)]
 
 
 def first_error(result):

@@ -22,11 +22,14 @@ class Commands(unittest.TestCase):
         cls.recorded = json.loads(command_lines.RECORDED.read_text())
 
     def test_every_line_was_recorded(self):
-        self.assertEqual({" ".join(line) for line in command_lines.LOOKS}, set(self.recorded))
+        lines = {" ".join(line) for line in command_lines.LOOKS}
+        self.assertEqual(lines - command_lines.OF_THE_MOMENT, set(self.recorded))
 
     def test_lines_say_what_kafkas_tools_said(self):
         for line in command_lines.LOOKS:
             key = " ".join(line)
+            if key in command_lines.OF_THE_MOMENT:
+                continue
             with self.subTest(key):
                 mine = commands.shown(command_lines.run(self.ours, line, self.words))
                 said, _ = command_lines.DIFFERENCES.get(key, ({}, None))

@@ -57,11 +57,11 @@ def test_a_line_that_changes_nothing(tools, ours, world, recording, line):
 @pytest.mark.parametrize("scene", command_lines.SCENES)
 def test_a_scene_that_changes_something(tools, ours, world, scene):
     for line in command_lines.SCENES[scene]:
-        theirs, mine = (run(*[word.format(t=topic, **world) for word in line])
-                        for run, topic in ((tools, "twin-a"), (ours, "twin-b")))
+        theirs, mine = (run(*[word.format(t=topic, ip=address, **world) for word in line])
+                        for run, topic, address in ((tools, "twin-a", "127.0.0.8"), (ours, "twin-b", "127.0.0.9")))
         for result in (theirs, mine):
             result.out = command_lines.without_ids(result.out)
-        same(theirs, mine, [("twin-b", "twin-a")])
+        same(theirs, mine, [("twin-b", "twin-a"), ("127.0.0.9", "127.0.0.8")])
 
 
 def test_nobody_there_is_said_when_the_time_is_over(tools, ours, tmp_path):

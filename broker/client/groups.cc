@@ -1,0 +1,271 @@
+#include "broker/client/groups.h"
+
+#include <algorithm>
+
+#include "protocol/codec.h"
+#include "protocol/cursor.h"
+#include "protocol/messages/08_offset_commit.h"
+#include "protocol/messages/09_offset_fetch.h"
+#include "protocol/messages/15_describe_groups.h"
+#include "protocol/messages/16_list_groups.h"
+#include "protocol/messages/42_delete_groups.h"
+#include "protocol/messages/47_offset_delete.h"
+#include "protocol/messages/69_consumer_group_describe.h"
+#include "protocol/messages/consumer_protocol.h"
+
+namespace partita::client {
+namespace {
+
+/// From here on topics have ids and no names.
+constexpr std::int16_t kLastWithNames = 9;
+
+Route coordinator(const std::string& group) { return Route::coordinator(CoordinatorOf::group, group); }
+
+std::vector<std::string_view> views(const std::vector<std::string>& texts) { return {texts.begin(), texts.end()}; }
+
+std::vector<TopicPartition> partitions_of(const ConsumerGroupDescribeResponse::Assignment& assignment) {
+    std::vector<TopicPartition> partitions;
+    for (const auto& topic : assignment.topic_partitions) {
+        for (const std::int32_t partition : topic.partitions) partitions.push_back({std::string(topic.topic_name), partition});
+    }
+    std::ranges::sort(partitions);
+    return partitions;
+}
+
+/// What a classic leader gave to a member, when it is of consumers.
+Result<std::vector<TopicPartition>> partitions_of(Bytes assignment) {
+    std::vector<TopicPartition> partitions;
+    if (assignment.empty()) return partitions;
+    Cursor in(assignment);
+    std::int16_t version = 0;
+    Arena arena;
+    arena.reset(decode_memory_limit(assignment.size()));
+    const auto malformed = [] {
+        return std::unexpected(Failure{.kind = Failure::Kind::malformed, .message = "an assignment that cannot be read"});
+    };
+    if (!in.read(version) || version < 0) return malformed();
+    const auto known = std::min(version, ConsumerProtocolAssignment::schema.versions.last);
+    const auto decoded = decode<ConsumerProtocolAssignment>(assignment.subspan(in.position()), known, arena);
+    if (!decoded) return malformed();
+    for (const auto& topic : decoded->assigned_partitions) {
+        for (const std::int32_t partition : topic.partitions) partitions.push_back({std::string(topic.topic), partition});
+    }
+    std::ranges::sort(partitions);
+    return partitions;
+}
+
+Result<GroupDescription> describe_classic(Cluster& cluster, const std::string& id) {
+    std::string_view name = id;
+    const DescribeGroupsRequest request{.groups = {&name, 1}};
+    auto reply = cluster.ask<DescribeGroupsResponse>(
+        coordinator(id), {.name = "describeConsumerGroups"}, [&](std::int16_t) { return request; },
+        [](const DescribeGroupsResponse& r) { return r.groups.empty() ? ErrorCode::none : r.groups[0].error_code; });
+    if (!reply) return std::unexpected(std::move(reply.error()));
+    if ((*reply)->groups.empty()) return std::unexpected(refusal(ErrorCode::group_id_not_found));
+    const auto& group = (*reply)->groups[0];
+    if (group.error_code != ErrorCode::none) {
+        return std::unexpected(refusal(group.error_code, group.error_message.value_or("")));
+    }
+    if (!group.protocol_type.empty() && group.protocol_type != "consumer") {
+        return std::unexpected(
+            Failure{.kind = Failure::Kind::unsupported,
+                    .message = "GroupId " + id + " is not a consumer group (" + std::string(group.protocol_type) + ")."});
+    }
+    GroupDescription description{.id = id, .state = std::string(group.group_state), .assignor = std::string(group.protocol_data)};
+    for (const auto& member : group.members) {
+        auto assignment = partitions_of(member.member_assignment);
+        if (!assignment) return std::unexpected(std::move(assignment.error()));
+        description.members.push_back({.id = std::string(member.member_id),
+                                       .instance_id = std::string(member.group_instance_id.value_or("")),
+                                       .client_id = std::string(member.client_id),
+                                       .host = std::string(member.client_host),
+                                       .assignment = std::move(*assignment)});
+    }
+    return description;
+}
+
+GroupDescription description_of(const ConsumerGroupDescribeResponse::DescribedGroup& group) {
+    GroupDescription description{.id = std::string(group.group_id),
+                                 .state = std::string(group.group_state),
+                                 .assignor = std::string(group.assignor_name),
+                                 .epoch = group.group_epoch,
+                                 .target_epoch = group.assignment_epoch};
+    for (const auto& member : group.members) {
+        description.members.push_back(
+            {.id = std::string(member.member_id),
+             .instance_id = std::string(member.instance_id.value_or("")),
+             .client_id = std::string(member.client_id),
+             .host = std::string(member.client_host),
+             .assignment = partitions_of(member.assignment),
+             .target = partitions_of(member.target_assignment),
+             .epoch = member.member_epoch,
+             .is_upgraded = member.member_type < 0 ? std::nullopt : std::optional(member.member_type == 1)});
+    }
+    return description;
+}
+
+/// On all brokers. Types are asked for where the broker knows them, or where somebody insists.
+Result<std::vector<ListedGroup>> list_on_brokers(Cluster& cluster, const std::vector<std::string>& states,
+                                                 const std::vector<std::string>& types, bool insists_on_types) {
+    const auto membership = cluster.membership("listGroups");
+    if (!membership) return std::unexpected(membership.error());
+    std::vector<std::int32_t> nodes;
+    for (const Node& node : (*membership)->nodes) nodes.push_back(node.id);
+    const std::vector<std::string_view> state_views = views(states);
+    const std::vector<std::string_view> type_views = views(types);
+    std::vector<ListedGroup> groups;
+    for (const std::int32_t node : nodes) {
+        constexpr std::int16_t kHasTypes = 5;
+        const auto make = [&](std::int16_t version) {
+            ListGroupsRequest request{.states_filter = state_views};
+            if (version >= kHasTypes || insists_on_types) request.types_filter = type_views;
+            return request;
+        };
+        auto reply = cluster.ask<ListGroupsResponse>(Route::node(node), {.name = "listGroups"}, make,
+                                                     [](const ListGroupsResponse& r) { return r.error_code; });
+        if (!reply) return std::unexpected(std::move(reply.error()));
+        if ((*reply)->error_code != ErrorCode::none) return std::unexpected(refusal((*reply)->error_code));
+        for (const auto& group : (*reply)->groups) {
+            groups.push_back({std::string(group.group_id), std::string(group.protocol_type), std::string(group.group_state),
+                              std::string(group.group_type)});
+        }
+    }
+    return groups;
+}
+
+}  // namespace
+
+Result<std::vector<ListedGroup>> list_groups(Cluster& cluster, const std::vector<std::string>& states,
+                                             const std::vector<std::string>& types) {
+    const std::vector<std::string> of_consumers{"classic", "consumer"};
+    auto groups = list_on_brokers(cluster, states, types.empty() ? of_consumers : types, !types.empty());
+    if (groups) {
+        std::erase_if(*groups,
+                      [](const ListedGroup& group) { return !group.protocol_type.empty() && group.protocol_type != "consumer"; });
+    }
+    return groups;
+}
+
+Result<std::vector<ListedGroup>> list_all_groups(Cluster& cluster) { return list_on_brokers(cluster, {}, {}, false); }
+
+Result<GroupDescription> describe_group(Cluster& cluster, const std::string& id) {
+    std::string_view name = id;
+    const ConsumerGroupDescribeRequest request{.group_ids = {&name, 1}};
+    auto reply = cluster.ask<ConsumerGroupDescribeResponse>(
+        coordinator(id), {.name = "describeConsumerGroups"}, [&](std::int16_t) { return request; },
+        [](const ConsumerGroupDescribeResponse& r) { return r.groups.empty() ? ErrorCode::none : r.groups[0].error_code; });
+    Result<GroupDescription> description = std::unexpected(refusal(ErrorCode::group_id_not_found));
+    bool is_classic = !reply && reply.error().kind == Failure::Kind::unsupported;
+    if (!reply && !is_classic) return std::unexpected(std::move(reply.error()));
+    if (reply && !(*reply)->groups.empty()) {
+        const auto& group = (*reply)->groups[0];
+        is_classic = group.error_code == ErrorCode::group_id_not_found || group.error_code == ErrorCode::unsupported_version;
+        if (!is_classic && group.error_code != ErrorCode::none) {
+            return std::unexpected(refusal(group.error_code, group.error_message.value_or("")));
+        }
+        if (!is_classic) description = description_of(group);
+    }
+    if (is_classic) description = describe_classic(cluster, id);
+    const Node* node = cluster.last_coordinator(CoordinatorOf::group, id);
+    if (description && node != nullptr) description->coordinator = *node;
+    return description;
+}
+
+Result<std::map<TopicPartition, CommittedOffset>> committed_offsets(Cluster& cluster, const std::string& group) {
+    constexpr std::int16_t kHasGroups = 8;
+    constexpr std::int16_t kHasAllTopics = 2;
+    OffsetFetchRequest::Group wanted{.group_id = group, .topics = nullptr};
+    const auto make = [&](std::int16_t version) {
+        OffsetFetchRequest request;
+        if (version >= kHasGroups) {
+            request.groups = {&wanted, 1};
+        } else {
+            request.group_id = group;
+            request.topics = nullptr;
+        }
+        return request;
+    };
+    const auto error_of = [](const OffsetFetchResponse& r) { return r.groups.empty() ? r.error_code : r.groups[0].error_code; };
+    auto reply = cluster.ask<OffsetFetchResponse>(
+        coordinator(group), {.name = "listConsumerGroupOffsets", .versions = {kHasAllTopics, kLastWithNames}}, make, error_of);
+    if (!reply) return std::unexpected(std::move(reply.error()));
+    if (const ErrorCode code = error_of(**reply); code != ErrorCode::none) return std::unexpected(refusal(code));
+    std::map<TopicPartition, CommittedOffset> offsets;
+    std::optional<ErrorCode> refused;
+    const auto add = [&](const auto& topics) {
+        for (const auto& topic : topics) {
+            for (const auto& partition : topic.partitions) {
+                if (partition.error_code != ErrorCode::none) refused = partition.error_code;
+                if (partition.committed_offset < 0) continue;
+                const auto epoch = partition.committed_leader_epoch;
+                offsets[{std::string(topic.name), partition.partition_index}] = {partition.committed_offset,
+                                                                                 epoch < 0 ? std::nullopt : std::optional(epoch)};
+            }
+        }
+    };
+    add((*reply)->topics);
+    for (const auto& one : (*reply)->groups) add(one.topics);
+    if (refused) return std::unexpected(refusal(*refused));
+    return offsets;
+}
+
+Result<void> commit_offsets(Cluster& cluster, const std::string& group, const std::map<TopicPartition, std::int64_t>& offsets) {
+    std::map<std::string_view, std::vector<OffsetCommitRequest::Partition>> by_topic;
+    for (const auto& [partition, offset] : offsets) {
+        by_topic[partition.topic].push_back({.partition_index = partition.partition, .committed_offset = offset});
+    }
+    std::vector<OffsetCommitRequest::Topic> topics;
+    for (auto& [name, partitions] : by_topic) topics.push_back({.name = name, .partitions = partitions});
+    const OffsetCommitRequest request{.group_id = group, .topics = topics};
+    const auto error_of = [](const OffsetCommitResponse& r) {
+        for (const auto& topic : r.topics) {
+            for (const auto& partition : topic.partitions) {
+                if (partition.error_code != ErrorCode::none) return partition.error_code;
+            }
+        }
+        return ErrorCode::none;
+    };
+    constexpr std::int16_t kOldest = 2;
+    auto reply = cluster.ask<OffsetCommitResponse>(
+        coordinator(group), {.name = "alterConsumerGroupOffsets", .versions = {kOldest, kLastWithNames}},
+        [&](std::int16_t) { return request; }, error_of);
+    if (!reply) return std::unexpected(std::move(reply.error()));
+    if (const ErrorCode code = error_of(**reply); code != ErrorCode::none) return std::unexpected(refusal(code));
+    return {};
+}
+
+Result<std::map<TopicPartition, ErrorCode>> delete_offsets(Cluster& cluster, const std::string& group,
+                                                           const std::vector<TopicPartition>& partitions) {
+    std::map<std::string_view, std::vector<OffsetDeleteRequest::Partition>> by_topic;
+    for (const TopicPartition& partition : partitions) by_topic[partition.topic].push_back({partition.partition});
+    std::vector<OffsetDeleteRequest::Topic> topics;
+    for (auto& [name, list] : by_topic) topics.push_back({.name = name, .partitions = list});
+    const OffsetDeleteRequest request{.group_id = group, .topics = topics};
+    auto reply = cluster.ask<OffsetDeleteResponse>(
+        coordinator(group), {.name = "deleteConsumerGroupOffsets"}, [&](std::int16_t) { return request; },
+        [](const OffsetDeleteResponse& r) { return r.error_code; });
+    if (!reply) return std::unexpected(std::move(reply.error()));
+    if ((*reply)->error_code != ErrorCode::none) return std::unexpected(refusal((*reply)->error_code));
+    std::map<TopicPartition, ErrorCode> results;
+    for (const auto& topic : (*reply)->topics) {
+        for (const auto& partition : topic.partitions) {
+            results[{std::string(topic.name), partition.partition_index}] = partition.error_code;
+        }
+    }
+    return results;
+}
+
+Result<void> delete_group(Cluster& cluster, const std::string& group) {
+    std::string_view name = group;
+    const DeleteGroupsRequest request{.groups_names = {&name, 1}};
+    const auto error_of = [](const DeleteGroupsResponse& r) {
+        return r.results.empty() ? ErrorCode::none : r.results[0].error_code;
+    };
+    auto reply = cluster.ask<DeleteGroupsResponse>(
+        coordinator(group), {.name = "deleteConsumerGroups"}, [&](std::int16_t) { return request; }, error_of);
+    if (!reply) return std::unexpected(std::move(reply.error()));
+    if (const ErrorCode code = error_of(**reply); code != ErrorCode::none) return std::unexpected(refusal(code));
+    return {};
+}
+
+}  // namespace partita::client

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "broker/client/cluster.h"
+
+/// What only the leader of a partition can say or do.
+namespace partita::client {
+
+struct TopicPartition {
+    std::string topic;
+    std::int32_t partition = 0;
+
+    friend auto operator<=>(const TopicPartition&, const TopicPartition&) = default;
+};
+
+/// "topic-0".
+[[nodiscard]] std::string to_string(const TopicPartition& partition);
+
+/// Another leader, or another moment, may have another answer.
+[[nodiscard]] bool is_leader_moving(ErrorCode code);
+
+/// What each partition answered, or why it did not.
+template <class T>
+using ByPartition = std::map<TopicPartition, Result<T>>;
+
+/// Asks leaders in turn: `ask(leader, partitions)` answers what it learned of each; those of which the leader moved
+/// (`is_leader_moving`) are asked again of the new one, until default.api.timeout.ms is over. A partition that Metadata does not
+/// show, or that has no leader, has a failure. Fails as a whole when nobody can be asked.
+template <class T>
+[[nodiscard]] Result<ByPartition<T>> ask_leaders(
+    Cluster& cluster, std::string_view call_name, std::set<TopicPartition> wanted,
+    const std::function<Result<ByPartition<T>>(std::int32_t leader, const std::vector<TopicPartition>& partitions)>& ask);
+
+/// Stand for offsets where a time is expected.
+inline constexpr std::int64_t kLatest = -1;
+inline constexpr std::int64_t kEarliest = -2;
+inline constexpr std::int64_t kMaxTimestamp = -3;
+inline constexpr std::int64_t kEarliestLocal = -4;
+inline constexpr std::int64_t kLatestTiered = -5;
+inline constexpr std::int64_t kEarliestPendingUpload = -6;
+
+/// The offset of the first record that is not older than a time (milliseconds since 1970), or of what a constant above says. -1:
+/// there is none.
+[[nodiscard]] Result<ByPartition<std::int64_t>> list_offsets(Cluster& cluster,
+                                                             const std::map<TopicPartition, std::int64_t>& times);
+/// The same of one time for all.
+[[nodiscard]] Result<ByPartition<std::int64_t>> list_offsets(Cluster& cluster, const std::vector<TopicPartition>& partitions,
+                                                             std::int64_t time);
+
+/// Deletes what is before these offsets (-1: everything); answers where the partitions begin now.
+[[nodiscard]] Result<ByPartition<std::int64_t>> delete_records(Cluster& cluster,
+                                                               const std::map<TopicPartition, std::int64_t>& before);
+
+// ---------------------------------------------------------------------------------------------
+
+/// The leaders of these partitions, as Metadata has them now.
+[[nodiscard]] Result<ByPartition<std::int32_t>> leaders_of(Cluster& cluster, std::string_view call_name,
+                                                           const std::set<TopicPartition>& partitions);
+
+template <class T>
+Result<ByPartition<T>> ask_leaders(
+    Cluster& cluster, std::string_view call_name, std::set<TopicPartition> wanted,
+    const std::function<Result<ByPartition<T>>(std::int32_t leader, const std::vector<TopicPartition>& partitions)>& ask) {
+    ByPartition<T> results;
+    const Instant deadline = cluster.network().clock().now().monotonic + cluster.settings().default_api_timeout_ms;
+    while (!wanted.empty()) {
+        auto leaders = leaders_of(cluster, call_name, wanted);
+        if (!leaders) return std::unexpected(std::move(leaders.error()));
+        std::map<std::int32_t, std::vector<TopicPartition>> by_leader;
+        for (auto& [partition, leader] : *leaders) {
+            if (leader) {
+                by_leader[*leader].push_back(partition);
+            } else {
+                results.insert_or_assign(partition, std::unexpected(std::move(leader.error())));
+            }
+        }
+        for (const auto& [leader, partitions] : by_leader) {
+            auto answered = ask(leader, partitions);
+            if (!answered) return std::unexpected(std::move(answered.error()));
+            for (auto& [partition, result] : *answered) results.insert_or_assign(partition, std::move(result));
+        }
+        wanted.clear();
+        for (const auto& [partition, result] : results) {
+            if (!result && is_leader_moving(result.error().code)) wanted.insert(partition);
+        }
+        if (wanted.empty() || deadline - cluster.network().clock().now().monotonic <= cluster.settings().retry_backoff_max_ms)
+            break;
+        cluster.network().pause(cluster.settings().retry_backoff_ms);
+    }
+    return results;
+}
+
+}  // namespace partita::client

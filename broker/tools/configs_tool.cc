@@ -1,0 +1,707 @@
+// kafka-configs: shows and changes configs of topics, brokers, loggers, groups and client metrics, and quotas and credentials of
+// clients, users and addresses.
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <string>
+
+#include "broker/client/groups.h"
+#include "broker/client/quotas.h"
+#include "broker/client/topics.h"
+#include "broker/tools/java_order.h"
+#include "broker/tools/text.h"
+#include "broker/tools/tools.h"
+#include "broker/topics/catalog_commands.h"
+
+namespace partita::tools {
+namespace {
+
+constexpr Option kConfigsOptions[] = {
+    kBootstrapServer,
+    kCommandConfig,
+    kHelp,
+    kVersion,
+    {"bootstrap-controller", "HOST:PORT,...", "Not served: ask a broker."},
+    {"alter", "", "Change configs."},
+    {"describe", "", "Show configs that somebody set."},
+    {"all", "", "With --describe: show all of them."},
+    {"entity-type", "type", "topics, clients, users, brokers, broker-loggers, ips, client-metrics or groups."},
+    {"entity-name", "name", "The topic, client id, user, broker's id, address, name of metrics, or group."},
+    {"entity-default", "", "What holds for every client, user, broker or address."},
+    {"add-config", "key=value,...", "Configs to set. Brackets hold a value with commas together: k1=v1,k2=[v1,v2]."},
+    {"add-config-file", "file", "The same as a file of properties."},
+    {"delete-config", "key,...", "Configs to take away."},
+    {"topic", "topic", "In place of --entity-type topics --entity-name."},
+    {"client", "client id", "In place of --entity-type clients --entity-name."},
+    {"client-defaults", "", "In place of --entity-type clients --entity-default."},
+    {"user", "user", "In place of --entity-type users --entity-name."},
+    {"user-defaults", "", "In place of --entity-type users --entity-default."},
+    {"broker", "id", "In place of --entity-type brokers --entity-name."},
+    {"broker-defaults", "", "In place of --entity-type brokers --entity-default."},
+    {"broker-logger", "id", "In place of --entity-type broker-loggers --entity-name."},
+    {"ip", "address", "In place of --entity-type ips --entity-name."},
+    {"ip-defaults", "", "In place of --entity-type ips --entity-default."},
+    {"group", "group", "In place of --entity-type groups --entity-name."},
+    {"client-metrics", "name", "In place of --entity-type client-metrics --entity-name."},
+};
+
+constexpr Rule kConfigsRules[] = {
+    {Requires::exactly_one_of, "", {"alter", "describe"}, "Command must include exactly one action: --describe, --alter"},
+    {Requires::none_of, "describe", {"add-config", "delete-config"}},
+};
+
+/// What can have configs, in the order in which Kafka's tool names them.
+constexpr std::string_view kEntityTypes[] = {"topics", "clients",        "users",  "brokers",
+                                             "ips",    "client-metrics", "groups", "broker-loggers"};
+/// Options that name an entity with its type, and those that name the default of a type.
+constexpr std::pair<std::string_view, std::string_view> kEntityFlags[] = {{"topic", "topics"},
+                                                                          {"client", "clients"},
+                                                                          {"user", "users"},
+                                                                          {"broker", "brokers"},
+                                                                          {"broker-logger", "broker-loggers"},
+                                                                          {"ip", "ips"},
+                                                                          {"client-metrics", "client-metrics"},
+                                                                          {"group", "groups"}};
+constexpr std::pair<std::string_view, std::string_view> kDefaultFlags[] = {
+    {"client-defaults", "clients"}, {"user-defaults", "users"}, {"broker-defaults", "brokers"}, {"ip-defaults", "ips"}};
+
+/// Whose configs: types as on the line, and names, "" for a default. There may be fewer names than types.
+struct Entities {
+    std::vector<std::string> types;
+    std::vector<std::string> names;
+
+    [[nodiscard]] bool has_type(std::string_view type) const { return std::ranges::find(types, type) != types.end(); }
+    [[nodiscard]] bool has_name() const {
+        return std::ranges::any_of(names, [](const auto& name) { return !name.empty(); });
+    }
+    [[nodiscard]] bool has_default() const { return std::ranges::any_of(names, &std::string::empty); }
+    /// Of these types Kafka keeps defaults.
+    [[nodiscard]] bool may_be_default() const {
+        return has_type("users") || has_type("clients") || has_type("brokers") || has_type("ips");
+    }
+    /// "topic" for "topics".
+    [[nodiscard]] std::string kind() const { return types.front().substr(0, types.front().size() - 1); }
+};
+
+Entities entities_of(const Options& options) {
+    Entities entities{.types = options.values("entity-type")};
+    const std::vector<std::string> named = options.values("entity-name");
+    std::size_t next = 0;
+    for (const std::string_view option : options.order()) {
+        if (option == "entity-name") entities.names.push_back(named[next++]);
+        if (option == "entity-default") entities.names.emplace_back();
+    }
+    for (const auto& [option, type] : kEntityFlags) {
+        if (!options.has(option)) continue;
+        entities.types.emplace_back(type);
+        entities.names.push_back(options.value(option));
+    }
+    for (const auto& [option, type] : kDefaultFlags) {
+        if (!options.has(option)) continue;
+        entities.types.emplace_back(type);
+        entities.names.emplace_back();
+    }
+    return entities;
+}
+
+bool is_broker_id(const std::string& text) {
+    const auto number = parse_integer(text);
+    return number && *number == static_cast<std::int32_t>(*number);
+}
+
+Outcome<void> check_types(const Options& options, const Entities& entities) {
+    std::set<std::string> distinct(entities.types.begin(), entities.types.end());
+    if (distinct.size() != entities.types.size()) {
+        std::vector<std::string> twice = entities.types;
+        for (const std::string& type : distinct) twice.erase(std::ranges::find(twice, type));
+        return refused("Duplicate entity type(s) specified: " + joined(twice, ","));
+    }
+    if (!options.has("bootstrap-server") && !options.has("bootstrap-controller")) {
+        return refused("Either --bootstrap-server or --bootstrap-controller must be specified.");
+    }
+    for (const std::string& type : entities.types) {
+        if (std::ranges::find(kEntityTypes, type) != std::end(kEntityTypes)) continue;
+        const std::vector<std::string> all(std::begin(kEntityTypes), std::end(kEntityTypes));
+        return refused("Invalid entity type " + type + ", the entity type must be one of " + joined(all, ", ") +
+                       " with a --bootstrap-server or --bootstrap-controller argument");
+    }
+    if (entities.types.empty()) return refused("At least one entity type must be specified");
+    if (entities.types.size() > 1 && distinct != std::set<std::string>{"users", "clients"}) {
+        return refused("Only 'users' and 'clients' entity types may be specified together");
+    }
+    const auto has = [&](const auto& flag) { return options.has(flag.first); };
+    const bool has_flag = std::ranges::any_of(kEntityFlags, has) || std::ranges::any_of(kDefaultFlags, has);
+    if (has_flag && (options.has("entity-name") || options.has("entity-type") || options.has("entity-default"))) {
+        return refused("--entity-{type,name,default} should not be used in conjunction with specific entity flags");
+    }
+    if (options.has("bootstrap-controller")) {
+        return refused(options.has("bootstrap-server")
+                           ? "Only one of --bootstrap-server or --bootstrap-controller can be specified"
+                           : "--bootstrap-controller is not served: give a broker's address with --bootstrap-server");
+    }
+    return {};
+}
+
+Outcome<void> check_names(const Options& options, const Entities& entities) {
+    if (entities.has_name() && (entities.has_type("brokers") || entities.has_type("broker-loggers"))) {
+        for (const std::string& name : entities.names) {
+            if (!name.empty() && !is_broker_id(name)) {
+                return refused("The entity name for " + entities.types.front() +
+                               " must be a valid integer broker id, but it is: " + name);
+            }
+        }
+    }
+    const std::string types = joined(entities.types, ",");
+    if (options.has("describe")) {
+        if (!entities.may_be_default() && options.has("entity-default")) {
+            return refused("--entity-default must not be specified with --describe of " + types);
+        }
+        if (entities.has_type("broker-loggers") && !entities.has_name()) {
+            return refused("An entity name must be specified with --describe of " + types);
+        }
+        return {};
+    }
+    if (entities.may_be_default() ? !entities.has_name() && !entities.has_default() : !entities.has_name()) {
+        return refused(entities.may_be_default()
+                           ? "An entity-name or default entity must be specified with --alter of users, clients, brokers or ips"
+                           : "An entity name must be specified with --alter of " + types);
+    }
+    if (options.has("add-config") && options.has("add-config-file")) {
+        return refused("Only one of --add-config or --add-config-file must be specified");
+    }
+    if (!options.has("add-config") && !options.has("add-config-file") && !options.has("delete-config")) {
+        return refused("At least one of --add-config, --add-config-file, or --delete-config must be specified with --alter");
+    }
+    return {};
+}
+
+/// Whether a separator stands outside of brackets: the next bracket behind it, if any, opens.
+bool is_outside(std::string_view text, std::size_t at) {
+    const std::size_t bracket = text.find_first_of("[]", at);
+    return bracket == std::string_view::npos || text[bracket] == '[';
+}
+
+std::vector<std::string> split_outside(std::string_view text, char separator) {
+    std::vector<std::string> parts{""};
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == separator && is_outside(text, i)) {
+            parts.emplace_back();
+        } else {
+            parts.back() += text[i];
+        }
+    }
+    return parts;
+}
+
+using Values = std::map<std::string, std::string>;
+
+Outcome<Values> values_to_set(const Options& options) {
+    Values values;
+    if (options.has("add-config-file")) {
+        auto read = read_properties(options.value("add-config-file"));
+        if (!read) return std::unexpected(std::move(read.error()));
+        values.insert(read->begin(), read->end());
+    }
+    if (options.has("add-config")) {
+        for (const std::string& config : split_outside(options.value("add-config"), ',')) {
+            const std::vector<std::string> parts = split_outside(config, '=');
+            if (parts.size() != 2) {
+                return refused(
+                    "requirement failed: Invalid entity config: all configs to be added must be in the format \"key=val\" or  "
+                    "\"key=[val1,val2]\" to group values which contain commas.");
+            }
+            std::string value = parts[1];
+            std::erase_if(value, [](char letter) { return letter == '[' || letter == ']'; });
+            values[trimmed(parts[0])] = trimmed(value);
+        }
+    }
+    for (const auto& [key, value] : values) {
+        const bool is_plain = std::ranges::all_of(key, [](char letter) {
+            return std::isalnum(static_cast<unsigned char>(letter)) != 0 || std::string_view("$._-").contains(letter);
+        });
+        if (!is_plain) return refused("Invalid character found for config key: " + key);
+    }
+    return values;
+}
+
+std::vector<std::string> keys_to_delete(const Options& options) {
+    std::vector<std::string> keys;
+    for (const std::string& list : options.values("delete-config")) {
+        for (const std::string& key : split(list, ',')) keys.push_back(trimmed(key));
+    }
+    return keys;
+}
+
+/// A number as Java prints a double.
+std::string java_double(double value) {
+    constexpr double kLeastPlain = 1e-3;
+    constexpr double kMostPlain = 1e7;
+    char digits[64];
+    const double size = std::abs(value);
+    const bool is_plain = value == 0 || (size >= kLeastPlain && size < kMostPlain);
+    const auto format = is_plain ? std::chars_format::fixed : std::chars_format::scientific;
+    const auto [end, error] = std::to_chars(digits, digits + sizeof digits, value, format);
+    std::string text(digits, end);
+    if (is_plain) return text.contains('.') ? text : text + ".0";
+    // "1e+07" is 1.0E7 there.
+    const std::size_t exponent = text.find('e');
+    std::string mantissa = text.substr(0, exponent);
+    if (!mantissa.contains('.')) mantissa += ".0";
+    return mantissa + "E" + std::to_string(std::atoi(text.c_str() + exponent + 1));
+}
+
+/// The tool's way to end with a failure that it did not expect.
+std::unexpected<Ending> failed_line(const Options& options, const std::string& cause) {
+    return failed("Error while executing config command with args '" + joined(options.words(), " ") + "'\n" + cause);
+}
+std::unexpected<Ending> failed_call(const Options& options, const client::Failure& failure) {
+    if (failure.kind == client::Failure::Kind::bad_setting) return refused(failure.message);
+    return failed_line(options, "java.util.concurrent.ExecutionException: " + java_text(failure));
+}
+
+class Configs {
+  public:
+    Configs(client::Cluster& cluster, const Options& options, const Surroundings& surroundings)
+        : cluster_(cluster), options_(options), surroundings_(surroundings), entities_(entities_of(options)) {}
+
+    [[nodiscard]] Outcome<int> describe();
+    [[nodiscard]] Outcome<int> alter();
+
+  private:
+    [[nodiscard]] bool has_resources() const {
+        return !entities_.has_type("users") && !entities_.has_type("clients") && !entities_.has_type("ips");
+    }
+    [[nodiscard]] client::ResourceType resource_type() const;
+    /// False, and told, when there is no entity of the name.
+    [[nodiscard]] Outcome<bool> is_there(const std::string& name);
+    [[nodiscard]] Outcome<std::vector<std::string>> all_names();
+    [[nodiscard]] Outcome<void> show_resource(const std::string& name);
+    [[nodiscard]] Outcome<void> show_quotas();
+    [[nodiscard]] Outcome<void> show_credentials();
+    [[nodiscard]] Outcome<std::vector<client::EntityQuotas>> quotas();
+    [[nodiscard]] Outcome<void> alter_resource(const Values& values, const std::vector<std::string>& deleted);
+    [[nodiscard]] Outcome<void> alter_users(const Values& values, const std::vector<std::string>& deleted);
+    [[nodiscard]] Outcome<void> alter_quotas(const Values& values, const std::vector<std::string>& deleted);
+    [[nodiscard]] Outcome<void> alter_credentials(const Values& values, const std::vector<std::string>& deleted);
+
+    client::Cluster& cluster_;
+    const Options& options_;
+    const Surroundings& surroundings_;
+    const Entities entities_;
+};
+
+client::ResourceType Configs::resource_type() const {
+    using Type = client::ResourceType;
+    const std::string& type = entities_.types.front();
+    return type == "topics"           ? Type::topic
+           : type == "brokers"        ? Type::broker
+           : type == "broker-loggers" ? Type::broker_logger
+           : type == "client-metrics" ? Type::client_metrics
+                                      : Type::group;
+}
+
+Outcome<std::vector<std::string>> Configs::all_names() {
+    using Type = client::ResourceType;
+    const Type type = resource_type();
+    std::vector<std::string> names;
+    if (type == Type::topic) {
+        const auto topics = client::list_topics(cluster_);
+        if (!topics) return failed_call(options_, topics.error());
+        for (const auto& topic : *topics) names.push_back(topic.name);
+        return in_java_order(names);
+    }
+    if (type == Type::broker || type == Type::broker_logger) {
+        const auto membership = client::describe_cluster(cluster_);
+        if (!membership) return failed_call(options_, membership.error());
+        for (const client::Node& node : membership->nodes) names.push_back(std::to_string(node.id));
+        names.emplace_back();
+        return names;
+    }
+    if (type == Type::group) {
+        const auto groups = client::list_all_groups(cluster_);
+        if (!groups) return failed_call(options_, groups.error());
+        for (const auto& group : *groups) names.push_back(group.id);
+    }
+    auto resources = client::list_config_resources(cluster_, type);
+    const bool is_tolerated = type == Type::group && !resources &&
+                              (resources.error().kind == client::Failure::Kind::unsupported ||
+                               resources.error().code == ErrorCode::cluster_authorization_failed);
+    if (!resources && !is_tolerated) return failed_call(options_, resources.error());
+    for (const std::string& name : resources ? *resources : std::vector<std::string>()) {
+        if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    }
+    return names;
+}
+
+Outcome<bool> Configs::is_there(const std::string& name) {
+    if (options_.has("all") || name.empty()) return true;
+    const auto names = all_names();
+    if (!names) return std::unexpected(names.error());
+    if (std::ranges::find(*names, name) != names->end()) return true;
+    surroundings_.print("The " + entities_.kind() + " '" + name + "' doesn't exist and doesn't have dynamic config.\n");
+    return false;
+}
+
+/// As Kafka names where a value comes from.
+std::string_view source_name(client::ConfigSource source) {
+    using Source = client::ConfigSource;
+    switch (source) {
+        case Source::topic:
+            return "DYNAMIC_TOPIC_CONFIG";
+        case Source::dynamic_broker:
+            return "DYNAMIC_BROKER_CONFIG";
+        case Source::dynamic_default_broker:
+            return "DYNAMIC_DEFAULT_BROKER_CONFIG";
+        case Source::static_broker:
+            return "STATIC_BROKER_CONFIG";
+        case Source::default_value:
+            return "DEFAULT_CONFIG";
+        case Source::dynamic_broker_logger:
+            return "DYNAMIC_BROKER_LOGGER_CONFIG";
+        case Source::client_metrics:
+            return "DYNAMIC_CLIENT_METRICS_CONFIG";
+        case Source::group:
+            return "DYNAMIC_GROUP_CONFIG";
+        case Source::unknown:
+            break;
+    }
+    return "UNKNOWN";
+}
+
+Outcome<void> Configs::show_resource(const std::string& name) {
+    using Source = client::ConfigSource;
+    const bool shows_all = options_.has("all");
+    surroundings_.print(name.empty() ? "Default configs for " + entities_.types.front() + " in the cluster are:\n"
+                                     : std::string(shows_all ? "All" : "Dynamic") + " configs for " + entities_.kind() + " " +
+                                           name + " are:\n");
+    const client::ResourceType type = resource_type();
+    const auto described = client::describe_configs(cluster_, type, {&name, 1}, true);
+    if (!described) return failed_call(options_, described.error());
+    const Source own = type == client::ResourceType::topic   ? Source::topic
+                       : type == client::ResourceType::group ? Source::group
+                       : type == client::ResourceType::broker
+                           ? (name.empty() ? Source::dynamic_default_broker : Source::dynamic_broker)
+                           : Source::client_metrics;
+    std::map<std::string, std::string> lines;
+    for (const auto& [resource, entries] : *described) {
+        for (const client::ConfigEntry& entry : entries) {
+            if (!shows_all && type != client::ResourceType::broker_logger && entry.source != own) continue;
+            std::vector<std::string> synonyms;
+            for (const auto& synonym : entry.synonyms) {
+                synonyms.push_back(std::string(source_name(synonym.source)) + ":" + synonym.name + "=" +
+                                   synonym.value.value_or("null"));
+            }
+            lines[entry.name] = "  " + entry.name + "=" + entry.value.value_or("null") +
+                                " sensitive=" + (entry.is_sensitive ? "true" : "false") + " synonyms={" + joined(synonyms, ", ") +
+                                "}\n";
+        }
+    }
+    for (const auto& [key, line] : lines) surroundings_.print(line);
+    return {};
+}
+
+std::string_view quota_type(const std::string& type) { return type == "users" ? "user" : type == "clients" ? "client-id" : "ip"; }
+
+Outcome<std::vector<client::EntityQuotas>> Configs::quotas() {
+    if (entities_.names.size() > entities_.types.size()) return refused("More entity names specified than entity types");
+    std::vector<client::QuotaMatch> matches;
+    for (std::size_t i = 0; i < entities_.types.size(); ++i) {
+        client::QuotaMatch match{.type = std::string(quota_type(entities_.types[i]))};
+        if (i < entities_.names.size()) {
+            match.name = entities_.names[i].empty() ? std::optional<std::string>() : std::optional(entities_.names[i]);
+        }
+        matches.push_back(std::move(match));
+    }
+    auto found = client::describe_quotas(cluster_, matches);
+    if (!found) return failed_call(options_, found.error());
+    return std::move(*found);
+}
+
+/// ClientQuotaEntity.hashCode.
+std::int32_t hash_of_entity(const client::EntityQuotas& quotas) {
+    std::uint32_t sum = 0;
+    for (const auto& [type, name] : quotas.entity) {
+        sum += static_cast<std::uint32_t>(java_hash(type)) ^ (name ? static_cast<std::uint32_t>(java_hash(*name)) : 0u);
+    }
+    return static_cast<std::int32_t>(31u + sum);
+}
+
+Outcome<void> Configs::show_quotas() {
+    auto found = quotas();
+    if (!found) return std::unexpected(std::move(found.error()));
+    constexpr std::pair<std::string_view, std::string_view> kKinds[] = {
+        {"user", "user-principal"}, {"client-id", "client-id"}, {"ip", "ip"}};
+    for (const client::EntityQuotas& one : in_java_order(std::move(*found), 16, hash_of_entity)) {
+        std::vector<std::string> names;
+        for (const auto& [type, shown] : kKinds) {
+            for (const auto& [own_type, name] : one.entity) {
+                if (own_type != type) continue;
+                names.push_back(name ? std::string(shown) + " '" + *name + "'" : "the default " + std::string(shown));
+            }
+        }
+        std::map<std::string, double> values(one.values.begin(), one.values.end());
+        std::vector<std::string> keys;
+        for (const auto& [key, value] : one.values) keys.push_back(key);
+        std::vector<std::string> shown;
+        for (const std::string& key : in_java_order(keys)) shown.push_back(key + "=" + java_double(values[key]));
+        surroundings_.print("Quota configs for " + joined(names, ", ") + " are " + joined(shown, ", ") + "\n");
+    }
+    return {};
+}
+
+Outcome<void> Configs::show_credentials() {
+    const auto users = client::describe_credentials(cluster_, entities_.names);
+    if (!users) return failed_call(options_, users.error());
+    for (const client::UserCredentials& user : *users) {
+        if (user.error == ErrorCode::resource_not_found) continue;
+        if (user.error != ErrorCode::none) {
+            surroundings_.print("Error retrieving SCRAM credential configs for user-principal '" + user.user +
+                                "': ExecutionException: " + java_text(client::refusal(user.error, user.message)) + "\n");
+            continue;
+        }
+        std::vector<std::string> parts;
+        for (const auto& [mechanism, iterations] : user.iterations) {
+            parts.push_back(std::string(client::to_string(mechanism)) + "=iterations=" + std::to_string(iterations));
+        }
+        surroundings_.print("SCRAM credential configs for user-principal '" + user.user + "' are " + joined(parts, ", ") + "\n");
+    }
+    return {};
+}
+
+Outcome<int> Configs::describe() {
+    if (!has_resources()) {
+        if (auto shown = show_quotas(); !shown) return std::unexpected(std::move(shown.error()));
+        const bool has_credentials = !entities_.has_type("clients") && !entities_.has_type("ips") && !entities_.has_default();
+        if (!has_credentials) return 0;
+        if (auto shown = show_credentials(); !shown) return std::unexpected(std::move(shown.error()));
+        return 0;
+    }
+    std::vector<std::string> names;
+    if (entities_.names.empty()) {
+        auto all = all_names();
+        if (!all) return std::unexpected(std::move(all.error()));
+        names = std::move(*all);
+    } else {
+        const std::string& name = entities_.names.front();
+        const bool is_topic = resource_type() == client::ResourceType::topic;
+        if (const auto problem = is_topic ? topics::topic_name_problem(name) : std::nullopt) return refused(*problem);
+        const auto there = is_there(name);
+        if (!there) return std::unexpected(there.error());
+        if (!*there) return 0;
+        names = {entities_.names.front()};
+    }
+    for (const std::string& name : names) {
+        if (auto shown = show_resource(name); !shown) return std::unexpected(std::move(shown.error()));
+    }
+    return 0;
+}
+
+// --alter
+
+Outcome<void> Configs::alter_resource(const Values& values, const std::vector<std::string>& deleted) {
+    const std::string& name = entities_.names.front();
+    const client::ResourceType type = resource_type();
+    if (type == client::ResourceType::broker_logger) {
+        const auto known = client::describe_configs(cluster_, type, {&name, 1});
+        if (!known) return failed_call(options_, known.error());
+        std::set<std::string> loggers;
+        for (const auto& [resource, entries] : *known) {
+            for (const auto& entry : entries) loggers.insert(entry.name);
+        }
+        std::vector<std::string> invalid;
+        for (const std::string& key : deleted) {
+            if (!loggers.contains(key)) invalid.push_back(key);
+        }
+        for (const auto& [key, value] : values) {
+            if (!loggers.contains(key)) invalid.push_back(key);
+        }
+        if (!invalid.empty()) return refused("Invalid broker logger(s): " + joined(invalid, ","));
+    }
+    std::vector<std::pair<std::string, std::optional<std::string>>> changes;
+    for (const std::string& key : deleted) changes.emplace_back(key, std::nullopt);
+    for (const auto& [key, value] : values) changes.emplace_back(key, value);
+    const auto done = client::alter_configs(cluster_, type, name, changes);
+    if (!done) return failed_call(options_, done.error());
+    return {};
+}
+
+bool is_quota(std::string_view key) {
+    constexpr std::string_view kQuotas[] = {"producer_byte_rate", "consumer_byte_rate", "request_percentage",
+                                            "controller_mutation_rate"};
+    return std::ranges::find(kQuotas, key) != std::end(kQuotas);
+}
+bool is_scram(std::string_view key) { return client::parse_scram_mechanism(key).has_value(); }
+
+std::string scala_list(std::string_view what, const std::vector<std::string>& parts) {
+    return std::string(what) + "(" + joined(parts, ", ") + ")";
+}
+
+Outcome<void> Configs::alter_quotas(const Values& values, const std::vector<std::string>& deleted) {
+    if (entities_.types.size() != entities_.names.size())
+        return refused("Exactly one entity name must be specified for every entity type");
+    const auto present = quotas();
+    if (!present) return std::unexpected(present.error());
+    std::set<std::string> keys;
+    if (!present->empty()) {
+        for (const auto& [key, value] : present->front().values) keys.insert(key);
+    }
+    std::vector<std::string> invalid;
+    for (const std::string& key : deleted) {
+        if (!keys.contains(key)) invalid.push_back(key);
+    }
+    if (!invalid.empty()) return refused("Invalid config(s): " + joined(invalid, ","));
+    std::vector<std::pair<std::string, std::optional<double>>> changes;
+    for (const auto& [key, text] : values) {
+        double value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (error != std::errc() || end != text.data() + text.size()) {
+            return refused("Cannot parse quota configuration value for " + key + ": " + text);
+        }
+        changes.emplace_back(key, value);
+    }
+    for (const std::string& key : deleted) changes.emplace_back(key, std::nullopt);
+    client::QuotaEntity entity;
+    for (std::size_t i = 0; i < entities_.types.size(); ++i) {
+        const std::string& name = entities_.names[i];
+        entity.emplace_back(quota_type(entities_.types[i]), name.empty() ? std::nullopt : std::optional(name));
+    }
+    const auto done = client::alter_quotas(cluster_, entity, changes);
+    if (!done) return failed_call(options_, done.error());
+    return {};
+}
+
+/// "iterations=8192,password=secret", the first part of which may lack.
+Outcome<client::NewCredential> parse_credential(const std::string& mechanism, const std::string& text) {
+    constexpr std::int64_t kIterations = 4096;
+    constexpr std::string_view kIterationsPart = "iterations=";
+    constexpr std::string_view kPasswordPart = "password=";
+    std::string_view rest = text;
+    const auto invalid = [&] {
+        std::string constant = mechanism;
+        std::ranges::replace(constant, '-', '_');
+        return refused("Invalid credential property " + constant + "=" + text);
+    };
+    std::int64_t iterations = kIterations;
+    if (rest.starts_with(kIterationsPart)) {
+        const std::size_t comma = std::min(rest.find(','), rest.size());
+        const auto number = parse_integer(rest.substr(kIterationsPart.size(), comma - kIterationsPart.size()));
+        if (!number || comma == rest.size() || *number > std::numeric_limits<std::int32_t>::max()) return invalid();
+        if (*number != -1) iterations = *number;
+        rest.remove_prefix(comma + 1);
+    }
+    if (!rest.starts_with(kPasswordPart)) return invalid();
+    if (iterations < kIterations) {
+        return refused("Iterations " + std::to_string(iterations) + " is less than the minimum 4096 required for " + mechanism);
+    }
+    return client::NewCredential{*client::parse_scram_mechanism(mechanism), static_cast<std::int32_t>(iterations),
+                                 std::string(rest.substr(kPasswordPart.size()))};
+}
+
+Outcome<void> Configs::alter_credentials(const Values& values, const std::vector<std::string>& deleted) {
+    std::vector<client::NewCredential> set;
+    std::vector<client::ScramMechanism> removed;
+    for (const auto& [mechanism, text] : values) {
+        auto credential = parse_credential(mechanism, text);
+        if (!credential) return std::unexpected(std::move(credential.error()));
+        set.push_back(std::move(*credential));
+    }
+    for (const std::string& mechanism : deleted) removed.push_back(*client::parse_scram_mechanism(mechanism));
+    const auto done = client::alter_credentials(cluster_, entities_.names.front(), set, removed);
+    if (!done) return failed_call(options_, done.error());
+    return {};
+}
+
+Outcome<void> Configs::alter_users(const Values& values, const std::vector<std::string>& deleted) {
+    const bool is_of_clients = entities_.has_type("clients");
+    std::vector<std::string> unknown_set;
+    std::vector<std::string> unknown_deleted;
+    bool has_quotas = false;
+    bool has_scram = false;
+    const auto judge = [&](const std::string& key, std::vector<std::string>& unknown) {
+        has_quotas = has_quotas || is_quota(key);
+        has_scram = has_scram || (is_scram(key) && !is_of_clients);
+        if (!is_quota(key) && (is_of_clients || !is_scram(key))) unknown.push_back(key);
+    };
+    for (const auto& [key, value] : values) judge(key, unknown_set);
+    for (const std::string& key : deleted) judge(key, unknown_deleted);
+    const std::string allowed = is_of_clients ? "Only quota configs can be " : "Only quota and SCRAM credential configs can be ";
+    const std::string whose = is_of_clients ? "clients" : "users";
+    if (!unknown_set.empty()) {
+        return refused(allowed + "added for '" + whose +
+                       "' using --bootstrap-server. Unexpected config names: " + scala_list("Set", unknown_set));
+    }
+    if (!unknown_deleted.empty()) {
+        return refused(allowed + "deleted for '" + whose +
+                       "' using --bootstrap-server. Unexpected config names: " + scala_list("Buffer", unknown_deleted));
+    }
+    if (has_scram && entities_.has_default()) {
+        return refused(
+            "The use of --entity-default or --user-defaults is not allowed with User SCRAM Credentials using "
+            "--bootstrap-server.");
+    }
+    if (has_scram && has_quotas) {
+        return refused(
+            "Cannot alter both quota and SCRAM credential configs simultaneously for 'users' using --bootstrap-server.");
+    }
+    return has_quotas ? alter_quotas(values, deleted) : alter_credentials(values, deleted);
+}
+
+Outcome<int> Configs::alter() {
+    if (entities_.types.size() != entities_.names.size())
+        return refused("An entity name must be specified for every entity type");
+    const auto values = values_to_set(options_);
+    if (!values) return std::unexpected(values.error());
+    const std::vector<std::string> deleted = keys_to_delete(options_);
+    Outcome<void> done;
+    if (has_resources()) {
+        done = alter_resource(*values, deleted);
+    } else if (entities_.has_type("ips")) {
+        std::vector<std::string> unknown;
+        for (const auto& [key, value] : *values) {
+            if (key != "connection_creation_rate") unknown.push_back(key);
+        }
+        for (const std::string& key : deleted) {
+            if (key != "connection_creation_rate") unknown.push_back(key);
+        }
+        if (!unknown.empty()) {
+            return refused(
+                "Only connection quota configs can be added for 'ips' using --bootstrap-server. Unexpected config names: " +
+                joined(unknown, ","));
+        }
+        done = alter_quotas(*values, deleted);
+    } else {
+        done = alter_users(*values, deleted);
+    }
+    if (!done) return std::unexpected(std::move(done.error()));
+    const std::string& name = entities_.names.front();
+    surroundings_.print(name.empty() ? "Completed updating default config for " + entities_.types.front() + " in the cluster.\n"
+                                     : "Completed updating config for " + entities_.kind() + " " + name + ".\n");
+    return 0;
+}
+
+Outcome<int> run_configs(const Options& options, const Surroundings& surroundings) {
+    const Entities entities = entities_of(options);
+    if (auto checked = check_types(options, entities); !checked) return std::unexpected(std::move(checked.error()));
+    if (auto checked = check_names(options, entities); !checked) return std::unexpected(std::move(checked.error()));
+    auto cluster = open_cluster(options, surroundings);
+    if (!cluster) return std::unexpected(std::move(cluster.error()));
+    Configs configs(*cluster, options, surroundings);
+    return options.has("alter") ? configs.alter() : configs.describe();
+}
+
+}  // namespace
+
+const Tool kConfigsTool{
+    .name = "configs",
+    .kafka_name = "kafka-configs",
+    .purpose =
+        "This tool helps to manipulate and describe entity config for a topic, client, user, broker, ip, client-metrics or group",
+    .options = kConfigsOptions,
+    .rules = kConfigsRules,
+    .run = run_configs};
+
+}  // namespace partita::tools
