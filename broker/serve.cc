@@ -134,6 +134,15 @@ void announce(const config::BrokerConfig& config, const std::vector<net::BoundLi
     }
 }
 
+/// For starters that know that a broker is ready by a line that another one would write.
+void print_start_message(const config::BrokerConfig& config) {
+    const std::string message = std::get<std::string>(config.value("partita.start.message"));
+    if (!message.empty()) {
+        std::puts(message.c_str());
+        std::fflush(stdout);
+    }
+}
+
 /// Where clients connect: what the first listener advertises. Empty when there is none.
 std::string client_address(const config::BrokerConfig& config, const std::vector<net::BoundListener>& listeners) {
     if (listeners.empty()) {
@@ -223,6 +232,7 @@ int serve(const ServeOptions& options) {
     if (!options.port_file.empty() && !listeners->empty() && !write_port_file(options.port_file, listeners->front().port)) {
         return refuse_cleanly("cannot write " + options.port_file + "; check its directory");
     }
+    print_start_message(*options.config);
 
     runtime::TurnTimer started(first_reactor);
     started.start(services.clock.now().monotonic + kStartMemoryDelayMs, release_start_memory);

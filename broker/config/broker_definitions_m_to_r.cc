@@ -112,6 +112,9 @@ constexpr ConfigDefinition kDefinitionsMToR[] = {
     define("partita.http.listener", ConfigType::string, "localhost:8092", kAny, kReadOnly,
            "Where the HTTP side listens, as host:port; an empty host is every interface, an empty "
            "value switches it off."),
+    internal("partita.start.message", ConfigType::string, "", kAny, kReadOnly,
+             "Lines that are printed on standard output when clients are served, for starters that wait for a line of another "
+             "broker's log."),
     kept(define("principal.builder.class", ConfigType::class_name,
                 "org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder", kAny, kPerBroker,
                 "Class that turns a connection into a principal.")),

@@ -84,6 +84,18 @@ TEST(Listeners, OnBothLoopbacksWithTheSamePort) {
 }
 
 // What grows later, on a thread that serves, holds it up for a grace period of the kernel (`grow_descriptor_table`).
+TEST(Start, PrintsTheMessageThatStartersWaitForWhenClientsAreServed) {
+    const auto silent = BrokerProcess::start();
+    ASSERT_TRUE(silent);
+    const auto broker =
+        BrokerProcess::start({.overrides = {"partita.start.message=[KafkaServer id=1] started\nKafka Server started"}});
+    ASSERT_TRUE(broker);
+    EXPECT_TRUE(broker->wait_for_output("\nKafka Server started\n", std::chrono::seconds(10))) << broker->output();
+    const std::string output = broker->output();
+    EXPECT_LT(output.find("net listening"), output.find("[KafkaServer id=1] started\n")) << output;
+    EXPECT_EQ(silent->count_in_output("started\n"), 0u) << silent->output();
+}
+
 TEST(Start, MakesRoomForDescriptorsBeforeItHasThreads) {
     const auto broker = BrokerProcess::start({.open_files_max = 2048});
     ASSERT_NE(broker, nullptr);
