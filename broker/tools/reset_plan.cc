@@ -13,7 +13,7 @@ namespace {
 /// Kafka's writer does not look at every letter of a long text: it quotes it.
 constexpr std::size_t kUnquotedMax = 24;
 
-std::string quoted(std::string_view text) {
+std::string csv_field(std::string_view text) {
     const bool is_plain = text.size() <= kUnquotedMax && std::ranges::none_of(text, [](char letter) { return letter <= ','; });
     if (is_plain) return std::string(text);
     std::string out = "\"";
@@ -42,7 +42,7 @@ std::optional<std::vector<std::string>> fields_of(std::string_view line) {
 }  // namespace
 
 std::string plan_line(std::string_view group, const client::TopicPartition& partition, std::int64_t offset) {
-    return (group.empty() ? "" : quoted(group) + ",") + quoted(partition.topic) + "," + std::to_string(partition.partition) +
+    return (group.empty() ? "" : csv_field(group) + ",") + csv_field(partition.topic) + "," + std::to_string(partition.partition) +
            "," + std::to_string(offset) + "\n";
 }
 
