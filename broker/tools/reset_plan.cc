@@ -42,8 +42,8 @@ std::optional<std::vector<std::string>> fields_of(std::string_view line) {
 }  // namespace
 
 std::string plan_line(std::string_view group, const client::TopicPartition& partition, std::int64_t offset) {
-    return (group.empty() ? "" : csv_field(group) + ",") + csv_field(partition.topic) + "," + std::to_string(partition.partition) +
-           "," + std::to_string(offset) + "\n";
+    return (group.empty() ? "" : csv_field(group) + ",") + csv_field(partition.topic) + "," +
+           std::to_string(partition.partition) + "," + std::to_string(offset) + "\n";
 }
 
 std::expected<std::map<std::string, GroupOffsets>, std::string> parse_plan(std::string_view text,
