@@ -14,7 +14,8 @@ import sys
 import tarfile
 import tempfile
 
-PACKAGES = pathlib.Path(os.environ.get("PARTITA_PACKAGES") or pathlib.Path(__file__).resolve().parents[2] / "build/packages")
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PACKAGES = pathlib.Path(os.environ.get("PARTITA_PACKAGES") or ROOT / "build/packages")
 SKIPPED = 77
 MOUNT_AND_RUN = """
 hostname "$1" && mount --bind "$2" "$2" && mount -t proc proc "$2/proc" && mount --rbind /dev "$2/dev" && cd "$2" && user=$3 where=$4 && shift 4 &&

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-import pathlib
+import shutil
 import subprocess
 import sys
 import time
@@ -37,6 +37,12 @@ class Layout(unittest.TestCase):
             tar = subprocess.run(["gzip", "-dc", IMAGE.blob(layer["digest"])], capture_output=True, check=True).stdout
             self.assertEqual("sha256:" + hashlib.sha256(tar).hexdigest(), named)
 
+    def test_another_tool_can_read_it(self):
+        if not shutil.which("skopeo"):
+            self.skipTest("no skopeo here")
+        told = json.loads(subprocess.run(["skopeo", "inspect", f"oci:{IMAGE.layout}"], capture_output=True, check=True).stdout)
+        self.assertEqual(told["Layers"], [layer["digest"] for layer in IMAGE.manifest["layers"]])
+
     def test_it_is_small(self):
         self.assertLess(sum(blob["size"] for blob in IMAGE.blobs()), MOST_BYTES)
 
@@ -61,6 +67,16 @@ class Run(unittest.TestCase):
         data = container.root / "var/lib/kafka/data/orders-0"
         self.assertEqual(data.stat().st_uid, 1000)
         self.assertEqual(container.stop(), 0, container.log())
+
+    def test_kafkas_tools_have_their_names_where_both_images_have_them(self):
+        container = self.run_container()
+        self.kcat("-b", "127.0.0.1:9092", "-P", "-t", "orders", input="one\n")
+        for name in ("kafka-topics", "kafka-topics.sh", "/opt/kafka/bin/kafka-topics.sh", "/usr/bin/kafka-topics"):
+            listed = container.run(name, "--bootstrap-server", "localhost:9092", "--list")
+            self.assertEqual((listed.returncode, listed.stdout), (0, "orders\n"), listed.stderr)
+        names = [line for line in (image.ROOT / "scripts/packages/links").read_text().splitlines() if not line.startswith("#")]
+        there = [name for name in names if (container.root / "usr/bin" / name).is_symlink()]
+        self.assertEqual(sorted(f"{name}.sh" for name in there), sorted(path.name for path in (container.root / "opt/kafka/bin").iterdir()))
 
     def test_as_a_user_that_nobody_knows_of_the_group_of_root_it_serves(self):
         container = self.run_container(user="123456:0")
@@ -94,6 +110,19 @@ class Run(unittest.TestCase):
         container = self.run_container("KAFKA_LISTENERS=PLAINTEXT://0.0.0.0:29092", command=["/etc/confluent/docker/run"])
         self.kcat("-b", "127.0.0.1:29092", "-L")
         self.assertEqual(container.stop(), 0)
+
+    def test_what_quarkus_dev_services_say_to_redpandas_image_starts_it(self):
+        # As RedpandaKafkaContainer of quarkus-kafka-client-deployment 3.38.1 writes it.
+        line = ("/usr/bin/rpk redpanda start --check=false --node-id 0 --smp 1 --memory 1G --overprovisioned --reserve-memory 0M "
+                "--kafka-addr PLAINTEXT://0.0.0.0:29092,OUTSIDE://0.0.0.0:9092 "
+                "--advertise-kafka-addr PLAINTEXT://localhost:29092,OUTSIDE://localhost:9092 "
+                "--set redpanda.auto_create_topics_enabled=true --set redpanda.enable_idempotence=true --set redpanda.enable_transactions=true ")
+        container = image.Container(IMAGE, entrypoint=["sh"], command=["-c", line])
+        self.addCleanup(container.remove)
+        container.start()
+        wait_until(lambda: "Started Kafka API server" in container.log() or container.exit_code() is not None, container.log)
+        for port in (29092, 9092):
+            self.assertIn(f"at localhost:{port}", self.kcat("-b", f"127.0.0.1:{port}", "-L"))
 
     def test_kafka_storage_makes_ids_and_refuses_bad_ones(self):
         container = image.Container(IMAGE)

@@ -100,9 +100,11 @@ class Tarball(InRoot):
             self.write("one\ntwo\n")
         with self.broker(root, inside, "serve", "--data-dir", "/opt/data"):
             self.assertEqual(self.read(), "one\ntwo\n")
-            # The other half of the program, with librdkafka inside, and a name that /etc/hosts has. What else nsswitch.conf names is not
-            # asked: those libraries are of another C library.
             (root / "etc/hosts").write_text("127.0.0.1 localhost box.internal\n")
+            listed = self.run_in(root, inside.replace("bin/partita", "bin/kafka-topics.sh"), "--bootstrap-server", f"localhost:{PORT}", "--list")
+            self.assertEqual(listed.stdout, "orders\n")
+            # The other half of the program, with librdkafka inside. What nsswitch.conf names besides files and DNS is not asked: those
+            # libraries are for another C library.
             (root / "etc/nsswitch.conf").write_text("hosts: mymachines mdns4_minimal [NOTFOUND=return] resolve files dns\n")
             plan = self.run_in(root, inside, "plan", "orders", "--to", "2", "--bootstrap", f"box.internal:{PORT}", check=False)
             self.assertIn("orders", plan.stdout)
