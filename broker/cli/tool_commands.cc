@@ -19,7 +19,7 @@ std::optional<int> run_named_tool(int argument_count, char** argument_values) {
     }
     if (tool == nullptr) return std::nullopt;
     client::TcpNetwork network;
-    const tools::Surroundings surroundings{network, stdin, stdout, stderr};
+    const tools::Surroundings surroundings{network, stdin, stdout, stderr, first == 1};
     return tools::run_tool(*tool, std::span(words).subspan(first), surroundings);
 }
 

@@ -3,9 +3,8 @@
 namespace partita::tools {
 
 std::span<const Tool* const> all_tools() {
-    static constexpr const Tool* kTools[] = {
-        &kConfigsTool, &kGroupsTool, &kOffsetsTool, &kRecordsTool, &kTopicsTool,
-    };
+    static constexpr const Tool* kTools[] = {&kClusterTool, &kConfigsTool, &kConsumeTool, &kGroupsTool, &kLogDirsTool,
+                                             &kOffsetsTool, &kProduceTool, &kRecordsTool, &kTopicsTool};
     return kTools;
 }
 

@@ -8,10 +8,15 @@
 #include <string_view>
 #include <vector>
 
+#include "broker/client/partitions.h"
+
 namespace partita::tools {
 
 /// Java's String.hashCode of text in ASCII.
 [[nodiscard]] std::int32_t java_hash(std::string_view text);
+
+/// TopicPartition.hashCode.
+[[nodiscard]] std::int32_t java_hash(const client::TopicPartition& partition);
 
 /// The order in which a java.util.HashMap gives its keys, which were put into it in this order. Kafka's tools print some lists
 /// so, and a script may have got used to it. `capacity` is what the map was made with.

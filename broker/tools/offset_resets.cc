@@ -47,16 +47,10 @@ std::unexpected<Ending> failed_inside(const client::Failure& failure) {
     return failed("java.util.concurrent.ExecutionException: " + java_text(failure));
 }
 
-/// TopicPartition.hashCode.
-std::int32_t hash_of(const client::TopicPartition& partition) {
-    const auto own = 31u * (31u + static_cast<std::uint32_t>(partition.partition));
-    return static_cast<std::int32_t>(own + static_cast<std::uint32_t>(java_hash(partition.topic)));
-}
-
 Partitions in_map_order(const GroupOffsets& offsets) {
     Partitions partitions;
     for (const auto& [partition, offset] : offsets) partitions.push_back(partition);
-    return in_java_order(std::move(partitions), 16, hash_of);
+    return in_java_order(std::move(partitions), 16, [](const auto& partition) { return java_hash(partition); });
 }
 
 /// "topic:0,1".

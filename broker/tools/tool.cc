@@ -42,15 +42,15 @@ int end(const Tool& tool, const Ending& ending, const Surroundings& surroundings
 
 }  // namespace
 
-void Surroundings::warn(const std::string& text, std::string_view logger) const {
+void Surroundings::log(std::string_view level, const std::string& text, std::string_view logger) const {
     const std::int64_t now_ms = network.clock().now().wall.value;
     const std::time_t seconds = now_ms / 1000;
     std::tm parts{};
     char date[32] = {};
     ::localtime_r(&seconds, &parts);
     std::strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S", &parts);
-    std::fprintf(errors, "[%s,%03d] WARN %s (%s)\n", date, static_cast<int>(now_ms % 1000), text.c_str(),
-                 std::string(logger).c_str());
+    std::fprintf(errors, "[%s,%03d] %s %s (%s)\n", date, static_cast<int>(now_ms % 1000), std::string(level).c_str(),
+                 text.c_str(), std::string(logger).c_str());
 }
 
 std::unexpected<Ending> usage(std::string message) { return std::unexpected(Ending{Ending::Kind::usage, std::move(message)}); }

@@ -22,12 +22,15 @@ struct Surroundings {
     std::FILE* in;
     std::FILE* out;
     std::FILE* errors;
+    /// Called as Kafka's tool is, by a link: where the two would differ, Kafka's way counts.
+    bool is_kafkas_name = false;
 
     void print(std::string_view text) const { std::fwrite(text.data(), 1, text.size(), out); }
     /// One line on the error stream.
     void complain(const std::string& line) const { std::fprintf(errors, "%s\n", line.c_str()); }
-    /// A line on the error stream as Kafka's tools log a warning.
-    void warn(const std::string& text, std::string_view logger) const;
+    /// A line on the error stream as Kafka's tools log it.
+    void warn(const std::string& text, std::string_view logger) const { log("WARN", text, logger); }
+    void log(std::string_view level, const std::string& text, std::string_view logger) const;
 };
 
 /// Why a tool ends before it is done.

@@ -5,9 +5,13 @@
 /// The tools, one in each NAME_tool.cc; all_tools.cc lists them.
 namespace partita::tools {
 
+extern const Tool kClusterTool;
 extern const Tool kConfigsTool;
+extern const Tool kConsumeTool;
 extern const Tool kGroupsTool;
+extern const Tool kLogDirsTool;
 extern const Tool kOffsetsTool;
+extern const Tool kProduceTool;
 extern const Tool kRecordsTool;
 extern const Tool kTopicsTool;
 

@@ -5,7 +5,9 @@ who checks compressed records (as Kafka does) would be measured beside who does 
 import json
 import os
 import re
+import statistics
 import subprocess
+import time
 
 import rivals
 import start_bench
@@ -146,4 +148,31 @@ class LibrdkafkaRhythm(Row):
         return {"cpu_s_per_gb": used_s / (records * RECORD_BYTES / 1e9), "mb_per_s": records * RECORD_BYTES / 1e6 / seconds}
 
 
-ROWS = [Users(Librdkafka()), Users(FranzGo()), Users(Java()), LibrdkafkaRhythm()]
+class TopicsList(Row):
+    """The command line tools themselves: what somebody waits who asks for the topics, from the start of the program to its end."""
+
+    name = "command-topics-list"
+    text = "`partita topics --list` (B) and kafka-topics --list (K), each asking its own broker"
+    figures = (("list_ms", "ms", "less"),)
+    bars = (("list_ms", None, 10), ("list_ms", "K", 0.1))
+    contenders = ("K", "B")
+    rivals = False
+
+    def measure(self, session, bench):
+        binary = getattr(session.contender, "binary", None)
+        program = [str(binary), "topics"] if binary else [*harness.java_command(), "org.apache.kafka.tools.TopicCommand"]
+        topic = f"{self.name}-{bench.next_number()}"
+        session.create_topic(topic, 1)
+        taken_ms = []
+        for _ in range(bench.scale.starts):
+            began = time.monotonic()
+            done = subprocess.run([*program, "--bootstrap-server", f"127.0.0.1:{session.port}", "--list"], capture_output=True,
+                                  text=True, timeout=bench.scale.timeout_s)
+            taken_ms.append((time.monotonic() - began) * 1000)
+            if done.returncode != 0 or topic not in done.stdout.splitlines():
+                raise RuntimeError(f"{program[0]} against {session.contender.name}: {done.stdout}{done.stderr}")
+        session.delete_topic(topic)
+        return {"list_ms": statistics.median(taken_ms)}
+
+
+ROWS = [Users(Librdkafka()), Users(FranzGo()), Users(Java()), LibrdkafkaRhythm(), TopicsList()]

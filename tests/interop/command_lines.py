@@ -11,6 +11,10 @@ OFFSETS = "kafka-get-offsets"
 RECORDS = "kafka-delete-records"
 GROUPS = "kafka-consumer-groups"
 CONFIGS = "kafka-configs"
+PRODUCE = "kafka-console-producer"
+CONSUME = "kafka-console-consumer"
+CLUSTER = "kafka-cluster"
+LOG_DIRS = "kafka-log-dirs"
 
 
 def build(tools):
@@ -54,7 +58,9 @@ class Recording:
 
 
 #: Lines whose answer is another at every start: they are compared, and not recorded.
-OF_THE_MOMENT = {"kafka-configs --describe --broker {node} --all"}
+OF_THE_MOMENT = {"kafka-configs --describe --broker {node} --all", "kafka-log-dirs --describe",
+                 "kafka-log-dirs --describe --topic-list plain,tuned", "kafka-log-dirs --describe --topic-list missing",
+                 "kafka-log-dirs --describe --broker-list {node} --topic-list plain"}
 
 #: Where ours says something else on purpose: what, and why. docs/commands.md lists them.
 DIFFERENCES = {
@@ -285,6 +291,29 @@ LOOKS = [
     [CONFIGS, "--version"],
     [CONFIGS, "--lost"],
     [CONFIGS, "--topic"],
+    [PRODUCE],
+    [PRODUCE, "--help"],
+    [PRODUCE, "--lost"],
+    [PRODUCE, "--topic"],
+    [PRODUCE, "--topic", "missing", "--max-block-ms", "1500"],
+    [CONSUME],
+    [CONSUME, "--help"],
+    [CONSUME, "--lost"],
+    [CONSUME, "--topic", "plain", "--include", "p.*"],
+    [CONSUME, "--partition", "0", "--include", "p.*"],
+    [CONSUME, "--topic", "plain", "--offset", "3"],
+    [CONSUME, "--topic", "plain", "--partition", "0", "--offset", "soon"],
+    [CONSUME, "--topic", "plain", "--partition", "0", "--offset", "-5"],
+    [CONSUME, "--topic", "plain", "--partition", "0", "--offset", "3", "--from-beginning"],
+    [LOG_DIRS],
+    [LOG_DIRS, "--help"],
+    [LOG_DIRS, "--lost"],
+    [LOG_DIRS, "--describe"],
+    [LOG_DIRS, "--describe", "--topic-list", "plain,tuned"],
+    [LOG_DIRS, "--describe", "--topic-list", "missing"],
+    [LOG_DIRS, "--describe", "--broker-list", "{node}", "--topic-list", "plain"],
+    [LOG_DIRS, "--describe", "--broker-list", "99"],
+    [LOG_DIRS, "--describe", "--broker-list", "x"],
 ]
 
 #: Scenes that change something: Kafka's tool plays them on a topic of its own, ours on a twin.
@@ -345,6 +374,34 @@ SCENES = {
         [CONFIGS, "--alter", "--group", "{t}", "--add-config", "consumer.session.timeout.ms=50000"],
         [CONFIGS, "--describe", "--group", "{t}"],
         [CONFIGS, "--alter", "--group", "{t}", "--delete-config", "consumer.session.timeout.ms"],
+        [TOPICS, "--delete", "--topic", "{t}"],
+    ],
+    "records": [
+        [TOPICS, "--create", "--topic", "{t}", "--partitions", "1"],
+        ([PRODUCE, "--topic", "{t}"], "first\nsecond\r\n\nunended"),
+        ([PRODUCE, "--topic", "{t}", "--sync", "--compression-codec", "lz4", "--reader-property", "parse.key=true",
+          "--reader-property", "key.separator=:"], "k:v\nk::v\n:\n"),
+        ([PRODUCE, "--topic", "{t}", "--compression-codec", "--reader-property", "parse.key=true", "--reader-property",
+          "parse.headers=true", "--reader-property", "null.marker=NULL"], "a:1,b:NULL\tNULL\tNULL\nNULL\tk\tgrüße\n"),
+        ([PRODUCE, "--topic", "{t}", "--reader-property", "parse.key=true"], "no key\n"),
+        ([PRODUCE, "--topic", "{t}", "--request-required-acks", "0", "--compression-codec", "zstd"], "unacknowledged\n"),
+        ([PRODUCE, "--topic", "{t}", "--request-required-acks", "1", "--batch-size", "1"], "one\ntwo\n"),
+        ([PRODUCE, "--topic", "{t}-missing", "--max-block-ms", "1500"], "lost\n"),
+        ([PRODUCE, "--topic", "{t}-missing", "--max-block-ms", "1500", "--sync"], "lost\n"),
+        [OFFSETS, "--topic", "{t}"],
+        [CONSUME, "--topic", "{t}", "--partition", "0", "--from-beginning", "--max-messages", "12"],
+        [CONSUME, "--topic", "{t}", "--partition", "0", "--offset", "earliest", "--max-messages", "9", "--formatter-property",
+         "print.key=true", "--formatter-property", "print.headers=true", "--formatter-property", "print.offset=true",
+         "--formatter-property", "print.partition=true", "--formatter-property", "print.epoch=true", "--formatter-property",
+         "key.separator=|", "--formatter-property", "null.literal=-", "--formatter-property", "headers.separator=;"],
+        [CONSUME, "--topic", "{t}", "--partition", "0", "--offset", "5", "--max-messages", "2"],
+        [CONSUME, "--topic", "{t}", "--partition", "0", "--offset", "5", "--max-messages", "1", "--formatter-property", "print.value=false"],
+        [CONSUME, "--topic", "{t}", "--partition", "0", "--from-beginning", "--max-messages", "0"],
+        [GROUPS, "--reset-offsets", "--group", "{t}-g", "--topic", "{t}", "--shift-by", "1", "--dry-run"],
+        [GROUPS, "--reset-offsets", "--group", "{t}-g", "--topic", "{t}", "--to-offset", "4", "--execute"],
+        [GROUPS, "--describe", "--group", "{t}-g", "--verbose"],
+        [GROUPS, "--reset-offsets", "--group", "{t}-g", "--all-topics", "--shift-by", "-2", "--execute"],
+        [GROUPS, "--delete", "--group", "{t}-g"],
         [TOPICS, "--delete", "--topic", "{t}"],
     ],
 }

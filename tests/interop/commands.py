@@ -40,6 +40,12 @@ class Commands:
                               timeout=seconds)
         return harness.ToolResult(" ".join([tool, *arguments]), done.returncode, done.stdout, done.stderr)
 
+    def by_command(self, command, *arguments, input="", seconds=harness.TOOL_DEADLINE_S):
+        """The same as a command of the program: `partita topics`."""
+        words = [command, "--bootstrap-server", self.bootstrap, *map(str, arguments)]
+        done = subprocess.run([self.binary, *words], input=input, capture_output=True, text=True, timeout=seconds)
+        return harness.ToolResult(" ".join(words)[:200], done.returncode, done.stdout, done.stderr)
+
     def close(self):
         self.directory.cleanup()
 

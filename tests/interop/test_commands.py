@@ -1,8 +1,10 @@
 """Our commands beside Kafka's own tools: the same line on the same broker has the same output, first line of the error stream and
 exit code. `differences` of docs/commands.md are the lines that are marked here."""
 
+import json
 import os
 import re
+import subprocess
 
 import pytest
 
@@ -57,7 +59,8 @@ def test_a_line_that_changes_nothing(tools, ours, world, recording, line):
 @pytest.mark.parametrize("scene", command_lines.SCENES)
 def test_a_scene_that_changes_something(tools, ours, world, scene):
     for line in command_lines.SCENES[scene]:
-        theirs, mine = (run(*[word.format(t=topic, ip=address, **world) for word in line])
+        line, text = line if isinstance(line, tuple) else (line, "")
+        theirs, mine = (run(*[word.format(t=topic, ip=address, **world) for word in line], input=text)
                         for run, topic, address in ((tools, "twin-a", "127.0.0.8"), (ours, "twin-b", "127.0.0.9")))
         for result in (theirs, mine):
             result.out = command_lines.without_ids(result.out)
@@ -87,3 +90,87 @@ def test_an_address_that_is_none(ours, address):
     result = ours("kafka-topics", "--list", "--bootstrap-server", address)
     assert (result.code, result.out) == (1, "")
     assert re.fullmatch(r"Invalid (url|port) in bootstrap\.servers: .*\n", result.err)
+
+
+@pytest.mark.parametrize("action", [["cluster-id"], ["list-endpoints"], ["list-endpoints", "--include-fenced-brokers"]])
+def test_the_cluster_tells_of_itself(tools, ours, action):
+    same(tools("kafka-cluster", *action), ours("kafka-cluster", *action))
+
+
+def consumed(ours, topic, *more):
+    return ours("kafka-console-consumer", "--topic", topic, "--exit", *more).succeeded().lines
+
+
+@pytest.fixture
+def written(ours, unique):
+    """A topic with JSON records: three in partition 0 and one, which is no text, in 1."""
+    topic = unique("topic")
+    ours("kafka-topics", "--create", "--topic", topic, "--partitions", 3).succeeded()
+    lines = [{"partition": 0, "timestamp": 1000 * n, "key": f"k{n}", "value": f"v{n}"} for n in (1, 2, 3)]
+    lines += [{"partition": 1, "timestamp": 5000, "key": None, "value_hex": "ff00", "headers": [{"key": "h", "value": "1"}]}]
+    ours("kafka-console-producer", "--topic", topic, "--json", input="\n".join(map(json.dumps, lines))).succeeded()
+    return topic
+
+
+def test_json_lines_come_back_as_they_were_written(ours, written):
+    records = [json.loads(line) for line in consumed(ours, written, "--json", "--from-beginning")]
+    assert [(r["partition"], r["offset"], r["timestamp"], r["key"]) for r in sorted(records, key=lambda r: r["timestamp"])] == [
+        (0, 0, 1000, "k1"), (0, 1, 2000, "k2"), (0, 2, 3000, "k3"), (1, 0, 5000, None)]
+    assert records[-1] == {"topic": written, "partition": 1, "offset": 0, "timestamp": 5000,
+                           "headers": [{"key": "h", "value": "1"}], "key": None, "value_hex": "ff00"}
+
+
+def test_formats_tails_and_times(ours, written):
+    assert consumed(ours, written, "--format", "%p:%o %k=%s\\n", "--partition", 0, "--offset", 1) == ["0:1 k2=v2", "0:2 k3=v3"]
+    assert consumed(ours, written, "--format", "%s\\n", "--hex", "--tail", 1, "--partition", 1) == ["ff00"]
+    assert consumed(ours, written, "--tail", 2, "--partition", 0) == ["v2", "v3"]
+    assert consumed(ours, written, "--from-time", 2500, "--partition", 0) == ["v3"]
+    assert consumed(ours, written, "--from-time", "1970-01-01T00:00:02.000", "--partition", 0) == ["v2", "v3"]
+    assert consumed(ours, written, "--partition", 2, "--from-beginning") == []
+
+
+def test_keys_are_placed_as_kafkas_client_places_them(tools, ours, unique):
+    keys = [f"key-{n}" for n in range(40)]
+    placed = []
+    for run, name in ((tools, "theirs"), (ours, "ours")):
+        topic = unique(name)
+        ours("kafka-topics", "--create", "--topic", topic, "--partitions", 7).succeeded()
+        run("kafka-console-producer", "--topic", topic, "--reader-property", "parse.key=true",
+            input="".join(f"{key}\t{key}\n" for key in keys)).succeeded()
+        placed.append(dict(line.split() for line in consumed(ours, topic, "--from-beginning", "--format", "%k %p\\n")))
+    assert placed[0] == placed[1] and set(placed[0]) == set(keys)
+
+
+def test_ten_megabytes_in_one_record(ours, unique):
+    topic = unique("topic")
+    ours("kafka-topics", "--create", "--topic", topic, "--config", "max.message.bytes=20000000").succeeded()
+    value = "x" * 10_000_000
+    ours("kafka-console-producer", "--topic", topic, input=value).succeeded()
+    assert consumed(ours, topic, "--from-beginning") == [value]
+    refused = ours.by_command("produce", "--topic", topic, input=3 * value)
+    assert refused.code == 1 and "RecordTooLargeException" in refused.err
+    assert ours("kafka-console-producer", "--topic", topic, input=3 * value).code == 0
+
+
+def test_a_group_is_refused_until_it_is_served(ours):
+    result = ours("kafka-console-consumer", "--topic", "t", "--group", "g")
+    assert result.code == 1 and result.err.startswith("--group is not served yet")
+
+
+def test_records_that_a_killed_broker_did_not_answer_for_are_stored_once(broker, ours, unique):
+    if not hasattr(broker, "restart"):
+        pytest.skip("needs a broker of its own")
+    topic = unique("topic")
+    ours("kafka-topics", "--create", "--topic", topic).succeeded()
+    binary = ours.link("kafka-console-producer.sh")
+    process = subprocess.Popen([binary, "--bootstrap-server", broker.bootstrap, "--topic", topic, "--sync"], stdin=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+    for n in range(2000):
+        process.stdin.write(f"{n}\n")
+        if n == 700:
+            process.stdin.flush()
+            broker.kill()
+            broker.restart()
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    assert consumed(ours, topic, "--from-beginning") == [str(n) for n in range(2000)]

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "broker/client/cluster.h"
+#include "broker/client/partitions.h"
+#include "protocol/record_batch.h"
+
+namespace partita::client {
+
+/// A record as it was read. Borrows from the reply; valid until the taker returns.
+struct FetchedRecord {
+    std::string_view topic;
+    std::int32_t partition = 0;
+    std::int64_t offset = 0;
+    std::int64_t timestamp_ms = -1;
+    TimestampType timestamp_type = TimestampType::create_time;
+    std::int32_t leader_epoch = -1;
+    std::optional<Bytes> key;
+    std::optional<Bytes> value;
+    RecordHeaderRange headers;
+};
+
+struct FetcherSettings {
+    bool is_read_committed = false;
+    /// Where to go on when an offset is not there (any more): kEarliest, kLatest, or empty for a failure.
+    std::optional<std::int64_t> reset = kLatest;
+    std::int64_t max_wait_ms = 500;
+};
+
+/// Reads partitions from offsets on. Control records, and those of aborted transactions for a reader of committed ones, are left
+/// out. One thread.
+class Fetcher {
+  public:
+    /// Answers false when this record was the last one that it wants.
+    using Taker = std::function<bool(const FetchedRecord&)>;
+
+    /// The cluster outlives the fetcher.
+    Fetcher(Cluster& cluster, FetcherSettings settings) : cluster_(cluster), settings_(settings) {}
+
+    /// Begins or goes on at an offset.
+    void seek(const TopicPartition& partition, std::int64_t offset) { positions_[partition] = {.offset = offset}; }
+    void leave(const TopicPartition& partition) { positions_.erase(partition); }
+
+    /// Asks every leader once, waits there for up to max_wait_ms where nothing is new, and hands on what comes, in the order of
+    /// each partition. Answers how many were taken; the next call goes on behind them. Failures: of the cluster, an offset that
+    /// is not there, damaged records (malformed).
+    [[nodiscard]] Result<std::int64_t> poll(const Taker& take);
+    /// The offset that comes next.
+    [[nodiscard]] std::int64_t position(const TopicPartition& partition) const { return positions_.at(partition).offset; }
+    /// Where a partition ended when it was asked last: behind its last record, or its last committed one. Null before that.
+    [[nodiscard]] std::optional<std::int64_t> end(const TopicPartition& partition) const { return positions_.at(partition).end; }
+    [[nodiscard]] bool has_partitions() const { return !positions_.empty(); }
+
+  private:
+    struct Position {
+        std::int64_t offset = 0;
+        std::optional<std::int64_t> end;
+    };
+
+    [[nodiscard]] Result<void> find_leaders();
+    [[nodiscard]] Result<std::int64_t> ask(std::int32_t leader, const std::vector<TopicPartition>& partitions,
+                                           std::int64_t wait_ms, const Taker& take, bool& wants_more);
+    [[nodiscard]] Result<std::int64_t> hand_on(const TopicPartition& partition, Bytes records,
+                                               const std::vector<std::pair<std::int64_t, std::int64_t>>& aborted,
+                                               const Taker& take, bool& wants_more);
+    [[nodiscard]] Result<void> answer(const TopicPartition& partition, ErrorCode code);
+
+    Cluster& cluster_;
+    const FetcherSettings settings_;
+    std::map<TopicPartition, Position> positions_;
+    std::map<TopicPartition, std::int32_t> leaders_;
+};
+
+}  // namespace partita::client

@@ -1,0 +1,450 @@
+#include "broker/tools/record_text.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "broker/tools/text.h"
+#include "protocol/big_endian.h"
+
+namespace partita::tools {
+namespace {
+
+using client::FetchedRecord;
+using nlohmann::ordered_json;
+
+std::string hex_of(Bytes bytes) {
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    std::string text;
+    for (const std::byte byte : bytes) {
+        text += kDigits[std::to_integer<std::size_t>(byte) >> 4];
+        text += kDigits[std::to_integer<std::size_t>(byte) & 15];
+    }
+    return text;
+}
+
+std::expected<std::string, std::string> bytes_of_hex(const std::string& text) {
+    const auto digit_of = [](char letter) {
+        return letter >= '0' && letter <= '9'   ? letter - '0'
+               : letter >= 'a' && letter <= 'f' ? letter - 'a' + 10
+               : letter >= 'A' && letter <= 'F' ? letter - 'A' + 10
+                                                : -1;
+    };
+    std::string bytes;
+    for (std::size_t i = 0; i < text.size(); i += 2) {
+        const int high = digit_of(text[i]);
+        const int low = i + 1 < text.size() ? digit_of(text[i + 1]) : -1;
+        if (high < 0 || low < 0) return std::unexpected("no hexadecimal: " + text);
+        bytes += static_cast<char>(high * 16 + low);
+    }
+    return bytes;
+}
+
+bool is_true(const Properties& properties, const std::string& name, bool otherwise) {
+    const auto found = properties.find(name);
+    if (found == properties.end()) return otherwise;
+    std::string text = trimmed(found->second);
+    std::ranges::transform(text, text.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    return text == "true";
+}
+std::string text_or(const Properties& properties, const std::string& name, std::string_view otherwise) {
+    const auto found = properties.find(name);
+    return found == properties.end() ? std::string(otherwise) : found->second;
+}
+
+/// What makes text of the bytes of a key, a value or a header.
+enum class Deserializer { bytes, short_number, integer, long_number };
+
+std::expected<Deserializer, std::string> deserializer_of(const Properties& properties, const std::string& name) {
+    const auto found = properties.find(name);
+    if (found == properties.end() || found->second.empty()) return Deserializer::bytes;
+    constexpr std::string_view kPackage = "org.apache.kafka.common.serialization.";
+    std::string_view type = found->second;
+    if (type.starts_with(kPackage)) type.remove_prefix(kPackage.size());
+    if (type == "StringDeserializer") return Deserializer::bytes;
+    if (type == "ShortDeserializer") return Deserializer::short_number;
+    if (type == "IntegerDeserializer") return Deserializer::integer;
+    if (type == "LongDeserializer") return Deserializer::long_number;
+    return std::unexpected(name + "=" + found->second + " is not served: String, Short, Integer and LongDeserializer are");
+}
+
+std::string text_of(Bytes bytes, Deserializer deserializer) {
+    const auto number = [&]<class Integer>(Integer) {
+        return bytes.size() == sizeof(Integer) ? std::to_string(load_big_endian<Integer>(bytes.data())) : hex_of(bytes);
+    };
+    switch (deserializer) {
+        case Deserializer::bytes:
+            break;
+        case Deserializer::short_number:
+            return number(std::int16_t{});
+        case Deserializer::integer:
+            return number(std::int32_t{});
+        case Deserializer::long_number:
+            return number(std::int64_t{});
+    }
+    return std::string(as_text(bytes));
+}
+
+class DefaultWriter final : public RecordWriter {
+  public:
+    DefaultWriter(const Properties& properties, Deserializer key, Deserializer value, Deserializer header)
+        : key_(key),
+          value_(value),
+          header_(header),
+          prints_timestamp_(is_true(properties, "print.timestamp", false)),
+          prints_partition_(is_true(properties, "print.partition", false)),
+          prints_offset_(is_true(properties, "print.offset", false)),
+          prints_delivery_(is_true(properties, "print.delivery", false)),
+          prints_epoch_(is_true(properties, "print.epoch", false)),
+          prints_headers_(is_true(properties, "print.headers", false)),
+          prints_key_(is_true(properties, "print.key", false)),
+          prints_value_(is_true(properties, "print.value", true)),
+          key_separator_(text_or(properties, "key.separator", "\t")),
+          line_separator_(text_or(properties, "line.separator", "\n")),
+          headers_separator_(text_or(properties, "headers.separator", ",")),
+          null_(text_or(properties, "null.literal", "null")) {}
+
+    void write(const FetchedRecord& record, std::string& out) const override {
+        std::vector<std::string> columns;
+        if (prints_timestamp_) {
+            const bool is_append = record.timestamp_type == TimestampType::log_append_time;
+            columns.push_back((is_append ? "LogAppendTime:" : "CreateTime:") + std::to_string(record.timestamp_ms));
+        }
+        if (prints_partition_) columns.push_back("Partition:" + std::to_string(record.partition));
+        if (prints_offset_) columns.push_back("Offset:" + std::to_string(record.offset));
+        if (prints_delivery_) columns.emplace_back("Delivery:NOT_PRESENT");
+        // Kafka's tool does not hand the epoch on.
+        if (prints_epoch_) columns.emplace_back("Epoch:NOT_PRESENT");
+        if (prints_headers_) columns.push_back(headers_of(record));
+        if (prints_key_) columns.push_back(record.key ? text_of(*record.key, key_) : null_);
+        if (prints_value_) columns.push_back(record.value ? text_of(*record.value, value_) : null_);
+        if (!columns.empty()) out += joined(columns, key_separator_) + line_separator_;
+    }
+
+  private:
+    [[nodiscard]] std::string headers_of(const FetchedRecord& record) const {
+        RecordHeaderRange headers = record.headers;
+        if (headers.count() == 0) return "NO_HEADERS";
+        std::vector<std::string> parts;
+        RecordHeader header;
+        while (headers.next(header)) {
+            parts.push_back(std::string(header.key) + ":" + (header.value ? text_of(*header.value, header_) : null_));
+        }
+        return joined(parts, headers_separator_);
+    }
+
+    const Deserializer key_;
+    const Deserializer value_;
+    const Deserializer header_;
+    const bool prints_timestamp_;
+    const bool prints_partition_;
+    const bool prints_offset_;
+    const bool prints_delivery_;
+    const bool prints_epoch_;
+    const bool prints_headers_;
+    const bool prints_key_;
+    const bool prints_value_;
+    const std::string key_separator_;
+    const std::string line_separator_;
+    const std::string headers_separator_;
+    const std::string null_;
+};
+
+/// A format: texts, and letters for parts of a record between them.
+class FormatWriter final : public RecordWriter {
+  public:
+    struct Part {
+        char letter = 0;
+        std::string text;
+    };
+    FormatWriter(std::vector<Part> parts, bool is_hex) : parts_(std::move(parts)), is_hex_(is_hex) {}
+
+    void write(const FetchedRecord& record, std::string& out) const override {
+        for (const Part& part : parts_) out += part.letter == 0 ? part.text : value_of(part.letter, record);
+    }
+
+  private:
+    [[nodiscard]] std::string shown(const std::optional<Bytes>& bytes) const {
+        if (!bytes) return "";
+        return is_hex_ ? hex_of(*bytes) : std::string(as_text(*bytes));
+    }
+    static std::string size_of(const std::optional<Bytes>& bytes) { return bytes ? std::to_string(bytes->size()) : "-1"; }
+
+    [[nodiscard]] std::string value_of(char letter, const FetchedRecord& record) const {
+        switch (letter) {
+            case 't':
+                return std::string(record.topic);
+            case 'p':
+                return std::to_string(record.partition);
+            case 'o':
+                return std::to_string(record.offset);
+            case 'T':
+                return std::to_string(record.timestamp_ms);
+            case 'k':
+                return shown(record.key);
+            case 's':
+                return shown(record.value);
+            case 'K':
+                return size_of(record.key);
+            case 'S':
+                return size_of(record.value);
+            default:
+                break;
+        }
+        std::vector<std::string> headers;
+        RecordHeaderRange range = record.headers;
+        RecordHeader header;
+        while (range.next(header))
+            headers.push_back(std::string(header.key) + "=" + (header.value ? shown(header.value) : "NULL"));
+        return joined(headers, ",");
+    }
+
+    const std::vector<Part> parts_;
+    const bool is_hex_;
+};
+
+bool is_utf8(std::string_view text) {
+    try {
+        return !ordered_json(std::string(text)).dump().empty();
+    } catch (const ordered_json::exception&) {
+        return false;
+    }
+}
+
+void add_bytes(ordered_json& object, const std::string& name, const std::optional<Bytes>& bytes) {
+    if (!bytes) {
+        object[name] = nullptr;
+    } else if (is_utf8(as_text(*bytes))) {
+        object[name] = std::string(as_text(*bytes));
+    } else {
+        object[name + "_hex"] = hex_of(*bytes);
+    }
+}
+
+class JsonWriter final : public RecordWriter {
+  public:
+    void write(const FetchedRecord& record, std::string& out) const override {
+        ordered_json object{{"topic", record.topic},
+                            {"partition", record.partition},
+                            {"offset", record.offset},
+                            {"timestamp", record.timestamp_ms}};
+        ordered_json headers = ordered_json::array();
+        RecordHeaderRange range = record.headers;
+        RecordHeader header;
+        while (range.next(header)) {
+            ordered_json one{{"key", header.key}};
+            add_bytes(one, "value", header.value);
+            headers.push_back(std::move(one));
+        }
+        object["headers"] = std::move(headers);
+        add_bytes(object, "key", record.key);
+        add_bytes(object, "value", record.value);
+        out += object.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+    }
+};
+
+class LineReader final : public RecordParser {
+  public:
+    explicit LineReader(const Properties& properties)
+        : parses_key_(is_true(properties, "parse.key", false)),
+          parses_headers_(is_true(properties, "parse.headers", false)),
+          ignores_errors_(is_true(properties, "ignore.error", false)),
+          key_separator_(text_or(properties, "key.separator", "\t")),
+          headers_delimiter_(text_or(properties, "headers.delimiter", "\t")),
+          headers_separator_(text_or(properties, "headers.separator", ",")),
+          headers_key_separator_(text_or(properties, "headers.key.separator", ":")) {
+        if (const auto found = properties.find("null.marker"); found != properties.end()) null_marker_ = found->second;
+    }
+
+    /// Texts that would be mistaken for each other.
+    [[nodiscard]] std::optional<std::string> complaint() const {
+        const std::pair<std::string_view, const std::string*> named[] = {{"headers.delimiter", &headers_delimiter_},
+                                                                         {"headers.separator", &headers_separator_},
+                                                                         {"headers.key.separator", &headers_key_separator_}};
+        for (std::size_t i = 0; i < 3; ++i) {
+            for (std::size_t j = i + 1; j < 3; ++j) {
+                if (*named[i].second == *named[j].second) {
+                    return std::string(named[i].first) + " and " + std::string(named[j].first) + " may not be equal";
+                }
+            }
+        }
+        if (!null_marker_) return std::nullopt;
+        if (key_separator_ == *null_marker_) return "null.marker and key.separator may not be equal";
+        for (const auto& [name, text] : {named[1], named[0], named[2]}) {
+            if (*text == *null_marker_) return "null.marker and " + std::string(name) + " may not be equal";
+        }
+        return std::nullopt;
+    }
+
+    std::expected<client::OwnedRecord, std::string> read(std::string_view line, std::int64_t number) const override {
+        client::OwnedRecord record;
+        std::string_view rest = line;
+        const auto headers = take(parses_headers_, rest, headers_delimiter_, "headers delimiter", line, number);
+        if (!headers) return std::unexpected(headers.error());
+        const auto key = take(parses_key_, rest, key_separator_, "key separator", line, number);
+        if (!key) return std::unexpected(key.error());
+        record.key = *key ? unless_null(**key) : std::nullopt;
+        record.value = unless_null(rest);
+        if (*headers && **headers != null_marker_) {
+            if (auto added = add_headers(**headers, number, record); !added) return std::unexpected(added.error());
+        }
+        return record;
+    }
+
+  private:
+    [[nodiscard]] std::optional<std::string> unless_null(std::string_view text) const {
+        return null_marker_ && text == *null_marker_ ? std::nullopt : std::optional(std::string(text));
+    }
+
+    /// What stands before the separator, which is taken away too.
+    [[nodiscard]] std::expected<std::optional<std::string_view>, std::string> take(bool is_wanted, std::string_view& rest,
+                                                                                   const std::string& separator,
+                                                                                   std::string_view name, std::string_view line,
+                                                                                   std::int64_t number) const {
+        if (!is_wanted) return std::nullopt;
+        const std::size_t end = rest.find(separator);
+        if (end == std::string_view::npos) {
+            if (ignores_errors_) return std::nullopt;
+            return std::unexpected("No " + std::string(name) + " found on line number " + std::to_string(number) + ": '" +
+                                   std::string(line) + "'");
+        }
+        const std::string_view part = rest.substr(0, end);
+        rest.remove_prefix(end + separator.size());
+        return part;
+    }
+
+    [[nodiscard]] std::expected<void, std::string> add_headers(std::string_view text, std::int64_t number,
+                                                               client::OwnedRecord& record) const {
+        while (true) {
+            const std::size_t end = std::min(text.find(headers_separator_), text.size());
+            const std::string_view pair = text.substr(0, end);
+            const std::size_t middle = pair.find(headers_key_separator_);
+            if (middle == std::string_view::npos) {
+                if (!ignores_errors_) {
+                    return std::unexpected("No header key separator found in pair '" + std::string(pair) + "' on line number " +
+                                           std::to_string(number));
+                }
+                record.headers.emplace_back(pair, std::nullopt);
+            } else if (pair.substr(0, middle) == null_marker_) {
+                return std::unexpected("Header keys should not be equal to the null marker '" + *null_marker_ +
+                                       "' as they can't be null");
+            } else {
+                record.headers.emplace_back(pair.substr(0, middle),
+                                            unless_null(pair.substr(middle + headers_key_separator_.size())));
+            }
+            if (end == text.size()) return {};
+            text.remove_prefix(end + headers_separator_.size());
+        }
+    }
+
+    const bool parses_key_;
+    const bool parses_headers_;
+    const bool ignores_errors_;
+    const std::string key_separator_;
+    const std::string headers_delimiter_;
+    const std::string headers_separator_;
+    const std::string headers_key_separator_;
+    std::optional<std::string> null_marker_;
+};
+
+/// A member as bytes: NAME_hex, or NAME as a string or any other JSON. Null where it is null or absent.
+std::expected<std::optional<std::string>, std::string> bytes_member(const ordered_json& object, const std::string& name) {
+    if (const auto hex = object.find(name + "_hex"); hex != object.end()) {
+        if (!hex->is_string()) return std::unexpected(name + "_hex is no string");
+        auto bytes = bytes_of_hex(hex->get<std::string>());
+        if (!bytes) return std::unexpected(bytes.error());
+        return std::optional(std::move(*bytes));
+    }
+    const auto found = object.find(name);
+    if (found == object.end() || found->is_null()) return std::nullopt;
+    return found->is_string() ? found->get<std::string>() : found->dump();
+}
+
+class JsonReader final : public RecordParser {
+  public:
+    std::expected<client::OwnedRecord, std::string> read(std::string_view line, std::int64_t number) const override {
+        const auto wrong = [&](const std::string& what) {
+            return std::unexpected("line " + std::to_string(number) + ": " + what);
+        };
+        const ordered_json object = ordered_json::parse(line, nullptr, false);
+        if (!object.is_object()) return wrong("no JSON object");
+        client::OwnedRecord record;
+        auto key = bytes_member(object, "key");
+        if (!key) return wrong(key.error());
+        record.key = std::move(*key);
+        auto value = bytes_member(object, "value");
+        if (!value) return wrong(value.error());
+        record.value = std::move(*value);
+        if (const auto partition = object.find("partition"); partition != object.end() && !partition->is_null()) {
+            if (!partition->is_number_integer()) return wrong("partition is no number");
+            record.partition = partition->get<std::int32_t>();
+        }
+        if (const auto time = object.find("timestamp"); time != object.end() && !time->is_null()) {
+            if (!time->is_number_integer()) return wrong("timestamp is no number");
+            record.timestamp_ms = time->get<std::int64_t>();
+        }
+        for (const auto& header : object.value("headers", ordered_json::array())) {
+            if (!header.is_object() || !header.contains("key") || !header["key"].is_string())
+                return wrong("a header without a key");
+            auto content = bytes_member(header, "value");
+            if (!content) return wrong(content.error());
+            record.headers.emplace_back(header["key"].get<std::string>(), std::move(*content));
+        }
+        return record;
+    }
+};
+
+}  // namespace
+
+std::expected<std::unique_ptr<RecordWriter>, std::string> default_writer(const Properties& properties) {
+    const auto key = deserializer_of(properties, "key.deserializer");
+    const auto value = deserializer_of(properties, "value.deserializer");
+    const auto header = deserializer_of(properties, "headers.deserializer");
+    for (const auto* one : {&key, &value, &header}) {
+        if (!*one) return std::unexpected(one->error());
+    }
+    return std::make_unique<DefaultWriter>(properties, *key, *value, *header);
+}
+
+std::expected<std::unique_ptr<RecordWriter>, std::string> format_writer(std::string_view format, bool is_hex) {
+    std::vector<FormatWriter::Part> parts;
+    std::string text;
+    for (std::size_t i = 0; i < format.size(); ++i) {
+        const bool is_last = i + 1 == format.size();
+        if (format[i] != '%' && format[i] != '\\') {
+            text += format[i];
+            continue;
+        }
+        if (is_last) return std::unexpected("the format ends with " + std::string(1, format[i]));
+        const char letter = format[++i];
+        if (format[i - 1] == '\\') {
+            constexpr std::string_view kEscapes = "ntr0\\%";
+            constexpr std::string_view kStandFor{"\n\t\r\0\\%", 6};
+            const std::size_t at = kEscapes.find(letter);
+            if (at == std::string_view::npos) return std::unexpected("the format has \\" + std::string(1, letter));
+            text += kStandFor[at];
+        } else if (letter == '%') {
+            text += '%';
+        } else if (std::string_view("tpoTksKSh").contains(letter)) {
+            parts.push_back({0, std::exchange(text, {})});
+            parts.push_back({letter, {}});
+        } else {
+            return std::unexpected("the format has %" + std::string(1, letter) + "; say %t %p %o %T %k %s %K %S %h");
+        }
+    }
+    parts.push_back({0, std::move(text)});
+    return std::make_unique<FormatWriter>(std::move(parts), is_hex);
+}
+
+std::unique_ptr<RecordWriter> json_writer() { return std::make_unique<JsonWriter>(); }
+std::unique_ptr<RecordParser> json_reader() { return std::make_unique<JsonReader>(); }
+
+std::expected<std::unique_ptr<RecordParser>, std::string> line_reader(const Properties& properties) {
+    auto reader = std::make_unique<LineReader>(properties);
+    if (const auto complaint = reader->complaint()) return std::unexpected(*complaint);
+    return reader;
+}
+
+}  // namespace partita::tools
