@@ -4,6 +4,7 @@ no container daemon: images are all the one that scripts/package made, container
 A published port is one that the kernel chooses, with a relay behind it: clients must use the address that the broker advertises.
 """
 
+import contextlib
 import http.server
 import io
 import json
@@ -45,8 +46,15 @@ class Relay(threading.Thread):
             except OSError:
                 near.close()
                 continue
-            for source, target in ((near, far), (far, near)):
-                threading.Thread(target=self.copy, args=(source, target), daemon=True).start()
+            threading.Thread(target=self.carry, args=(near, far), daemon=True).start()
+
+    def carry(self, near, far):
+        """Moves bytes both ways until both ends have ended."""
+        with near, far:
+            back = threading.Thread(target=self.copy, args=(far, near), daemon=True)
+            back.start()
+            self.copy(near, far)
+            back.join()
 
     @staticmethod
     def copy(source, target):
@@ -55,8 +63,10 @@ class Relay(threading.Thread):
                 target.sendall(data)
             target.shutdown(socket.SHUT_WR)
         except OSError:
+            # The other direction learns of it.
             for end in (source, target):
-                end.close()
+                with contextlib.suppress(OSError):
+                    end.shutdown(socket.SHUT_RDWR)
 
 
 class Made:
@@ -165,6 +175,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         made.start()
         self.answer(None, 204)
 
+    def stop_container(self, query, _body, made):
+        made.container.stop(int(query.get("t", 10)))
+        self.answer(None, 204)
+
+    def kill_container(self, _query, _body, made):
+        made.container.stop(0)
+        self.answer(None, 204)
+
     def end(self, _query, _body, made):
         made.end()
         del self.server.made[made.id]
@@ -252,7 +270,8 @@ ROUTES = [
     ("POST", "/exec/([^/]+)/start", Handler.start_exec),
     ("GET", "/exec/([^/]+)/json", Handler.describe_exec),
     ("PUT", "/containers/([^/]+)/archive", Handler.put),
-    ("POST", "/containers/([^/]+)/(?:stop|kill)", lambda handler, _query, _body, made: (made.container.stop(), handler.answer(None, 204))),
+    ("POST", "/containers/([^/]+)/stop", Handler.stop_container),
+    ("POST", "/containers/([^/]+)/kill", Handler.kill_container),
     ("DELETE", "/containers/([^/]+)", Handler.end),
 ]
 

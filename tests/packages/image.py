@@ -129,5 +129,5 @@ class Container:
         return self.exit_code()
 
     def remove(self):
-        self.stop(1)
+        self.stop(0)
         shutil.rmtree(self.directory)
