@@ -37,4 +37,6 @@ BrokerIdentity::BrokerIdentity(const runtime::Services& services, std::string ka
     json_ = std::make_shared<const nlohmann::ordered_json>(std::move(json));
 }
 
+nlohmann::ordered_json BrokerIdentity::begin_answer() const { return {{"schema", 1}, {"broker", *json_}}; }
+
 }  // namespace partita::http

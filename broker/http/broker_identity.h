@@ -23,6 +23,8 @@ class BrokerIdentity {
     BrokerIdentity(const runtime::Services& services, std::string kafka);
 
     [[nodiscard]] const nlohmann::ordered_json& json() const { return *json_; }
+    /// What every JSON object under /v1 begins with: "schema" (1) and "broker".
+    [[nodiscard]] nlohmann::ordered_json begin_answer() const;
     [[nodiscard]] const std::string& header() const { return header_; }
 
   private:

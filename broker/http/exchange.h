@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "broker/access/authorizer.h"
@@ -17,11 +18,14 @@ enum class Method { get, head, post, put, delete_, other };
 
 enum class Status {
     ok = 200,
+    not_modified = 304,
     bad_request = 400,
     forbidden = 403,
     not_found = 404,
     method_not_allowed = 405,
     conflict = 409,
+    content_too_large = 413,
+    unsupported_media_type = 415,
     internal_error = 500,
     unavailable = 503
 };
@@ -38,6 +42,9 @@ struct Request {
     /// Percent-decoded; the last of equal names counts.
     std::map<std::string, std::string, std::less<>> query;
     std::string body;
+    /// The headers `Content-Type` and `If-None-Match` as they came; empty where they are missing.
+    std::string content_type;
+    std::string if_none_match;
 
     [[nodiscard]] std::optional<std::string_view> parameter(std::string_view name) const {
         const auto found = query.find(name);
@@ -71,6 +78,13 @@ struct Caller {
 /// header still shows the site's name.
 [[nodiscard]] bool is_own_host(std::string_view host, std::span<const std::string> own_names);
 
+/// A header of an answer. Names and values are constants of ours, never a client's text.
+struct Header {
+    std::string_view name;
+    std::string value;
+};
+using Headers = std::vector<Header>;
+
 /// A request and its answer, which is given once: whole, or in pieces. It may be given later and from any thread. If an
 /// exchange is destroyed without an answer, the connection is closed.
 class Exchange {
@@ -80,7 +94,10 @@ class Exchange {
     [[nodiscard]] virtual const Request& request() const = 0;
     /// The same for all requests of a connection.
     [[nodiscard]] virtual const Caller& caller() const = 0;
-    virtual void respond(Status status, std::string_view content_type, std::string body) = 0;
+    void respond(Status status, std::string_view content_type, std::string body) {
+        respond(status, content_type, std::move(body), {});
+    }
+    virtual void respond(Status status, std::string_view content_type, std::string body, Headers headers) = 0;
     /// Answers with status 405: the path exists, but takes only the methods in `allowed`, which the header `Allow` lists: "GET,
     /// HEAD" (RFC 9110, section 15.5.6).
     virtual void refuse_method(std::string_view allowed) = 0;

@@ -15,6 +15,7 @@
 #include "broker/http/event_feed.h"
 #include "broker/http/event_socket.h"
 #include "broker/http/jobs.h"
+#include "broker/http/own_requests.h"
 #include "broker/http/resources.h"
 #include "broker/http/session.h"
 #include "broker/runtime/findings/findings_hub.h"
@@ -57,7 +58,8 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
           looks_(executor, Surroundings::kLooksMax),
           identity_(services, kafka),
           events_(std::make_shared<EventFeed>(services.findings, services.authorizer)),
-          surroundings_{services, network, plans_, looks_, *events_, identity_},
+          own_requests_(std::make_shared<OwnRequests>(services)),
+          surroundings_{services, network, plans_, looks_, *events_, identity_, *own_requests_},
           own_names_(own_names(services.config->listeners)),
           acceptor_(services.turns.first_reactor().context()) {}
 
@@ -133,6 +135,7 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
     Jobs looks_;
     const BrokerIdentity identity_;
     const std::shared_ptr<EventFeed> events_;
+    const std::shared_ptr<OwnRequests> own_requests_;
     const Surroundings surroundings_;
     const std::vector<std::string> own_names_;
     tcp::acceptor acceptor_;

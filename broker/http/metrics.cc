@@ -51,6 +51,8 @@ std::map<std::string, std::uint64_t> findings_by_hazard(const runtime::FindingsH
     return counts;
 }
 
+}  // namespace
+
 std::uint64_t resident_bytes() {
     std::uint64_t pages = 0;
     if (std::FILE* file = std::fopen("/proc/self/statm", "r")) {
@@ -63,8 +65,6 @@ std::uint64_t resident_bytes() {
     }
     return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
-
-}  // namespace
 
 std::string metrics_text(runtime::Services& services, const runtime::NetworkStatistics& network) {
     const auto table = services.topics.table();

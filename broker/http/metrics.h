@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace partita::runtime {
@@ -12,5 +13,8 @@ namespace partita::http {
 /// The state of the broker in Prometheus' text format (version 0.0.4), with Kafka's own metric names as its JMX exporter usually
 /// spells them. It looks only at counters and sizes, so it is cheap and holds no lock for long.
 [[nodiscard]] std::string metrics_text(runtime::Services& services, const runtime::NetworkStatistics& network);
+
+/// How much memory of the broker is resident, as the kernel tells; 0 when it does not.
+[[nodiscard]] std::uint64_t resident_bytes();
 
 }  // namespace partita::http

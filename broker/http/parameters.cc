@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "broker/config/java_text.h"
+
 namespace partita::http {
 
 std::optional<std::int64_t> parse_number(std::string_view text) {
@@ -34,6 +36,25 @@ std::expected<std::optional<std::int64_t>, std::string> number_parameter(const R
         sentence += " and at most " + std::to_string(range.most);
     }
     return std::unexpected(std::move(sentence));
+}
+
+bool PageWish::wants(std::string_view name) const {
+    return search.empty() || config::java::to_lower(name).find(search) != std::string::npos;
+}
+
+std::expected<PageWish, std::string> parse_page(const Request& request) {
+    PageWish page;
+    page.search = config::java::to_lower(request.parameter("search").value_or(""));
+    const auto skip = number_parameter(request, "skip", {});
+    const auto limit = number_parameter(request, "limit", {.least = 1});
+    if (!skip || !limit) {
+        return std::unexpected(!skip ? skip.error() : limit.error());
+    }
+    page.skip = static_cast<std::size_t>(skip->value_or(0));
+    if (*limit) {
+        page.limit = static_cast<std::size_t>(**limit);
+    }
+    return page;
 }
 
 }  // namespace partita::http

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <expected>
 #include <limits>
@@ -26,5 +27,19 @@ struct NumberRange {
 /// The parameter as a number, empty when it is missing; or a sentence for the client that gave another text.
 [[nodiscard]] std::expected<std::optional<std::int64_t>, std::string> number_parameter(const Request& request,
                                                                                        std::string_view name, NumberRange range);
+
+/// Which part of a list is asked for: `search=TEXT` (part of a name, letters of either case), `skip=K`, `limit=K`. Without them,
+/// all.
+struct PageWish {
+    std::string search;
+    std::size_t skip = 0;
+    std::size_t limit = std::numeric_limits<std::size_t>::max();
+    bool hides_internal = false;
+
+    [[nodiscard]] bool wants(std::string_view name) const;
+    /// True when what is `index`-th of what is wanted is on the page.
+    [[nodiscard]] bool has_place(std::size_t index) const { return index >= skip && index - skip < limit; }
+};
+[[nodiscard]] std::expected<PageWish, std::string> parse_page(const Request& request);
 
 }  // namespace partita::http

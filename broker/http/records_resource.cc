@@ -51,7 +51,7 @@ ordered_json record_json(const runtime::FoundRecord& record) {
 }
 
 /// One wish for records of a partition that is there.
-struct PageWish {
+struct RecordsWish {
     std::shared_ptr<const runtime::TopicState> topic;
     std::int32_t partition = 0;
     /// Where the partition begins when it is unset.
@@ -59,7 +59,7 @@ struct PageWish {
     runtime::PageLimits limits;
 };
 
-void answer(const PageWish& wish, const BrokerIdentity& identity, Exchange& exchange) {
+void answer(const RecordsWish& wish, const BrokerIdentity& identity, Exchange& exchange) {
     const PartitionLog& log = *wish.topic->partition(wish.partition)->log;
     const auto page = runtime::read_records(log, wish.from.value_or(log.log_start_offset()), wish.limits);
     if (!page) {
@@ -90,7 +90,7 @@ void answer(const PageWish& wish, const BrokerIdentity& identity, Exchange& exch
 
 void serve_records(const Surroundings& surroundings, const ExchangePointer& exchange) {
     const Request& request = exchange->request();
-    PageWish wish;
+    RecordsWish wish;
     const auto from = number_parameter(request, "from", {});
     const auto limit = number_parameter(request, "limit", {.least = 1, .most = kRecordsMax});
     if (!from || !limit) {

@@ -20,18 +20,33 @@ struct Route {
     /// What changes nothing is asked for by GET (and HEAD).
     Method method = Method::get;
     /// What the caller needs: of a topic the one that the path names. Unset where nothing is told of anybody's data, and where
-    /// the resource asks for each topic that it would tell of.
+    /// the resource, or the handler that it asks (own_requests.h), asks for each thing that it would tell of.
     std::optional<access::Need> need = std::nullopt;
 };
 
 constexpr std::array kRoutes = {
+    Route{{}, serve_console},
+    Route{{"console", ":VERSION", ":FILE"}, serve_console_file},
     Route{{"health", "live"}, serve_live},
     Route{{"health", "ready"}, serve_ready},
     Route{{"metrics"}, serve_metrics, Method::get, access::kDescribeCluster},
     Route{{"v1", "findings"}, serve_findings},
     Route{{"v1", "events"}, serve_events},
+    Route{{"v1", "broker"}, serve_broker, Method::get, access::kDescribeCluster},
+    Route{{"v1", "broker", "configs"}, serve_broker_configs},
+    Route{{"v1", "connections"}, serve_connections, Method::get, access::kDescribeCluster},
     Route{{"v1", "topics"}, serve_topics},
+    Route{{"v1", "topics"}, create_topic, Method::post},
     Route{{"v1", "topics", ":T"}, serve_topic, Method::get, access::kDescribeTopic},
+    Route{{"v1", "topics", ":T"}, delete_topic, Method::delete_},
+    Route{{"v1", "topics", ":T", "configs"}, serve_topic_configs},
+    Route{{"v1", "topics", ":T", "configs"}, change_topic_configs, Method::post},
+    Route{{"v1", "topics", ":T", "partitions"}, add_partitions, Method::post},
+    Route{{"v1", "topics", ":T", "records"}, write_record, Method::post},
+    Route{{"v1", "groups"}, serve_all_groups},
+    Route{{"v1", "groups", ":G"}, serve_group},
+    Route{{"v1", "groups", ":G"}, delete_group, Method::delete_},
+    Route{{"v1", "groups", ":G", "offsets"}, reset_offsets, Method::post},
     Route{{"v1", "topics", ":T", "groups"}, serve_groups, Method::get, access::kDescribeTopic},
     Route{{"v1", "topics", ":T", "partitions", ":P", "records"}, serve_records, Method::get, access::kReadTopic},
     Route{{"v1", "topics", ":T", "expansion"}, serve_plan, Method::get, access::kReadTopic},
@@ -67,7 +82,7 @@ std::string_view method_name(Method method) {
 std::string known_paths() {
     std::string paths;
     for (const Route& route : kRoutes) {
-        paths += (paths.empty() ? "" : ", ") + std::string(method_name(route.method)) + " ";
+        paths += (paths.empty() ? "" : ", ") + std::string(method_name(route.method)) + (route.path.front().empty() ? " /" : " ");
         for (auto part = route.path.begin(); part != route.path.end() && !part->empty(); ++part) {
             paths += "/" + std::string(part->substr(part->starts_with(':') ? 1 : 0));
         }
@@ -96,14 +111,22 @@ void start_look(const Surroundings& surroundings, const ExchangePointer& exchang
 
 void serve(const Surroundings& surroundings, const ExchangePointer& exchange) {
     const Request& request = exchange->request();
-    const auto route = std::ranges::find_if(kRoutes, [&](const Route& candidate) { return matches(candidate, request.path); });
-    if (route == kRoutes.end()) {
+    const Method method = request.method == Method::head ? Method::get : request.method;
+    const Route* route = nullptr;
+    std::string allowed;
+    for (const Route& candidate : kRoutes) {
+        if (matches(candidate, request.path)) {
+            allowed += (allowed.empty() ? "" : ", ") +
+                       std::string(candidate.method == Method::get ? "GET, HEAD" : method_name(candidate.method));
+            route = candidate.method == method ? &candidate : route;
+        }
+    }
+    if (allowed.empty()) {
         exchange->respond(Status::not_found, kPlainText, "there are " + known_paths() + "\n");
         return;
     }
-    const Method method = request.method == Method::head ? Method::get : request.method;
-    if (method != route->method) {
-        exchange->refuse_method(route->method == Method::get ? "GET, HEAD" : method_name(route->method));
+    if (route == nullptr) {
+        exchange->refuse_method(allowed);
         return;
     }
     if (route->need) {

@@ -17,6 +17,7 @@ namespace partita::http {
 class BrokerIdentity;
 class EventFeed;
 class Jobs;
+class OwnRequests;
 
 /// What resources may use. Resources run on the first reactor and must not block it: work that takes long is a job.
 struct Surroundings {
@@ -30,6 +31,7 @@ struct Surroundings {
     Jobs& looks;
     EventFeed& events;
     const BrokerIdentity& identity;
+    OwnRequests& own_requests;
 };
 
 /// The topic that the path names, of routes below /v1/topics/T. Null when there is none; then the client was told so.
@@ -49,6 +51,26 @@ void serve_metrics(const Surroundings& surroundings, const ExchangePointer& exch
 // topics_resource.cc: what there is, and how much of it.
 void serve_topics(const Surroundings& surroundings, const ExchangePointer& exchange);
 void serve_topic(const Surroundings& surroundings, const ExchangePointer& exchange);
+// topic_changes_resource.cc
+void create_topic(const Surroundings& surroundings, const ExchangePointer& exchange);
+void delete_topic(const Surroundings& surroundings, const ExchangePointer& exchange);
+void add_partitions(const Surroundings& surroundings, const ExchangePointer& exchange);
+void write_record(const Surroundings& surroundings, const ExchangePointer& exchange);
+// configs_resource.cc: what is set, where that comes from, and what it is.
+void serve_topic_configs(const Surroundings& surroundings, const ExchangePointer& exchange);
+void change_topic_configs(const Surroundings& surroundings, const ExchangePointer& exchange);
+void serve_broker_configs(const Surroundings& surroundings, const ExchangePointer& exchange);
+// broker_resource.cc
+void serve_broker(const Surroundings& surroundings, const ExchangePointer& exchange);
+void serve_connections(const Surroundings& surroundings, const ExchangePointer& exchange);
+// group_resource.cc: all groups, one of them, and what changes it.
+void serve_all_groups(const Surroundings& surroundings, const ExchangePointer& exchange);
+void serve_group(const Surroundings& surroundings, const ExchangePointer& exchange);
+void delete_group(const Surroundings& surroundings, const ExchangePointer& exchange);
+void reset_offsets(const Surroundings& surroundings, const ExchangePointer& exchange);
+// console_resource.cc: the pages for people.
+void serve_console(const Surroundings& surroundings, const ExchangePointer& exchange);
+void serve_console_file(const Surroundings& surroundings, const ExchangePointer& exchange);
 /// /v1/topics/T/groups: who reads the topic, and how far.
 void serve_groups(const Surroundings& surroundings, const ExchangePointer& exchange);
 /// /v1/topics/T/partitions/P/records: some of them.

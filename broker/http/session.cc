@@ -44,16 +44,17 @@ class Session::Answer final : public Exchange {
     const Request& request() const override { return request_; }
     const Caller& caller() const override { return session_->caller_; }
 
-    void respond(Status status, std::string_view type, std::string body) override {
+    void respond(Status status, std::string_view type, std::string body, Headers headers) override {
         is_given_ = true;
-        run([status, type = std::string(type), body = std::move(body)](Session& session) mutable {
-            session.send_whole(status, type, std::move(body));
+        run([status, type = std::string(type), body = std::move(body), headers = std::move(headers)](Session& session) mutable {
+            session.send_whole(status, type, std::move(body), headers);
         });
     }
     void refuse_method(std::string_view allowed) override {
         is_given_ = true;
         run([allowed = std::string(allowed)](Session& session) {
-            session.send_whole(Status::method_not_allowed, kPlainText, "the path is served by " + allowed + "\n", allowed);
+            session.send_whole(Status::method_not_allowed, kPlainText, "the path is served by " + allowed + "\n",
+                               {{"Allow", allowed}});
         });
     }
     void begin(Status status, std::string_view type) override {
@@ -131,16 +132,28 @@ std::string Session::address_of(const asio::ip::tcp::socket& socket) {
 void Session::read() {
     parser_.emplace();
     parser_->header_limit(kRequestBytesMax);
-    parser_->body_limit(kRequestBytesMax);
+    parser_->body_limit(kBodyBytesMax);
     stream_.expires_after(std::chrono::seconds(kTimeoutSeconds));
     beast::http::async_read(stream_, buffer_, *parser_,
                             [self = shared_from_this()](const boost::system::error_code& error, std::size_t) {
-                                if (error) {
+                                if (error == beast::http::error::body_limit) {
+                                    self->refuse_large_body();
+                                } else if (error) {
                                     self->finish();
-                                    return;
+                                } else {
+                                    self->on_request();
                                 }
-                                self->on_request();
                             });
+}
+
+void Session::refuse_large_body() {
+    ++served_;
+    is_answering_ = true;
+    // What follows is the rest of the body, so this is the last answer.
+    parser_->get().keep_alive(false);
+    send_whole(Status::content_too_large, kJson,
+               R"({"error": "a request of more than a megabyte is not taken here: write to Kafka's port instead"})"
+               "\n");
 }
 
 void Session::on_request() {
@@ -162,6 +175,8 @@ void Session::on_request() {
     }
     request->method = method_of(message.method());
     request->body = message.body();
+    request->content_type = text_of(message[beast::http::field::content_type]);
+    request->if_none_match = text_of(message[beast::http::field::if_none_match]);
     auto answer = std::make_shared<Answer>(shared_from_this(), std::move(*request));
     answer_ = answer;
     stream_.expires_never();
@@ -179,7 +194,8 @@ std::string_view Session::refusal(const Request& request) const {
         return "requests of pages of other sites are not served\n";
     }
     // Health and metrics show no data and are asked for by whatever name a cluster gives the machine.
-    if (!request.path.empty() && request.path.front() == "v1" && !is_own_host(host, own_names_)) {
+    const bool is_of_anybody = !request.path.empty() && (request.path.front() == "health" || request.path.front() == "metrics");
+    if (!is_of_anybody && !is_own_host(host, own_names_)) {
         return "the Host header is no name of this broker: use an IP address, a name without a dot, this machine's name or one "
                "of "
                "advertised.listeners\n";
@@ -209,7 +225,7 @@ void Session::watch_for_close() {
         });
 }
 
-void Session::send_whole(Status status, std::string_view type, std::string body, std::string_view allowed_methods) {
+void Session::send_whole(Status status, std::string_view type, std::string body, const Headers& headers) {
     if (is_closed_) {
         return;
     }
@@ -218,8 +234,8 @@ void Session::send_whole(Status status, std::string_view type, std::string body,
     response_.set(beast::http::field::server, "partita");
     response_.set("Partita-Broker", identity_);
     response_.set(beast::http::field::content_type, type);
-    if (!allowed_methods.empty()) {
-        response_.set(beast::http::field::allow, allowed_methods);
+    for (const Header& header : headers) {
+        response_.set(header.name, header.value);
     }
     if (status == Status::unavailable) {
         response_.set(beast::http::field::retry_after, "1");

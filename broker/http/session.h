@@ -21,6 +21,8 @@ namespace partita::http {
 class Session : public std::enable_shared_from_this<Session> {
   public:
     static constexpr std::size_t kRequestBytesMax = 16 * 1024;
+    /// A larger body is refused with 413: records are for Kafka's protocol, and one of them can be written here by hand.
+    static constexpr std::size_t kBodyBytesMax = 1 << 20;
     /// How many bytes of an answer's pieces may wait to be sent.
     static constexpr std::size_t kQueuedBytesMax = 1 << 20;
     /// How long the client may take to send a request, and to take what one write sends.
@@ -61,7 +63,8 @@ class Session : public std::enable_shared_from_this<Session> {
     void hand_over();
     void watch_for_close();
     // On the reactor's thread, for the current answer.
-    void send_whole(Status status, std::string_view type, std::string body, std::string_view allowed_methods = {});
+    void send_whole(Status status, std::string_view type, std::string body, const Headers& headers = {});
+    void refuse_large_body();
     void send_header(Status status, std::string_view type);
     void send_piece(Piece piece);
     void answer_dropped();

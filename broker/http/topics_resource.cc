@@ -1,9 +1,11 @@
-// GET /v1/topics: all topics that the caller may describe, with what they hold. GET /v1/topics/T: one topic and its partitions.
+// GET /v1/topics: the topics that the caller may describe, with what they hold; a page of them with search, skip and limit, and
+// without those of the broker with internal=0. GET /v1/topics/T: one topic and its partitions.
 
 #include <nlohmann/json.hpp>
 
 #include "broker/handlers/services.h"
 #include "broker/http/broker_identity.h"
+#include "broker/http/parameters.h"
 #include "broker/http/resources.h"
 #include "broker/runtime/partitions/published_topics.h"
 #include "broker/runtime/queries/topic_sizes.h"
@@ -34,19 +36,31 @@ ordered_json partition_json(const runtime::PartitionSize& size) {
 }  // namespace
 
 void serve_topics(const Surroundings& surroundings, const ExchangePointer& exchange) {
-    // Its time grows with the partitions of all topics.
-    const auto look = [&services = surroundings.services, &identity = surroundings.identity, exchange] {
+    auto page = parse_page(exchange->request());
+    if (!page) {
+        respond_error(*exchange, Status::bad_request, page.error());
+        return;
+    }
+    page->hides_internal = exchange->request().parameter("internal") == "0";
+    // Its time grows with the topics, and with the partitions of those that are told.
+    const auto look = [page = *page, &services = surroundings.services, &identity = surroundings.identity, exchange] {
         const access::Authorizer& authorizer = services.authorizer;
-        ordered_json object;
-        object["schema"] = 1;
-        object["broker"] = identity.json();
-        object["topics"] = ordered_json::array();
-        for (const runtime::TopicSize& size : runtime::topic_sizes(*services.topics.table())) {
-            if (authorizer.meets(exchange->caller().requester(), access::kDescribeTopic, size.topic->name)) {
-                object["topics"].push_back(topic_json(size));
-                object["topics"].back()["partitions"] = size.topic->partition_count;
+        const auto table = services.topics.table();
+        ordered_json object = identity.begin_answer();
+        std::size_t total = 0;
+        auto topics = ordered_json::array();
+        for (const topics::Topic& topic : table->catalog->topics()) {
+            if (!page.wants(topic.name) || (page.hides_internal && topic.internal) ||
+                !authorizer.meets(exchange->caller().requester(), access::kDescribeTopic, topic.name)) {
+                continue;
+            }
+            if (page.has_place(total++)) {
+                topics.push_back(topic_json(runtime::topic_size(*table->find(topic.id))));
+                topics.back()["partitions"] = topic.partition_count;
             }
         }
+        object["total"] = total;
+        object["topics"] = std::move(topics);
         exchange->respond(Status::ok, kJson, object.dump() + "\n");
     };
     start_look(surroundings, exchange, look);

@@ -78,6 +78,18 @@ void Connections::closed(ConnectionId connection) {
     }
 }
 
+std::vector<ConnectionFacts> Connections::first(std::size_t most) const {
+    std::vector<ConnectionFacts> facts;
+    const MutexLock lock(mutex_);
+    for (const auto& [id, known] : known_) {
+        if (facts.size() == most) {
+            break;
+        }
+        facts.push_back(known.facts);
+    }
+    return facts;
+}
+
 std::optional<ConnectionFacts> Connections::find(ConnectionId connection) const {
     const MutexLock lock(mutex_);
     const auto known = known_.find(connection);

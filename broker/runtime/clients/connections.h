@@ -69,6 +69,8 @@ class Connections {
 
     /// The facts about an open connection that was noted.
     [[nodiscard]] std::optional<expansion::ConnectionFacts> find(expansion::ConnectionId connection) const;
+    /// The facts about the noted connections, those that were accepted first before the others: `most` of them.
+    [[nodiscard]] std::vector<expansion::ConnectionFacts> first(std::size_t most) const;
     /// The facts about the connection over which the member speaks to its coordinator.
     [[nodiscard]] std::optional<expansion::ConnectionFacts> coordinator_of(std::string_view group,
                                                                            std::string_view member_id) const;

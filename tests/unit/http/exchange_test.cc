@@ -64,7 +64,7 @@ class AnswerLine final : public Exchange {
   public:
     const Request& request() const override { return request_; }
     const Caller& caller() const override { return caller_; }
-    void respond(Status status, std::string_view type, std::string body) override {
+    void respond(Status status, std::string_view type, std::string body, Headers) override {
         answer = std::to_string(static_cast<int>(status)) + " " + std::string(type) + " " + body;
     }
     void refuse_method(std::string_view) override {}

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <future>
@@ -15,9 +16,11 @@
 #include <sstream>
 #include <string>
 
+#include "broker/console/console_files.h"
 #include "broker/http/broker_identity.h"
 #include "broker/http/event_feed.h"
 #include "broker/http/jobs.h"
+#include "broker/http/own_requests.h"
 #include "broker/runtime/loop/network_statistics.h"
 #include "broker/runtime/partitions/turns.h"
 #include "schedule/executor.h"
@@ -53,9 +56,13 @@ class Recorder final : public Exchange {
     Recorder(Method method, std::string_view path) : request_(*parse_target(path)) { request_.method = method; }
 
     const Request& request() const override { return request_; }
+    Request& change_request() { return request_; }
     const Caller& caller() const override { return caller_; }
-    void respond(Status given, std::string_view, std::string text) override { note(given, std::move(text)); }
-    void refuse_method(std::string_view) override { note(Status::method_not_allowed, ""); }
+    void respond(Status given, std::string_view, std::string text, Headers given_headers) override {
+        headers = std::move(given_headers);
+        note(given, std::move(text));
+    }
+    void refuse_method(std::string_view allowed) override { note(Status::method_not_allowed, std::string(allowed)); }
     void begin(Status given, std::string_view) override { note(given, ""); }
     bool write(std::string) override { return true; }
     void end() override {}
@@ -67,6 +74,7 @@ class Recorder final : public Exchange {
 
     std::optional<Status> status;
     std::string body;
+    Headers headers;
 
   private:
     void note(Status given, std::string text) {
@@ -96,6 +104,7 @@ class Resources : public ::testing::Test {
         ASSERT_EQ(client_->create_topic("t", 1).error, ErrorCode::none);
         identity_.emplace(broker_->services(), "127.0.0.1:0");
         events_.emplace(broker_->services().findings, broker_->services().authorizer);
+        own_requests_ = std::make_shared<OwnRequests>(broker_->services());
     }
     void TearDown() override {
         looks_.stop();
@@ -106,12 +115,23 @@ class Resources : public ::testing::Test {
     }
     /// The answer when the caller has this permission alone.
     std::shared_ptr<Recorder> ask(Method method, std::string_view path, std::optional<access::Permission> allowed = std::nullopt,
-                                  std::string_view name = "t") {
+                                  std::string_view name = "t", std::string_view if_none_match = {}) {
         rules_.allowed = allowed;
         rules_.allowed_name = name;
         auto exchange = std::make_shared<Recorder>(method, path);
+        exchange->change_request().if_none_match = if_none_match;
+        return answered(exchange, path);
+    }
+    /// The answer to a POST, with what the caller may do already.
+    std::shared_ptr<Recorder> change(std::string_view path, std::string_view body, std::string_view type = "application/json") {
+        auto exchange = std::make_shared<Recorder>(Method::post, path);
+        exchange->change_request().body = body;
+        exchange->change_request().content_type = type;
+        return answered(exchange, path);
+    }
+    std::shared_ptr<Recorder> answered(const std::shared_ptr<Recorder>& exchange, std::string_view path) {
         broker_->services().turns.first_reactor().post(
-            [&] { serve({broker_->services(), network_, plans_, looks_, *events_, *identity_}, exchange); });
+            [&] { serve({broker_->services(), network_, plans_, looks_, *events_, *identity_, *own_requests_}, exchange); });
         EXPECT_TRUE(exchange->wait()) << path;
         return exchange;
     }
@@ -133,6 +153,7 @@ class Resources : public ::testing::Test {
     Jobs looks_{real_schedule().executor, Surroundings::kLooksMax};
     std::optional<BrokerIdentity> identity_;
     std::optional<EventFeed> events_;
+    std::shared_ptr<OwnRequests> own_requests_;
 };
 
 TEST_F(Resources, WhoMayNothingIsToldWhatIsMissingAndNothingElse) {
@@ -270,12 +291,166 @@ TEST_F(Resources, PageAboutThemNamesEachPath) {
         EXPECT_NE(page.find("| `" + path + "` |"), std::string::npos) << path;
         ++rows;
     }
-    EXPECT_EQ(rows, 16u);
+    EXPECT_EQ(rows, 31u);
 }
 
 TEST_F(Resources, HealthIsToldToEverybody) {
     EXPECT_EQ(ask(Method::get, "/health/live")->status, Status::ok);
     EXPECT_EQ(ask(Method::get, "/health/ready")->status, Status::ok);
+}
+
+TEST_F(Resources, WhatChangesSomethingIsAskedForAsAKafkaClientWould) {
+    rules_.allows_all = true;
+    const auto made = change("/v1/topics", R"({"topic": "made", "partitions": 3, "configs": {"retention.ms": "60000"}})");
+    ASSERT_EQ(made->status, Status::ok) << made->body;
+    EXPECT_EQ(json::parse(made->body)["partitions"], 3);
+    const auto again = change("/v1/topics", R"({"topic": "made", "partitions": 3})");
+    EXPECT_EQ(again->status, Status::conflict);
+    EXPECT_EQ(json::parse(again->body)["code"], "TOPIC_ALREADY_EXISTS");
+    const auto grown = change("/v1/topics/made/partitions", R"({"count": 6})");
+    EXPECT_EQ(grown->status, Status::ok) << grown->body;
+    const auto written =
+        change("/v1/topics/made/records", R"({"partition": 5, "key": "k", "value": null, "headers": {"h": "1"}})");
+    ASSERT_EQ(written->status, Status::ok) << written->body;
+    const json record = told("/v1/topics/made/partitions/5/records")["records"][0];
+    EXPECT_EQ(record["key"], "k");
+    EXPECT_EQ(record["value"], nullptr);
+    EXPECT_EQ(record["headers"][0]["name"], "h");
+    rules_.allows_all = true;
+    EXPECT_EQ(ask(Method::delete_, "/v1/topics/made")->status, Status::ok);
+    EXPECT_EQ(ask(Method::get, "/v1/topics/made")->status, Status::not_found);
+}
+
+TEST_F(Resources, WhoMayNotChangeSomethingHearsItFromTheHandler) {
+    const std::pair<std::string_view, std::string_view> kChanges[] = {
+        {"/v1/topics", R"({"topic": "made"})"},
+        {"/v1/topics/t/partitions", R"({"count": 2})"},
+        {"/v1/topics/t/records", R"({"value": "v"})"},
+        {"/v1/topics/t/configs", R"({"set": {"retention.ms": "1"}})"},
+        {"/v1/groups/g/offsets", R"({"topic": "t", "to": "earliest", "dry_run": true})"},
+    };
+    for (const auto& [path, body] : kChanges) {
+        const Status status = *change(path, body)->status;
+        EXPECT_EQ(status, path.ends_with("offsets") ? Status::not_found : Status::forbidden) << path;
+    }
+    EXPECT_EQ(ask(Method::delete_, "/v1/topics/t")->status, Status::forbidden);
+    for (const std::string_view path : {"/v1/broker", "/v1/broker/configs", "/v1/connections", "/v1/topics/t/configs"}) {
+        EXPECT_EQ(ask(Method::get, path)->status, Status::forbidden) << path;
+    }
+    EXPECT_EQ(json::parse(ask(Method::get, "/v1/topics")->body)["total"], 0);
+    EXPECT_EQ(told("/v1/topics/t")["offsets"], 0);
+}
+
+TEST_F(Resources, ABodyThatSaysSomethingElseIsRefusedInASentence) {
+    rules_.allows_all = true;
+    const std::pair<std::string_view, std::string_view> kBodies[] = {
+        {"[]", "the body is no JSON object"},
+        {"{", "the body is no JSON object"},
+        {"{}", "the body has no \"topic\""},
+        {R"({"topic": 7})", "\"topic\" is no text"},
+        {R"({"topic": "x", "partitions": 0})", "\"partitions\" is no number of at least 1 and at most 2147483647"},
+        {R"({"topic": "x", "partitions": 18446744073709551615})",
+         "\"partitions\" is no number of at least 1 and at most 2147483647"},
+        {R"({"topic": "x", "configs": {"a": 1}})", "\"configs\" has a value that is no text"},
+        {R"({"topic": "x", "validate_only": "yes"})", "\"validate_only\" is neither true nor false"},
+        {R"({"topic": "x", "partition": 1})", "nobody knows what \"partition\" in the body means"},
+    };
+    for (const auto& [body, sentence] : kBodies) {
+        const auto answer = change("/v1/topics", body);
+        EXPECT_EQ(answer->status, Status::bad_request) << body;
+        EXPECT_EQ(json::parse(answer->body)["error"], sentence);
+    }
+    EXPECT_EQ(change("/v1/topics", R"({"topic": "x"})", "text/plain")->status, Status::unsupported_media_type);
+}
+
+TEST_F(Resources, OffsetsAreResetAfterALookAndAMemberlessGroupIsDeleted) {
+    rules_.allows_all = true;
+    EXPECT_EQ(change("/v1/groups/g/offsets", R"({"topic": "t", "to": "earliest"})")->status, Status::not_found)
+        << "nothing was ever committed";
+    ASSERT_EQ(client_->commit("other", "t", 0, 0), ErrorCode::none);
+    for (int record = 0; record < 3; ++record) {
+        ASSERT_EQ(change("/v1/topics/t/records", R"({"value": "v"})")->status, Status::ok);
+    }
+    const auto preview = change("/v1/groups/g/offsets", R"({"topic": "t", "to": "offset", "offset": 99, "dry_run": true})");
+    EXPECT_EQ(json::parse(preview->body)["partitions"][0], json::parse(R"({"partition": 0, "from": null, "to": 3})"));
+    EXPECT_EQ(json::parse(ask(Method::get, "/v1/groups?search=G")->body)["total"], 0) << "a look changes nothing";
+    EXPECT_EQ(change("/v1/groups/g/offsets", R"({"topic": "t", "to": "offset", "offset": 1})")->status, Status::ok);
+    const json group = told("/v1/groups/g");
+    EXPECT_EQ(group["lag"], 2);
+    EXPECT_EQ(group["partitions"][0]["committed"], 1);
+    rules_.allows_all = true;
+    EXPECT_EQ(change("/v1/groups/g/offsets", R"({"topic": "t", "to": "time", "time_ms": 1})")->status, Status::ok);
+    EXPECT_EQ(told("/v1/groups/g")["partitions"][0]["committed"], 0);
+    rules_.allows_all = true;
+    EXPECT_EQ(change("/v1/groups/g/offsets", R"({"topic": "t", "to": "end"})")->status, Status::bad_request);
+    EXPECT_EQ(change("/v1/groups/g/offsets", R"({"topic": "t", "to": "latest", "partitions": [1]})")->status, Status::not_found);
+    EXPECT_EQ(ask(Method::delete_, "/v1/groups/g")->status, Status::ok);
+    EXPECT_EQ(ask(Method::get, "/v1/groups/g")->status, Status::not_found);
+}
+
+TEST_F(Resources, AListIsToldInPages) {
+    for (int number = 0; number < 5; ++number) {
+        ASSERT_EQ(client_->create_topic("page-" + std::to_string(number), 1).error, ErrorCode::none);
+    }
+    const json page = told("/v1/topics?search=PAGE&skip=3&limit=1");
+    EXPECT_EQ(page["total"], 5);
+    ASSERT_EQ(page["topics"].size(), 1u);
+    EXPECT_EQ(page["topics"][0]["topic"], "page-3");
+    EXPECT_EQ(told("/v1/topics?search=page&skip=9")["topics"].size(), 0u);
+    rules_.allows_all = true;
+    EXPECT_EQ(ask(Method::get, "/v1/topics?limit=0")->status, Status::bad_request);
+}
+
+TEST_F(Resources, SettingsSayWhereTheyComeFrom) {
+    rules_.allows_all = true;
+    ASSERT_EQ(change("/v1/topics/t/configs", R"({"set": {"retention.ms": "60000"}})")->status, Status::ok);
+    const auto retention = [&] {
+        const json configs = told("/v1/topics/t/configs")["configs"];
+        return *std::ranges::find(configs, "retention.ms", [](const json& config) { return config["name"].get<std::string>(); });
+    };
+    EXPECT_EQ(retention()["source"], "topic");
+    EXPECT_EQ(retention()["value"], "60000");
+    rules_.allows_all = true;
+    EXPECT_EQ(change("/v1/topics/t/configs", R"({"set": {"retention.ms": "never"}})")->status, Status::bad_request);
+    ASSERT_EQ(change("/v1/topics/t/configs", R"({"set": {"retention.ms": null}})")->status, Status::ok);
+    EXPECT_EQ(retention()["source"], "default");
+    EXPECT_GT(told("/v1/broker/configs")["configs"].size(), 100u);
+}
+
+TEST_F(Resources, TheConsoleRunsNoScriptButItsOwnAndIsKeptByBrowsers) {
+    const auto page = ask(Method::get, "/");
+    ASSERT_EQ(page->status, Status::ok);
+    const auto header = [](const Recorder& answer, std::string_view name) {
+        const auto found = std::ranges::find(answer.headers, name, &Header::name);
+        return found == answer.headers.end() ? std::string() : found->value;
+    };
+    EXPECT_TRUE(header(*page, "Content-Security-Policy").starts_with("default-src 'none'; script-src 'self'; style-src 'self';"));
+    EXPECT_EQ(page->body.find("<style"), std::string::npos);
+    EXPECT_EQ(page->body.find("<script>"), std::string::npos);
+    EXPECT_EQ(page->body.find('@'), std::string::npos) << "a place that the build did not fill in";
+    EXPECT_EQ(ask(Method::get, "/", std::nullopt, "t", header(*page, "ETag"))->status, Status::not_modified);
+    std::size_t bytes = page->body.size();
+    for (const console::File& file : console::files()) {
+        const std::string path = "/console/" + std::string(console::version()) + "/" + std::string(file.name);
+        const auto answer = ask(Method::get, path);
+        EXPECT_EQ(answer->status, Status::ok) << path;
+        EXPECT_EQ(header(*answer, "Cache-Control"), "public, max-age=31536000, immutable");
+        bytes += answer->body.size();
+        // What could make markup of a text stands in no file.
+        for (const std::string_view word :
+             {"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "://cdn"}) {
+            EXPECT_EQ(file.content.find(word), std::string_view::npos) << file.name << " has " << word;
+        }
+    }
+    EXPECT_LT(bytes, 100'000u);
+    EXPECT_EQ(ask(Method::get, "/console/0000/app.js")->status, Status::not_found);
+    EXPECT_EQ(ask(Method::get, "/console/" + std::string(console::version()) + "/passwd")->status, Status::not_found);
+}
+
+TEST_F(Resources, APathSaysAllItsMethods) {
+    const auto answer = ask(Method::put, "/v1/topics/t");
+    EXPECT_EQ(answer->status, Status::method_not_allowed);
+    EXPECT_EQ(answer->body, "GET, HEAD, DELETE");
 }
 
 }  // namespace

@@ -1,0 +1,52 @@
+# cmake -DDIRECTORY=web -DOUTPUT=console_files.cc -P embed.cmake: writes the files of the console as a C++ source. index.html is the
+# first page; @VERSION@ in it becomes the hash of all files.
+set(EXTENSION_js "text/javascript; charset=utf-8")
+set(EXTENSION_css "text/css; charset=utf-8")
+set(EXTENSION_svg "image/svg+xml")
+set(EXTENSION_html "text/html; charset=utf-8")
+
+file(GLOB names RELATIVE ${DIRECTORY} ${DIRECTORY}/*.js ${DIRECTORY}/*.css ${DIRECTORY}/*.svg)
+list(SORT names)
+set(everything "")
+foreach(name index.html ${names})
+    file(READ ${DIRECTORY}/${name} content)
+    string(APPEND everything "${name}\n${content}")
+endforeach()
+string(SHA256 version "${everything}")
+string(SUBSTRING ${version} 0 16 version)
+
+function(row name out)
+    file(READ ${DIRECTORY}/${name} content)
+    if(content MATCHES "\\)partita\"")
+        message(FATAL_ERROR "${name} has what ends a literal")
+    endif()
+    string(REPLACE "@VERSION@" "${version}" content "${content}")
+    string(REGEX MATCH "[a-z]+$" extension ${name})
+    set(${out} "{\"${name}\", \"${EXTENSION_${extension}}\", R\"partita(${content})partita\"}" PARENT_SCOPE)
+endfunction()
+
+set(rows "")
+foreach(name ${names})
+    row(${name} text)
+    string(APPEND rows "    File${text},\n")
+endforeach()
+row(index.html first)
+list(LENGTH names count)
+file(WRITE ${OUTPUT}.new "#include \"broker/console/console_files.h\"
+
+namespace partita::console {
+namespace {
+
+constexpr File kFirst${first};
+constexpr File kFiles[${count}] = {
+${rows}};
+
+}  // namespace
+
+const File& first_page() { return kFirst; }
+std::span<const File> files() { return kFiles; }
+std::string_view version() { return \"${version}\"; }
+
+}  // namespace partita::console
+")
+file(RENAME ${OUTPUT}.new ${OUTPUT})

@@ -1,0 +1,54 @@
+import { ago, card, count, date, empty, h, note, plural, short, show, size, table, tile, tiles } from "./dom.js";
+import { get, path } from "./api.js";
+import { configs } from "./topics.js";
+
+const kTabs = [["", "Now"], ["settings", "Settings"]];
+const kKept = 60;
+
+/** Numbers of the last minutes as a line. */
+function spark(values) {
+  const most = Math.max(1, ...values);
+  const canvas = h("span", { class: "spark", role: "img", "aria-label": `from ${short(values[0] || 0)} to ${short(values.at(-1) || 0)} a second` });
+  for (const value of values) canvas.append(h("i", { style: { height: `${Math.max(2, (value / most) * 100)}%` } }));
+  return canvas;
+}
+
+/** What the broker is, who is connected, and what is set. */
+export async function broker(place, [tab = ""], visit) {
+  const body = h("div", {});
+  show(place, h("header", { class: "head" }, h("h1", {}, "Broker")), h("nav", { class: "tabs", "aria-label": "Parts of the broker" }, kTabs.map(([part, title]) =>
+    h("a", { href: part ? `#/broker/${part}` : "#/broker", "aria-current": part === tab ? "page" : null }, title))), body);
+  if (tab === "settings") {
+    const section = h("section", { class: "card" });
+    show(body, section);
+    return configs(section, path("broker", "configs"), null);
+  }
+  let before = null;
+  const rates = { requests: [], records_in: [], bytes_in: [], bytes_out: [] };
+  async function draw() {
+    const [now, clients] = await Promise.all([get(path("broker")), get(path("connections"), { limit: 200 })]);
+    for (const [name, values] of Object.entries(rates)) {
+      const seconds = before ? Math.max(0.1, (now.time_ms - before.time_ms) / 1000) : 0;
+      if (before) values.push(Math.max(0, (now.since_start[name] - before.since_start[name]) / seconds));
+      if (values.length > kKept) values.shift();
+    }
+    before = now;
+    const rate = (title, name, form, unit) => tile(title, rates[name].length ? `${form(Math.round(rates[name].at(-1)))}${unit}` : "…", spark(rates[name]));
+    const refused = now.since_start.refused_produces + now.since_start.refused_fetches;
+    show(body, tiles(rate("Requests", "requests", short, "/s"), rate("Records in", "records_in", short, "/s"), rate("In", "bytes_in", size, "/s"), rate("Out", "bytes_out", size, "/s")),
+      tiles(tile("Topics", count(now.topics), plural(now.partitions, "partition")), tile("Groups", count(now.groups)), tile("Connections", count(now.connections)), tile("Memory", size(now.resident_bytes), "resident")),
+      card("This broker", h("dl", { class: "pairs" }, [["Version", `Partita ${now.version}`], ["Node", now.broker.node_id], ["Clients connect to", now.broker.kafka], ["Cluster", now.broker.cluster_id], ["Data", now.broker.data_directory],
+        ["Since its start", `${plural(now.since_start.requests, "request")}, ${plural(now.since_start.records_in, "record")} in; refused: ${plural(refused, "partition")} of requests, ${plural(now.since_start.connections_closed_for_bad_input, "connection")} for bad input`]]
+        .map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]))),
+      card("Who produces and reads", clients.connections.length ? [table("Connections", [
+        ["Client", (client) => h("span", { class: "name" }, client.client_id || "(no name)"), "wide"],
+        ["Software", (client) => (client.software ? `${client.software} ${client.version}` : "does not say")],
+        ["From", (client) => `${client.address}:${client.port}`],
+        ["Program", (client) => client.program || "–"],
+        ["For", (client) => h("span", { title: date(client.since_ms) }, ago(client.since_ms)), "number"],
+      ], clients.connections), clients.total > clients.connections.length ? note(`${clients.total} in all.`) : null]
+        : empty("No client produces or reads", "Connections show here with their software, from their first record or fetch on.")));
+  }
+  visit.every(2000, draw);
+  return draw();
+}

@@ -1,0 +1,120 @@
+import { ask, bar, button, card, chip, count, empty, field, h, note, pager, plural, say, show, table, tile, tiles } from "./dom.js";
+import { get, page, path, post, remove } from "./api.js";
+
+const kPage = 50;
+const stateChip = (state) => chip(state, { Stable: "good", Empty: "quiet", Dead: "bad" }[state] || "accent");
+
+/** The list of groups. */
+export function groups(place, parts, visit) {
+  const state = { search: "", skip: 0 };
+  const list = h("div", { "aria-live": "polite" });
+  const search = h("input", { type: "search", placeholder: "Find a group", "aria-label": "Find a group", "data-search": true,
+    oninput: () => { state.search = search.value; state.skip = 0; draw(); } });
+  async function draw() {
+    const wanted = { ...state };
+    const answer = await get(path("groups"), { search: state.search, skip: state.skip, limit: kPage });
+    if (wanted.search !== state.search || wanted.skip !== state.skip) return;
+    if (answer.total === 0) {
+      show(list, state.search ? empty("No group has that in its name", "Try fewer letters.")
+        : empty("There is no group", "A group is there from when a consumer joins, or commits."));
+      return;
+    }
+    show(list, table("Groups", [
+      ["Group", (group) => h("a", { href: page("groups", group.group), class: "name" }, group.group), "wide"],
+      ["State", (group) => stateChip(group.state)],
+      ["Protocol", (group) => group.type],
+      ["Kind", (group) => group.protocol_type || "offsets only"],
+    ], answer.groups), pager(state.skip, kPage, answer.total, (skip) => { state.skip = skip; draw(); }));
+  }
+  show(place, h("header", { class: "head" }, h("h1", {}, "Groups")), h("div", { class: "tools" }, search), list);
+  visit.every(5000, draw);
+  return draw();
+}
+
+const kPartitions = 200;
+
+/** One group: members with what they hold, and how far it is. */
+export async function group(place, [name], visit) {
+  const body = h("div", {});
+  show(place, h("nav", { class: "crumbs", "aria-label": "Where you are" }, h("a", { href: "#/groups" }, "Groups"), " / "),
+    h("header", { class: "head" }, h("h1", { class: "name" }, name), h("div", { class: "actions" },
+      button("Reset offsets", () => reset()), button("Delete", () => erase(), "danger"))), body);
+  let known = null;
+  let skip = 0;
+
+  async function draw() {
+    known = await get(path("groups", name));
+    const most = Math.max(1, ...known.partitions.map((partition) => partition.lag || 0));
+    const of = new Map(known.members.map((member) => [member.member_id, member.client_id]));
+    show(body, tiles(tile("State", stateChip(known.state)), tile("Members", count(known.members.length)), tile("Behind", count(known.lag), "records"),
+      tile("Protocol", known.type, [known.assignor, known.epoch === null ? "" : `epoch ${known.epoch}`].filter(Boolean).join(", "))),
+    card("Members", known.members.length ? table("Members", [
+      ["Client", (member) => [h("span", { class: "name" }, member.client_id), h("small", {}, member.member_id)], "wide"],
+      ["From", (member) => member.address],
+      ["Static", (member) => member.instance_id || "–"],
+      ["Holds", (member) => held(member)],
+    ], known.members) : note("Nobody is in the group now.")),
+    card("How far it is", known.partitions.length ? [table("Partitions", [
+      ["Topic", (partition) => h("a", { href: page("topics", partition.topic), class: "name" }, partition.topic), "wide"],
+      ["Partition", (partition) => count(partition.partition), "number"],
+      ["Committed", (partition) => count(partition.committed), "number"],
+      ["End", (partition) => count(partition.end), "number"],
+      ["Behind", (partition) => [h("span", {}, count(partition.lag)), partition.lag === null ? null : bar(partition.lag / most, `${count(partition.lag)} records behind`)], "number sized"],
+      ["Held by", (partition) => (partition.member_id === null ? "–" : of.get(partition.member_id) || partition.member_id)],
+    ], known.partitions.slice(skip, skip + kPartitions)), pager(skip, kPartitions, known.partitions.length, (to) => { skip = to; draw(); })]
+      : note("It has committed nothing.")));
+  }
+  function held(member) {
+    if (!member.assigned.length) return h("em", { class: "quiet" }, "nothing");
+    return member.assigned.map((topic) => h("div", {}, h("span", { class: "name" }, topic.topic), " ",
+      topic.partitions.slice(0, 24).map((partition) => chip(partition, "part")),
+      topic.partitions.length > 24 ? ` and ${topic.partitions.length - 24} more` : ""));
+  }
+  function erase() {
+    ask("Delete this group", h("p", {}, "What ", h("strong", {}, name), " has committed will be gone. Its consumers begin anew, wherever they are set to."),
+      "Delete for good", async () => {
+        await remove(path("groups", name));
+        say(`${name} is deleted`);
+        location.hash = "#/groups";
+      }, "danger");
+  }
+  function reset() {
+    const topics = [...new Set((known ? known.partitions : []).map((partition) => partition.topic))];
+    const preview = h("div", { "aria-live": "polite" });
+    const names = topics.length ? h("select", { name: "topic" }, topics.map((topic) => h("option", { value: topic }, topic)))
+      : h("input", { name: "topic", required: true, spellcheck: "false" });
+    const to = h("select", { name: "to", onchange: () => fit() }, [["earliest", "the beginning"], ["latest", "the end"], ["time", "a time"], ["offset", "an offset"]]
+      .map(([value, text]) => h("option", { value }, text)));
+    const time = field("Time", h("input", { name: "time", type: "datetime-local", step: 1 }), "The first record that is not older");
+    const offset = field("Offset", h("input", { name: "offset", type: "number", min: 0, value: 0 }), "Kept within what each partition holds");
+    const fit = () => { time.hidden = to.value !== "time"; offset.hidden = to.value !== "offset"; show(preview); };
+    fit();
+    const wish = (data, dry_run) => {
+      const body_ = { topic: data.get("topic"), to: data.get("to"), dry_run };
+      if (body_.to === "time") body_.time_ms = new Date(data.get("time")).getTime();
+      if (body_.to === "time" && !Number.isFinite(body_.time_ms)) throw new Error("say which time");
+      if (body_.to === "offset") body_.offset = Number(data.get("offset"));
+      return post(path("groups", name, "offsets"), body_);
+    };
+    const look = async (event) => {
+      try {
+        const answer = await wish(new FormData(event.target.form), true);
+        show(preview, table("What would be", [["Partition", (row) => row.partition, "number"], ["Now", (row) => count(row.from), "number"],
+          ["Then", (row) => count(row.to), "number"],
+          ["", (row) => (row.from === null ? "begins there" : row.to < row.from ? `${plural(row.from - row.to, "record")} again` : row.to > row.from ? `skips ${plural(row.to - row.from, "record")}` : "as it is")],
+        ], answer.partitions));
+      } catch (error) {
+        show(preview, h("p", { class: "problem" }, error.message));
+      }
+    };
+    ask("Reset offsets", [known && known.members.length ? note("The group has members. The broker refuses a reset until they have left.") : null,
+      field("Topic", names), field("Read next from", to), time, offset, button("Preview", look), preview],
+    "Reset", async (data) => {
+      const done = await wish(data, false);
+      say(`${plural(done.partitions.length, "partition")} of ${done.topic} reset`);
+      await draw();
+    }, "danger");
+  }
+  visit.every(2000, draw);
+  return draw();
+}

@@ -1,0 +1,79 @@
+// GET /v1/broker: what this broker is and how much it has to do. GET /v1/connections: who produces to it and reads from it.
+
+#include <nlohmann/json.hpp>
+
+#include "broker/expansion/finding_json.h"
+#include "broker/handlers/services.h"
+#include "broker/http/broker_identity.h"
+#include "broker/http/metrics.h"
+#include "broker/http/parameters.h"
+#include "broker/http/resources.h"
+#include "broker/runtime/clients/connections.h"
+#include "broker/runtime/coordinators/group_shards.h"
+#include "broker/runtime/loop/counters.h"
+#include "broker/runtime/loop/network_statistics.h"
+#include "broker/runtime/partitions/published_topics.h"
+#include "schedule/clock.h"
+
+namespace partita::http {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::int64_t kConnectionsShownMax = 1000;
+
+ordered_json connection_json(const expansion::ConnectionFacts& connection) {
+    const bool has_address = connection.address.starts_with('/');
+    return {{"client_id", expansion::name_text(connection.client_id)},
+            {"address", connection.address.substr(has_address ? 1 : 0)},
+            {"port", connection.port},
+            {"software", expansion::name_text(connection.software_name)},
+            {"version", expansion::name_text(connection.software_version)},
+            {"since_ms", connection.born.value},
+            {"program",
+             connection.process ? ordered_json(expansion::name_text(to_string(*connection.process))) : ordered_json(nullptr)}};
+}
+
+}  // namespace
+
+void serve_broker(const Surroundings& surroundings, const ExchangePointer& exchange) {
+    runtime::Services& services = surroundings.services;
+    const runtime::Counters& counters = services.counters;
+    const auto load = [](const std::atomic<std::uint64_t>& counter) { return counter.load(std::memory_order_relaxed); };
+    const auto table = services.topics.table();
+    ordered_json object = surroundings.identity.begin_answer();
+    object["version"] = PARTITA_VERSION;
+    object["time_ms"] = services.clock.now().wall.value;
+    object["topics"] = table->catalog->topic_count();
+    object["partitions"] = table->catalog->partition_count();
+    object["groups"] = services.groups.group_count();
+    object["connections"] = surroundings.network.connection_count();
+    object["resident_bytes"] = resident_bytes();
+    object["since_start"] = {{"requests", load(counters.requests)},
+                             {"records_in", load(counters.produced_records)},
+                             {"bytes_in", load(counters.produced_bytes)},
+                             {"bytes_out", load(counters.fetched_bytes)},
+                             {"refused_produces", load(counters.failed_produces)},
+                             {"refused_fetches", load(counters.failed_fetches)},
+                             {"connections_closed_for_bad_input", load(counters.closed_for_bad_input)}};
+    exchange->respond(Status::ok, kJson, object.dump() + "\n");
+}
+
+void serve_connections(const Surroundings& surroundings, const ExchangePointer& exchange) {
+    const auto limit = number_parameter(exchange->request(), "limit", {.least = 1, .most = kConnectionsShownMax});
+    if (!limit) {
+        respond_error(*exchange, Status::bad_request, limit.error());
+        return;
+    }
+    const runtime::Connections& connections = surroundings.services.connections;
+    ordered_json object = surroundings.identity.begin_answer();
+    object["total"] = connections.size();
+    object["connections"] = ordered_json::array();
+    for (const expansion::ConnectionFacts& facts :
+         connections.first(static_cast<std::size_t>(limit->value_or(kConnectionsShownMax)))) {
+        object["connections"].push_back(connection_json(facts));
+    }
+    exchange->respond(Status::ok, kJson, object.dump() + "\n");
+}
+
+}  // namespace partita::http

@@ -1,0 +1,48 @@
+// GET / and /console/VERSION/FILE: the console's files (broker/console), which are the same for everybody and hold no data.
+
+#include <algorithm>
+
+#include "broker/console/console_files.h"
+#include "broker/http/resources.h"
+
+namespace partita::http {
+namespace {
+
+/// What a page may do: load files of this broker and ask it, nothing else, and be in no frame of another page. No script or style
+/// is written into a page, so that none can get there by way of a name.
+constexpr std::string_view kPolicy =
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'";
+
+Headers headers(std::string_view caching) {
+    return {{"Cache-Control", std::string(caching)},       {"Content-Security-Policy", std::string(kPolicy)},
+            {"X-Content-Type-Options", "nosniff"},         {"Referrer-Policy", "no-referrer"},
+            {"Cross-Origin-Opener-Policy", "same-origin"}, {"Cross-Origin-Resource-Policy", "same-origin"}};
+}
+
+}  // namespace
+
+void serve_console(const Surroundings&, const ExchangePointer& exchange) {
+    const console::File& page = console::first_page();
+    const std::string tag = "\"" + std::string(console::version()) + "\"";
+    Headers told = headers("no-cache");
+    told.push_back({"ETag", tag});
+    if (exchange->request().if_none_match == tag) {
+        exchange->respond(Status::not_modified, page.content_type, "", std::move(told));
+        return;
+    }
+    exchange->respond(Status::ok, page.content_type, std::string(page.content), std::move(told));
+}
+
+void serve_console_file(const Surroundings&, const ExchangePointer& exchange) {
+    const std::vector<std::string>& path = exchange->request().path;
+    const auto found = std::ranges::find(console::files(), path.at(2), &console::File::name);
+    if (path.at(1) != console::version() || found == console::files().end()) {
+        respond_error(*exchange, Status::not_found, "the console has no such file; load / again");
+        return;
+    }
+    exchange->respond(Status::ok, found->content_type, std::string(found->content),
+                      headers("public, max-age=31536000, immutable"));
+}
+
+}  // namespace partita::http

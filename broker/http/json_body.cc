@@ -1,0 +1,135 @@
+#include "broker/http/json_body.h"
+
+#include <limits>
+#include <utility>
+
+namespace partita::http {
+
+JsonBody::JsonBody(Exchange& exchange) : exchange_(exchange), object_(nlohmann::json::object()) {
+    const Request& request = exchange.request();
+    const std::string_view type = request.content_type;
+    if (type.substr(0, type.find(';')) != kJson) {
+        complain("the body must be JSON, and its Content-Type application/json", Status::unsupported_media_type);
+        return;
+    }
+    nlohmann::json parsed = nlohmann::json::parse(request.body, nullptr, false);
+    if (!parsed.is_object()) {
+        complain("the body is no JSON object");
+        return;
+    }
+    object_ = std::move(parsed);
+}
+
+void JsonBody::complain(std::string sentence, Status status) {
+    if (status_ == Status::ok) {
+        status_ = status;
+        problem_ = std::move(sentence);
+    }
+}
+
+const nlohmann::json* JsonBody::find(std::string_view name) {
+    known_.emplace(name);
+    const auto found = object_.find(name);
+    return found == object_.end() || found->is_null() ? nullptr : &*found;
+}
+
+bool JsonBody::has(std::string_view name) { return find(name) != nullptr; }
+
+std::string JsonBody::text(std::string_view name) {
+    std::optional<std::string> value = text_or_null(name);
+    if (!value) {
+        complain("the body has no \"" + std::string(name) + "\"");
+        return {};
+    }
+    return std::move(*value);
+}
+
+std::optional<std::string> JsonBody::text_or_null(std::string_view name) {
+    const nlohmann::json* member = find(name);
+    if (member == nullptr) {
+        return std::nullopt;
+    }
+    if (!member->is_string()) {
+        complain("\"" + std::string(name) + "\" is no text");
+        return std::nullopt;
+    }
+    return member->get<std::string>();
+}
+
+std::optional<std::int64_t> JsonBody::number(std::string_view name, NumberRange range) {
+    const nlohmann::json* member = find(name);
+    if (member == nullptr) {
+        return std::nullopt;
+    }
+    const bool fits = member->is_number_integer() &&
+                      (!member->is_number_unsigned() || std::in_range<std::int64_t>(member->get<std::uint64_t>()));
+    if (!fits || member->get<std::int64_t>() < range.least || member->get<std::int64_t>() > range.most) {
+        complain("\"" + std::string(name) + "\" is no number of at least " + std::to_string(range.least) +
+                 (range.most < NumberRange().most ? " and at most " + std::to_string(range.most) : ""));
+        return std::nullopt;
+    }
+    return member->get<std::int64_t>();
+}
+
+bool JsonBody::flag(std::string_view name) {
+    const nlohmann::json* member = find(name);
+    if (member != nullptr && !member->is_boolean()) {
+        complain("\"" + std::string(name) + "\" is neither true nor false");
+        return false;
+    }
+    return member != nullptr && member->get<bool>();
+}
+
+std::map<std::string, std::optional<std::string>> JsonBody::texts(std::string_view name) {
+    std::map<std::string, std::optional<std::string>> values;
+    const nlohmann::json* member = find(name);
+    if (member == nullptr) {
+        return values;
+    }
+    if (!member->is_object()) {
+        complain("\"" + std::string(name) + "\" is no object");
+        return values;
+    }
+    for (const auto& [key, value] : member->items()) {
+        if (!value.is_string() && !value.is_null()) {
+            complain("\"" + std::string(name) + "\" has a value that is no text");
+            return values;
+        }
+        values.emplace(key, value.is_null() ? std::nullopt : std::optional(value.get<std::string>()));
+    }
+    return values;
+}
+
+std::optional<std::vector<std::int32_t>> JsonBody::partitions(std::string_view name) {
+    const nlohmann::json* member = find(name);
+    if (member == nullptr) {
+        return std::nullopt;
+    }
+    std::vector<std::int32_t> numbers;
+    if (member->is_array()) {
+        for (const nlohmann::json& item : *member) {
+            if (item.is_number_unsigned() && std::in_range<std::int32_t>(item.get<std::uint64_t>())) {
+                numbers.push_back(item.get<std::int32_t>());
+            }
+        }
+    }
+    if (!member->is_array() || numbers.size() != member->size()) {
+        complain("\"" + std::string(name) + "\" is no array of partitions");
+    }
+    return numbers;
+}
+
+bool JsonBody::refuse_unless_good() {
+    for (const auto& [name, value] : object_.items()) {
+        if (!known_.contains(name)) {
+            complain("nobody knows what \"" + name + "\" in the body means");
+        }
+    }
+    if (status_ == Status::ok) {
+        return false;
+    }
+    respond_error(exchange_, status_, problem_);
+    return true;
+}
+
+}  // namespace partita::http
