@@ -1,0 +1,328 @@
+"""The console in a real browser: every page loads without an error, every form does what it says, what happens shows by itself, and
+what a client named is text. PARTITA_SCREENSHOTS=DIR writes the pictures of docs/console.md."""
+
+import json
+import math
+import os
+import pathlib
+import urllib.error
+import urllib.parse
+import urllib.request
+
+import pytest
+
+import browser as browsers
+import clients
+import harness
+import insight
+
+MARKUP = "<img src=x onerror=console.error(1)>"
+PAGES = ("topics", "topics/orders", "topics/orders/records", "topics/orders/groups", "topics/orders/configs", "topics/orders/expansion",
+         "groups", "groups/billing", "findings", "broker", "broker/settings")
+SCREENSHOTS = os.environ.get("PARTITA_SCREENSHOTS")
+
+
+@pytest.fixture(scope="module")
+def browser(broker):
+    if harness.TARGET != "partita":
+        pytest.skip("only a Partita has a console")
+    started = browsers.Browser()
+    started.size(1600, 1000)
+    yield started
+    started.close()
+
+
+@pytest.fixture(scope="module")
+def site(broker):
+    return f"http://{insight.address(broker)}/"
+
+
+def ask(site, path, body=None, method=None, **headers):
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(f"{site}v1/{path}", data=data, method=method,
+                                     headers={"Content-Type": "application/json", **headers})
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.status, json.load(answer)
+    except urllib.error.HTTPError as refused:
+        return refused.code, json.loads(refused.read() or b"{}")
+
+
+@pytest.fixture(scope="module")
+def world(site, broker, browser):
+    """A topic with keys, a group that has read a part of it, and a record with markup in key, value and header."""
+    assert ask(site, "topics", {"topic": "orders", "partitions": 6})[0] == 200
+    agent = clients.Agent(clients.debian_librdkafka, broker.bootstrap)
+    records = [{"key": f"customer-{index % 400}", "value": json.dumps(
+        {"order": 10_000 + index, "customer": f"customer-{index % 400}", "amount": round(index * 1.37 % 480, 2),
+         "items": [{"sku": f"SKU-{index % 37}", "quantity": index % 5 + 1}], "paid": index % 3 == 0}), "headers": [["trace", f"{index:08x}"]]}
+        for index in range(3000)]
+    agent.call("produce", topic="orders", records=records)
+    for topic, partitions in (("payments", 12), ("shipments", 3), ("customers", 6)):
+        assert ask(site, "topics", {"topic": topic, "partitions": partitions})[0] == 200
+        agent.call("produce", topic=topic, records=records[:len(topic) * 90])
+    agent.close()
+    # The group has read a part: its offsets are what a reset of the test gives it.
+    broker_has_groups(broker)
+    assert ask(site, "groups/billing/offsets", {"topic": "orders", "to": "offset", "offset": 300})[0] == 200
+    status, _ = ask(site, "topics/orders/records", {"partition": 0, "key": MARKUP, "value": MARKUP, "headers": {MARKUP: MARKUP}})
+    assert status == 200
+    browser.take_problems()
+
+
+def broker_has_groups(broker):
+    """The first consumer makes the topic of the groups."""
+    agent = clients.Agent(clients.debian_librdkafka, broker.bootstrap)
+    agent.call("member_start", name="m", group="reporting", topic="payments", reset="earliest", batch_ms=1)
+    agent.events.wait(lambda events: any(event.get("event") == "record" for event in events), 60, "a record")
+    agent.call("member_stop", name="m")
+    agent.close()
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("width", (400, 1600))
+def test_a_page_is_whole(browser, site, world, page, width):
+    browser.size(width, 1000)
+    browser.go(f"{site}#/{page}")
+    assert browser.run("document.querySelector('h1').textContent.length > 0")
+    assert browser.run("document.documentElement.scrollWidth <= window.innerWidth"), "the page is wider than the window"
+    # Whoever cannot see it hears what each thing is called.
+    unnamed = browser.run("""[...document.querySelectorAll('button, a, input, select, textarea, [role=img]')].filter(one =>
+      !(one.textContent.trim() || one.getAttribute('aria-label') || one.getAttribute('title') || (one.labels && one.labels.length)))
+      .map(one => one.outerHTML)""")
+    assert unnamed == []
+    assert browser.take_problems() == []
+
+
+def test_the_first_page_is_small_and_comes_from_the_broker_alone(browser, site, world):
+    browser.call("Network.clearBrowserCache")
+    browser.load("about:blank")
+    browser.requests.clear()
+    browser.go(f"{site}#/topics")
+    assert sum(browser.requests) < 100_000, browser.requests
+    asked = browser.run("performance.getEntriesByType('resource').map(one => new URL(one.name).host)")
+    assert set(asked) == {urllib.parse.urlsplit(site).netloc}
+
+
+def module(browser, site, name):
+    """The address of one of the console's scripts, whose functions the page may call."""
+    browser.go(f"{site}#/topics")
+    return browser.run(f"document.querySelector('script[type=module]').src.replace('app.js', {json.dumps(name)})")
+
+
+def test_the_picture_has_the_ways_that_the_docs_draw(browser, site, world):
+    address = module(browser, site, "expansion.js")
+
+    def ways(before, after):
+        gcd = math.gcd(before, after)
+        partitions = [{"partition": to, "parents": [one for one in range(before) if one % gcd == to % gcd]} for to in range(after)]
+        drawn = browser.run(f"import({json.dumps(address)}).then(one => one.ways({before}, {json.dumps(partitions)}))")
+        return {kind: [(way["from"], way["to"]) for way in drawn if way["kind"] == kind] for kind in ("stay", "new", "old")}
+
+    assert ways(6, 12) == {"stay": [(one, one) for one in range(6)], "new": [(one, one + 6) for one in range(6)], "old": []}
+    assert len(ways(6, 8)["stay"]) == 6 and len(ways(6, 8)["new"]) == 6 and len(ways(6, 8)["old"]) == 12
+    assert (0, 2) in ways(6, 8)["old"] and (3, 7) in ways(6, 8)["new"]
+
+
+@pytest.mark.parametrize("call, value", (
+    ("records.js hexLines('48656c6c6f0a')", "000000  48 65 6c 6c 6f 0a                                Hello·"),
+    ("records.js hexLines('')", ""),
+    ("records.js prettyJson('{\"a\":[1,\"<b>\"]}').outerHTML", '<pre>{\n  <span class="json-key">"a"</span>: [\n    <span class="json-value">1</span>,\n'
+     '    <span class="json-text">"&lt;b&gt;"</span>\n  ]\n}</pre>'),
+    ("records.js prettyJson('12345')", None),
+    ("records.js prettyJson('{\"id\": 9007199254740993}')", None),
+    ("dom.js size(1536)", "1.5 KiB"), ("dom.js size(0)", "0 B"), ("dom.js size(1023)", "1023 B"),
+    ("dom.js short(9999)", "9,999"), ("dom.js short(12345)", "12.3k"), ("dom.js short(2500000)", "2.5M"), ("dom.js short(null)", "–"),
+    ("dom.js percent(0.0123)", "1.2 %"), ("dom.js percent(0.5)", "50 %"), ("dom.js plural(1, 'record')", "1 record"),
+    ("dom.js h('p', {}, '<b>', ['&', 3], null).outerHTML", "<p>&lt;b&gt;&amp;3</p>"),
+))
+def test_a_part_of_a_page_is(browser, site, world, call, value):
+    file, expression = call.split(" ", 1)
+    address = module(browser, site, file)
+    assert browser.run(f"import({json.dumps(address)}).then(one => one.{expression})") == value
+
+
+def test_a_link_leads_nowhere_else(browser, site, world):
+    address = module(browser, site, "dom.js")
+    for target in ("javascript:alert(1)", "https://evil.example/", "//evil.example"):
+        assert browser.run(f"import({json.dumps(address)}).then(one => {{ try {{ one.h('a', {{href: {json.dumps(target)}}}, 'x'); return 'made'; }} "
+                           "catch (error) { return error.message; } })") == "a link that leads out of the console"
+
+
+def test_markup_in_names_and_records_is_text(browser, site, world):
+    browser.go(f"{site}#/topics/orders/records?partition=0")
+    browser.wait("document.querySelector('.record')", "records")
+    browser.run("document.querySelector('.record').open = true; 0")
+    browser.wait("document.querySelectorAll('.record[open] pre').length >= 2", "the record is shown whole")
+    assert MARKUP in browser.run("document.querySelector('.record[open] pre').textContent")
+    browser.go(f"{site}#/topics/{urllib.parse.quote(MARKUP, safe='')}")
+    browser.wait("document.querySelector('.problem')", "there is no such topic")
+    assert MARKUP in browser.text()
+    assert browser.run("document.querySelectorAll('main img').length") == 0
+    # The browser tells of the 404 that was asked for.
+    assert [problem for problem in browser.take_problems() if "404" not in problem] == []
+
+
+def test_a_topic_is_made_changed_and_deleted_by_forms(browser, site, world):
+    browser.go(f"{site}#/topics")
+    browser.click("button", "New topic")
+    browser.put("dialog [name=topic]", "made-here")
+    browser.put("dialog [name=partitions]", "4")
+    browser.put("dialog [name=cleanup]", "compact")
+    browser.click("dialog button", "Create")
+    browser.wait("location.hash === '#/topics/made-here' && document.querySelectorAll('tbody tr').length === 4", "its four partitions")
+    assert ask(site, "topics/made-here")[1]["topic"] == "made-here"
+
+    browser.click(".tabs a", "Configs")
+    browser.wait("document.querySelector('tbody tr')", "settings")
+    browser.put("[data-search]", "retention.ms")
+    browser.wait("[...document.querySelectorAll('tbody td .name')].some(one => one.textContent === 'retention.ms')", "the setting")
+    browser.run("[...document.querySelectorAll('tbody tr')].find(one => one.querySelector('.name').textContent === 'retention.ms').querySelector('button').click(); 0")
+    browser.put("dialog [name=value]", "nonsense")
+    browser.click("dialog button", "Set")
+    browser.wait("document.querySelector('dialog .problem').textContent", "the broker's refusal is shown")
+    browser.put("dialog [name=value]", "86400000")
+    browser.click("dialog button", "Set")
+    browser.wait("!document.querySelector('dialog') && document.body.innerText.includes('86400000')", "the new value")
+
+    browser.click("button", "Delete")
+    browser.put("dialog [name=name]", "another")
+    browser.click("dialog button", "Delete for good")
+    browser.wait("document.querySelector('dialog .problem').textContent", "the name was wrong")
+    browser.put("dialog [name=name]", "made-here")
+    browser.click("dialog button", "Delete for good")
+    browser.wait("location.hash === '#/topics'", "the list")
+    assert ask(site, "topics/made-here")[0] == 404
+    assert [problem for problem in browser.take_problems() if "400" not in problem] == []
+
+
+def test_a_record_is_written_and_shows(browser, site, world):
+    browser.go(f"{site}#/topics/customers/records")
+    browser.click("button", "Write a record")
+    browser.put("dialog [name=key]", "anna")
+    browser.put("dialog [name=value]", '{"name": "Anna", "city": "Leipzig"}')
+    browser.put("dialog [name=headers]", "source: by hand")
+    browser.run("const value = document.querySelector('dialog [name=value]'); value.dataset.kept = value.value; value.value = 'x'.repeat(10_000_000); 0")
+    browser.click("dialog button", "Write")
+    browser.wait("document.querySelector('dialog .problem').textContent.includes('more than a megabyte')", "ten megabytes are too much")
+    browser.put("dialog [name=value]", '{"name": "Anna", "city": "Leipzig"}')
+    browser.click("dialog button", "Write")
+    browser.wait("[...document.querySelectorAll('.record .key')].some(one => one.textContent === 'anna')", "the record")
+    browser.run("[...document.querySelectorAll('.record')].find(one => one.querySelector('.key').textContent === 'anna').open = true; 0")
+    browser.wait("document.querySelector('.record[open] .json-key')", "its value as JSON")
+    browser.click(".record[open] .bytes:nth-child(2) button", "Hex")
+    browser.wait("document.querySelector('.record[open] .bytes:nth-child(2) pre').textContent.startsWith('000000  7b 22 6e')", "its bytes")
+    assert browser.take_problems() == []
+
+
+def test_new_records_show_by_themselves(browser, site, world):
+    browser.go(f"{site}#/topics/shipments/records?partition=1")
+    browser.click("button", "Follow")
+    browser.wait("document.querySelector('[aria-pressed=true]')", "it follows")
+    assert ask(site, "topics/shipments/records", {"partition": 1, "key": "late", "value": "news"})[0] == 200
+    browser.wait("document.querySelector('.record .key').textContent === 'late'", "the newest record is above the others")
+    assert browser.take_problems() == []
+
+
+def test_offsets_are_reset_after_a_preview(browser, site, world):
+    browser.go(f"{site}#/groups/billing")
+    browser.click("button", "Reset offsets")
+    browser.put("dialog [name=to]", "earliest")
+    browser.click("dialog button", "Preview")
+    browser.wait("document.querySelectorAll('dialog tbody tr').length === 6", "what would be")
+    assert "300 records again" in browser.run("document.querySelector('dialog').innerText")
+    _, before = ask(site, "groups/billing")
+    assert {one["committed"] for one in before["partitions"]} == {300}
+    browser.click("dialog button", "Reset")
+    browser.wait("!document.querySelector('dialog')", "it is done")
+    _, after = ask(site, "groups/billing")
+    assert {one["committed"] for one in after["partitions"]} == {0}
+    assert ask(site, "groups/billing/offsets", {"topic": "orders", "to": "offset", "offset": 300})[0] == 200
+    assert browser.take_problems() == []
+
+
+def test_a_growth_is_previewed_drawn_and_done_and_its_findings_come_by_themselves(browser, site, world, broker):
+    agent = clients.Agent(clients.debian_librdkafka, broker.bootstrap)
+    agent.call("member_start", name="m", group="slow", topic="payments", reset="earliest", metadata_age_ms=600_000, batch_ms=5)
+    agent.events.wait(lambda events: any(event.get("event") == "record" for event in events), 60, "a record")
+    browser.go(f"{site}#/topics/payments/expansion")
+    browser.put("input[name=to]", "16")
+    browser.click("form button", "Preview")
+    browser.wait("document.querySelector('.verdict')", "the verdict", 60)
+    assert browser.run("document.querySelectorAll('.picture .way.old').length") > 0
+    browser.click("button", "Better: 24")
+    browser.wait("document.querySelector('.verdict strong') && document.querySelector('.verdict strong').textContent.endsWith('12 → 24')", "the better plan", 60)
+    assert browser.run("document.querySelectorAll('.picture .way.old').length") == 0
+    assert browser.run("document.querySelectorAll('.picture .way').length") == 24
+    browser.click("button", "Grow to 24")
+    browser.click("dialog button", "Grow to 24")
+    browser.wait("document.querySelector('.timeline strong') && document.querySelector('.timeline strong').textContent === '12 → 24'", "the epoch log")
+    assert ask(site, "topics/payments/expansions")[1]["partitions"] == 24
+    browser.go(f"{site}#/findings")
+    browser.wait("document.querySelector('.finding')", "a finding, without loading again", 40)
+    assert "payments" in browser.text()
+    agent.call("member_stop", name="m")
+    agent.close()
+    assert browser.take_problems() == []
+
+
+def test_keys_lead_to_pages_and_to_the_search(browser, site, world):
+    browser.go(f"{site}#/topics")
+    browser.run("document.body.focus(); 0")
+    for letter in ("g", "b"):
+        browser.press(letter)
+    browser.wait("location.hash === '#/broker'", "g b leads to the broker")
+    browser.go(f"{site}#/topics")
+    browser.press("/")
+    assert browser.run("document.activeElement.type") == "search"
+
+
+@pytest.mark.skipif(not SCREENSHOTS, reason="PARTITA_SCREENSHOTS=DIR says where to")
+def test_screenshots(browser, site, world, broker):
+    directory = pathlib.Path(SCREENSHOTS)
+    reader = clients.Agent(clients.debian_librdkafka, broker.bootstrap)
+    reader.call("member_start", name="m", group="reporting", topic="orders", reset="earliest", batch_ms=1)
+    writer = clients.Agent(clients.confluent, broker.bootstrap)
+    writer.call("stream_start", name="s", topic="shipments", interval_us=2000)
+    for width, height in ((1600, 1000), (400, 860)):
+        for name, page, dark in (("topics", "topics", False), ("partitions", "topics/orders", False), ("records", "topics/orders/records", True),
+                                 ("group", "groups/billing", False), ("expansion", "topics/orders/expansion?to=8", False), ("broker", "broker", True)):
+            browser.size(width, height, dark)
+            browser.go(f"{site}#/{page}")
+            if name == "records":
+                browser.wait("document.querySelector('.record')", "records")
+                browser.run("document.querySelectorAll('.record')[2].open = true; 0")
+                browser.wait("document.querySelector('.json-key')", "JSON")
+            if name == "expansion":
+                browser.wait("document.querySelector('.picture')", "the picture", 60)
+                browser.run("document.querySelector('.verdict').scrollIntoView(); 0")
+            if name == "broker":
+                browser.wait("document.querySelectorAll('.spark i').length >= 24", "six looks at each rate", 60)
+            browser.picture(directory / f"{name}-{width}.png")
+    writer.call("stream_stop", name="s")
+    reader.call("member_stop", name="m")
+    writer.close()
+    reader.close()
+
+
+def test_ten_thousand_partitions_answer_in_pages(browser, site, world):
+    for index in range(100):
+        assert ask(site, "topics", {"topic": f"many-{index:03}", "partitions": 100})[0] == 200
+    browser.go(f"{site}#/topics")
+    browser.wait("document.querySelectorAll('tbody tr').length === 50", "a page of topics")
+    browser.click("button", "Next ›")
+    browser.wait("document.querySelector('.pager').textContent.includes('51–100 of 10')", "the next page")
+    browser.put("[data-search]", "MANY-07")
+    browser.wait("document.querySelectorAll('tbody tr').length === 10", "ten of them")
+    for index in range(100):
+        assert ask(site, f"topics/many-{index:03}", method="DELETE")[0] == 200
+    assert browser.take_problems() == []
+
+
+@pytest.mark.parametrize("headers, status", [({"Origin": "http://evil.example"}, 403), ({"Host": "evil.example"}, 403), ({"Content-Type": "text/plain"}, 415)])
+def test_a_page_of_another_site_changes_nothing(site, world, headers, status):
+    request = urllib.request.Request(f"{site}v1/topics", data=b'{"topic": "evil", "partitions": 1}', headers={"Content-Type": "application/json", **headers})
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(request, timeout=30)
+    assert refused.value.code == status
+    assert ask(site, "topics/evil")[0] == 404
