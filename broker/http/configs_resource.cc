@@ -78,7 +78,7 @@ void describe(const Surroundings& surroundings, const ExchangePointer& exchange,
             for (const auto& config : result.configs) {
                 object["configs"].push_back(config_json(config));
             }
-            exchange->respond(Status::ok, kJson, object.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+            respond_json(*exchange, object);
         });
 }
 
@@ -118,7 +118,7 @@ void change_topic_configs(const Surroundings& surroundings, const ExchangePointe
             }
             ordered_json object = identity.begin_answer();
             object["topic"] = result.resource_name;
-            exchange->respond(Status::ok, kJson, object.dump() + "\n");
+            respond_json(*exchange, object);
         });
 }
 

@@ -40,14 +40,10 @@ using nlohmann::ordered_json;
 constexpr std::int16_t kOffsetFetchWithNames = 9;
 constexpr std::int16_t kOffsetCommitWithNames = 9;
 
-std::string text_of(std::string_view text) { return expansion::name_text(std::string(text)); }
+std::string shown(std::string_view text) { return expansion::name_text(std::string(text)); }
 
 ordered_json text_or_null(const std::optional<std::string_view>& text) {
-    return text ? ordered_json(text_of(*text)) : ordered_json(nullptr);
-}
-
-void respond_json(Exchange& exchange, const ordered_json& object) {
-    exchange.respond(Status::ok, kJson, object.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+    return text ? ordered_json(shown(*text)) : ordered_json(nullptr);
 }
 
 /// As `respond_kafka_error`. While nothing was ever committed there is no coordinator, and no group either.
@@ -61,7 +57,7 @@ void respond_group_error(const runtime::Services& services, Exchange& exchange, 
 }
 
 /// "10.0.0.7" of Kafka's "/10.0.0.7".
-std::string address_of(std::string_view host) { return text_of(host.substr(host.starts_with('/') ? 1 : 0)); }
+std::string address_of(std::string_view host) { return shown(host.substr(host.starts_with('/') ? 1 : 0)); }
 
 /// One look at a group: replies come one after the other, and the last one completes the answer.
 class GroupLook : public std::enable_shared_from_this<GroupLook> {
@@ -95,16 +91,16 @@ class GroupLook : public std::enable_shared_from_this<GroupLook> {
             respond_group_error(services_, *exchange_, group.error_code, group.error_message.value_or(""));
             return;
         }
-        object_["group"] = text_of(group_);
+        object_["group"] = shown(group_);
         object_["type"] = "classic";
         object_["state"] = group.group_state;
-        object_["assignor"] = text_of(group.protocol_data);
+        object_["assignor"] = shown(group.protocol_data);
         object_["epoch"] = nullptr;
         object_["members"] = ordered_json::array();
         for (const auto& member : group.members) {
-            ordered_json told{{"member_id", text_of(member.member_id)},
+            ordered_json told{{"member_id", shown(member.member_id)},
                               {"instance_id", text_or_null(member.group_instance_id)},
-                              {"client_id", text_of(member.client_id)},
+                              {"client_id", shown(member.client_id)},
                               {"address", address_of(member.client_host)},
                               {"epoch", nullptr}};
             told["assigned"] = group.protocol_type == "consumer" ? assigned(member) : ordered_json::array();
@@ -132,10 +128,10 @@ class GroupLook : public std::enable_shared_from_this<GroupLook> {
     }
 
     ordered_json hold(std::string_view topic, const Array<std::int32_t>& partitions, std::string_view member_id) {
-        ordered_json told{{"topic", text_of(topic)}, {"partitions", ordered_json::array()}};
+        ordered_json told{{"topic", shown(topic)}, {"partitions", ordered_json::array()}};
         for (const std::int32_t partition : partitions) {
             told["partitions"].push_back(partition);
-            holders_[{std::string(topic), partition}] = text_of(member_id);
+            holders_[{std::string(topic), partition}] = shown(member_id);
         }
         return told;
     }
@@ -145,16 +141,16 @@ class GroupLook : public std::enable_shared_from_this<GroupLook> {
             respond_group_error(services_, *exchange_, group.error_code, group.error_message.value_or(""));
             return;
         }
-        object_["group"] = text_of(group_);
+        object_["group"] = shown(group_);
         object_["type"] = "consumer";
         object_["state"] = group.group_state;
-        object_["assignor"] = text_of(group.assignor_name);
+        object_["assignor"] = shown(group.assignor_name);
         object_["epoch"] = group.group_epoch;
         object_["members"] = ordered_json::array();
         for (const auto& member : group.members) {
-            ordered_json told{{"member_id", text_of(member.member_id)},
+            ordered_json told{{"member_id", shown(member.member_id)},
                               {"instance_id", text_or_null(member.instance_id)},
-                              {"client_id", text_of(member.client_id)},
+                              {"client_id", shown(member.client_id)},
                               {"address", address_of(member.client_host)},
                               {"epoch", member.member_epoch}};
             told["assigned"] = ordered_json::array();
@@ -202,7 +198,7 @@ class GroupLook : public std::enable_shared_from_this<GroupLook> {
             const runtime::TopicState* state = table->find(topic);
             const bool is_there = state != nullptr && index >= 0 && index < state->topic->partition_count &&
                                   services_.authorizer.meets(exchange_->caller().requester(), access::kDescribeTopic, topic);
-            ordered_json told{{"topic", text_of(topic)}, {"partition", index}};
+            ordered_json told{{"topic", shown(topic)}, {"partition", index}};
             told["committed"] = offset ? ordered_json(*offset) : ordered_json(nullptr);
             told["end"] = nullptr;
             told["lag"] = nullptr;
@@ -366,8 +362,8 @@ class OffsetReset : public std::enable_shared_from_this<OffsetReset> {
 
     void tell() {
         ordered_json object = identity_.begin_answer();
-        object["group"] = text_of(group_);
-        object["topic"] = text_of(wish_.topic);
+        object["group"] = shown(group_);
+        object["topic"] = shown(wish_.topic);
         object["dry_run"] = wish_.dry_run;
         object["partitions"] = ordered_json::array();
         for (const auto& [index, offset] : targets_) {
@@ -425,10 +421,10 @@ void serve_all_groups(const Surroundings& surroundings, const ExchangePointer& e
             std::size_t index = 0;
             for (const auto& [name, group] : wanted) {
                 if (page.has_place(index++)) {
-                    object["groups"].push_back({{"group", text_of(name)},
+                    object["groups"].push_back({{"group", shown(name)},
                                                 {"state", group->group_state},
                                                 {"type", group->group_type},
-                                                {"protocol_type", text_of(group->protocol_type)}});
+                                                {"protocol_type", shown(group->protocol_type)}});
                 }
             }
             respond_json(*exchange, object);
@@ -450,7 +446,7 @@ void delete_group(const Surroundings& surroundings, const ExchangePointer& excha
                 return;
             }
             ordered_json object = identity.begin_answer();
-            object["group"] = text_of(gone.group_id);
+            object["group"] = shown(gone.group_id);
             respond_json(*exchange, object);
         });
 }

@@ -132,4 +132,8 @@ bool JsonBody::refuse_unless_good() {
     return true;
 }
 
+void respond_json(Exchange& exchange, const nlohmann::ordered_json& object) {
+    exchange.respond(Status::ok, kJson, object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+}
+
 }  // namespace partita::http

@@ -56,4 +56,7 @@ class JsonBody {
     std::string problem_;
 };
 
+/// Answers with the object. Names in it come from clients and need not be UTF-8.
+void respond_json(Exchange& exchange, const nlohmann::ordered_json& object);
+
 }  // namespace partita::http

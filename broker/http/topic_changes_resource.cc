@@ -31,10 +31,6 @@ constexpr std::int32_t kTimeoutMs = 30'000;
 constexpr NumberRange kCounts{.least = 1, .most = std::numeric_limits<std::int32_t>::max()};
 constexpr NumberRange kIndexes{.least = 0, .most = std::numeric_limits<std::int32_t>::max()};
 
-void respond_json(Exchange& exchange, const nlohmann::ordered_json& object) {
-    exchange.respond(Status::ok, kJson, object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
-}
-
 /// What a person writes by hand.
 struct WrittenRecord {
     std::optional<std::string> key;
