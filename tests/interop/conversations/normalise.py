@@ -44,6 +44,7 @@ UNORDERED = {
     ("JoinGroupResponse", "Members"): "MemberId",
     ("DescribeGroupsResponse", "Members"): "MemberId",
     ("ConsumerGroupDescribeResponse", "Members"): "MemberId",
+    ("ConsumerGroupHeartbeatResponse", "TopicPartitions"): "TopicId",
     ("OffsetDeleteResponse", "Topics"): "Name",
     ("OffsetDeleteResponse", "Partitions"): "PartitionIndex",
     ("DeleteRecordsResponse", "Topics"): "Name",

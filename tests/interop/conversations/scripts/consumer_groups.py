@@ -79,6 +79,41 @@ def heartbeats_that_cannot_be(talk):
 
 
 @conversation
+def a_member_changes_its_mind_and_comes_back(talk):
+    """What librdkafka 2.12.1 asks when it is told to subscribe and to unsubscribe many times in a row. It comes back after it left
+    with nothing but the topics it wants, now and then: that is refused, and fatal for it."""
+    (first, first_id), (second, second_id), (third, _) = talk.topic(partitions=2), talk.topic("more"), talk.topic("most")
+    talk.ask("Metadata", 12, Topics=[{"Name": name} for name in (first, second, third)], AllowAutoTopicCreation=False)
+    owns = [{"TopicId": first_id, "Partitions": [0, 1]}, {"TopicId": second_id, "Partitions": [0]}]
+    for interval_ms in (0, 15000):
+        group, member = talk.named(f"g{interval_ms}"), member_id(talk, f"m{interval_ms}")
+        talk.ask("IncrementalAlterConfigs", 1, ValidateOnly=False, Resources=[
+            {"ResourceType": 32, "ResourceName": group, "Configs": [
+                {"Name": "consumer.assignment.interval.ms", "ConfigOperation": 0, "Value": str(interval_ms)}]}])
+        epoch = enter(talk, 1, group, member, first).get("MemberEpoch", 0)
+
+        def go_on(**more):
+            return say(talk, 1, group, member, epoch, **more).get("MemberEpoch", 0)
+
+        epoch = go_on(TopicPartitions=owns[:1])
+        epoch = go_on(SubscribedTopicNames=[second, first], SubscribedTopicRegex="")
+        epoch = go_on(TopicPartitions=owns if interval_ms == 0 else owns[:1])
+        epoch = go_on(SubscribedTopicNames=[third, second], SubscribedTopicRegex="", TopicPartitions=owns[:1])
+        epoch = go_on(TopicPartitions=[])
+        say(talk, 1, group, member, -1)
+        say(talk, 1, group, member, 0, SubscribedTopicNames=[second], SubscribedTopicRegex="", error="INVALID_REQUEST")
+        say(talk, 1, group, member, 0, error="INVALID_REQUEST")
+        epoch = enter(talk, 1, group, member, second, SubscribedTopicRegex="").get("MemberEpoch", 0)
+        everything = {"RebalanceTimeoutMs": 60000, "SubscribedTopicRegex": ""}
+        epoch = go_on(SubscribedTopicNames=[first], TopicPartitions=[], **everything)
+        epoch = go_on(SubscribedTopicNames=[first], TopicPartitions=[], **everything)
+        talk.ask("ConsumerGroupDescribe", 1, GroupIds=[group])
+        say(talk, 1, group, member, -1)
+        say(talk, 1, group, member, -1, error="UNKNOWN_MEMBER_ID")
+        talk.ask("ConsumerGroupDescribe", 1, GroupIds=[group])
+
+
+@conversation
 def groups_that_are_not_there(talk):
     classic = talk.named("classic")
     settle(talk, classic)
