@@ -64,11 +64,12 @@ def directory(tmp_path):
     return where
 
 
-def run_suite(broker, directory, run, options, tests, deadline_s=LONG_DEADLINE_S, **environment):
-    """Runs these of the tests that need a broker, and judges them."""
+def run_suite(broker, directory, run, options, tests, deadline_s=LONG_DEADLINE_S, patience=1, **environment):
+    """Runs these of the tests that need a broker, and judges them. `patience` multiplies the times that they wait."""
     clients.require("librdkafka's tests")
     reasons = reasons_of(run)
-    (directory / "test.conf").write_text(f"bootstrap.servers={broker.bootstrap}\ntest.topic.random=true\n")
+    (directory / "test.conf").write_text(f"bootstrap.servers={broker.bootstrap}\ntest.topic.random=true\n"
+                                         f"test.timeout.multiplier={patience}\n")
     left_out = {reason.test.split("_")[0] for reason in reasons if reason.outcome == "LEFT OUT"} - set(tests)
     environment = {**os.environ, "BROKERS": broker.bootstrap, "KAFKA_PATH": str(directory), "TEST_KAFKA_VERSION": "4.3.1",
                    "LD_LIBRARY_PATH": f"{SUITE / 'src'}:{SUITE / 'src-cpp'}", "TESTS": ",".join(tests),
@@ -123,6 +124,12 @@ def test_all_of_transactions_and_idempotence_pass(broker, directory):
 @pytest.mark.long
 def test_groups_of_kip_848_pass(broker, directory):
     run_suite(broker, directory, "kip 848", ["-p5"], GROUPS, TEST_CONSUMER_GROUP_PROTOCOL="consumer")
+
+
+@pytest.mark.long
+def test_cooperative_rebalances_of_kip_848_pass(broker, directory):
+    """Ten minutes, as on Kafka: it waits for heartbeats, which are five seconds apart."""
+    run_suite(broker, directory, "rebalances", ["-p1"], ["0113"], patience=4, TEST_CONSUMER_GROUP_PROTOCOL="consumer")
 
 
 @pytest.mark.long
