@@ -9,6 +9,7 @@ import pytest
 
 pytest.register_assert_rewrite("clients", "scenarios")
 
+import commands  # noqa: E402
 import harness  # noqa: E402
 import matrix  # noqa: E402
 
@@ -30,8 +31,8 @@ def broker(request):
 
 @pytest.fixture(scope="module")
 def tools(broker):
-    """Kafka's command line tools, pointed at the broker: tools("kafka-topics", "--list")."""
-    runner = harness.Tools(broker.bootstrap)
+    """Kafka's command line tools, pointed at the broker: tools("kafka-topics", "--list"). With PARTITA_COMMANDS=1 ours in their place."""
+    runner = (commands.Commands if os.environ.get("PARTITA_COMMANDS") else harness.Tools)(broker.bootstrap)
     yield runner
     runner.close()
 
