@@ -13,6 +13,7 @@ import re
 import socket
 import socketserver
 import struct
+import sys
 import tarfile
 import threading
 import time
@@ -286,6 +287,11 @@ class Daemon(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
         super().__init__(path, Handler)
         os.chmod(path, 0o666)
         threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def handle_error(self, request, client_address):
+        # A library that has ended reads no answer.
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
 
     def close(self):
         self.shutdown()

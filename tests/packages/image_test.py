@@ -124,6 +124,19 @@ class Run(unittest.TestCase):
         for port in (29092, 9092):
             self.assertIn(f"at localhost:{port}", self.kcat("-b", f"127.0.0.1:{port}", "-L"))
 
+    def test_redpandas_settings_may_come_after_its_start(self):
+        container = image.Container(IMAGE, entrypoint=["sh"], command=["-c", "echo began; exec rpk redpanda start --mode dev-container"],
+                                    user="root:root")
+        self.addCleanup(container.remove)
+        (container.root / "etc/redpanda/.bootstrap.yaml").write_text("auto_create_topics_enabled: true\n")
+        container.start()
+        wait_until(lambda: "began" in container.log(), container.log)
+        (container.root / "etc/redpanda/redpanda.yaml").write_text(
+            "redpanda:\n  kafka_api:\n    - address: 0.0.0.0\n      name: external\n      port: 19092\n"
+            "  advertised_kafka_api:\n    - address: 127.0.0.1\n      name: external\n      port: 39092\n")
+        wait_until(lambda: "Started Kafka API server" in container.log() or container.exit_code() is not None, container.log)
+        self.assertIn("at 127.0.0.1:39092", self.kcat("-b", "127.0.0.1:19092", "-L"))
+
     def test_kafka_storage_makes_ids_and_refuses_bad_ones(self):
         container = image.Container(IMAGE)
         self.addCleanup(container.remove)
