@@ -22,6 +22,7 @@ constexpr std::size_t kUsualEntryBytes = sizeof(Entry) + 16;
 std::expected<BatchSample, BatchError> BatchSample::take(const Batch& batch) {
     BatchSample sample;
     sample.base_offset_ = batch.header.base_offset;
+    sample.is_transactional_ = batch.header.attributes.is_transactional();
     if (batch.header.attributes.codec() != Codec::none) {
         sample.is_whole_batch_ = true;
         sample.record_count_ = static_cast<std::size_t>(std::max(0, batch.header.record_count));
@@ -67,7 +68,8 @@ SentRecord BatchSample::read(std::size_t& position, PartitionIndex partition) co
             .has_value = entry.has_value,
             .partition = partition,
             .offset = base_offset_ + entry.offset_delta,
-            .size_bytes = entry.record_bytes};
+            .size_bytes = entry.record_bytes,
+            .transactional_batch = is_transactional_ ? base_offset_ : kNoOffset};
 }
 
 }  // namespace partita::expansion

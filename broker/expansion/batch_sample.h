@@ -49,12 +49,13 @@ class BatchSample {
     void append(const RecordView& record);
     /// Reads the record at `position` and moves `position` behind it.
     [[nodiscard]] SentRecord read(std::size_t& position, PartitionIndex partition) const;
-    [[nodiscard]] static SentRecord sent(const RecordView& record, PartitionIndex partition) {
+    [[nodiscard]] SentRecord sent(const RecordView& record, PartitionIndex partition) const {
         return {.key = record.key,
                 .has_value = record.value.has_value(),
                 .partition = partition,
                 .offset = record.offset,
-                .size_bytes = record.size_bytes};
+                .size_bytes = record.size_bytes,
+                .transactional_batch = is_transactional_ ? base_offset_ : kNoOffset};
     }
 
     template <class Use>
@@ -73,6 +74,7 @@ class BatchSample {
     Offset base_offset_{};
     std::size_t record_count_ = 0;
     bool is_whole_batch_ = false;
+    bool is_transactional_ = false;
     std::vector<std::byte> bytes_;
 };
 

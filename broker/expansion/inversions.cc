@@ -74,7 +74,13 @@ Inversions::Known& Inversions::known_of(const std::string& group) {
 std::vector<Inversions::Crossing> Inversions::crossings(const ReaderFacts& facts) {
     std::vector<Crossing> all;
     for (const MovedKey& key : facts.moved_keys) {
-        for (const KeyStep& step : key.steps) all.push_back({step.to, step.later, step.from, step.earlier, key.key});
+        for (const KeyStep& step : key.steps) {
+            all.push_back({step.to, step.later, step.from, step.earlier, step.before_earlier, key.key});
+            for (const Offset later : step.again) {
+                if (later == kNoOffset) break;
+                all.push_back({step.to, later, step.from, step.earlier, step.before_earlier, key.key});
+            }
+        }
     }
     std::ranges::sort(all, {}, [](const Crossing& crossing) { return std::tuple(crossing.to, crossing.later); });
     return all;
@@ -122,42 +128,59 @@ void Inversions::judge(const std::string& group, const Known& known, const Advan
         } else if (const GroupFacts* now = groups.find(group); now != nullptr && !known.is_complete) {
             position = committed_of(*now, crossing->from);
         }
-        // What retention took was not read late; it was not read at all.
-        const bool is_late =
-            position && *position <= crossing->earlier && offset_at(facts.log_starts, crossing->from) <= crossing->earlier;
-        if (!is_late) continue;
-        const auto known = proofs_.find({group, std::string(crossing->key)});
-        if (known != proofs_.end() && known->second.fate == RecordFate::stands) continue;
-        if (known == proofs_.end() && proofs_.size() == kInvertedKeysMax) {
-            ++uncounted_;
-            continue;
+        if (!position) continue;
+        for (const Offset earlier : {crossing->earlier, crossing->before_earlier}) {
+            // What retention took was not read late; it was not read at all.
+            const bool is_late = *position <= earlier && offset_at(facts.log_starts, crossing->from) <= earlier;
+            if (is_late) keep_proof(group, *crossing, earlier, facts);
         }
-        const RecordFate fate = fate_of(facts, crossing->from, crossing->earlier, crossing->to, crossing->later);
-        // One that may turn out to be none gives way to one that is.
-        if (fate == RecordFate::aborted || (known != proofs_.end() && fate != RecordFate::stands)) continue;
-        proofs_.insert_or_assign({group, std::string(crossing->key)},
-                                 Proof{crossing->from, crossing->earlier, crossing->to, crossing->later, fate});
+    }
+}
+
+void Inversions::keep_proof(const std::string& group, const Crossing& crossing, Offset earlier, const ReaderFacts& facts) {
+    const std::pair where(group, std::string(crossing.key));
+    const auto kept = proofs_.find(where);
+    if (kept != proofs_.end() && kept->second.front().fate == RecordFate::stands) return;
+    const Proof proof{crossing.from, earlier, crossing.to, crossing.later,
+                      fate_of(facts, crossing.from, earlier, crossing.to, crossing.later)};
+    if (proof.fate == RecordFate::aborted) return;
+    if (kept == proofs_.end()) {
+        if (proofs_.size() < kInvertedKeysMax) {
+            proofs_.emplace(where, std::vector{proof});
+        } else if (proof.fate == RecordFate::stands) {
+            ++uncounted_;
+        }
+    } else if (proof.fate == RecordFate::stands) {
+        // Those that may turn out to be none give way to one that is.
+        kept->second = {proof};
+    } else if (kept->second.size() < kUndecidedMax) {
+        kept->second.push_back(proof);
     }
 }
 
 void Inversions::find(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings) {
-    for (auto& [where, proof] : proofs_) {
-        if (proof.fate != RecordFate::undecided) continue;
-        proof.fate = fate_of(facts, proof.from, proof.earlier, proof.to, proof.later);
+    for (auto& [where, proofs] : proofs_) {
+        for (Proof& proof : proofs) {
+            if (proof.fate != RecordFate::undecided) continue;
+            proof.fate = fate_of(facts, proof.from, proof.earlier, proof.to, proof.later);
+        }
+        std::erase_if(proofs, [&](const Proof& proof) {
+            return proof.fate == RecordFate::aborted || proof.earlier < offset_at(facts.log_starts, proof.from);
+        });
+        const auto standing = std::ranges::find(proofs, RecordFate::stands, &Proof::fate);
+        if (standing != proofs.end()) proofs = {Proof(*standing)};
     }
-    std::erase_if(proofs_, [&](const auto& entry) {
-        const Proof& proof = entry.second;
-        return proof.fate == RecordFate::aborted || proof.earlier < offset_at(facts.log_starts, proof.from);
-    });
+    std::erase_if(proofs_, [](const auto& entry) { return entry.second.empty(); });
     for (auto proof = proofs_.begin(); proof != proofs_.end();) {
         const std::string& group = proof->first.first;
         Finding finding = make_finding(HazardId::inversion_delivered, {.topic = topic, .group = group}, "", 0);
         Proof first;
         for (; proof != proofs_.end() && proof->first.first == group; ++proof) {
-            if (proof->second.fate != RecordFate::stands) continue;
-            if (finding.count == 0) first = proof->second;
+            const Proof& told = proof->second.front();
+            if (told.fate != RecordFate::stands) continue;
+            if (finding.count == 0) first = told;
             ++finding.count;
-            finding.add_example(proof->first.second, proof->second.from, proof->second.to);
+            finding.add_example(proof->first.second, told.from, told.to);
         }
         if (finding.count == 0) continue;
         finding.condition =
@@ -171,7 +194,7 @@ void Inversions::find(const std::string& topic, const ReaderFacts& facts, std::v
 }
 
 void Inversions::add_groups_told(std::set<std::string>& groups) const {
-    for (const auto& [where, proof] : proofs_) groups.insert(where.first);
+    for (const auto& [where, proofs] : proofs_) groups.insert(where.first);
 }
 
 void Inversions::forget_group(const std::string& group) {

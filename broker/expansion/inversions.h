@@ -46,6 +46,8 @@ class Inversions {
     static constexpr std::size_t kAdvancesMax = 65'536;
     /// Keys with a proof, of all groups together.
     static constexpr std::size_t kInvertedKeysMax = 4096;
+    /// Proofs of one key that wait together for what becomes of their records; further ones are not kept.
+    static constexpr std::size_t kUndecidedMax = 8;
 
     struct Commit {
         PartitionIndex partition;
@@ -99,6 +101,8 @@ class Inversions {
         Offset later;
         PartitionIndex from;
         Offset earlier;
+        /// Counts when `earlier` comes to nothing; kNoOffset without one.
+        Offset before_earlier;
         std::string_view key;
     };
 
@@ -106,15 +110,17 @@ class Inversions {
     [[nodiscard]] Known& known_of(const std::string& group);
     void judge(const std::string& group, const Known& known, const Advance& advance, std::span<const Crossing> crossings,
                const ReaderFacts& facts, const GroupIndex& groups);
+    /// The group was through with the crossing's newer record and not with `earlier`.
+    void keep_proof(const std::string& group, const Crossing& crossing, Offset earlier, const ReaderFacts& facts);
 
     /// In the order in which they came.
     std::vector<Request> requests_;
     std::size_t waiting_ = 0;
     std::map<std::string, Known, std::less<>> positions_;
     std::size_t position_count_ = 0;
-    /// By group and key.
-    std::map<std::pair<std::string, std::string>, Proof> proofs_;
-    /// Proofs beyond `kInvertedKeysMax`, and commits that found no room.
+    /// By group and key: one that stands, or at least one and at most `kUndecidedMax` of which that is not known.
+    std::map<std::pair<std::string, std::string>, std::vector<Proof>> proofs_;
+    /// Proofs that stand beyond `kInvertedKeysMax`, and commits that found no room.
     std::int64_t uncounted_ = 0;
 };
 

@@ -45,11 +45,19 @@ void KeyIndex::add(const Record& record) {
                                     .to = record.partition,
                                     .earlier = before->last,
                                     .later = record.offset,
-                                    .is_with_growth = before->first_epoch < known->first_epoch});
+                                    .is_with_growth = before->first_epoch < known->first_epoch,
+                                    .before_earlier = before->is_transactional ? before->before_last : kNoOffset,
+                                    .is_open = record.transactional_batch != kNoOffset});
+    } else if (placements.size() > 1) {
+        note_again(record);
     }
     if (known->epoch < record.epoch && known->records > 0) {
         keep_past(record.key_hash, placements, *known);
     }
+    if (known->records > 0 && (record.transactional_batch == kNoOffset || known->last < record.transactional_batch)) {
+        known->before_last = known->last;
+    }
+    known->is_transactional = record.transactional_batch != kNoOffset;
     known->epoch = record.epoch;
     known->last = record.offset;
     known->last_seen = records_;
@@ -66,6 +74,19 @@ void KeyIndex::note_step(std::uint64_t key_hash, const KeyStep& step) {
         steps.erase(steps.begin());
     }
     steps.push_back(step);
+}
+
+void KeyIndex::note_again(const Record& record) {
+    const auto known = steps_.find(record.key_hash);
+    if (known == steps_.end()) return;
+    KeyStep& step = known->second.back();
+    if (!step.is_open || step.to != record.partition) return;
+    const auto free = std::ranges::find(step.again, kNoOffset);
+    const Offset newest = free == step.again.begin() ? step.later : *std::prev(free);
+    const bool is_transactional = record.transactional_batch != kNoOffset;
+    if (is_transactional && newest >= record.transactional_batch) return;
+    *free = record.offset;
+    step.is_open = is_transactional && std::next(free) != step.again.end();
 }
 
 void KeyIndex::keep_past(std::uint64_t key_hash, const std::vector<KeyPlacement>& placements, const KeyPlacement& losing) {

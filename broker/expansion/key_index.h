@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -22,11 +23,15 @@ struct KeyPlacement {
     std::int32_t epoch = 0;
     Offset first;
     Offset last;
+    /// The newest one in a batch before that of `last`; kNoOffset without one.
+    Offset before_last = kNoOffset;
     std::int64_t records = 0;
     /// When the newest of these records was seen, counted in records of the topic: gives the order between partitions.
     std::uint64_t last_seen = 0;
     /// The newest of these records is a tombstone.
     bool is_tombstone = false;
+    /// `last` is of a transaction, so that it may come to nothing.
+    bool is_transactional = false;
 };
 
 struct IndexedKey {
@@ -43,14 +48,24 @@ struct PastPlacement {
     Offset last;
 };
 
-/// A key went from one partition to another: its record `later` was written after `earlier`, whatever the counts were.
+/// A key went from one partition to another: its record `later` was written after `earlier`, whatever the counts were. What
+/// becomes of records of transactions is not known yet then, so that those are kept, too, which count when these come to nothing.
 struct KeyStep {
+    /// How often a transaction may be tried again.
+    static constexpr std::size_t kAgainMax = 2;
+
     PartitionIndex from;
     PartitionIndex to;
     Offset earlier;
     Offset later;
     /// The key was first seen in `from` at an earlier count of the topic, and in `to` at a later one.
     bool is_with_growth = false;
+    /// When `earlier` is of a transaction: the key's newest record in `from` in a batch before that.
+    Offset before_earlier = kNoOffset;
+    /// When `later` is of a transaction: the key's next records in `to`, one of each batch, up to the first that is of none.
+    std::array<Offset, kAgainMax> again{kNoOffset, kNoOffset};
+    /// There may be one more of these.
+    bool is_open = false;
 };
 
 /// Exact while there are no more distinct keys than the limit. Beyond, it keeps a sample, uniform over distinct keys: those
@@ -81,6 +96,8 @@ class KeyIndex {
         Offset offset;
         std::size_t size_bytes = 0;
         bool is_tombstone = false;
+        /// Where its batch begins when that is of a transaction; kNoOffset otherwise.
+        Offset transactional_batch = kNoOffset;
     };
     void add(const Record& record);
 
@@ -119,6 +136,8 @@ class KeyIndex {
 
   private:
     void note_step(std::uint64_t key_hash, const KeyStep& step);
+    /// The key has another record where its newest one lies.
+    void note_again(const Record& record);
     /// `losing` is about to lose what it says about its epoch; keeps that in `past_`.
     void keep_past(std::uint64_t key_hash, const std::vector<KeyPlacement>& placements, const KeyPlacement& losing);
     void make_room(std::uint64_t key_hash, std::vector<KeyPlacement>& placements);

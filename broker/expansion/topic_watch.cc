@@ -197,7 +197,8 @@ void TopicWatch::observe(const ProducerIdentity& identity, const SentRecord& rec
                .epoch = epoch(),
                .offset = record.offset,
                .size_bytes = record.size_bytes,
-               .is_tombstone = !record.has_value});
+               .is_tombstone = !record.has_value,
+               .transactional_batch = record.transactional_batch});
 }
 
 void TopicWatch::note_proof(CountProof proof, const ProducerIdentity& identity, Producer& producer, const SentRecord& record,

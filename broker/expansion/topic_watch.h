@@ -62,6 +62,8 @@ struct SentRecord {
     PartitionIndex partition;
     Offset offset;
     std::size_t size_bytes = 0;
+    /// Where its batch begins when that is of a transaction; kNoOffset otherwise.
+    Offset transactional_batch = kNoOffset;
 };
 
 /// What the broker knows of the topic besides its records, at one moment.

@@ -67,6 +67,33 @@ std::vector<Seen> read_batch(const std::vector<std::byte>& bytes) {
 
 class BatchSampleOfCodec : public testing::TestWithParam<Codec> {};
 
+TEST_P(BatchSampleOfCodec, TellsWhichRecordsAreOfATransaction) {
+    for (const bool is_transactional : {false, true}) {
+        BatchBuilder builder({.base_offset = {1000},
+                              .codec = GetParam(),
+                              .producer_id = {7},
+                              .producer_epoch = {0},
+                              .base_sequence = {0},
+                              .transactional = is_transactional});
+        const std::string key = "key";
+        builder.append({1}, as_bytes(key), as_bytes(key));
+        builder.append({1}, as_bytes(key), as_bytes(key));
+        std::vector<std::byte> batch;
+        builder.build(batch);
+        const BatchSample sample = BatchSample::take(parse_batch(batch).value()).value();
+        const TopicEpoch epoch{.partition_count = 4};
+        TopicWatch watch("t", {&epoch, 1}, 10);
+        const auto done = sample.for_each({3}, [&](const SentRecord& record) {
+            EXPECT_EQ(record.transactional_batch, is_transactional ? Offset{1000} : kNoOffset);
+            watch.observe({.producer_id = {7}}, record, TimestampMs{1});
+        });
+        EXPECT_TRUE(done);
+        const KeyPlacement& placement = watch.keys().keys().begin()->second.placements.front();
+        EXPECT_EQ(placement.is_transactional, is_transactional);
+        EXPECT_EQ(placement.before_last, is_transactional ? kNoOffset : Offset{1000});
+    }
+}
+
 TEST_P(BatchSampleOfCodec, HasTheRecordsOfTheBatchAndOutlivesIt) {
     std::vector<std::byte> bytes = make_batch(GetParam());
     const std::vector<Seen> expected = read_batch(bytes);

@@ -140,6 +140,16 @@ class ConsumerWatchTest : public testing::Test {
                    .offset = {offset}});
     }
 
+    /// As a batch of a transaction that has this record alone.
+    void add_key_in_transaction(const std::string& key, PartitionIndex partition, std::int32_t epoch, std::int64_t offset) {
+        keys_.add({.key = as_bytes(key),
+                   .key_hash = std::hash<std::string>()(key),
+                   .partition = partition,
+                   .epoch = epoch,
+                   .offset = {offset},
+                   .transactional_batch = {offset}});
+    }
+
     TimestampMs now_{1'000'000};
     TimestampMs expanded_ = now_;
     ClientIdentity client_{"billing-app", "/10.0.0.1"};

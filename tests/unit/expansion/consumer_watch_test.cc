@@ -342,6 +342,105 @@ TEST_F(ConsumerWatchTest, WhatIsAbortedIsNoInversion) {
     EXPECT_EQ(finding(HazardId::inversion_delivered)->examples, (std::vector<ExampleKey>{{"b", kOld, kNew}}));
 }
 
+TEST_F(ConsumerWatchTest, WhatIsWrittenAgainAfterAnAbortIsReadTooEarlyAsWell) {
+    add_key_in_transaction("a", kOld, 0, 95);
+    constexpr auto kAgain = static_cast<std::int64_t>(KeyStep::kAgainMax);
+    for (std::int64_t again = 0; again <= kAgain; ++again) {
+        add_key_in_transaction("a", kNew, 1, 2 * again);
+        if (again < kAgain) fates_.told[{kNew, Offset{2 * again}}] = RecordFate::aborted;
+    }
+    const Offset stands{2 * kAgain};
+    commit("billing", {{kOld, Offset{95}}});
+    commit("billing", {{kNew, stands}});
+    EXPECT_FALSE(finding(HazardId::inversion_delivered)) << "behind it are aborted ones alone";
+    commit("billing", {{kNew, stands + 1}});
+    EXPECT_TRUE(finding(HazardId::inversion_delivered));
+}
+
+TEST_F(ConsumerWatchTest, WhatStandsInFrontOfAnAbortedRecordIsReadTooLateAsWell) {
+    add_key_in_transaction("a", kOld, 0, 95);
+    add_key_in_transaction("a", kOld, 0, 97);
+    add_key_in_transaction("a", kNew, 1, 0);
+    fates_.told[{kOld, Offset{97}}] = RecordFate::aborted;
+    commit("billing", {{kOld, Offset{96}}});
+    commit("billing", {{kNew, Offset{1}}});
+    EXPECT_FALSE(finding(HazardId::inversion_delivered)) << "the one that stands was read";
+    commit("billing", {{kOld, Offset{95}}, {kNew, Offset{0}}});
+    commit("billing", {{kNew, Offset{1}}});
+    EXPECT_TRUE(finding(HazardId::inversion_delivered));
+}
+
+// The application did it all again: it wrote by the old count, aborted, learned of the growth, aborted, and then it worked.
+TEST_F(ConsumerWatchTest, ATransactionThatIsRepeatedHidesNoInversion) {
+    add_key_in_transaction("a", kOld, 0, 95);
+    add_key_in_transaction("a", kOld, 1, 120);
+    add_key_in_transaction("a", kNew, 1, 0);
+    add_key_in_transaction("a", kNew, 1, 2);
+    fates_.told[{kOld, Offset{120}}] = RecordFate::aborted;
+    fates_.told[{kNew, Offset{0}}] = RecordFate::aborted;
+    commit("billing", {{kOld, Offset{95}}});
+    commit("billing", {{kNew, Offset{3}}});
+    const auto inversion = finding(HazardId::inversion_delivered);
+    ASSERT_TRUE(inversion);
+    EXPECT_NE(inversion->condition.find("orders-2 beyond offset 2 and orders-0 not beyond 95"), std::string::npos)
+        << inversion->condition;
+}
+
+TEST_F(ConsumerWatchTest, OfSeveralUndecidedInversionsOfAKeyTheOneThatStandsIsTold) {
+    add_key_in_transaction("a", kOld, 0, 95);
+    add_key_in_transaction("a", kNew, 1, 0);
+    add_key_in_transaction("a", kNew, 1, 2);
+    fates_.told[{kNew, Offset{0}}] = RecordFate::undecided;
+    fates_.told[{kNew, Offset{2}}] = RecordFate::undecided;
+    commit("billing", {{kOld, Offset{95}}});
+    commit("billing", {{kNew, Offset{3}}});
+    EXPECT_FALSE(finding(HazardId::inversion_delivered));
+    fates_.told[{kNew, Offset{0}}] = RecordFate::aborted;
+    EXPECT_FALSE(finding(HazardId::inversion_delivered));
+    fates_.told[{kNew, Offset{2}}] = RecordFate::stands;
+    EXPECT_TRUE(finding(HazardId::inversion_delivered));
+}
+
+TEST_F(ConsumerWatchTest, UndecidedInversionsOfAKeyAreBounded) {
+    static_assert(Inversions::kUndecidedMax == 8);
+    for (const std::int64_t round : {0, 1}) {
+        add_key_in_transaction("a", kOld, static_cast<std::int32_t>(round), 95 + 10 * round);
+        add_key_in_transaction("a", kOld, static_cast<std::int32_t>(round), 97 + 10 * round);
+        for (const std::int64_t again : {0, 2, 4}) {
+            add_key_in_transaction("a", kNew, 1, 10 * round + again);
+            fates_.told[{kNew, Offset{10 * round + again}}] = RecordFate::undecided;
+        }
+    }
+    commit("billing", {{kOld, Offset{95}}});
+    commit("billing", {{kNew, Offset{15}}});
+    EXPECT_FALSE(finding(HazardId::inversion_delivered));
+    // Three records of the first step and one of the second, each with two older ones.
+    for (const std::int64_t later : {0, 2, 4, 10, 12, 14}) {
+        fates_.told[{kNew, Offset{later}}] = later <= 10 ? RecordFate::aborted : RecordFate::stands;
+    }
+    EXPECT_FALSE(finding(HazardId::inversion_delivered)) << "the last two found no room";
+}
+
+TEST_F(ConsumerWatchTest, WhatIsAbortedCountsNotAmongWhatCouldNotBeCounted) {
+    constexpr auto kKeys = static_cast<std::int64_t>(Inversions::kInvertedKeysMax);
+    keys_ = KeyIndex{Inversions::kInvertedKeysMax * 2};
+    for (std::int64_t key = 0; key < kKeys + 3; ++key) {
+        add_key("key-" + std::to_string(key), kOld, 0, 10);
+        add_key("key-" + std::to_string(key), kNew, 1, key);
+    }
+    fates_.told[{kNew, Offset{kKeys}}] = RecordFate::aborted;
+    fates_.told[{kNew, Offset{kKeys + 1}}] = RecordFate::undecided;
+    commit("billing", {{kOld, Offset{10}}});
+    commit("billing", {{kNew, Offset{kKeys + 2}}});
+    auto inversion = finding(HazardId::inversion_delivered);
+    ASSERT_TRUE(inversion);
+    EXPECT_EQ(inversion->count, kKeys);
+    EXPECT_EQ(inversion->condition.find("more than could be counted"), std::string::npos);
+    commit("billing", {{kNew, Offset{kKeys + 3}}});
+    inversion = finding(HazardId::inversion_delivered);
+    EXPECT_NE(inversion->condition.find("more than could be counted"), std::string::npos);
+}
+
 TEST_F(ConsumerWatchTest, InversionsWhoseRecordsAreGoneMakeRoom) {
     const auto invert = [&](const std::string& name, std::size_t keys, std::int64_t older) {
         for (std::size_t key = 0; key < keys; ++key) {
