@@ -34,6 +34,8 @@ RecordFate RecordFatesInLogs::of(PartitionIndex partition, Offset offset) const 
     const bool is_stable = offset < log.last_stable_offset();
     if (is_stable && !log.has_aborted_transactions(offset)) return RecordFate::stands;
     const std::optional<BatchHeader> header = header_at(log, offset);
+    // The cleaner took the batch: maybe because it was aborted, and what nobody can be given proves nothing.
+    if (header && header->base_offset > offset) return RecordFate::aborted;
     if (!header || !header->attributes.is_transactional()) return RecordFate::stands;
     if (!is_stable) return RecordFate::undecided;
     const auto aborted = log.aborted_transactions(offset, offset + 1);

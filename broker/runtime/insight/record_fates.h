@@ -7,7 +7,7 @@ namespace partita::runtime {
 struct TopicState;
 
 /// What became of a topic's records, by its logs. Reads the header of the record's batch where aborted or open transactions may
-/// be; what cannot be read counts as standing.
+/// be. What cannot be read counts as standing, and what a cleaning took there as aborted.
 class RecordFatesInLogs final : public expansion::RecordFates {
   public:
     /// `topic` outlives it.
