@@ -97,8 +97,8 @@ struct Effects {
     [[nodiscard]] bool empty() const { return records.empty() && writes.empty() && replies.empty(); }
 };
 
-/// A topic was deleted, and none of its name has been made since: all that a core keeps under the name goes. Another id than this
-/// one is of an earlier topic, whose end a power failure took.
+/// A topic was deleted, and its core has been told nothing of a later one of its name: all that it keeps under the name goes.
+/// Another id than this one is of an earlier topic, whose end a power failure took.
 struct TopicDeleted {
     /// Empty when nobody knows it any more, after a start: then all that is kept under the id goes.
     std::string_view name;

@@ -51,9 +51,10 @@ std::vector<TransactionCommit> GroupTable::end_transaction(ProducerId producer_i
         }
         const Group* group = find(place.group_id);
         const CommittedOffset* known = group == nullptr ? nullptr : group->offset(place.topic, place.partition);
+        const bool is_known = known != nullptr && !known->is_of_other_topic(ended.offset.topic_id);
         commits.back().partitions.push_back({.partition = place.partition,
                                              .offset = ended.offset.offset,
-                                             .before = known == nullptr ? std::nullopt : std::optional(known->offset)});
+                                             .before = is_known ? std::optional(known->offset) : std::nullopt});
         apply(OffsetCommitRecord{.group_id = ended.place.group_id,
                                  .topic = ended.place.topic,
                                  .partition = ended.place.partition,

@@ -14,7 +14,7 @@ struct TransactionCommit {
     struct Partition {
         PartitionIndex partition;
         Offset offset;
-        /// What the group had committed there before.
+        /// What the group had committed there before, in the same topic.
         std::optional<Offset> before;
         friend bool operator==(const Partition&, const Partition&) = default;
     };

@@ -33,7 +33,7 @@ class TransactionShards final : public CoordinatorShards<transactions::Transacti
     [[nodiscard]] transactions::TransactionConfig config();
     /// Of all producer ids that somebody was given or is to be given; kNoProducerId for none.
     [[nodiscard]] ProducerId highest_producer_id();
-    /// The ids of all producers that somebody was given.
+    /// The present producer id of each transactional id; those that it had before are not among them.
     [[nodiscard]] std::unordered_set<std::int64_t> producer_ids();
     /// All that is known, by the ids of producers. For the start: it copies everything.
     [[nodiscard]] std::map<ProducerId, transactions::Transaction> by_producer();

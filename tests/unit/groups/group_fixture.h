@@ -228,7 +228,7 @@ class GroupFixture : public ::testing::Test {
         for (const auto& [partition, offset] : committing.offsets) {
             partitions.push_back({{partition}, {offset}, {3}, committing.metadata});
         }
-        const OffsetCommit::Topic topic{committing.topic, {}, partitions};
+        const OffsetCommit::Topic topic{committing.topic, committing.topic_id, partitions};
         TransactionalOffsetCommit command{.offsets = {.group_id = committing.group,
                                                       .generation = {committing.generation},
                                                       .member_id = committing.member,

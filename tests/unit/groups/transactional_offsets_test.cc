@@ -52,6 +52,17 @@ TEST_F(TransactionalOffsets, AreToldWithWhatTheyReplacedUnlessSomebodySuperseded
     EXPECT_THAT(commits[0].partitions, ElementsAre(Moved{{0}, {10}, Offset{4}}));
 }
 
+TEST_F(TransactionalOffsets, ReplaceNothingOfAnEarlierTopicOfTheName) {
+    const TopicId gone{{1}};
+    const TopicId present{{2}};
+    commit({.topic_id = gone, .offsets = {{0, 3}}});
+    commit({.topic_id = present, .offsets = {{1, 4}}});
+    ASSERT_EQ(commit_in_transaction(1, {.topic_id = present, .offsets = {{0, 7}, {1, 8}}}).error, ErrorCode::none);
+    const auto commits = end_transaction(1, kCommit);
+    ASSERT_EQ(commits.size(), 1u);
+    EXPECT_THAT(commits[0].partitions, ElementsAre(Moved{{0}, {7}, std::nullopt}, Moved{{1}, {8}, Offset{4}}));
+}
+
 TEST_F(TransactionalOffsets, AreNothingWhenItIsAborted) {
     commit({.offsets = {{0, 3}}});
     ASSERT_EQ(commit_in_transaction(1, {.offsets = {{0, 7}, {1, 8}}}).error, ErrorCode::none);
