@@ -12,6 +12,7 @@
 #include "broker/runtime/insight/key_observer.h"
 #include "broker/runtime/insight/reader_findings.h"
 #include "broker/runtime/insight/record_fates.h"
+#include "broker/runtime/queries/topic_sizes.h"
 
 namespace partita::runtime {
 namespace {
@@ -55,9 +56,8 @@ ReaderCircumstances ReaderInquiry::circumstances(const TopicState& topic, const 
                               .memberships = sources_.groups.membership_version(),
                               .fence = memory.found().is_held_by_fence ? state_of_fence(topic) : 0};
     for (const std::shared_ptr<Partition>& partition : topic.partitions) {
-        const auto end = static_cast<std::uint64_t>(partition->log->log_end_offset().value);
-        const auto start = static_cast<std::uint64_t>(partition->log->log_start_offset().value);
-        these.log_ends = (these.log_ends * 31 + end) * 31 + start;
+        const LogBounds bounds = log_bounds(*partition->log);
+        these.add_log(bounds.start, bounds.stable_end, bounds.end);
     }
     these.others = others_of(memory, table);
     return these;

@@ -40,9 +40,14 @@ struct ReaderCircumstances {
     std::uint64_t requests = 0;
     std::uint64_t memberships = 0;
     std::uint64_t fence = 0;
-    std::uint64_t log_ends = 0;
+    std::uint64_t logs = 0;
     /// Other topics that matter to this one's readers.
     std::uint64_t others = 0;
+
+    /// Adds the next log to `logs`. When a transaction ends its marker is seen first, and then that records are decided.
+    void add_log(Offset start, Offset stable_end, Offset end) {
+        for (const Offset offset : {end, stable_end, start}) logs = logs * 31 + static_cast<std::uint64_t>(offset.value);
+    }
     friend bool operator==(const ReaderCircumstances&, const ReaderCircumstances&) = default;
 };
 

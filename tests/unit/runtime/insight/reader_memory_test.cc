@@ -40,6 +40,17 @@ expansion::GroupFacts group_of(const std::string& id, std::vector<expansion::Gro
     return group;
 }
 
+TEST(ReaderCircumstances, AreOthersOnceTheTransactionsOfALogAreDecided) {
+    ReaderCircumstances undecided;
+    undecided.add_log({0}, {5}, {7});
+    ReaderCircumstances decided;
+    decided.add_log({0}, {7}, {7});
+    EXPECT_NE(undecided, decided);
+    ReaderCircumstances same;
+    same.add_log({0}, {7}, {7});
+    EXPECT_EQ(decided, same);
+}
+
 TEST(RememberedJoins, AreThoseThatWereSeenSinceTheGrowth) {
     RememberedJoins joins;
     std::vector groups{group_of("g", {{"other", 2, true}})};
@@ -88,7 +99,7 @@ TEST_F(ReaderMemoryTest, IsDueUntilItWasLookedAtAndWhenSomethingChanged) {
     look(0);
     EXPECT_FALSE(memory_.is_due(present(), at(1).monotonic));
     ReaderCircumstances others = present();
-    others.log_ends = 1;
+    others.logs = 1;
     EXPECT_TRUE(memory_.is_due(others, at(1).monotonic));
     memory_.take(listed(topic_));
     EXPECT_TRUE(memory_.is_due(present(), at(1).monotonic));
