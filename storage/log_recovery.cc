@@ -507,6 +507,7 @@ StorageResult<void> LogRecovery::finish(const Files& files) {
     log_.recovered = vouched_end.value;
     state_->checkpointed_end = vouched_end.value;
     state_->bytes_since_checkpoint = report_.scanned_bytes;
+    state_->markers_end = log_.log_end_offset().value;
     state_->recovery_point_on_file = hints_.recovery_point;
     report_.log_start_offset = start;
     report_.log_end_offset = log_.log_end_offset();

@@ -101,6 +101,9 @@ void LogAppender::publish_run(std::size_t first, std::size_t count, std::uint64_
                                 .position = position,
                                 .size_bytes = static_cast<std::uint32_t>(batch.bytes.size())});
         position += batch.bytes.size();
+        if (batch.header.attributes.is_control()) {
+            state_.markers_end.store(batch.header.next_offset().value, std::memory_order_release);
+        }
         if (state_.shown.epochs.assign(batch.leader_epoch, batch.header.base_offset)) state_.epochs_unwritten = true;
         if (batch.completed && batch.completed->is_aborted) {
             active.note_aborted({.producer_id = batch.completed->producer_id,

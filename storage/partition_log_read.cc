@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "protocol/assert.h"
+#include "storage/log_markers.h"
 #include "storage/partition_log.h"
 #include "storage/partition_log_state.h"
 
@@ -229,6 +230,11 @@ LeaderEpoch PartitionLog::leader_epoch_at(Offset offset) const {
     if (state == nullptr) return kNoLeaderEpoch;
     state->assert_viewer();
     return state->shown.epochs.at(offset);
+}
+
+Offset markers_end(PartitionLog& log) {
+    const PartitionLogState* state = log.core().state.load();
+    return state == nullptr ? Offset{0} : Offset{state->markers_end.load(std::memory_order_acquire)};
 }
 
 bool PartitionLog::has_aborted_transactions(Offset from) const {

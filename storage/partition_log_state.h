@@ -134,6 +134,8 @@ class PartitionLogState {
     std::atomic<std::int64_t> checkpointed_end{0};
     /// Appended (or found behind the recovery point at a start) since the last checkpoint. Read without a lock.
     std::atomic<std::uint64_t> bytes_since_checkpoint{0};
+    /// See `markers_end` of log_markers.h. Written with append_mutex held, read without.
+    std::atomic<std::int64_t> markers_end{0};
     /// What the checkpoint file says of this log, or kNoOffset: where a recovery would begin to read.
     Offset recovery_point_on_file GUARDED_BY(core.append_mutex) = kNoOffset;
 

@@ -21,7 +21,8 @@ std::vector<bool> held_by(const GroupFacts& group, std::size_t partitions) {
     return held;
 }
 
-/// The newest expansion whose partitions the group holds or has committed in; null when there is none.
+/// The newest expansion whose partitions the group holds or has committed in; null when there is none. A commit of 0 is what a
+/// seed is, too, and says nothing, whatever may be passed behind it.
 const EarlierExpansion* newest_read_growth(const GroupFacts& group, std::span<const EarlierExpansion> growths) {
     std::int32_t highest = -1;
     for (const GroupFacts::Member& member : group.members) {
@@ -44,9 +45,9 @@ void find_backlogs(const std::string& topic, const ReaderFacts& facts, std::vect
         std::int64_t left = 0;
         std::int64_t partitions = 0;
         for (std::int32_t index = 0; index < growth->old_count; ++index) {
-            const std::optional<Offset> committed = committed_of(group, {index});
-            if (!committed) continue;
-            const Offset position = std::max(*committed, offset_at(facts.log_starts, {index}));
+            const std::optional<Offset> reached = position_of(group, {index});
+            if (!reached) continue;
+            const Offset position = std::max(*reached, offset_at(facts.log_starts, {index}));
             const Offset cut = offset_at(growth->log_end_offsets, {index});
             if (position < cut) {
                 left += cut - position;
@@ -76,8 +77,8 @@ void find_stale_leftovers(const std::string& topic, const ReaderFacts& facts, Lo
         for (const GroupFacts& group : facts.groups) {
             const bool is_behind = std::ranges::any_of(writer.last, [&](const auto& place) {
                 const auto& [partition, last] = place;
-                const std::optional<Offset> committed = committed_of(group, partition);
-                return committed && *committed <= last && offset_at(facts.log_starts, partition) <= last;
+                const std::optional<Offset> position = position_of(group, partition);
+                return position && *position <= last && offset_at(facts.log_starts, partition) <= last;
             });
             if (!is_behind) continue;
             if (static_cast<std::size_t>(++groups) <= kNamesMax) names += (names.empty() ? "" : ", ") + group.group_id;
@@ -153,7 +154,7 @@ void BlindGroups::find(const std::string& topic, const ReaderFacts& facts, LookT
             const EarlierExpansion* growth = growth_of(facts.growths, partition);
             const Offset end = offset_at(facts.log_ends, partition);
             const Offset position =
-                std::max(committed_of(group, partition).value_or(Offset{0}), offset_at(facts.log_starts, partition));
+                std::max(position_of(group, partition).value_or(Offset{0}), offset_at(facts.log_starts, partition));
             const bool had_it = complete != nullptr && index < complete->count;
             const TimestampMs since = had_it ? std::max(growth->time, complete->lost) : growth->time;
             if (end <= position || !time.has_passed(since, kBlindMs)) continue;

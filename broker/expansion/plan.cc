@@ -37,8 +37,8 @@ std::int64_t lag_of(const GroupFacts& group, const PlannedTopic& topic) {
     std::int64_t lag = 0;
     for (std::size_t index = 0; index < topic.partitions.size(); ++index) {
         const PartitionFacts& partition = topic.partitions[index];
-        const Offset committed = index < group.committed.size() ? group.committed[index] : kNoOffset;
-        const Offset position = committed == kNoOffset ? partition.log_start : std::max(committed, partition.log_start);
+        const std::optional<Offset> reached = position_of(group, {static_cast<std::int32_t>(index)});
+        const Offset position = std::max(reached.value_or(partition.log_start), partition.log_start);
         lag += std::max<std::int64_t>(0, partition.log_end.value - position.value);
     }
     return lag;

@@ -46,6 +46,9 @@ struct GroupFacts {
     std::vector<Member> members;
     /// Committed offsets by partition; kNoOffset where there is none. May be shorter than the topic.
     std::vector<Offset> committed;
+    /// By partition, where the next record lies that the group can be given, when somebody looked: behind a commit there may be
+    /// nothing but markers of transactions and what they aborted. Empty, or as long as `committed`; see `position_of`.
+    std::vector<Offset> positions;
     /// Topics besides this one that its members subscribe to; those that matter, or all.
     std::vector<OtherTopic> other_topics;
     /// Its members subscribe to topics that are not among them, or there are more of these that are aligned.
@@ -56,6 +59,15 @@ struct GroupFacts {
     /// Partitions whose committed offset an expansion gave to the group and nobody has committed over.
     std::int64_t seeded_partitions = 0;
 };
+
+/// The group is through with everything below it in the partition; empty where it has committed nothing. Not all of it was
+/// committed: see `GroupFacts::positions`.
+[[nodiscard]] inline std::optional<Offset> position_of(const GroupFacts& group, PartitionIndex partition) {
+    const auto index = static_cast<std::size_t>(partition.value);
+    const std::vector<Offset>& known = group.positions.empty() ? group.committed : group.positions;
+    const bool is_known = index < known.size() && known[index] != kNoOffset;
+    return is_known ? std::optional(known[index]) : std::nullopt;
+}
 
 /// A producer that was seen writing to the topic lately.
 struct ProducerFacts {

@@ -124,11 +124,10 @@ std::vector<std::vector<ReadingPosition>> positions_of(const PlannedTopic& topic
     std::vector<std::vector<ReadingPosition>> positions(topic.partitions.size());
     const std::size_t groups = std::min(topic.groups.size(), Plan::kGroupsMax);
     for (std::size_t index = 0; index < groups; ++index) {
-        const std::vector<Offset>& committed = topic.groups[index].committed;
         for (std::size_t partition = 0; partition < positions.size(); ++partition) {
             const PartitionFacts& facts = topic.partitions[partition];
-            const Offset commit = partition < committed.size() ? committed[partition] : kNoOffset;
-            const Offset position = commit == kNoOffset ? facts.log_start : commit;
+            const Offset position =
+                position_of(topic.groups[index], {static_cast<std::int32_t>(partition)}).value_or(facts.log_start);
             if (position < facts.log_end) positions[partition].push_back({position, index});
         }
     }

@@ -99,7 +99,7 @@ class PlanJob {
             exchange_->begin(Status::ok, kJsonLines);
         }
         const auto outcome =
-            runtime::run_local_plan(plan_sources(services_), facts_, wish_.options,
+            runtime::run_local_plan(plan_sources(services_), std::move(facts_), wish_.options,
                                     [this](std::int64_t done, std::int64_t total) { return report(done, total); });
         if (!outcome) {
             fail(outcome.error());
@@ -181,6 +181,7 @@ void serve_plan(const Surroundings& surroundings, const ExchangePointer& exchang
         respond_error(*exchange, Status::bad_request, wish.error());
         return;
     }
+    // What needs the disk comes in the job.
     auto facts = runtime::plan_facts(plan_sources(surroundings.services), wish->topic, wish->to);
     if (!facts) {
         const bool unknown = facts.error().kind == runtime::PlanFactsError::Kind::unknown_topic;

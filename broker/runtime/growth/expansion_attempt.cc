@@ -13,6 +13,7 @@
 #include "broker/runtime/growth/topic_sample.h"
 #include "broker/runtime/insight/reader_observer.h"
 #include "broker/runtime/insight/topic_plan.h"
+#include "broker/runtime/partitions/drained_position.h"
 #include "broker/runtime/partitions/published_topics.h"
 #include "schedule/clock.h"
 
@@ -173,9 +174,10 @@ void Expansions::Attempt::judge_wanted() {
         wanted.push_back(judged.growth);
     }
     const Now now = facts_.clock.now();
+    DrainedPositions drained;
     for (std::size_t first = 0; first < wanted.size(); first += kGrowthsPerPass) {
         const auto part = std::span(wanted).subspan(first, std::min(kGrowthsPerPass, wanted.size() - first));
-        const std::vector<GrowthFacts> gathered = gather_growth_facts(facts_, part, wanted, now);
+        const std::vector<GrowthFacts> gathered = gather_growth_facts(facts_, part, wanted, drained, now);
         for (std::size_t index = 0; index < part.size(); ++index) {
             judge_one(gathered[index], part[index]);
         }

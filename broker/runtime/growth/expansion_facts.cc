@@ -29,7 +29,7 @@ bool grows_too(std::span<const WantedGrowth> all, std::string_view topic, std::i
 }
 
 /// What each group has yet to be given of one partition.
-void add_unread(const PartitionLog& log, PartitionIndex partition, std::span<const groups::TopicReader> readers,
+void add_unread(PartitionLog& log, PartitionIndex partition, std::span<const groups::TopicReader> readers,
                 DrainedPositions& drained, std::vector<expansion::GuardedGroup>& groups) {
     // Position, whether it was committed, index of the group: ascending, so that the log is read once.
     std::vector<std::tuple<Offset, bool, std::size_t>> positions;
@@ -77,7 +77,7 @@ expansion::GuardFacts guard_facts(const WantedGrowth& wanted, const TopicState& 
         }
     }
     for (std::size_t index = 0; index < state.partitions.size(); ++index) {
-        const PartitionLog& log = *state.partitions[index]->log;
+        PartitionLog& log = *state.partitions[index]->log;
         const PartitionIndex partition{static_cast<std::int32_t>(index)};
         facts.has_records = facts.has_records || log.log_end_offset() > log.log_start_offset();
         add_unread(log, partition, readers, drained, facts.groups);
@@ -89,11 +89,10 @@ expansion::GuardFacts guard_facts(const WantedGrowth& wanted, const TopicState& 
 }  // namespace
 
 std::vector<GrowthFacts> gather_growth_facts(const PlanSources& sources, std::span<const WantedGrowth> wanted,
-                                             std::span<const WantedGrowth> all, Now now) {
+                                             std::span<const WantedGrowth> all, DrainedPositions& drained, Now now) {
     PARTITA_ASSERT(wanted.size() <= kGrowthsPerPass, "as many topics as one pass is for");
     const std::shared_ptr<const TopicTable> table = sources.topics.table();
     const CatalogNames names = names_in(*table->catalog);
-    DrainedPositions drained;
     const bool are_groups_known = sources.groups.is_complete();
     std::vector<TopicQuestion> questions;
     std::vector<std::shared_ptr<const TopicState>> states;
@@ -129,6 +128,7 @@ std::vector<GrowthFacts> gather_growth_facts(const PlanSources& sources, std::sp
         }
         facts.planned =
             planned_topic(sources, state, facts.topic->partition_count, facts.new_count, std::move(readers[index]), names);
+        pass_what_nobody_reads(state, drained, facts.planned.groups);
         facts.planned.producers = producer_facts(sources.keys, state, facts.planned.now);
         if (facts.guard) {
             facts.guard->owning_application = facts.planned.owning_application;

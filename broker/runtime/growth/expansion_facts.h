@@ -11,6 +11,7 @@
 
 namespace partita::runtime {
 
+class DrainedPositions;
 class GroupShards;
 struct PlanSources;
 
@@ -25,11 +26,11 @@ inline constexpr std::size_t kGrowthsPerPass = 32;
 
 /// Gathers the facts that the modes and the record of the expansions need, for at most `kGrowthsPerPass` topics. The time it
 /// takes grows with the number of groups (one pass), and with what the groups say that read the topics. It takes the locks of
-/// group shards one by one and reads logs (in mode guarded from the disk, if need be), so neither a reactor nor a holder of the
-/// catalog's lock may call it. While it reads it holds no lock that others wait for. `all` is everything that the request wants
-/// to grow, ascending by name.
+/// group shards one by one, and reads the disk where transactions have ended behind the commits of groups, so neither a reactor
+/// nor a holder of the catalog's lock may call it. While it reads it holds no lock that others wait for. `all` is everything that
+/// the request wants to grow, ascending by name; `drained` has the budget of all of it.
 [[nodiscard]] std::vector<GrowthFacts> gather_growth_facts(const PlanSources& sources, std::span<const WantedGrowth> wanted,
-                                                           std::span<const WantedGrowth> all, Now now);
+                                                           std::span<const WantedGrowth> all, DrainedPositions& drained, Now now);
 
 /// True when a group reads the topic that is not in `known`, which is ascending.
 [[nodiscard]] bool has_new_readers(GroupShards& groups, const topics::Topic& topic, std::span<const std::string> known);

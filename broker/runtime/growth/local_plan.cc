@@ -8,6 +8,7 @@
 #include "broker/runtime/growth/refusals.h"
 #include "broker/runtime/insight/key_observer.h"
 #include "broker/runtime/insight/log_record_source.h"
+#include "broker/runtime/partitions/drained_position.h"
 #include "broker/runtime/partitions/published_topics.h"
 #include "schedule/clock.h"
 
@@ -16,12 +17,13 @@ namespace {
 
 using expansion::PlannedTopic;
 
-expansion::ProtectionFacts protection_facts(const PlanSources& sources, const TopicState& topic, const PlannedTopic& facts) {
+expansion::ProtectionFacts protection_facts(const PlanSources& sources, const TopicState& topic, const PlannedTopic& facts,
+                                            DrainedPositions& drained) {
     const config::ExpansionMode mode = topic.config->expansion_mode;
     expansion::ProtectionFacts known{.protection = mode == config::ExpansionMode::guarded  ? expansion::Protection::guarded
                                                    : mode == config::ExpansionMode::fenced ? expansion::Protection::fenced
                                                                                            : expansion::Protection::none,
-                                     .refusals = refusals(sources, topic, facts.new_count, sources.clock.now())};
+                                     .refusals = refusals(sources, topic, facts.new_count, drained, sources.clock.now())};
     for (const expansion::ProducerReport& report : sources.keys.producers(topic.topic->id)) {
         if (report.keyed_records == 0 || report.verdict.habit == expansion::KeyHabit::ignores_keys) continue;
         known.producers.push_back({expansion::to_string(report.identity),
@@ -37,7 +39,7 @@ expansion::ProtectionFacts protection_facts(const PlanSources& sources, const To
 
 }  // namespace
 
-std::expected<expansion::PlanOutcome, expansion::PlanError> run_local_plan(const PlanSources& sources, const PlannedTopic& facts,
+std::expected<expansion::PlanOutcome, expansion::PlanError> run_local_plan(const PlanSources& sources, PlannedTopic facts,
                                                                            const expansion::PlanOptions& options,
                                                                            const expansion::PlanProgress& progress) {
     const std::shared_ptr<const TopicTable> table = sources.topics.table();
@@ -48,9 +50,11 @@ std::expected<expansion::PlanOutcome, expansion::PlanError> run_local_plan(const
     }
     std::vector<std::shared_ptr<PartitionLog>> logs;
     for (const std::shared_ptr<Partition>& partition : topic->partitions) logs.push_back(partition->log);
+    DrainedPositions drained;
+    pass_what_nobody_reads(*topic, drained, facts.groups);
     LogRecordSource source(std::move(logs));
     auto outcome = expansion::run_plan(facts, source, options, progress);
-    if (outcome) expansion::protect_plan(outcome->plan, protection_facts(sources, *topic, facts));
+    if (outcome) expansion::protect_plan(outcome->plan, protection_facts(sources, *topic, facts, drained));
     return outcome;
 }
 

@@ -7,10 +7,10 @@
 
 namespace partita::runtime {
 
-/// Makes a plan from the broker's own logs. It reads the whole topic, so it needs a thread of its own; produces and fetches go on
-/// meanwhile.
+/// Makes a plan from the broker's own logs, of the facts of `plan_facts`. It reads the whole topic, and what lies behind the
+/// commits of groups, so it needs a thread of its own; produces and fetches go on meanwhile.
 [[nodiscard]] std::expected<expansion::PlanOutcome, expansion::PlanError> run_local_plan(const PlanSources& sources,
-                                                                                         const expansion::PlannedTopic& facts,
+                                                                                         expansion::PlannedTopic facts,
                                                                                          const expansion::PlanOptions& options,
                                                                                          const expansion::PlanProgress& progress);
 

@@ -5,7 +5,8 @@
 
 namespace partita::runtime {
 
-std::vector<expansion::Refusal> refusals(const PlanSources& sources, const TopicState& topic, std::int32_t new_count, Now now) {
+std::vector<expansion::Refusal> refusals(const PlanSources& sources, const TopicState& topic, std::int32_t new_count,
+                                         DrainedPositions& drained, Now now) {
     const config::ExpansionMode mode = topic.config->expansion_mode;
     if (mode != config::ExpansionMode::faithful && topic.topic->internal) {
         return {{expansion::HazardId::internal_topic, expansion::internal_topic_refusal(topic.topic->name)}};
@@ -21,7 +22,7 @@ std::vector<expansion::Refusal> refusals(const PlanSources& sources, const Topic
     }
     if (mode == config::ExpansionMode::guarded && !topic.config->expansion_guard_override) {
         const WantedGrowth alone{.topic = topic.topic, .new_count = new_count};
-        for (const GrowthFacts& facts : gather_growth_facts(sources, {&alone, 1}, {&alone, 1}, now)) {
+        for (const GrowthFacts& facts : gather_growth_facts(sources, {&alone, 1}, {&alone, 1}, drained, now)) {
             for (expansion::Blocker& blocker : expansion::find_blockers(facts.guard.value_or(expansion::GuardFacts{}))) {
                 found.push_back({blocker.id, std::move(blocker.reason), std::move(blocker.group)});
             }

@@ -14,7 +14,7 @@ namespace partita::runtime {
 class Connections;
 
 /// Asks groups, logs, connections and the observer of keys what holds about the readers of a topic that has grown. Takes short
-/// locks of theirs, and reads no disk. One thread at a time.
+/// locks of theirs, and reads the disk for what transactions left in logs. One thread at a time, no reactor.
 class ReaderInquiry {
   public:
     ReaderInquiry(const PlanSources& sources, Connections& connections) : sources_(sources), connections_(connections) {}

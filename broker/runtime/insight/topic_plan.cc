@@ -10,6 +10,7 @@
 #include "broker/runtime/partitions/drained_position.h"
 #include "broker/runtime/partitions/published_topics.h"
 #include "broker/runtime/queries/topic_sizes.h"
+#include "storage/log_markers.h"
 
 namespace partita::runtime {
 namespace {
@@ -62,25 +63,6 @@ void add_logs(const TopicState& topic, PlannedTopic& facts) {
     }
 }
 
-/// Groups stand where there is something for them: behind a commit there may be nothing but the markers of transactions and what
-/// they aborted, which nobody reads and so nobody commits, unless more comes.
-void pass_what_nobody_reads(const TopicState& topic, std::vector<GroupFacts>& groups) {
-    DrainedPositions drained;
-    std::vector<Offset*> positions;
-    for (std::size_t index = 0; index < topic.partitions.size(); ++index) {
-        const PartitionLog& log = *topic.partitions[index]->log;
-        const Offset end = log.high_watermark();
-        positions.clear();
-        for (GroupFacts& group : groups) {
-            Offset& committed = group.committed[index];
-            if (committed != kNoOffset && committed < end) positions.push_back(&committed);
-        }
-        // Ascending, so that the log is read once.
-        std::ranges::sort(positions, {}, [](const Offset* position) { return *position; });
-        for (Offset* position : positions) *position = std::max(*position, drained.first_deliverable(log, *position));
-    }
-}
-
 /// One topic alone, with what the question asks for of the other topics that its groups read.
 PlannedTopic facts_of(const PlanSources& sources, const TopicTable& table, const TopicState& topic, std::int32_t new_count,
                       groups::TopicQuestion question) {
@@ -91,6 +73,25 @@ PlannedTopic facts_of(const PlanSources& sources, const TopicTable& table, const
 }
 
 }  // namespace
+
+void pass_what_nobody_reads(const TopicState& topic, DrainedPositions& drained, std::vector<GroupFacts>& groups) {
+    for (GroupFacts& group : groups) group.positions = group.committed;
+    std::vector<Offset*> positions;
+    for (std::size_t index = 0; index < topic.partitions.size(); ++index) {
+        PartitionLog& log = *topic.partitions[index]->log;
+        const Offset end = std::min(log.high_watermark(), markers_end(log));
+        positions.clear();
+        for (GroupFacts& group : groups) {
+            // Facts may be older than the topic's newest partitions.
+            if (index >= group.positions.size()) continue;
+            Offset& position = group.positions[index];
+            if (position != kNoOffset && position < end) positions.push_back(&position);
+        }
+        // Ascending, so that the log is read once.
+        std::ranges::sort(positions, {}, [](const Offset* position) { return *position; });
+        for (Offset* position : positions) *position = std::max(*position, drained.first_deliverable(log, *position));
+    }
+}
 
 CatalogNames names_in(const topics::CatalogSnapshot& catalog) {
     CatalogNames names;
@@ -124,7 +125,6 @@ PlannedTopic planned_topic(const PlanSources& sources, const TopicState& topic, 
     for (groups::TopicReader& reader : readers) {
         facts.groups.push_back(group_facts(topic, std::move(reader)));
     }
-    pass_what_nobody_reads(topic, facts.groups);
     std::ranges::sort(facts.groups, {}, &GroupFacts::group_id);
     add_internal_topics(names, old_count, facts.groups);
     facts.mirror_topics = names.mirrors;
@@ -166,11 +166,14 @@ std::expected<PlannedTopic, PlanFactsError> plan_facts(const PlanSources& source
 PlannedTopic growth_facts(const PlanSources& sources, const TopicState& topic, std::size_t aligned_max,
                           std::span<const std::pair<std::string_view, std::string_view>> joins) {
     const topics::ExpansionEpoch& last = *topic.topic->expansions.back();
-    return facts_of(sources, *sources.topics.table(), topic, last.new_partition_count,
-                    {.others = groups::TopicQuestion::Others::aligned,
-                     .partition_count = last.old_partition_count,
-                     .aligned_max = aligned_max,
-                     .besides = joins});
+    PlannedTopic facts = facts_of(sources, *sources.topics.table(), topic, last.new_partition_count,
+                                  {.others = groups::TopicQuestion::Others::aligned,
+                                   .partition_count = last.old_partition_count,
+                                   .aligned_max = aligned_max,
+                                   .besides = joins});
+    DrainedPositions drained;
+    pass_what_nobody_reads(topic, drained, facts.groups);
+    return facts;
 }
 
 topics::ExpansionCircumstances expansion_circumstances(const PlannedTopic& facts, topics::RequestOrigin requested_by) {

@@ -15,6 +15,7 @@
 
 namespace partita::runtime {
 
+class DrainedPositions;
 class GroupShards;
 class KeyObserver;
 class PublishedTopics;
@@ -37,14 +38,15 @@ struct [[nodiscard]] PlanFactsError {
     std::string message;
 };
 /// What this broker knows about growing a topic to `new_count`: groups, commits, logs, configuration, earlier expansions. Takes
-/// short locks only; any thread may call this.
+/// short locks only, and reads no disk; any thread may call this. Groups have no `positions` yet.
 [[nodiscard]] std::expected<expansion::PlannedTopic, PlanFactsError> plan_facts(const PlanSources& sources,
                                                                                 std::string_view topic, std::int64_t new_count);
 
 /// The same about the topic's last expansion, which has happened, to tell which of its hazards still stand. The topic must have
 /// grown. Without the producers. Of the other topics that groups read it tells only the aligned ones, at most `aligned_max` over
 /// all groups together but at least one of each, and those of `joins` (groups and topics of theirs, ascending). So its work is
-/// linear in what it tells.
+/// linear in what it tells, but for positions: with transactions it reads the disk, `DrainedPositions::kBytesMax` at most, so no
+/// reactor may call it.
 [[nodiscard]] expansion::PlannedTopic growth_facts(const PlanSources& sources, const TopicState& topic, std::size_t aligned_max,
                                                    std::span<const std::pair<std::string_view, std::string_view>> joins);
 
@@ -61,12 +63,14 @@ struct CatalogNames {
 };
 [[nodiscard]] CatalogNames names_in(const topics::CatalogSnapshot& catalog);
 
-/// The same facts when the groups that read the topic were gathered before: without the producers. A group counts as having
-/// committed also what comes next as long as nobody is given it who reads committed records (see DrainedPositions). Reads the
-/// disk.
+/// The same facts when the groups that read the topic were gathered before: without the producers. As quick.
 [[nodiscard]] expansion::PlannedTopic planned_topic(const PlanSources& sources, const TopicState& topic, std::int32_t old_count,
                                                     std::int32_t new_count, std::vector<groups::TopicReader> readers,
                                                     const CatalogNames& names);
+/// Fills in the groups' positions: each stands where there is something for it, since nobody reads, and so nobody commits, the
+/// markers of transactions and what these aborted. `topic` is that of the facts, or a later state of it. Reads the disk where
+/// transactions have ended behind a commit, so no reactor may call it.
+void pass_what_nobody_reads(const TopicState& topic, DrainedPositions& drained, std::vector<expansion::GroupFacts>& groups);
 /// The producers of the topic that have sent something lately.
 [[nodiscard]] std::vector<expansion::ProducerFacts> producer_facts(KeyObserver& keys, const TopicState& topic, TimestampMs now);
 

@@ -1,10 +1,12 @@
 #include "broker/runtime/partitions/drained_position.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <vector>
 
 #include "protocol/record_batch.h"
+#include "storage/log_markers.h"
 
 namespace partita::runtime {
 namespace {
@@ -112,17 +114,24 @@ Offset first_deliverable(const PartitionLog& log, Offset from, bool read_committ
     return scan_for_deliverable(log, from, read_committed, scanned);
 }
 
-Offset DrainedPositions::first_deliverable(const PartitionLog& log, Offset from) {
-    const bool is_known = log_ == &log && from >= from_ && from <= result_;
-    if (is_known || bytes_read_ >= kBytesMax) {
-        return is_known ? result_ : from;
+Offset DrainedPositions::first_deliverable(PartitionLog& log, Offset from) {
+    from = std::max(from, log.log_start_offset());
+    if (from >= markers_end(log)) {
+        return from;
+    }
+    std::map<Offset, Offset>& known = drained_[&log];
+    if (const auto behind = known.upper_bound(from); behind != known.begin()) {
+        const auto& [begin, end] = *std::prev(behind);
+        if (from <= end) return end;
+    }
+    if (bytes_read_ >= bytes_max_) {
+        return from;
     }
     std::size_t scanned = 0;
-    result_ = scan_for_deliverable(log, from, true, scanned);
-    log_ = &log;
-    from_ = from;
-    bytes_read_ += scanned;
-    return result_;
+    const Offset result = scan_for_deliverable(log, from, true, scanned);
+    bytes_read_ += std::max(scanned, kLookBytes);
+    known.insert_or_assign(from, result);
+    return result;
 }
 
 }  // namespace partita::runtime

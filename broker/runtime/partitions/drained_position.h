@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <map>
+
 #include "storage/partition_log.h"
 
 namespace partita::runtime {
@@ -15,21 +18,28 @@ namespace partita::runtime {
 inline constexpr std::size_t kDrainedScanBytesMax = 1 << 20;
 
 /// The same with `read_committed` for many positions in many logs: how a group reads is not known, and what was aborted is
-/// nobody's to wait for. What lies between two positions is read once, however many groups have committed there, and at most
-/// about `kBytesMax` bytes are read in all; what lies after these counts as deliverable. Reads the disk.
+/// nobody's to wait for. One such object is made for whatever asks, and has one budget.
+///
+/// Where no transaction ended behind a position nothing is read; elsewhere the disk. What lies between two positions is read
+/// once, however many groups have committed there and however often they are asked for. At most about `bytes_max` bytes are read
+/// in all; what lies after these counts as deliverable. The logs outlive the object.
 class DrainedPositions {
   public:
     static constexpr std::size_t kBytesMax = std::size_t{32} << 20;
+    /// What a position costs of that at least: of many positions that are short of little, each is a call of the system.
+    static constexpr std::size_t kLookBytes = 512;
 
-    /// Ask for all positions of one log one after the other, ascending.
-    [[nodiscard]] Offset first_deliverable(const PartitionLog& log, Offset from);
+    explicit DrainedPositions(std::size_t bytes_max = kBytesMax) : bytes_max_(bytes_max) {}
+
+    /// At or behind the log's start. Of one log ask for the lowest position first: then nothing is read twice.
+    [[nodiscard]] Offset first_deliverable(PartitionLog& log, Offset from);
+    /// With what positions cost at least.
     [[nodiscard]] std::size_t bytes_read() const { return bytes_read_; }
 
   private:
-    const PartitionLog* log_ = nullptr;
-    // In `log_`, nothing between these two is deliverable.
-    Offset from_;
-    Offset result_;
+    /// Of each log the stretches in which nothing is deliverable, by where they begin.
+    std::map<const PartitionLog*, std::map<Offset, Offset>> drained_;
+    const std::size_t bytes_max_;
     std::size_t bytes_read_ = 0;
 };
 

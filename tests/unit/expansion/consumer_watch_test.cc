@@ -300,6 +300,19 @@ TEST_F(ConsumerWatchTest, ABacklogCountsWhileNewPartitionsAreRead) {
     EXPECT_FALSE(finding(HazardId::backlog_inversion));
 }
 
+TEST_F(ConsumerWatchTest, APositionBehindWhatWasAbortedIsNoReadOfANewPartition) {
+    billing().committed = {Offset{20}, kNoOffset, Offset{0}, kNoOffset};
+    billing().positions = {Offset{20}, kNoOffset, Offset{2}, kNoOffset};
+    EXPECT_FALSE(finding(HazardId::backlog_inversion)) << "it was given offset 0, and has committed nothing there";
+    billing().committed[2] = Offset{1};
+    ASSERT_TRUE(finding(HazardId::backlog_inversion));
+    EXPECT_EQ(finding(HazardId::backlog_inversion)->count, 80);
+    billing().positions[0] = Offset{98};
+    EXPECT_EQ(finding(HazardId::backlog_inversion)->count, 2);
+    billing().positions[0] = Offset{100};
+    EXPECT_FALSE(finding(HazardId::backlog_inversion)) << "what is left is nothing for anybody";
+}
+
 TEST_F(ConsumerWatchTest, ACommitBeyondANewRecordBeforeAnOlderOneIsAnInversion) {
     add_key("a", kOld, 0, 95);
     add_key("a", kNew, 1, 0);

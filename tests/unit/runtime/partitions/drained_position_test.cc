@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "storage/log_markers.h"
 #include "tests/support/storage_fixture.h"
 
 namespace partita::runtime {
@@ -121,6 +122,63 @@ TEST_F(DrainedPosition, OfManyGroupsReadsWhatLiesBetweenThemOnce) {
     EXPECT_GT(after_first, 0U);
     EXPECT_EQ(drained.bytes_read(), after_first);
     EXPECT_EQ(drained.first_deliverable(log, Offset{0}), Offset{0});
+}
+
+TEST_F(DrainedPosition, OfManyGroupsReadsNothingWhereNoTransactionEnded) {
+    append({.records = 5});
+    DrainedPositions drained;
+    EXPECT_EQ(drained.first_deliverable(log, Offset{2}), Offset{2});
+    append_transaction(Sequence{0});
+    EXPECT_EQ(drained.first_deliverable(log, Offset{3}), Offset{3});
+    EXPECT_EQ(drained.bytes_read(), 0U);
+    end_transaction(ControlRecordType::abort);
+    append({.records = 1});
+    EXPECT_EQ(drained.first_deliverable(log, Offset{9}), Offset{9});
+    EXPECT_EQ(drained.bytes_read(), 0U) << "it ended below";
+    EXPECT_EQ(drained.first_deliverable(log, Offset{5}), Offset{9});
+    EXPECT_GT(drained.bytes_read(), 0U);
+}
+
+TEST_F(DrainedPosition, OfManyLogsHasOneBudget) {
+    append_transaction(Sequence{0});
+    end_transaction(ControlRecordType::abort);
+    PartitionLog& other = world.log(1);
+    std::vector<std::byte> marker;
+    build_end_transaction_marker({.type = ControlRecordType::commit}, Offset{0}, LeaderEpoch{0}, kProducer, ProducerEpoch{0},
+                                 TimestampMs{1000}, marker);
+    ASSERT_TRUE(other.append(marker, {.leader_epoch = LeaderEpoch{0}, .now = TimestampMs{1000}}).has_value());
+    DrainedPositions drained(DrainedPositions::kLookBytes);
+    EXPECT_EQ(drained.first_deliverable(log, Offset{0}), Offset{4});
+    EXPECT_EQ(drained.bytes_read(), DrainedPositions::kLookBytes);
+    EXPECT_EQ(drained.first_deliverable(other, Offset{0}), Offset{0}) << "the budget is spent";
+    EXPECT_EQ(drained.first_deliverable(log, Offset{1}), Offset{4}) << "what is known costs nothing";
+    EXPECT_EQ(drained.bytes_read(), DrainedPositions::kLookBytes);
+}
+
+TEST_F(DrainedPosition, OfALogOfAnEarlierRunIsReadForNobodyKnowsWhatEndedThere) {
+    append_transaction(Sequence{0});
+    end_transaction(ControlRecordType::commit);
+    world.restart_cleanly();
+    PartitionLog& again = world.log();
+    EXPECT_EQ(markers_end(again), Offset{4});
+    EXPECT_EQ(DrainedPositions().first_deliverable(again, Offset{3}), Offset{4});
+}
+
+TEST_F(DrainedPosition, OfManyGroupsIsReadOnceHoweverOftenItIsAskedFor) {
+    append_transaction(Sequence{0});
+    end_transaction(ControlRecordType::abort);
+    std::vector<std::byte> marker;
+    build_end_transaction_marker({.type = ControlRecordType::commit}, Offset{0}, LeaderEpoch{0}, kProducer, ProducerEpoch{0},
+                                 TimestampMs{1000}, marker);
+    PartitionLog& other = world.log(1);
+    ASSERT_TRUE(other.append(marker, {.leader_epoch = LeaderEpoch{0}, .now = TimestampMs{1000}}).has_value());
+    DrainedPositions drained;
+    EXPECT_EQ(drained.first_deliverable(log, Offset{0}), Offset{4});
+    EXPECT_EQ(drained.first_deliverable(other, Offset{0}), Offset{1});
+    const std::size_t once = drained.bytes_read();
+    EXPECT_EQ(drained.first_deliverable(log, Offset{0}), Offset{4});
+    EXPECT_EQ(drained.first_deliverable(other, Offset{0}), Offset{1});
+    EXPECT_EQ(drained.bytes_read(), once);
 }
 
 }  // namespace
