@@ -174,14 +174,14 @@ class Fence {
     /// lose the expansion that it belongs to.
     void forget_partitions_from(std::int32_t partition_count);
 
-    /// For a start after the process died before it stored the newest marks: all records behind the stored marks wait
-    /// for the parent as it is now. `ends(partition, parent)` returns the partition's log start and the parent's log
-    /// end.
-    template <class Ends>
-    void cover_unknown(Ends&& ends) {
+    /// For a start after the process died before it stored the newest marks: all records behind the stored marks, and those that
+    /// come in the place of lost ones, wait for the parent as it is now. `find(partition, parent)` returns what there is of
+    /// the two, as FenceMarks::Found. The caller stores the fence before anybody writes: the next start could not tell such
+    /// records from the lost ones.
+    template <class Find>
+    void cover_unknown(Find&& find) {
         for (auto& [partition, child] : children_) {
-            const auto [start, parent_end] = ends(partition, child.parent);
-            child.marks.cover_unknown(start, parent_end);
+            child.marks.cover_unknown(find(partition, child.parent));
         }
     }
 

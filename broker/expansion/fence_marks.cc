@@ -25,20 +25,26 @@ bool FenceMarks::add(Offset end, Offset parent_end) {
     return true;
 }
 
-void FenceMarks::cover_unknown(Offset start, Offset parent_end) {
+void FenceMarks::cover_unknown(const Found& found) {
     // Of those that wait for what is no more, the first one covers the others, which are behind it.
-    const auto reaching = std::ranges::lower_bound(marks_, parent_end, {}, &Mark::parent_end);
+    const auto reaching = std::ranges::lower_bound(marks_, found.parent_end, {}, &Mark::parent_end);
     if (reaching != marks_.end()) {
         marks_.erase(std::next(reaching), marks_.end());
     }
-    if (parent_end <= Offset{0}) {
+    if (found.parent_end <= Offset{0}) {
         marks_.clear();
         return;
     }
-    if (marks_.empty()) {
-        marks_.push_back({start, parent_end});
+    // Of those of records that are no more, the first one comes down to what will be in their place.
+    const auto beyond = std::ranges::lower_bound(marks_, found.end, {}, &Mark::first);
+    if (beyond != marks_.end()) {
+        beyond->first = found.end;
+        marks_.erase(std::next(beyond), marks_.end());
     }
-    marks_.back().parent_end = parent_end;
+    if (marks_.empty()) {
+        marks_.push_back({found.start, found.parent_end});
+    }
+    marks_.back().parent_end = found.parent_end;
 }
 
 void FenceMarks::thin() {

@@ -27,12 +27,20 @@ class FenceMarks {
     };
 
     /// The caller calls it before a batch gets its offset: `end` is at or below that offset, and `parent_end` is read
-    /// at that moment. Neither may be below its value in the last call. True when something changed.
+    /// at that moment. Neither may be below its value in the last call, unless `cover_unknown` was told of it since. True when
+    /// something changed.
     bool add(Offset end, Offset parent_end);
 
+    /// What a start finds of the two logs.
+    struct Found {
+        Offset start;
+        Offset end;
+        Offset parent_end;
+    };
     /// Makes all records behind the last mark, of which nothing is known, wait for `parent_end`, where the parent's log ends;
-    /// without marks, all records from `start` on. Nothing waits for more than that any more: what was there is lost.
-    void cover_unknown(Offset start, Offset parent_end);
+    /// without marks, all records from `start` on. Nothing waits for more than that any more: what was there is lost. So are
+    /// records at and behind `end`: marks of these hold what comes in their place, which waits for the parent as it is now.
+    void cover_unknown(const Found& found);
 
     /// Offset of the first record that must wait for a reader that has processed everything of the parent below
     /// `drained`. Empty when no record has to wait.

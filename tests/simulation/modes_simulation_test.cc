@@ -27,6 +27,7 @@ Outcome over_seeds(Options options, std::uint64_t seeds, Check&& check) {
         sum.overtaken += outcome.overtaken;
         sum.skipped += outcome.skipped;
         sum.crashes += outcome.crashes;
+        sum.lost += outcome.lost;
         sum.timeouts += outcome.timeouts;
         sum.held += outcome.held;
         sum.window_closed_by_proof = sum.window_closed_by_proof || outcome.window_closed_by_proof;
@@ -45,6 +46,17 @@ TEST(ExpansionModes, FenceLetsNothingBeOvertaken) {
     EXPECT_GT(sum.held, 0U);
     EXPECT_GT(sum.crashes, 0U);
     EXPECT_TRUE(sum.window_closed_by_proof);
+}
+
+// Marks may be durable before the records that they are of, and the records before their marks.
+TEST(ExpansionModes, FenceLetsNothingBeOvertakenWhenThePowerFails) {
+    const Outcome sum = over_seeds({.mode = Mode::fenced, .loses_power = true}, 40, [](const Outcome& outcome) {
+        EXPECT_EQ(outcome.overtaken, 0U);
+        EXPECT_TRUE(outcome.drained) << "the fence holds records for ever";
+    });
+    EXPECT_EQ(sum.timeouts, 0U);
+    EXPECT_GT(sum.held, 0U);
+    EXPECT_GT(sum.lost, 1000U);
 }
 
 TEST(ExpansionModes, FenceHoldsForEveryMultiple) {
@@ -80,6 +92,11 @@ TEST(ExpansionModesBroken, MarksLostInACrashAreNoticed) {
     EXPECT_GT(
         over_seeds({.mode = Mode::fenced, .sabotage = Sabotage::no_cover_after_a_crash}, 10, [](const Outcome&) {}).overtaken,
         0U);
+}
+
+TEST(ExpansionModesBroken, MarksOfLostRecordsAreNoticed) {
+    const Options options{.mode = Mode::fenced, .sabotage = Sabotage::marks_beyond_the_end, .loses_power = true};
+    EXPECT_GT(over_seeds(options, 40, [](const Outcome&) {}).overtaken, 0U);
 }
 
 TEST(ExpansionModesBroken, WindowThatClosesAtOnceIsNoticed) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <limits>
 
 #include "broker/groups/topic_readers.h"
 #include "tests/support/declared_settings.h"
@@ -72,7 +74,11 @@ Outcome World::run() {
             }
         }
         keep_fence();
-        if (step_ <= kSteps && between(1, 300) == 1) {
+        if (options_.loses_power && step_ % kSyncEvery == 0) {
+            durable_.clear();
+            std::ranges::transform(logs_, std::back_inserter(durable_), &std::vector<Record>::size);
+        }
+        if (step_ <= kSteps && between(1, options_.loses_power ? 100 : 300) == 1) {
             crash_broker();
         }
     }
@@ -272,11 +278,41 @@ void World::keep_fence() {
 
 void World::crash_broker() {
     ++outcome_.crashes;
+    if (options_.loses_power) {
+        lose_power();
+    }
     start_coordinator();
     if (options_.mode == Mode::fenced && expanded_) {
         fence_ = std::move(*Fence::decode(stored_fence_, now().wall));
         if (options_.sabotage != Sabotage::no_cover_after_a_crash) {
-            fence_.cover_unknown([&](PartitionIndex, PartitionIndex parent) { return std::pair(Offset{0}, end(parent)); });
+            fence_.cover_unknown([&](PartitionIndex partition, PartitionIndex parent) {
+                const bool looks = options_.sabotage != Sabotage::marks_beyond_the_end;
+                return FenceMarks::Found{.start = Offset{0},
+                                         .end = looks ? end(partition) : Offset{std::numeric_limits<std::int64_t>::max()},
+                                         .parent_end = end(parent)};
+            });
+            stored_fence_ = fence_.encode();
+        }
+    }
+    if (options_.loses_power) {
+        std::ranges::for_each(readers_, [&](Reader& reader) { commit(reader); });
+    }
+}
+
+/// Each log keeps what was durable, and some of the rest. Readers find that what they had done is no more, and go on from the
+/// end.
+void World::lose_power() {
+    durable_.resize(logs_.size());
+    for (std::size_t index = 0; index < logs_.size(); ++index) {
+        const std::size_t not_durable = logs_[index].size() - durable_[index];
+        const std::size_t kept = durable_[index] + (between(0, 1) == 1 ? not_durable : random_() % (not_durable + 1));
+        outcome_.lost += logs_[index].size() - kept;
+        logs_[index].resize(kept);
+        for (Reader& reader : readers_) {
+            if (const auto position = reader.positions.find(static_cast<std::int32_t>(index));
+                position != reader.positions.end()) {
+                position->second = std::min(position->second, static_cast<std::int64_t>(kept));
+            }
         }
     }
 }

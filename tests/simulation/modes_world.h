@@ -25,6 +25,7 @@ enum class Sabotage {
     none,
     one_boundary_for_all,    ///< every batch waits for the parent as it was at the expansion
     no_cover_after_a_crash,  ///< marks that were not stored are simply gone
+    marks_beyond_the_end,    ///< nobody looks where the log of a new partition ends after a power failure
     no_seeds,                ///< the expansion commits nothing for groups
     window_closes_at_once,   ///< nobody proved anything
     producers_by_name,       ///< who proves the new count proves it for all of its name
@@ -36,6 +37,8 @@ struct Options {
     Sabotage sabotage = Sabotage::none;
     std::int32_t old_count = 6;
     std::int32_t new_count = 12;
+    /// Crashes take what the logs had not made durable.
+    bool loses_power = false;
 };
 
 struct Outcome {
@@ -46,6 +49,8 @@ struct Outcome {
     /// Records that a group with auto.offset.reset=latest never saw.
     std::uint64_t skipped = 0;
     std::uint64_t crashes = 0;
+    /// Records that power failures took.
+    std::uint64_t lost = 0;
     std::uint64_t timeouts = 0;
     std::uint64_t held = 0;
     bool window_closed_by_proof = false;
@@ -66,6 +71,7 @@ class World {
     static constexpr int kExpandAt = 200;
     static constexpr int kMetadataAgeSteps = 300;
     static constexpr int kCommitEvery = 50;
+    static constexpr int kSyncEvery = 170;
 
     struct Record {
         int producer = 0;
@@ -119,6 +125,7 @@ class World {
     void give(Reader& reader, std::int32_t partition, std::int64_t offset);
     void keep_fence();
     void crash_broker();
+    void lose_power();
     void restart_reader(Reader& reader);
     [[nodiscard]] bool everything_is_read() const;
 
@@ -126,6 +133,8 @@ class World {
     std::mt19937_64 random_;
     std::int64_t step_ = 0;
     std::vector<std::vector<Record>> logs_;
+    /// How many records of each log a power failure leaves at least.
+    std::vector<std::size_t> durable_;
     std::vector<Producer> producers_;
     std::uint64_t last_connection_ = 0;
     bool producers_reconnect_ = false;

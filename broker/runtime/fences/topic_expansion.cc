@@ -217,7 +217,10 @@ void TopicExpansion::cover_unknown_batches(const TopicState& topic) {
     const MutexLock lock(mutex_);
     if (fence_) {
         fence_->cover_unknown([&](PartitionIndex partition, PartitionIndex parent) {
-            return std::pair(log_of(topic, partition).log_start_offset(), log_of(topic, parent).log_end_offset());
+            const PartitionLog& log = log_of(topic, partition);
+            return expansion::FenceMarks::Found{.start = log.log_start_offset(),
+                                                .end = log.log_end_offset(),
+                                                .parent_end = log_of(topic, parent).log_end_offset()};
         });
         dirty_.store(true, std::memory_order_relaxed);
     }

@@ -93,7 +93,7 @@ class TopicExpansion {
     void open_fence(const TopicState& topic, std::int32_t epoch, std::int32_t old_count, std::int32_t new_count, Now now);
     /// Takes over a stored fence, at the start.
     void restore_fence(expansion::Fence fence);
-    /// Called at a start that follows no orderly stop: see Fence::cover_unknown.
+    /// Called at a start that follows no orderly stop: see Fence::cover_unknown. The caller stores the fence then.
     void cover_unknown_batches(const TopicState& topic);
 
     // Keeping ------------------------------------------------------------------------------------

@@ -46,6 +46,11 @@ void Expansions::recover(bool was_clean, Now now) {
             fences_.open(state, now);
         }
         state.expansion->cover_unknown_batches(state);
+        // Before anybody writes.
+        if (const auto fence = state.expansion->encoded_fence()) {
+            // Of one that cannot be stored the log tells, and the upkeep tries again.
+            (void)fences_.store(*state.topic, *fence, true);
+        }
     });
 }
 

@@ -99,6 +99,32 @@ TEST(FenceMarks, ForgetsWhatIsGoneAndKeepsWhatCoversTheRest) {
     EXPECT_TRUE(marks.empty());
 }
 
+// Marks are durable before the records that they are of.
+TEST(FenceMarks, OfRecordsThatWereLostMakeRoomForThoseThatComeInstead) {
+    FenceMarks marks;
+    marks.add(Offset{0}, Offset{100});
+    marks.add(Offset{50}, Offset{130});
+    marks.add(Offset{60}, Offset{135});
+    marks.cover_unknown({.start = Offset{0}, .end = Offset{40}, .parent_end = Offset{140}});
+    EXPECT_EQ(marks.first_held(Offset{100}), Offset{40}) << "what comes at 40 was not there before";
+    EXPECT_EQ(marks.boundary_at(Offset{40}), Offset{100}) << "what is there waits for no more than before";
+    EXPECT_TRUE(marks.add(Offset{40}, Offset{141}));
+    EXPECT_EQ(marks.first_held(Offset{100}), Offset{40});
+    EXPECT_EQ(marks.first_held(Offset{140}), Offset{40}) << "it was written after the parent's record at 140";
+    EXPECT_EQ(marks.first_held(Offset{141}), std::nullopt);
+    FenceMarks copy;
+    EXPECT_TRUE(copy.restore({marks.marks().begin(), marks.marks().end()}));
+}
+
+TEST(FenceMarks, OfAPartitionThatLostEverythingBeginAnew) {
+    FenceMarks marks;
+    marks.add(Offset{5}, Offset{100});
+    marks.add(Offset{9}, Offset{130});
+    marks.cover_unknown({.start = Offset{0}, .end = Offset{0}, .parent_end = Offset{120}});
+    EXPECT_EQ(marks.first_held(Offset{119}), Offset{0});
+    EXPECT_EQ(marks.first_held(Offset{120}), std::nullopt);
+}
+
 TEST(Fence, EveryNewPartitionHasOneParent) {
     Fence fence = opened();
     EXPECT_EQ(fence.parent_of(partition(6)), partition(0));
@@ -339,7 +365,9 @@ TEST(Fence, SurvivesARestart) {
 TEST(Fence, AfterACrashWhatIsNotMarkedWaitsForTheWholeParent) {
     Fence fence = opened();
     fence.mark(partition(6), Offset{0}, Offset{100});
-    fence.cover_unknown([](PartitionIndex, PartitionIndex) { return std::pair(Offset{0}, Offset{140}); });
+    fence.cover_unknown([](PartitionIndex, PartitionIndex) {
+        return FenceMarks::Found{.start = Offset{0}, .end = Offset{8}, .parent_end = Offset{140}};
+    });
     EXPECT_TRUE(judge(fence, 6, 139, 8).held);
     EXPECT_EQ(judge(fence, 7, 139, 8).limit, Offset{0});
     EXPECT_FALSE(judge(fence, 6, 140, 8).held);
@@ -353,7 +381,7 @@ TEST(Fence, AfterACrashNothingWaitsForMoreThanTheParentHas) {
     fence.mark(partition(6), Offset{4}, Offset{140});
     fence.mark(partition(7), Offset{0}, Offset{110});
     fence.cover_unknown([](PartitionIndex, PartitionIndex parent) {
-        return std::pair(Offset{0}, parent == partition(1) ? Offset{0} : Offset{110});
+        return FenceMarks::Found{.start = Offset{0}, .end = Offset{8}, .parent_end = Offset{parent == partition(1) ? 0 : 110}};
     });
     EXPECT_EQ(judge(fence, 6, 109, 8).limit, Offset{2});
     EXPECT_FALSE(judge(fence, 6, 110, 8).held);
